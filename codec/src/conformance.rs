@@ -1,0 +1,225 @@
+//! The suite every codec must pass, once per SIMD level. A codec's tests call [`run`] with a function that
+//! makes a fresh encoder and decoder pair; the suite panics at the first finding and says what it was.
+//!
+//! Compiled only with the feature `conformance`, and the only part of this crate that needs std.
+#![forbid(unsafe_code)]
+#![allow(clippy::panic, clippy::expect_used, reason = "a test suite reports by panicking")]
+
+mod data;
+
+use crate::{Codec, Decode, DecodeErrorKind, Encode, EncodeError, Out};
+pub use data::{Family, families, random_bytes};
+use std::string::String;
+use std::vec::Vec;
+use std::{format, vec};
+
+/// Messages of these lengths (and every length up to 257) are tried.
+const LENGTHS: [usize; 9] = [511, 1000, 1024, 1031, 4096, 9999, 65_537, 131_072, 300_001];
+
+/// Runs the whole suite. `make` gives an encoder and a decoder with no history; where the codec can carry state
+/// from message to message, run the suite for a pair that does and for one that does not.
+///
+/// # Panics
+/// At the first violation of the contract of [`Encode`] or [`Decode`].
+pub fn run<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D)) {
+    assert!(C::WIDTH > 0 && !C::NAME.is_empty(), "facts");
+    round_trips::<C, E, D>(&make);
+    misaligned::<E, D>(&make);
+    bound::<C, E, D>(&make);
+    sequences::<C, E, D>(&make);
+    reset_is_fresh::<E, D>(&make);
+    hostile::<C, E, D>(&make);
+    failed_decoder_recovers::<E, D>(&make);
+}
+
+/// Encodes `raw` behind a few bytes that are already there, which must stay.
+///
+/// # Panics
+/// If the encoder fails with enough room, passes its bound, or touches what was there.
+pub fn encode(encoder: &mut impl Encode, raw: &[u8]) -> Vec<u8> {
+    const LEAD: &[u8] = b"lead";
+    let bound = encoder.max_encoded_len(raw.len()).expect("bound of a small message");
+    let mut buf = vec![0xa5; LEAD.len() + bound];
+    let mut out = Out::from_slice(&mut buf);
+    out.extend_from_slice(LEAD).expect("room for the lead");
+    encoder.encode(raw, &mut out).expect("encode with its bound of room");
+    let wire = out.written().strip_prefix(LEAD).expect("the lead is untouched");
+    assert!(wire.len() <= bound, "{} wire bytes pass the bound of {bound}", wire.len());
+    wire.to_vec()
+}
+
+/// Decodes `wire` into exactly `len` bytes.
+///
+/// # Panics
+/// If the decoder breaks its contract on what it leaves in the output.
+pub fn decode(decoder: &mut impl Decode, wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
+    const LEAD: &[u8] = b"lead";
+    let mut buf = vec![0x5a; LEAD.len() + len];
+    let mut out = Out::from_slice(&mut buf);
+    out.extend_from_slice(LEAD).expect("room for the lead");
+    let result = decoder.decode(wire, &mut out);
+    let written = out.written();
+    assert!(written.starts_with(LEAD), "decode changed what was there before it");
+    match result {
+        Ok(()) => {
+            assert_eq!(written.len(), LEAD.len() + len, "Ok, but the output is not full");
+            Ok(written[LEAD.len()..].to_vec())
+        }
+        Err(error) => {
+            assert_eq!(written.len(), LEAD.len(), "an error left output behind: {error}");
+            assert!(error.offset <= wire.len(), "error offset past the wire: {error}");
+            Err(error.kind)
+        }
+    }
+}
+
+fn round_trip<E: Encode, D: Decode>((encoder, decoder): &mut (E, D), raw: &[u8], what: &str) -> Vec<u8> {
+    let wire = encode(encoder, raw);
+    let back = decode(decoder, &wire, raw.len());
+    // No assert_eq: a message of 300 KB is of no use in a panic.
+    match back {
+        Err(kind) => panic!("{what}, {} bytes: own wire refused as {kind:?}", raw.len()),
+        Ok(back) => assert!(
+            back == raw,
+            "{what}, {} bytes: first differing byte at {:?}",
+            raw.len(),
+            back.iter().zip(raw).position(|(a, b)| a != b)
+        ),
+    }
+    wire
+}
+
+fn round_trips<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
+    for (name, generate) in families() {
+        for len in (0..=257).chain(LENGTHS) {
+            round_trip(&mut make(), &generate(len), name);
+        }
+        for tail in 0..C::WIDTH {
+            round_trip(&mut make(), &generate(640 * C::WIDTH + tail), name);
+        }
+    }
+}
+
+fn misaligned<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
+    for (name, generate) in families() {
+        let raw = generate(3001);
+        let mut wires = Vec::new();
+        for start in 0..16 {
+            let mut buf = vec![0xc3; start];
+            buf.extend_from_slice(&raw);
+            wires.push(round_trip(&mut make(), &buf[start..], name));
+        }
+        assert!(wires.iter().all(|w| *w == wires[0]), "{name}: the wire depends on the message's address");
+    }
+}
+
+fn bound<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
+    assert_eq!(C::max_encoded_len(usize::MAX), None, "a bound above usize::MAX is no bound");
+    for (name, generate) in families() {
+        for len in [0, 1, C::WIDTH, 100, 1024, 5003] {
+            let raw = generate(len);
+            let (mut encoder, _) = make();
+            let bound = encoder.max_encoded_len(len).expect("bound of a small message");
+            assert_eq!(Some(bound), C::max_encoded_len(len), "trait and instance agree on the bound");
+            if let Some(room) = bound.checked_sub(1) {
+                let mut buf = vec![0; room];
+                let mut out = Out::from_slice(&mut buf);
+                let error = encoder.encode(&raw, &mut out).expect_err("one byte short of the bound");
+                assert_eq!(error, EncodeError::new(bound, room), "{name}, {len} bytes");
+                assert!(out.is_empty(), "{name}, {len} bytes: a refused encode wrote output");
+            }
+            // The refusal left no trace in the encoder.
+            assert_eq!(encode(&mut encoder, &raw), encode(&mut make().0, &raw), "{name}, {len} bytes");
+        }
+    }
+}
+
+fn sequences<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
+    let mut pair = make();
+    for round in 0..3 {
+        for (name, generate) in families() {
+            for len in [1024 + round, 0, 77, 4096, 16 * C::WIDTH, 20_000] {
+                let wire = round_trip(&mut pair, &generate(len), name);
+                if !C::STATEFUL {
+                    assert_eq!(
+                        wire,
+                        encode(&mut make().0, &generate(len)),
+                        "{name}: stateless, yet it remembers"
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn reset_is_fresh<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
+    let mut pair = make();
+    for (name, generate) in families() {
+        let raw = generate(6000);
+        round_trip(&mut pair, &generate(9001), name);
+        pair.0.reset();
+        pair.1.reset();
+        let wire = round_trip(&mut pair, &raw, name);
+        assert_eq!(
+            wire,
+            encode(&mut make().0, &raw),
+            "{name}: after reset the wire differs from a fresh encoder's"
+        );
+        pair.0.reset();
+        pair.1.reset();
+    }
+}
+
+fn hostile<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
+    use DecodeErrorKind::Truncated;
+    for (name, generate) in families() {
+        for len in [0, 1, 3 * C::WIDTH, 41 * C::WIDTH + C::WIDTH / 2, 1500] {
+            let raw = generate(len);
+            let wire = encode(&mut make().0, &raw);
+            let refused = |wire: &[u8], len: usize, how: &str| -> DecodeErrorKind {
+                match decode(&mut make().1, wire, len) {
+                    Ok(_) => panic!("{name}, {} raw bytes: {how} was accepted", raw.len()),
+                    Err(kind) => kind,
+                }
+            };
+            for n in 0..wire.len() {
+                let how: String = format!("the prefix of {n} of {} bytes", wire.len());
+                assert_eq!(refused(&wire[..n], len, &how), Truncated, "{name}, {len} raw bytes: {how}");
+            }
+            let mut longer = wire.clone();
+            longer.push(0);
+            refused(&longer, len, "a trailing byte");
+            refused(&wire, len + 1, "an output one too long");
+            if len > 0 {
+                refused(&wire, len - 1, "an output one too short");
+            }
+            // A flipped bit may give other data (the frame's check is there for that), but nothing worse.
+            for bit in 0..wire.len() * 8 {
+                let mut flipped = wire.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                let _ = decode(&mut make().1, &flipped, len);
+            }
+        }
+    }
+    for seed in 0..2000 {
+        let wire = random_bytes(seed, (seed % 300) as usize);
+        let _ = decode(&mut make().1, &wire, (seed % 97) as usize * 8);
+    }
+}
+
+/// After an error a decoder either works on as if nothing had been, or refuses all until it is reset.
+fn failed_decoder_recovers<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
+    for (name, generate) in families() {
+        let (mut encoder, mut decoder) = make();
+        let first = generate(2048);
+        let wire = encode(&mut encoder, &first);
+        decode(&mut decoder, &wire[..wire.len() / 2], first.len()).expect_err("half a wire");
+        match decode(&mut decoder, &wire, first.len()) {
+            Ok(back) => assert!(back == first, "{name}: wrong data after an error"),
+            Err(kind) => assert_eq!(kind, DecodeErrorKind::State, "{name}: refused for another reason"),
+        }
+        encoder.reset();
+        decoder.reset();
+        round_trip(&mut (encoder, decoder), &generate(4000), name);
+    }
+}

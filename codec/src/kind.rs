@@ -1,0 +1,49 @@
+//! Element kinds: what the elements of a message are.
+#![forbid(unsafe_code)]
+
+/// The element class of a message, which decides what codecs may gain on it. It is a hint: every codec is
+/// lossless on every byte string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Bytes without a known structure: packed, mixed or derived data.
+    Other = 0,
+    /// Integers of 8 bits, and characters.
+    Int8 = 1,
+    /// Integers of 16 bits.
+    Int16 = 2,
+    /// Integers of 32 bits.
+    Int32 = 3,
+    /// Integers of 64 bits.
+    Int64 = 4,
+    /// IEEE 754 floats of 32 bits, single or in pairs (complex).
+    F32 = 5,
+    /// IEEE 754 floats of 64 bits, single or in pairs (complex).
+    F64 = 6,
+}
+
+impl Kind {
+    /// All kinds, in the order of their wire bytes.
+    pub const ALL: [Self; 7] =
+        [Self::Other, Self::Int8, Self::Int16, Self::Int32, Self::Int64, Self::F32, Self::F64];
+
+    /// The kind with this wire byte, if there is one.
+    #[must_use]
+    pub fn from_wire(byte: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(byte)).copied()
+    }
+
+    /// A short name for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Other => "other",
+            Self::Int8 => "int8",
+            Self::Int16 => "int16",
+            Self::Int32 => "int32",
+            Self::Int64 => "int64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+}

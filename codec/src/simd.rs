@@ -1,0 +1,125 @@
+//! The SIMD level: which instruction set a kernel may use.
+//!
+//! A [`Level`] is a token. Only detection makes one, so whoever holds [`Tier::Avx2`] may call a function with
+//! the target features of that tier. It is chosen once, when an encoder or decoder is made.
+#![forbid(unsafe_code)]
+
+/// An instruction set tier. It carries no proof; see [`Level`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    /// Portable code only.
+    Scalar,
+    /// AVX2, BMI1, BMI2, LZCNT, POPCNT.
+    Avx2,
+    /// Beside those, AVX-512 F, BW, DQ, VL, CD, VBMI and VBMI2 (Ice Lake, Zen 4 and later).
+    Avx512,
+}
+
+impl Tier {
+    /// All tiers, from the lowest up.
+    pub const ALL: [Self; 3] = [Self::Scalar, Self::Avx2, Self::Avx512];
+
+    /// The name as settings spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+}
+
+/// Proof that this machine has the instructions of a [`Tier`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Level(Tier);
+
+impl Level {
+    /// Portable code, which every machine runs.
+    pub const SCALAR: Self = Self(Tier::Scalar);
+
+    /// The highest level of this machine, or the one that `--cfg mpress_level="..."` caps it to.
+    #[must_use]
+    pub fn detect() -> Self {
+        Self(detected().min(CAP))
+    }
+
+    /// This tier as a level, if this machine has it and the build allows it.
+    #[must_use]
+    pub fn new(tier: Tier) -> Option<Self> {
+        (tier <= Self::detect().0).then_some(Self(tier))
+    }
+
+    /// Every level there is here, from scalar up. Tests and benches loop over it.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Tier::ALL.into_iter().filter_map(Self::new)
+    }
+
+    /// The tier proven.
+    #[must_use]
+    pub const fn tier(self) -> Tier {
+        self.0
+    }
+}
+
+const CAP: Tier = if cfg!(mpress_level = "scalar") {
+    Tier::Scalar
+} else if cfg!(mpress_level = "avx2") {
+    Tier::Avx2
+} else {
+    Tier::Avx512
+};
+
+#[cfg(target_arch = "x86_64")]
+fn detected() -> Tier {
+    cpufeatures::new!(avx2, "avx2", "bmi1", "bmi2", "popcnt");
+    cpufeatures::new!(
+        avx512,
+        "avx512f",
+        "avx512bw",
+        "avx512dq",
+        "avx512vl",
+        "avx512cd",
+        "avx512vbmi",
+        "avx512vbmi2"
+    );
+    if !(avx2::get() && lzcnt()) {
+        Tier::Scalar
+    } else if !avx512::get() {
+        Tier::Avx2
+    } else {
+        Tier::Avx512
+    }
+}
+
+/// LZCNT has no name in `cpufeatures`: extended leaf 1, ECX bit 5.
+#[cfg(target_arch = "x86_64")]
+fn lzcnt() -> bool {
+    use core::arch::x86_64::__cpuid;
+    __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).ecx & (1 << 5) != 0
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detected() -> Tier {
+    Tier::Scalar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_ordered_and_start_at_scalar() {
+        let mut levels = Level::available();
+        assert_eq!(levels.next(), Some(Level::SCALAR));
+        assert_eq!(Level::available().last(), Some(Level::detect()));
+    }
+
+    #[test]
+    fn lzcnt_agrees_with_the_standard_library() {
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(lzcnt(), std::arch::is_x86_feature_detected!("lzcnt"));
+    }
+
+    extern crate std;
+}

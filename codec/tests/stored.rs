@@ -1,0 +1,111 @@
+//! The conformance suite itself, tried on the plainest codec there is, and on broken variants of it that the
+//! suite must find.
+#![cfg(feature = "conformance")]
+
+use mpress_codec::{
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Out, conformance,
+};
+
+/// What is wrong with a [`Stored`].
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    AcceptsTrailing,
+    ChangesAByte,
+    LeavesOutput,
+    Remembers,
+    ChecksNoRoom,
+}
+
+struct Stored {
+    fault: Fault,
+    messages: usize,
+}
+
+impl Codec for Stored {
+    const ID: CodecId = CodecId(255);
+    const NAME: &'static str = "stored";
+    const WIDTH: usize = 1;
+    const STATEFUL: bool = false;
+
+    fn max_encoded_len(raw_len: usize) -> Option<usize> {
+        raw_len.checked_add(1)
+    }
+}
+
+impl Encode for Stored {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        <Self as Codec>::max_encoded_len(raw_len)
+    }
+
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let error = EncodeError::new(raw.len() + 1, out.remaining());
+        if self.fault != Fault::ChecksNoRoom && error.needed > error.available {
+            return Err(error);
+        }
+        self.messages += 1;
+        let mark = if self.fault == Fault::Remembers { self.messages as u8 } else { 7 };
+        out.extend_from_slice(&[mark]).map_err(|_| error)?;
+        out.extend_from_slice(raw).map_err(|_| error)
+    }
+
+    fn reset(&mut self) {
+        self.messages = 0;
+    }
+}
+
+impl Decode for Stored {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let Some((mark, raw)) = wire.split_first() else {
+            return Err(DecodeError::new(DecodeErrorKind::Truncated, 0));
+        };
+        if self.fault != Fault::Remembers && *mark != 7 {
+            return Err(DecodeError::new(DecodeErrorKind::Corrupt, 0));
+        }
+        let room = out.remaining();
+        if raw.len() < room {
+            if self.fault == Fault::LeavesOutput {
+                let _ = out.extend_from_slice(raw);
+            }
+            return Err(DecodeError::new(DecodeErrorKind::Truncated, wire.len()));
+        }
+        if raw.len() > room && self.fault != Fault::AcceptsTrailing {
+            return Err(DecodeError::new(DecodeErrorKind::Length, wire.len()));
+        }
+        let at = out.len();
+        let full = DecodeError::new(DecodeErrorKind::Length, wire.len());
+        out.extend_from_slice(&raw[..room]).map_err(|_| full)?;
+        if self.fault == Fault::ChangesAByte && room > 200 {
+            out.written_mut()[at + 200] ^= 1;
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {}
+}
+
+fn finds(fault: Fault) -> bool {
+    std::panic::catch_unwind(|| {
+        let new = || Stored { fault, messages: 0 };
+        conformance::run::<Stored, _, _>(|| (new(), new()));
+    })
+    .is_err()
+}
+
+#[test]
+fn a_sound_codec_passes() {
+    assert!(!finds(Fault::None));
+}
+
+#[test]
+fn every_fault_is_found() {
+    for fault in [
+        Fault::AcceptsTrailing,
+        Fault::ChangesAByte,
+        Fault::LeavesOutput,
+        Fault::Remembers,
+        Fault::ChecksNoRoom,
+    ] {
+        assert!(finds(fault), "fault {} went unseen", fault as u8);
+    }
+}
