@@ -1,1 +1,28 @@
-//! pmpi-shim
+//! The PMPI shim: preloaded into an MPI program, it compresses the program's messages.
+//!
+//! Built once per MPI (`MPICC` names it). What each wrapped call does, and why a framed message never meets a call that
+//! does not know frames, is written down in `docs/shim.md`; frames themselves in `docs/format/frame.md`.
+//!
+//! Data flows one way through the modules: `table` (the exported calls) calls the handlers (`send`, `recv`, `sendrecv`,
+//! `probe`, `matched`, `persistent`, `complete`), which use `wire` (a message on its way out), `posted` and `stash` (on
+//! their way in) and `requests` (what is under way), over `peers`, `span` and `sys`. `startup` makes the shared `state`.
+
+mod complete;
+mod deliver;
+mod matched;
+mod orphans;
+mod peers;
+mod persistent;
+mod posted;
+mod probe;
+mod recv;
+mod requests;
+mod send;
+mod sendrecv;
+mod span;
+mod startup;
+mod stash;
+mod state;
+mod sys;
+mod table;
+mod wire;

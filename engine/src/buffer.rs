@@ -1,0 +1,138 @@
+//! Reusable byte buffers: taken from a bounded pool, given back when dropped.
+
+use std::collections::TryReserveError;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Buffers kept for reuse, at most.
+const KEPT_BUFFERS: usize = 64;
+/// Bytes kept for reuse, at most. Larger buffers go back to the system.
+const KEPT_BYTES: usize = 64 << 20;
+
+/// A pool of byte buffers.
+#[derive(Default)]
+pub(crate) struct Pool {
+    free: Mutex<Free>,
+}
+
+/// Buffers stay initialised over their whole length, so that reuse costs no clearing.
+#[derive(Default)]
+struct Free {
+    buffers: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+impl Pool {
+    /// An empty buffer with room for at least this many bytes.
+    ///
+    /// # Errors
+    /// When the system has no memory left.
+    pub(crate) fn take(self: &Arc<Self>, room: usize) -> Result<Buffer, TryReserveError> {
+        let mut bytes = {
+            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            // The smallest that fits, so that a short message does not tie up a large buffer.
+            let fit = (0..free.buffers.len())
+                .filter(|&i| free.buffers[i].len() >= room)
+                .min_by_key(|&i| free.buffers[i].len());
+            match fit {
+                Some(i) => {
+                    let bytes = free.buffers.swap_remove(i);
+                    free.bytes -= bytes.len();
+                    bytes
+                }
+                None => Vec::new(),
+            }
+        };
+        if bytes.len() < room {
+            bytes.try_reserve_exact(room)?;
+            bytes.resize(room, 0);
+        }
+        Ok(Buffer { bytes, len: 0, pool: Arc::clone(self) })
+    }
+
+    fn give(&self, bytes: Vec<u8>) {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        if free.buffers.len() < KEPT_BUFFERS && free.bytes + bytes.len() <= KEPT_BYTES {
+            free.bytes += bytes.len();
+            free.buffers.push(bytes);
+        }
+    }
+}
+
+/// Bytes in pooled memory. It derefs to what has been filled; dropping it gives the memory back to its pool.
+pub struct Buffer {
+    bytes: Vec<u8>,
+    len: usize,
+    pool: Arc<Pool>,
+}
+
+impl Buffer {
+    /// All the room there is, with whatever it held before. Fill its front, then say how much by
+    /// [`set_len`](Self::set_len).
+    pub fn room(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    /// Says that the first `len` bytes of the room are the content. More than there is room for counts as all.
+    pub fn set_len(&mut self, len: usize) {
+        self.len = len.min(self.bytes.len());
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.len]
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.pool.give(std::mem::take(&mut self.bytes));
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer({} bytes)", self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_reused_and_bounded() {
+        let pool = Arc::new(Pool::default());
+        let mut first = pool.take(1000).unwrap();
+        assert!(first.is_empty());
+        first.room()[..3].copy_from_slice(b"abc");
+        first.set_len(3);
+        assert_eq!(&*first, b"abc");
+        first.set_len(5000);
+        assert_eq!(first.len(), 1000);
+        let at = first.as_ptr();
+        drop(first);
+        assert_eq!(pool.take(900).unwrap().as_ptr(), at, "the freed buffer serves again");
+        drop(pool.take(KEPT_BYTES + 1).unwrap());
+        let held: Vec<_> = (0..2 * KEPT_BUFFERS).map(|_| pool.take(8).unwrap()).collect();
+        drop(held);
+        let free = pool.free.lock().unwrap();
+        assert!(free.buffers.len() <= KEPT_BUFFERS && free.bytes <= KEPT_BYTES);
+        assert_eq!(free.bytes, free.buffers.iter().map(Vec::len).sum::<usize>());
+    }
+
+    #[test]
+    fn no_memory_is_an_error() {
+        assert!(Arc::new(Pool::default()).take(usize::MAX / 2).is_err());
+    }
+}

@@ -1,0 +1,105 @@
+//! The one table of codecs, and the instances of them that wait for work.
+
+use mpress_codec::{CodecId, Decode, Encode};
+use std::sync::{Mutex, PoisonError};
+
+type Encoder = Box<dyn Encode + Send>;
+type Decoder = Box<dyn Decode + Send>;
+
+/// What the engine must know of a codec. A row stays in the table where its feature is off, so that reports of
+/// differently built engines line up.
+struct Entry {
+    id: CodecId,
+    name: &'static str,
+    encoder: fn() -> Option<Encoder>,
+    decoder: fn() -> Option<Decoder>,
+}
+
+/// Codecs, in the order of reports. The first is the raw message.
+const TABLE: [Entry; 3] = [
+    Entry { id: CodecId::RAW, name: "raw", encoder: || None, decoder: || None },
+    Entry { id: CodecId::DFCM_F64, name: "dfcm", encoder: dfcm::encoder64, decoder: dfcm::decoder64 },
+    Entry { id: CodecId::DFCM_F32, name: "dfcm32", encoder: dfcm::encoder32, decoder: dfcm::decoder32 },
+];
+
+/// How many codecs the table has.
+pub(crate) const COUNT: usize = TABLE.len();
+
+/// The names of the codecs, in the order of reports.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|entry| entry.name)
+}
+
+/// The place of a codec in the table.
+pub(crate) fn index(id: CodecId) -> Option<usize> {
+    TABLE.iter().position(|entry| entry.id == id)
+}
+
+#[cfg(feature = "dfcm")]
+mod dfcm {
+    use super::{Decoder, Encoder};
+    use mpress_dfcm as dfcm;
+
+    pub(super) fn encoder64() -> Option<Encoder> {
+        None
+    }
+    pub(super) fn encoder32() -> Option<Encoder> {
+        None
+    }
+    pub(super) fn decoder64() -> Option<Decoder> {
+        None
+    }
+    pub(super) fn decoder32() -> Option<Decoder> {
+        None
+    }
+}
+
+#[cfg(not(feature = "dfcm"))]
+mod dfcm {
+    use super::{Decoder, Encoder};
+
+    pub(super) fn encoder64() -> Option<Encoder> {
+        None
+    }
+    pub(super) fn encoder32() -> Option<Encoder> {
+        None
+    }
+    pub(super) fn decoder64() -> Option<Decoder> {
+        None
+    }
+    pub(super) fn decoder32() -> Option<Decoder> {
+        None
+    }
+}
+
+/// Idle encoders and decoders, codec by codec. As many come to exist as threads work at the same time.
+#[derive(Default)]
+pub(crate) struct Instances {
+    encoders: [Mutex<Vec<Encoder>>; COUNT],
+    decoders: [Mutex<Vec<Decoder>>; COUNT],
+}
+
+impl Instances {
+    /// Lends an encoder of this codec to `work`; `None` where this build has none.
+    pub(crate) fn with_encoder<R>(&self, id: CodecId, work: impl FnOnce(&mut dyn Encode) -> R) -> Option<R> {
+        let at = index(id)?;
+        lend(&self.encoders[at], TABLE[at].encoder, |encoder| work(&mut **encoder))
+    }
+
+    /// Lends a decoder of this codec to `work`; `None` where this build has none.
+    pub(crate) fn with_decoder<R>(&self, id: CodecId, work: impl FnOnce(&mut dyn Decode) -> R) -> Option<R> {
+        let at = index(id)?;
+        lend(&self.decoders[at], TABLE[at].decoder, |decoder| work(&mut **decoder))
+    }
+}
+
+fn lend<T, R>(idle: &Mutex<Vec<T>>, make: fn() -> Option<T>, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+    let waiting = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let mut instance = match waiting {
+        Some(instance) => instance,
+        None => make()?,
+    };
+    let result = work(&mut instance);
+    idle.lock().unwrap_or_else(PoisonError::into_inner).push(instance);
+    Some(result)
+}

@@ -1,0 +1,133 @@
+//! The engine: message, element kind and destination in, frame out; and back.
+
+use crate::buffer::{Buffer, Pool};
+use crate::codecs::Instances;
+use crate::frame::{self, FLOOR, Frame, FrameError, HEADER_LEN, Incoming};
+use crate::policy::{self, Destination};
+use crate::settings::SameNode;
+use crate::stats::{Counters, Stats};
+use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out};
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A long message is tried on a window at its start and one in its middle before all of it is encoded, so that
+/// incompressible data costs next to nothing.
+const TRIAL_WINDOW: usize = 4 << 10;
+/// Messages from this length on are tried so. Below, encoding all costs no more than the trial.
+const TRIAL_FROM: usize = 8 * TRIAL_WINDOW;
+
+/// Compresses messages and counts what that gained. Shared by all threads of a process.
+#[derive(Default)]
+pub struct Engine {
+    same_node: SameNode,
+    instances: Instances,
+    buffers: Arc<Pool>,
+    counters: Counters,
+}
+
+impl Engine {
+    /// An engine that treats messages inside a node as `same_node` says.
+    #[must_use]
+    pub fn new(same_node: SameNode) -> Self {
+        Self { same_node, ..Self::default() }
+    }
+
+    /// Makes a frame of a message. The frame is never more than 16 bytes longer than the message, and never shorter
+    /// than [`FLOOR`](crate::FLOOR) if the message is not.
+    ///
+    /// `None` if the message is longer than a frame can say (2^48 - 1 bytes).
+    pub fn encode(&self, raw: &[u8], kind: Kind, to: Destination) -> Option<Frame> {
+        let header = frame::raw_header(kind, raw.len())?;
+        let id = policy::choose(kind, to, self.same_node);
+        if id == CodecId::RAW {
+            self.counters.sent(kind, id, raw.len(), HEADER_LEN + raw.len(), Duration::ZERO);
+            return Some(Frame::Raw(header));
+        }
+        let start = Instant::now();
+        let packed = self
+            .instances
+            .with_encoder(id, |encoder| self.compress(encoder, raw))
+            .flatten()
+            .and_then(|mut buffer| frame::seal(id, kind, raw.len(), &mut buffer).map(|()| buffer))
+            .filter(|buffer| buffer.len() < HEADER_LEN + raw.len());
+        let time = start.elapsed();
+        Some(match packed {
+            Some(buffer) => {
+                self.counters.sent(kind, id, raw.len(), buffer.len(), time);
+                Frame::Packed(buffer)
+            }
+            None => {
+                self.counters.sent(kind, CodecId::RAW, raw.len(), HEADER_LEN + raw.len(), time);
+                Frame::Raw(header)
+            }
+        })
+    }
+
+    /// The message compressed, behind room for a header; `None` if it does not get smaller or memory is short.
+    fn compress(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
+        if raw.len() >= TRIAL_FROM {
+            let middle = raw.len() / 16 * 8;
+            let windows = [&raw[..TRIAL_WINDOW], &raw[middle..middle + TRIAL_WINDOW]];
+            let gains = windows.into_iter().any(|window| {
+                self.append(encoder, window).is_some_and(|buffer| buffer.len() < HEADER_LEN + window.len())
+            });
+            if !gains {
+                return None;
+            }
+        }
+        self.append(encoder, raw)
+    }
+
+    fn append(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
+        let bound = encoder.max_encoded_len(raw.len())?;
+        let mut buffer = self.buffers.take(HEADER_LEN.checked_add(bound)?.max(FLOOR)).ok()?;
+        let mut out = Out::from_slice(buffer.room().get_mut(HEADER_LEN..)?);
+        encoder.encode(raw, &mut out).ok()?;
+        let len = out.len();
+        buffer.set_len(HEADER_LEN + len);
+        Some(buffer)
+    }
+
+    /// Decodes everything behind the header of a frame into `out`, which must have room for exactly
+    /// [`Incoming::raw_len`] bytes.
+    ///
+    /// # Errors
+    /// If the payload does not decode to exactly that many bytes. What `out` holds then is undefined.
+    pub fn decode(
+        &self,
+        incoming: &Incoming,
+        body: &[u8],
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<(), FrameError> {
+        let payload = incoming
+            .payload(body)
+            .ok_or(FrameError::damaged(DecodeErrorKind::Truncated, HEADER_LEN + body.len()))?;
+        if out.len() != incoming.raw_len() {
+            return Err(FrameError::damaged(DecodeErrorKind::Length, 8));
+        }
+        let start = Instant::now();
+        let mut out = Out::new(out);
+        if incoming.is_raw() {
+            out.extend_from_slice(payload).map_err(|_| FrameError::damaged(DecodeErrorKind::Length, 8))?;
+        } else {
+            self.instances
+                .with_decoder(incoming.codec, |decoder| decoder.decode(payload, &mut out))
+                .ok_or(FrameError::Codec(incoming.codec))?
+                .map_err(FrameError::Damaged)?;
+        }
+        self.counters.received(incoming.kind, incoming.codec, start.elapsed());
+        Ok(())
+    }
+
+    /// An empty buffer with room for at least this many bytes, from the engine's pool; `None` if memory is short.
+    pub fn buffer(&self, room: usize) -> Option<Buffer> {
+        self.buffers.take(room).ok()
+    }
+
+    /// What has been counted so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.counters.snapshot()
+    }
+}

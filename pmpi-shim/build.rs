@@ -1,0 +1,63 @@
+//! Takes types and constants from the `mpi.h` of the MPI that `MPICC` names, and links the shim to that MPI.
+#![allow(clippy::panic, clippy::expect_used, reason = "a build script fails by panicking")]
+
+use std::env;
+use std::path::PathBuf;
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=MPICC");
+    println!("cargo:rerun-if-changed=src/constants.c");
+    println!("cargo:rustc-check-cfg=cfg(mpi_large_count)");
+    println!("cargo:rustc-check-cfg=cfg(open_mpi)");
+
+    let mpi = build_probe_mpi::probe().unwrap_or_else(|errors| {
+        let reasons: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        panic!("no MPI found (set MPICC to a compiler wrapper): {}", reasons.join("; "))
+    });
+
+    let mut c = cc::Build::new();
+    c.file("src/constants.c").includes(&mpi.include_paths).warnings_into_errors(true).compile("constants");
+
+    let mut bindings = bindgen::builder()
+        .header_contents("wrapper.h", "#include <mpi.h>")
+        .allowlist_type("MPI_(Comm|Datatype|Request|Status|Message|Group|Count|Aint|Info|Errhandler)")
+        .allowlist_function(FUNCTIONS)
+        .allowlist_var("MPI_VERSION|OPEN_MPI|OMPI_MAJOR_VERSION|MPICH_NUMVERSION")
+        .layout_tests(true)
+        .generate_comments(false)
+        .merge_extern_blocks(true);
+    for path in &mpi.include_paths {
+        bindings = bindings.clang_arg(format!("-I{}", path.display()));
+    }
+    let bindings = bindings.generate().expect("mpi.h can be read").to_string();
+    // What the MPI has is read off its own header.
+    if bindings.contains("fn PMPI_Send_c(") {
+        println!("cargo:rustc-cfg=mpi_large_count");
+    }
+    if bindings.contains("OPEN_MPI") {
+        println!("cargo:rustc-cfg=open_mpi");
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("OUT_DIR is set by cargo"));
+    std::fs::write(out.join("mpi.rs"), bindings).expect("OUT_DIR is writable");
+
+    // Python loads its MPI with RTLD_LOCAL; only a dependency of our own makes RTLD_NEXT find it there.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,--no-as-needed");
+    for path in &mpi.lib_paths {
+        println!("cargo:rustc-link-search=native={}", path.display());
+    }
+    for lib in &mpi.libs {
+        println!("cargo:rustc-cdylib-link-arg=-l{lib}");
+    }
+}
+
+/// What the shim calls, and (for the check of their signatures) what it wraps.
+const FUNCTIONS: &str = "P?MPI_(\
+    Init|Init_thread|Finalize|Query_thread|\
+    [BSR]?s?s?[Ss]end(_init)?(_c)?|I[bsr]?s?send(_c)?|I?[Rr]ecv(_init)?(_c)?|I?[Mm]recv(_c)?|\
+    I?[Ss]endrecv(_replace)?(_c)?|I?[Mm]?[Pp]robe|Start|Startall|\
+    Wait(any|all|some)?|Test(any|all|some)?|Test_cancelled|Cancel|Request_free|Request_get_status|Buffer_detach(_c)?|\
+    Comm_(size|rank|group|remote_group|remote_size|test_inter|get_attr|set_attr|create_keyval|free_keyval|dup|free|split_type|set_errhandler|call_errhandler)|\
+    Group_(size|translate_ranks|free)|\
+    Type_(size_x|get_extent|get_envelope|get_contents|free|create_struct|contiguous|commit)|\
+    Get_elements_x|Status_set_elements_x|Status_set_cancelled|Get_address|\
+    Grequest_start|Grequest_complete|Allgather|Iallreduce|Reduce|Add_error_code|Add_error_string)";

@@ -1,0 +1,371 @@
+//! The completion calls: Wait and Test in their four forms, Request_get_status, Cancel, Request_free.
+
+use crate::requests::{Failure, Record};
+use crate::span::store_status;
+use crate::state::{Shim, raise};
+use crate::sys::*;
+use crate::table::real;
+use std::ffi::c_int;
+use std::slice;
+
+/// The requests of one call: what to give the MPI, and our records of them.
+struct Batch<'a> {
+    shim: &'a Shim,
+    requests: &'a mut [MPI_Request],
+    inner: Vec<MPI_Request>,
+    records: Vec<Option<Record>>,
+}
+
+impl<'a> Batch<'a> {
+    /// Takes the records of these requests; `None` if none has one.
+    unsafe fn take(shim: &'a Shim, count: c_int, requests: *mut MPI_Request) -> Option<Self> {
+        let count = usize::try_from(count).ok().filter(|&n| n > 0)?;
+        if shim.requests.is_empty() {
+            return None;
+        }
+        // SAFETY: the program's own array.
+        let requests = unsafe { slice::from_raw_parts_mut(requests, count) };
+        let records: Vec<_> = requests.iter().map(|&request| shim.requests.take(request)).collect();
+        if records.iter().all(Option::is_none) {
+            return None;
+        }
+        let inner = requests
+            .iter()
+            .zip(&records)
+            .map(|(&request, record)| match record {
+                Some(record) => record.active.as_ref().map_or(REQUEST_NULL, |active| active.inner),
+                None => request,
+            })
+            .collect();
+        Some(Self { shim, requests, inner, records })
+    }
+
+    /// Finishes request `i`, which the MPI has just completed with `status`.
+    unsafe fn finish(&mut self, i: usize, status: &mut MPI_Status) -> Result<(), Failure> {
+        match self.records.get_mut(i).and_then(Option::as_mut).and_then(|record| record.active.take()) {
+            // SAFETY: the caller vouches for the completion.
+            Some(mut active) => unsafe { active.finish(self.shim, status) },
+            None => Ok(()),
+        }
+    }
+
+    /// The MPI completed request `i` with an error: there is nothing to finish.
+    fn failed(&mut self, i: usize) {
+        if let Some(record) = self.records.get_mut(i).and_then(Option::as_mut) {
+            record.active = None;
+        }
+    }
+
+    /// After a call of the single kind: the outcome of request `i`, its status where the program wants it.
+    unsafe fn finish_one(&mut self, i: usize, found: &mut MPI_Status, place: *mut MPI_Status) -> c_int {
+        // SAFETY: the caller vouches for the completion and the place.
+        unsafe {
+            let result = self.finish(i, found);
+            store_status(place, found);
+            result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
+        }
+    }
+
+    /// After a call of the multiple kind: the outcomes of the requests `which`, whose statuses are `found`. `code` is
+    /// what the MPI returned.
+    unsafe fn finish_many(
+        &mut self,
+        which: impl Iterator<Item = usize>,
+        found: &mut [MPI_Status],
+        code: c_int,
+    ) -> c_int {
+        let mut failure = None;
+        for (i, status) in which.zip(found) {
+            if code != SUCCESS && status.MPI_ERROR == ERR_PENDING {
+                continue;
+            }
+            if code != SUCCESS && status.MPI_ERROR != SUCCESS {
+                self.failed(i);
+                continue;
+            }
+            // SAFETY: the MPI completed it without an error.
+            let result = unsafe { self.finish(i, status) };
+            status.MPI_ERROR = SUCCESS;
+            if let Err((comm, code)) = result {
+                status.MPI_ERROR = code;
+                failure = Some(comm);
+            }
+        }
+        match failure {
+            Some(comm) if code == SUCCESS => raise(comm, ERR_IN_STATUS),
+            _ => code,
+        }
+    }
+}
+
+impl Drop for Batch<'_> {
+    /// Gives the program its handles back: null for what has completed, unchanged for what has not or is persistent.
+    fn drop(&mut self) {
+        for ((request, record), inner) in self.requests.iter_mut().zip(&mut self.records).zip(&self.inner) {
+            match record.take() {
+                None => *request = *inner,
+                Some(record) if record.active.is_some() || record.template.is_some() => {
+                    self.shim.requests.put(*request, record);
+                }
+                Some(_) => *request = REQUEST_NULL,
+            }
+        }
+    }
+}
+
+/// Wait.
+pub(crate) unsafe fn wait(
+    shim: &Shim,
+    request: *mut MPI_Request,
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe {
+        let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
+        let mut found = empty_status();
+        let code = real::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
+        if code != SUCCESS {
+            batch.failed(0);
+            store_status(status, &found);
+            return code;
+        }
+        batch.finish_one(0, &mut found, status)
+    }
+}
+
+/// Test.
+pub(crate) unsafe fn test(
+    shim: &Shim,
+    request: *mut MPI_Request,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe {
+        let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
+        let mut found = empty_status();
+        let code = real::MPI_Test(batch.inner.as_mut_ptr(), flag, &raw mut found);
+        if code != SUCCESS {
+            batch.failed(0);
+            store_status(status, &found);
+            return code;
+        }
+        if *flag == 0 {
+            return SUCCESS;
+        }
+        batch.finish_one(0, &mut found, status)
+    }
+}
+
+/// Waitany.
+pub(crate) unsafe fn waitany(
+    shim: &Shim,
+    count: c_int,
+    requests: *mut MPI_Request,
+    index: *mut c_int,
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe {
+        let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
+        let mut found = empty_status();
+        let code = real::MPI_Waitany(count, batch.inner.as_mut_ptr(), index, &raw mut found);
+        any(&mut batch, code, *index, &mut found, status)
+    }
+}
+
+/// Testany. `place`: index and flag.
+pub(crate) unsafe fn testany(
+    shim: &Shim,
+    count: c_int,
+    requests: *mut MPI_Request,
+    place: (*mut c_int, *mut c_int),
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe {
+        let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
+        let (index, flag) = place;
+        let mut found = empty_status();
+        let code = real::MPI_Testany(count, batch.inner.as_mut_ptr(), index, flag, &raw mut found);
+        if code == SUCCESS && *flag == 0 {
+            return SUCCESS;
+        }
+        any(&mut batch, code, *index, &mut found, status)
+    }
+}
+
+/// What Waitany and Testany have in common: request `index` has completed, or there was none.
+unsafe fn any(
+    batch: &mut Batch<'_>,
+    code: c_int,
+    index: c_int,
+    found: &mut MPI_Status,
+    place: *mut MPI_Status,
+) -> c_int {
+    let completed = usize::try_from(index).ok().filter(|_| index != UNDEFINED);
+    // SAFETY: the caller vouches for the completion and the place.
+    unsafe {
+        match completed {
+            Some(i) if code == SUCCESS => batch.finish_one(i, found, place),
+            failed => {
+                if let Some(i) = failed {
+                    batch.failed(i);
+                }
+                store_status(place, found);
+                code
+            }
+        }
+    }
+}
+
+/// Waitall.
+pub(crate) unsafe fn waitall(
+    shim: &Shim,
+    count: c_int,
+    requests: *mut MPI_Request,
+    statuses: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe {
+        let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
+        let mut found = vec![empty_status(); batch.inner.len()];
+        let code = real::MPI_Waitall(count, batch.inner.as_mut_ptr(), found.as_mut_ptr());
+        all(&mut batch, code, &mut found, statuses)
+    }
+}
+
+/// Testall.
+pub(crate) unsafe fn testall(
+    shim: &Shim,
+    count: c_int,
+    requests: *mut MPI_Request,
+    flag: *mut c_int,
+    statuses: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe {
+        let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
+        let mut found = vec![empty_status(); batch.inner.len()];
+        let code = real::MPI_Testall(count, batch.inner.as_mut_ptr(), flag, found.as_mut_ptr());
+        if code == SUCCESS && *flag == 0 {
+            return SUCCESS;
+        }
+        all(&mut batch, code, &mut found, statuses)
+    }
+}
+
+/// What Waitall and Testall have in common: all requests have completed, or `code` says that some failed.
+unsafe fn all(
+    batch: &mut Batch<'_>,
+    code: c_int,
+    found: &mut [MPI_Status],
+    statuses: *mut MPI_Status,
+) -> c_int {
+    if code != SUCCESS && code != ERR_IN_STATUS {
+        return code;
+    }
+    // SAFETY: the caller vouches for the completions and the array, which has as many entries as `found`.
+    unsafe {
+        let code = batch.finish_many(0..found.len(), found, code);
+        store_statuses(statuses, found, code);
+        code
+    }
+}
+
+/// Waitsome and Testsome. `place`: outcount, indices and statuses.
+pub(crate) unsafe fn some(
+    shim: &Shim,
+    function: unsafe fn(c_int, *mut MPI_Request, *mut c_int, *mut c_int, *mut MPI_Status) -> c_int,
+    requests: (c_int, *mut MPI_Request),
+    place: (*mut c_int, *mut c_int, *mut MPI_Status),
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let (count, requests) = requests;
+    let (outcount, indices, statuses) = place;
+    // SAFETY: the program's own arguments; the MPI fills `outcount` entries of the arrays.
+    unsafe {
+        let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
+        let mut found = vec![empty_status(); batch.inner.len()];
+        let code = function(count, batch.inner.as_mut_ptr(), outcount, indices, found.as_mut_ptr());
+        let completed = usize::try_from(*outcount).unwrap_or(0);
+        if *outcount == UNDEFINED || (code != SUCCESS && code != ERR_IN_STATUS) || completed > found.len() {
+            return code;
+        }
+        let which = slice::from_raw_parts(indices, completed).iter().filter_map(|&i| usize::try_from(i).ok());
+        let code = batch.finish_many(which, &mut found[..completed], code);
+        store_statuses(statuses, &found[..completed], code);
+        code
+    }
+}
+
+/// Stores statuses where the program wants them. Their error fields count only if the call says so.
+unsafe fn store_statuses(place: *mut MPI_Status, found: &[MPI_Status], code: c_int) {
+    if place == STATUSES_IGNORE || place.is_null() {
+        return;
+    }
+    for (i, status) in found.iter().enumerate() {
+        // SAFETY: the program's array has an entry for each.
+        unsafe {
+            if code == ERR_IN_STATUS {
+                *place.add(i) = *status;
+            } else {
+                store_status(place.add(i), status);
+            }
+        }
+    }
+}
+
+/// Request_get_status: the request stays, so what a completed receive brought is set right now, and its status kept.
+pub(crate) unsafe fn get_status(
+    shim: &Shim,
+    mut request: MPI_Request,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments. `request` is our copy of the handle: the batch may write to it.
+    unsafe {
+        let Some(mut batch) = Batch::take(shim, 1, &raw mut request) else { return pass() };
+        let mut found = empty_status();
+        let code = real::MPI_Request_get_status(batch.inner[0], flag, &raw mut found);
+        if code != SUCCESS || *flag == 0 {
+            return code;
+        }
+        if let Some(active) = batch.records[0].as_mut().and_then(|record| record.active.as_mut()) {
+            active.finish_early(shim, &mut found);
+        }
+        store_status(status, &found);
+        SUCCESS
+    }
+}
+
+/// Cancel.
+pub(crate) unsafe fn cancel(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own argument.
+    unsafe {
+        let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
+        real::MPI_Cancel(batch.inner.as_mut_ptr())
+    }
+}
+
+/// Request_free: what is under way goes on without an owner.
+pub(crate) unsafe fn free(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own argument.
+    let Some(record) = shim.requests.take(unsafe { *request }) else { return pass() };
+    if let Some(active) = record.active {
+        shim.orphans.adopt(active, false);
+    }
+    if record.template.is_some() {
+        return pass(); // the handle of a persistent request is one of the MPI's own
+    }
+    // SAFETY: as above.
+    unsafe { *request = REQUEST_NULL };
+    SUCCESS
+}

@@ -1,0 +1,164 @@
+//! Who is reached through frames: processes of this job on other nodes.
+
+use crate::state::{Handle, Shim};
+use crate::sys::*;
+use mpress::{FLOOR, SameNode};
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+/// The processes of `MPI_COMM_WORLD` and the nodes they run on. Every rank has the same table.
+pub(crate) struct World {
+    pub(crate) rank: c_int,
+    pub(crate) group: MPI_Group,
+    /// For each rank, the lowest rank that shares memory with it.
+    pub(crate) nodes: Vec<c_int>,
+    pub(crate) same_node: SameNode,
+    /// The attribute key under which a communicator keeps its `Peers`.
+    pub(crate) keyval: c_int,
+}
+
+impl World {
+    /// Whether messages between this process and `rank` of the world go in frames. Both ends come to the same answer.
+    pub(crate) fn frames(&self, rank: c_int) -> bool {
+        let node = |rank: c_int| usize::try_from(rank).ok().and_then(|r| self.nodes.get(r));
+        rank != self.rank && (self.same_node == SameNode::Compress || node(rank) != node(self.rank))
+    }
+
+    /// Whether there is anyone to exchange frames with.
+    pub(crate) fn frames_any(&self) -> bool {
+        (0..self.nodes.len()).any(|rank| c_int::try_from(rank).is_ok_and(|rank| self.frames(rank)))
+    }
+
+    pub(crate) fn other_node(&self, rank: c_int) -> bool {
+        let node = |rank: c_int| usize::try_from(rank).ok().and_then(|r| self.nodes.get(r));
+        node(rank) != node(self.rank)
+    }
+}
+
+/// The ranks of a communicator (of its remote group, if it has one) with whom frames are exchanged.
+pub(crate) struct Peers {
+    framed: Box<[bool]>,
+    any: bool,
+    world: Box<[c_int]>,
+}
+
+impl Peers {
+    /// Whether messages to or from this rank go in frames. `MPI_ANY_SOURCE` counts as long as anyone does.
+    pub(crate) fn framed(&self, rank: c_int) -> bool {
+        if rank == ANY_SOURCE {
+            return self.any;
+        }
+        usize::try_from(rank).ok().and_then(|r| self.framed.get(r)).is_some_and(|&framed| framed)
+    }
+
+    /// Whether what this status tells of came in a frame, given its length.
+    pub(crate) fn arrived_framed(&self, status: &MPI_Status, bytes: usize) -> bool {
+        bytes >= FLOOR && self.framed(status.MPI_SOURCE)
+    }
+
+    /// This rank's rank in `MPI_COMM_WORLD`.
+    pub(crate) fn world_rank(&self, rank: c_int) -> c_int {
+        usize::try_from(rank).ok().and_then(|r| self.world.get(r)).copied().unwrap_or(UNDEFINED)
+    }
+}
+
+impl Shim {
+    /// The peers of a communicator, if it has any that are reached through frames.
+    pub(crate) fn peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
+        if comm == COMM_NULL {
+            return None;
+        }
+        let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
+        // SAFETY: our key, the caller's communicator, places for the answers.
+        let code = unsafe {
+            PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut value).cast(), &raw mut found)
+        };
+        if code != SUCCESS {
+            return None;
+        }
+        let peers = if found != 0 {
+            let kept = value.cast::<Peers>().cast_const();
+            // SAFETY: only the branch below stores under our key, a leaked `Arc`; the attribute owns one count until
+            // `forget` gives it back, and the communicator is alive while the caller uses it.
+            unsafe {
+                Arc::increment_strong_count(kept);
+                Arc::from_raw(kept)
+            }
+        } else {
+            let peers = Arc::new(self.find_peers(comm)?);
+            let kept = Arc::into_raw(Arc::clone(&peers));
+            // SAFETY: as above.
+            let code = unsafe { PMPI_Comm_set_attr(comm, self.world.keyval, kept.cast_mut().cast()) };
+            if code != SUCCESS {
+                // SAFETY: the attribute did not take the count over.
+                unsafe { Arc::decrement_strong_count(kept) };
+            }
+            peers
+        };
+        peers.any.then_some(peers)
+    }
+
+    /// A communicator with a process from outside this job's world (spawned, connected) has no framed peers: whether
+    /// such a process knows frames was never agreed. Every member comes to the same result, from local data.
+    fn find_peers(&self, comm: MPI_Comm) -> Option<Peers> {
+        let mut inter = 0;
+        // SAFETY: a communicator of the caller's; places for the answers; groups are freed.
+        unsafe {
+            ok(PMPI_Comm_test_inter(comm, &raw mut inter)).ok()?;
+            let local = self.world_ranks(comm, PMPI_Comm_group)?;
+            let there = if inter != 0 { self.world_ranks(comm, PMPI_Comm_remote_group)? } else { local.clone() };
+            let inside = local.iter().chain(&there).all(|&rank| rank != UNDEFINED);
+            let framed: Box<[bool]> = there.iter().map(|&rank| inside && self.world.frames(rank)).collect();
+            let any = framed.contains(&true);
+            Some(Peers { framed, any, world: there.into() })
+        }
+    }
+
+    unsafe fn world_ranks(
+        &self,
+        comm: MPI_Comm,
+        group_of: unsafe extern "C" fn(MPI_Comm, *mut MPI_Group) -> c_int,
+    ) -> Option<Vec<c_int>> {
+        let mut size = 0;
+        // SAFETY: `group_of` gives a new group of `comm`; the two arrays have its size.
+        unsafe {
+            let mut group = self.world.group;
+            ok(group_of(comm, &raw mut group)).ok()?;
+            PMPI_Group_size(group, &raw mut size);
+            let ranks: Vec<c_int> = (0..size).collect();
+            let mut world = vec![UNDEFINED; ranks.len()];
+            let code = PMPI_Group_translate_ranks(
+                group,
+                size,
+                ranks.as_ptr(),
+                self.world.group,
+                world.as_mut_ptr(),
+            );
+            PMPI_Group_free(&raw mut group);
+            ok(code).ok().map(|()| world)
+        }
+    }
+}
+
+/// Copying a communicator does not copy our attribute: the copy finds its own.
+pub(crate) unsafe extern "C" fn not_copied(
+    _: MPI_Comm,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: MPI gives a place for the answer.
+    unsafe { *flag = 0 };
+    SUCCESS
+}
+
+/// A communicator is being freed: so are its peers, and messages of it that nobody received.
+pub(crate) unsafe extern "C" fn forget(comm: MPI_Comm, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
+    // SAFETY: only `Shim::peers` stores under our key: a leaked `Arc<Peers>`.
+    unsafe { Arc::decrement_strong_count(value.cast::<Peers>().cast_const()) };
+    crate::stash::forget(comm.key());
+    SUCCESS
+}

@@ -1,0 +1,101 @@
+//! Persistent requests. The program holds a request of the MPI's that is never started; each start begins an ordinary
+//! operation of ours, which the completion calls find behind that handle.
+
+use crate::requests::{Record, Template};
+use crate::send::{self, Mode};
+use crate::span::Envelope;
+use crate::state::{Shim, raise};
+use crate::sys::*;
+use crate::table::real;
+use crate::recv;
+use std::ffi::c_int;
+use std::slice;
+
+/// Send_init, Bsend_init, Ssend_init, Rsend_init.
+pub(crate) unsafe fn send_init(
+    shim: &Shim,
+    mode: Mode,
+    message: Envelope,
+    request: *mut MPI_Request,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let ours = shim.framed_send(&message).is_some();
+    // SAFETY: the place the program gave.
+    unsafe { init(shim, ours.then_some(Template::Send(mode, message)), request, pass) }
+}
+
+/// Recv_init. Even a short receive is ours, if frames may come from there: its message may wait in the stash.
+pub(crate) unsafe fn recv_init(
+    shim: &Shim,
+    message: Envelope,
+    request: *mut MPI_Request,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let ours = shim.probe_peers(message.peer, message.tag, message.comm).is_some();
+    // SAFETY: the place the program gave.
+    unsafe { init(shim, ours.then_some(Template::Receive(message)), request, pass) }
+}
+
+unsafe fn init(
+    shim: &Shim,
+    template: Option<Template>,
+    request: *mut MPI_Request,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let code = pass();
+    if code == SUCCESS && template.is_some() {
+        // SAFETY: the MPI has just written a new handle there.
+        shim.requests.put(unsafe { *request }, Record { active: None, template });
+    }
+    code
+}
+
+/// Start.
+pub(crate) unsafe fn start(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own argument.
+    let handle = unsafe { *request };
+    let Some(mut record) = shim.requests.take(handle) else { return pass() };
+    let comm = match record.template {
+        Some(Template::Send(_, message) | Template::Receive(message)) => message.comm,
+        None => COMM_WORLD,
+    };
+    // SAFETY: arguments the program gave when it made the request, which stay valid as long as that.
+    let started = match (&record.active, record.template) {
+        (None, Some(Template::Send(mode, message))) => unsafe { send::start(shim, mode, &message, false) },
+        (None, Some(Template::Receive(message))) => unsafe { recv::start_any(shim, &message) },
+        // Already started, or not persistent: an error of the program's, which the MPI knows by the same name.
+        _ => Err(ERR_REQUEST),
+    };
+    let code = match started {
+        Ok(active) => {
+            record.active = Some(active);
+            SUCCESS
+        }
+        Err(code) => raise(comm, code),
+    };
+    shim.requests.put(handle, record);
+    code
+}
+
+/// Startall.
+pub(crate) unsafe fn startall(
+    shim: &Shim,
+    count: c_int,
+    requests: *mut MPI_Request,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    if shim.requests.is_empty() || count <= 0 {
+        return pass();
+    }
+    // SAFETY: the program's own array.
+    let requests = unsafe { slice::from_raw_parts_mut(requests, usize::try_from(count).unwrap_or(0)) };
+    for request in requests {
+        let request = std::ptr::from_mut(request);
+        // SAFETY: one of the program's own requests.
+        let code = unsafe { start(shim, request, || real::MPI_Start(request)) };
+        if code != SUCCESS {
+            return code;
+        }
+    }
+    SUCCESS
+}

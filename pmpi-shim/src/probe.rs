@@ -1,0 +1,102 @@
+//! Probe and Iprobe. A framed message must be received to know its length: it moves to the stash.
+
+use crate::peers::Peers;
+use crate::span::{received_bytes, store_status};
+use crate::state::{Shim, raise};
+use crate::sys::*;
+use crate::table::real;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+impl Shim {
+    /// The peers of a probe that may see a frame or a message in the stash.
+    pub(crate) fn probe_peers(&self, source: c_int, tag: c_int, comm: MPI_Comm) -> Option<Arc<Peers>> {
+        if tag < 0 && tag != ANY_TAG {
+            return None;
+        }
+        self.peers(comm).filter(|peers| peers.framed(source))
+    }
+}
+
+/// Probe.
+pub(crate) unsafe fn probe(
+    shim: &Shim,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
+    loop {
+        // With threads the MPI must not block: another thread may move the awaited message to the stash.
+        // SAFETY: the program's own arguments.
+        match unsafe { look(shim, &peers, source, tag, comm, !shim.multiple) } {
+            Ok(Some(seen)) => {
+                // SAFETY: the place the program gave.
+                unsafe { store_status(status, &seen) };
+                return SUCCESS;
+            }
+            Ok(None) => std::thread::yield_now(),
+            Err(code) => return raise(comm, code),
+        }
+    }
+}
+
+/// Iprobe.
+pub(crate) unsafe fn iprobe(
+    shim: &Shim,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
+    // SAFETY: the program's own arguments and places.
+    unsafe {
+        match look(shim, &peers, source, tag, comm, false) {
+            Ok(seen) => {
+                *flag = c_int::from(seen.is_some());
+                if let Some(seen) = seen {
+                    store_status(status, &seen);
+                }
+                SUCCESS
+            }
+            Err(code) => raise(comm, code),
+        }
+    }
+}
+
+/// What a probe would see now, or, with `block`, as soon as there is something.
+unsafe fn look(
+    shim: &Shim,
+    peers: &Peers,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    block: bool,
+) -> Result<Option<MPI_Status>, c_int> {
+    loop {
+        if let Some(seen) = shim.stash.find(comm, source, tag) {
+            return Ok(Some(seen.status()));
+        }
+        let (mut flag, mut status) = (1, empty_status());
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            ok(if block {
+                real::MPI_Probe(source, tag, comm, &raw mut status)
+            } else {
+                real::MPI_Iprobe(source, tag, comm, &raw mut flag, &raw mut status)
+            })?;
+            if flag == 0 {
+                return Ok(None);
+            }
+            if !peers.arrived_framed(&status, received_bytes(&status)) {
+                return Ok(Some(status));
+            }
+            shim.stash.pull(shim, comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;
+        }
+    }
+}

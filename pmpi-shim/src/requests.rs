@@ -1,0 +1,128 @@
+//! Requests under way that need something done when they complete, by the handle the program has.
+
+use crate::posted::Posted;
+use crate::send::Mode;
+use crate::span::Envelope;
+use crate::state::{Handle, Shim};
+use crate::sys::*;
+use crate::wire::Wire;
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// An operation under way.
+pub(crate) struct Active {
+    /// The MPI's own request. For a persistent request it is not the one the program holds.
+    pub(crate) inner: MPI_Request,
+    pub(crate) finish: Finish,
+    /// What `MPI_Request_get_status` found out already.
+    done: Option<(MPI_Status, c_int)>,
+}
+
+/// What is to be done at completion.
+pub(crate) enum Finish {
+    Nothing,
+    /// Free the memory that was sent.
+    Send(#[allow(dead_code, reason = "held until the send completes")] Wire),
+    Receive(Posted),
+    /// Report an error that was found when the message was delivered.
+    Failed(MPI_Comm, c_int),
+}
+
+/// A failure: the communicator whose handler it goes to, and the code.
+pub(crate) type Failure = (MPI_Comm, c_int);
+
+impl Active {
+    pub(crate) fn new(inner: MPI_Request, finish: Finish) -> Self {
+        Self { inner, finish, done: None }
+    }
+
+    /// Does what is to be done, once the MPI has completed the operation without an error.
+    ///
+    /// # Safety
+    /// `status` must be what the MPI gave at completion.
+    pub(crate) unsafe fn finish(&mut self, shim: &Shim, status: &mut MPI_Status) -> Result<(), Failure> {
+        let comm = match &self.finish {
+            Finish::Receive(posted) => posted.comm,
+            Finish::Failed(comm, _) => *comm,
+            Finish::Nothing | Finish::Send(_) => COMM_SELF,
+        };
+        if let Some((known, code)) = self.done {
+            *status = known;
+            return ok(code).map_err(|code| (comm, code));
+        }
+        match std::mem::replace(&mut self.finish, Finish::Nothing) {
+            Finish::Nothing | Finish::Send(_) => Ok(()),
+            // SAFETY: the caller vouches for the completion.
+            Finish::Receive(posted) => unsafe { posted.finish(shim, status) }.map_err(|code| (comm, code)),
+            Finish::Failed(comm, code) => Err((comm, code)),
+        }
+    }
+
+    /// The same for a request that stays with the program: what came out is kept for when it is waited for.
+    ///
+    /// # Safety
+    /// As for [`finish`](Self::finish).
+    pub(crate) unsafe fn finish_early(&mut self, shim: &Shim, status: &mut MPI_Status) {
+        // SAFETY: as above.
+        let result = unsafe { self.finish(shim, status) };
+        if let Err((comm, code)) = result {
+            self.finish = Finish::Failed(comm, code);
+        }
+        self.done = Some((*status, result.map_or_else(|(_, code)| code, |()| SUCCESS)));
+    }
+}
+
+/// What a persistent request does each time it is started.
+#[derive(Clone, Copy)]
+pub(crate) enum Template {
+    Send(Mode, Envelope),
+    Receive(Envelope),
+}
+
+/// A request of the program's.
+pub(crate) struct Record {
+    pub(crate) active: Option<Active>,
+    pub(crate) template: Option<Template>,
+}
+
+/// The records, by the program's handle. A record is taken out before the MPI completes its request, since the MPI may
+/// give the same handle to another thread's request as soon as that has happened.
+#[derive(Default)]
+pub(crate) struct Requests {
+    records: Mutex<HashMap<usize, Record>>,
+    count: AtomicUsize,
+}
+
+impl Requests {
+    /// Whether there are none. What another thread adds at the same moment cannot be a request of this call.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    /// Keeps a record if there is anything to be done at completion, and gives the handle for the program.
+    pub(crate) fn hand_out(&self, active: Active) -> MPI_Request {
+        let handle = active.inner;
+        if !matches!(active.finish, Finish::Nothing) {
+            self.put(handle, Record { active: Some(active), template: None });
+        }
+        handle
+    }
+
+    pub(crate) fn put(&self, handle: MPI_Request, record: Record) {
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        records.insert(handle.key(), record);
+        self.count.store(records.len(), Ordering::Release);
+    }
+
+    pub(crate) fn take(&self, handle: MPI_Request) -> Option<Record> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = records.remove(&handle.key());
+        self.count.store(records.len(), Ordering::Release);
+        record
+    }
+}

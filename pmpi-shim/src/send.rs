@@ -1,0 +1,192 @@
+//! The send calls, blocking and nonblocking.
+
+use crate::deliver;
+use crate::requests::{Active, Finish};
+use crate::span::Envelope;
+use crate::state::{Shim, raise};
+use crate::sys::*;
+use crate::table::real;
+use crate::wire::Wire;
+use mpress::FLOOR;
+use std::ffi::c_int;
+
+/// The send modes of MPI.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Standard,
+    Synchronous,
+    Ready,
+    /// Sent from a copy of our own, so the program's attached buffer is not needed.
+    Buffered,
+}
+
+/// Send, Bsend, Ssend, Rsend.
+pub(crate) unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
+    let Some(framed) = shim.framed_send(&message) else { return pass() };
+    if mode == Mode::Buffered {
+        // SAFETY: the program's own arguments.
+        return match unsafe { start_buffered(shim, &message, &framed) } {
+            Ok(()) => SUCCESS,
+            Err(code) => raise(message.comm, code),
+        };
+    }
+    // SAFETY: the program's own arguments; the wire lasts until the send returns.
+    unsafe {
+        let wire = match shim.frame(&message, framed.len, framed.world_rank, false) {
+            Ok(wire) => wire,
+            Err(code) => return raise(message.comm, code),
+        };
+        let send = match mode {
+            Mode::Standard | Mode::Buffered => real::MPI_Send,
+            Mode::Synchronous => real::MPI_Ssend,
+            Mode::Ready => real::MPI_Rsend,
+        };
+        send(wire.ptr(), wire.count(), wire.datatype(), message.peer, message.tag, message.comm)
+    }
+}
+
+/// Isend, Ibsend, Issend, Irsend.
+pub(crate) unsafe fn nonblocking(
+    shim: &Shim,
+    mode: Mode,
+    message: Envelope,
+    request: *mut MPI_Request,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let Some(framed) = shim.framed_send(&message) else { return pass() };
+    // SAFETY: the program's own arguments.
+    match unsafe { start_framed(shim, mode, &message, &framed, false) } {
+        Ok(active) => {
+            // SAFETY: the place the program gave.
+            unsafe { *request = shim.requests.hand_out(active) };
+            SUCCESS
+        }
+        Err(code) => raise(message.comm, code),
+    }
+}
+
+/// What is known of a message that goes in a frame.
+pub(crate) struct Framed {
+    pub(crate) len: usize,
+    pub(crate) world_rank: c_int,
+}
+
+impl Shim {
+    /// Whether a message goes in a frame: it is long enough, and the other end expects it. Arguments that the MPI will
+    /// refuse never do.
+    pub(crate) fn framed_send(&self, message: &Envelope) -> Option<Framed> {
+        let len = message.span.bytes().filter(|&len| len >= FLOOR)?;
+        if message.tag < 0 {
+            return None;
+        }
+        let peers = self.peers(message.comm).filter(|peers| message.peer >= 0 && peers.framed(message.peer))?;
+        Some(Framed { len, world_rank: peers.world_rank(message.peer) })
+    }
+}
+
+/// Starts a send of this mode, framed or not. `detached`: the message's memory may change before it is sent.
+///
+/// # Safety
+/// `message` must be what the caller of a send function gave.
+pub(crate) unsafe fn start(
+    shim: &Shim,
+    mode: Mode,
+    message: &Envelope,
+    detached: bool,
+) -> Result<Active, c_int> {
+    // SAFETY: the caller vouches for the message.
+    unsafe {
+        if let Some(framed) = shim.framed_send(message) {
+            return start_framed(shim, mode, message, &framed, detached);
+        }
+        if detached && message.peer != PROC_NULL {
+            let len = message.span.bytes().ok_or(ERR_OTHER)?;
+            return isend(mode, shim.plain_copy(message, len)?, message);
+        }
+        let mut inner = REQUEST_NULL;
+        ok(isend_as_is(mode, message, &raw mut inner))?;
+        Ok(Active::new(inner, Finish::Nothing))
+    }
+}
+
+unsafe fn start_framed(
+    shim: &Shim,
+    mode: Mode,
+    message: &Envelope,
+    framed: &Framed,
+    detached: bool,
+) -> Result<Active, c_int> {
+    // SAFETY: the caller vouches for the message.
+    unsafe {
+        if mode == Mode::Buffered {
+            start_buffered(shim, message, framed)?;
+            return deliver::completed(None);
+        }
+        isend(mode, shim.frame(message, framed.len, framed.world_rank, detached)?, message)
+    }
+}
+
+/// A buffered send completes at once, whatever the receiver does: it goes on without a request of the program's.
+unsafe fn start_buffered(shim: &Shim, message: &Envelope, framed: &Framed) -> Result<(), c_int> {
+    // SAFETY: the caller vouches for the message; a detached frame needs nothing of it.
+    unsafe {
+        let wire = shim.frame(message, framed.len, framed.world_rank, true)?;
+        let active = isend(Mode::Standard, wire, message)?;
+        shim.orphans.adopt(active, true);
+    }
+    Ok(())
+}
+
+unsafe fn isend(mode: Mode, wire: Wire, message: &Envelope) -> Result<Active, c_int> {
+    let start = match mode {
+        Mode::Standard | Mode::Buffered => real::MPI_Isend,
+        Mode::Synchronous => real::MPI_Issend,
+        Mode::Ready => real::MPI_Irsend,
+    };
+    let mut inner = REQUEST_NULL;
+    let (mut done, mut status) = (0, empty_status());
+    // SAFETY: the wire lasts until the request completes: it moves into the request's record.
+    unsafe {
+        ok(start(
+            wire.ptr(),
+            wire.count(),
+            wire.datatype(),
+            message.peer,
+            message.tag,
+            message.comm,
+            &raw mut inner,
+        ))?;
+        // A short send may be complete at once, and then its handle is one that many requests share.
+        real::MPI_Request_get_status(inner, &raw mut done, &raw mut status);
+    }
+    Ok(Active::new(inner, if done != 0 { Finish::Nothing } else { Finish::Send(wire) }))
+}
+
+/// The MPI's own nonblocking send of the message as it is.
+unsafe fn isend_as_is(mode: Mode, message: &Envelope, request: *mut MPI_Request) -> c_int {
+    let Envelope { span, peer, tag, comm } = *message;
+    // SAFETY: the caller vouches for the message.
+    unsafe {
+        if let Ok(count) = c_int::try_from(span.count) {
+            let start = match mode {
+                Mode::Standard => real::MPI_Isend,
+                Mode::Synchronous => real::MPI_Issend,
+                Mode::Ready => real::MPI_Irsend,
+                Mode::Buffered => real::MPI_Ibsend,
+            };
+            return start(span.ptr, count, span.datatype, peer, tag, comm, request);
+        }
+        #[cfg(mpi_large_count)]
+        {
+            let start = match mode {
+                Mode::Standard => real::MPI_Isend_c,
+                Mode::Synchronous => real::MPI_Issend_c,
+                Mode::Ready => real::MPI_Irsend_c,
+                Mode::Buffered => real::MPI_Ibsend_c,
+            };
+            start(span.ptr, span.count, span.datatype, peer, tag, comm, request)
+        }
+        #[cfg(not(mpi_large_count))]
+        ERR_INTERN
+    }
+}

@@ -1,0 +1,328 @@
+//! Message buffers as MPI names them: address, count, datatype; and what that means in bytes.
+
+use crate::state::{Handle, Shim};
+use crate::sys::*;
+use mpress::Kind;
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::PoisonError;
+
+/// `count` elements of `datatype` at `ptr`.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) ptr: *mut c_void,
+    pub(crate) count: MPI_Count,
+    pub(crate) datatype: MPI_Datatype,
+}
+
+/// A message: its buffer, the rank at the other end, tag and communicator.
+#[derive(Clone, Copy)]
+pub(crate) struct Envelope {
+    pub(crate) span: Span,
+    pub(crate) peer: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) comm: MPI_Comm,
+}
+
+impl Envelope {
+    pub(crate) fn new(span: Span, peer: c_int, tag: c_int, comm: MPI_Comm) -> Self {
+        Self { span, peer, tag, comm }
+    }
+}
+
+/// How the elements of a span lie in memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// One after the other without gaps, in the order in which they are sent.
+    Contiguous(Kind),
+    /// In some other way, which only the MPI knows.
+    Typed,
+}
+
+impl Span {
+    pub(crate) fn new(ptr: *mut c_void, count: impl Into<MPI_Count>, datatype: MPI_Datatype) -> Self {
+        Self { ptr, count: count.into(), datatype }
+    }
+
+    /// Length of the packed elements in bytes; `None` for arguments that the MPI will refuse.
+    pub(crate) fn bytes(&self) -> Option<usize> {
+        if self.datatype == DATATYPE_NULL {
+            return None;
+        }
+        let mut size: MPI_Count = 0;
+        // SAFETY: a datatype handle of the caller's, and a place for the answer.
+        let code = unsafe { PMPI_Type_size_x(self.datatype, &raw mut size) };
+        if code != SUCCESS {
+            return None;
+        }
+        usize::try_from(size).ok()?.checked_mul(usize::try_from(self.count).ok()?)
+    }
+}
+
+/// The kinds of the predefined datatypes that are contiguous.
+pub(crate) struct Kinds(HashMap<usize, Kind>);
+
+impl Kinds {
+    pub(crate) fn new() -> Self {
+        let len = usize::try_from(predefined_count).unwrap_or(0);
+        // SAFETY: constants.c defines an array of that many rows, of which this is the first.
+        let rows = unsafe { std::slice::from_raw_parts(&raw const predefined_first, len) };
+        let kind = |row: &Predefined| u8::try_from(row.kind).ok().and_then(Kind::from_wire);
+        Self(
+            rows.iter()
+                .filter(|row| row.datatype != DATATYPE_NULL && is_dense(row.datatype))
+                .filter_map(|row| Some((row.datatype.key(), kind(row)?)))
+                .collect(),
+        )
+    }
+
+    /// How elements of this datatype lie in memory. Beside predefined types, duplicates and contiguous runs of them are
+    /// looked into; a type whose packed order could differ from its order in memory never counts as contiguous.
+    pub(crate) fn layout(&self, datatype: MPI_Datatype) -> Layout {
+        if let Some(&kind) = self.0.get(&datatype.key()) {
+            return Layout::Contiguous(kind);
+        }
+        let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, COMBINER_NAMED);
+        // SAFETY: a valid datatype (its size was asked for before), and places for the answers.
+        unsafe {
+            PMPI_Type_get_envelope(
+                datatype,
+                &raw mut integers,
+                &raw mut addresses,
+                &raw mut types,
+                &raw mut combiner,
+            );
+        }
+        let wraps_one = combiner == COMBINER_DUP || combiner == COMBINER_CONTIGUOUS;
+        if !wraps_one || types != 1 || integers > 1 || addresses != 0 {
+            return Layout::Typed;
+        }
+        let (mut count, mut inner) = (0, DATATYPE_NULL);
+        // SAFETY: the envelope said: at most one integer, no address, one datatype.
+        let code = unsafe {
+            PMPI_Type_get_contents(
+                datatype,
+                integers,
+                addresses,
+                types,
+                &raw mut count,
+                ptr::null_mut(),
+                &raw mut inner,
+            )
+        };
+        if code != SUCCESS {
+            return Layout::Typed;
+        }
+        let layout = self.layout(inner);
+        if !is_named(inner) {
+            // SAFETY: for a derived type `get_contents` gives a new handle, ours to free.
+            unsafe { PMPI_Type_free(&raw mut inner) };
+        }
+        layout
+    }
+}
+
+fn is_named(datatype: MPI_Datatype) -> bool {
+    let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, COMBINER_NAMED);
+    // SAFETY: a valid datatype and places for the answers.
+    unsafe {
+        PMPI_Type_get_envelope(
+            datatype,
+            &raw mut integers,
+            &raw mut addresses,
+            &raw mut types,
+            &raw mut combiner,
+        );
+    }
+    combiner == COMBINER_NAMED
+}
+
+/// Whether a predefined type has no gaps (`MPI_DOUBLE_INT` has).
+fn is_dense(datatype: MPI_Datatype) -> bool {
+    let mut size: MPI_Count = 0;
+    let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
+    // SAFETY: a predefined datatype and places for the answers.
+    unsafe {
+        PMPI_Type_size_x(datatype, &raw mut size);
+        PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent);
+    }
+    size > 0 && lower == 0 && MPI_Count::try_from(extent) == Ok(size)
+}
+
+impl Shim {
+    pub(crate) fn layout(&self, span: &Span) -> Layout {
+        self.kinds.layout(span.datatype)
+    }
+
+    /// Copies the elements of `span` into `packed`, which must have their length.
+    ///
+    /// # Safety
+    /// `span` must be what the caller of a send function gave.
+    pub(crate) unsafe fn gather(&self, span: &Span, packed: &mut [u8]) -> Result<(), c_int> {
+        let packed = self.byte_span(packed.as_mut_ptr(), packed.len())?;
+        // SAFETY: the caller vouches for `span`; `packed` is ours and as long as the elements.
+        unsafe { self.copy(span, &packed.span) }
+    }
+
+    /// Copies `packed` into the elements of `span`, as many as it fills.
+    ///
+    /// # Safety
+    /// `span` must be what the caller of a receive function gave, with room for `packed`.
+    pub(crate) unsafe fn scatter(&self, packed: &[u8], span: &Span) -> Result<(), c_int> {
+        let packed = self.byte_span(packed.as_ptr().cast_mut(), packed.len())?;
+        // SAFETY: the caller vouches for `span`; `packed` is only read, being the source.
+        unsafe { self.copy(&packed.span, span) }
+    }
+
+    /// A message to ourselves does what pack and unpack do, and gets right what these get wrong: absolute addresses, and
+    /// messages that end inside an element.
+    unsafe fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut status = empty_status();
+        // SAFETY: the caller vouches for both spans.
+        ok(unsafe { send_to_self(from, to, *own, &raw mut status) })
+    }
+}
+
+#[cfg(mpi_large_count)]
+unsafe fn send_to_self(from: &Span, to: &Span, own: MPI_Comm, status: *mut MPI_Status) -> c_int {
+    // SAFETY: the caller vouches for both spans.
+    unsafe {
+        crate::table::real::MPI_Sendrecv_c(
+            from.ptr,
+            from.count,
+            from.datatype,
+            0,
+            0,
+            to.ptr,
+            to.count,
+            to.datatype,
+            0,
+            0,
+            own,
+            status,
+        )
+    }
+}
+
+#[cfg(not(mpi_large_count))]
+unsafe fn send_to_self(from: &Span, to: &Span, own: MPI_Comm, status: *mut MPI_Status) -> c_int {
+    let (Ok(sent), Ok(received)) = (c_int::try_from(from.count), c_int::try_from(to.count)) else {
+        return ERR_INTERN; // this MPI's own calls cannot have given such a count
+    };
+    // SAFETY: the caller vouches for both spans.
+    unsafe {
+        crate::table::real::MPI_Sendrecv(
+            from.ptr,
+            sent,
+            from.datatype,
+            0,
+            0,
+            to.ptr,
+            received,
+            to.datatype,
+            0,
+            0,
+            own,
+            status,
+        )
+    }
+}
+
+/// A datatype of ours, freed when dropped; operations under way keep what they need of it.
+pub(crate) struct OwnedType(MPI_Datatype);
+
+impl Drop for OwnedType {
+    fn drop(&mut self) {
+        // SAFETY: made by `Shim::absolute`, freed once.
+        unsafe { PMPI_Type_free(&raw mut self.0) };
+    }
+}
+
+/// Bytes as a span whose count fits an `int`, with the datatype it may need.
+pub(crate) struct ByteSpan {
+    pub(crate) span: Span,
+    _datatype: Option<OwnedType>,
+}
+
+impl ByteSpan {
+    /// The count, which always fits.
+    pub(crate) fn count(&self) -> c_int {
+        c_int::try_from(self.span.count).unwrap_or(c_int::MAX)
+    }
+}
+
+impl Shim {
+    /// `len` bytes at `ptr`.
+    pub(crate) fn byte_span(&self, ptr: *mut u8, len: usize) -> Result<ByteSpan, c_int> {
+        match c_int::try_from(len) {
+            Ok(count) => Ok(ByteSpan { span: Span::new(ptr.cast(), count, BYTE), _datatype: None }),
+            Err(_) => self.absolute(&[(ptr, len)]),
+        }
+    }
+
+    /// Pieces of memory, one after the other, as one element at `MPI_BOTTOM`. The elements are bytes, since MPICH
+    /// reports a truncation where a message of bytes ends inside a longer element.
+    pub(crate) fn absolute(&self, pieces: &[(*mut u8, usize)]) -> Result<ByteSpan, c_int> {
+        const GIBIBYTE: usize = 1 << 30;
+        let (mut lengths, mut addresses, mut types) = (Vec::new(), Vec::new(), Vec::new());
+        for &(ptr, len) in pieces {
+            let whole = if c_int::try_from(len).is_ok() { 0 } else { len / GIBIBYTE };
+            let rest = len - whole * GIBIBYTE;
+            for (count, offset, datatype) in [(whole, 0, self.gibibyte), (rest, whole * GIBIBYTE, BYTE)] {
+                if count > 0 {
+                    lengths.push(c_int::try_from(count).map_err(|_| ERR_INTERN)?);
+                    addresses.push(ptr.addr().wrapping_add(offset) as MPI_Aint);
+                    types.push(datatype);
+                }
+            }
+        }
+        let count = c_int::try_from(lengths.len()).map_err(|_| ERR_INTERN)?;
+        let mut datatype = DATATYPE_NULL;
+        // SAFETY: three arrays of `count` entries, and a place for the new type.
+        unsafe {
+            ok(PMPI_Type_create_struct(
+                count,
+                lengths.as_ptr(),
+                addresses.as_ptr(),
+                types.as_ptr(),
+                &raw mut datatype,
+            ))?;
+        }
+        let owned = OwnedType(datatype);
+        // SAFETY: the type just made.
+        ok(unsafe { PMPI_Type_commit(&raw mut datatype) })?;
+        Ok(ByteSpan { span: Span::new(BOTTOM, 1, datatype), _datatype: Some(owned) })
+    }
+}
+
+/// How many bytes a receive brought, as its status says.
+pub(crate) fn received_bytes(status: &MPI_Status) -> usize {
+    let mut bytes: MPI_Count = 0;
+    // SAFETY: a status of the MPI's and a place for the answer.
+    unsafe { PMPI_Get_elements_x(ptr::from_ref(status).cast_mut(), BYTE, &raw mut bytes) };
+    usize::try_from(bytes).unwrap_or(0)
+}
+
+/// Makes a status say that this many bytes came.
+pub(crate) fn set_received_bytes(status: &mut MPI_Status, bytes: usize) {
+    let bytes = MPI_Count::try_from(bytes).unwrap_or(MPI_Count::MAX);
+    // SAFETY: a status and a predefined type.
+    unsafe { PMPI_Status_set_elements_x(ptr::from_mut(status), BYTE, bytes) };
+}
+
+/// Stores a status where the program wants it, if it wants it.
+///
+/// # Safety
+/// `place` must be a status or `MPI_STATUS_IGNORE`.
+pub(crate) unsafe fn store_status(place: *mut MPI_Status, status: &MPI_Status) {
+    if place != STATUS_IGNORE && !place.is_null() {
+        // SAFETY: the caller vouches for `place`. The error field is the caller's: single calls do not set it.
+        unsafe {
+            let error = (*place).MPI_ERROR;
+            *place = *status;
+            (*place).MPI_ERROR = error;
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The beginning and the end: the handshake after `MPI_Init`, the report before `MPI_Finalize`.
+//!
+//! Frames are used only if every rank of the world said the same in the handshake: same version, same floor, same codecs,
+//! same settings. A rank whose settings are wrong says nothing valid, so then all pass through.
+
+use crate::peers::{self, World};
+use crate::span::Kinds;
+use crate::state::{self, Shim, raise};
+use crate::sys::*;
+use crate::table::real;
+use mpress::{Engine, FLOOR, Report, SameNode, Settings, SettingsError, Stats, report};
+use std::ffi::c_int;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ptr;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long the handshake waits for the other ranks. They all come out of `MPI_Init` at about the same time; one that
+/// does not answer runs without the shim.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What `MPI_Finalize` is to print, once the ranks have agreed.
+static REPORT: OnceLock<Report> = OnceLock::new();
+
+/// After the MPI's own initialisation, which returned `code`.
+pub(crate) fn after_init(code: c_int) -> c_int {
+    if code != SUCCESS || REPORT.get().is_some() {
+        return code;
+    }
+    match start() {
+        Ok(()) => SUCCESS,
+        Err(code) => raise(COMM_WORLD, code),
+    }
+}
+
+fn start() -> Result<(), c_int> {
+    let (mut rank, mut size) = (0, 0);
+    // SAFETY: the MPI is initialised; places for the answers.
+    unsafe {
+        ok(PMPI_Comm_rank(COMM_WORLD, &raw mut rank))?;
+        ok(PMPI_Comm_size(COMM_WORLD, &raw mut size))?;
+    }
+    let settings = Settings::from_vars(std::env::vars_os());
+    if let Some(doubt) = handshake(&settings, size)? {
+        if rank == 0 {
+            eprintln!("mpress: {doubt}; messages pass through uncompressed");
+        }
+        return Ok(());
+    }
+    let Ok(settings) = settings else { return Ok(()) };
+    if settings.disable {
+        return Ok(());
+    }
+    let world = find_nodes(rank, size, settings.same_node)?;
+    if world.frames_any() {
+        state::activate(prepare(world, settings.same_node)?);
+    }
+    let _ = REPORT.set(settings.report);
+    Ok(())
+}
+
+/// Asks all ranks whether they agree. `Some` says why they do not.
+fn handshake(settings: &Result<Settings, SettingsError>, size: c_int) -> Result<Option<String>, c_int> {
+    // The minimum of a number and of its complement are complements of each other only if all ranks gave the same one.
+    let said = settings.as_ref().map_or(0, agreement);
+    // Leaked: where ranks do not answer, the operation outlives this function.
+    let mine = Box::leak(Box::new([said, !said]));
+    let least = Box::leak(Box::new(*mine));
+    let mut request = REQUEST_NULL;
+    if size > 1 {
+        // SAFETY: two arrays of two numbers that live for ever.
+        unsafe {
+            ok(PMPI_Iallreduce(
+                mine.as_ptr().cast(),
+                least.as_mut_ptr().cast(),
+                2,
+                UINT64,
+                MIN,
+                COMM_WORLD,
+                &raw mut request,
+            ))?;
+            let start = Instant::now();
+            let (mut done, mut status) = (0, empty_status());
+            while done == 0 {
+                ok(real::MPI_Test(&raw mut request, &raw mut done, &raw mut status))?;
+                if done == 0 && start.elapsed() > PATIENCE {
+                    eprintln!("mpress: some ranks do not answer: the shim must be loaded in every rank or in none");
+                    return Err(ERR_OTHER);
+                }
+                std::thread::yield_now();
+            }
+        }
+    }
+    Ok(match settings {
+        Err(error) => Some(error.to_string()),
+        Ok(_) if least[0] != !least[1] => {
+            Some("the ranks have different versions or settings of mpress, or wrong ones".to_owned())
+        }
+        Ok(_) => None,
+    })
+}
+
+/// What all ranks must have in common, as a number that is not 0.
+fn agreement(settings: &Settings) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    env!("CARGO_PKG_VERSION").hash(&mut hasher);
+    FLOOR.hash(&mut hasher);
+    mpress::codec_names().for_each(|name| name.hash(&mut hasher));
+    format!("{settings:?}").hash(&mut hasher);
+    hasher.finish().max(1)
+}
+
+/// Finds out who shares memory with whom.
+fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Result<World, c_int> {
+    let mut node = COMM_NULL;
+    let mut keyval = KEYVAL_INVALID;
+    // SAFETY: collective calls over the world, which every rank makes since all have agreed; places for the answers.
+    unsafe {
+        ok(PMPI_Comm_split_type(COMM_WORLD, COMM_TYPE_SHARED, rank, INFO_NULL, &raw mut node))?;
+        let (mut group, mut local) = (std::mem::zeroed(), std::mem::zeroed());
+        ok(PMPI_Comm_group(COMM_WORLD, &raw mut group))?;
+        ok(PMPI_Comm_group(node, &raw mut local))?;
+        let (first, mut leader) = (0, UNDEFINED);
+        ok(PMPI_Group_translate_ranks(local, 1, &raw const first, group, &raw mut leader))?;
+        ok(PMPI_Group_free(&raw mut local))?;
+        ok(PMPI_Comm_free(&raw mut node))?;
+        let mut nodes: Vec<c_int> = vec![0; usize::try_from(size).unwrap_or(0)];
+        ok(PMPI_Allgather(
+            (&raw const leader).cast(),
+            1,
+            INT32,
+            nodes.as_mut_ptr().cast(),
+            1,
+            INT32,
+            COMM_WORLD,
+        ))?;
+        ok(PMPI_Comm_create_keyval(
+            Some(peers::not_copied),
+            Some(peers::forget),
+            &raw mut keyval,
+            ptr::null_mut(),
+        ))?;
+        Ok(World { rank, group, nodes, same_node, keyval })
+    }
+}
+
+/// Makes the shared state. Nothing here needs the other ranks.
+fn prepare(world: World, same_node: SameNode) -> Result<Shim, c_int> {
+    let mut own = COMM_NULL;
+    let mut gibibyte = DATATYPE_NULL;
+    let (mut damaged, mut level) = (ERR_OTHER, 0);
+    // SAFETY: local calls with places for the answers.
+    unsafe {
+        ok(PMPI_Comm_dup(COMM_SELF, &raw mut own))?;
+        ok(PMPI_Comm_set_errhandler(own, ERRORS_RETURN))?;
+        ok(PMPI_Type_contiguous(1 << 30, BYTE, &raw mut gibibyte))?;
+        ok(PMPI_Type_commit(&raw mut gibibyte))?;
+        ok(PMPI_Add_error_code(ERR_OTHER, &raw mut damaged))?;
+        ok(PMPI_Add_error_string(damaged, c"mpress: a compressed message arrived damaged".as_ptr().cast_mut()))?;
+        ok(PMPI_Query_thread(&raw mut level))?;
+    }
+    Ok(Shim {
+        engine: Engine::new(same_node),
+        world,
+        kinds: Kinds::new(),
+        own: Mutex::new(own),
+        gibibyte,
+        requests: crate::requests::Requests::default(),
+        stash: crate::stash::Stash::default(),
+        matched: crate::stash::Matched::default(),
+        orphans: crate::orphans::Orphans::default(),
+        multiple: level == THREAD_MULTIPLE,
+        damaged,
+    })
+}
+
+/// Before the MPI's own finalisation.
+pub(crate) fn before_finalize() {
+    let shim = state::shared();
+    if let Some(shim) = shim {
+        shim.orphans.wait(shim);
+    }
+    if let Some(&report) = REPORT.get().filter(|&&report| report != Report::None) {
+        print_report(shim, report);
+    }
+    state::deactivate();
+    if let Some(shim) = shim {
+        let mut own = *shim.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut group = shim.world.group;
+        // SAFETY: handles of ours that nothing uses any more.
+        unsafe {
+            PMPI_Comm_free(&raw mut own);
+            PMPI_Group_free(&raw mut group);
+        }
+    }
+}
+
+/// Sums the counters of all ranks and prints them on rank 0.
+fn print_report(shim: Option<&Shim>, how: Report) {
+    let stats = shim.map_or_else(|| Engine::default().stats(), |shim| shim.engine.stats());
+    let mut sum: Stats = stats.clone();
+    let (mut rank, mut size) = (0, 0);
+    let count = c_int::try_from(stats.as_words().len()).unwrap_or(0);
+    // SAFETY: two arrays of `count` numbers; every rank has the same report setting, so all take part.
+    let code = unsafe {
+        PMPI_Comm_rank(COMM_WORLD, &raw mut rank);
+        PMPI_Comm_size(COMM_WORLD, &raw mut size);
+        PMPI_Reduce(
+            stats.as_words().as_ptr().cast(),
+            sum.as_words_mut().as_mut_ptr().cast(),
+            count,
+            UINT64,
+            SUM,
+            0,
+            COMM_WORLD,
+        )
+    };
+    if code == SUCCESS && rank == 0 {
+        eprint!("{}", report::text(&sum, usize::try_from(size).unwrap_or(0), how));
+    }
+}

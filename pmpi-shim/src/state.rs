@@ -1,0 +1,119 @@
+//! The shared state of the shim, and the guard against wrapping calls that the MPI makes itself.
+
+use crate::orphans::Orphans;
+use crate::peers::World;
+use crate::requests::Requests;
+use crate::span::Kinds;
+use crate::stash::{Matched, Stash};
+use crate::sys::*;
+use mpress::Engine;
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::ptr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Everything the handlers share. It lives from `MPI_Init` to the end of the process.
+pub(crate) struct Shim {
+    pub(crate) engine: Engine,
+    pub(crate) world: World,
+    pub(crate) kinds: Kinds,
+    /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. Held while such a message is under way, so that two
+    /// threads do not take each other's.
+    pub(crate) own: Mutex<MPI_Comm>,
+    /// 2^30 bytes as one datatype: counts are `int`, messages may be longer.
+    pub(crate) gibibyte: MPI_Datatype,
+    pub(crate) requests: Requests,
+    pub(crate) stash: Stash,
+    pub(crate) matched: Matched,
+    pub(crate) orphans: Orphans,
+    /// Whether several threads may call the MPI at the same time.
+    pub(crate) multiple: bool,
+    /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.
+    pub(crate) damaged: c_int,
+}
+
+// The state is shared by all threads of the program. Its MPI handles and addresses are plain values, to be used from
+// any thread under the rules of the granted thread level; everything that changes sits behind a lock or is atomic.
+static SHIM: AtomicPtr<Shim> = AtomicPtr::new(ptr::null_mut());
+
+thread_local! {
+    static NESTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks this thread as inside a wrapped call, until dropped.
+pub(crate) struct Depth(());
+
+impl Depth {
+    pub(crate) fn enter() -> Self {
+        NESTED.set(true);
+        Self(())
+    }
+}
+
+impl Drop for Depth {
+    fn drop(&mut self) {
+        NESTED.set(false);
+    }
+}
+
+/// Whether this thread is inside a wrapped call: the MPI implements one function by another.
+pub(crate) fn nested() -> bool {
+    NESTED.get()
+}
+
+/// The shared state, if the shim is active.
+#[inline]
+pub(crate) fn shared() -> Option<&'static Shim> {
+    // SAFETY: only `activate` stores here, a leaked box that is never freed.
+    unsafe { SHIM.load(Ordering::Acquire).as_ref() }
+}
+
+/// The shared state, if this call is to be handled: the shim is active, and the call is the program's own.
+#[inline]
+pub(crate) fn active() -> Option<&'static Shim> {
+    let shim = shared()?;
+    if nested() {
+        return None;
+    }
+    if !shim.orphans.is_empty() {
+        let _depth = Depth::enter();
+        shim.orphans.sweep(shim);
+    }
+    Some(shim)
+}
+
+/// From now on calls are handled.
+pub(crate) fn activate(shim: Shim) {
+    SHIM.store(Box::into_raw(Box::new(shim)), Ordering::Release);
+}
+
+/// From now on every call is passed on.
+pub(crate) fn deactivate() {
+    SHIM.store(ptr::null_mut(), Ordering::Release);
+}
+
+/// Raises `code` through the error handler of `comm`, and returns it: what MPI does with an error of its own.
+pub(crate) fn raise(comm: MPI_Comm, code: c_int) -> c_int {
+    // SAFETY: `comm` comes from the call that failed.
+    unsafe { PMPI_Comm_call_errhandler(comm, code) };
+    code
+}
+
+/// A handle as a key: pointers in one MPI, integers in the other.
+pub(crate) trait Handle: Copy {
+    fn key(self) -> usize;
+}
+
+impl<T> Handle for *mut T {
+    fn key(self) -> usize {
+        self.addr()
+    }
+}
+
+impl Handle for c_int {
+    fn key(self) -> usize {
+        // A bijection between the two; negative handles keep apart from each other.
+        self as usize
+    }
+}
