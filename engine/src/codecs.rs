@@ -18,8 +18,8 @@ struct Entry {
 /// Codecs, in the order of reports. The first is the raw message.
 const TABLE: [Entry; 3] = [
     Entry { id: CodecId::RAW, name: "raw", encoder: || None, decoder: || None },
-    Entry { id: CodecId::DFCM_F64, name: "dfcm", encoder: dfcm::encoder64, decoder: dfcm::decoder64 },
-    Entry { id: CodecId::DFCM_F32, name: "dfcm32", encoder: dfcm::encoder32, decoder: dfcm::decoder32 },
+    Entry { id: CodecId::DFCM_F64, name: "dfcm", encoder: dfcm::encoder::<u64>, decoder: dfcm::decoder::<u64> },
+    Entry { id: CodecId::DFCM_F32, name: "dfcm32", encoder: dfcm::encoder::<u32>, decoder: dfcm::decoder::<u32> },
 ];
 
 /// How many codecs the table has.
@@ -38,19 +38,16 @@ pub(crate) fn index(id: CodecId) -> Option<usize> {
 #[cfg(feature = "dfcm")]
 mod dfcm {
     use super::{Decoder, Encoder};
-    use mpress_dfcm as dfcm;
+    use mpress_dfcm::{Decoder as DfcmDecoder, Encoder as DfcmEncoder, Lines, Word};
 
-    pub(super) fn encoder64() -> Option<Encoder> {
-        None
+    pub(super) fn encoder<W: Word + Send + 'static>() -> Option<Encoder> {
+        let memory = vec![0; Lines::MAX_SIZED.words::<W>()];
+        Some(Box::new(DfcmEncoder::<W, Vec<u64>>::new(memory).ok()?))
     }
-    pub(super) fn encoder32() -> Option<Encoder> {
-        None
-    }
-    pub(super) fn decoder64() -> Option<Decoder> {
-        None
-    }
-    pub(super) fn decoder32() -> Option<Decoder> {
-        None
+
+    pub(super) fn decoder<W: Word + Send + 'static>() -> Option<Decoder> {
+        let memory = vec![0; Lines::MAX.words::<W>()];
+        Some(Box::new(DfcmDecoder::<W, Vec<u64>>::new(memory).ok()?))
     }
 }
 
@@ -58,16 +55,11 @@ mod dfcm {
 mod dfcm {
     use super::{Decoder, Encoder};
 
-    pub(super) fn encoder64() -> Option<Encoder> {
+    pub(super) fn encoder<W>() -> Option<Encoder> {
         None
     }
-    pub(super) fn encoder32() -> Option<Encoder> {
-        None
-    }
-    pub(super) fn decoder64() -> Option<Decoder> {
-        None
-    }
-    pub(super) fn decoder32() -> Option<Decoder> {
+
+    pub(super) fn decoder<W>() -> Option<Decoder> {
         None
     }
 }

@@ -112,7 +112,10 @@ impl Engine {
             out.extend_from_slice(payload).map_err(|_| FrameError::damaged(DecodeErrorKind::Length, 8))?;
         } else {
             self.instances
-                .with_decoder(incoming.codec, |decoder| decoder.decode(payload, &mut out))
+                .with_decoder(incoming.codec, |decoder| {
+                    // A failed decoder may refuse to work on; the next message is not to blame.
+                    decoder.decode(payload, &mut out).inspect_err(|_| decoder.reset())
+                })
                 .ok_or(FrameError::Codec(incoming.codec))?
                 .map_err(FrameError::Damaged)?;
         }

@@ -1,0 +1,217 @@
+//! The engine as a layer over it sees it: frames out, messages back, damage found, counters right.
+
+use mpress::{
+    CodecId, DecodeErrorKind, Destination, Engine, FLOOR, Frame, FrameError, HEADER_LEN, Incoming, Kind, Report,
+    SameNode, report,
+};
+use proptest::prelude::*;
+use std::mem::MaybeUninit;
+
+/// The frame as it travels.
+fn wire(frame: &Frame, raw: &[u8]) -> Vec<u8> {
+    match frame {
+        Frame::Raw(header) => [header, raw].concat(),
+        Frame::Packed(buffer) => buffer.to_vec(),
+    }
+}
+
+/// Receives a frame into a buffer that held something else before.
+fn receive(engine: &Engine, wire: &[u8]) -> Result<Vec<u8>, FrameError> {
+    let (header, body) = wire.split_first_chunk::<HEADER_LEN>().unwrap();
+    let incoming = Incoming::open(header, body)?;
+    if incoming.raw_len() > 1 << 26 {
+        return Err(FrameError::Codec(CodecId(255))); // as a receiver refuses what its buffer cannot hold
+    }
+    let mut out = vec![MaybeUninit::new(0xee); incoming.raw_len()];
+    engine.decode(&incoming, body, &mut out)?;
+    // SAFETY: decode filled all of it.
+    Ok(out.into_iter().map(|byte| unsafe { byte.assume_init() }).collect())
+}
+
+fn smooth(len: usize) -> Vec<u8> {
+    (0..len.div_ceil(8)).flat_map(|i| (2.0 + (i as f64 * 0.003).sin()).to_le_bytes()).take(len).collect()
+}
+
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    (0..len)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
+        })
+        .collect()
+}
+
+#[test]
+fn every_kind_and_length_comes_back() {
+    let engine = Engine::new(SameNode::Pass);
+    for kind in Kind::ALL {
+        for len in [1024, 1025, 1031, 4000, 32_767, 32_768, 100_001, 1 << 20] {
+            for raw in [smooth(len), noise(len), vec![0; len]] {
+                let frame = engine.encode(&raw, kind, Destination::OtherNode).unwrap();
+                let wire = wire(&frame, &raw);
+                assert!(wire.len() <= raw.len() + HEADER_LEN, "{kind:?} {len}: a frame of {}", wire.len());
+                assert!(wire.len() >= FLOOR, "{kind:?} {len}: a frame of {} is below the floor", wire.len());
+                assert!(receive(&engine, &wire).unwrap() == raw, "{kind:?} {len}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_rule_floats_for_other_nodes_are_compressed() {
+    let raw = smooth(8000);
+    let packed = |same, kind, to| {
+        matches!(Engine::new(same).encode(&raw, kind, to).unwrap(), Frame::Packed(_))
+    };
+    assert!(packed(SameNode::Pass, Kind::F64, Destination::OtherNode));
+    assert!(!packed(SameNode::Pass, Kind::F64, Destination::SameNode));
+    assert!(packed(SameNode::Compress, Kind::F64, Destination::SameNode));
+    assert!(!packed(SameNode::Pass, Kind::Other, Destination::OtherNode));
+    let raw: Vec<u8> = (0..4000).flat_map(|i| (i as f32 * 0.01).sin().to_le_bytes()).collect();
+    let frame = Engine::default().encode(&raw, Kind::F32, Destination::OtherNode).unwrap();
+    assert!(matches!(frame, Frame::Packed(_)));
+}
+
+#[test]
+fn a_very_compressible_message_is_padded_to_the_floor() {
+    let engine = Engine::default();
+    let raw: Vec<u8> = 1.5_f64.to_le_bytes().repeat(130);
+    let frame = engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap();
+    let Frame::Packed(ref buffer) = frame else { panic!("130 equal doubles stay raw") };
+    assert_eq!(buffer.len(), FLOOR);
+    assert_eq!(receive(&engine, buffer).unwrap(), raw);
+}
+
+#[test]
+fn a_flipped_bit_never_gives_wrong_data() {
+    let engine = Engine::default();
+    for raw in [smooth(3000), noise(1500)] {
+        let frame = engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap();
+        let packed = matches!(frame, Frame::Packed(_));
+        let wire = wire(&frame, &raw);
+        // The body of a raw frame is the program's own data, as unprotected as without us.
+        let covered = if packed { wire.len() } else { HEADER_LEN };
+        for bit in 0..covered * 8 {
+            let mut damaged = wire.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(receive(&engine, &damaged).is_err(), "bit {bit} of {} bytes", wire.len());
+        }
+        for cut in HEADER_LEN..wire.len() {
+            assert!(receive(&engine, &wire[..cut]).is_err(), "the first {cut} of {} bytes", wire.len());
+        }
+        assert!(receive(&engine, &[&wire[..], &[0]].concat()).is_err(), "a byte too many");
+        assert_eq!(receive(&engine, &wire).unwrap(), raw, "the engine works on after errors");
+    }
+}
+
+#[test]
+fn padding_is_covered_by_its_length() {
+    let engine = Engine::default();
+    let raw: Vec<u8> = 1.5_f64.to_le_bytes().repeat(130);
+    let frame = engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap();
+    let mut wire = wire(&frame, &raw);
+    assert!(u16::from_le_bytes([wire[14], wire[15]]) > 800, "130 equal doubles take little");
+    wire[14] = 0xff;
+    wire[15] = 0xff;
+    assert!(receive(&engine, &wire).is_err(), "more padding than body");
+}
+
+#[test]
+fn an_unknown_codec_is_named() {
+    let engine = Engine::default();
+    let header = mpress_codec::frame::Header {
+        codec: CodecId(200),
+        kind: Kind::F64,
+        raw_len: 2000,
+        padding: 0,
+        check: 0,
+    };
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&header.to_bytes());
+    crc.update(&[7; 1500]);
+    let header = mpress_codec::frame::Header { check: crc.finalize(), ..header };
+    let wire = [&header.to_bytes()[..], &[7; 1500]].concat();
+    assert_eq!(receive(&engine, &wire), Err(FrameError::Codec(CodecId(200))));
+}
+
+#[test]
+fn a_message_must_fit_the_output_exactly() {
+    let engine = Engine::default();
+    let raw = smooth(4096);
+    let wire = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
+    let (header, body) = wire.split_first_chunk::<HEADER_LEN>().unwrap();
+    let incoming = Incoming::open(header, body).unwrap();
+    for len in [0, 4095, 4097] {
+        let mut out = vec![MaybeUninit::new(0); len];
+        let Err(FrameError::Damaged(error)) = engine.decode(&incoming, body, &mut out) else {
+            panic!("{len} bytes for a message of 4096")
+        };
+        assert_eq!(error.kind, DecodeErrorKind::Length);
+    }
+}
+
+#[test]
+fn counters_and_report() {
+    let engine = Engine::default();
+    let raws = [smooth(8000), noise(40_000)];
+    for raw in &raws {
+        let wire = wire(&engine.encode(raw, Kind::F64, Destination::OtherNode).unwrap(), raw);
+        receive(&engine, &wire).unwrap();
+    }
+    let stats = engine.stats();
+    let total = stats.total();
+    assert_eq!((total.messages, total.raw_bytes), (2, 48_000));
+    assert!(total.wire_bytes < 48_000 && total.wire_bytes > 40_016);
+    let lines: Vec<_> = stats.lines().map(|(kind, codec, line)| (kind, codec, line.messages)).collect();
+    assert_eq!(lines, [(Kind::F64, "raw", 1), (Kind::F64, "dfcm", 1)]);
+
+    let mut sum = stats.clone();
+    sum.as_words_mut().iter_mut().for_each(|word| *word *= 3);
+    assert_eq!(sum.total().messages, 6);
+
+    assert_eq!(report::text(&stats, 4, Report::None), "");
+    let summary = report::text(&stats, 4, Report::Summary);
+    assert!(summary.starts_with("mpress: 2 messages in frames over 4 ranks: 48.0 kB raw"), "{summary}");
+    assert_eq!(summary.lines().count(), 1);
+    let full = report::text(&stats, 4, Report::Full);
+    assert_eq!(full.lines().count(), 4, "totals, a heading, two lines:\n{full}");
+    assert!(full.lines().all(|line| line.starts_with("mpress: ")), "{full}");
+}
+
+#[test]
+fn threads_share_an_engine() {
+    let engine = Engine::default();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let engine = &engine;
+            scope.spawn(move || {
+                for round in 0..50 {
+                    let raw = smooth(1024 + 777 * thread + round);
+                    let wire = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
+                    assert!(receive(engine, &wire).unwrap() == raw);
+                }
+            });
+        }
+    });
+    assert_eq!(engine.stats().total().messages, 400);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_come_back(raw in prop::collection::vec(any::<u8>(), FLOOR..6000), kind in 0_u8..7, run in 0_usize..3000) {
+        let mut raw = raw;
+        let end = run.min(raw.len());
+        raw[..end].fill(0x3f);
+        let engine = Engine::default();
+        let frame = engine.encode(&raw, Kind::from_wire(kind).unwrap(), Destination::OtherNode).unwrap();
+        let wire = wire(&frame, &raw);
+        prop_assert!((FLOOR..=raw.len() + HEADER_LEN).contains(&wire.len()));
+        prop_assert_eq!(receive(&engine, &wire).unwrap(), raw);
+    }
+
+    #[test]
+    fn any_bytes_are_no_frame_or_harmless(wire in prop::collection::vec(any::<u8>(), HEADER_LEN..3000)) {
+        let _ = receive(&Engine::default(), &wire);
+    }
+}
