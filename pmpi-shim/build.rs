@@ -58,6 +58,6 @@ const FUNCTIONS: &str = "P?MPI_(\
     Wait(any|all|some)?|Test(any|all|some)?|Test_cancelled|Cancel|Request_free|Request_get_status|Buffer_detach(_c)?|\
     Comm_(size|rank|group|remote_group|remote_size|test_inter|get_attr|set_attr|create_keyval|free_keyval|dup|free|split_type|set_errhandler|call_errhandler)|\
     Group_(size|translate_ranks|free)|\
-    Type_(size_x|get_extent|get_envelope|get_contents|free|create_struct|contiguous|commit)|\
+    Type_(size_x|get_extent|get_envelope(_c)?|get_contents(_c)?|free|create_struct|contiguous|commit)|\
     Get_elements_x|Status_set_elements_x|Status_set_cancelled|Get_address|\
     Grequest_start|Grequest_complete|Allgather|Iallreduce|Reduce|Add_error_code|Add_error_string)";

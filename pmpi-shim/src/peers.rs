@@ -71,9 +71,8 @@ impl Shim {
         }
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
         // SAFETY: our key, the caller's communicator, places for the answers.
-        let code = unsafe {
-            PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut value).cast(), &raw mut found)
-        };
+        let code =
+            unsafe { PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut value).cast(), &raw mut found) };
         if code != SUCCESS {
             return None;
         }
@@ -107,7 +106,8 @@ impl Shim {
         unsafe {
             ok(PMPI_Comm_test_inter(comm, &raw mut inter)).ok()?;
             let local = self.world_ranks(comm, PMPI_Comm_group)?;
-            let there = if inter != 0 { self.world_ranks(comm, PMPI_Comm_remote_group)? } else { local.clone() };
+            let there =
+                if inter != 0 { self.world_ranks(comm, PMPI_Comm_remote_group)? } else { local.clone() };
             let inside = local.iter().chain(&there).all(|&rank| rank != UNDEFINED);
             let framed: Box<[bool]> = there.iter().map(|&rank| inside && self.world.frames(rank)).collect();
             let any = framed.contains(&true);
@@ -128,13 +128,8 @@ impl Shim {
             PMPI_Group_size(group, &raw mut size);
             let ranks: Vec<c_int> = (0..size).collect();
             let mut world = vec![UNDEFINED; ranks.len()];
-            let code = PMPI_Group_translate_ranks(
-                group,
-                size,
-                ranks.as_ptr(),
-                self.world.group,
-                world.as_mut_ptr(),
-            );
+            let code =
+                PMPI_Group_translate_ranks(group, size, ranks.as_ptr(), self.world.group, world.as_mut_ptr());
             PMPI_Group_free(&raw mut group);
             ok(code).ok().map(|()| world)
         }
@@ -156,7 +151,12 @@ pub(crate) unsafe extern "C" fn not_copied(
 }
 
 /// A communicator is being freed: so are its peers, and messages of it that nobody received.
-pub(crate) unsafe extern "C" fn forget(comm: MPI_Comm, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
+pub(crate) unsafe extern "C" fn forget(
+    comm: MPI_Comm,
+    _: c_int,
+    value: *mut c_void,
+    _: *mut c_void,
+) -> c_int {
     // SAFETY: only `Shim::peers` stores under our key: a leaked `Arc<Peers>`.
     unsafe { Arc::decrement_strong_count(value.cast::<Peers>().cast_const()) };
     crate::stash::forget(comm.key());

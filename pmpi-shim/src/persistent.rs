@@ -1,13 +1,13 @@
 //! Persistent requests. The program holds a request of the MPI's that is never started; each start begins an ordinary
 //! operation of ours, which the completion calls find behind that handle.
 
+use crate::recv;
 use crate::requests::{Record, Template};
 use crate::send::{self, Mode};
 use crate::span::Envelope;
 use crate::state::{Shim, raise};
 use crate::sys::*;
 use crate::table::real;
-use crate::recv;
 use std::ffi::c_int;
 use std::slice;
 
@@ -59,9 +59,10 @@ pub(crate) unsafe fn start(shim: &Shim, request: *mut MPI_Request, pass: impl Fn
         Some(Template::Send(_, message) | Template::Receive(message)) => message.comm,
         None => COMM_WORLD,
     };
-    // SAFETY: arguments the program gave when it made the request, which stay valid as long as that.
     let started = match (&record.active, record.template) {
+        // SAFETY: arguments the program gave when it made the request, which stay valid as long as that.
         (None, Some(Template::Send(mode, message))) => unsafe { send::start(shim, mode, &message, false) },
+        // SAFETY: as above.
         (None, Some(Template::Receive(message))) => unsafe { recv::start_any(shim, &message) },
         // Already started, or not persistent: an error of the program's, which the MPI knows by the same name.
         _ => Err(ERR_REQUEST),

@@ -99,7 +99,8 @@ impl Posted {
                 }
                 Place::InPlace(ref side) => self.move_up(&*side.0, received)?,
                 Place::Bounce(ref buffer) => {
-                    let wire = slice::from_raw_parts(buffer.as_ptr(), received.min(self.capacity + HEADER_LEN));
+                    let wire =
+                        slice::from_raw_parts(buffer.as_ptr(), received.min(self.capacity + HEADER_LEN));
                     land(shim, wire, framed, &self.span, self.capacity)?
                 }
             }

@@ -79,7 +79,8 @@ impl Shim {
         if message.tag < 0 {
             return None;
         }
-        let peers = self.peers(message.comm).filter(|peers| message.peer >= 0 && peers.framed(message.peer))?;
+        let peers =
+            self.peers(message.comm).filter(|peers| message.peer >= 0 && peers.framed(message.peer))?;
         Some(Framed { len, world_rank: peers.world_rank(message.peer) })
     }
 }

@@ -83,49 +83,25 @@ impl Kinds {
         if let Some(&kind) = self.0.get(&datatype.key()) {
             return Layout::Contiguous(kind);
         }
-        let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, COMBINER_NAMED);
-        // SAFETY: a valid datatype (its size was asked for before), and places for the answers.
-        unsafe {
-            PMPI_Type_get_envelope(
-                datatype,
-                &raw mut integers,
-                &raw mut addresses,
-                &raw mut types,
-                &raw mut combiner,
-            );
-        }
-        let wraps_one = combiner == COMBINER_DUP || combiner == COMBINER_CONTIGUOUS;
-        if !wraps_one || types != 1 || integers > 1 || addresses != 0 {
+        let combiner = combiner(datatype);
+        if combiner != COMBINER_DUP && combiner != COMBINER_CONTIGUOUS {
             return Layout::Typed;
         }
-        let (mut count, mut inner) = (0, DATATYPE_NULL);
-        // SAFETY: the envelope said: at most one integer, no address, one datatype.
-        let code = unsafe {
-            PMPI_Type_get_contents(
-                datatype,
-                integers,
-                addresses,
-                types,
-                &raw mut count,
-                ptr::null_mut(),
-                &raw mut inner,
-            )
-        };
-        if code != SUCCESS {
-            return Layout::Typed;
-        }
+        let Some(mut inner) = inner_type(datatype) else { return Layout::Typed };
         let layout = self.layout(inner);
-        if !is_named(inner) {
-            // SAFETY: for a derived type `get_contents` gives a new handle, ours to free.
+        if self::combiner(inner) != COMBINER_NAMED {
+            // SAFETY: `inner_type` gives a new handle of a derived type, ours to free.
             unsafe { PMPI_Type_free(&raw mut inner) };
         }
         layout
     }
 }
 
-fn is_named(datatype: MPI_Datatype) -> bool {
-    let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, COMBINER_NAMED);
-    // SAFETY: a valid datatype and places for the answers.
+/// How a datatype was made.
+#[cfg(not(mpi_large_count))]
+fn combiner(datatype: MPI_Datatype) -> c_int {
+    let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, UNDEFINED);
+    // SAFETY: a valid datatype (its size was asked for before), and places for the answers.
     unsafe {
         PMPI_Type_get_envelope(
             datatype,
@@ -135,7 +111,57 @@ fn is_named(datatype: MPI_Datatype) -> bool {
             &raw mut combiner,
         );
     }
-    combiner == COMBINER_NAMED
+    combiner
+}
+
+/// How a datatype was made. Only this form may be asked of a type that was made with large counts.
+#[cfg(mpi_large_count)]
+fn combiner(datatype: MPI_Datatype) -> c_int {
+    let (mut integers, mut addresses, mut counts, mut types, mut combiner) = (0, 0, 0, 0, UNDEFINED);
+    // SAFETY: a valid datatype (its size was asked for before), and places for the answers.
+    unsafe {
+        PMPI_Type_get_envelope_c(
+            datatype,
+            &raw mut integers,
+            &raw mut addresses,
+            &raw mut counts,
+            &raw mut types,
+            &raw mut combiner,
+        );
+    }
+    combiner
+}
+
+/// The one datatype of which a duplicate or a contiguous run consists: these have at most one count beside it.
+#[cfg(not(mpi_large_count))]
+fn inner_type(datatype: MPI_Datatype) -> Option<MPI_Datatype> {
+    let (mut count, mut address, mut inner) = (0, 0, DATATYPE_NULL);
+    // SAFETY: a type of those two kinds, with room for more than it has.
+    let code = unsafe {
+        PMPI_Type_get_contents(datatype, 1, 1, 1, &raw mut count, &raw mut address, &raw mut inner)
+    };
+    (code == SUCCESS).then_some(inner)
+}
+
+/// The one datatype of which a duplicate or a contiguous run consists: these have at most one count beside it.
+#[cfg(mpi_large_count)]
+fn inner_type(datatype: MPI_Datatype) -> Option<MPI_Datatype> {
+    let (mut count, mut address, mut large, mut inner) = (0, 0, 0, DATATYPE_NULL);
+    // SAFETY: a type of those two kinds, with room for more than it has.
+    let code = unsafe {
+        PMPI_Type_get_contents_c(
+            datatype,
+            1,
+            1,
+            1,
+            1,
+            &raw mut count,
+            &raw mut address,
+            &raw mut large,
+            &raw mut inner,
+        )
+    };
+    (code == SUCCESS).then_some(inner)
 }
 
 /// Whether a predefined type has no gaps (`MPI_DOUBLE_INT` has).

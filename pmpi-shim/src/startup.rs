@@ -84,7 +84,9 @@ fn handshake(settings: &Result<Settings, SettingsError>, size: c_int) -> Result<
             while done == 0 {
                 ok(real::MPI_Test(&raw mut request, &raw mut done, &raw mut status))?;
                 if done == 0 && start.elapsed() > PATIENCE {
-                    eprintln!("mpress: some ranks do not answer: the shim must be loaded in every rank or in none");
+                    eprintln!(
+                        "mpress: some ranks do not answer: the shim must be loaded in every rank or in none"
+                    );
                     return Err(ERR_OTHER);
                 }
                 std::thread::yield_now();
@@ -156,7 +158,10 @@ fn prepare(world: World, same_node: SameNode) -> Result<Shim, c_int> {
         ok(PMPI_Type_contiguous(1 << 30, BYTE, &raw mut gibibyte))?;
         ok(PMPI_Type_commit(&raw mut gibibyte))?;
         ok(PMPI_Add_error_code(ERR_OTHER, &raw mut damaged))?;
-        ok(PMPI_Add_error_string(damaged, c"mpress: a compressed message arrived damaged".as_ptr().cast_mut()))?;
+        ok(PMPI_Add_error_string(
+            damaged,
+            c"mpress: a compressed message arrived damaged".as_ptr().cast_mut(),
+        ))?;
         ok(PMPI_Query_thread(&raw mut level))?;
     }
     Ok(Shim {
@@ -186,9 +191,11 @@ pub(crate) fn before_finalize() {
     state::deactivate();
     if let Some(shim) = shim {
         let mut own = *shim.own.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut group = shim.world.group;
-        // SAFETY: handles of ours that nothing uses any more.
+        let (mut group, mut gibibyte, mut keyval) = (shim.world.group, shim.gibibyte, shim.world.keyval);
+        // SAFETY: handles of ours that nothing uses any more. Attributes under the key keep it alive as long as they live.
         unsafe {
+            PMPI_Type_free(&raw mut gibibyte);
+            PMPI_Comm_free_keyval(&raw mut keyval);
             PMPI_Comm_free(&raw mut own);
             PMPI_Group_free(&raw mut group);
         }

@@ -47,7 +47,8 @@ impl Arrived {
         })?;
         let framed = peers.arrived_framed(status, len);
         // The length of a damaged frame is not known; the receive will say what is wrong with it.
-        let raw_len = if framed { open(shim, &wire).map_or(len, |(incoming, _)| incoming.raw_len()) } else { len };
+        let raw_len =
+            if framed { open(shim, &wire).map_or(len, |(incoming, _)| incoming.raw_len()) } else { len };
         Ok(Self { comm: comm.key(), source: status.MPI_SOURCE, tag: status.MPI_TAG, wire, framed, raw_len })
     }
 

@@ -110,6 +110,7 @@ macro_rules! table {
         $(#[$attr])*
         const _: () = {
             #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "MPI's own list")]
             fn handle($($arg: $ty),*) -> c_int $body
 
             #[unsafe(no_mangle)]

@@ -72,7 +72,8 @@ impl Shim {
         world_rank: c_int,
         detached: bool,
     ) -> Result<Wire, c_int> {
-        let to = if self.world.other_node(world_rank) { Destination::OtherNode } else { Destination::SameNode };
+        let to =
+            if self.world.other_node(world_rank) { Destination::OtherNode } else { Destination::SameNode };
         let span = &message.span;
         match self.layout(span) {
             Layout::Contiguous(kind) => {
