@@ -1,2 +1,61 @@
-//! cli
-fn main() {}
+//! `mpress`: run MPI programs with their messages compressed.
+
+#![forbid(unsafe_code)]
+
+mod detect;
+mod elf;
+mod launcher;
+mod program;
+mod run;
+mod shim;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+
+/// Run MPI programs with their messages compressed
+///
+/// The program stays as it is: neither its source nor its build changes. mpress puts
+/// a library before the MPI library the program uses, which compresses messages
+/// between nodes where that saves time, and passes on all others. What the program
+/// receives is what was sent, to the bit.
+#[derive(Parser)]
+#[command(name = "mpress", version, verbatim_doc_comment)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Options),
+}
+
+/// How much later than the first rank the others fail.
+const BEHIND_THE_SPEAKER: Duration = Duration::from_millis(300);
+
+fn main() -> ExitCode {
+    let result = Cli::try_parse();
+    // All ranks meet the same error; one line of it is enough.
+    let speaks = launcher::rank().is_none_or(|rank| rank == 0);
+    let command = match result {
+        Ok(cli) => cli.command,
+        Err(error) => {
+            if speaks {
+                // Help and version come this way, too; if they cannot be written there is nobody to tell.
+                let _unwritten: std::io::Result<()> = error.print();
+            }
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let Command::Run(options) = command;
+    let error = run::run(&options);
+    if speaks {
+        eprintln!("mpress: {error}");
+    } else {
+        // mpirun ends the job when the first rank fails: not before the one that speaks has spoken.
+        std::thread::sleep(BEHIND_THE_SPEAKER);
+    }
+    ExitCode::from(error.exit_status())
+}

@@ -7,6 +7,7 @@
 
 mod data;
 
+use crate::simd::{Level, Tier};
 use crate::{Codec, Decode, DecodeErrorKind, Encode, EncodeError, Out};
 pub use data::{Family, families, random_bytes};
 use std::string::String;
@@ -30,6 +31,26 @@ pub fn run<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D)) {
     reset_is_fresh::<E, D>(&make);
     hostile::<C, E, D>(&make);
     failed_decoder_recovers::<E, D>(&make);
+}
+
+/// The levels to test at: every one of this machine. A level that is not here is skipped, and says so.
+///
+/// # Panics
+/// If the variable `MPRESS_REQUIRE_LEVEL` names a level that would be skipped, or none that there is.
+#[must_use]
+pub fn levels() -> Vec<Level> {
+    let levels: Vec<_> = Level::available().collect();
+    for missing in Tier::ALL.into_iter().filter(|tier| !has(&levels, tier.name())) {
+        std::eprintln!("SKIPPED: level {}, which this machine or build does not have", missing.name());
+    }
+    if let Ok(required) = std::env::var("MPRESS_REQUIRE_LEVEL") {
+        assert!(has(&levels, &required), "the required level {required:?} is not here");
+    }
+    levels
+}
+
+fn has(levels: &[Level], name: &str) -> bool {
+    levels.iter().any(|level| level.tier().name() == name)
 }
 
 /// Encodes `raw` behind a few bytes that are already there, which must stay.
@@ -221,5 +242,17 @@ fn failed_decoder_recovers<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
         encoder.reset();
         decoder.reset();
         round_trip(&mut (encoder, decoder), &generate(4000), name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_required_level_must_be_among_those_tested() {
+        let levels = levels();
+        assert!(has(&levels, Level::detect().tier().name()));
+        assert!(!has(&levels[..1], "avx2") && !has(&levels, "no such level"));
     }
 }

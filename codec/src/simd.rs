@@ -4,6 +4,8 @@
 //! the target features of that tier. It is chosen once, when an encoder or decoder is made.
 #![forbid(unsafe_code)]
 
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 /// An instruction set tier. It carries no proof; see [`Level`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
@@ -38,10 +40,18 @@ impl Level {
     /// Portable code, which every machine runs.
     pub const SCALAR: Self = Self(Tier::Scalar);
 
-    /// The highest level of this machine, or the one that `--cfg mpress_level="..."` caps it to.
+    /// The highest level of this machine, or the one that `--cfg mpress_level="..."` caps it to. The machine is
+    /// asked once; later calls cost a load.
     #[must_use]
     pub fn detect() -> Self {
-        Self(detected().min(CAP))
+        // CPUID takes tens of microseconds on a virtual machine. Whoever comes here together finds the same.
+        static TIERS_FOUND: AtomicUsize = AtomicUsize::new(0);
+        if let Some(tier) = TIERS_FOUND.load(Relaxed).checked_sub(1).and_then(|last| Tier::ALL.get(last)) {
+            return Self(*tier);
+        }
+        let tier = detected().min(CAP);
+        TIERS_FOUND.store(Tier::ALL.into_iter().filter(|other| *other <= tier).count(), Relaxed);
+        Self(tier)
     }
 
     /// This tier as a level, if this machine has it and the build allows it.
@@ -113,6 +123,13 @@ mod tests {
         let mut levels = Level::available();
         assert_eq!(levels.next(), Some(Level::SCALAR));
         assert_eq!(Level::available().last(), Some(Level::detect()));
+    }
+
+    #[test]
+    fn what_was_detected_once_stays() {
+        let first = Level::detect();
+        assert_eq!(first.tier(), detected().min(CAP));
+        assert_eq!(Level::detect(), first);
     }
 
     #[test]

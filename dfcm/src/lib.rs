@@ -1,1 +1,31 @@
-//! dfcm
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![deny(unsafe_code)] // allowed again only in `kernel`, for the calls that rest on a `Level`
+
+mod bits;
+mod decode;
+mod encode;
+mod format;
+mod history;
+mod kernel;
+mod lines;
+mod predictor;
+mod word;
+
+pub use decode::Decoder;
+pub use encode::{Dfcm, Encoder};
+pub use lines::Lines;
+pub use word::Word;
+
+/// The facts of codec 1: elements of 64 bits.
+pub type Dfcm64 = Dfcm<u64>;
+/// The facts of codec 2: elements of 32 bits.
+pub type Dfcm32 = Dfcm<u32>;
+/// Encodes 64-bit elements.
+pub type Encoder64<M> = Encoder<u64, M>;
+/// Encodes 32-bit elements.
+pub type Encoder32<M> = Encoder<u32, M>;
+/// Decodes 64-bit elements.
+pub type Decoder64<M> = Decoder<u64, M>;
+/// Decodes 32-bit elements.
+pub type Decoder32<M> = Decoder<u32, M>;

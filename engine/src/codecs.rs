@@ -18,8 +18,18 @@ struct Entry {
 /// Codecs, in the order of reports. The first is the raw message.
 const TABLE: [Entry; 3] = [
     Entry { id: CodecId::RAW, name: "raw", encoder: || None, decoder: || None },
-    Entry { id: CodecId::DFCM_F64, name: "dfcm", encoder: dfcm::encoder::<u64>, decoder: dfcm::decoder::<u64> },
-    Entry { id: CodecId::DFCM_F32, name: "dfcm32", encoder: dfcm::encoder::<u32>, decoder: dfcm::decoder::<u32> },
+    Entry {
+        id: CodecId::DFCM_F64,
+        name: "dfcm",
+        encoder: dfcm::encoder::<u64>,
+        decoder: dfcm::decoder::<u64>,
+    },
+    Entry {
+        id: CodecId::DFCM_F32,
+        name: "dfcm32",
+        encoder: dfcm::encoder::<u32>,
+        decoder: dfcm::decoder::<u32>,
+    },
 ];
 
 /// How many codecs the table has.

@@ -63,7 +63,8 @@ impl Incoming {
             .checked_sub(usize::from(parsed.padding))
             .ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 14))?;
         if parsed.codec == CodecId::RAW && (payload_len != raw_len || parsed.padding != 0) {
-            let kind = if payload_len < raw_len { DecodeErrorKind::Truncated } else { DecodeErrorKind::Length };
+            let kind =
+                if payload_len < raw_len { DecodeErrorKind::Truncated } else { DecodeErrorKind::Length };
             return Err(FrameError::damaged(kind, HEADER_LEN + body.len()));
         }
         Ok(Self { codec: parsed.codec, kind: parsed.kind, raw_len, payload_len })
@@ -97,8 +98,7 @@ pub(crate) fn raw_header(kind: Kind, raw_len: usize) -> Option<[u8; HEADER_LEN]>
 pub(crate) fn seal(codec: CodecId, kind: Kind, raw_len: usize, frame: &mut Buffer) -> Option<()> {
     let payload_end = frame.len();
     let padding = FLOOR.saturating_sub(payload_end);
-    let header =
-        finished(codec, kind, raw_len, u16::try_from(padding).ok()?, frame.get(HEADER_LEN..)?)?;
+    let header = finished(codec, kind, raw_len, u16::try_from(padding).ok()?, frame.get(HEADER_LEN..)?)?;
     frame.first_chunk_mut::<HEADER_LEN>()?.copy_from_slice(&header);
     frame.set_len(payload_end + padding);
     frame.get_mut(payload_end..)?.fill(0);

@@ -1,8 +1,10 @@
 //! The engine as a layer over it sees it: frames out, messages back, damage found, counters right.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
 use mpress::{
-    CodecId, DecodeErrorKind, Destination, Engine, FLOOR, Frame, FrameError, HEADER_LEN, Incoming, Kind, Report,
-    SameNode, report,
+    CodecId, DecodeErrorKind, Destination, Engine, FLOOR, Frame, FrameError, HEADER_LEN, Incoming, Kind,
+    Report, SameNode, report,
 };
 use proptest::prelude::*;
 use std::mem::MaybeUninit;
@@ -61,9 +63,8 @@ fn every_kind_and_length_comes_back() {
 #[test]
 fn the_rule_floats_for_other_nodes_are_compressed() {
     let raw = smooth(8000);
-    let packed = |same, kind, to| {
-        matches!(Engine::new(same).encode(&raw, kind, to).unwrap(), Frame::Packed(_))
-    };
+    let packed =
+        |same, kind, to| matches!(Engine::new(same).encode(&raw, kind, to).unwrap(), Frame::Packed(_));
     assert!(packed(SameNode::Pass, Kind::F64, Destination::OtherNode));
     assert!(!packed(SameNode::Pass, Kind::F64, Destination::SameNode));
     assert!(packed(SameNode::Compress, Kind::F64, Destination::SameNode));

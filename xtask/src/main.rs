@@ -1,2 +1,94 @@
-//! xtask
-fn main() {}
+//! The project's own commands: `cargo xtask setup|build|demo|test|ci`.
+
+#![forbid(unsafe_code)]
+
+mod build;
+mod ci;
+mod demo;
+mod error;
+mod paths;
+mod progress;
+mod setup;
+mod step;
+mod test;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use error::Error;
+use paths::Paths;
+
+/// What a shell gives a command ended by Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+/// The commands of the mpress project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Clone, Copy, Subcommand)]
+enum Command {
+    /// Install the system packages that are missing; every other command does this first
+    Setup,
+    /// Build the mpress command, the shim for each MPI, and the example programs, into target/mpress
+    Build,
+    /// Run the example programs on an emulated cluster, with and without mpress, and compare
+    ///
+    /// Two nodes, 4 ranks of Open MPI, links of 100 Mbit/s and of 1 Gbit/s. Takes about 3
+    /// minutes after the build and needs root for the cluster; without that right it checks
+    /// the results on this host alone.
+    #[command(verbatim_doc_comment)]
+    Demo,
+    /// Test everything: all crates, each SIMD level, without std, and the shim with each MPI
+    Test,
+    /// What the project asks of a change: format, lints, documentation, then everything `test` does
+    Ci,
+}
+
+fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    // Without a handler the next cluster sweeps up what Ctrl-C leaves.
+    if let Err(error) = ctrlc::set_handler(interrupted) {
+        eprintln!("xtask: Ctrl-C will not be handled: {error}");
+    }
+    match run(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_interrupt() || mpress_cluster::interrupted() => {
+            // The handler has the last word; this is for the day it hangs.
+            std::thread::sleep(Duration::from_secs(30));
+            ExitCode::from(INTERRUPTED)
+        }
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Error> {
+    let paths = Paths::find()?;
+    setup::ensure()?;
+    match command {
+        Command::Setup => {
+            println!("setup: everything needed is there");
+            Ok(())
+        }
+        Command::Build => build::all(&paths),
+        Command::Demo => demo::run(&paths),
+        Command::Test => step::run_all(test::steps(&paths)),
+        Command::Ci => step::run_all(ci::steps(&paths)),
+    }
+}
+
+/// Ends the jobs, takes the clusters down, then this process.
+fn interrupted() {
+    eprintln!("\nxtask: interrupted, taking down what stands");
+    mpress_cluster::tear_down_all();
+    // A test this started had clusters of its own; what cannot be removed the next cluster sweeps up.
+    let _swept: Result<(), mpress_cluster::Error> = mpress_cluster::sweep();
+    std::process::exit(i32::from(INTERRUPTED));
+}

@@ -1,0 +1,85 @@
+//! The libraries an executable needs: as written in its file, and as its own loader resolves them.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use object::Endianness;
+use object::elf::{DT_NEEDED, FileHeader64};
+use object::read::ReadCache;
+use object::read::elf::{FileHeader, ProgramHeader};
+
+/// What matters of an executable.
+#[derive(Debug)]
+pub(crate) struct Elf {
+    /// The names of the libraries it is linked to itself.
+    pub(crate) needed: Vec<String>,
+    /// Its loader, if it is linked dynamically.
+    interpreter: Option<PathBuf>,
+}
+
+impl Elf {
+    /// `None` for what is no 64-bit ELF file: a script, say.
+    pub(crate) fn read(program: &Path) -> Option<Self> {
+        // Only the parts looked at are read: some executables are large, and all ranks start at once.
+        let cache = ReadCache::new(File::open(program).ok()?);
+        let header = FileHeader64::<Endianness>::parse(&cache).ok()?;
+        let endian = header.endian().ok()?;
+        let segments = header.program_headers(endian, &cache).ok()?;
+        let interpreter = segments.iter().find_map(|segment| segment.interpreter(endian, &cache).ok()?);
+        let interpreter = interpreter.and_then(|path| Some(PathBuf::from(std::str::from_utf8(path).ok()?)));
+
+        let dynamic = header.sections(endian, &cache).ok()?.dynamic_table(endian, &cache).ok()?;
+        let libraries = dynamic.iter().filter(|entry| entry.tag == DT_NEEDED);
+        let needed = libraries.filter_map(|entry| dynamic.string(entry).ok());
+        let needed = needed.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+        Some(Self { needed, interpreter })
+    }
+
+    /// The names of all libraries it will have, also those its libraries need.
+    ///
+    /// Its own loader is asked, which knows the search paths; it only lists, nothing of the program runs.
+    pub(crate) fn all_libraries(&self, program: &Path) -> Vec<String> {
+        let Some(interpreter) = self.interpreter.as_ref().filter(|path| path.is_absolute()) else {
+            return Vec::new();
+        };
+        let mut loader = Command::new(interpreter);
+        loader.arg("--list").arg(program).env_remove("LD_PRELOAD").stdin(Stdio::null()).stderr(Stdio::null());
+        let output = loader.output().map(|output| output.stdout).unwrap_or_default();
+        listed(&String::from_utf8_lossy(&output))
+    }
+}
+
+/// The names in lines such as `libm.so.6 => /lib/libm.so.6 (0x7f...)`.
+fn listed(text: &str) -> Vec<String> {
+    let first_words = text.lines().filter_map(|line| line.split_whitespace().next());
+    first_words.map(|word| word.rsplit('/').next().unwrap_or(word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_test_needs_libc() {
+        let this = std::env::current_exe().unwrap();
+        let elf = Elf::read(&this).unwrap();
+        assert!(elf.needed.iter().any(|name| name.starts_with("libc.so")), "{elf:?}");
+        assert!(elf.all_libraries(&this).iter().any(|name| name.starts_with("libc.so")));
+    }
+
+    #[test]
+    fn other_files_are_none() {
+        assert!(Elf::read(Path::new("/etc/passwd")).is_none());
+        assert!(Elf::read(Path::new("/no/such/file")).is_none());
+        assert!(Elf::read(Path::new("/tmp")).is_none());
+    }
+
+    #[test]
+    fn the_loaders_list_is_read() {
+        let text = "\tlinux-vdso.so.1 (0x7ffd)\n\tlibmpi.so.40 => /lib/libmpi.so.40 (0x7f)\n\
+                    \t/lib64/ld-linux-x86-64.so.2 (0x7f)\n\tlibgone.so.1 => not found\n";
+        let names = ["linux-vdso.so.1", "libmpi.so.40", "ld-linux-x86-64.so.2", "libgone.so.1"];
+        assert_eq!(listed(text), names);
+    }
+}

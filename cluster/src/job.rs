@@ -1,0 +1,235 @@
+//! An MPI job as a command: where its ranks go and what they are given.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::cluster::Cluster;
+use crate::names::{Tag, host};
+use crate::process::system;
+use crate::{Error, Mpi, Outcome, run_with_timeout};
+
+/// What a shell inside a node does first: it takes the node's name and a `/dev/shm` of the node's own, in the mount
+/// namespace `ip netns exec` has made. Nodes share no memory then, and files a killed rank leaves there are gone
+/// with the job. Where that mount is not possible the rest is as good.
+pub(crate) const BECOME: &str = r#"mount -t tmpfs tmpfs /dev/shm 2>/dev/null; hostname "$0" && exec "$@""#;
+
+/// Where jobs run: on a cluster, or on this host over shared memory. Callers can treat both alike.
+#[derive(Clone, Copy, Debug)]
+pub enum Launcher<'a> {
+    /// On this host.
+    Local,
+    /// On an emulated cluster.
+    Cluster(&'a Cluster),
+}
+
+impl Launcher<'_> {
+    /// A job with this many ranks on every node, placed in blocks: with 2, ranks 0 and 1 are on the first.
+    #[must_use]
+    pub fn mpirun(self, mpi: Mpi, ranks_per_node: usize) -> Job {
+        let place = match self {
+            Self::Local => Place::Local,
+            Self::Cluster(cluster) => Place::Nodes(cluster.tag(), cluster.nodes()),
+        };
+        Job { mpi, ranks_per_node, place, env: Vec::new(), dir: None, program: Vec::new() }
+    }
+
+    /// How many nodes there are: 1 on this host.
+    #[must_use]
+    pub fn nodes(self) -> usize {
+        match self {
+            Self::Local => 1,
+            Self::Cluster(cluster) => cluster.nodes(),
+        }
+    }
+}
+
+/// An MPI job, built up like a [`Command`].
+#[derive(Clone, Debug)]
+pub struct Job {
+    mpi: Mpi,
+    ranks_per_node: usize,
+    place: Place,
+    env: Vec<(OsString, OsString)>,
+    dir: Option<PathBuf>,
+    program: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Local,
+    Nodes(Tag, usize),
+}
+
+impl Job {
+    /// Gives a variable to every rank on every node, and not to mpirun: `LD_PRELOAD` works here.
+    ///
+    /// `MPRESS_` variables of the calling process do not reach the ranks: the two MPIs differ in which variables
+    /// they pass on to which nodes, and half a job with other settings is not what a caller wants.
+    pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
+        self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// The directory the ranks run in; that of the calling process if not set.
+    pub fn current_dir(&mut self, dir: impl AsRef<Path>) -> &mut Self {
+        self.dir = Some(dir.as_ref().to_owned());
+        self
+    }
+
+    /// The program; what [`Job::arg`] gives follows it.
+    pub fn program(&mut self, program: impl AsRef<OsStr>) -> &mut Self {
+        self.program = vec![program.as_ref().to_owned()];
+        self
+    }
+
+    /// One argument of the program.
+    pub fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Self {
+        self.program.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// Arguments of the program.
+    pub fn args(&mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Self {
+        self.program.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// The MPI the job runs on.
+    #[must_use]
+    pub fn mpi(&self) -> Mpi {
+        self.mpi
+    }
+
+    /// Whether messages go over the network, not only through shared memory.
+    #[must_use]
+    pub fn is_networked(&self) -> bool {
+        matches!(self.place, Place::Nodes(_, nodes) if nodes > 1)
+    }
+
+    /// The command that runs the job, to be started in any way.
+    #[must_use]
+    pub fn command(&self) -> Command {
+        let mut command = match self.place {
+            Place::Local => system(self.mpi.mpirun()),
+            Place::Nodes(tag, _) => {
+                let mut command = system("ip");
+                command.args(["netns", "exec", &tag.node(0), "unshare", "--uts", "--ipc", "/bin/sh", "-c"]);
+                command.args([BECOME, &host(0), self.mpi.mpirun()]);
+                command
+            }
+        };
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(b"MPRESS_") {
+                command.env_remove(name);
+            }
+        }
+        match self.mpi {
+            Mpi::OpenMpi => self.open_mpi(&mut command),
+            Mpi::Mpich => self.mpich(&mut command),
+        }
+        if !self.env.is_empty() {
+            // One way for both MPIs, all nodes and all values; an empty one crashes MPICH's -genv.
+            command.arg("env").args(self.env.iter().map(|(name, value)| {
+                let mut pair = name.clone();
+                pair.push("=");
+                pair.push(value);
+                pair
+            }));
+        }
+        command.args(&self.program);
+        if let Some(dir) = &self.dir {
+            command.current_dir(dir);
+        }
+        command
+    }
+
+    fn open_mpi(&self, command: &mut Command) {
+        // More ranks than cores: a rank that waits must let another work.
+        command.env("OMPI_MCA_mpi_yield_when_idle", "1");
+        // Bound, each node would put its first rank on the one core 0 all nodes share.
+        command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+        if let Place::Nodes(tag, nodes) = self.place {
+            command.args(["--mca", "plm_rsh_agent"]).arg(tag.agent());
+            // Its session directories go when the cluster goes.
+            command.args(["--mca", "orte_tmpdir_base"]).arg(tag.dir());
+            command.args(["--mca", "oob_tcp_if_include", "eth0", "--mca", "btl_tcp_if_include", "eth0"]);
+            command.args(["--mca", "pml", "ob1", "--map-by", "slot"]);
+            command.args(["-H", &self.slots(nodes)]);
+        }
+        command.args(["-n", &self.ranks().to_string()]);
+    }
+
+    fn mpich(&self, command: &mut Command) {
+        if let Place::Nodes(tag, nodes) = self.place {
+            // Else UCX finds shared memory that reaches across namespaces, and leaves the links alone.
+            command.env("UCX_TLS", "tcp,self").env("UCX_NET_DEVICES", "eth0");
+            command.args(["-launcher", "ssh", "-launcher-exec"]).arg(tag.agent());
+            command.args(["-iface", "eth0", "-hosts", &self.slots(nodes)]);
+        }
+        command.args(["-n", &self.ranks().to_string()]);
+    }
+
+    /// How many ranks there are in all.
+    #[must_use]
+    pub fn ranks(&self) -> usize {
+        match self.place {
+            Place::Local => self.ranks_per_node,
+            Place::Nodes(_, nodes) => self.ranks_per_node * nodes,
+        }
+    }
+
+    /// `n0:2,n1:2`: both MPIs fill a node before they go on to the next.
+    fn slots(&self, nodes: usize) -> String {
+        let slots = (0..nodes).map(|node| format!("{}:{}", host(node), self.ranks_per_node));
+        slots.collect::<Vec<_>>().join(",")
+    }
+
+    /// Runs the job to its end or to the limit, and leaves none of it behind.
+    ///
+    /// # Errors
+    /// As [`run_with_timeout`].
+    pub fn run(&self, limit: Duration) -> Result<Outcome, Error> {
+        run_with_timeout(&mut self.command(), limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(job: &Job) -> String {
+        crate::process::line(&job.command())
+    }
+
+    #[test]
+    fn a_local_job_is_plain_mpirun() {
+        let mut job = Launcher::Local.mpirun(Mpi::Mpich, 2);
+        job.program("./app").args(["1", "2"]);
+        assert_eq!(words(&job), "mpirun.mpich -n 2 ./app 1 2");
+        assert!(!job.is_networked());
+        let mut job = Launcher::Local.mpirun(Mpi::OpenMpi, 4);
+        job.program("./app").env("LD_PRELOAD", "/x.so").env("EMPTY", "");
+        let options = "--allow-run-as-root --oversubscribe --bind-to none -n 4";
+        assert_eq!(words(&job), format!("mpirun.openmpi {options} env LD_PRELOAD=/x.so EMPTY= ./app"));
+    }
+
+    #[test]
+    fn a_job_on_nodes_starts_on_the_first() {
+        let tag = Tag::new();
+        let mut job = Launcher::Local.mpirun(Mpi::OpenMpi, 2);
+        job.place = Place::Nodes(tag, 2);
+        let text = words(job.program("./app"));
+        assert!(
+            text.starts_with(&format!("ip netns exec {} unshare --uts --ipc /bin/sh -c ", tag.node(0))),
+            "{text}"
+        );
+        assert!(text.ends_with(" -H n0:2,n1:2 -n 4 ./app"), "{text}");
+        assert!(job.is_networked());
+        assert_eq!(job.ranks(), 4);
+        job.mpi = Mpi::Mpich;
+        let text = words(&job);
+        assert!(text.ends_with(" -iface eth0 -hosts n0:2,n1:2 -n 4 ./app"), "{text}");
+    }
+}

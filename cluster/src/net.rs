@@ -1,0 +1,111 @@
+//! The network: namespaces, the switch, links, rate caps. Everything `ip` and `tc` are asked to do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::Error;
+use crate::names::{NETNS_ETC, Tag, address, host};
+use crate::process::{call, end, wait_until};
+use crate::rate::Rate;
+
+/// Neighbour discovery and the like would count among the bytes of the job.
+const QUIET: &str = "f=/proc/sys/net/ipv6/conf/default/disable_ipv6; [ ! -e $f ] || echo 1 >$f";
+
+/// How long a full bucket may hold a packet before it is dropped. TCP keeps its own queue far below this.
+const QUEUE: &str = "50ms";
+
+/// How long killed processes may take to vanish.
+const DYING: Duration = Duration::from_secs(5);
+
+/// Builds the switch and the nodes. On an error the caller removes what is there.
+pub(crate) fn raise(tag: Tag, nodes: usize, rate: Option<Rate>) -> Result<(), Error> {
+    let switch = tag.switch();
+    namespace(&switch)?;
+    ip(&switch, &["link", "add", "br0", "type", "bridge", "mcast_snooping", "0"])?;
+    ip(&switch, &["link", "set", "br0", "up"])?;
+    for node in 0..nodes {
+        let (name, port) = (tag.node(node), host(node));
+        write_hosts(&name, nodes)?;
+        namespace(&name)?;
+        ip(&name, &["link", "add", "eth0", "type", "veth", "peer", "name", &port, "netns", &switch])?;
+        ip(&switch, &["link", "set", &port, "master", "br0", "up"])?;
+        ip(&name, &["link", "set", "lo", "up"])?;
+        ip(&name, &["address", "add", &format!("{}/24", address(node)), "dev", "eth0"])?;
+        ip(&name, &["link", "set", "eth0", "up"])?;
+        let Some(rate) = rate else { continue };
+        cap(&name, "eth0", rate)?;
+        // With two nodes the sender's cap is the receiver's, too; with more, several can send to one.
+        if nodes > 2 {
+            cap(&switch, &port, rate)?;
+        }
+    }
+    Ok(())
+}
+
+fn namespace(name: &str) -> Result<(), Error> {
+    call("ip", &["netns", "add", name])?;
+    call("ip", &["netns", "exec", name, "/bin/sh", "-c", QUIET]).map(drop)
+}
+
+fn ip(namespace: &str, args: &[&str]) -> Result<(), Error> {
+    call("ip", &[&["-n", namespace], args].concat()).map(drop)
+}
+
+fn cap(namespace: &str, interface: &str, rate: Rate) -> Result<(), Error> {
+    let (bits, burst) = (format!("{}bit", rate.bits_per_second()), rate.burst().to_string());
+    let bucket = ["rate", &bits, "burst", &burst, "latency", QUEUE];
+    let place = ["-n", namespace, "qdisc", "add", "dev", interface, "root", "tbf"];
+    call("tc", &[&place[..], &bucket[..]].concat()).map(drop)
+}
+
+/// The file `ip netns exec` lays over `/etc/hosts`.
+fn write_hosts(namespace: &str, nodes: usize) -> Result<(), Error> {
+    let dir = etc(namespace);
+    // Another cluster may just be removing the parent because it was empty.
+    let made = (0..3).map(|_| fs::create_dir_all(&dir)).find(|made| made.is_ok());
+    made.unwrap_or_else(|| fs::create_dir_all(&dir)).map_err(Error::file(&dir))?;
+    let lines = (0..nodes).map(|node| format!("{} {}\n", address(node), host(node)));
+    let text = std::iter::once("127.0.0.1 localhost\n".to_owned()).chain(lines).collect::<String>();
+    let path = dir.join("hosts");
+    fs::write(&path, text).map_err(Error::file(&path))
+}
+
+fn etc(namespace: &str) -> PathBuf {
+    Path::new(NETNS_ETC).join(namespace)
+}
+
+/// Bytes a node has sent, by the counter of its own interface.
+pub(crate) fn bytes_sent(tag: Tag, node: usize) -> Result<u64, Error> {
+    let counter = "/sys/class/net/eth0/statistics/tx_bytes";
+    let text = call("ip", &["netns", "exec", &tag.node(node), "cat", counter])?;
+    text.trim().parse().map_err(|_| Error::Command {
+        command: format!("cat {counter}"),
+        message: format!("`{}` is not a number", text.trim()),
+    })
+}
+
+/// Ends every process in the namespaces and removes these. Goes on after an error, and gives the first.
+pub(crate) fn remove(namespaces: &[String]) -> Result<(), Error> {
+    // A namespace without a name lives on, with its links, while a process is in it.
+    let emptied = wait_until(DYING, || {
+        let pids: Vec<u32> = namespaces.iter().flat_map(|name| pids(name)).collect();
+        pids.iter().copied().for_each(end);
+        pids.is_empty()
+    });
+    let mut first = if emptied {
+        Ok(())
+    } else {
+        let message = format!("processes in {} do not end", namespaces.join(", "));
+        Err(Error::Command { command: "kill".to_owned(), message })
+    };
+    for name in namespaces {
+        first = first.and(call("ip", &["netns", "delete", name]).map(drop));
+    }
+    first
+}
+
+fn pids(namespace: &str) -> Vec<u32> {
+    let text = call("ip", &["netns", "pids", namespace]).unwrap_or_default();
+    text.lines().filter_map(|line| line.trim().parse().ok()).collect()
+}

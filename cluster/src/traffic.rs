@@ -1,0 +1,45 @@
+//! What went over the links: the interfaces' own byte counters, taken at one moment.
+
+/// Bytes each node has sent onto its link, Ethernet headers included; same-node messages never count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    sent: Vec<u64>,
+}
+
+impl Traffic {
+    pub(crate) fn new(sent: Vec<u64>) -> Self {
+        Self { sent }
+    }
+
+    /// What was sent after `earlier` was taken.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let earlier = earlier.sent.iter().copied().chain(std::iter::repeat(0));
+        Self { sent: self.sent.iter().zip(earlier).map(|(now, then)| now.saturating_sub(then)).collect() }
+    }
+
+    /// Bytes one node sent, 0 for a node there is not.
+    #[must_use]
+    pub fn sent(&self, node: usize) -> u64 {
+        self.sent.get(node).copied().unwrap_or(0)
+    }
+
+    /// Bytes all nodes sent: what passed the switch.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.sent.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Traffic;
+
+    #[test]
+    fn a_delta_is_per_node() {
+        let (before, after) = (Traffic::new(vec![10, 20]), Traffic::new(vec![15, 120]));
+        let delta = after.since(&before);
+        assert_eq!((delta.sent(0), delta.sent(1), delta.sent(2)), (5, 100, 0));
+        assert_eq!(delta.total(), 105);
+    }
+}

@@ -1,0 +1,147 @@
+//! Jobs of both MPIs, on a cluster and on this host: where ranks are, what they are given, how fast links are.
+//!
+//! What is missing, an MPI or the right to make a cluster, is said on stderr as a skip.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use mpress_cluster::{Cluster, Config, Error, Finished, Launcher, Mpi, Outcome, Rate};
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Not by `eprintln!`: the harness hides what a passing test prints, and a skip must never look like a pass.
+fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
+    let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
+    None
+}
+
+fn two(rate: Rate) -> Option<Cluster> {
+    match Cluster::permitted() {
+        Ok(()) => Some(Cluster::new(Config { nodes: 2, rate: Some(rate) }).unwrap()),
+        Err(error) => skip(error),
+    }
+}
+
+/// The test program built for an MPI.
+fn program(mpi: Mpi) -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ranks.c");
+    // Each test has its own: they run at the same time.
+    let thread = std::thread::current().name().unwrap_or_default().to_owned();
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{thread}-{mpi}"));
+    match Command::new(mpi.mpicc()).arg("-O2").arg("-o").arg(&built).arg(source).output() {
+        Ok(output) if output.status.success() => Some(built),
+        Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => skip(format!("{}: {error}", mpi.mpicc())),
+    }
+}
+
+fn run(launcher: Launcher<'_>, mpi: Mpi, ranks_per_node: usize, args: [&str; 2]) -> Option<String> {
+    let mut job = launcher.mpirun(mpi, ranks_per_node);
+    job.env("GIVEN", "a b").program(program(mpi)?).args(args);
+    let Finished { output, hung } = job.run_patiently(LIMIT, 20, |out| out.ends_with(b"done\n")).unwrap();
+    if hung > 0 {
+        let _shown = writeln!(std::io::stderr(), "{mpi} hung in MPI_Finalize {hung} times");
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{mpi}: {}\n{stderr}", output.status);
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+fn mbit(text: &str) -> f64 {
+    text.lines().find_map(|line| line.strip_prefix("mbit ")).unwrap().parse().unwrap()
+}
+
+fn places(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with("rank ")).collect()
+}
+
+#[test]
+fn ranks_are_in_blocks_and_all_get_the_environment() {
+    let Some(cluster) = two(Rate::gbit(1)) else { return };
+    for mpi in Mpi::ALL {
+        let Some(text) = run(Launcher::Cluster(&cluster), mpi, 2, ["1024", "1"]) else { continue };
+        let expected = ["rank 0 on n0 given a b", "rank 1 on n0 given a b", "rank 2 on n1 given a b"];
+        assert_eq!(places(&text), [&expected[..], &["rank 3 on n1 given a b"]].concat(), "{mpi}");
+    }
+}
+
+#[test]
+fn on_this_host_all_get_the_environment() {
+    for mpi in Mpi::ALL {
+        let Some(text) = run(Launcher::Local, mpi, 2, ["1024", "1"]) else { continue };
+        let places = places(&text);
+        assert_eq!(places.len(), 2, "{mpi}");
+        assert!(places.iter().all(|place| place.ends_with("given a b")), "{mpi}: {places:?}");
+    }
+}
+
+#[test]
+fn messages_take_the_link_and_its_time() {
+    // What is reached on an idle machine is 95 and 950; here other tests run at the same time.
+    for (rate, count, floor) in [(Rate::mbit(100), "8", 20.0), (Rate::gbit(1), "64", 50.0)] {
+        let Some(cluster) = two(rate) else { return };
+        for mpi in Mpi::ALL {
+            let before = cluster.traffic().unwrap();
+            let Some(text) = run(Launcher::Cluster(&cluster), mpi, 1, ["524288", count]) else { continue };
+            let sent = cluster.traffic().unwrap().since(&before);
+            let (mbit, most) = (mbit(&text), rate.bits_per_second() as f64 / 1e6 * 1.02);
+            let _shown = writeln!(std::io::stderr(), "{mpi} over {rate}: {mbit} Mbit/s, {sent:?}");
+            assert!((floor..most).contains(&mbit), "{mpi} over {rate}: {mbit} Mbit/s");
+            let bytes = 524_288 * count.parse::<u64>().unwrap();
+            assert!(
+                (bytes..bytes * 12 / 10 + 200_000).contains(&sent.sent(0)),
+                "{mpi} over {rate}: {sent:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_hang_that_is_not_the_known_one_is_an_error_at_once() {
+    let Some(cluster) = two(Rate::gbit(1)) else { return };
+    for mpi in Mpi::ALL {
+        if program(mpi).is_none() {
+            continue;
+        }
+        let mut job = cluster.mpirun(mpi, 1);
+        job.program("sh").args(["-c", "echo started; exec sleep 600"]);
+        let error = job.run_patiently(Duration::from_secs(3), 3, |out| out.ends_with(b"done\n")).unwrap_err();
+        assert!(matches!(&error, Error::TimedOut { last, .. } if last.contains("started")), "{mpi}: {error}");
+        let sleeping = Command::new("ip").args(["netns", "pids", &cluster.namespace(1)]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&sleeping.stdout), "", "{mpi}: left on the second node");
+    }
+}
+
+#[test]
+fn the_known_hang_is_tried_again_and_then_named() {
+    let Some(cluster) = two(Rate::gbit(1)) else { return };
+    if program(Mpi::Mpich).is_none() {
+        return;
+    }
+    // Done with its work, and waiting for the process manager.
+    let mut job = cluster.mpirun(Mpi::Mpich, 1);
+    job.program("bash").args(["-c", "echo done; read -u $PMI_FD"]);
+    let error = job.run_patiently(LIMIT, 2, |out| out.ends_with(b"done\n")).unwrap_err();
+    assert!(matches!(error, Error::HungInFinalize { tries: 2, .. }), "{error}");
+    // Done with its work, and stuck elsewhere.
+    job.program("bash").args(["-c", "echo done; exec sleep 600"]);
+    let error = job.run_patiently(Duration::from_secs(4), 2, |out| out.ends_with(b"done\n")).unwrap_err();
+    assert!(matches!(error, Error::TimedOut { .. }), "{error}");
+}
+
+#[test]
+fn a_failing_rank_fails_the_job() {
+    for mpi in Mpi::ALL {
+        if program(mpi).is_none() {
+            continue;
+        }
+        let mut job = Launcher::Local.mpirun(mpi, 2);
+        let outcome = job.program("sh").args(["-c", "exit 3"]).run(LIMIT).unwrap();
+        let Outcome::Finished(output) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(output.status.code(), Some(3), "{mpi}");
+    }
+}

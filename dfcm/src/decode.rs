@@ -1,0 +1,150 @@
+//! The receiving side.
+#![forbid(unsafe_code)]
+
+use crate::format::{CONTINUING, HEADER, LINES_MASK, PLACE, RAW_LEN_SHIFT, VERSION};
+use crate::history::History;
+use crate::kernel;
+use crate::lines::Lines;
+use crate::predictor::{Context, Predictor};
+use crate::word::Word;
+use mpress_codec::DecodeErrorKind::{Length, State, Truncated, Unsupported};
+use mpress_codec::simd::Level;
+use mpress_codec::{Decode, DecodeError, MemoryError, Out};
+
+/// Which continuing messages a decoder can decode (format, section 8).
+#[derive(Clone, Copy, Debug)]
+enum Sequence<W> {
+    /// The first of a sequence.
+    Fresh,
+    /// The one behind those decoded.
+    Following(Lines, Context<W>, History),
+    /// None until it is reset.
+    Lost,
+}
+
+/// Decodes messages of words `W`, self-contained ones and continuing ones: the wire says which it is. The
+/// predictor's table is in `M`: `Vec<u64>`, `[u64; N]`, `&mut [u64]`...
+///
+/// The memory may hold anything at first; it is overwritten.
+#[derive(Clone, Debug)]
+pub struct Decoder<W, M> {
+    memory: M,
+    most: Lines,
+    sequence: Sequence<W>,
+    level: Level,
+}
+
+impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
+    /// A decoder of every valid message.
+    ///
+    /// # Errors
+    /// If `memory` has less than [`Lines::MAX`]`.words::<W>()` words.
+    pub fn new(memory: M) -> Result<Self, MemoryError> {
+        Self::with_lines(memory, Lines::MAX)
+    }
+
+    /// A decoder for tables of at most `most` lines. Messages with a larger table are
+    /// [`Unsupported`](mpress_codec::DecodeErrorKind::Unsupported). [`Lines::MAX_SIZED`] will do for
+    /// [`Encoder::new`](crate::Encoder::new).
+    ///
+    /// # Errors
+    /// If `memory` has less than `most.words::<W>()` words.
+    pub fn with_lines(mut memory: M, most: Lines) -> Result<Self, MemoryError> {
+        most.check::<W>(memory.as_mut())?;
+        Ok(Self { memory, most, sequence: Sequence::Fresh, level: Level::detect() })
+    }
+
+    /// The same with a kernel of this level. The result is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// The table's size, and whether the message continues a sequence (format, section 2).
+    fn header(&self, wire: &[u8], raw_len: usize) -> Result<(Lines, bool), DecodeError> {
+        let byte = |at| wire.get(at).copied().ok_or(DecodeError::new(Truncated, at));
+        if byte(0)? != VERSION {
+            return Err(DecodeError::new(Unsupported, 0));
+        }
+        let flags = byte(1)?;
+        let unsupported = DecodeError::new(Unsupported, 1);
+        let lines = Lines::new(flags & LINES_MASK).filter(|lines| *lines <= self.most).ok_or(unsupported)?;
+        if usize::from(flags >> RAW_LEN_SHIFT) != raw_len % 8 {
+            return Err(DecodeError::new(Length, 1));
+        }
+        Ok((lines, flags & CONTINUING != 0))
+    }
+
+    fn self_contained(&mut self, wire: &[u8], lines: Lines, out: &mut Out<'_>) -> Result<(), DecodeError> {
+        if let Sequence::Following(..) = self.sequence {
+            self.sequence = Sequence::Lost;
+        }
+        let predictor = Predictor::<W>::fresh(&mut self.memory.as_mut()[..lines.words::<W>()]);
+        payload(self.level, predictor, wire, HEADER, out).map(|_| ())
+    }
+
+    fn continuing(&mut self, wire: &[u8], lines: Lines, out: &mut Out<'_>) -> Result<(), DecodeError> {
+        // Whatever goes wrong now: the message is missing in its sequence.
+        let sequence = core::mem::replace(&mut self.sequence, Sequence::Lost);
+        let unexpected = DecodeError::new(State, HEADER);
+        let (context, history) = match sequence {
+            Sequence::Fresh => (None, History::START),
+            Sequence::Following(same, context, history) if same == lines => (Some(context), history),
+            _ => return Err(unexpected),
+        };
+        let place = wire[HEADER..].first_chunk().ok_or(DecodeError::new(Truncated, wire.len()))?;
+        if History::from_bytes(*place) != history {
+            return Err(unexpected);
+        }
+        let table = &mut self.memory.as_mut()[..lines.words::<W>()];
+        let predictor = match context {
+            None => Predictor::fresh(table),
+            Some(context) => Predictor::resume(table, context),
+        };
+        let raw_len = out.remaining();
+        let context = payload(self.level, predictor, wire, HEADER + PLACE, out)?;
+        let history = history.after(raw_len, wire.len(), context.sum);
+        self.sequence = Sequence::Following(lines, context, history);
+        Ok(())
+    }
+}
+
+/// Decodes the blocks and the tail, which start at byte `at` of `wire` and end with it. Gives the context that they
+/// leave.
+fn payload<W: Word>(
+    level: Level,
+    predictor: Predictor<'_, W>,
+    wire: &[u8],
+    at: usize,
+    out: &mut Out<'_>,
+) -> Result<Context<W>, DecodeError> {
+    let (elements, tail) = (out.remaining() / W::WIDTH, out.remaining() % W::WIDTH);
+    let (context, at) = kernel::decode(level, predictor, wire, at, elements, out)?;
+    let tail = wire[at..].get(..tail).ok_or(DecodeError::new(Truncated, wire.len()))?;
+    let end = DecodeError::new(Length, at + tail.len());
+    out.extend_from_slice(tail).map_err(|_| end)?;
+    if end.offset == wire.len() { Ok(context) } else { Err(end) }
+}
+
+impl<W: Word, M: AsMut<[u64]>> Decode for Decoder<W, M> {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let start = out.len();
+        let result = match self.header(wire, out.remaining()) {
+            Ok((lines, false)) => self.self_contained(wire, lines, out),
+            Ok((lines, true)) => self.continuing(wire, lines, out),
+            Err(error) => Err(error),
+        };
+        if result.is_err() {
+            out.truncate(start);
+            if let Sequence::Following(..) = self.sequence {
+                self.sequence = Sequence::Lost;
+            }
+        }
+        result
+    }
+
+    fn reset(&mut self) {
+        self.sequence = Sequence::Fresh;
+    }
+}

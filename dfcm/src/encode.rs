@@ -1,0 +1,136 @@
+//! The sending side, and the facts of the codec.
+#![forbid(unsafe_code)]
+
+use crate::format::{CONTINUING, HEADER, PLACE, RAW_LEN_SHIFT, VERSION};
+use crate::history::History;
+use crate::kernel;
+use crate::lines::Lines;
+use crate::predictor::{Context, Predictor};
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::simd::Level;
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, MemoryError, Out};
+
+/// The facts of the codec for one word: [`Dfcm64`](crate::Dfcm64), [`Dfcm32`](crate::Dfcm32).
+#[derive(Clone, Copy, Debug)]
+pub struct Dfcm<W>(PhantomData<W>);
+
+impl<W: Word> Codec for Dfcm<W> {
+    const ID: CodecId = W::ID;
+    const NAME: &'static str = W::NAME;
+    const WIDTH: usize = W::WIDTH;
+    const STATEFUL: bool = true;
+
+    /// `raw_len`, half a byte for each element, and 6 (format, section 7).
+    fn max_encoded_len(raw_len: usize) -> Option<usize> {
+        raw_len.checked_add((raw_len / W::WIDTH).div_ceil(2))?.checked_add(HEADER + PLACE)
+    }
+}
+
+/// How an encoder's messages hang together.
+#[derive(Clone, Copy, Debug)]
+enum Mode<W> {
+    /// Each message for itself, with a table of this size or one sized to the message.
+    SelfContained(Option<Lines>),
+    /// Predictor state runs on.
+    Continuing(Lines, Context<W>, History),
+}
+
+/// Encodes messages of words `W` with the predictor's table in `M`: `Vec<u64>`, `[u64; N]`, `&mut [u64]`...
+///
+/// The memory may hold anything at first; it is overwritten.
+#[derive(Clone, Debug)]
+pub struct Encoder<W, M> {
+    memory: M,
+    mode: Mode<W>,
+    level: Level,
+}
+
+impl<W: Word, M: AsMut<[u64]>> Encoder<W, M> {
+    /// An encoder of self-contained messages, each with a table sized to it ([`Lines::for_elements`]).
+    ///
+    /// # Errors
+    /// If `memory` has less than [`Lines::MAX_SIZED`]`.words::<W>()` words.
+    pub fn new(memory: M) -> Result<Self, MemoryError> {
+        Self::checked(memory, Lines::MAX_SIZED, Mode::SelfContained(None))
+    }
+
+    /// An encoder of self-contained messages, all with a table of `lines`.
+    ///
+    /// # Errors
+    /// If `memory` has less than `lines.words::<W>()` words.
+    pub fn with_lines(memory: M, lines: Lines) -> Result<Self, MemoryError> {
+        Self::checked(memory, lines, Mode::SelfContained(Some(lines)))
+    }
+
+    /// An encoder whose predictor state runs on from message to message. The decoder must get all of them, each
+    /// once and in their order; where it does not, it says [`State`](mpress_codec::DecodeErrorKind::State).
+    ///
+    /// # Errors
+    /// If `memory` has less than `lines.words::<W>()` words.
+    pub fn continuing(memory: M, lines: Lines) -> Result<Self, MemoryError> {
+        Self::checked(memory, lines, Mode::Continuing(lines, Context::START, History::START))
+    }
+
+    fn checked(mut memory: M, most: Lines, mode: Mode<W>) -> Result<Self, MemoryError> {
+        most.check::<W>(memory.as_mut())?;
+        let mut encoder = Self { memory, mode, level: Level::detect() };
+        encoder.reset();
+        Ok(encoder)
+    }
+
+    /// The same with a kernel of this level. The wire is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<W: Word, M: AsMut<[u64]>> Encode for Encoder<W, M> {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        Dfcm::<W>::max_encoded_len(raw_len)
+    }
+
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
+        let error = EncodeError::new(needed, out.remaining());
+        if needed > out.remaining() {
+            return Err(error);
+        }
+        let start = out.len();
+        let (elements, tail) = W::split(raw);
+        let lines = match self.mode {
+            Mode::SelfContained(lines) => lines.unwrap_or_else(|| Lines::for_elements(elements.len())),
+            Mode::Continuing(lines, ..) => lines,
+        };
+        let table = &mut self.memory.as_mut()[..lines.words::<W>()];
+        let flags = lines.log2() | ((raw.len() % 8) as u8) << RAW_LEN_SHIFT;
+        // From here on nothing can fail: there is room for all that follows.
+        let predictor = match self.mode {
+            Mode::SelfContained(_) => {
+                out.extend_from_slice(&[VERSION, flags]).map_err(|_| error)?;
+                Predictor::fresh(table)
+            }
+            Mode::Continuing(_, context, history) => {
+                out.extend_from_slice(&[VERSION, flags | CONTINUING]).map_err(|_| error)?;
+                out.extend_from_slice(&history.to_bytes()).map_err(|_| error)?;
+                Predictor::resume(table, context)
+            }
+        };
+        let left = kernel::encode(self.level, predictor, elements, out).map_err(|_| error)?;
+        out.extend_from_slice(tail).map_err(|_| error)?;
+        if let Mode::Continuing(_, context, history) = &mut self.mode {
+            *context = left;
+            *history = history.after(raw.len(), out.len() - start, left.sum);
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        if let Mode::Continuing(lines, context, history) = &mut self.mode {
+            self.memory.as_mut()[..lines.words::<W>()].fill(0);
+            (*context, *history) = (Context::START, History::START);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Chooses the kernel: the same code, compiled for the instructions that a [`Level`] proves.
+//!
+//! The unsafe code of this crate is here, one call a direction.
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod scalar;
+
+use crate::predictor::{Context, Predictor};
+use crate::word::Word;
+use mpress_codec::simd::{Level, Tier};
+use mpress_codec::{DecodeError, Full, Out};
+
+/// Appends the blocks of `elements` to `out`. Gives the context that they leave.
+pub(crate) fn encode<W: Word>(
+    level: Level,
+    predictor: Predictor<'_, W>,
+    elements: &[W::Bytes],
+    out: &mut Out<'_>,
+) -> Result<Context<W>, Full> {
+    match level.tier() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a level of this tier proves that the machine has avx2, bmi1, bmi2 and lzcnt, which are all
+        // that the function asks for.
+        Tier::Avx2 | Tier::Avx512 => unsafe { avx2::encode(predictor, elements, out) },
+        _ => scalar::encode(predictor, elements, out),
+    }
+}
+
+/// Appends `elements` elements to `out`, from the blocks that start at byte `at` of `wire`. Gives the
+/// context that they leave, and the place where the blocks end.
+pub(crate) fn decode<W: Word>(
+    level: Level,
+    predictor: Predictor<'_, W>,
+    wire: &[u8],
+    at: usize,
+    elements: usize,
+    out: &mut Out<'_>,
+) -> Result<(Context<W>, usize), DecodeError> {
+    match level.tier() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as in `encode`.
+        Tier::Avx2 | Tier::Avx512 => unsafe { avx2::decode(predictor, wire, at, elements, out) },
+        _ => scalar::decode(predictor, wire, at, elements, out),
+    }
+}

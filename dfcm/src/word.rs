@@ -1,0 +1,197 @@
+//! The word: what differs between 64-bit and 32-bit elements.
+#![forbid(unsafe_code)]
+
+use crate::format::{BLOCK, BODY, COUNT_BITS};
+use mpress_codec::CodecId;
+
+/// An element of a message, as an unsigned integer: `u64` for doubles, `u32` for single floats.
+///
+/// Sealed, for each word has a wire format and a codec id of its own.
+pub trait Word: internal::Arithmetic + internal::Layout {
+    /// The codec id of this word's wire format.
+    const ID: CodecId;
+    /// The name of this word's codec.
+    const NAME: &'static str;
+    /// Bits of a word.
+    const BITS: u32;
+    /// Bytes of a word.
+    const WIDTH: usize = Self::BITS as usize / 8;
+    /// Zero bits that a leading-zero count counts in: a sixteenth of the word.
+    const UNIT: u32 = Self::BITS >> COUNT_BITS;
+    /// 64-bit words of state memory that a table line takes.
+    const LINE_WORDS: usize = Self::WIDTH / 4;
+}
+
+impl Word for u64 {
+    const ID: CodecId = CodecId::DFCM_F64;
+    const NAME: &'static str = "dfcm";
+    const BITS: u32 = Self::BITS;
+}
+
+impl Word for u32 {
+    const ID: CodecId = CodecId::DFCM_F32;
+    const NAME: &'static str = "dfcm32";
+    const BITS: u32 = Self::BITS;
+}
+
+pub(crate) mod internal {
+    use super::{BLOCK, BODY};
+    use core::fmt::Debug;
+    use core::ops::BitXor;
+
+    /// What unsigned integers have in common.
+    pub trait Arithmetic: Copy + Eq + Debug + Into<u64> + BitXor<Output = Self> {
+        const ZERO: Self;
+        /// The little-endian bytes of one word.
+        type Bytes: Copy;
+
+        /// The whole words of `raw`, and the bytes that are left.
+        fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]);
+        /// The words of a block of raw bytes.
+        fn words_of(block: &mut [u8; BLOCK]) -> &mut [Self::Bytes];
+        fn from_bytes(bytes: Self::Bytes) -> Self;
+        fn to_bytes(self) -> Self::Bytes;
+        fn plus(self, other: Self) -> Self;
+        fn minus(self, other: Self) -> Self;
+        /// The most significant `bits` bits, as a number.
+        fn top(self, bits: u32) -> usize;
+        /// Leading zero bits, but never all bits of the word.
+        fn zeros(self) -> u32;
+    }
+
+    /// How words lie in a table and in the body of a block.
+    pub trait Layout: Sized {
+        /// The two words of the line that starts at word `index` of the table.
+        fn load_line(table: &[u64], index: usize) -> (Self, Self);
+        fn store_line(table: &mut [u64], index: usize, line: (Self, Self));
+
+        /// Puts the lowest `bits` bits of `self`, whose other bits are 0, behind the `held % 8` bits of
+        /// `carry`. Gives 8 bytes to store, and what is left for the last byte if that is not full.
+        fn append(self, bits: u32, held: u32, carry: u64) -> (u64, u64);
+        /// The `bits` bits from bit `at` of a body.
+        fn extract(body: &[u8; BODY], at: u32, bits: u32) -> Self;
+    }
+}
+use internal::{Arithmetic, Layout};
+
+macro_rules! arithmetic {
+    ($word:ty) => {
+        impl Arithmetic for $word {
+            const ZERO: Self = 0;
+            type Bytes = [u8; size_of::<$word>()];
+
+            fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]) {
+                raw.as_chunks()
+            }
+            fn words_of(block: &mut [u8; BLOCK]) -> &mut [Self::Bytes] {
+                block.as_chunks_mut().0
+            }
+            #[inline(always)]
+            fn from_bytes(bytes: Self::Bytes) -> Self {
+                Self::from_le_bytes(bytes)
+            }
+            #[inline(always)]
+            fn to_bytes(self) -> Self::Bytes {
+                self.to_le_bytes()
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn top(self, bits: u32) -> usize {
+                (self >> (<$word>::BITS - bits)) as usize
+            }
+            #[inline(always)]
+            fn zeros(self) -> u32 {
+                (self | 1).leading_zeros()
+            }
+        }
+    };
+}
+
+arithmetic!(u64);
+arithmetic!(u32);
+
+/// A line is two words. What is left over of a byte is nothing or half of it, for units are 4 bits.
+impl Layout for u64 {
+    #[inline(always)]
+    fn load_line(table: &[u64], index: usize) -> (Self, Self) {
+        let second = table[index | 1];
+        (table[index], second)
+    }
+
+    #[inline(always)]
+    fn store_line(table: &mut [u64], index: usize, line: (Self, Self)) {
+        table[index | 1] = line.1;
+        table[index] = line.0;
+    }
+
+    #[inline(always)]
+    fn append(self, bits: u32, held: u32, carry: u64) -> (u64, u64) {
+        // With 64 bits behind 4 the top half byte is shifted out here; it is just what is left.
+        let stored = self << (held & 4) | carry;
+        let top_half_byte = self >> ((bits - 4) & 63);
+        let is_left = u64::from((held + bits) & 4 != 0);
+        (stored, top_half_byte & is_left.wrapping_neg())
+    }
+
+    #[inline(always)]
+    fn extract(body: &[u8; BODY], at: u32, bits: u32) -> Self {
+        // 64 bits from the middle of a byte reach into a ninth one: two windows, a byte apart, that overlap.
+        let (byte, shift) = place(at);
+        let window = window(body, byte) >> shift | window(body, byte + 1) << (8 - shift);
+        low(window, bits)
+    }
+}
+
+/// A line is one word, its first half the lower one. A window of 64 bits holds a residual wherever it starts.
+impl Layout for u32 {
+    #[inline(always)]
+    fn load_line(table: &[u64], index: usize) -> (Self, Self) {
+        let line = table[index];
+        (line as u32, (line >> 32) as u32)
+    }
+
+    #[inline(always)]
+    fn store_line(table: &mut [u64], index: usize, line: (Self, Self)) {
+        table[index] = u64::from(line.0) | u64::from(line.1) << 32;
+    }
+
+    #[inline(always)]
+    fn append(self, bits: u32, held: u32, carry: u64) -> (u64, u64) {
+        let held = held % 8;
+        let stored = u64::from(self) << held | carry;
+        (stored, stored >> ((held + bits) & 0x38))
+    }
+
+    #[inline(always)]
+    fn extract(body: &[u8; BODY], at: u32, bits: u32) -> Self {
+        let (byte, shift) = place(at);
+        low(window(body, byte) >> shift, bits) as u32
+    }
+}
+
+/// The byte, and the bit in it, where bit `at` of a body is. The remainder changes nothing, since every
+/// residual starts within [`BLOCK`] bytes; it shows the compiler that windows stay within [`BODY`] bytes.
+#[inline(always)]
+pub(crate) fn place(at: u32) -> (usize, u32) {
+    ((at / 8) as usize % BLOCK, at % 8)
+}
+
+/// Eight bytes from byte `at`.
+#[inline(always)]
+fn window(body: &[u8; BODY], at: usize) -> u64 {
+    body[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The lowest `bits` bits (1 to 64).
+#[inline(always)]
+fn low(window: u64, bits: u32) -> u64 {
+    let others = (64 - bits) & 63;
+    window << others >> others
+}

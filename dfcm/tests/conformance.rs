@@ -1,0 +1,67 @@
+//! The suite of `mpress-codec`, for both words and every way to make an encoder, at every level.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+
+use mpress_codec::conformance;
+use mpress_codec::simd::Level;
+use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word};
+
+/// `make` gives an encoder, and how many lines its decoder must have room for.
+fn run<W: Word>(make: impl Fn(Level) -> (Encoder<W, Vec<u64>>, Lines)) {
+    for level in conformance::levels() {
+        conformance::run::<Dfcm<W>, _, _>(|| {
+            let (encoder, lines) = make(level);
+            let memory = vec![0xdead_beef; lines.words::<W>()];
+            (encoder, Decoder::<W, _>::with_lines(memory, lines).unwrap().with_level(level))
+        });
+    }
+}
+
+fn lines(log2: u8) -> Lines {
+    Lines::new(log2).unwrap()
+}
+
+fn memory() -> Vec<u64> {
+    vec![0xdead_beef; Lines::MAX_SIZED.words::<u64>()]
+}
+
+fn sized<W: Word>() {
+    run::<W>(|level| (Encoder::new(memory()).unwrap().with_level(level), Lines::MAX_SIZED));
+}
+
+fn one_line<W: Word>() {
+    run::<W>(|level| (Encoder::with_lines(memory(), lines(0)).unwrap().with_level(level), lines(0)));
+}
+
+fn continuing<W: Word>() {
+    run::<W>(|level| (Encoder::continuing(memory(), lines(9)).unwrap().with_level(level), lines(9)));
+}
+
+#[test]
+fn doubles_sized() {
+    sized::<u64>();
+}
+
+#[test]
+fn doubles_one_line() {
+    one_line::<u64>();
+}
+
+#[test]
+fn doubles_continuing() {
+    continuing::<u64>();
+}
+
+#[test]
+fn floats_sized() {
+    sized::<u32>();
+}
+
+#[test]
+fn floats_one_line() {
+    one_line::<u32>();
+}
+
+#[test]
+fn floats_continuing() {
+    continuing::<u32>();
+}

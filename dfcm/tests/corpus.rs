@@ -1,0 +1,78 @@
+//! Every message of a corpus of real ones comes back: of the samples in `tests/data`, and of the whole corpus where
+//! it lies beside the repository.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+
+#[path = "support/real.rs"]
+mod real;
+
+use mpress_codec::conformance::{decode, encode, levels};
+use mpress_dfcm::{Decoder, Encoder, Lines, Word};
+use std::fs;
+use std::path::Path;
+
+fn memory() -> Vec<u64> {
+    vec![1; Lines::MAX.words::<u64>()]
+}
+
+/// Sends messages alone and in a sequence, and gives the ratio of those alone.
+fn run<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, what: &str) -> f64 {
+    let mut lens = (0, 0);
+    for level in levels() {
+        let mut alone = Encoder::<W, _>::new(memory()).unwrap().with_level(level);
+        let mut continuing = Encoder::<W, _>::continuing(memory(), Lines::MAX).unwrap().with_level(level);
+        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_level(level);
+        let mut follower = decoder.clone();
+        for raw in messages.clone() {
+            let wire = encode(&mut alone, raw);
+            assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(raw), "{what}, {level:?}");
+            lens = (lens.0 + raw.len(), lens.1 + wire.len());
+            let wire = encode(&mut continuing, raw);
+            assert!(
+                decode(&mut follower, &wire, raw.len()).as_deref() == Ok(raw),
+                "{what}, {level:?}, sequence"
+            );
+        }
+    }
+    lens.0 as f64 / lens.1 as f64
+}
+
+#[test]
+fn samples_come_back() {
+    for (name, raw) in real::samples() {
+        let ratio = run::<u64>([raw].into_iter(), name);
+        assert!(ratio > 0.95, "{name}: ratio {ratio}");
+        run::<u32>([raw].into_iter(), name);
+    }
+}
+
+#[test]
+fn the_whole_corpus_comes_back() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    if !folder.exists() {
+        eprintln!("SKIPPED: the whole corpus, which does not lie beside the repository");
+        return;
+    }
+    let mut logarithms = Vec::new();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if !name.ends_with(".f64") && !name.ends_with(".i32") {
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let index = fs::read_to_string(folder.join(format!("{name}.idx"))).unwrap();
+        let ranges = index.lines().skip(1).map(|line| {
+            let mut fields = line.split(',').map(|field| field.parse::<usize>());
+            let (offset, len) = (fields.next().unwrap().unwrap(), fields.next().unwrap().unwrap());
+            offset..offset + len
+        });
+        let messages = ranges.map(|range| &bytes[range]);
+        if name.ends_with(".f64") {
+            logarithms.push(run::<u64>(messages, name).ln());
+        } else {
+            run::<u32>(messages, name);
+        }
+    }
+    let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
+    assert!(mean > 1.13, "geometric mean of the ratios: {mean}");
+}

@@ -1,0 +1,91 @@
+//! Wires that version 1 has written: they must be written again to the byte, and be read, as long as there is a
+//! version 1. `NAME.raw` is the message, `NAME.dfcm` and `NAME.dfcm32` its wires, each by `Encoder::new`;
+//! `sequence.dfcm` and `sequence.dfcm32` are the wires of all messages, in the order below, by `Encoder::continuing` with 2^9
+//! lines, each behind its length in four bytes.
+//!
+//! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+
+use mpress_codec::conformance::{decode, encode, levels};
+use mpress_codec::{Codec, Decode, Encode};
+use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// The messages, in the order in which `sequence.*` has them.
+const NAMES: [&str; 12] = [
+    "empty",
+    "lu-message",
+    "mg-message",
+    "one-value",
+    "ramp-two-blocks",
+    "random",
+    "records",
+    "sine-f32",
+    "specials",
+    "specials-f32",
+    "tail-only",
+    "zeros",
+];
+
+fn messages() -> [(&'static str, Vec<u8>); 12] {
+    NAMES.map(|name| (name, fs::read(folder().join(format!("{name}.raw"))).unwrap()))
+}
+
+fn golden(name: &str, wire: &[u8]) -> Vec<u8> {
+    let path = folder().join(name);
+    if std::env::var_os("MPRESS_WRITE_GOLDEN").is_some() && !path.exists() {
+        fs::write(&path, wire).unwrap();
+    }
+    fs::read(path).unwrap()
+}
+
+fn memory() -> Vec<u64> {
+    vec![1; Lines::MAX.words::<u64>()]
+}
+
+fn run<W: Word>() {
+    let lines = Lines::new(9).unwrap();
+    let extension = Dfcm::<W>::NAME;
+    for level in levels() {
+        let mut alone = Encoder::<W, _>::new(memory()).unwrap().with_level(level);
+        let mut continuing = Encoder::<W, _>::continuing(memory(), lines).unwrap().with_level(level);
+        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_level(level);
+        let mut sequence = Vec::new();
+        for (name, raw) in messages() {
+            let wire = encode(&mut alone, &raw);
+            let golden = golden(&format!("{name}.{extension}"), &wire);
+            assert!(wire == golden, "{name}.{extension} at {level:?} is another wire now");
+            assert!(decode(&mut decoder, &golden, raw.len()) == Ok(raw.clone()), "{name}.{extension}");
+
+            let wire = encode(&mut continuing, &raw);
+            sequence.extend((wire.len() as u32).to_le_bytes());
+            sequence.extend(wire);
+        }
+        let golden = golden(&format!("sequence.{extension}"), &sequence);
+        assert!(sequence == golden, "sequence.{extension} at {level:?} is another wire now");
+        let mut rest = &golden[..];
+        decoder.reset();
+        for (name, raw) in messages() {
+            let (len, wire) = rest.split_first_chunk().unwrap();
+            let (wire, next) = wire.split_at(u32::from_le_bytes(*len) as usize);
+            assert!(decode(&mut decoder, wire, raw.len()) == Ok(raw), "{name} in sequence.{extension}");
+            rest = next;
+        }
+        continuing.reset();
+    }
+}
+
+#[test]
+fn version_1_of_doubles() {
+    run::<u64>();
+}
+
+#[test]
+fn version_1_of_floats() {
+    run::<u32>();
+}

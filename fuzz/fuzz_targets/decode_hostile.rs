@@ -1,0 +1,23 @@
+//! Any bytes are decoded or refused, without a panic and without output on an error (which the helper checks). What
+//! is accepted was consumed to its last byte, so without that it is truncated.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mpress_codec::DecodeErrorKind;
+use mpress_codec::simd::Level;
+use mpress_fuzz::{decode, encode, pair, split};
+
+fuzz_target!(|data: &[u8]| {
+    let Some((codec, setting, len, wire)) = split(data) else { return };
+    let new = || pair(codec, setting, Level::detect());
+    if let Ok(raw) = decode(&mut *new().1, wire, len) {
+        let (_, without_last) = wire.split_last().expect("no codec accepts nothing");
+        assert_eq!(decode(&mut *new().1, without_last, len), Err(DecodeErrorKind::Truncated));
+        let (mut encoder, mut decoder) = new();
+        let wire = encode(&mut *encoder, &raw);
+        assert!(
+            decode(&mut *decoder, &wire, len) == Ok(raw),
+            "what was decoded does not survive a round trip"
+        );
+    }
+});

@@ -1,0 +1,20 @@
+//! Every message comes back, within its bound; a wire that lacks its end is truncated, one with more is refused.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mpress_codec::DecodeErrorKind;
+use mpress_codec::simd::Level;
+use mpress_fuzz::{decode, encode, pair, split};
+
+fuzz_target!(|data: &[u8]| {
+    let Some((codec, setting, cut, raw)) = split(data) else { return };
+    let new = || pair(codec, setting, Level::detect());
+    let (mut encoder, mut decoder) = new();
+    let mut wire = encode(&mut *encoder, raw);
+    assert!(decode(&mut *decoder, &wire, raw.len()).as_deref() == Ok(raw), "it did not come back");
+
+    let prefix = &wire[..cut % wire.len()];
+    assert_eq!(decode(&mut *new().1, prefix, raw.len()), Err(DecodeErrorKind::Truncated));
+    wire.push(setting);
+    decode(&mut *new().1, &wire, raw.len()).expect_err("a byte too many");
+});

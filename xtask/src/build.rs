@@ -1,0 +1,112 @@
+//! Build: the `mpress` command, one shim per MPI, and the example programs, all under `target/mpress`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use mpress_cluster::Mpi;
+
+use crate::error::Error;
+use crate::paths::Paths;
+use crate::step::run;
+
+/// The example programs: name, source.
+pub(crate) const EXAMPLES: [(&str, &str); 2] = [("euler3d", "euler3d.c"), ("reaction3d", "reaction3d.f90")];
+
+/// Builds everything; what is up to date stays as it is.
+pub(crate) fn all(paths: &Paths) -> Result<(), Error> {
+    for_mpis(paths, &Mpi::ALL)?;
+    println!("built: {}", paths.mpress().display());
+    for mpi in Mpi::ALL {
+        println!("built: {}", paths.shim(mpi).display());
+        println!("built: {}", paths.examples(mpi).display());
+    }
+    Ok(())
+}
+
+/// Builds everything for these MPIs.
+pub(crate) fn for_mpis(paths: &Paths, mpis: &[Mpi]) -> Result<(), Error> {
+    run("build of the mpress command", paths.cargo().args(["build", "--release", "-p", "mpress-cli"]))?;
+    install(&paths.released("mpress"), &paths.mpress())?;
+    for &mpi in mpis {
+        run(&format!("build of the shim for {}", mpi.title()), &mut shim(paths, mpi))?;
+        install(&paths.built_shim(mpi), &paths.shim(mpi))?;
+        examples(paths, mpi)?;
+    }
+    Ok(())
+}
+
+/// The command that builds the shim for an MPI, in a target directory of its own.
+pub(crate) fn shim(paths: &Paths, mpi: Mpi) -> Command {
+    let mut command = paths.cargo();
+    command.env("MPICC", mpi.mpicc()).args(["build", "--release", "-p", "mpress-pmpi-shim", "--target-dir"]);
+    command.arg(paths.target(mpi.name()));
+    command
+}
+
+fn examples(paths: &Paths, mpi: Mpi) -> Result<(), Error> {
+    let dir = paths.examples(mpi);
+    fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
+    for (name, source) in EXAMPLES {
+        let (source, program) = (paths.root().join("examples").join(source), dir.join(name));
+        if !is_newer(&source, &program)? {
+            continue;
+        }
+        let is_c = source.extension().is_some_and(|extension| extension == "c");
+        let mut compiler = Command::new(if is_c { mpi.mpicc() } else { mpi.mpifort() });
+        // Fortran leaves files of its modules beside what it builds.
+        let half_done = dir.join(format!("{name}.new"));
+        compiler.current_dir(&dir).arg("-O2").arg("-o").arg(&half_done).arg(&source).arg("-lm");
+        run(&format!("build of {name} for {}", mpi.title()), &mut compiler)?;
+        fs::rename(&half_done, &program).map_err(Error::file(program))?;
+    }
+    Ok(())
+}
+
+/// Copies what cargo built to where it is used, if that is older.
+fn install(built: &Path, place: &Path) -> Result<(), Error> {
+    if !is_newer(built, place)? {
+        return Ok(());
+    }
+    if let Some(dir) = place.parent() {
+        fs::create_dir_all(dir).map_err(Error::file(dir))?;
+    }
+    // A job may be running the old one: it keeps it, under no name.
+    let half_done = PathBuf::from(format!("{}.new", place.display()));
+    fs::copy(built, &half_done).map_err(Error::file(built))?;
+    fs::rename(&half_done, place).map_err(Error::file(place))
+}
+
+/// Whether `source` has changed since `product` was made; a source that is not there is an error.
+fn is_newer(source: &Path, product: &Path) -> Result<bool, Error> {
+    let changed = |path: &Path| -> std::io::Result<SystemTime> { fs::metadata(path)?.modified() };
+    let source = changed(source).map_err(Error::file(source))?;
+    Ok(changed(product).map_or(true, |product| source > product))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_changed_is_copied() {
+        let dir = std::env::temp_dir().join(format!("xtask-build-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        let (built, place) = (dir.join("built"), dir.join("lib/place"));
+        assert!(matches!(install(&built, &place), Err(Error::File { path, .. }) if path == built));
+
+        fs::write(&built, "one").unwrap();
+        install(&built, &place).unwrap();
+        let first = fs::metadata(&place).unwrap().modified().unwrap();
+        install(&built, &place).unwrap();
+        assert_eq!(fs::metadata(&place).unwrap().modified().unwrap(), first);
+
+        let later = SystemTime::now() + std::time::Duration::from_secs(5);
+        fs::write(&built, "two").unwrap();
+        fs::File::options().append(true).open(&built).unwrap().set_modified(later).unwrap();
+        install(&built, &place).unwrap();
+        assert_eq!(fs::read_to_string(&place).unwrap(), "two");
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}

@@ -1,0 +1,34 @@
+//! CI: format, lints and documentation, then all tests. Warnings are errors here and nowhere else.
+
+use mpress_cluster::Mpi;
+
+use crate::paths::Paths;
+use crate::step::Step;
+use crate::test;
+
+/// The steps, quickest first.
+pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
+    let cargo = |args: &[&str]| {
+        let mut command = paths.cargo();
+        command.args(args);
+        command
+    };
+    let deny = ["--", "-D", "warnings"];
+    let mut steps = vec![Step::new("format", cargo(&["fmt", "--all", "--check"]))];
+
+    let mut clippy = cargo(&["clippy", "--all-targets", "--all-features"]);
+    clippy.args(deny);
+    steps.push(Step::new("lints", clippy));
+    for mpi in Mpi::ALL {
+        let mut clippy = cargo(&["clippy", "-p", "mpress-pmpi-shim", "--all-targets", "--target-dir"]);
+        clippy.arg(paths.target(mpi.name())).env("MPICC", mpi.mpicc()).args(deny);
+        steps.push(Step::new(format!("lints of the shim for {}", mpi.title()), clippy));
+    }
+
+    let mut doc = cargo(&["doc", "--no-deps"]);
+    doc.env("RUSTDOCFLAGS", "-D warnings");
+    steps.push(Step::new("documentation", doc));
+
+    steps.extend(test::steps(paths));
+    steps
+}

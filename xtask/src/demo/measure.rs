@@ -1,0 +1,127 @@
+//! One run of one program: started, timed by its own clock, counted by the interfaces' own counters.
+
+use std::time::Duration;
+
+use mpress_cluster::{Launcher, Mpi, Outcome, Traffic};
+
+use crate::error::Error;
+use crate::paths::Paths;
+
+/// Far beyond any run here: what takes this long hangs.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Cells along each axis and time steps, chosen so that three rounds take a few minutes.
+const SIZES: [(&str, [&str; 4]); 2] =
+    [("euler3d", ["96", "96", "96", "20"]), ("reaction3d", ["96", "96", "96", "15"])];
+
+/// With or without mpress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variant {
+    Plain,
+    Mpress,
+}
+
+impl Variant {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Mpress => "mpress",
+        }
+    }
+}
+
+/// What a run gave.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Run {
+    /// The program's own time, of its time loop alone.
+    pub(crate) seconds: f64,
+    /// Of every bit of its result.
+    pub(crate) digest: String,
+    /// What all nodes sent while it ran.
+    pub(crate) bytes: u64,
+    /// What mpress said it did, where it was asked.
+    pub(crate) report: String,
+}
+
+pub(crate) fn measure(
+    paths: &Paths,
+    launcher: Launcher<'_>,
+    mpi: Mpi,
+    ranks: usize,
+    program: &str,
+    variant: Variant,
+) -> Result<Run, Error> {
+    let mut job = launcher.mpirun(mpi, ranks / launcher.nodes());
+    let binary = paths.examples(mpi).join(program);
+    if variant == Variant::Mpress {
+        job.program(paths.mpress()).arg("run");
+        if launcher.nodes() == 1 {
+            // There are no counters on this host: mpress itself has to say that it was at work.
+            job.args(["--same-node", "compress", "--report", "summary"]);
+        }
+        job.arg("--").arg(binary);
+    } else {
+        job.program(binary);
+    }
+    job.args(SIZES.into_iter().find(|(name, _)| *name == program).map(|(_, size)| size).unwrap_or_default());
+
+    let before = sent(launcher)?;
+    let outcome = job.run(LIMIT)?;
+    let bytes = match (sent(launcher)?, before) {
+        (Some(after), Some(before)) => after.since(&before).total(),
+        _ => 0,
+    };
+    let wrong = |message: String| Error::Program { run: format!("{program}, {}", variant.name()), message };
+    let output = match outcome {
+        Outcome::Finished(output) => output,
+        Outcome::TimedOut(_) => return Err(wrong(format!("had not ended after {LIMIT:?}"))),
+    };
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(wrong(format!("failed ({}), saying:\n{}", output.status, stderr.trim_end())));
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let report = stderr.lines().find(|line| line.starts_with("mpress: ")).unwrap_or_default().to_owned();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let (seconds, digest) =
+        parse(&stdout).ok_or_else(|| wrong(format!("gave no time and digest:\n{stdout}")))?;
+    Ok(Run { seconds, digest, bytes, report })
+}
+
+fn sent(launcher: Launcher<'_>) -> Result<Option<Traffic>, Error> {
+    match launcher {
+        Launcher::Local => Ok(None),
+        Launcher::Cluster(cluster) => Ok(Some(cluster.traffic()?)),
+    }
+}
+
+/// The program's last lines: `time SECONDS s` and `digest HEX`.
+fn parse(stdout: &str) -> Option<(f64, String)> {
+    let seconds = stdout.lines().rev().find_map(|line| line.strip_prefix("time ")?.strip_suffix(" s"))?;
+    let digest = stdout.lines().next_back()?.strip_prefix("digest ")?;
+    let is_digest = !digest.is_empty() && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_digest.then_some(())?;
+    Some((seconds.trim().parse().ok()?, digest.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_read() {
+        let text = "euler3d: 4 ranks\nmodel time 0.2\ntime 2.386 s\ndigest 67bc8bc78e4d6a16\n";
+        assert_eq!(parse(text), Some((2.386, "67bc8bc78e4d6a16".to_owned())));
+        for bad in ["", "time 1 s\n", "digest 12\n", "time 1 s\ndigest 12\nmore\n", "time 1 s\ndigest xyz\n"]
+        {
+            assert_eq!(parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn every_program_has_its_size() {
+        for (name, _) in crate::build::EXAMPLES {
+            assert!(SIZES.iter().any(|(program, _)| *program == name), "{name}");
+        }
+    }
+}

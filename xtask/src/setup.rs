@@ -1,0 +1,117 @@
+//! Setup: the system packages everything else needs, installed when they are missing.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::error::Error;
+use crate::step;
+
+const PACKAGES: [&str; 9] = [
+    "gcc",
+    "libc6-dev",
+    "make",
+    "libclang-dev",
+    "libopenmpi-dev",
+    "openmpi-bin",
+    "libmpich-dev",
+    "mpich",
+    "gfortran",
+];
+
+/// Beside these, for the emulated cluster.
+const CLUSTER: &str = "iproute2";
+
+/// What the packages are for, looked for by name where there are no such packages.
+const TOOLS: [&str; 10] = [
+    "gcc",
+    "make",
+    "gfortran",
+    "mpicc.openmpi",
+    "mpifort.openmpi",
+    "mpirun.openmpi",
+    "mpicc.mpich",
+    "mpifort.mpich",
+    "mpirun.mpich",
+    "ip",
+];
+
+/// Makes sure that all packages are there; costs next to nothing when they are.
+pub(crate) fn ensure() -> Result<(), Error> {
+    let packages: Vec<_> = PACKAGES.into_iter().chain([CLUSTER]).collect();
+    if !is_debian() {
+        let missing: Vec<_> = TOOLS.into_iter().filter(|tool| !is_on_path(tool)).collect();
+        return match missing.is_empty() {
+            true => Ok(()),
+            false => Err(Error::OtherSystem { missing: missing.join(" "), packages: packages.join(" ") }),
+        };
+    }
+    let installed = installed(&packages);
+    let missing: Vec<_> = packages.into_iter().filter(|package| !installed.contains(*package)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let install = ["apt-get", "install", "-y", "--no-install-recommends"];
+    if !is_root() {
+        let line = format!("sudo apt-get update && sudo {} {}", install.join(" "), missing.join(" "));
+        return Err(Error::NeedsRoot(line));
+    }
+    eprintln!("setup: installing {}", missing.join(" "));
+    let apt_get = |args: &[&str]| {
+        let mut command = Command::new("apt-get");
+        step::run("setup", command.env("DEBIAN_FRONTEND", "noninteractive").args(args))
+    };
+    apt_get(&["update"])?;
+    apt_get(&[&install[1..], &missing[..]].concat())
+}
+
+fn is_debian() -> bool {
+    let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    is_debian_release(&release) && is_on_path("dpkg-query")
+}
+
+fn is_debian_release(text: &str) -> bool {
+    let ids = text.lines().filter_map(|line| line.strip_prefix("ID=").or(line.strip_prefix("ID_LIKE=")));
+    let mut words = ids.flat_map(|value| value.trim_matches('"').split(' '));
+    words.any(|word| matches!(word, "debian" | "ubuntu"))
+}
+
+fn is_on_path(tool: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let also = ["/usr/sbin", "/sbin"].map(Path::new).map(Path::to_owned);
+    std::env::split_paths(&path).chain(also).any(|dir| dir.join(tool).is_file())
+}
+
+/// The packages of these that are installed; one removed but not purged is not.
+fn installed(packages: &[&str]) -> std::collections::BTreeSet<String> {
+    let format = "--showformat=${Package} ${db:Status-Status}\n";
+    // Says with its exit status that some are unknown; what it wrote is about the others.
+    let output = Command::new("dpkg-query").args(["--show", format]).args(packages).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    text.lines().filter_map(|line| line.strip_suffix(" installed")).map(str::to_owned).collect()
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debian_and_its_children_are_known() {
+        assert!(is_debian_release("NAME=x\nID=debian\n"));
+        assert!(is_debian_release("ID=ubuntu\nID_LIKE=debian\n"));
+        assert!(is_debian_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"));
+        assert!(!is_debian_release("ID=fedora\nID_LIKE=\"rhel centos\"\nVARIANT_ID=debian\n"));
+        assert!(!is_debian_release(""));
+    }
+
+    #[test]
+    fn tools_are_found() {
+        assert!(is_on_path("sh"));
+        assert!(!is_on_path("no-such-tool-here"));
+    }
+}

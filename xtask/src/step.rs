@@ -1,0 +1,122 @@
+//! Steps: commands with a name, run one after the other, timed, up to the first that fails.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+
+/// One named command.
+pub(crate) struct Step {
+    name: String,
+    todo: Todo,
+}
+
+enum Todo {
+    Run(Box<Command>),
+    Skip(&'static str),
+}
+
+impl Step {
+    pub(crate) fn new(name: impl Into<String>, command: Command) -> Self {
+        Self { name: name.into(), todo: Todo::Run(Box::new(command)) }
+    }
+
+    /// A step that this machine cannot do; shown as such and never as passed.
+    pub(crate) fn skipped(name: impl Into<String>, reason: &'static str) -> Self {
+        Self { name: name.into(), todo: Todo::Skip(reason) }
+    }
+}
+
+/// Runs all steps and says in the end how long each took.
+pub(crate) fn run_all(steps: Vec<Step>) -> Result<(), Error> {
+    let start = Instant::now();
+    let count = steps.len();
+    let width = steps.iter().map(|step| step.name.len()).max().unwrap_or(0);
+    let mut summary = Vec::new();
+    for (number, step) in (1..).zip(steps) {
+        eprintln!("==> [{number}/{count}] {}", step.name);
+        let outcome = match step.todo {
+            Todo::Skip(reason) => format!("SKIPPED: {reason}"),
+            Todo::Run(mut command) => {
+                let start = Instant::now();
+                let what = format!("step {number} of {count}, {}", step.name);
+                run(&what, &mut command)?;
+                seconds(start.elapsed())
+            }
+        };
+        eprintln!("    {}: {outcome}", step.name);
+        summary.push(format!("  {:width$}  {outcome}", step.name));
+    }
+    eprintln!("\nall {count} steps in {}\n{}", seconds(start.elapsed()), summary.join("\n"));
+    Ok(())
+}
+
+/// Runs one command with the terminal to itself.
+pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), Error> {
+    let line = line(command);
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Error::Failed { what: what.to_owned(), command: line, status: status.to_string() }),
+        Err(source) => Err(Error::Start { what: what.to_owned(), command: line, source }),
+    }
+}
+
+/// A command as it would be typed: what it adds to the environment, then its words.
+fn line(command: &Command) -> String {
+    let env = command.get_envs().filter_map(|(name, value)| {
+        let value = value?.to_string_lossy();
+        // Words with blanks or quotes need quoting, others read better without.
+        let plain = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./,=:".contains(&b));
+        let value = if plain { value.into_owned() } else { format!("'{value}'") };
+        Some(format!("{}={value}", name.to_string_lossy()))
+    });
+    let program = std::path::Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    env.chain(words.map(|word| word.to_string_lossy().into_owned())).collect::<Vec<_>>().join(" ")
+}
+
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0..60 => format!("{:.1} s", time.as_secs_f64()),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn the_first_failure_ends_it_and_is_named() {
+        let marker = std::env::temp_dir().join(format!("xtask-step-{}", std::process::id()));
+        let touch = format!("touch {}", marker.display());
+        let steps = vec![
+            Step::new("fine", sh("true")),
+            Step::skipped("impossible", "no such processor"),
+            Step::new("bad", sh("exit 3")),
+            Step::new("never", sh(&touch)),
+        ];
+        let error = run_all(steps).unwrap_err().to_string();
+        assert_eq!(error, "step 3 of 4, bad: `sh -c exit 3` failed (exit status: 3)");
+        assert!(!marker.exists());
+    }
+
+    #[test]
+    fn a_command_is_shown_as_it_would_be_typed() {
+        let mut command = Command::new("/usr/bin/cargo");
+        command.args(["test", "-p", "x"]).env("RUSTFLAGS", "--cfg a=\"b\"").env_remove("GONE");
+        assert_eq!(line(&command), "RUSTFLAGS='--cfg a=\"b\"' cargo test -p x");
+    }
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(seconds(Duration::from_millis(1234)), "1.2 s");
+        assert_eq!(seconds(Duration::from_secs(125)), "2 min 5 s");
+    }
+}

@@ -1,0 +1,59 @@
+//! Test: everything there is to test, the same at home and in CI.
+
+use mpress_cluster::Mpi;
+
+use crate::build;
+use crate::paths::Paths;
+use crate::step::Step;
+
+/// The crates whose kernels exist once per SIMD level.
+const KERNELS: [&str; 4] = ["-p", "mpress-codec", "-p", "mpress-dfcm"];
+
+/// The steps, cheapest knowledge first.
+pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
+    let mut steps = vec![Step::new("test of all crates", test(paths, "test"))];
+    for level in ["scalar", "avx2"] {
+        let name = format!("test of the kernels, level {level}");
+        if level == "avx2" && !has_avx2() {
+            steps.push(Step::skipped(name, "this processor has no AVX2"));
+            continue;
+        }
+        let mut command = test(paths, level);
+        command.args(KERNELS).env("RUSTFLAGS", flags(level));
+        steps.push(Step::new(name, command));
+    }
+    let mut no_std = paths.cargo();
+    no_std.current_dir(paths.root().join("codec/no-std-proof"));
+    no_std.args(["build", "--release", "--target-dir"]).arg(paths.target("no-std"));
+    steps.push(Step::new("build without std", no_std));
+    for mpi in Mpi::ALL {
+        steps.push(Step::new(format!("shim for {}", mpi.title()), build::shim(paths, mpi)));
+        let mut command = test(paths, mpi.name());
+        command.args(["-p", "mpress-pmpi-shim"]).env("MPICC", mpi.mpicc());
+        command.env("MPRESS_TEST_SHIM", paths.built_shim(mpi)).env("MPRESS_TEST_MPI", mpi.name());
+        steps.push(Step::new(format!("test of the shim with {}", mpi.title()), command));
+    }
+    steps
+}
+
+/// `cargo test` in a target directory of its own.
+fn test(paths: &Paths, target: &str) -> std::process::Command {
+    let mut command = paths.cargo();
+    command.args(["test", "--target-dir"]).arg(paths.target(target));
+    // Optimised, or the codecs take minutes; with overflow checks and debug assertions, unlike a release build.
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+    command
+}
+
+/// The flag that forces a level, after those the caller has set.
+fn flags(level: &str) -> String {
+    let own = std::env::var("RUSTFLAGS").unwrap_or_default();
+    format!("{own} --cfg mpress_level=\"{level}\"").trim_start().to_owned()
+}
+
+fn has_avx2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
