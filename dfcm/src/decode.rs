@@ -18,7 +18,7 @@ enum Sequence<W> {
     Fresh,
     /// The one behind those decoded.
     Following(Lines, Context<W>, History),
-    /// None until it is reset.
+    /// None until it is reset: there was an error, or a self-contained message took the table.
     Lost,
 }
 
@@ -78,6 +78,7 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
 
     fn self_contained(&mut self, wire: &[u8], lines: Lines, out: &mut Out<'_>) -> Result<(), DecodeError> {
         if let Sequence::Following(..) = self.sequence {
+            // This message takes its table.
             self.sequence = Sequence::Lost;
         }
         let predictor = Predictor::<W>::fresh(&mut self.memory.as_mut()[..lines.words::<W>()]);
@@ -85,10 +86,8 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
     }
 
     fn continuing(&mut self, wire: &[u8], lines: Lines, out: &mut Out<'_>) -> Result<(), DecodeError> {
-        // Whatever goes wrong now: the message is missing in its sequence.
-        let sequence = core::mem::replace(&mut self.sequence, Sequence::Lost);
         let unexpected = DecodeError::new(State, HEADER);
-        let (context, history) = match sequence {
+        let (context, history) = match self.sequence {
             Sequence::Fresh => (None, History::START),
             Sequence::Following(same, context, history) if same == lines => (Some(context), history),
             _ => return Err(unexpected),
@@ -137,9 +136,8 @@ impl<W: Word, M: AsMut<[u64]>> Decode for Decoder<W, M> {
         };
         if result.is_err() {
             out.truncate(start);
-            if let Sequence::Following(..) = self.sequence {
-                self.sequence = Sequence::Lost;
-            }
+            // Whatever went wrong, a message is missing now.
+            self.sequence = Sequence::Lost;
         }
         result
     }

@@ -165,6 +165,9 @@ fn every_error_in_a_sequence_ends_it() {
         (&other_version[..], LEN),
     ] {
         let mut decoder = decoder();
+        decode(&mut decoder, wire, len).expect_err("a broken message");
+        assert_eq!(receive(&mut decoder, &wires[0]), Err(State), "even if it is the first");
+        decoder.reset();
         assert_eq!(receive(&mut decoder, &wires[0]), Ok(0));
         decode(&mut decoder, wire, len).expect_err("a broken message");
         assert_eq!(receive(&mut decoder, &wires[1]), Err(State));

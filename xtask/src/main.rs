@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup|build|demo|test|ci`.
+//! The project's own commands: `cargo xtask setup|build|demo|test|ci|pingpong`.
 
 #![forbid(unsafe_code)]
 
@@ -7,6 +7,7 @@ mod ci;
 mod demo;
 mod error;
 mod paths;
+mod pingpong;
 mod progress;
 mod setup;
 mod step;
@@ -43,6 +44,8 @@ enum Command {
     /// the results on this host alone.
     #[command(verbatim_doc_comment)]
     Demo,
+    /// Measure what small and incompressible messages cost with and without mpress
+    Pingpong,
     /// Test everything: all crates, each SIMD level, without std, and the shim with each MPI
     Test,
     /// What the project asks of a change: format, lints, documentation, then everything `test` does
@@ -79,6 +82,7 @@ fn run(command: Command) -> Result<(), Error> {
         }
         Command::Build => build::all(&paths),
         Command::Demo => demo::run(&paths),
+        Command::Pingpong => pingpong::run(&paths),
         Command::Test => step::run_all(test::steps(&paths)),
         Command::Ci => step::run_all(ci::steps(&paths)),
     }
