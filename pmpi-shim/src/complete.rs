@@ -4,7 +4,7 @@ use crate::requests::{Failure, Record};
 use crate::span::store_status;
 use crate::state::{Shim, raise};
 use crate::sys::*;
-use crate::table::real;
+use crate::table::{open, real};
 use std::ffi::c_int;
 use std::slice;
 
@@ -57,25 +57,29 @@ impl<'a> Batch<'a> {
     }
 
     /// After a call of the single kind: the outcome of request `i`, its status where the program wants it.
-    unsafe fn finish_one(&mut self, i: usize, found: &mut MPI_Status, place: *mut MPI_Status) -> c_int {
+    unsafe fn finish_one(mut self, i: usize, found: &mut MPI_Status, place: *mut MPI_Status) -> c_int {
         // SAFETY: the caller vouches for the completion and the place.
-        unsafe {
+        let result = unsafe {
             let result = self.finish(i, found);
             store_status(place, found);
-            result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
-        }
+            result
+        };
+        // An error handler need not come back: the program has its handles before.
+        drop(self);
+        result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
     }
 
-    /// After a call of the multiple kind: the outcomes of the requests `which`, whose statuses are `found`. `code` is
-    /// what the MPI returned.
+    /// After a call of the multiple kind: the outcomes of the requests `which`, whose statuses are `found` and go to
+    /// `place`. `code` is what the MPI returned.
     unsafe fn finish_many(
-        &mut self,
+        mut self,
         which: impl Iterator<Item = usize>,
         found: &mut [MPI_Status],
+        place: *mut MPI_Status,
         code: c_int,
     ) -> c_int {
         let mut failure = None;
-        for (i, status) in which.zip(found) {
+        for (i, status) in which.zip(found.iter_mut()) {
             if code != SUCCESS && status.MPI_ERROR == ERR_PENDING {
                 continue;
             }
@@ -88,13 +92,18 @@ impl<'a> Batch<'a> {
             status.MPI_ERROR = SUCCESS;
             if let Err((comm, code)) = result {
                 status.MPI_ERROR = code;
-                failure = Some(comm);
+                failure = Some((comm, code));
             }
         }
-        match failure {
-            Some(comm) if code == SUCCESS => raise(comm, ERR_IN_STATUS),
-            _ => code,
-        }
+        let ours = failure.filter(|_| code == SUCCESS);
+        // SAFETY: the caller vouches for the place, which has as many entries as `found`.
+        unsafe { store_statuses(place, found, if ours.is_some() { ERR_IN_STATUS } else { code }) };
+        drop(self); // as in `finish_one`
+        ours.map_or(code, |(comm, code)| {
+            // The handler hears of the message's error, the caller of the call's.
+            raise(comm, code);
+            ERR_IN_STATUS
+        })
     }
 }
 
@@ -124,7 +133,7 @@ pub(crate) unsafe fn wait(
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
-        let code = real::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
+        let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
         if code != SUCCESS {
             batch.failed(0);
             store_status(status, &found);
@@ -146,7 +155,7 @@ pub(crate) unsafe fn test(
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
-        let code = real::MPI_Test(batch.inner.as_mut_ptr(), flag, &raw mut found);
+        let code = open::MPI_Test(batch.inner.as_mut_ptr(), flag, &raw mut found);
         if code != SUCCESS {
             batch.failed(0);
             store_status(status, &found);
@@ -172,8 +181,8 @@ pub(crate) unsafe fn waitany(
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = empty_status();
-        let code = real::MPI_Waitany(count, batch.inner.as_mut_ptr(), index, &raw mut found);
-        any(&mut batch, code, *index, &mut found, status)
+        let code = open::MPI_Waitany(count, batch.inner.as_mut_ptr(), index, &raw mut found);
+        any(batch, code, *index, &mut found, status)
     }
 }
 
@@ -191,17 +200,17 @@ pub(crate) unsafe fn testany(
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let (index, flag) = place;
         let mut found = empty_status();
-        let code = real::MPI_Testany(count, batch.inner.as_mut_ptr(), index, flag, &raw mut found);
+        let code = open::MPI_Testany(count, batch.inner.as_mut_ptr(), index, flag, &raw mut found);
         if code == SUCCESS && *flag == 0 {
             return SUCCESS;
         }
-        any(&mut batch, code, *index, &mut found, status)
+        any(batch, code, *index, &mut found, status)
     }
 }
 
 /// What Waitany and Testany have in common: request `index` has completed, or there was none.
 unsafe fn any(
-    batch: &mut Batch<'_>,
+    mut batch: Batch<'_>,
     code: c_int,
     index: c_int,
     found: &mut MPI_Status,
@@ -235,8 +244,8 @@ pub(crate) unsafe fn waitall(
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        let code = real::MPI_Waitall(count, batch.inner.as_mut_ptr(), found.as_mut_ptr());
-        all(&mut batch, code, &mut found, statuses)
+        let code = open::MPI_Waitall(count, batch.inner.as_mut_ptr(), found.as_mut_ptr());
+        all(batch, code, &mut found, statuses)
     }
 }
 
@@ -253,30 +262,21 @@ pub(crate) unsafe fn testall(
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        let code = real::MPI_Testall(count, batch.inner.as_mut_ptr(), flag, found.as_mut_ptr());
+        let code = open::MPI_Testall(count, batch.inner.as_mut_ptr(), flag, found.as_mut_ptr());
         if code == SUCCESS && *flag == 0 {
             return SUCCESS;
         }
-        all(&mut batch, code, &mut found, statuses)
+        all(batch, code, &mut found, statuses)
     }
 }
 
 /// What Waitall and Testall have in common: all requests have completed, or `code` says that some failed.
-unsafe fn all(
-    batch: &mut Batch<'_>,
-    code: c_int,
-    found: &mut [MPI_Status],
-    statuses: *mut MPI_Status,
-) -> c_int {
+unsafe fn all(batch: Batch<'_>, code: c_int, found: &mut [MPI_Status], statuses: *mut MPI_Status) -> c_int {
     if code != SUCCESS && code != ERR_IN_STATUS {
         return code;
     }
     // SAFETY: the caller vouches for the completions and the array, which has as many entries as `found`.
-    unsafe {
-        let code = batch.finish_many(0..found.len(), found, code);
-        store_statuses(statuses, found, code);
-        code
-    }
+    unsafe { batch.finish_many(0..found.len(), found, statuses, code) }
 }
 
 /// Waitsome and Testsome. `place`: outcount, indices and statuses.
@@ -299,9 +299,7 @@ pub(crate) unsafe fn some(
             return code;
         }
         let which = slice::from_raw_parts(indices, completed).iter().filter_map(|&i| usize::try_from(i).ok());
-        let code = batch.finish_many(which, &mut found[..completed], code);
-        store_statuses(statuses, &found[..completed], code);
-        code
+        batch.finish_many(which, &mut found[..completed], statuses, code)
     }
 }
 
@@ -334,7 +332,7 @@ pub(crate) unsafe fn get_status(
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, &raw mut request) else { return pass() };
         let mut found = empty_status();
-        let code = real::MPI_Request_get_status(batch.inner[0], flag, &raw mut found);
+        let code = open::MPI_Request_get_status(batch.inner[0], flag, &raw mut found);
         if code != SUCCESS || *flag == 0 {
             return code;
         }

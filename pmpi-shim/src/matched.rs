@@ -5,8 +5,8 @@ use crate::deliver;
 use crate::peers::Peers;
 use crate::requests::Finish;
 use crate::span::{Span, received_bytes, store_status};
-use crate::stash::Arrived;
-use crate::state::{Shim, raise};
+use crate::stash::{Arrived, Taken};
+use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
 use crate::table::real;
 use std::ffi::c_int;
@@ -80,14 +80,14 @@ unsafe fn take(
     tag: c_int,
     comm: MPI_Comm,
     block: bool,
-) -> Result<Option<(MPI_Message, MPI_Status)>, c_int> {
+) -> Result<Option<(MPI_Message, MPI_Status)>, Error> {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         if let Some(arrived) = shim.stash.take(comm, source, tag) {
-            return stand_in(shim, comm, arrived).map(Some);
+            return Ok(Some(stand_in(shim, comm, arrived)?));
         }
         let (mut flag, mut message, mut status) = (1, MESSAGE_NULL, empty_status());
-        ok(if block {
+        called(if block {
             real::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status)
         } else {
             real::MPI_Improbe(source, tag, comm, &raw mut flag, &raw mut message, &raw mut status)
@@ -99,7 +99,7 @@ unsafe fn take(
             return Ok(Some((message, status)));
         }
         let arrived = Arrived::receive(shim, comm, peers, &mut message, &status)?;
-        stand_in(shim, comm, arrived).map(Some)
+        Ok(Some(stand_in(shim, comm, arrived)?))
     }
 }
 
@@ -109,18 +109,15 @@ unsafe fn stand_in(
     comm: MPI_Comm,
     arrived: Arrived,
 ) -> Result<(MPI_Message, MPI_Status), c_int> {
-    let own = shim.own.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = shim.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut request, mut handle, mut status) = (REQUEST_NULL, MESSAGE_NULL, empty_status());
     // SAFETY: an empty message from this process to itself; nobody else uses this communicator and tag.
     unsafe {
-        ok(real::MPI_Isend(ptr::null(), 0, BYTE, 0, STAND_IN, *own, &raw mut request))?;
-        ok(real::MPI_Mprobe(0, STAND_IN, *own, &raw mut handle, &raw mut status))?;
-        if request != REQUEST_NULL {
-            ok(real::MPI_Request_free(&raw mut request))?;
-        }
+        ok(real::MPI_Isend(ptr::null(), 0, BYTE, 0, STAND_IN, shim.own_comm, &raw mut request))?;
+        ok(real::MPI_Mprobe(0, STAND_IN, shim.own_comm, &raw mut handle, &raw mut status))?;
     }
     let seen = arrived.seen().status();
-    shim.matched.put(handle, comm, arrived);
+    shim.matched.put(handle, Taken { comm, arrived, stand_in: request });
     Ok((handle, seen))
 }
 
@@ -134,8 +131,8 @@ pub(crate) unsafe fn mrecv(
 ) -> c_int {
     // SAFETY: the program's own arguments and places.
     unsafe {
-        let Some((comm, arrived)) = shim.matched.take(*message) else { return pass() };
-        if let Err(code) = discard(message) {
+        let Some(Taken { comm, arrived, stand_in }) = shim.matched.take(*message) else { return pass() };
+        if let Err(code) = discard(message, stand_in) {
             return raise(comm, code);
         }
         let (delivered, result) = arrived.deliver(shim, &span);
@@ -154,8 +151,8 @@ pub(crate) unsafe fn imrecv(
 ) -> c_int {
     // SAFETY: the program's own arguments and places.
     unsafe {
-        let Some((comm, arrived)) = shim.matched.take(*message) else { return pass() };
-        if let Err(code) = discard(message) {
+        let Some(Taken { comm, arrived, stand_in }) = shim.matched.take(*message) else { return pass() };
+        if let Err(code) = discard(message, stand_in) {
             return raise(comm, code);
         }
         let (delivered, result) = arrived.deliver(shim, &span);
@@ -172,8 +169,11 @@ pub(crate) unsafe fn imrecv(
 }
 
 /// Receives the empty message that stood in, which sets the program's handle to null as the real receive would.
-unsafe fn discard(message: *mut MPI_Message) -> Result<(), c_int> {
+unsafe fn discard(message: *mut MPI_Message, mut sent: MPI_Request) -> Result<(), c_int> {
     let mut status = empty_status();
-    // SAFETY: a handle from `stand_in`.
-    ok(unsafe { real::MPI_Mrecv(ptr::null_mut(), 0, BYTE, message, &raw mut status) })
+    // SAFETY: a handle and a request from `stand_in`. (To free the request there would be simpler; MPICH does not survive it.)
+    unsafe {
+        ok(real::MPI_Mrecv(ptr::null_mut(), 0, BYTE, message, &raw mut status))?;
+        ok(real::MPI_Wait(&raw mut sent, &raw mut status))
+    }
 }

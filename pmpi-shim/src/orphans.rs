@@ -3,7 +3,7 @@
 use crate::requests::Active;
 use crate::state::Shim;
 use crate::sys::*;
-use crate::table::real;
+use crate::table::open;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -34,12 +34,13 @@ impl Orphans {
 
     /// Finishes those that have completed. Nobody is there to hear of an error.
     pub(crate) fn sweep(&self, shim: &Shim) {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread, or the call during which the MPI called the program back, is at it already.
+        let Ok(mut list) = self.list.try_lock() else { return };
         list.retain_mut(|orphan| {
             let (mut flag, mut status) = (0, empty_status());
             // SAFETY: a request of ours and places for the answers; it has completed when `finish` is called.
             unsafe {
-                let code = real::MPI_Test(&raw mut orphan.active.inner, &raw mut flag, &raw mut status);
+                let code = open::MPI_Test(&raw mut orphan.active.inner, &raw mut flag, &raw mut status);
                 if code == SUCCESS && flag != 0 {
                     let _ = orphan.active.finish(shim, &mut status);
                 }

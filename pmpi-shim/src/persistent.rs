@@ -2,12 +2,12 @@
 //! operation of ours, which the completion calls find behind that handle.
 
 use crate::recv;
-use crate::requests::{Record, Template};
+use crate::requests::{Action, Record, Template};
 use crate::send::{self, Mode};
 use crate::span::Envelope;
 use crate::state::{Shim, raise};
 use crate::sys::*;
-use crate::table::real;
+use crate::table::open;
 use std::ffi::c_int;
 use std::slice;
 
@@ -19,9 +19,11 @@ pub(crate) unsafe fn send_init(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let ours = shim.framed_send(&message).is_some();
+    if shim.framed_send(&message).is_none() {
+        return pass();
+    }
     // SAFETY: the place the program gave.
-    unsafe { init(shim, ours.then_some(Template::Send(mode, message)), request, pass) }
+    unsafe { init(shim, Action::Send(mode), message, request, pass) }
 }
 
 /// Recv_init. Even a short receive is ours, if frames may come from there: its message may wait in the stash.
@@ -31,23 +33,35 @@ pub(crate) unsafe fn recv_init(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let ours = shim.probe_peers(message.peer, message.tag, message.comm).is_some();
+    let ours = message.span.bytes().is_some()
+        && shim.probe_peers(message.peer, message.tag, message.comm).is_some()
+        && !shim.refused(&message.span);
+    if !ours {
+        return pass();
+    }
     // SAFETY: the place the program gave.
-    unsafe { init(shim, ours.then_some(Template::Receive(message)), request, pass) }
+    unsafe { init(shim, Action::Receive, message, request, pass) }
 }
 
 unsafe fn init(
     shim: &Shim,
-    template: Option<Template>,
+    action: Action,
+    mut message: Envelope,
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let code = pass();
-    if code == SUCCESS && template.is_some() {
-        // SAFETY: the MPI has just written a new handle there.
-        shim.requests.put(unsafe { *request }, Record { active: None, template });
+    if code != SUCCESS {
+        return code;
     }
-    code
+    let datatype = match shim.hold(&mut message.span) {
+        Ok(datatype) => datatype,
+        Err(code) => return raise(message.comm, code),
+    };
+    let template = Template { action, message, _datatype: datatype };
+    // SAFETY: the MPI has just written a new handle there.
+    shim.requests.put(unsafe { *request }, Record { active: None, template: Some(template) });
+    SUCCESS
 }
 
 /// Start.
@@ -55,27 +69,20 @@ pub(crate) unsafe fn start(shim: &Shim, request: *mut MPI_Request, pass: impl Fn
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
     let Some(mut record) = shim.requests.take(handle) else { return pass() };
-    let comm = match record.template {
-        Some(Template::Send(_, message) | Template::Receive(message)) => message.comm,
-        None => COMM_WORLD,
-    };
-    let started = match (&record.active, record.template) {
-        // SAFETY: arguments the program gave when it made the request, which stay valid as long as that.
-        (None, Some(Template::Send(mode, message))) => unsafe { send::start(shim, mode, &message, false) },
-        // SAFETY: as above.
-        (None, Some(Template::Receive(message))) => unsafe { recv::start_any(shim, &message) },
+    let comm = record.template.as_ref().map_or(COMM_WORLD, |template| template.message.comm);
+    let started = match (&record.active, &record.template) {
+        (None, Some(Template { action, message, .. })) => match *action {
+            // SAFETY: arguments the program gave when it made the request, which stay valid as long as that.
+            Action::Send(mode) => unsafe { send::start(shim, mode, message, false) },
+            // SAFETY: as above.
+            Action::Receive => unsafe { recv::start_any(shim, message, true) },
+        },
         // Already started, or not persistent: an error of the program's, which the MPI knows by the same name.
-        _ => Err(ERR_REQUEST),
+        _ => Err(ERR_REQUEST.into()),
     };
-    let code = match started {
-        Ok(active) => {
-            record.active = Some(active);
-            SUCCESS
-        }
-        Err(code) => raise(comm, code),
-    };
+    let result = started.map(|active| record.active = Some(active));
     shim.requests.put(handle, record);
-    code
+    result.map_or_else(|error| raise(comm, error), |()| SUCCESS)
 }
 
 /// Startall.
@@ -93,7 +100,7 @@ pub(crate) unsafe fn startall(
     for request in requests {
         let request = std::ptr::from_mut(request);
         // SAFETY: one of the program's own requests.
-        let code = unsafe { start(shim, request, || real::MPI_Start(request)) };
+        let code = unsafe { start(shim, request, || open::MPI_Start(request)) };
         if code != SUCCESS {
             return code;
         }

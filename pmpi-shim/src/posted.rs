@@ -6,11 +6,11 @@
 
 use crate::deliver::land;
 use crate::peers::Peers;
-use crate::span::{ByteSpan, Envelope, Layout, Span, received_bytes, set_received_bytes};
+use crate::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, set_received_bytes};
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::{Buffer, HEADER_LEN, Incoming};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::{ptr, slice};
@@ -28,8 +28,8 @@ pub(crate) struct Posted {
 enum Place {
     /// The header's place; the rest goes into the program's buffer.
     InPlace(Side),
-    /// All goes here; the program's buffer is not contiguous.
-    Bounce(Buffer),
+    /// All goes here; the program's buffer is not contiguous, and its datatype is held.
+    Bounce(Buffer, #[allow(dead_code, reason = "held until the receive completes")] Option<OwnedType>),
 }
 
 /// A place for a header, at an address that does not change while the MPI writes through it.
@@ -50,7 +50,7 @@ impl Posted {
         capacity: usize,
         peers: Arc<Peers>,
     ) -> Result<Self, c_int> {
-        let span = message.span;
+        let mut span = message.span;
         let (bytes, place) = match shim.layout(&span) {
             Layout::Contiguous(_) => {
                 let side = Side(Box::into_raw(Box::new([0; HEADER_LEN])));
@@ -60,22 +60,20 @@ impl Posted {
             Layout::Typed => {
                 let room = capacity + HEADER_LEN;
                 let mut buffer = shim.engine.buffer(room).ok_or(ERR_NO_MEM)?;
-                (shim.byte_span(buffer.room().as_mut_ptr(), room)?, Place::Bounce(buffer))
+                let datatype = shim.hold(&mut span)?;
+                (shim.byte_span(buffer.room().as_mut_ptr(), room)?, Place::Bounce(buffer, datatype))
             }
         };
         Ok(Self { bytes, place, span, capacity, peers, comm: message.comm })
     }
 
-    pub(crate) fn ptr(&self) -> *mut c_void {
-        self.bytes.span.ptr
+    /// What to receive into, in place of the program's buffer. Its count fits an `int`.
+    pub(crate) fn span(&self) -> Span {
+        self.bytes.span
     }
 
     pub(crate) fn count(&self) -> c_int {
         self.bytes.count()
-    }
-
-    pub(crate) fn datatype(&self) -> MPI_Datatype {
-        self.bytes.span.datatype
     }
 
     /// Puts what came into the program's buffer as the program expects it, and makes the status say so.
@@ -98,7 +96,7 @@ impl Posted {
                     self.settle_frame(shim, &*side.0, received.saturating_sub(HEADER_LEN))?
                 }
                 Place::InPlace(ref side) => self.move_up(&*side.0, received)?,
-                Place::Bounce(ref buffer) => {
+                Place::Bounce(ref buffer, _) => {
                     let wire =
                         slice::from_raw_parts(buffer.as_ptr(), received.min(self.capacity + HEADER_LEN));
                     land(shim, wire, framed, &self.span, self.capacity)?

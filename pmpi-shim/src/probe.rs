@@ -2,7 +2,7 @@
 
 use crate::peers::Peers;
 use crate::span::{received_bytes, store_status};
-use crate::state::{Shim, raise};
+use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
 use crate::table::real;
 use std::ffi::c_int;
@@ -77,7 +77,7 @@ unsafe fn look(
     tag: c_int,
     comm: MPI_Comm,
     block: bool,
-) -> Result<Option<MPI_Status>, c_int> {
+) -> Result<Option<MPI_Status>, Error> {
     loop {
         if let Some(seen) = shim.stash.find(comm, source, tag) {
             return Ok(Some(seen.status()));
@@ -85,7 +85,7 @@ unsafe fn look(
         let (mut flag, mut status) = (1, empty_status());
         // SAFETY: the caller vouches for the arguments.
         unsafe {
-            ok(if block {
+            called(if block {
                 real::MPI_Probe(source, tag, comm, &raw mut status)
             } else {
                 real::MPI_Iprobe(source, tag, comm, &raw mut flag, &raw mut status)

@@ -1,13 +1,13 @@
 //! The receive calls, blocking and nonblocking.
 
-use crate::deliver;
+use crate::deliver::{self, Delivered};
 use crate::peers::Peers;
 use crate::posted::Posted;
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, store_status};
-use crate::state::{Shim, raise};
+use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
-use crate::table::real;
+use crate::table::{open, real};
 use mpress::FLOOR;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -22,10 +22,7 @@ impl Shim {
         if capacity < FLOOR && !self.multiple && self.stash.is_empty() {
             return None;
         }
-        if message.tag < 0 && message.tag != ANY_TAG {
-            return None;
-        }
-        self.peers(message.comm).filter(|peers| peers.framed(message.peer))
+        self.probe_peers(message.peer, message.tag, message.comm).filter(|_| !self.refused(&message.span))
     }
 }
 
@@ -39,9 +36,12 @@ pub(crate) unsafe fn blocking(
     let Some(peers) = shim.meets_frames(&message) else { return pass() };
     // SAFETY: the program's own arguments.
     unsafe {
-        match start(shim, &message, &peers) {
+        if !shim.multiple && shim.stash.is_empty() {
+            return in_one_call(shim, &message, &peers, status);
+        }
+        match start(shim, &message, &peers, false) {
             Ok(active) => wait(shim, active, status),
-            Err(code) => raise(message.comm, code),
+            Err(error) => raise(message.comm, error),
         }
     }
 }
@@ -55,13 +55,32 @@ pub(crate) unsafe fn nonblocking(
 ) -> c_int {
     let Some(peers) = shim.meets_frames(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    match unsafe { start(shim, &message, &peers) } {
+    match unsafe { start(shim, &message, &peers, false) } {
         Ok(active) => {
             // SAFETY: the place the program gave.
             unsafe { *request = shim.requests.hand_out(active) };
             SUCCESS
         }
-        Err(code) => raise(message.comm, code),
+        Err(error) => raise(message.comm, error),
+    }
+}
+
+/// The MPI's own blocking receive: nothing waits in the stash, and nobody else can fill it.
+unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, status: *mut MPI_Status) -> c_int {
+    let Envelope { span, peer, tag, comm } = *message;
+    // Short buffers have been passed on (`meets_frames`).
+    let posted = match Posted::new(shim, message, span.bytes().unwrap_or(0), Arc::clone(peers)) {
+        Ok(posted) => posted,
+        Err(code) => return raise(comm, code),
+    };
+    let (into, mut found) = (posted.span(), empty_status());
+    // SAFETY: what is posted lasts until the call returns; the program's own place for the status. The error handler that
+    // the MPI may call here is the program's, hence `open`.
+    unsafe {
+        let code = open::MPI_Recv(into.ptr, posted.count(), into.datatype, peer, tag, comm, &raw mut found);
+        let result = if code == SUCCESS { posted.finish(shim, &mut found) } else { Ok(()) };
+        store_status(status, &found);
+        result.map_or_else(|error| raise(comm, error), |()| code)
     }
 }
 
@@ -69,7 +88,12 @@ pub(crate) unsafe fn nonblocking(
 ///
 /// # Safety
 /// `message` must be what the caller of a receive function gave.
-pub(crate) unsafe fn start(shim: &Shim, message: &Envelope, peers: &Arc<Peers>) -> Result<Active, c_int> {
+unsafe fn start(
+    shim: &Shim,
+    message: &Envelope,
+    peers: &Arc<Peers>,
+    own_handler: bool,
+) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     loop {
         if let Some(arrived) = shim.stash.take(comm, peer, tag) {
@@ -84,48 +108,46 @@ pub(crate) unsafe fn start(shim: &Shim, message: &Envelope, peers: &Arc<Peers>) 
         let held = shim.stash.hold();
         if held.find(comm, peer, tag).is_none() {
             // SAFETY: the caller vouches for the message.
-            return unsafe { post(shim, message, peers) };
+            return unsafe { post(shim, message, peers, own_handler) };
         }
     }
 }
 
-unsafe fn post(shim: &Shim, message: &Envelope, peers: &Arc<Peers>) -> Result<Active, c_int> {
-    let Envelope { span, peer, tag, comm } = *message;
-    let mut inner = REQUEST_NULL;
-    let capacity = span.bytes().unwrap_or(0);
+unsafe fn post(
+    shim: &Shim,
+    message: &Envelope,
+    peers: &Arc<Peers>,
+    own_handler: bool,
+) -> Result<Active, Error> {
+    let capacity = message.span.bytes().unwrap_or(0);
     // SAFETY: the caller vouches for the message; what is posted lasts until the request completes.
     unsafe {
         if capacity < FLOOR {
-            ok(irecv_as_is(message, &raw mut inner))?;
-            return Ok(Active::new(inner, Finish::Nothing));
+            return irecv(message, own_handler);
         }
         let posted = Posted::new(shim, message, capacity, Arc::clone(peers))?;
-        ok(real::MPI_Irecv(
-            posted.ptr(),
-            posted.count(),
-            posted.datatype(),
-            peer,
-            tag,
-            comm,
-            &raw mut inner,
-        ))?;
-        Ok(Active::new(inner, Finish::Receive(posted)))
+        let mut active = irecv(&Envelope { span: posted.span(), ..*message }, own_handler)?;
+        active.finish = Finish::Receive(posted);
+        Ok(active)
     }
 }
 
 /// Starts a receive, whether it meets frames or not.
 ///
 /// # Safety
-/// As for [`start`].
-pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope) -> Result<Active, c_int> {
+/// As for `start`.
+pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+    if message.peer == PROC_NULL {
+        // MPICH gets the status of its own nonblocking one wrong.
+        let nobody = Delivered { source: PROC_NULL, tag: ANY_TAG, bytes: 0 };
+        return Ok(deliver::completed(Some(nobody))?);
+    }
     // SAFETY: the caller vouches for the message.
     unsafe {
         if let Some(peers) = shim.meets_frames(message) {
-            return start(shim, message, &peers);
+            return start(shim, message, &peers, own_handler);
         }
-        let mut inner = REQUEST_NULL;
-        ok(irecv_as_is(message, &raw mut inner))?;
-        Ok(Active::new(inner, Finish::Nothing))
+        irecv(message, own_handler)
     }
 }
 
@@ -136,8 +158,10 @@ pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope) -> Result<Active
 pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Status) -> c_int {
     let mut found = empty_status();
     // SAFETY: a request of ours, a status of ours.
-    let code = unsafe { real::MPI_Wait(&raw mut active.inner, &raw mut found) };
+    let code = unsafe { open::MPI_Wait(&raw mut active.inner, &raw mut found) };
     if code != SUCCESS {
+        // SAFETY: the caller vouches for the place.
+        unsafe { store_status(status, &found) };
         return code;
     }
     // SAFETY: the request has just completed with this status.
@@ -147,19 +171,36 @@ pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Stat
     result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
 }
 
-/// The MPI's own nonblocking receive into the program's buffer.
-unsafe fn irecv_as_is(message: &Envelope, request: *mut MPI_Request) -> c_int {
+/// The MPI's own nonblocking receive.
+///
+/// `own_handler`: an error must go to the communicator's error handler, as it would by the call that the program made. With
+/// MPICH the request is a persistent one then: for others it calls the handler of `MPI_COMM_WORLD`. Open MPI makes no
+/// difference (and frees a failed persistent request).
+unsafe fn irecv(message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
+    let own_handler = own_handler && cfg!(not(open_mpi));
+    let mut inner = REQUEST_NULL;
     // SAFETY: the caller vouches for the message.
     unsafe {
-        if let Ok(count) = c_int::try_from(span.count) {
-            return real::MPI_Irecv(span.ptr, count, span.datatype, peer, tag, comm, request);
+        called(match c_int::try_from(span.count) {
+            Ok(count) => {
+                let start = if own_handler { real::MPI_Recv_init } else { real::MPI_Irecv };
+                start(span.ptr, count, span.datatype, peer, tag, comm, &raw mut inner)
+            }
+            #[cfg(mpi_large_count)]
+            Err(_) => {
+                let start = if own_handler { real::MPI_Recv_init_c } else { real::MPI_Irecv_c };
+                start(span.ptr, span.count, span.datatype, peer, tag, comm, &raw mut inner)
+            }
+            #[cfg(not(mpi_large_count))]
+            Err(_) => return Err(ERR_INTERN.into()), // this MPI's own calls cannot have given such a count
+        })?;
+        let active = Active::new(inner, Finish::Nothing);
+        if !own_handler {
+            return Ok(active);
         }
-        #[cfg(mpi_large_count)]
-        {
-            real::MPI_Irecv_c(span.ptr, span.count, span.datatype, peer, tag, comm, request)
-        }
-        #[cfg(not(mpi_large_count))]
-        ERR_INTERN
+        let mut active = active.freed_when_done();
+        called(real::MPI_Start(&raw mut active.inner))?;
+        Ok(active)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::posted::Posted;
 use crate::send::Mode;
-use crate::span::Envelope;
+use crate::span::{Envelope, OwnedType};
 use crate::state::{Handle, Shim};
 use crate::sys::*;
 use crate::wire::Wire;
@@ -18,6 +18,17 @@ pub(crate) struct Active {
     pub(crate) finish: Finish,
     /// What `MPI_Request_get_status` found out already.
     done: Option<(MPI_Status, c_int)>,
+    /// The MPI's own request is persistent: completion does not free it.
+    to_be_freed: bool,
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        if self.to_be_freed && self.inner != REQUEST_NULL {
+            // SAFETY: a request of ours that nobody else knows.
+            unsafe { crate::table::real::MPI_Request_free(&raw mut self.inner) };
+        }
+    }
 }
 
 /// What is to be done at completion.
@@ -35,7 +46,13 @@ pub(crate) type Failure = (MPI_Comm, c_int);
 
 impl Active {
     pub(crate) fn new(inner: MPI_Request, finish: Finish) -> Self {
-        Self { inner, finish, done: None }
+        Self { inner, finish, done: None, to_be_freed: false }
+    }
+
+    /// The same for a persistent request.
+    pub(crate) fn freed_when_done(mut self) -> Self {
+        self.to_be_freed = true;
+        self
     }
 
     /// Does what is to be done, once the MPI has completed the operation without an error.
@@ -75,10 +92,18 @@ impl Active {
 }
 
 /// What a persistent request does each time it is started.
+pub(crate) struct Template {
+    pub(crate) action: Action,
+    pub(crate) message: Envelope,
+    /// The program may free the datatype and start the request all the same.
+    pub(crate) _datatype: Option<OwnedType>,
+}
+
+/// The two things a persistent request can do.
 #[derive(Clone, Copy)]
-pub(crate) enum Template {
-    Send(Mode, Envelope),
-    Receive(Envelope),
+pub(crate) enum Action {
+    Send(Mode),
+    Receive,
 }
 
 /// A request of the program's.

@@ -3,7 +3,7 @@
 use crate::deliver;
 use crate::requests::{Active, Finish};
 use crate::span::Envelope;
-use crate::state::{Shim, raise};
+use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
 use crate::table::real;
 use crate::wire::Wire;
@@ -76,11 +76,13 @@ impl Shim {
     /// refuse never do.
     pub(crate) fn framed_send(&self, message: &Envelope) -> Option<Framed> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR)?;
-        if message.tag < 0 {
+        if message.tag < 0 || message.peer < 0 {
             return None;
         }
-        let peers =
-            self.peers(message.comm).filter(|peers| message.peer >= 0 && peers.framed(message.peer))?;
+        let peers = self.peers(message.comm).filter(|peers| peers.framed(message.peer))?;
+        if self.refused(&message.span) {
+            return None;
+        }
         Some(Framed { len, world_rank: peers.world_rank(message.peer) })
     }
 }
@@ -94,7 +96,7 @@ pub(crate) unsafe fn start(
     mode: Mode,
     message: &Envelope,
     detached: bool,
-) -> Result<Active, c_int> {
+) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
         if let Some(framed) = shim.framed_send(message) {
@@ -105,7 +107,7 @@ pub(crate) unsafe fn start(
             return isend(mode, shim.plain_copy(message, len)?, message);
         }
         let mut inner = REQUEST_NULL;
-        ok(isend_as_is(mode, message, &raw mut inner))?;
+        called(isend_as_is(mode, message, &raw mut inner))?;
         Ok(Active::new(inner, Finish::Nothing))
     }
 }
@@ -116,19 +118,19 @@ unsafe fn start_framed(
     message: &Envelope,
     framed: &Framed,
     detached: bool,
-) -> Result<Active, c_int> {
+) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
         if mode == Mode::Buffered {
             start_buffered(shim, message, framed)?;
-            return deliver::completed(None);
+            return Ok(deliver::completed(None)?);
         }
         isend(mode, shim.frame(message, framed.len, framed.world_rank, detached)?, message)
     }
 }
 
 /// A buffered send completes at once, whatever the receiver does: it goes on without a request of the program's.
-unsafe fn start_buffered(shim: &Shim, message: &Envelope, framed: &Framed) -> Result<(), c_int> {
+unsafe fn start_buffered(shim: &Shim, message: &Envelope, framed: &Framed) -> Result<(), Error> {
     // SAFETY: the caller vouches for the message; a detached frame needs nothing of it.
     unsafe {
         let wire = shim.frame(message, framed.len, framed.world_rank, true)?;
@@ -138,7 +140,7 @@ unsafe fn start_buffered(shim: &Shim, message: &Envelope, framed: &Framed) -> Re
     Ok(())
 }
 
-unsafe fn isend(mode: Mode, wire: Wire, message: &Envelope) -> Result<Active, c_int> {
+unsafe fn isend(mode: Mode, wire: Wire, message: &Envelope) -> Result<Active, Error> {
     let start = match mode {
         Mode::Standard | Mode::Buffered => real::MPI_Isend,
         Mode::Synchronous => real::MPI_Issend,
@@ -148,7 +150,7 @@ unsafe fn isend(mode: Mode, wire: Wire, message: &Envelope) -> Result<Active, c_
     let (mut done, mut status) = (0, empty_status());
     // SAFETY: the wire lasts until the request completes: it moves into the request's record.
     unsafe {
-        ok(start(
+        called(start(
             wire.ptr(),
             wire.count(),
             wire.datatype(),

@@ -4,7 +4,7 @@ use crate::recv::{self, wait};
 use crate::requests::Active;
 use crate::send::{self, Mode};
 use crate::span::Envelope;
-use crate::state::{Shim, raise};
+use crate::state::{Error, Shim, raise};
 use crate::sys::*;
 use std::ffi::c_int;
 
@@ -26,14 +26,14 @@ pub(crate) unsafe fn blocking(
     }
     // SAFETY: the program's own arguments.
     unsafe {
-        match start(shim, &out, &into, false) {
+        match start(shim, &out, &into, Halves::Blocking) {
             Ok((receive, send)) => finish(shim, receive, send, status),
             Err(code) => raise(into.comm, code),
         }
     }
 }
 
-/// Sendrecv_replace. What goes out is copied before anything can come in.
+/// Sendrecv_replace.
 pub(crate) unsafe fn replace(
     shim: &Shim,
     out: Envelope,
@@ -46,7 +46,7 @@ pub(crate) unsafe fn replace(
     }
     // SAFETY: the program's own arguments.
     unsafe {
-        match start(shim, &out, &into, true) {
+        match start(shim, &out, &into, Halves::Replacing) {
             Ok((receive, send)) => finish(shim, receive, send, status),
             Err(code) => raise(into.comm, code),
         }
@@ -67,7 +67,7 @@ pub(crate) unsafe fn nonblocking(
     }
     // SAFETY: the program's own arguments and places.
     unsafe {
-        match start(shim, &out, &into, true) {
+        match start(shim, &out, &into, Halves::Nonblocking) {
             Ok((receive, send)) => {
                 shim.orphans.adopt(send, true);
                 *request = shim.requests.hand_out(receive);
@@ -78,22 +78,31 @@ pub(crate) unsafe fn nonblocking(
     }
 }
 
-/// Starts both. The send is prepared first if it must not see what the receive brings, but posted last.
+/// Which of the calls the two halves belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Halves {
+    Blocking,
+    Replacing,
+    #[cfg(mpi_large_count)]
+    Nonblocking,
+}
+
+/// Starts both.
 unsafe fn start(
     shim: &Shim,
     out: &Envelope,
     into: &Envelope,
-    detached: bool,
-) -> Result<(Active, Active), c_int> {
-    // SAFETY: the caller vouches for both messages. A detached send has copied its message when `send::start` returns,
-    // so it goes first; otherwise the receive does, as in the MPI.
+    halves: Halves,
+) -> Result<(Active, Active), Error> {
+    // SAFETY: the caller vouches for both messages.
     unsafe {
-        if detached {
-            let send = send::start(shim, Mode::Standard, out, true)?;
-            return Ok((recv::start_any(shim, into)?, send));
+        if halves == Halves::Blocking {
+            let receive = recv::start_any(shim, into, false)?;
+            return Ok((receive, send::start(shim, Mode::Standard, out, false)?));
         }
-        let receive = recv::start_any(shim, into)?;
-        Ok((receive, send::start(shim, Mode::Standard, out, false)?))
+        // What goes out is copied before anything can come in.
+        let send = send::start(shim, Mode::Standard, out, true)?;
+        Ok((recv::start_any(shim, into, halves == Halves::Replacing)?, send))
     }
 }
 

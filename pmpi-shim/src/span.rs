@@ -77,10 +77,15 @@ impl Kinds {
         )
     }
 
+    /// The kind of a predefined datatype that is contiguous.
+    pub(crate) fn predefined(&self, datatype: MPI_Datatype) -> Option<Kind> {
+        self.0.get(&datatype.key()).copied()
+    }
+
     /// How elements of this datatype lie in memory. Beside predefined types, duplicates and contiguous runs of them are
     /// looked into; a type whose packed order could differ from its order in memory never counts as contiguous.
     pub(crate) fn layout(&self, datatype: MPI_Datatype) -> Layout {
-        if let Some(&kind) = self.0.get(&datatype.key()) {
+        if let Some(kind) = self.predefined(datatype) {
             return Layout::Contiguous(kind);
         }
         let combiner = combiner(datatype);
@@ -181,6 +186,32 @@ impl Shim {
         self.kinds.layout(span.datatype)
     }
 
+    /// Whether the MPI will refuse a span: elements without memory (absolute addresses have `MPI_BOTTOM`), or a datatype
+    /// that was not committed. The MPI itself is to say so, by the error of the call that the program made.
+    pub(crate) fn refused(&self, span: &Span) -> bool {
+        if self.kinds.predefined(span.datatype).is_some() {
+            return span.ptr.is_null() && span.count > 0;
+        }
+        // Arguments are checked before it is seen that nothing is to be sent.
+        // SAFETY: what the caller of an MPI function gave, for nobody.
+        let code =
+            unsafe { crate::table::real::MPI_Send(span.ptr, 1, span.datatype, PROC_NULL, 0, self.own_comm) };
+        code != SUCCESS || (span.ptr.is_null() && self.layout(span) != Layout::Typed)
+    }
+
+    /// A hold on the span's datatype, which the program may free while an operation is under way; `None` for a predefined
+    /// one.
+    pub(crate) fn hold(&self, span: &mut Span) -> Result<Option<OwnedType>, c_int> {
+        if combiner(span.datatype) == COMBINER_NAMED {
+            return Ok(None);
+        }
+        let mut copy = DATATYPE_NULL;
+        // SAFETY: a datatype that the caller of an MPI function gave, and a place for its copy.
+        ok(unsafe { PMPI_Type_dup(span.datatype, &raw mut copy) })?;
+        span.datatype = copy;
+        Ok(Some(OwnedType(copy)))
+    }
+
     /// Copies the elements of `span` into `packed`, which must have their length.
     ///
     /// # Safety
@@ -204,10 +235,10 @@ impl Shim {
     /// A message to ourselves does what pack and unpack do, and gets right what these get wrong: absolute addresses, and
     /// messages that end inside an element.
     unsafe fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
-        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut status = empty_status();
         // SAFETY: the caller vouches for both spans.
-        ok(unsafe { send_to_self(from, to, *own, &raw mut status) })
+        ok(unsafe { send_to_self(from, to, self.own_comm, &raw mut status) })
     }
 }
 
@@ -261,7 +292,7 @@ pub(crate) struct OwnedType(MPI_Datatype);
 
 impl Drop for OwnedType {
     fn drop(&mut self) {
-        // SAFETY: made by `Shim::absolute`, freed once.
+        // SAFETY: made by this module, freed once.
         unsafe { PMPI_Type_free(&raw mut self.0) };
     }
 }

@@ -1,4 +1,4 @@
-//! The beginning and the end: the handshake after `MPI_Init`, the report before `MPI_Finalize`.
+//! The beginning and the end: the handshake after `MPI_Init`, the report in `MPI_Finalize`.
 //!
 //! Frames are used only if every rank of the world said the same in the handshake: same version, same floor, same codecs,
 //! same settings. A rank whose settings are wrong says nothing valid, so then all pass through.
@@ -9,17 +9,17 @@ use crate::state::{self, Shim, raise};
 use crate::sys::*;
 use crate::table::real;
 use mpress::{Engine, FLOOR, Report, SameNode, Settings, SettingsError, Stats, report};
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ptr;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long the handshake waits for the other ranks. They all come out of `MPI_Init` at about the same time; one that
 /// does not answer runs without the shim.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What `MPI_Finalize` is to print, once the ranks have agreed.
+/// Set once the ranks have agreed: what to print in the end.
 static REPORT: OnceLock<Report> = OnceLock::new();
 
 /// After the MPI's own initialisation, which returned `code`.
@@ -56,7 +56,19 @@ fn start() -> Result<(), c_int> {
         state::activate(prepare(world, settings.same_node)?);
     }
     let _ = REPORT.set(settings.report);
-    Ok(())
+    be_called_at_the_end()
+}
+
+/// `MPI_Finalize` begins by deleting the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the
+/// program's, so it is the last to go: the program's own callbacks may still send messages, and find the shim active.
+fn be_called_at_the_end() -> Result<(), c_int> {
+    let mut keyval = KEYVAL_INVALID;
+    // SAFETY: callbacks of the right kind, and a place for the key. The attribute keeps the freed key alive.
+    unsafe {
+        ok(PMPI_Comm_create_keyval(Some(peers::not_copied), Some(finish), &raw mut keyval, ptr::null_mut()))?;
+        ok(PMPI_Comm_set_attr(COMM_SELF, keyval, ptr::null_mut()))?;
+        ok(PMPI_Comm_free_keyval(&raw mut keyval))
+    }
 }
 
 /// Asks all ranks whether they agree. `Some` says why they do not.
@@ -168,7 +180,8 @@ fn prepare(world: World, same_node: SameNode) -> Result<Shim, c_int> {
         engine: Engine::new(same_node),
         world,
         kinds: Kinds::new(),
-        own: Mutex::new(own),
+        own_comm: own,
+        own_turn: Mutex::new(()),
         gibibyte,
         requests: crate::requests::Requests::default(),
         stash: crate::stash::Stash::default(),
@@ -179,8 +192,8 @@ fn prepare(world: World, same_node: SameNode) -> Result<Shim, c_int> {
     })
 }
 
-/// Before the MPI's own finalisation.
-pub(crate) fn before_finalize() {
+/// The end of the job; the MPI is still whole.
+unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     let shim = state::shared();
     if let Some(shim) = shim {
         shim.orphans.wait(shim);
@@ -190,8 +203,8 @@ pub(crate) fn before_finalize() {
     }
     state::deactivate();
     if let Some(shim) = shim {
-        let mut own = *shim.own.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut group, mut gibibyte, mut keyval) = (shim.world.group, shim.gibibyte, shim.world.keyval);
+        let (mut own, mut group, mut gibibyte, mut keyval) =
+            (shim.own_comm, shim.world.group, shim.gibibyte, shim.world.keyval);
         // SAFETY: handles of ours that nothing uses any more. Attributes under the key keep it alive as long as they live.
         unsafe {
             PMPI_Type_free(&raw mut gibibyte);
@@ -200,6 +213,7 @@ pub(crate) fn before_finalize() {
             PMPI_Group_free(&raw mut group);
         }
     }
+    SUCCESS
 }
 
 /// Sums the counters of all ranks and prints them on rank 0.

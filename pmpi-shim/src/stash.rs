@@ -8,7 +8,7 @@
 use crate::deliver::{Delivered, land, open};
 use crate::peers::Peers;
 use crate::span::{Span, received_bytes};
-use crate::state::{self, Handle, Shim};
+use crate::state::{self, Error, Handle, Shim, called};
 use crate::sys::*;
 use crate::table::real;
 use mpress::Buffer;
@@ -35,14 +35,14 @@ impl Arrived {
         peers: &Peers,
         message: &mut MPI_Message,
         status: &MPI_Status,
-    ) -> Result<Self, c_int> {
+    ) -> Result<Self, Error> {
         let len = received_bytes(status);
         let mut wire = shim.engine.buffer(len).ok_or(ERR_NO_MEM)?;
         wire.set_len(len);
         let bytes = shim.byte_span(wire.as_mut_ptr(), len)?;
         let mut received = empty_status();
         // SAFETY: a message matched before, and room for all of it.
-        ok(unsafe {
+        called(unsafe {
             real::MPI_Mrecv(bytes.span.ptr, bytes.count(), bytes.span.datatype, message, &raw mut received)
         })?;
         let framed = peers.arrived_framed(status, len);
@@ -120,13 +120,13 @@ impl Stash {
         peers: &Peers,
         source: c_int,
         tag: c_int,
-    ) -> Result<(), c_int> {
+    ) -> Result<(), Error> {
         let mut arrived = self.arrived.write().unwrap_or_else(PoisonError::into_inner);
         loop {
             let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
             // SAFETY: the program's own communicator, a source that sent something, places for the answers.
             unsafe {
-                ok(real::MPI_Improbe(
+                called(real::MPI_Improbe(
                     source,
                     ANY_TAG,
                     comm,
@@ -165,21 +165,29 @@ pub(crate) fn forget(comm: usize) {
     }
 }
 
-/// Messages that a matched probe took, by the handle that the program has for them.
+/// A message that a matched probe took.
+pub(crate) struct Taken {
+    pub(crate) comm: MPI_Comm,
+    pub(crate) arrived: Arrived,
+    /// The send of the empty message whose handle the program has.
+    pub(crate) stand_in: MPI_Request,
+}
+
+/// Messages that matched probes took, by the handle that the program has for them.
 #[derive(Default)]
 pub(crate) struct Matched {
-    messages: Mutex<HashMap<usize, (MPI_Comm, Arrived)>>,
+    messages: Mutex<HashMap<usize, Taken>>,
     count: AtomicUsize,
 }
 
 impl Matched {
-    pub(crate) fn put(&self, handle: MPI_Message, comm: MPI_Comm, arrived: Arrived) {
+    pub(crate) fn put(&self, handle: MPI_Message, taken: Taken) {
         let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        messages.insert(handle.key(), (comm, arrived));
+        messages.insert(handle.key(), taken);
         self.count.store(messages.len(), Ordering::Release);
     }
 
-    pub(crate) fn take(&self, handle: MPI_Message) -> Option<(MPI_Comm, Arrived)> {
+    pub(crate) fn take(&self, handle: MPI_Message) -> Option<Taken> {
         if self.count.load(Ordering::Acquire) == 0 {
             return None;
         }

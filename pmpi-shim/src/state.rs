@@ -18,9 +18,10 @@ pub(crate) struct Shim {
     pub(crate) engine: Engine,
     pub(crate) world: World,
     pub(crate) kinds: Kinds,
-    /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. Held while such a message is under way, so that two
-    /// threads do not take each other's.
-    pub(crate) own: Mutex<MPI_Comm>,
+    /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. It returns errors.
+    pub(crate) own_comm: MPI_Comm,
+    /// Held while a message to ourselves is under way, so that two threads do not take each other's.
+    pub(crate) own_turn: Mutex<()>,
     /// 2^30 bytes as one datatype: counts are `int`, messages may be longer.
     pub(crate) gibibyte: MPI_Datatype,
     pub(crate) requests: Requests,
@@ -41,23 +42,24 @@ thread_local! {
     static NESTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks this thread as inside a wrapped call, until dropped.
-pub(crate) struct Depth(());
+/// Marks this thread as inside the MPI, until dropped.
+pub(crate) struct Depth {
+    before: bool,
+}
 
 impl Depth {
     pub(crate) fn enter() -> Self {
-        NESTED.set(true);
-        Self(())
+        Self { before: NESTED.replace(true) }
     }
 }
 
 impl Drop for Depth {
     fn drop(&mut self) {
-        NESTED.set(false);
+        NESTED.set(self.before);
     }
 }
 
-/// Whether this thread is inside a wrapped call: the MPI implements one function by another.
+/// Whether this thread is inside the MPI: it implements one function by another.
 pub(crate) fn nested() -> bool {
     NESTED.get()
 }
@@ -77,7 +79,6 @@ pub(crate) fn active() -> Option<&'static Shim> {
         return None;
     }
     if !shim.orphans.is_empty() {
-        let _depth = Depth::enter();
         shim.orphans.sweep(shim);
     }
     Some(shim)
@@ -93,11 +94,33 @@ pub(crate) fn deactivate() {
     SHIM.store(ptr::null_mut(), Ordering::Release);
 }
 
-/// Raises `code` through the error handler of `comm`, and returns it: what MPI does with an error of its own.
-pub(crate) fn raise(comm: MPI_Comm, code: c_int) -> c_int {
-    // SAFETY: `comm` comes from the call that failed.
-    unsafe { PMPI_Comm_call_errhandler(comm, code) };
-    code
+/// An error code, and whether the MPI has called the error handler for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Error {
+    code: c_int,
+    raised: bool,
+}
+
+impl From<c_int> for Error {
+    /// An error that we found.
+    fn from(code: c_int) -> Self {
+        Self { code, raised: false }
+    }
+}
+
+/// The outcome of a call of the MPI's, made with the program's own communicator.
+pub(crate) fn called(code: c_int) -> Result<(), Error> {
+    if code == SUCCESS { Ok(()) } else { Err(Error { code, raised: true }) }
+}
+
+/// Calls the error handler of `comm`, if the MPI has not, and gives the code: what MPI does with an error of its own.
+pub(crate) fn raise(comm: MPI_Comm, error: impl Into<Error>) -> c_int {
+    let error = error.into();
+    if !error.raised {
+        // SAFETY: `comm` comes from the call that failed.
+        unsafe { PMPI_Comm_call_errhandler(comm, error.code) };
+    }
+    error.code
 }
 
 /// A handle as a key: pointers in one MPI, integers in the other.

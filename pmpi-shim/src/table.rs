@@ -1,9 +1,14 @@
 //! The table of wrapped calls. It makes, for each call, the two symbols the shim exports (`MPI_X` and `PMPI_X`: Fortran
-//! bindings call either) and, in [`real`], the way to the MPI's own function.
+//! bindings call either) and two ways to the MPI's own function:
 //!
-//! A call is passed straight on while the shim is not active, and where it is made by the MPI itself from inside another
-//! wrapped call. Otherwise the row's expression handles it; there `shim` is the shared state and `pass` the MPI's own
-//! function with the arguments as they came.
+//! - [`real`]: what the MPI calls of itself meanwhile is passed straight on. For all that carries a frame: it must not be
+//!   framed again.
+//! - [`open`]: what is called meanwhile is handled like any call. For completion calls, and for calls passed on as they
+//!   came: there the MPI may call the program's error handlers, which may do what they like, even never come back. (An MPI
+//!   that passes such a call on to another wrapped function has that passed on for the same reasons.)
+//!
+//! A call is passed on at once while the shim is not active. Otherwise the row's expression handles it; there `shim` is
+//! the shared state and `pass` the MPI's own function with the arguments as they came.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
@@ -43,52 +48,60 @@ macro_rules! table {
         always { $($bare:ident / $pbare:ident ( $($barg:ident: $bty:ty),* ) => |$bpass:ident| $bbody:expr;)* }
         active { $($(#[$attr:meta])* $name:ident / $pname:ident ( $($arg:ident: $ty:ty),* ) => |$shim:ident, $pass:ident| $body:expr;)* }
     ) => {
-        /// The MPI's own functions, past every wrapper.
+        /// The MPI's own functions; calls of wrapped functions meanwhile are handled.
+        pub(crate) mod open {
+            use super::*;
+            table!(@open $($bare / $pbare ($($barg: $bty),*);)*);
+            table!(@open $($(#[$attr])* $name / $pname ($($arg: $ty),*);)*);
+        }
+
+        /// The MPI's own functions; calls of wrapped functions meanwhile are the MPI's own, and passed on.
         pub(crate) mod real {
             use super::*;
-            table!(@real $($bare / $pbare ($($barg: $bty),*);)*);
-            table!(@real $($(#[$attr])* $name / $pname ($($arg: $ty),*);)*);
+            $(
+                $(#[$attr])*
+                #[allow(clippy::too_many_arguments, dead_code)]
+                pub(crate) unsafe fn $name($($arg: $ty),*) -> c_int {
+                    let _depth = Depth::enter();
+                    // SAFETY: the caller gives what the MPI function asks for.
+                    unsafe { open::$name($($arg),*) }
+                }
+            )*
         }
 
         $(
             table!(@export $bare $pbare ($($barg: $bty),*) {
                 let $bpass = || {
-                    // SAFETY: the arguments are the caller's own, for the function it meant to call.
-                    unsafe { real::$bare($($barg),*) }
-                };
-                if state::nested() {
-                    $bpass()
-                } else {
                     let _depth = Depth::enter();
-                    $bbody
-                }
+                    // SAFETY: the arguments are the caller's own, for the function it meant to call.
+                    unsafe { open::$bare($($barg),*) }
+                };
+                if state::nested() { $bpass() } else { $bbody }
             });
         )*
         $(
             table!(@export $(#[$attr])* $name $pname ($($arg: $ty),*) {
                 let $pass = || {
                     // SAFETY: as above.
-                    unsafe { real::$name($($arg),*) }
+                    unsafe { open::$name($($arg),*) }
                 };
                 match state::active() {
                     None => $pass(),
-                    Some($shim) => {
-                        let _depth = Depth::enter();
-                        // SAFETY: handlers ask of their arguments what the MPI function asks of them.
-                        unsafe { $body }
-                    }
+                    // SAFETY: handlers ask of their arguments what the MPI function asks of them.
+                    Some($shim) => unsafe { $body },
                 }
             });
         )*
     };
-    (@real $($(#[$attr:meta])* $name:ident / $pname:ident ($($arg:ident: $ty:ty),*);)*) => {
+    (@open $($(#[$attr:meta])* $name:ident / $pname:ident ($($arg:ident: $ty:ty),*);)*) => {
         $(
             $(#[$attr])*
             #[allow(clippy::too_many_arguments, dead_code)]
             pub(crate) unsafe fn $name($($arg: $ty),*) -> c_int {
-                type Function = unsafe extern "C" fn($($ty),*) -> c_int;
                 // The compiler compares the row with the prototype in mpi.h.
-                const _: Function = crate::sys::$pname;
+                const _: unsafe extern "C" fn($($ty),*) -> c_int = crate::sys::$pname;
+                // An error handler in C++ may throw.
+                type Function = unsafe extern "C-unwind" fn($($ty),*) -> c_int;
                 const NAME: &std::ffi::CStr =
                     match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($pname), "\0").as_bytes()) {
                         Ok(name) => name,
@@ -114,12 +127,12 @@ macro_rules! table {
             fn handle($($arg: $ty),*) -> c_int $body
 
             #[unsafe(no_mangle)]
-            unsafe extern "C" fn $name($($arg: $ty),*) -> c_int {
+            unsafe extern "C-unwind" fn $name($($arg: $ty),*) -> c_int {
                 handle($($arg),*)
             }
 
             #[unsafe(no_mangle)]
-            unsafe extern "C" fn $pname($($arg: $ty),*) -> c_int {
+            unsafe extern "C-unwind" fn $pname($($arg: $ty),*) -> c_int {
                 handle($($arg),*)
             }
         };
@@ -134,10 +147,6 @@ table! {
         MPI_Init_thread / PMPI_Init_thread (
             argc: *mut c_int, argv: *mut *mut *mut std::ffi::c_char, required: c_int, provided: *mut c_int
         ) => |pass| crate::startup::after_init(pass());
-        MPI_Finalize / PMPI_Finalize () => |pass| {
-            crate::startup::before_finalize();
-            pass()
-        };
     }
     active {
         MPI_Send / PMPI_Send (buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm)
@@ -308,7 +317,7 @@ table! {
         ) => |shim, pass| complete::waitany(shim, count, requests, index, status, pass);
         MPI_Waitsome / PMPI_Waitsome (
             count: c_int, requests: *mut MPI_Request, outcount: *mut c_int, indices: *mut c_int, statuses: *mut MPI_Status
-        ) => |shim, pass| complete::some(shim, real::MPI_Waitsome, (count, requests), (outcount, indices, statuses), pass);
+        ) => |shim, pass| complete::some(shim, open::MPI_Waitsome, (count, requests), (outcount, indices, statuses), pass);
         MPI_Test / PMPI_Test (request: *mut MPI_Request, flag: *mut c_int, status: *mut MPI_Status)
             => |shim, pass| complete::test(shim, request, flag, status, pass);
         MPI_Testall / PMPI_Testall (
@@ -319,7 +328,7 @@ table! {
         ) => |shim, pass| complete::testany(shim, count, requests, (index, flag), status, pass);
         MPI_Testsome / PMPI_Testsome (
             count: c_int, requests: *mut MPI_Request, outcount: *mut c_int, indices: *mut c_int, statuses: *mut MPI_Status
-        ) => |shim, pass| complete::some(shim, real::MPI_Testsome, (count, requests), (outcount, indices, statuses), pass);
+        ) => |shim, pass| complete::some(shim, open::MPI_Testsome, (count, requests), (outcount, indices, statuses), pass);
         MPI_Request_get_status / PMPI_Request_get_status (request: MPI_Request, flag: *mut c_int, status: *mut MPI_Status)
             => |shim, pass| complete::get_status(shim, request, flag, status, pass);
         MPI_Cancel / PMPI_Cancel (request: *mut MPI_Request) => |shim, pass| complete::cancel(shim, request, pass);

@@ -1,0 +1,94 @@
+/* Ways to complete a request, among others that are null. */
+#include "paths.h"
+
+const char *const completion_names[COMPLETIONS] = {"Wait",    "Test",     "Waitany",  "Testany",   "Waitall",
+                                                   "Testall", "Waitsome", "Testsome", "get_status"};
+
+enum { AT = 1, PLACES = 3 };
+
+/* Of the calls with many statuses: the one of our request, and what the null requests got. */
+static void keep(int code, const MPI_Status *statuses, MPI_Status *status)
+{
+  *status = statuses[AT];
+  note(" others=%d,%d/%d,%d", statuses[0].MPI_SOURCE, statuses[0].MPI_TAG, statuses[2].MPI_SOURCE,
+       statuses[2].MPI_TAG);
+  note_error_field(code, &statuses[AT]);
+}
+
+static int complete_some(int (*function)(int, MPI_Request *, int *, int *, MPI_Status *), MPI_Request *requests,
+                         MPI_Status *status)
+{
+  int done = 0, indices[PLACES] = {-5, -5, -5}, code;
+  MPI_Status statuses[PLACES];
+  do {
+    blank_all(statuses, PLACES);
+    code = function(PLACES, requests, &done, indices, statuses);
+  } while (code == MPI_SUCCESS && done == 0);
+  *status = statuses[0];
+  note(" done=%d at=%d", done, indices[0]);
+  note_error_field(code, &statuses[0]);
+  return code;
+}
+
+int complete(int how, MPI_Request *request, MPI_Status *status)
+{
+  int code = complete_quietly(how, request, status);
+  note_request("request", *request);
+  return code;
+}
+
+int complete_quietly(int how, MPI_Request *request, MPI_Status *status)
+{
+  MPI_Request requests[PLACES] = {MPI_REQUEST_NULL, *request, MPI_REQUEST_NULL};
+  MPI_Status statuses[PLACES], early;
+  int code = MPI_SUCCESS, flag = 0, index = -5;
+  blank(status);
+  blank_all(statuses, PLACES);
+  switch (how) {
+  case 0:
+    code = MPI_Wait(&requests[AT], status);
+    break;
+  case 1:
+    while (code == MPI_SUCCESS && !flag)
+      code = MPI_Test(&requests[AT], &flag, status);
+    break;
+  case 2:
+    code = MPI_Waitany(PLACES, requests, &index, status);
+    note(" index=%d", index);
+    break;
+  case 3:
+    while (code == MPI_SUCCESS && !flag)
+      code = MPI_Testany(PLACES, requests, &index, &flag, status);
+    note(" index=%d", index);
+    break;
+  case 4:
+    code = MPI_Waitall(PLACES, requests, statuses);
+    keep(code, statuses, status);
+    break;
+  case 5:
+    while (code == MPI_SUCCESS && !flag)
+      code = MPI_Testall(PLACES, requests, &flag, statuses);
+    keep(code, statuses, status);
+    break;
+  case 6:
+    code = complete_some(MPI_Waitsome, requests, status);
+    break;
+  case 7:
+    code = complete_some(MPI_Testsome, requests, status);
+    break;
+  default:
+    blank(&early);
+    while (code == MPI_SUCCESS && !flag)
+      code = MPI_Request_get_status(requests[AT], &flag, &early);
+    blank(&statuses[0]);
+    MPI_Request_get_status(requests[AT], &flag, &statuses[0]);
+    code = MPI_Wait(&requests[AT], status);
+    /* Of a send's status only the cancelled flag has a meaning, so no more is noted here than that asking twice gives
+     * the same. Of a failed operation it may say so or not: that is left to MPI_Wait. */
+    if (code == MPI_SUCCESS)
+      note(" flag=%d same=%d", flag,
+           early.MPI_SOURCE == statuses[0].MPI_SOURCE && early.MPI_TAG == statuses[0].MPI_TAG);
+  }
+  *request = requests[AT];
+  return code;
+}

@@ -1,0 +1,51 @@
+/* Every way to send a message and every way to receive and complete one, numbered, so that scenarios can go through
+ * them all. Each notes what it sees on the way. */
+#ifndef PATHS_H
+#define PATHS_H
+
+#include "observe.h"
+
+/* `count` elements of `type` at `data`. */
+typedef struct {
+  void *data;
+  int count;
+  MPI_Datatype type;
+} span;
+
+/* Ways to complete one request: Wait and Test of one, any, all and some, and Request_get_status before Wait. */
+enum { COMPLETIONS = 9 };
+extern const char *const completion_names[COMPLETIONS];
+int complete(int how, MPI_Request *request, MPI_Status *status);
+/* The same, without a note of what became of the request. */
+int complete_quietly(int how, MPI_Request *request, MPI_Status *status);
+
+extern const int sends, receives;
+const char *send_name(int how);
+const char *receive_name(int how);
+
+/* Whether this way to send needs a receive that is posted already, and this way to receive can post one. */
+int send_is_ready(int how);
+int receive_is_posted(int how);
+int receive_is_persistent(int how);
+int receive_is_matched(int how);
+/* Whether it is completed by a call of its own. */
+int receive_has_request(int how);
+
+/* Sends by way `how`, completing by way `completion` where there is a request, and notes what it sees. */
+void send_by(int how, int completion, span message, int dest, int tag, MPI_Comm comm);
+
+/* Receives by way `how`. `posted` is called when the receive has been posted, where that can be told. With `exact`, a
+ * receive after a probe takes the count the probe told instead of all of the room. Gives the code of the call that
+ * completed it; notes everything else but status and code. */
+int receive_by(int how, int completion, span room, int source, int tag, MPI_Comm comm, int exact, void (*posted)(void),
+               MPI_Status *status);
+
+/* A short message without content, to bring two ranks together. */
+void signal_to(int dest);
+void await(int source);
+
+/* The room of MPI_Bsend: enough for all a scenario sends. */
+void attach(size_t bytes);
+void detach(void);
+
+#endif

@@ -1,0 +1,67 @@
+/* The program's error handler leaves by longjmp, as one may to get out of a long computation; what follows is as good
+ * as ever. (Through the frames of a library this is nobody's promise, but it works with both MPIs.) */
+#include "../observe.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+
+enum { COUNT = 4000, TAG = 8 };
+
+static jmp_buf back;
+
+static void leave(MPI_Comm *comm, int *code, ...)
+{
+  (void)comm;
+  longjmp(back, class_of(*code));
+}
+
+int main(int argc, char **argv)
+{
+  if (argc < 2)
+    return 2;
+  MPI_Comm comm;
+  MPI_Errhandler errhandler;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  peer = 1 - rank;
+  log_open(argv[1]);
+  scene("jump", 30);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_errhandler(leave, &errhandler);
+  /* Lengths that the MPI finds too long by itself, and one that is shorter than the room while it is compressed. */
+  static const int rooms[] = {COUNT - 1, 1000, 130};
+  for (volatile int i = 0; i < 6; i++) {
+    memory m = memory_new(COUNT * 8);
+    begin("%d:", i);
+    if (rank == 0) {
+      fill(m.data, m.room, i % 2 ? RANDOM : SMOOTH, (uint64_t)i);
+      MPI_Send(m.data, COUNT, MPI_DOUBLE, peer, TAG, comm);
+      MPI_Send(m.data, COUNT, MPI_DOUBLE, peer, TAG, comm);
+    } else {
+      MPI_Status status;
+      MPI_Comm_set_errhandler(comm, errhandler);
+      int class = setjmp(back);
+      if (class == 0)
+        note_code(MPI_Recv(m.data, rooms[i / 2], MPI_DOUBLE, peer, TAG, comm, &status));
+      else
+        note(" came back with class %d", class);
+      MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+      blank(&status);
+      note_code(MPI_Recv(m.data, COUNT, MPI_DOUBLE, peer, TAG, comm, &status));
+      note_status(&status, MPI_DOUBLE);
+      note(" data=%016lx", (unsigned long)digest(&m));
+    }
+    end();
+    memory_free(&m);
+  }
+  MPI_Errhandler_free(&errhandler);
+  MPI_Comm_free(&comm);
+  log_close();
+  if (rank == 0) {
+    printf("done\n");
+    fflush(stdout);
+  }
+  MPI_Finalize();
+  return 0;
+}

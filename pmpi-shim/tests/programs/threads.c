@@ -1,0 +1,229 @@
+/* Several threads in the MPI at the same time. Only where MPI_THREAD_MULTIPLE was granted. Threads note nothing: what
+ * they found is written down after they have ended. */
+#include "scenarios.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static int allowed(void)
+{
+  int level;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE && role != IDLE;
+}
+
+enum { THREADS = 4, ROUNDS = 40, ROOM = 200000 };
+
+typedef struct {
+  pthread_t thread;
+  int number, wrong;
+  uint64_t sum;
+  MPI_Comm comm;
+} worker;
+
+static int bytes_of(int number, int round)
+{
+  static const int lengths[] = {64, 1024, 1016, 9000, 80000, 200000};
+  return lengths[(number + round) % 6];
+}
+
+/* The tag, or a wildcard where the thread has a communicator to itself. */
+static void ping_pong(worker *w, int tag, int wild)
+{
+  memory out = memory_new(ROOM), in = memory_new(ROOM);
+  for (int round = 0; round < ROUNDS; round++) {
+    int bytes = bytes_of(w->number, round), how = (w->number + round) % 6, count = -1, flag = 0;
+    MPI_Status status;
+    MPI_Request request;
+    MPI_Message message;
+    fill(out.data, (size_t)bytes, round % 2 ? SMOOTH : RANDOM, (uint64_t)(w->number * 1000 + round));
+    memset(in.data, 0, ROOM);
+    for (int turn = 0; turn < 2; turn++) {
+      if ((turn == 0) == (role == SENDER)) {
+        if (round % 3)
+          MPI_Send(out.data, bytes / 8, MPI_DOUBLE, peer, tag, w->comm);
+        else {
+          MPI_Isend(out.data, bytes / 8, MPI_DOUBLE, peer, tag, w->comm, &request);
+          MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        continue;
+      }
+      int any_tag = wild ? MPI_ANY_TAG : tag, any_source = round % 2 ? MPI_ANY_SOURCE : peer;
+      switch (how) {
+      case 0:
+        MPI_Recv(in.data, ROOM / 8, MPI_DOUBLE, any_source, any_tag, w->comm, &status);
+        break;
+      case 1:
+        MPI_Irecv(in.data, ROOM / 8, MPI_DOUBLE, any_source, any_tag, w->comm, &request);
+        while (!flag)
+          MPI_Test(&request, &flag, &status);
+        break;
+      case 2:
+        MPI_Probe(any_source, any_tag, w->comm, &status);
+        MPI_Recv(in.data, ROOM / 8, MPI_DOUBLE, status.MPI_SOURCE, status.MPI_TAG, w->comm, &status);
+        break;
+      case 3:
+        while (!flag)
+          MPI_Iprobe(any_source, any_tag, w->comm, &flag, &status);
+        MPI_Irecv(in.data, ROOM / 8, MPI_DOUBLE, any_source, any_tag, w->comm, &request);
+        MPI_Waitall(1, &request, &status);
+        break;
+      case 4:
+        MPI_Mprobe(any_source, any_tag, w->comm, &message, &status);
+        MPI_Mrecv(in.data, ROOM / 8, MPI_DOUBLE, &message, &status);
+        break;
+      default:
+        MPI_Recv_init(in.data, ROOM / 8, MPI_DOUBLE, any_source, any_tag, w->comm, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, &status);
+        MPI_Request_free(&request);
+      }
+      MPI_Get_count(&status, MPI_DOUBLE, &count);
+      w->wrong += count != bytes / 8 || status.MPI_TAG != tag || status.MPI_SOURCE != peer;
+    }
+    w->wrong += digest_bytes(in.data, (size_t)bytes) != digest_bytes(out.data, (size_t)bytes);
+    w->sum = w->sum * 31 + digest(&in);
+  }
+  memory_free(&out);
+  memory_free(&in);
+}
+
+static void *on_own_tag(void *argument)
+{
+  worker *w = argument;
+  ping_pong(w, 200 + w->number, 0);
+  return NULL;
+}
+
+static void *on_own_communicator(void *argument)
+{
+  ping_pong(argument, 7, 1);
+  return NULL;
+}
+
+static void run(void *(*work)(void *), worker *workers)
+{
+  for (int i = 0; i < THREADS; i++)
+    if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
+      give_up("no thread");
+  for (int i = 0; i < THREADS; i++)
+    pthread_join(workers[i].thread, NULL);
+  for (int i = 0; i < THREADS; i++) {
+    begin("thread %d: wrong=%d sum=%016lx", i, workers[i].wrong, (unsigned long)workers[i].sum);
+    end();
+  }
+}
+
+void threads_on_own_tags(void)
+{
+  worker workers[THREADS];
+  if (!allowed())
+    return;
+  for (int i = 0; i < THREADS; i++)
+    workers[i] = (worker){.number = i, .comm = MPI_COMM_WORLD};
+  run(on_own_tag, workers);
+}
+
+void threads_on_own_communicators(void)
+{
+  worker workers[THREADS];
+  int level;
+  MPI_Query_thread(&level);
+  if (level != MPI_THREAD_MULTIPLE)
+    return;
+  for (int i = 0; i < THREADS; i++) {
+    workers[i] = (worker){.number = i};
+    MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
+  }
+  if (role != IDLE)
+    run(on_own_communicator, workers);
+  for (int i = 0; i < THREADS; i++)
+    MPI_Comm_free(&workers[i].comm);
+}
+
+/* --- one thread probes for what others receive ------------------------------------------------------------------- */
+
+static volatile int finished;
+
+/* Takes nothing: a probe alone must not keep a message from a thread that waits for it. */
+static void *probe_all_the_time(void *argument)
+{
+  int flag;
+  (void)argument;
+  while (!finished)
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  return NULL;
+}
+
+typedef struct {
+  int tag, wrong, how;
+} listener;
+
+static void *listen(void *argument)
+{
+  listener *l = argument;
+  memory in = memory_new(ROOM), expected = memory_new(ROOM);
+  for (int round = 0; round < 3 * ROUNDS; round++) {
+    int bytes = bytes_of(l->tag, round), count;
+    MPI_Status status;
+    MPI_Request request;
+    memset(in.data, 0, ROOM);
+    memset(expected.data, 0, ROOM);
+    fill(expected.data, (size_t)bytes, SMOOTH, (uint64_t)(l->tag * 1000 + round));
+    switch ((l->how + round) % 4) {
+    case 0:
+      MPI_Recv(in.data, ROOM / 8, MPI_DOUBLE, peer, l->tag, MPI_COMM_WORLD, &status);
+      break;
+    case 1:
+      /* No more than the message: for short ones the receive is too short for a frame. */
+      MPI_Irecv(in.data, bytes / 8, MPI_DOUBLE, MPI_ANY_SOURCE, l->tag, MPI_COMM_WORLD, &request);
+      MPI_Wait(&request, &status);
+      break;
+    case 2:
+      MPI_Probe(peer, l->tag, MPI_COMM_WORLD, &status);
+      MPI_Recv(in.data, bytes / 8, MPI_DOUBLE, peer, l->tag, MPI_COMM_WORLD, &status);
+      break;
+    default:
+      MPI_Sendrecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, in.data, ROOM / 8, MPI_DOUBLE, peer, l->tag, MPI_COMM_WORLD,
+                   &status);
+    }
+    MPI_Get_count(&status, MPI_DOUBLE, &count);
+    l->wrong += count != bytes / 8 || status.MPI_TAG != l->tag;
+    l->wrong += memcmp(in.data, expected.data, ROOM) != 0;
+  }
+  memory_free(&in);
+  memory_free(&expected);
+  return NULL;
+}
+
+void probing_thread(void)
+{
+  enum { LISTENERS = 2 };
+  if (!allowed())
+    return;
+  if (role == SENDER) {
+    memory m = memory_new(ROOM);
+    for (int round = 0; round < 3 * ROUNDS; round++)
+      for (int i = 0; i < LISTENERS; i++) {
+        int tag = 300 + i, bytes = bytes_of(tag, round);
+        fill(m.data, (size_t)bytes, SMOOTH, (uint64_t)(tag * 1000 + round));
+        MPI_Send(m.data, bytes / 8, MPI_DOUBLE, peer, tag, MPI_COMM_WORLD);
+      }
+    memory_free(&m);
+    return;
+  }
+  pthread_t prober, threads[LISTENERS];
+  listener listeners[LISTENERS];
+  finished = 0;
+  pthread_create(&prober, NULL, probe_all_the_time, NULL);
+  for (int i = 0; i < LISTENERS; i++) {
+    listeners[i] = (listener){.tag = 300 + i, .how = i};
+    pthread_create(&threads[i], NULL, listen, &listeners[i]);
+  }
+  for (int i = 0; i < LISTENERS; i++)
+    pthread_join(threads[i], NULL);
+  finished = 1;
+  pthread_join(prober, NULL);
+  begin("wrong=%d,%d", listeners[0].wrong, listeners[1].wrong);
+  end();
+}

@@ -1,0 +1,208 @@
+//! Runs the test programs with and without the shim, and compares what they wrote.
+
+pub(crate) mod compare;
+pub(crate) mod programs;
+
+use mpress_cluster::{Error, Launcher, Mpi, Outcome};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// MPI jobs want all cores; two at a time would be slower than one after the other, and spoil the time limits.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A job with the two known hangs of `MPI_Finalize` out of the way may take this long.
+const LIMIT: Duration = Duration::from_secs(150);
+
+/// Not by `eprintln!`: the harness hides what a passing test prints, and a skip must never look like a pass.
+pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
+    let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
+    None
+}
+
+/// What a test works with, and the permission to run jobs.
+pub(crate) struct Rig {
+    pub(crate) mpi: Mpi,
+    pub(crate) shim: PathBuf,
+    dir: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Rig {
+    /// `None` where `cargo xtask test` has not said which shim to test.
+    pub(crate) fn new(test: &str) -> Option<Self> {
+        let (Some(shim), Ok(mpi)) = (std::env::var_os("MPRESS_TEST_SHIM"), std::env::var("MPRESS_TEST_MPI"))
+        else {
+            return skip("MPRESS_TEST_SHIM and MPRESS_TEST_MPI are not set (`cargo xtask test` sets them)");
+        };
+        let shim = PathBuf::from(shim).canonicalize().expect("MPRESS_TEST_SHIM is a file");
+        let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is openmpi or mpich");
+        let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-{test}"));
+        let _new: std::io::Result<()> = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).unwrap();
+        // A test that failed has released the lock by panicking; that says nothing of the next.
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Self { mpi, shim, dir, _turn: turn })
+    }
+
+    /// A job of this program with this many ranks on every node.
+    pub(crate) fn job<'a>(
+        &'a self,
+        launcher: Launcher<'a>,
+        ranks_per_node: usize,
+        program: &str,
+        args: &[&str],
+    ) -> Plan<'a> {
+        Plan {
+            rig: self,
+            launcher,
+            ranks_per_node,
+            program: programs::built(self.mpi, program),
+            args: args.iter().map(ToString::to_string).collect(),
+            env: Vec::new(),
+            wrapper: None,
+        }
+    }
+}
+
+/// A job to be run in several ways.
+#[derive(Clone)]
+pub(crate) struct Plan<'a> {
+    rig: &'a Rig,
+    launcher: Launcher<'a>,
+    ranks_per_node: usize,
+    program: PathBuf,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    wrapper: Option<&'static str>,
+}
+
+/// What a job wrote.
+pub(crate) struct Written {
+    /// How the job was called.
+    pub(crate) name: String,
+    /// The log of every rank; empty where there is none.
+    pub(crate) logs: Vec<String>,
+    pub(crate) stdout: String,
+    /// `None` where the job was ended in `MPI_Finalize`, after its work: MPICH hangs there.
+    pub(crate) stderr: Option<String>,
+    /// Why the job did not end well, if it did not.
+    pub(crate) failure: Option<String>,
+}
+
+impl Plan<'_> {
+    /// With this variable for all ranks.
+    #[must_use]
+    pub(crate) fn env(&self, name: &str, value: &str) -> Self {
+        let mut with = self.clone();
+        with.env.push((name.to_owned(), value.to_owned()));
+        with
+    }
+
+    /// Under the shim.
+    #[must_use]
+    pub(crate) fn shimmed(&self) -> Self {
+        self.env("LD_PRELOAD", self.rig.shim.to_str().unwrap())
+    }
+
+    /// Each rank started by this shell script, whose `"$0" "$@"` is the program.
+    #[must_use]
+    pub(crate) fn wrapped(&self, script: &'static str) -> Self {
+        Self { wrapper: Some(script), ..self.clone() }
+    }
+
+    /// Runs the job. `name` tells its files from those of others.
+    #[must_use]
+    pub(crate) fn run(&self, name: &str) -> Written {
+        let prefix = self.rig.dir.join(name);
+        let log_of = |rank: usize| PathBuf::from(format!("{}.{rank}", prefix.display()));
+        // A test may run jobs of several sizes under one name.
+        for rank in 0..16 {
+            let _there_or_not: std::io::Result<()> = std::fs::remove_file(log_of(rank));
+        }
+        let mut job = self.launcher.mpirun(self.rig.mpi, self.ranks_per_node);
+        for (name, value) in &self.env {
+            job.env(name, value);
+        }
+        match self.wrapper {
+            Some(script) => job.program("sh").args(["-c", script]).arg(&self.program),
+            None => job.program(&self.program),
+        };
+        job.arg(&prefix).args(&self.args);
+        let mut written = Written {
+            name: name.to_owned(),
+            logs: Vec::new(),
+            stdout: String::new(),
+            stderr: None,
+            failure: None,
+        };
+        // One try: a job that hangs in MPI_Finalize has written its logs, which is all that is wanted of it.
+        let result = if job.is_networked() {
+            job.run_patiently(LIMIT, 1, |out| out.ends_with(b"done\n"))
+                .map(|done| Outcome::Finished(done.output))
+        } else {
+            job.run(LIMIT)
+        };
+        match result {
+            Ok(Outcome::Finished(output)) => {
+                written.stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+                let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+                if !output.status.success() || !written.stdout.ends_with("done\n") {
+                    written.failure = Some(format!("{}\n{}", output.status, first_lines(&stderr)));
+                }
+                written.stderr = Some(stderr);
+            }
+            Ok(Outcome::TimedOut(partial)) => {
+                let stderr = String::from_utf8_lossy(&partial.stderr).into_owned();
+                written.failure = Some(format!("not ended after {LIMIT:?}\n{}", first_lines(&stderr)));
+            }
+            Err(Error::HungInFinalize { .. }) => {
+                let _shown = writeln!(
+                    std::io::stderr(),
+                    "{} hung in MPI_Finalize after its work ({name})",
+                    self.rig.mpi
+                );
+            }
+            Err(error) => written.failure = Some(error.to_string()),
+        }
+        let log = |rank: usize| std::fs::read_to_string(log_of(rank));
+        let ranks = self.ranks_per_node * self.launcher.nodes();
+        written.logs = (0..ranks).map(|rank| log(rank).unwrap_or_default()).collect();
+        // Half of the logs compared would look like success.
+        assert!(log(ranks).is_err(), "`{name}` had more ranks than {ranks}");
+        let cut = written.logs.iter().position(|log| !log.ends_with("end\n"));
+        if let (None, Some(rank)) = (&written.failure, cut) {
+            written.failure = Some(format!("the log of rank {rank} is not complete"));
+        }
+        written
+    }
+}
+
+fn first_lines(text: &str) -> String {
+    text.lines().filter(|line| !line.trim().is_empty()).take(12).collect::<Vec<_>>().join("\n")
+}
+
+impl Written {
+    /// The lines of the shim on stderr; `None` where stderr is not known.
+    pub(crate) fn shim_lines(&self) -> Option<Vec<&str>> {
+        Some(self.stderr.as_deref()?.lines().filter(|line| line.contains("mpress")).collect())
+    }
+
+    /// How many messages the report says went in frames, and the ratio.
+    pub(crate) fn framed(&self) -> Option<(u64, f64)> {
+        let lines = self.shim_lines()?;
+        let line = lines.iter().find(|line| line.contains(" messages in frames over "))?;
+        let mut words = line.split([' ', ',', ';']);
+        let messages = words.nth(1)?.parse().ok()?;
+        let ratio = line.split("ratio ").nth(1)?.split(';').next()?.parse().ok()?;
+        Some((messages, ratio))
+    }
+
+    /// Fails unless the job ended well.
+    pub(crate) fn assert_well(&self) {
+        if let Some(failure) = &self.failure {
+            panic!("`{}` failed: {failure}\n{}", self.name, compare::last_lines(&self.logs));
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! A program sees the same with the shim and without: what the C programs in `programs` write down in both cases is
+//! compared byte for byte, over shared memory and between the nodes of an emulated cluster.
+//!
+//! `cargo xtask test` says which MPI and which shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+mod support;
+
+use mpress_cluster::{Cluster, Config, Launcher, Mpi};
+use std::collections::BTreeSet;
+use std::process::Command;
+use support::compare::assert_same;
+use support::{Plan, Rig, Written, skip};
+
+/// Scenarios in which it matters who is where, and how many.
+const WITH_MANY: [&str; 7] = [
+    "race",
+    "two_peers_by_wildcard",
+    "communicators",
+    "two_communicators",
+    "freed_communicators",
+    "among_collectives",
+    "matched_messages_kept",
+];
+
+/// The same job without the shim, and under it with messages inside a node in frames. Both must write the same.
+fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Written) {
+    let job = rig.job(Launcher::Local, ranks, "transparent", args);
+    let without = job.run("without");
+    let with = compressing(&job).env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&without, &with);
+    (without, with)
+}
+
+fn compressing<'a>(job: &Plan<'a>) -> Plan<'a> {
+    job.shimmed().env("MPRESS_SAME_NODE", "compress")
+}
+
+/// A test that compares nothing but passed messages would pass as well: this many went in frames, and got smaller.
+fn assert_framed(written: &Written, least: u64) {
+    // Where MPICH hung in its MPI_Finalize, the report is lost.
+    if written.stderr.is_none() {
+        return;
+    }
+    let (messages, ratio) = written.framed().expect("a report");
+    assert!(messages >= least && ratio > 1.1, "{messages} messages in frames, ratio {ratio}");
+}
+
+#[test]
+fn every_call_on_this_host() {
+    let Some(rig) = Rig::new("every_call") else { return };
+    let (without, with) = compare_on_this_host(&rig, 2, &["all"]);
+    assert_framed(&with, 3000);
+
+    // As a user gets it: nothing to do inside a node.
+    let job = rig.job(Launcher::Local, 2, "transparent", &["all"]);
+    let passed = job.shimmed().env("MPRESS_REPORT", "summary").run("passed");
+    assert_same(&without, &passed);
+    assert_eq!(passed.framed().map(|(messages, _)| messages), Some(0));
+}
+
+#[test]
+fn every_call_where_threads_are_allowed() {
+    let Some(rig) = Rig::new("threads") else { return };
+    let (without, with) = compare_on_this_host(&rig, 2, &["multiple", "all"]);
+    assert_framed(&with, 3000);
+    if !without.logs[0].contains("thread 0") {
+        skip::<()>(format!("{} does not grant MPI_THREAD_MULTIPLE", rig.mpi));
+    }
+}
+
+#[test]
+fn three_ranks_on_this_host() {
+    let Some(rig) = Rig::new("three_ranks") else { return };
+    let (_, with) = compare_on_this_host(&rig, 3, &WITH_MANY);
+    assert_framed(&with, 500);
+}
+
+#[test]
+fn random_schedules_on_this_host() {
+    let Some(rig) = Rig::new("random") else { return };
+    let (_, with) = compare_on_this_host(&rig, 2, &["random", "1", "120"]);
+    assert_framed(&with, 1000);
+    let (_, with) = compare_on_this_host(&rig, 3, &["random", "1000", "20"]);
+    assert_framed(&with, 200);
+    compare_on_this_host(&rig, 2, &["multiple", "random", "2000", "30"]);
+}
+
+/// A cluster as fast as the machine: what is tested here is not speed.
+fn two_nodes() -> Option<Cluster> {
+    match Cluster::permitted() {
+        Ok(()) => Some(Cluster::new(Config { nodes: 2, rate: None }).unwrap()),
+        Err(error) => skip(error),
+    }
+}
+
+fn compare_on_nodes(
+    rig: &Rig,
+    cluster: &Cluster,
+    ranks_per_node: usize,
+    name: &str,
+    args: &[&str],
+) -> Written {
+    let job = rig.job(Launcher::Cluster(cluster), ranks_per_node, "transparent", args);
+    let without = job.run(&format!("{name}-without"));
+    let with = job.shimmed().env("MPRESS_REPORT", "summary").run(&format!("{name}-with"));
+    assert_same(&without, &with);
+    with
+}
+
+#[test]
+fn every_call_between_two_nodes() {
+    let Some(rig) = Rig::new("nodes") else { return };
+    let Some(cluster) = two_nodes() else { return };
+    // MPICH spins while it waits: more ranks than cores take it minutes.
+    let ranks_per_node = if rig.mpi == Mpi::Mpich { 1 } else { 2 };
+    let with = compare_on_nodes(&rig, &cluster, ranks_per_node, "all", &["all"]);
+    assert_framed(&with, 3000);
+}
+
+#[test]
+fn two_ranks_on_each_of_two_nodes() {
+    let Some(rig) = Rig::new("two_each") else { return };
+    let Some(cluster) = two_nodes() else { return };
+    let with = compare_on_nodes(&rig, &cluster, 2, "many", &WITH_MANY);
+    assert_framed(&with, 300);
+    compare_on_nodes(&rig, &cluster, 2, "random", &["random", "3000", "16"]);
+}
+
+#[test]
+fn a_wrong_setting_is_one_line_and_changes_nothing() {
+    let Some(rig) = Rig::new("wrong_setting") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair", "probes"]);
+    let without = job.run("without");
+    for (name, value, line) in [
+        ("MPRESS_REPORT", "loud", "MPRESS_REPORT=loud: expected none, summary or full"),
+        ("MPRESS_REPROT", "full", "MPRESS_REPROT: unknown setting"),
+    ] {
+        let with = compressing(&job).env(name, value).run(name);
+        assert_same(&without, &with);
+        let lines = with.shim_lines().unwrap();
+        assert!(lines.len() == 1 && lines[0].contains(line), "{lines:?}");
+    }
+}
+
+#[test]
+fn ranks_that_disagree_pass_everything_through() {
+    let Some(rig) = Rig::new("disagree") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair", "probes"]);
+    let without = job.run("without");
+    for (name, script) in [
+        (
+            "disabled",
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_DISABLE=1; exec "$0" "$@""#,
+        ),
+        (
+            "enabled",
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] && export MPRESS_DISABLE=1; exec "$0" "$@""#,
+        ),
+        (
+            "wrong",
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_REPORT=loud; exec "$0" "$@""#,
+        ),
+        (
+            "report",
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_REPORT=full; exec "$0" "$@""#,
+        ),
+    ] {
+        let with = compressing(&job).wrapped(script).run(name);
+        assert_same(&without, &with);
+        let lines = with.shim_lines().unwrap();
+        assert!(lines.len() == 1 && lines[0].contains("different versions or settings"), "{name}: {lines:?}");
+    }
+    let all = compressing(&job).env("MPRESS_DISABLE", "1").env("MPRESS_REPORT", "full").run("all");
+    assert_same(&without, &all);
+    assert_eq!(all.shim_lines().unwrap(), Vec::<&str>::new(), "disabled in all ranks: not a word");
+}
+
+#[test]
+fn the_report_is_what_was_asked_for() {
+    let Some(rig) = Rig::new("report") else { return };
+    let job = compressing(&rig.job(Launcher::Local, 2, "transparent", &["every_pair"]));
+    let lines_of = |value| {
+        let written = job.env("MPRESS_REPORT", value).run(value);
+        written.assert_well();
+        written.shim_lines().unwrap().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(lines_of("none"), Vec::<String>::new());
+    let summary = lines_of("summary");
+    assert_eq!(summary.len(), 1, "{summary:?}");
+    assert!(summary[0].starts_with("mpress: ") && summary[0].contains("over 2 ranks"), "{summary:?}");
+    let full = lines_of("full");
+    assert!(full.len() > 3, "{full:?}");
+    for word in ["f64", "dfcm", "raw", "f32"] {
+        assert!(full.iter().skip(2).any(|line| line.contains(word)), "no {word} in {full:#?}");
+    }
+}
+
+#[test]
+fn a_damaged_frame_is_an_error_and_never_data() {
+    let Some(rig) = Rig::new("poison") else { return };
+    let written = compressing(&rig.job(Launcher::Local, 2, "poison", &[])).run("poison");
+    written.assert_well();
+    assert!(written.stdout.contains(" damaged frames, 0 wrong\n"), "{}", written.stdout);
+    let checked = written.logs[0].lines().filter(|line| line.ends_with("outside=clean")).count();
+    assert!(checked > 500 && !written.logs[0].contains("touched"), "{checked} checks");
+}
+
+#[test]
+fn messages_sent_while_others_finalize() {
+    let Some(rig) = Rig::new("late") else { return };
+    let job = rig.job(Launcher::Local, 2, "late", &[]);
+    let without = job.run("without");
+    assert_same(&without, &compressing(&job).run("with"));
+    assert_same(&without, &compressing(&job).env("MPRESS_REPORT", "summary").run("with-report"));
+}
+
+#[test]
+fn an_error_handler_that_does_not_come_back() {
+    let Some(rig) = Rig::new("jump") else { return };
+    let job = rig.job(Launcher::Local, 2, "jump", &[]);
+    assert_same(&job.run("without"), &compressing(&job).run("with"));
+}
+
+#[test]
+fn only_mpi_functions_are_exported_and_both_names_of_each() {
+    let Some(rig) = Rig::new("symbols") else { return };
+    let output = Command::new("nm").args(["-D", "--defined-only"]).arg(&rig.shim).output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let names: BTreeSet<&str> = text.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    let of = |prefix| names.iter().filter_map(|name| name.strip_prefix(prefix)).collect::<BTreeSet<_>>();
+    let (mpi, pmpi) = (of("MPI_"), of("PMPI_"));
+    assert_eq!(mpi, pmpi);
+    assert_eq!(mpi.len() + pmpi.len(), names.len(), "{names:?}");
+    for name in ["Send", "Recv", "Isend", "Irecv", "Startall", "Waitsome", "Improbe", "Imrecv", "Init_thread"]
+    {
+        assert!(mpi.contains(name), "{name}");
+    }
+}
