@@ -39,7 +39,7 @@ pub(crate) unsafe fn blocking(
         if !shim.multiple && shim.stash.is_empty() {
             return in_one_call(shim, &message, &peers, status);
         }
-        match start(shim, &message, &peers, false) {
+        match start(shim, &message, &peers, true) {
             Ok(active) => wait(shim, active, status),
             Err(error) => raise(message.comm, error),
         }

@@ -26,7 +26,7 @@ pub(crate) unsafe fn blocking(
     }
     // SAFETY: the program's own arguments.
     unsafe {
-        match start(shim, &out, &into, Halves::Blocking) {
+        match start(shim, &out, &into, Manner { detached: false, blocking: true }) {
             Ok((receive, send)) => finish(shim, receive, send, status),
             Err(code) => raise(into.comm, code),
         }
@@ -46,7 +46,7 @@ pub(crate) unsafe fn replace(
     }
     // SAFETY: the program's own arguments.
     unsafe {
-        match start(shim, &out, &into, Halves::Replacing) {
+        match start(shim, &out, &into, Manner { detached: true, blocking: true }) {
             Ok((receive, send)) => finish(shim, receive, send, status),
             Err(code) => raise(into.comm, code),
         }
@@ -67,7 +67,7 @@ pub(crate) unsafe fn nonblocking(
     }
     // SAFETY: the program's own arguments and places.
     unsafe {
-        match start(shim, &out, &into, Halves::Nonblocking) {
+        match start(shim, &out, &into, Manner { detached: true, blocking: false }) {
             Ok((receive, send)) => {
                 shim.orphans.adopt(send, true);
                 *request = shim.requests.hand_out(receive);
@@ -78,13 +78,13 @@ pub(crate) unsafe fn nonblocking(
     }
 }
 
-/// Which of the calls the two halves belong to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Halves {
-    Blocking,
-    Replacing,
-    #[cfg(mpi_large_count)]
-    Nonblocking,
+/// How the call that the two halves belong to goes about them.
+#[derive(Clone, Copy)]
+struct Manner {
+    /// What goes out is copied before anything can come in.
+    detached: bool,
+    /// The call itself reports errors of the receive; else the completion call does.
+    blocking: bool,
 }
 
 /// Starts both.
@@ -92,17 +92,16 @@ unsafe fn start(
     shim: &Shim,
     out: &Envelope,
     into: &Envelope,
-    halves: Halves,
+    manner: Manner,
 ) -> Result<(Active, Active), Error> {
     // SAFETY: the caller vouches for both messages.
     unsafe {
-        if halves == Halves::Blocking {
-            let receive = recv::start_any(shim, into, false)?;
-            return Ok((receive, send::start(shim, Mode::Standard, out, false)?));
+        if manner.detached {
+            let send = send::start(shim, Mode::Standard, out, true)?;
+            return Ok((recv::start_any(shim, into, manner.blocking)?, send));
         }
-        // What goes out is copied before anything can come in.
-        let send = send::start(shim, Mode::Standard, out, true)?;
-        Ok((recv::start_any(shim, into, halves == Halves::Replacing)?, send))
+        let receive = recv::start_any(shim, into, manner.blocking)?;
+        Ok((receive, send::start(shim, Mode::Standard, out, false)?))
     }
 }
 
