@@ -60,6 +60,7 @@ int main(int argc, char **argv) {
     qsort(times, rounds, sizeof(double), ascending);
     printf("bytes %ld rounds %ld median_us %.3f p90_us %.3f%s\n", bytes, rounds, times[rounds / 2] * 1e6,
            times[rounds * 9 / 10] * 1e6, wrong ? " WRONG DATA" : "");
+    fflush(stdout);
   }
   MPI_Finalize();
   return wrong;
