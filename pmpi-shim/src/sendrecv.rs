@@ -13,11 +13,12 @@ fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
     shim.framed_send(out).is_some() || shim.meets_frames(into).is_some()
 }
 
-/// Sendrecv.
+/// Sendrecv, and with `detached` Sendrecv_replace.
 pub(crate) unsafe fn blocking(
     shim: &Shim,
     out: Envelope,
     into: Envelope,
+    detached: bool,
     status: *mut MPI_Status,
     pass: impl Fn() -> c_int,
 ) -> c_int {
@@ -26,29 +27,9 @@ pub(crate) unsafe fn blocking(
     }
     // SAFETY: the program's own arguments.
     unsafe {
-        match start(shim, &out, &into, Manner { detached: false, blocking: true }) {
+        match start(shim, &out, &into, Manner { detached, blocking: true }) {
             Ok((receive, send)) => finish(shim, receive, send, status),
-            Err(code) => raise(into.comm, code),
-        }
-    }
-}
-
-/// Sendrecv_replace.
-pub(crate) unsafe fn replace(
-    shim: &Shim,
-    out: Envelope,
-    into: Envelope,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    if !ours(shim, &out, &into) {
-        return pass();
-    }
-    // SAFETY: the program's own arguments.
-    unsafe {
-        match start(shim, &out, &into, Manner { detached: true, blocking: true }) {
-            Ok((receive, send)) => finish(shim, receive, send, status),
-            Err(code) => raise(into.comm, code),
+            Err(error) => raise(into.comm, error),
         }
     }
 }

@@ -230,7 +230,7 @@ table! {
             => |shim, pass| sendrecv::blocking(shim,
                 Envelope::new(Span::new(sendbuf.cast_mut(), sendcount, sendtype), dest, sendtag, comm),
                 Envelope::new(Span::new(recvbuf, recvcount, recvtype), source, recvtag, comm),
-                status, pass);
+                false, status, pass);
         #[cfg(mpi_large_count)]
         MPI_Sendrecv_c / PMPI_Sendrecv_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype, dest: c_int, sendtag: c_int,
             recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, source: c_int, recvtag: c_int,
@@ -238,20 +238,20 @@ table! {
             => |shim, pass| sendrecv::blocking(shim,
                 Envelope::new(Span::new(sendbuf.cast_mut(), sendcount, sendtype), dest, sendtag, comm),
                 Envelope::new(Span::new(recvbuf, recvcount, recvtype), source, recvtag, comm),
-                status, pass);
+                false, status, pass);
         MPI_Sendrecv_replace / PMPI_Sendrecv_replace (buf: *mut c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int,
             comm: MPI_Comm, status: *mut MPI_Status)
-            => |shim, pass| sendrecv::replace(shim,
+            => |shim, pass| sendrecv::blocking(shim,
                 Envelope::new(Span::new(buf, count, datatype), dest, sendtag, comm),
                 Envelope::new(Span::new(buf, count, datatype), source, recvtag, comm),
-                status, pass);
+                true, status, pass);
         #[cfg(mpi_large_count)]
         MPI_Sendrecv_replace_c / PMPI_Sendrecv_replace_c (buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int,
             comm: MPI_Comm, status: *mut MPI_Status)
-            => |shim, pass| sendrecv::replace(shim,
+            => |shim, pass| sendrecv::blocking(shim,
                 Envelope::new(Span::new(buf, count, datatype), dest, sendtag, comm),
                 Envelope::new(Span::new(buf, count, datatype), source, recvtag, comm),
-                status, pass);
+                true, status, pass);
         #[cfg(mpi_large_count)]
         MPI_Isendrecv / PMPI_Isendrecv (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype, dest: c_int, sendtag: c_int,
             recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, source: c_int, recvtag: c_int,

@@ -18,8 +18,11 @@ const TURNS: usize = 5;
 const TRIES: u32 = 20;
 
 /// Bytes, exchanges on this host and on the cluster, payload.
-const CASES: [(&str, &str, &str, &str); 3] =
-    [("8", "200000", "20000", "smooth"), ("512", "200000", "20000", "smooth"), ("1048576", "2000", "60", "random")];
+const CASES: [(&str, &str, &str, &str); 3] = [
+    ("8", "200000", "20000", "smooth"),
+    ("512", "200000", "20000", "smooth"),
+    ("1048576", "2000", "60", "random"),
+];
 
 /// Measures on this host and, where permitted, on an emulated cluster of 1 Gbit/s.
 pub(crate) fn run(paths: &Paths) -> Result<(), Error> {
@@ -38,7 +41,12 @@ pub(crate) fn run(paths: &Paths) -> Result<(), Error> {
     for mpi in Mpi::ALL {
         let program = paths.examples(mpi).join("pingpong");
         let mut compiler = Command::new(mpi.mpicc());
-        compiler.arg("-O2").arg("-o").arg(&program).arg(paths.root().join("benches/mpi/pingpong.c")).arg("-lm");
+        compiler
+            .arg("-O2")
+            .arg("-o")
+            .arg(&program)
+            .arg(paths.root().join("benches/mpi/pingpong.c"))
+            .arg("-lm");
         step::run(&format!("build of pingpong for {}", mpi.title()), &mut compiler)?;
         let launchers =
             [("this host", Some(Launcher::Local)), ("1 Gbit/s", cluster.as_ref().map(Launcher::Cluster))];
