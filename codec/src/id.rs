@@ -13,4 +13,10 @@ impl CodecId {
     pub const DFCM_F64: Self = Self(1);
     /// DFCM over 32-bit floats, by the same construction.
     pub const DFCM_F32: Self = Self(2);
+    /// Packed differences of 64-bit words, floats or integers (`docs/format/diffpack.md`).
+    pub const DIFFPACK_64: Self = Self(3);
+    /// Packed differences of 32-bit words, by the same construction.
+    pub const DIFFPACK_32: Self = Self(4);
+    /// Packed differences of 16-bit words, by the same construction.
+    pub const DIFFPACK_16: Self = Self(5);
 }

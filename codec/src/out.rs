@@ -84,6 +84,17 @@ impl<'a> Out<'a> {
         Ok(())
     }
 
+    /// Adds `n` zero bytes, for a decoder that works in place, and gives all that has been written.
+    ///
+    /// # Errors
+    /// [`Full`] if there is less room than that; nothing is added then.
+    #[inline]
+    pub fn extend_zeroed(&mut self, n: usize) -> Result<&mut [u8], Full> {
+        self.spare(n)?.fill(MaybeUninit::new(0));
+        self.len += n;
+        Ok(self.written_mut())
+    }
+
     /// Stores all of `bytes` at the end but adds only the first `keep` (at most `N`) of them, so that a
     /// bit packer can store whole words at a fixed cost and advance by a part. Where fewer than `N` bytes of
     /// room are left, only the kept ones are stored.
@@ -128,6 +139,9 @@ mod tests {
         assert_eq!(out.written(), b"a");
         out.written_mut()[0] = b'x';
         assert_eq!(out.written(), b"x");
+        assert_eq!(out.extend_zeroed(5), Err(Full));
+        out.extend_zeroed(2).unwrap()[1] = b'y';
+        assert_eq!((out.written(), out.remaining()), (&b"xy\0"[..], 2));
     }
 
     #[test]

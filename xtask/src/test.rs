@@ -7,7 +7,7 @@ use crate::paths::Paths;
 use crate::step::Step;
 
 /// The crates whose kernels exist once per SIMD level.
-const KERNELS: [&str; 4] = ["-p", "mpress-codec", "-p", "mpress-dfcm"];
+const KERNELS: [&str; 6] = ["-p", "mpress-codec", "-p", "mpress-dfcm", "-p", "mpress-diffpack"];
 
 /// The steps, cheapest knowledge first.
 pub(crate) fn steps(paths: &Paths) -> Vec<Step> {

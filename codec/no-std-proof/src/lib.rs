@@ -9,3 +9,4 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 // One use of each crate, so that the linker cannot drop it unseen.
 pub use mpress_codec::frame::Header;
 pub use mpress_dfcm as dfcm;
+pub use mpress_diffpack as diffpack;

@@ -1,0 +1,82 @@
+//! The unit of work: 2 KiB of words or residuals, seen as 32 groups of 64 bytes.
+#![forbid(unsafe_code)]
+
+use crate::format::{BLOCK, GROUP, GROUPS};
+
+/// The bytes of a block in an unaligned message.
+pub(crate) type Bytes = [u8; BLOCK];
+/// The bytes of a group.
+pub(crate) type Group = [u8; GROUP];
+/// The widths of a block's groups.
+pub(crate) type Widths = [u8; GROUPS];
+
+/// A bit for each word of a block.
+pub(crate) type Mask = [u8; BLOCK / 2 / 8];
+
+/// A block of zero words.
+pub(crate) static ZEROS: Bytes = [0; BLOCK];
+
+/// A block in a buffer of ours, aligned to vectors.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub struct Block(pub(crate) Bytes);
+
+impl Block {
+    pub(crate) const ZERO: Self = Self([0; BLOCK]);
+
+    /// The bytes as groups; there are always [`GROUPS`].
+    #[inline(always)]
+    pub(crate) fn groups(&self) -> &[Group; GROUPS] {
+        groups(&self.0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn groups_mut(&mut self) -> &mut [Group; GROUPS] {
+        match self.0.as_chunks_mut().0.first_chunk_mut() {
+            Some(groups) => groups,
+            None => unreachable!(),
+        }
+    }
+}
+
+/// The groups of a block.
+#[inline(always)]
+pub(crate) fn groups(bytes: &Bytes) -> &[Group; GROUPS] {
+    match bytes.as_chunks().0.first_chunk() {
+        Some(groups) => groups,
+        None => unreachable!(),
+    }
+}
+
+/// The `N` bytes from byte `at`; bytes behind the end are zeros, put into `spare`.
+#[inline(always)]
+pub(crate) fn window<'a, const N: usize>(bytes: &'a [u8], at: usize, spare: &'a mut [u8; N]) -> &'a [u8; N] {
+    match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        Some(window) => window,
+        None => near_the_end(bytes, at, spare),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn near_the_end<'a, const N: usize>(bytes: &[u8], at: usize, spare: &'a mut [u8; N]) -> &'a [u8; N] {
+    spare.fill(0);
+    for (to, from) in spare.iter_mut().zip(bytes.iter().skip(at)) {
+        *to = *from;
+    }
+    spare
+}
+
+/// The sum of some widths, and the greatest one.
+#[inline(always)]
+pub(crate) fn sum_and_greatest(widths: &[u8]) -> (usize, u8) {
+    let both = |widths: &[u8]| {
+        let sum: u16 = widths.iter().map(|width| u16::from(*width)).sum();
+        (usize::from(sum), widths.iter().fold(0, |greatest, width| greatest.max(*width)))
+    };
+    // Nearly always it is a whole block: a length that the compiler sees.
+    match widths.first_chunk::<GROUPS>() {
+        Some(widths) => both(widths),
+        None => both(widths),
+    }
+}

@@ -1,0 +1,319 @@
+//! The receiving side.
+#![forbid(unsafe_code)]
+
+use crate::block::{Block, Widths, window};
+use crate::format::{BLOCK, GROUP, GROUPS, HEADER, Head, MAX_REACH, VERSION};
+use crate::kernel::{self, Kernel, Work};
+use crate::predictor::{Domain, Malformed, Predictor, Slots};
+use crate::split::count;
+use crate::window::Window;
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
+use mpress_codec::simd::Level;
+use mpress_codec::{Decode, DecodeError, Full, Out};
+
+/// The words before a block as far as a predictor may reach, and the block.
+type DecodeWindow = Window<{ GROUP + (MAX_REACH + 1) * 8 + BLOCK }>;
+
+/// Decodes messages of words `W`, whatever effort they were encoded with. It holds 24 KiB of memory.
+#[derive(Clone, Debug)]
+pub struct Decoder<W> {
+    level: Level,
+    window: DecodeWindow,
+    residuals: Block,
+    wide: Block,
+    other: Block,
+    words: PhantomData<W>,
+}
+
+impl<W: Word> Decoder<W> {
+    /// A decoder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            level: Level::detect(),
+            window: DecodeWindow::new(),
+            residuals: Block::ZERO,
+            wide: Block::ZERO,
+            other: Block::ZERO,
+            words: PhantomData,
+        }
+    }
+
+    /// The same with a kernel of this level. The result is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<W: Word> Default for Decoder<W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: Word> Decode for Decoder<W> {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let start = out.len();
+        let result = kernel::with(self.level, Message { decoder: self, wire, start, out });
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
+    }
+
+    /// Does nothing: a decoder remembers no message.
+    fn reset(&mut self) {}
+}
+
+struct Message<'a, 'b, W> {
+    decoder: &'a mut Decoder<W>,
+    wire: &'a [u8],
+    start: usize,
+    out: &'a mut Out<'b>,
+}
+
+impl<W: Word> Work<W> for Message<'_, '_, W> {
+    type Output = Result<(), DecodeError>;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), DecodeError> {
+        let raw_len = self.out.remaining();
+        let mut wire = Wire { bytes: self.wire, at: 0 };
+        let [version, rest] = wire.take_array()?;
+        if version != VERSION {
+            return Err(DecodeError::new(Unsupported, 0));
+        }
+        if usize::from(rest) != raw_len % 8 {
+            return Err(DecodeError::new(if rest < 8 { Length } else { Corrupt }, 1));
+        }
+        debug_assert_eq!(wire.at, HEADER);
+        let mut slots = Slots::new();
+        let mut left = raw_len / W::WIDTH;
+        while left > 0 {
+            let words = left.min(W::BLOCK);
+            self.decoder.block(kernel, &mut wire, words, &mut slots, self.out, self.start)?;
+            left -= words;
+        }
+        let full = DecodeError::new(Length, wire.at);
+        self.out.extend_from_slice(wire.take(raw_len % W::WIDTH)?).map_err(|Full { .. }| full)?;
+        if wire.at == self.wire.len() { Ok(()) } else { Err(DecodeError::new(Length, wire.at)) }
+    }
+}
+
+/// The wire and how far it has been read.
+struct Wire<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Wire<'a> {
+    #[inline(always)]
+    fn take(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
+        let rest = self.bytes.get(self.at..).and_then(|rest| rest.get(..len));
+        let taken = rest.ok_or(DecodeError::new(Truncated, self.bytes.len()))?;
+        self.at += len;
+        Ok(taken)
+    }
+
+    #[inline(always)]
+    fn take_array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let at = self.at;
+        self.take(N)?.first_chunk().copied().ok_or(DecodeError::new(Truncated, at))
+    }
+
+    #[inline(always)]
+    fn head(&mut self) -> Result<Head, DecodeError> {
+        self.take_array().map(|bytes| Head(u16::from_le_bytes(bytes)))
+    }
+
+    fn corrupt(&self) -> DecodeError {
+        DecodeError::new(Corrupt, self.at)
+    }
+
+    #[inline(always)]
+    fn predictor<W: Word>(&mut self, head: Head, slots: &mut Slots) -> Result<Predictor, DecodeError> {
+        if head.code() != Head::DEFINED {
+            return slots.get(head.code()).ok_or(self.corrupt());
+        }
+        match Predictor::from_wire::<W>(&self.bytes[self.at..]) {
+            Ok((predictor, len)) => {
+                self.at += len;
+                slots.define(predictor);
+                Ok(predictor)
+            }
+            Err(Malformed::Truncated) => Err(DecodeError::new(Truncated, self.bytes.len())),
+            Err(Malformed::Corrupt) => Err(self.corrupt()),
+        }
+    }
+
+    /// Reads a stream of `words` residuals.
+    #[inline(always)]
+    fn stream<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        head: Head,
+        words: usize,
+        residuals: &mut Block,
+    ) -> Result<(), DecodeError> {
+        let groups = words.div_ceil(W::LANES);
+        let bits = head.offset_bits();
+        let from = self.at;
+        self.take((groups * bits as usize).div_ceil(8))?;
+        let widths = widths(kernel, &self.bytes[from..], head);
+        let used = &widths[..groups.min(GROUPS)];
+        let Some(last) = used.last() else { return Ok(()) };
+        let (sum, too_wide) = sum(&widths, groups, W::BITS);
+        if too_wide {
+            return Err(self.corrupt());
+        }
+        let missing = groups * W::LANES - words;
+        let len = sum * W::LANES / 8 - usize::from(*last) * missing / 8;
+        let from = self.at;
+        self.take(len)?;
+        kernel.unpack(&self.bytes[from..], &widths, words, residuals);
+        Ok(())
+    }
+}
+
+/// The widths of a stream's groups, whose offsets are at the front of `wire`: eight offsets are as many bytes as one has
+/// bits. Widths behind the last group are arbitrary.
+#[inline(always)]
+fn widths<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head) -> Widths {
+    let bits = head.offset_bits();
+    let mut widths = [head.minimum(); GROUPS];
+    if bits == 0 {
+        return widths;
+    }
+    let minimums = u64::from(head.minimum()) * EACH;
+    for (eight, i) in widths.as_chunks_mut::<8>().0.iter_mut().zip(0..) {
+        let mut spare = [0; 8];
+        let packed = u64::from_le_bytes(*window(wire, i * bits as usize, &mut spare));
+        // No sum passes 127 + 127: no carry.
+        *eight = (kernel.spread(packed, bits) + minimums).to_le_bytes();
+    }
+    widths
+}
+
+/// A one in each byte.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// The sum of some widths, and whether one of them is above `most`. They are looked at in eights, as they were stored.
+#[inline(always)]
+fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
+    const PAIRS: u64 = 0x00ff_00ff_00ff_00ff;
+    let (mut sum, mut above) = (0, 0);
+    for (eight, i) in widths.as_chunks().0.iter().zip(0..) {
+        let left = groups.saturating_sub(i * 8).min(8) as u32;
+        if left == 0 {
+            break;
+        }
+        let eight = u64::from_le_bytes(*eight) << (64 - 8 * left);
+        above |= eight | (eight & (EACH * 127)).wrapping_add(EACH * u64::from(127 - most));
+        let pairs = (eight & PAIRS) + (eight >> 8 & PAIRS);
+        sum += pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48;
+    }
+    (sum as usize, above & (EACH * 128) != 0)
+}
+
+impl<W: Word> Decoder<W> {
+    #[inline(always)]
+    fn block<K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        words: usize,
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+        start: usize,
+    ) -> Result<(), DecodeError> {
+        let len = words * W::WIDTH;
+        let place = wire.at;
+        let full = DecodeError::new(Length, place);
+        let head = wire.head()?;
+        if head.code() == Head::STORED {
+            if head != Head::stored() {
+                return Err(DecodeError::new(Corrupt, place));
+            }
+            return out.extend_from_slice(wire.take(len)?).map_err(|_| full);
+        }
+        let predictor = wire.predictor::<W>(head, slots)?;
+        let mut maximum = W::ZERO;
+        if !predictor.is_difference() {
+            maximum = W::load(wire.take(W::WIDTH)?, 0);
+        }
+        let groups = words.div_ceil(W::LANES);
+        let mut strip = [0; GROUPS];
+        if head.has(Head::STRIP) {
+            if !predictor.is_difference() {
+                return Err(DecodeError::new(Corrupt, place));
+            }
+            for (pair, counts) in strip.as_chunks_mut().0.iter_mut().zip(wire.take(groups.div_ceil(2))?) {
+                *pair = [counts & 15, counts >> 4];
+            }
+        }
+        if head.has(Head::SPLIT) {
+            let mut mask = [0; _];
+            let bits = wire.take(words.div_ceil(8))?;
+            mask[..bits.len()].copy_from_slice(bits);
+            if !words.is_multiple_of(8) {
+                mask[words / 8] &= (1 << (words % 8)) - 1;
+            }
+            let place = wire.at;
+            let narrow_head = wire.head()?;
+            if !narrow_head.is_plain() {
+                return Err(DecodeError::new(Corrupt, place));
+            }
+            let wide_words = count(&mask);
+            let Self { residuals, wide, other: narrow, .. } = self;
+            wire.stream::<W, K>(kernel, head, wide_words, wide)?;
+            wire.stream::<W, K>(kernel, narrow_head, words - wide_words, narrow)?;
+            kernel.collect(wide, narrow, &mask, residuals);
+        } else {
+            wire.stream::<W, K>(kernel, head, words, &mut self.residuals)?;
+        }
+        if head.has(Head::STRIP) {
+            unstrip::<W>(&mut self.residuals, &strip);
+        }
+
+        let done = out.len() - start;
+        let reach = predictor.reach() * W::WIDTH;
+        match predictor.domain {
+            Domain::Below | Domain::BelowRotated => {
+                let rotation = u32::from(predictor.domain == Domain::BelowRotated);
+                kernel.undo_below(&self.residuals, maximum, rotation, &mut self.other.0);
+                out.extend_from_slice(&self.other.0[..len]).map_err(|_| full)
+            }
+            Domain::Integer if reach + GROUP <= done && len == BLOCK => {
+                let message = &mut out.extend_zeroed(BLOCK).map_err(|_| full)?[start..];
+                kernel.undo_difference(&self.residuals, predictor.lags(), message, done);
+                Ok(())
+            }
+            Domain::Integer => {
+                self.window.fill(&out.written()[start..], done, reach);
+                let at = DecodeWindow::AT;
+                kernel.undo_difference(&self.residuals, predictor.lags(), self.window.bytes_mut(), at);
+                out.extend_from_slice(&self.window.block()[..len]).map_err(|_| full)
+            }
+            Domain::Fixed(unit) => {
+                self.window.fill_fixed(kernel, &out.written()[start..], done, reach, unit);
+                let at = DecodeWindow::AT;
+                kernel.undo_difference(&self.residuals, predictor.lags(), self.window.bytes_mut(), at);
+                kernel.to_float(self.window.block(), unit.into(), &mut self.other.0);
+                out.extend_from_slice(&self.other.0[..len]).map_err(|_| full)
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn unstrip<W: Word>(residuals: &mut Block, counts: &Widths) {
+    for (group, count) in residuals.groups_mut().iter_mut().zip(counts) {
+        for word in W::split_mut(group).0 {
+            *word = W::from_bytes(*word).unzigzag().doubled(u32::from(*count)).zigzag().to_bytes();
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The sending side, and the facts of the codec.
+#![forbid(unsafe_code)]
+
+use crate::blocks::Blocks;
+use crate::effort::{Effort, Settings};
+use crate::format::{BLOCK, HEADER, Head, VERSION};
+use crate::hints::Hints;
+use crate::kernel::{self, Kernel, Work};
+use crate::predictor::Slots;
+use crate::search::{Search, Shortlist};
+use crate::window::Window;
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::simd::Level;
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+
+/// A copy of a block at a message's edge: 6 KiB of words before it.
+pub(crate) type EdgeWindow = Window<8192>;
+
+/// The facts of the codec for one word: [`Diffpack64`](crate::Diffpack64), [`Diffpack32`](crate::Diffpack32),
+/// [`Diffpack16`](crate::Diffpack16).
+#[derive(Clone, Copy, Debug)]
+pub struct Diffpack<W>(PhantomData<W>);
+
+impl<W: Word> Codec for Diffpack<W> {
+    const ID: CodecId = W::ID;
+    const NAME: &'static str = W::NAME;
+    const WIDTH: usize = W::WIDTH;
+    const STATEFUL: bool = false;
+
+    /// `raw_len`, 2 for each block, and 2 (format, section 9).
+    fn max_encoded_len(raw_len: usize) -> Option<usize> {
+        raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(HEADER)
+    }
+}
+
+/// Encodes messages of words `W`. It holds 15 KiB of memory.
+#[derive(Clone, Debug)]
+pub struct Encoder<W> {
+    effort: Effort,
+    level: Level,
+    blocks: Blocks<W>,
+    hints: Hints,
+}
+
+impl<W: Word> Encoder<W> {
+    /// An encoder that takes this effort. The wire of a message depends on nothing but the message and the effort.
+    #[must_use]
+    pub fn new(effort: Effort) -> Self {
+        Self { effort, level: Level::detect(), blocks: Blocks::new(), hints: Hints::none() }
+    }
+
+    /// An encoder that remembers which predictors were good for earlier messages of the same length, and so has less to
+    /// look for. What it writes depends on the messages before; every decoder reads it all the same.
+    #[must_use]
+    pub fn remembering(effort: Effort) -> Self {
+        Self { hints: Hints::some(), ..Self::new(effort) }
+    }
+
+    /// The same with a kernel of this level. The wire is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<W: Word> Encoder<W> {
+    /// Whether encoding this message can make it smaller, by a look at a few places of it: `false` only where all bits
+    /// of its words look random, and encoding would only store it. It takes a fraction of a microsecond, so that a layer that can
+    /// send the message as it is should ask first.
+    #[must_use]
+    pub fn worthwhile(&self, raw: &[u8]) -> bool {
+        let settings = self.effort.settings();
+        kernel::with(self.level, Verdict::<W> { raw, settings, words: PhantomData })
+    }
+}
+
+impl<W: Word> Encode for Encoder<W> {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        Diffpack::<W>::max_encoded_len(raw_len)
+    }
+
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
+        let error = EncodeError::new(needed, out.remaining());
+        if needed > out.remaining() {
+            return Err(error);
+        }
+        // From here on nothing can fail: there is room for all that follows.
+        kernel::with(self.level, Message { encoder: self, raw, out }).map_err(|_| error)
+    }
+
+    /// Makes a [`remembering`](Encoder::remembering) encoder forget. Decoders need not be reset.
+    fn reset(&mut self) {
+        self.hints.forget();
+    }
+}
+
+struct Message<'a, 'b, W> {
+    encoder: &'a mut Encoder<W>,
+    raw: &'a [u8],
+    out: &'a mut Out<'b>,
+}
+
+impl<W: Word> Work<W> for Message<'_, '_, W> {
+    type Output = Result<(), Full>;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
+        let (words, tail) = self.raw.split_at(self.raw.len() / W::WIDTH * W::WIDTH);
+        let Encoder { effort, blocks, hints, .. } = self.encoder;
+        let settings = effort.settings();
+        self.out.extend_from_slice(&[VERSION, (self.raw.len() % 8) as u8])?;
+        let mut slots = Slots::new();
+        let search = Search { kernel, message: words, settings: &settings };
+        // An empty shortlist: every block is stored.
+        let shortlist = match search.is_worthwhile::<W>() {
+            true => hints.shortlist::<W, K>(&search, blocks.window()),
+            false => Shortlist::default(),
+        };
+        for at in (0..words.len()).step_by(BLOCK) {
+            blocks.encode(kernel, words, at, &shortlist, &settings, &mut slots, self.out)?;
+        }
+        self.out.extend_from_slice(tail)
+    }
+}
+
+struct Verdict<'a, W> {
+    raw: &'a [u8],
+    settings: Settings,
+    words: PhantomData<W>,
+}
+
+impl<W: Word> Work<W> for Verdict<'_, W> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> bool {
+        let message = &self.raw[..self.raw.len() / W::WIDTH * W::WIDTH];
+        Search { kernel, message, settings: &self.settings }.is_worthwhile::<W>()
+    }
+}

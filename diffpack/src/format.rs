@@ -1,0 +1,65 @@
+//! Constants of the wire format, which `docs/format/diffpack.md` defines. Section numbers are that page's.
+#![forbid(unsafe_code)]
+
+/// Byte 0 of the header (section 2).
+pub(crate) const VERSION: u8 = 1;
+/// Bytes of the header (section 2).
+pub(crate) const HEADER: usize = 2;
+/// Raw bytes of a full block (section 3).
+pub(crate) const BLOCK: usize = 2048;
+/// Groups of a full block (section 3).
+pub(crate) const GROUPS: usize = 32;
+/// Raw bytes of a group (section 3).
+pub(crate) const GROUP: usize = 64;
+/// Slots of a message's table of predictors (section 4).
+pub(crate) const SLOTS: usize = 14;
+/// The greatest sum of a predictor's lags (section 4).
+pub(crate) const MAX_REACH: usize = 2047;
+/// The most factors of a difference (section 4).
+pub(crate) const MAX_ORDER: usize = 3;
+
+/// The 16 bits in front of a block or of a narrow stream (sections 3 and 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head(pub(crate) u16);
+
+impl Head {
+    pub(crate) const BYTES: usize = 2;
+    pub(crate) const SPLIT: u16 = 1 << 10;
+    pub(crate) const STRIP: u16 = 1 << 11;
+    /// The predictor code of a stored block.
+    pub(crate) const STORED: u16 = 14;
+    /// The predictor code of a block with a definition.
+    pub(crate) const DEFINED: u16 = 15;
+    const WIDTHS: u16 = (1 << 10) - 1;
+
+    pub(crate) const fn stored() -> Self {
+        Self(Self::STORED << 12)
+    }
+
+    /// A head without flags and predictor code.
+    pub(crate) const fn widths(minimum: u8, bits: u32) -> Self {
+        Self(minimum as u16 | (bits as u16) << 7)
+    }
+
+    pub(crate) const fn minimum(self) -> u8 {
+        (self.0 & 127) as u8
+    }
+
+    /// Bits of a width's offset.
+    pub(crate) const fn offset_bits(self) -> u32 {
+        (self.0 >> 7 & 7) as u32
+    }
+
+    pub(crate) const fn code(self) -> u16 {
+        self.0 >> 12
+    }
+
+    pub(crate) const fn has(self, flag: u16) -> bool {
+        self.0 & flag != 0
+    }
+
+    /// Whether nothing is said but widths.
+    pub(crate) const fn is_plain(self) -> bool {
+        self.0 & !Self::WIDTHS == 0
+    }
+}

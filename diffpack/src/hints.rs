@@ -1,0 +1,104 @@
+//! What an encoder may remember from message to message: shortlists, by the length of the message.
+#![forbid(unsafe_code)]
+
+use crate::encode::EdgeWindow;
+use crate::format::BLOCK;
+use crate::kernel::{Kernel, SAMPLE};
+use crate::predictor::{Domain, Predictor};
+use crate::search::{SHORTLIST, Search, Shortlist};
+use crate::word::Word;
+
+/// Message lengths that are remembered.
+const HINTS: usize = 10;
+/// The most predictors that are remembered for a length.
+pub(crate) const REMEMBERED: usize = 12;
+/// Messages that a hint serves before the next search: fewer where a search is a smaller part of the work.
+const fn max_age(len: usize) -> u8 {
+    if len < 1 << 13 { 32 } else { 16 }
+}
+
+/// The predictors that were good for messages of one length, those of the last search first: several, for messages of
+/// one length may be faces of different directions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hint {
+    /// Bytes of the message; 0 in an unused one.
+    len: usize,
+    age: u8,
+    count: usize,
+    predictors: [Predictor; REMEMBERED],
+}
+
+impl Hint {
+    fn predictors(&self) -> &[Predictor] {
+        &self.predictors[..self.count.min(REMEMBERED)]
+    }
+
+    /// Puts these in front of the others, of which the last ones may be forgotten.
+    fn learn(&mut self, new: &[Predictor], most: usize) {
+        let old = *self;
+        self.count = 0;
+        self.age = 0;
+        for predictor in new.iter().chain(&old.predictors[..old.count]) {
+            // Differences are ranked in both domains whenever there is a unit.
+            let predictor =
+                if predictor.is_difference() { predictor.in_domain(Domain::Integer) } else { *predictor };
+            if self.count < most && !self.predictors[..self.count].contains(&predictor) {
+                self.predictors[self.count] = predictor;
+                self.count += 1;
+            }
+        }
+    }
+}
+
+/// The hints; none in an encoder that is to forget.
+#[derive(Clone, Debug)]
+pub(crate) struct Hints {
+    hints: [Hint; HINTS],
+    remembers: bool,
+    next: usize,
+}
+
+impl Hints {
+    pub(crate) fn none() -> Self {
+        Self { hints: [Hint::default(); HINTS], remembers: false, next: 0 }
+    }
+
+    pub(crate) fn some() -> Self {
+        Self { remembers: true, ..Self::none() }
+    }
+
+    pub(crate) fn forget(&mut self) {
+        *self = Self { remembers: self.remembers, ..Self::none() };
+    }
+
+    /// The best of the predictors that are remembered for this length of message, or those that a search finds.
+    pub(crate) fn shortlist<W: Word, K: Kernel<W>>(
+        &mut self,
+        search: &Search<'_, K>,
+        window: &mut EdgeWindow,
+    ) -> Shortlist {
+        let len = search.message.len();
+        if !self.remembers || len < 2 * SAMPLE {
+            return search.shortlist::<W>(window);
+        }
+        let hint = match self.hints.iter_mut().position(|hint| hint.len == len) {
+            Some(at) => &mut self.hints[at],
+            None => {
+                self.next = (self.next + 1) % HINTS;
+                self.hints[self.next] = Hint { len, age: u8::MAX, ..Hint::default() };
+                &mut self.hints[self.next]
+            }
+        };
+        if hint.age < max_age(len) {
+            hint.age += 1;
+            if len <= BLOCK && hint.count > 0 && hint.count <= SHORTLIST {
+                // The one block will rank them.
+                return Shortlist::of(hint.predictors());
+            }
+            return search.best_of::<W>(hint.predictors(), window);
+        }
+        let shortlist = search.shortlist::<W>(window);
+        hint.learn(shortlist.predictors(), search.settings.remembered);
+        shortlist
+    }
+}

@@ -1,0 +1,113 @@
+//! The kernel for AVX-512, a group in a vector.
+
+mod pack;
+mod predict;
+mod split;
+mod undo;
+mod vector;
+
+use super::{Kernel, LAGS, Work, scalar};
+use crate::block::{Block, Bytes, Mask, Widths};
+use crate::word::Word;
+use mpress_codec::simd::{Level, Tier};
+use mpress_codec::{Full, Out};
+
+/// Proof that the machine has the instructions of [`Tier::Avx512`].
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512(());
+
+impl<W: Word> Kernel<W> for Avx512 {
+    fn new(level: Level) -> Option<Self> {
+        (level.tier() >= Tier::Avx512).then_some(Self(()))
+    }
+    fn enter<T: Work<W>>(self, work: T) -> T::Output {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { enter::<W, T>(self, work) }
+    }
+    fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::difference::<W>(bytes, at, lags, residuals) }
+    }
+    fn below(self, words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::below::<W>(words, rotation, residuals) }
+    }
+    #[inline]
+    fn spread(self, packed: u64, bits: u32) -> u64 {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { spread(packed, bits) }
+    }
+    fn widths(self, residuals: &Block) -> Widths {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::widths::<W>(residuals) }
+    }
+    fn difference_cost(self, bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::difference_cost::<W>(bytes, at, lags) }
+    }
+    fn below_cost(self, bytes: &[u8], at: usize, rotation: u32) -> u32 {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::below_cost::<W>(bytes, at, rotation) }
+    }
+    fn lag_scores(self, bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::lag_scores::<W>(bytes, places, base, first, scores) }
+    }
+    fn above(self, residuals: &Block, width: u32) -> Mask {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { split::above::<W>(residuals, width) }
+    }
+    fn deal(self, residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { split::deal::<W>(residuals, mask, words, wide, narrow) }
+    }
+    fn collect(self, wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { split::collect::<W>(wide, narrow, mask, residuals) }
+    }
+    fn pack(self, residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full> {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { pack::pack::<W>(residuals, widths, words, out) }
+    }
+    fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { pack::unpack::<W>(wire, widths, words, residuals) }
+    }
+    fn undo_difference(self, residuals: &Block, lags: &[u16], bytes: &mut [u8], at: usize) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { undo::undo_difference::<W>(residuals, lags, bytes, at) }
+    }
+    fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { undo::undo_below::<W>(residuals, maximum, rotation, words) }
+    }
+    fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { to_fixed::<W>(words, unit, fixed) }
+    }
+    fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { to_float::<W>(fixed, unit, words) }
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+fn to_fixed<W: Word>(words: &[u8], unit: u32, fixed: &mut [u8]) {
+    scalar::to_fixed::<W>(words, unit, fixed);
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+fn to_float<W: Word>(fixed: &[u8], unit: u32, words: &mut [u8]) {
+    scalar::to_float::<W>(fixed, unit, words);
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+fn enter<W: Word, T: Work<W>>(kernel: Avx512, work: T) -> T::Output {
+    work.run(kernel)
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn spread(packed: u64, bits: u32) -> u64 {
+    core::arch::x86_64::_pdep_u64(packed, 0x0101_0101_0101_0101 * ((1 << bits) - 1))
+}

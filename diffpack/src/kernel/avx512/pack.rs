@@ -1,0 +1,250 @@
+//! Groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
+
+use super::vector::{V, load, store};
+use crate::block::{Block, Group, Widths, window};
+use crate::format::{GROUP, GROUPS};
+use crate::kernel::scalar::group_bytes;
+use crate::word::Word;
+use core::arch::x86_64::*;
+use mpress_codec::{Full, Out};
+
+/// How lanes of one width lie in a packed group. Lane `i` starts at bit `shift[i]` of byte `i * width / 8`.
+#[repr(align(64))]
+struct Layout {
+    /// The lanes' shifts, as words.
+    shift: [[u8; 8]; 8],
+    /// For each packed byte: the byte of the shifted lanes that has its lower bits, and the one that has its upper bits
+    /// (the same one, where it is all of one lane).
+    lower: Group,
+    upper: Group,
+    /// With more than 56 bits a shifted lane may lose bits at its top. For each packed byte: the byte of the lanes
+    /// shifted down that has those, or a zero byte.
+    lost: Group,
+    /// For each byte of the lanes: the packed byte that it starts in.
+    from: Group,
+    /// In each lane's first byte: the packed byte behind those.
+    behind: Group,
+    /// The bits of a lane.
+    low: u64,
+}
+
+static LAYOUTS: [Layout; 65] = {
+    let mut layouts = [const { Layout::new(0) }; 65];
+    let mut width = 1;
+    while width <= 64 {
+        layouts[width] = Layout::new(width);
+        width += 1;
+    }
+    layouts
+};
+
+impl Layout {
+    const fn new(width: usize) -> Self {
+        let mut layout = Self {
+            shift: [[0; 8]; 8],
+            lower: [0; GROUP],
+            upper: [0; GROUP],
+            lost: [1; GROUP],
+            from: [0; GROUP],
+            behind: [0; GROUP],
+            low: if width == 64 { u64::MAX } else { (1 << width) - 1 },
+        };
+        let last = GROUP - 1;
+        let mut lane = 0;
+        while lane < 8 {
+            let (byte, shift) = (lane * width / 8, lane * width % 8);
+            layout.shift[lane][0] = shift as u8;
+            let mut i = 0;
+            while i < 8 {
+                layout.from[lane * 8 + i] = if byte + i < last { byte + i } else { last } as u8;
+                i += 1;
+            }
+            layout.behind[lane * 8] = if byte + 8 < last { byte + 8 } else { last } as u8;
+            // Bytes that the lane has bits in. Those it shares with the lane before are in their place already.
+            let mut i = 0;
+            while width >= 8 && i < (shift + width).div_ceil(8) {
+                let from = (lane * 8 + i) as u8;
+                if i == 8 {
+                    layout.lost[byte + i] = (lane * 8) as u8;
+                } else {
+                    layout.upper[byte + i] = from;
+                    if i > 0 || shift == 0 || lost_at(lane, width) == byte {
+                        layout.lower[byte + i] = from;
+                    }
+                }
+                i += 1;
+            }
+            lane += 1;
+        }
+        layout
+    }
+}
+
+/// The packed byte that holds what lane `lane - 1` loses, if it does.
+const fn lost_at(lane: usize, width: usize) -> usize {
+    if lane == 0 {
+        return usize::MAX;
+    }
+    let bit = (lane - 1) * width;
+    if bit % 8 + width > 64 { bit / 8 + 8 } else { usize::MAX }
+}
+
+/// Moves the words of each 64-bit lane, of `width` bits each, together at its lower end.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn together<W: Word>(v: V, width: u8) -> V {
+    let width = _mm_cvtsi32_si128(width.into());
+    match W::PER_LANE {
+        1 => v,
+        2 => pairs_together(v, width),
+        _ => {
+            let even = _mm512_and_si512(v, _mm512_set1_epi32(0xffff));
+            let odd = _mm512_sll_epi32(_mm512_srli_epi32::<16>(v), width);
+            pairs_together(_mm512_or_si512(even, odd), _mm_add_epi64(width, width))
+        }
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn pairs_together(v: V, width: __m128i) -> V {
+    let even = _mm512_and_si512(v, _mm512_set1_epi64(0xffff_ffff));
+    _mm512_or_si512(even, _mm512_sll_epi64(_mm512_srli_epi64::<32>(v), width))
+}
+
+/// The inverse of [`together`].
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn apart<W: Word>(v: V, width: u8) -> V {
+    let count = _mm_cvtsi32_si128(width.into());
+    match W::PER_LANE {
+        1 => v,
+        2 => pairs_apart(v, count, LAYOUTS[usize::from(width) % 64].low),
+        _ => {
+            let low = LAYOUTS[usize::from(width) % 64].low;
+            let pairs = pairs_apart(v, _mm_add_epi64(count, count), LAYOUTS[usize::from(width) * 2 % 64].low);
+            let even = _mm512_and_si512(pairs, _mm512_set1_epi32(low as i32));
+            _mm512_or_si512(even, _mm512_slli_epi32::<16>(_mm512_srl_epi32(pairs, count)))
+        }
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn pairs_apart(v: V, width: __m128i, low: u64) -> V {
+    let even = _mm512_and_si512(v, _mm512_set1_epi64(low as i64));
+    _mm512_or_si512(even, _mm512_slli_epi64::<32>(_mm512_srl_epi64(v, width)))
+}
+
+/// The bits of a byte, eight times.
+const fn byte_bits(width: u32) -> u64 {
+    0x0101_0101_0101_0101 * ((1 << width) - 1)
+}
+
+/// Whether lanes of every width can be packed by one permutation: none is below 8 bits, none above 56. Widths are looked
+/// at in eights, as they were stored; those behind the last group may make it `false`.
+#[inline(always)]
+fn is_plain<W: Word>(widths: &Widths, groups: usize) -> bool {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let least = 8 / W::PER_LANE as u64;
+    let greatest = 56 / W::PER_LANE as u64;
+    let mut bad = 0;
+    for eight in &widths.as_chunks().0[..groups.div_ceil(8)] {
+        let eight = u64::from_le_bytes(*eight);
+        bad |= !(eight + EACH * (128 - least)) | (eight + EACH * (127 - greatest)) | eight;
+    }
+    bad & (EACH * 128) == 0
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn pack<W: Word>(
+    residuals: &Block,
+    widths: &Widths,
+    words: usize,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let groups = words.div_ceil(W::LANES).min(GROUPS);
+    if is_plain::<W>(widths, groups) {
+        pack_groups::<W, true>(residuals, &widths[..groups], words, out)
+    } else {
+        pack_groups::<W, false>(residuals, &widths[..groups], words, out)
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn pack_groups<W: Word, const PLAIN: bool>(
+    residuals: &Block,
+    widths: &[u8],
+    words: usize,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let mut packed = [0; GROUP];
+    for (i, (group, width)) in residuals.groups().iter().zip(widths).enumerate() {
+        let lanes = together::<W>(load(group), *width);
+        let bits = u32::from(*width) * W::PER_LANE;
+        let layout = LAYOUTS.get(bits as usize).unwrap_or(&LAYOUTS[0]);
+        // So many bytes too: there are eight lanes.
+        let mut len = bits as usize;
+        if i + 1 == widths.len() {
+            len = group_bytes::<W>(*width, words - i * W::LANES);
+        }
+        if !PLAIN && bits < 8 {
+            let low = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(lanes)) as u64;
+            let narrow = _pext_u64(low, byte_bits(bits)).to_le_bytes();
+            out.store(&narrow, len)?;
+        } else {
+            let shift = load(layout.shift.as_flattened().first_chunk().unwrap_or(&[0; GROUP]));
+            let shifted = _mm512_sllv_epi64(lanes, shift);
+            let mut v = _mm512_or_si512(
+                _mm512_permutexvar_epi8(load(&layout.lower), shifted),
+                _mm512_permutexvar_epi8(load(&layout.upper), shifted),
+            );
+            if !PLAIN {
+                let lost = _mm512_srlv_epi64(lanes, _mm512_sub_epi64(_mm512_set1_epi64(64), shift));
+                v = _mm512_or_si512(v, _mm512_permutexvar_epi8(load(&layout.lost), lost));
+            }
+            store(&mut packed, v);
+            out.store(&packed, len)?;
+        }
+    }
+    Ok(())
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
+    let groups = words.div_ceil(W::LANES).min(GROUPS);
+    if is_plain::<W>(widths, groups) {
+        unpack_groups::<W, true>(wire, &widths[..groups], residuals);
+    } else {
+        unpack_groups::<W, false>(wire, &widths[..groups], residuals);
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn unpack_groups<W: Word, const PLAIN: bool>(wire: &[u8], widths: &[u8], residuals: &mut Block) {
+    let mut at = 0;
+    let mut spare = [0; GROUP];
+    for (group, width) in residuals.groups_mut().iter_mut().zip(widths) {
+        let bits = u32::from(*width) * W::PER_LANE;
+        let layout = LAYOUTS.get(bits as usize).unwrap_or(&LAYOUTS[0]);
+        let packed: &Group = window(wire, at, &mut spare);
+        let lanes = if !PLAIN && bits < 8 {
+            let low = packed.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(_pdep_u64(low, byte_bits(bits)) as i64))
+        } else {
+            let packed = load(packed);
+            let shift = load(layout.shift.as_flattened().first_chunk().unwrap_or(&[0; GROUP]));
+            let bytes = _mm512_permutexvar_epi8(load(&layout.from), packed);
+            let lanes = if PLAIN {
+                _mm512_srlv_epi64(bytes, shift)
+            } else {
+                _mm512_shrdv_epi64(bytes, _mm512_permutexvar_epi8(load(&layout.behind), packed), shift)
+            };
+            _mm512_and_si512(lanes, _mm512_set1_epi64(layout.low as i64))
+        };
+        store(group, apart::<W>(lanes, *width));
+        at += bits as usize;
+    }
+}

@@ -1,0 +1,173 @@
+//! Words to residuals, and what they would cost.
+
+use super::vector::{
+    V, add, greatest, load, load_at, max, rotated_left, splat, sub, unions, widths_of, zigzag,
+};
+use crate::block::{Block, Bytes, Group, Widths, groups};
+use crate::format::GROUP;
+use crate::kernel::scalar::{self, shifts, terms};
+use crate::kernel::{LAGS, SAMPLE};
+use crate::word::Word;
+use core::arch::x86_64::*;
+
+/// The difference of order `ORDER`, of the groups of its terms.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn of_terms<W: Word, const ORDER: usize>(t: [&Group; 8]) -> V {
+    let pair = |a: usize| sub::<W>(load(t[a]), load(t[a + 1]));
+    let difference = match ORDER {
+        0 => load(t[0]),
+        1 => pair(0),
+        2 => sub::<W>(pair(0), pair(2)),
+        _ => sub::<W>(sub::<W>(pair(0), pair(2)), sub::<W>(pair(4), pair(6))),
+    };
+    zigzag::<W>(difference)
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
+    match lags.len() {
+        0 => difference_of_order::<W, 0>(bytes, at, lags, residuals),
+        1 => difference_of_order::<W, 1>(bytes, at, lags, residuals),
+        2 => difference_of_order::<W, 2>(bytes, at, lags, residuals),
+        _ => difference_of_order::<W, 3>(bytes, at, lags, residuals),
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn difference_of_order<W: Word, const ORDER: usize>(
+    bytes: &[u8],
+    at: usize,
+    lags: &[u16],
+    residuals: &mut Block,
+) {
+    let terms = terms::<W>(bytes, at, lags).map(groups);
+    for (i, group) in residuals.groups_mut().iter_mut().enumerate() {
+        super::vector::store(group, of_terms::<W, ORDER>(terms.map(|term| &term[i])));
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
+    let mut maximum = _mm512_setzero_si512();
+    for group in groups(words) {
+        maximum = max::<W>(maximum, rotated_left::<W>(load(group), rotation));
+    }
+    let maximum = greatest::<W>(maximum);
+    for (to, group) in residuals.groups_mut().iter_mut().zip(groups(words)) {
+        super::vector::store(to, sub::<W>(splat(maximum), rotated_left::<W>(load(group), rotation)));
+    }
+    maximum
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
+    let mut eights = [_mm_setzero_si128(); 4];
+    for (eight, groups) in eights.iter_mut().zip(residuals.groups().as_chunks::<8>().0) {
+        let mut v = [_mm512_setzero_si512(); 8];
+        for (v, group) in v.iter_mut().zip(groups) {
+            *v = load(group);
+        }
+        *eight = _mm512_cvtepi64_epi8(widths_of::<W>(unions(v)));
+    }
+    // In one store, for they are loaded so.
+    let [a, b, c, d] = eights;
+    let all = _mm256_set_m128i(_mm_unpacklo_epi64(c, d), _mm_unpacklo_epi64(a, b));
+    let mut widths = [0; _];
+    super::vector::store_half(&mut widths, all);
+    widths
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
+    let v = match lags.len() {
+        0 => sample::<W, 0>(bytes, at, lags),
+        1 => sample::<W, 1>(bytes, at, lags),
+        2 => sample::<W, 2>(bytes, at, lags),
+        _ => sample::<W, 3>(bytes, at, lags),
+    };
+    _mm512_reduce_add_epi64(widths_of::<W>(unions(v))) as u32
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn sample<W: Word, const ORDER: usize>(bytes: &[u8], at: usize, lags: &[u16]) -> [V; 8] {
+    let mut terms = [&[0; SAMPLE]; 8];
+    for (to, shift) in terms[..1 << ORDER].iter_mut().zip(shifts::<W>(lags)) {
+        *to = scalar::term(bytes, at, shift).unwrap_or(&[0; SAMPLE]);
+    }
+    let terms = terms.map(groups_of_sample);
+    let mut v = [_mm512_setzero_si512(); 8];
+    for (i, v) in v.iter_mut().enumerate() {
+        *v = of_terms::<W, ORDER>(terms.map(|term| &term[i]));
+    }
+    v
+}
+
+fn groups_of_sample(sample: &[u8; SAMPLE]) -> &[Group; 8] {
+    match sample.as_chunks().0.first_chunk() {
+        Some(groups) => groups,
+        None => unreachable!(),
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32 {
+    let sample: &[u8; SAMPLE] = scalar::term(bytes, at, 0).unwrap_or(&[0; SAMPLE]);
+    let mut v = [_mm512_setzero_si512(); 8];
+    let mut maximum = _mm512_setzero_si512();
+    for (v, group) in v.iter_mut().zip(groups_of_sample(sample)) {
+        *v = rotated_left::<W>(load(group), rotation);
+        maximum = max::<W>(maximum, *v);
+    }
+    let maximum = splat(greatest::<W>(maximum));
+    for v in &mut v {
+        *v = sub::<W>(maximum, *v);
+    }
+    _mm512_reduce_add_epi64(widths_of::<W>(unions(v))) as u32
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn lag_scores<W: Word>(
+    bytes: &[u8],
+    places: &[usize],
+    base: usize,
+    first: usize,
+    scores: &mut [u32; LAGS],
+) {
+    if W::BITS == 16 {
+        // There is no leading-zero count for these.
+        return scalar::lag_scores::<W>(bytes, places, base, first, scores);
+    }
+    let base = base * W::WIDTH;
+    let vectors = LAGS / W::LANES;
+    let mut sums = [_mm512_setzero_si512(); 2];
+    for place in places {
+        let mut here = W::load(bytes, *place);
+        if base != 0 {
+            here = here.minus(W::load(bytes, place.wrapping_sub(base)));
+        }
+        for (i, sum) in sums[..vectors].iter_mut().enumerate() {
+            let from = place.wrapping_sub((first + (i + 1) * W::LANES - 1) * W::WIDTH);
+            let mut there = load_at(bytes, from);
+            if base != 0 {
+                there = sub::<W>(there, load_at(bytes, from.wrapping_sub(base)));
+            }
+            let residual = zigzag::<W>(sub::<W>(splat(here), there));
+            let zeros = match W::BITS {
+                64 => _mm512_lzcnt_epi64(residual),
+                _ => _mm512_lzcnt_epi32(residual),
+            };
+            *sum = add::<W>(*sum, zeros);
+        }
+    }
+    let all = W::BITS * places.len() as u32;
+    for (sum, scores) in sums.into_iter().zip(scores.chunks_mut(W::LANES)) {
+        let mut group = [0; GROUP];
+        super::vector::store(&mut group, sum);
+        for (score, zeros) in scores.iter_mut().zip(W::split(&group).0.iter().rev()) {
+            *score = all - W::from_bytes(*zeros).to_u64() as u32;
+        }
+    }
+}

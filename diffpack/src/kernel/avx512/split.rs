@@ -1,0 +1,109 @@
+//! Residuals dealt to two streams and collected again, by compress and expand.
+
+use super::vector::{V, load, load_at, splat, store, store_part};
+use crate::block::{Block, Mask};
+use crate::word::Word;
+use core::arch::x86_64::*;
+
+/// The mask's bits for the group `i`.
+#[inline(always)]
+fn bits<W: Word>(mask: &Mask, i: usize) -> u32 {
+    let mut bits = [0; 4];
+    let bytes = W::LANES / 8;
+    for (to, from) in bits[..bytes].iter_mut().zip(mask.iter().skip(i * bytes)) {
+        *to = *from;
+    }
+    u32::from_le_bytes(bits)
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn above<W: Word>(residuals: &Block, width: u32) -> Mask {
+    let mut mask = [0; _];
+    let limit = splat(W::mask(width));
+    let bytes = W::LANES / 8;
+    for (group, to) in residuals.groups().iter().zip(mask.chunks_mut(bytes)) {
+        let v = load(group);
+        let above = match W::BITS {
+            64 => u32::from(_mm512_cmpgt_epu64_mask(v, limit)),
+            32 => u32::from(_mm512_cmpgt_epu32_mask(v, limit)),
+            _ => _mm512_cmpgt_epu16_mask(v, limit),
+        };
+        to.copy_from_slice(&above.to_le_bytes()[..bytes]);
+    }
+    mask
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn deal<W: Word>(
+    residuals: &Block,
+    mask: &Mask,
+    words: usize,
+    wide: &mut Block,
+    narrow: &mut Block,
+) {
+    let (mut wides, mut narrows) = (0, 0);
+    for (i, group) in residuals.groups().iter().enumerate().take(words.div_ceil(W::LANES)) {
+        let v = load(group);
+        let is_wide = bits::<W>(mask, i);
+        let lanes = u32::MAX >> (32 - W::LANES);
+        let is_narrow = !is_wide & lanes & low_bits(words - i * W::LANES);
+        store_part(&mut wide.0, wides, compress::<W>(is_wide, v));
+        store_part(&mut narrow.0, narrows, compress::<W>(is_narrow, v));
+        wides += is_wide.count_ones() as usize * W::WIDTH;
+        narrows += is_narrow.count_ones() as usize * W::WIDTH;
+    }
+    store_part(&mut wide.0, wides, _mm512_setzero_si512());
+    store_part(&mut narrow.0, narrows, _mm512_setzero_si512());
+}
+
+#[inline(always)]
+fn low_bits(count: usize) -> u32 {
+    if count < 32 { (1 << count) - 1 } else { u32::MAX }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
+    let (mut wides, mut narrows) = (0, 0);
+    for (i, group) in residuals.groups_mut().iter_mut().enumerate() {
+        let is_wide = bits::<W>(mask, i);
+        let is_narrow = !is_wide & u32::MAX >> (32 - W::LANES);
+        let v = _mm512_or_si512(
+            expand::<W>(is_wide, load_part(&wide.0, wides)),
+            expand::<W>(is_narrow, load_part(&narrow.0, narrows)),
+        );
+        store(group, v);
+        wides += is_wide.count_ones() as usize * W::WIDTH;
+        narrows += is_narrow.count_ones() as usize * W::WIDTH;
+    }
+}
+
+/// The group at byte `at` of a block, with zeros behind its end.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn load_part(block: &[u8; crate::format::BLOCK], at: usize) -> V {
+    if at + 64 <= block.len() {
+        return load_at(block, at);
+    }
+    let mut spare = [0; 64];
+    load(crate::block::window(block, at, &mut spare))
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn compress<W: Word>(keep: u32, v: V) -> V {
+    match W::BITS {
+        64 => _mm512_maskz_compress_epi64(keep as u8, v),
+        32 => _mm512_maskz_compress_epi32(keep as u16, v),
+        _ => _mm512_maskz_compress_epi16(keep, v),
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn expand<W: Word>(to: u32, v: V) -> V {
+    match W::BITS {
+        64 => _mm512_maskz_expand_epi64(to as u8, v),
+        32 => _mm512_maskz_expand_epi32(to as u16, v),
+        _ => _mm512_maskz_expand_epi16(to, v),
+    }
+}

@@ -1,0 +1,42 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rest on a `Level`
+
+mod block;
+mod blocks;
+mod decode;
+mod effort;
+mod encode;
+mod format;
+mod hints;
+mod kernel;
+mod predictor;
+mod search;
+mod split;
+mod stream;
+mod window;
+mod word;
+
+pub use decode::Decoder;
+pub use effort::Effort;
+pub use encode::{Diffpack, Encoder};
+pub use word::Word;
+
+/// The facts of codec 3: words of 64 bits.
+pub type Diffpack64 = Diffpack<u64>;
+/// The facts of codec 4: words of 32 bits.
+pub type Diffpack32 = Diffpack<u32>;
+/// The facts of codec 5: words of 16 bits.
+pub type Diffpack16 = Diffpack<u16>;
+/// Encodes words of 64 bits.
+pub type Encoder64 = Encoder<u64>;
+/// Encodes words of 32 bits.
+pub type Encoder32 = Encoder<u32>;
+/// Encodes words of 16 bits.
+pub type Encoder16 = Encoder<u16>;
+/// Decodes words of 64 bits.
+pub type Decoder64 = Decoder<u64>;
+/// Decodes words of 32 bits.
+pub type Decoder32 = Decoder<u32>;
+/// Decodes words of 16 bits.
+pub type Decoder16 = Decoder<u16>;

@@ -1,0 +1,162 @@
+//! Predictors: domain and lags, how they are written, and the table of those that a message has defined
+//! (format, sections 4 and 5).
+#![forbid(unsafe_code)]
+
+use crate::block::window;
+use crate::format::{MAX_ORDER, MAX_REACH, SLOTS};
+use crate::word::Word;
+
+/// What a residual is a residual of (format, section 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Domain {
+    /// Differences of the words.
+    #[default]
+    Integer,
+    /// The distance below the block's greatest word.
+    Below,
+    /// The same of words rotated to the left by one, which takes the sign of a float out of the way.
+    BelowRotated,
+    /// Differences of the words' values in this unit.
+    Fixed(u16),
+}
+
+/// A domain, and the lags of the difference in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Predictor {
+    pub(crate) domain: Domain,
+    lags: [u16; MAX_ORDER],
+    order: u8,
+}
+
+impl Predictor {
+    /// The words' distance below their greatest one.
+    pub(crate) const BELOW: Self = Self { domain: Domain::Below, lags: [0; MAX_ORDER], order: 0 };
+    pub(crate) const BELOW_ROTATED: Self = Self { domain: Domain::BelowRotated, ..Self::BELOW };
+
+    /// A difference in a domain that has them. `None` where a lag is 0 or the lags reach too far.
+    pub(crate) fn difference(domain: Domain, lags: &[u16]) -> Option<Self> {
+        let mut predictor = Self { domain, order: lags.len() as u8, ..Self::default() };
+        predictor.lags.get_mut(..lags.len())?.copy_from_slice(lags);
+        predictor.lags.get_mut(..lags.len())?.sort_unstable();
+        (!lags.contains(&0) && predictor.reach() <= MAX_REACH).then_some(predictor)
+    }
+
+    /// The same difference in another domain.
+    pub(crate) fn in_domain(self, domain: Domain) -> Self {
+        Self { domain, ..self }
+    }
+
+    /// The lags, the smallest first.
+    #[inline]
+    pub(crate) fn lags(&self) -> &[u16] {
+        &self.lags[..usize::from(self.order).min(MAX_ORDER)]
+    }
+
+    /// How many words back the difference looks.
+    #[inline]
+    pub(crate) fn reach(&self) -> usize {
+        self.lags().iter().map(|lag| usize::from(*lag)).sum()
+    }
+
+    /// Whether residuals are differences, zigzagged.
+    #[inline]
+    pub(crate) fn is_difference(&self) -> bool {
+        matches!(self.domain, Domain::Integer | Domain::Fixed(_))
+    }
+
+    /// Writes the definition; gives it and its length.
+    pub(crate) fn to_wire(self) -> ([u8; 9], usize) {
+        let mut wire = [0; 9];
+        let (code, unit) = match self.domain {
+            Domain::Integer => (0, None),
+            Domain::Below => (1, None),
+            Domain::BelowRotated => (2, None),
+            Domain::Fixed(unit) => (3, Some(unit)),
+        };
+        let long = self.lags().iter().any(|lag| *lag > 255);
+        wire[0] = code | self.order << 2 | u8::from(long) << 4;
+        let mut len = 1;
+        let mut put = |bytes: &[u8]| {
+            if let Some(to) = wire.get_mut(len..len + bytes.len()) {
+                to.copy_from_slice(bytes);
+                len += bytes.len();
+            }
+        };
+        if let Some(unit) = unit {
+            put(&unit.to_le_bytes());
+        }
+        for lag in self.lags() {
+            put(&lag.to_le_bytes()[..1 + usize::from(long)]);
+        }
+        (wire, len)
+    }
+
+    /// Reads a definition from the front of `wire`; gives its length too.
+    pub(crate) fn from_wire<W: Word>(wire: &[u8]) -> Result<(Self, usize), Malformed> {
+        let kind = *wire.first().ok_or(Malformed::Truncated)?;
+        let (order, long) = (usize::from(kind >> 2 & 3), kind >> 4 & 1 == 1);
+        let lag_bytes = 1 + usize::from(long);
+        let lags_at = if kind & 3 == 3 { 3 } else { 1 };
+        let len = lags_at + order * lag_bytes;
+        if wire.len() < len {
+            return Err(Malformed::Truncated);
+        }
+        let mut spare = [0; 9];
+        let wire: &[u8; 9] = window(wire, 0, &mut spare);
+        let domain = match kind & 3 {
+            0 => Domain::Integer,
+            1 => Domain::Below,
+            2 => Domain::BelowRotated,
+            _ => Domain::Fixed(u16::from_le_bytes([wire[1], wire[2]])),
+        };
+        let mut lags = [0; MAX_ORDER];
+        for (i, lag) in lags[..order].iter_mut().enumerate() {
+            let at = lags_at + i * lag_bytes;
+            *lag = u16::from_le_bytes([wire[at], if long { wire[at + 1] } else { 0 }]);
+        }
+        lags[..order].sort_unstable();
+        let predictor = Self { domain, lags, order: order as u8 };
+        let bad = kind >> 5 != 0
+            || predictor.lags().contains(&0)
+            || predictor.reach() > MAX_REACH
+            || (!predictor.is_difference() && (order != 0 || long))
+            || matches!(domain, Domain::Fixed(unit) if u32::from(unit) >> W::EXPONENT != 0 || W::FRACTION == 0);
+        if bad { Err(Malformed::Corrupt) } else { Ok((predictor, len)) }
+    }
+}
+
+/// What is wrong with a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Malformed {
+    Truncated,
+    Corrupt,
+}
+
+/// The predictors that a message has defined so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slots {
+    predictors: [Predictor; SLOTS],
+    defined: usize,
+}
+
+impl Slots {
+    pub(crate) fn new() -> Self {
+        Self { predictors: [Predictor::default(); SLOTS], defined: 0 }
+    }
+
+    /// The predictor in this slot.
+    pub(crate) fn get(&self, slot: u16) -> Option<Predictor> {
+        self.predictors[..self.defined.min(SLOTS)].get(usize::from(slot)).copied()
+    }
+
+    /// The slot of this predictor.
+    pub(crate) fn find(&self, predictor: Predictor) -> Option<u16> {
+        let at = self.predictors[..self.defined.min(SLOTS)].iter().position(|p| *p == predictor)?;
+        u16::try_from(at).ok()
+    }
+
+    pub(crate) fn define(&mut self, predictor: Predictor) {
+        self.predictors[self.defined % SLOTS] = predictor;
+        self.defined += 1;
+    }
+}

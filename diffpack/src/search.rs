@@ -1,0 +1,367 @@
+//! Makes the shortlist: finds the record stride and the row length of a stretch of a message by samples, and ranks
+//! the predictors that they suggest.
+//!
+//! All in integers, so that every level finds the same.
+#![forbid(unsafe_code)]
+
+use crate::effort::Settings;
+use crate::encode::EdgeWindow;
+use crate::format::MAX_ORDER;
+use crate::kernel::{Kernel, LAGS, SAMPLE};
+use crate::predictor::{Domain, Predictor};
+use crate::word::Word;
+
+/// The most predictors of a shortlist.
+pub(crate) const SHORTLIST: usize = 6;
+/// The most candidates for it.
+const CANDIDATES: usize = 48;
+/// Where lags are compared: this many single words.
+const PLACES: usize = 16;
+/// The longest row.
+const MAX_ROW: usize = 1000;
+/// Rows that are looked at again.
+const ROWS: usize = 4;
+/// Bytes of a message at which a verdict of noise takes more looks.
+const LONG: usize = 1 << 18;
+/// Fraction bits at the end of a float that are zero if it counts as round.
+const ROUND_BITS: u32 = 4;
+/// The most samples.
+const MAX_SAMPLES: usize = 8;
+
+/// The predictors that every block of a stretch chooses from, the best one first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Shortlist {
+    predictors: [Predictor; SHORTLIST],
+    len: usize,
+}
+
+impl Shortlist {
+    pub(crate) fn of(predictors: &[Predictor]) -> Self {
+        let mut list = Self::default();
+        for (to, from) in list.predictors.iter_mut().zip(predictors) {
+            *to = *from;
+            list.len += 1;
+        }
+        list
+    }
+
+    pub(crate) fn predictors(&self) -> &[Predictor] {
+        &self.predictors[..self.len.min(SHORTLIST)]
+    }
+}
+
+/// Candidates and what they cost, the cheapest first.
+struct Ranking {
+    entries: [(u32, Predictor); CANDIDATES],
+    len: usize,
+}
+
+impl Ranking {
+    fn add(&mut self, cost: u32, predictor: Predictor) {
+        if self.len == CANDIDATES {
+            return;
+        }
+        let at = self.entries[..self.len].partition_point(|(other, _)| *other <= cost);
+        self.entries.copy_within(at..self.len, at + 1);
+        self.entries[at] = (cost, predictor);
+        self.len += 1;
+    }
+
+    fn shortlist(&self, settings: &Settings) -> Shortlist {
+        let mut best = [Predictor::default(); SHORTLIST];
+        let len = settings.shortlist.min(self.len).min(SHORTLIST);
+        for (to, (_, predictor)) in best.iter_mut().zip(&self.entries[..len]) {
+            *to = *predictor;
+        }
+        Shortlist::of(&best[..len])
+    }
+}
+
+/// A message, and where it is looked at.
+pub(crate) struct Search<'a, K> {
+    pub(crate) kernel: K,
+    /// Whole words.
+    pub(crate) message: &'a [u8],
+    pub(crate) settings: &'a Settings,
+}
+
+impl<K> Search<'_, K> {
+    /// Whether anything can be gained. Noise in all bits is seen by a few looks: by the words' range, their differences,
+    /// and the differences by each stride.
+    pub(crate) fn is_worthwhile<W: Word>(&self) -> bool
+    where
+        K: Kernel<W>,
+    {
+        let words = self.message.len() / W::WIDTH;
+        if words < 2 * SAMPLE / W::WIDTH {
+            return true;
+        }
+        let full = 8 * W::BITS;
+        let looks = if self.message.len() < LONG { 1 } else { 4 };
+        let delta = Predictor::difference(Domain::Integer, &[1]).unwrap_or_default();
+        let is_smaller = |i: usize| {
+            let samples =
+                Samples { at: [words * (2 * i + 1) / (2 * looks) * W::WIDTH - SAMPLE / 2; _], len: 1 };
+            [Predictor::BELOW_ROTATED, delta].iter().any(|p| self.cost::<W>(&samples, p) < full - full / 64)
+        };
+        if (0..looks).any(is_smaller) {
+            return true;
+        }
+        let places: [usize; PLACES / 4] = self.places::<W, _>(2 * LAGS, words);
+        let mut scores = [0; LAGS];
+        self.kernel.lag_scores(self.message, &places, 0, 1, &mut scores);
+        let full = places.len() as u32 * W::BITS;
+        scores.iter().any(|score| *score < full - full / 8)
+    }
+
+    /// Finds the shortlist for the message.
+    pub(crate) fn shortlist<W: Word>(&self, window: &mut EdgeWindow) -> Shortlist
+    where
+        K: Kernel<W>,
+    {
+        let words = self.message.len() / W::WIDTH;
+        let sample_words = SAMPLE / W::WIDTH;
+        // Too short to sample: blocks choose among these.
+        if words < 2 * sample_words {
+            let short = [
+                Predictor::BELOW_ROTATED,
+                Predictor::BELOW,
+                Predictor::difference(Domain::Integer, &[1]).unwrap_or_default(),
+                Predictor::default(),
+            ];
+            return Shortlist::of(&short);
+        }
+
+        let mut ranking = Ranking { entries: [(0, Predictor::default()); CANDIDATES], len: 0 };
+        let stride = self.stride::<W>();
+        let mut samples = self.samples::<W>(2 * LAGS);
+        for predictor in [Predictor::BELOW_ROTATED, Predictor::BELOW] {
+            ranking.add(self.cost::<W>(&samples, &predictor), predictor);
+        }
+        let base = self.rank::<W>(&mut ranking, &samples, &[]);
+        let by_stride = self.rank::<W>(&mut ranking, &samples, &[stride]).min(base);
+        // Where not even that helps there is little use in longer differences.
+        let is_smooth = ranking.entries[0].0 >= by_stride;
+        if is_smooth || !self.settings.hurry {
+            let rows = self.rows::<W>(stride);
+            if let Some(longest) = rows.iter().map(|(_, lag)| *lag).max().filter(|lag| *lag != 0) {
+                samples = self.samples::<W>(2 * longest + stride);
+                let before = ranking.entries;
+                let before = &before[..core::mem::take(&mut ranking.len)];
+                for (_, predictor) in before {
+                    ranking.add(self.cost::<W>(&samples, predictor), *predictor);
+                }
+            }
+            let k = stride;
+            for lags in [&[1][..], &[1, 1], &[k, k], &[1, k], &[k, k, k]] {
+                self.rank::<W>(&mut ranking, &samples, lags);
+            }
+            let mut row = (u32::MAX, 0);
+            for (_, lag) in rows.into_iter().filter(|(_, lag)| *lag != 0) {
+                row = row.min((self.rank::<W>(&mut ranking, &samples, &[k, lag]), lag));
+            }
+            if let (_, w @ 1..) = row {
+                for lags in [&[w][..], &[w, w], &[k, k, w], &[k, w, w], &[1, w]] {
+                    self.rank::<W>(&mut ranking, &samples, lags);
+                }
+            }
+            if self.settings.fixed
+                && let Some(unit) = unit::<W>(self.message)
+            {
+                let ranked = ranking.entries;
+                let differences = ranked[..ranking.len].iter().map(|(_, p)| p).filter(|p| p.is_difference());
+                self.rank_fixed::<W>(&mut ranking, &samples, unit, window, differences);
+            }
+        }
+
+        ranking.shortlist(self.settings)
+    }
+
+    /// Finds the best of some predictors for the message, and of the same differences in the fixed-point domain.
+    pub(crate) fn best_of<W: Word>(&self, predictors: &[Predictor], window: &mut EdgeWindow) -> Shortlist
+    where
+        K: Kernel<W>,
+    {
+        let unit = if self.settings.fixed { unit::<W>(self.message) } else { None };
+        if let ([only], None) = (predictors, unit) {
+            return Shortlist::of(&[*only]);
+        }
+        let reach = predictors.iter().map(Predictor::reach).max().unwrap_or(0);
+        let samples = self.samples::<W>(reach.max(2 * LAGS));
+        let mut ranking = Ranking { entries: [(0, Predictor::default()); CANDIDATES], len: 0 };
+        for predictor in predictors {
+            ranking.add(self.cost::<W>(&samples, predictor), *predictor);
+        }
+        if let Some(unit) = unit {
+            let differences = predictors.iter().filter(|predictor| predictor.is_difference());
+            self.rank_fixed::<W>(&mut ranking, &samples, unit, window, differences);
+        }
+        ranking.shortlist(self.settings)
+    }
+
+    /// The record stride: the lag by which single words differ least.
+    fn stride<W: Word>(&self) -> usize
+    where
+        K: Kernel<W>,
+    {
+        let places: [usize; PLACES] = self.places::<W, _>(2 * LAGS, self.message.len() / W::WIDTH);
+        let mut scores = [0; LAGS];
+        self.kernel.lag_scores(self.message, &places, 0, 1, &mut scores);
+        let (mut stride, mut best) = (1, scores[0]);
+        for (lag, score) in (1..).zip(scores) {
+            if score + PLACES as u32 / 4 < best {
+                (stride, best) = (lag, score);
+            }
+        }
+        stride
+    }
+
+    /// Lags that may be the row length, and their scores.
+    fn rows<W: Word>(&self, stride: usize) -> [(u32, usize); ROWS]
+    where
+        K: Kernel<W>,
+    {
+        let words = self.message.len() / W::WIDTH;
+        let mut rows = [(u32::MAX, 0); ROWS];
+        let longest = (words / self.settings.rows).min(MAX_ROW);
+        let lowest = longest + LAGS + stride;
+        if longest <= LAGS || lowest + SAMPLE / W::WIDTH >= words {
+            return rows;
+        }
+        let places: [usize; PLACES] = self.places::<W, _>(lowest, words);
+        let places = &places[..if self.settings.hurry { PLACES / 2 } else { PLACES }];
+        let mut scores = [0; LAGS];
+        for first in (2..longest).step_by(LAGS) {
+            self.kernel.lag_scores(self.message, places, stride, first, &mut scores);
+            for (lag, score) in (first..).zip(scores) {
+                if score < rows[ROWS - 1].0 && lag != stride {
+                    let at = rows.partition_point(|(other, _)| *other <= score);
+                    rows.copy_within(at..ROWS - 1, at + 1);
+                    rows[at] = (score, lag);
+                }
+            }
+        }
+        rows
+    }
+
+    /// `N` places, in bytes, spread over the words from `from` to `to`; every other one comes first.
+    fn places<W: Word, const N: usize>(&self, from: usize, to: usize) -> [usize; N] {
+        let mut places = [0; N];
+        for (i, place) in places.iter_mut().enumerate() {
+            let i = if 2 * i < N { 2 * i } else { 2 * i - N + 1 };
+            *place = (from + (to - from) * i / N) * W::WIDTH;
+        }
+        places
+    }
+
+    /// The places of the samples that candidates are ranked by, behind the first `from` words where that is possible.
+    pub(crate) fn samples<W: Word>(&self, from: usize) -> Samples {
+        let words = self.message.len() / W::WIDTH;
+        let sample_words = SAMPLE / W::WIDTH;
+        let last = words - sample_words;
+        let from = from.min(words / 2).min(last);
+        let len = if words >= 16 * sample_words { self.settings.samples } else { 2 };
+        let mut samples = Samples { at: [0; MAX_SAMPLES], len };
+        for (i, at) in samples.at[..len].iter_mut().enumerate() {
+            *at = (from + (last - from) * i / (len - 1)) * W::WIDTH;
+        }
+        samples
+    }
+
+    /// What the samples would cost.
+    pub(crate) fn cost<W: Word>(&self, samples: &Samples, predictor: &Predictor) -> u32
+    where
+        K: Kernel<W>,
+    {
+        let reach = predictor.reach() * W::WIDTH;
+        let cost = |at: &usize| match predictor.domain {
+            Domain::Below => self.kernel.below_cost(self.message, *at, 0),
+            Domain::BelowRotated => self.kernel.below_cost(self.message, *at, 1),
+            _ if *at >= reach => self.kernel.difference_cost(self.message, *at, predictor.lags()),
+            _ => 8 * W::BITS,
+        };
+        samples.at[..samples.len].iter().map(cost).sum()
+    }
+
+    /// Adds a difference to the ranking; gives its cost.
+    fn rank<W: Word>(&self, ranking: &mut Ranking, samples: &Samples, lags: &[usize]) -> u32
+    where
+        K: Kernel<W>,
+    {
+        let mut short = [0; MAX_ORDER];
+        for (to, lag) in short.iter_mut().zip(lags) {
+            *to = *lag as u16;
+        }
+        let Some(predictor) = Predictor::difference(Domain::Integer, &short[..lags.len()]) else {
+            return u32::MAX;
+        };
+        if let Some((cost, _)) = ranking.entries[..ranking.len].iter().find(|(_, other)| *other == predictor)
+        {
+            return *cost;
+        }
+        let cost = self.cost::<W>(samples, &predictor);
+        ranking.add(cost, predictor);
+        cost
+    }
+
+    /// Adds differences in the fixed-point domain.
+    fn rank_fixed<'p, W: Word>(
+        &self,
+        ranking: &mut Ranking,
+        samples: &Samples,
+        unit: u16,
+        window: &mut EdgeWindow,
+        differences: impl Iterator<Item = &'p Predictor> + Clone,
+    ) where
+        K: Kernel<W>,
+    {
+        let mut costs = [0; CANDIDATES];
+        let reach = differences.clone().map(|p| p.reach() * W::WIDTH).max().unwrap_or(0).min(EdgeWindow::AT);
+        for at in &samples.at[..samples.len] {
+            window.fill_fixed(self.kernel, self.message, *at, reach, unit);
+            for (cost, predictor) in costs.iter_mut().zip(differences.clone()) {
+                *cost += if predictor.reach() * W::WIDTH <= EdgeWindow::AT.min(*at) {
+                    self.kernel.difference_cost(window.bytes(), EdgeWindow::AT, predictor.lags())
+                } else {
+                    8 * W::BITS
+                };
+            }
+        }
+        for (cost, predictor) in costs.into_iter().zip(differences) {
+            ranking.add(cost, predictor.in_domain(Domain::Fixed(unit)));
+        }
+    }
+}
+
+/// Places of eight groups each.
+pub(crate) struct Samples {
+    at: [usize; MAX_SAMPLES],
+    len: usize,
+}
+
+/// The unit in which all floats of the message are whole numbers of no more than a word, if there is one and it says
+/// something: if a good part of them do not use all their fraction bits.
+fn unit<W: Word>(message: &[u8]) -> Option<u16> {
+    if W::FRACTION == 0 {
+        return None;
+    }
+    let (mut low, mut high) = (u32::MAX, 0);
+    let (mut floats, mut round) = (0, 0);
+    for some in W::split(message).0.chunks(64) {
+        for word in some {
+            let word = W::from_bytes(*word);
+            if word == W::ZERO {
+                continue;
+            }
+            let (lowest, exponent) = word.float_span()?;
+            low = low.min(lowest);
+            high = high.max(exponent + W::FRACTION);
+            floats += 1;
+            round += u32::from(lowest >= exponent + ROUND_BITS);
+        }
+        if round * 4 < floats || (floats > 0 && high > low + W::BITS - 4) {
+            return None;
+        }
+    }
+    (floats > 0 && low >> W::EXPONENT == 0).then_some(low as u16)
+}

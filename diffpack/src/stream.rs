@@ -1,0 +1,75 @@
+//! A stream of packed residuals: the widths of its groups and how they are written (format, section 8).
+#![forbid(unsafe_code)]
+
+use crate::block::{Block, Widths, sum_and_greatest};
+use crate::format::{GROUPS, Head};
+use crate::kernel::Kernel;
+use crate::word::Word;
+use mpress_codec::{Full, Out};
+
+/// What goes in front of a stream.
+pub(crate) struct Stream {
+    pub(crate) widths: Widths,
+    minimum: u8,
+    bits: u32,
+    groups: usize,
+    /// Bytes of offsets and groups.
+    pub(crate) len: usize,
+}
+
+impl Stream {
+    #[inline(always)]
+    pub(crate) fn new<W: Word>(widths: Widths, words: usize) -> Self {
+        let groups = words.div_ceil(W::LANES);
+        let used = &widths[..groups.min(GROUPS)];
+        let (sum, maximum) = sum_and_greatest(used);
+        let minimum = match used.first_chunk::<GROUPS>() {
+            Some(used) => used.iter().fold(u8::MAX, |least, width| least.min(*width)),
+            None => used.iter().fold(u8::MAX, |least, width| least.min(*width)),
+        };
+        let minimum = minimum.min(maximum);
+        let bits = 8 - (maximum - minimum).leading_zeros();
+        let missing = usize::from(used.last().copied().unwrap_or(0)) * (groups * W::LANES - words) / 8;
+        let len = sum * W::LANES / 8 - missing + (groups * bits as usize).div_ceil(8);
+        Self { widths, minimum, bits, groups, len }
+    }
+
+    /// The greatest width.
+    pub(crate) fn greatest(&self) -> u8 {
+        self.widths[..self.groups.min(GROUPS)].iter().fold(0, |greatest, width| greatest.max(*width))
+    }
+
+    pub(crate) fn head(&self) -> Head {
+        Head::widths(self.minimum, self.bits)
+    }
+
+    /// The offsets: eight of them are as many bytes as they have bits.
+    #[inline(always)]
+    fn write_offsets(&self, out: &mut Out<'_>) -> Result<(), Full> {
+        if self.bits == 0 {
+            return Ok(());
+        }
+        for (eight, start) in self.widths.as_chunks::<8>().0.iter().zip((0..self.groups).step_by(8)) {
+            let mut packed = 0;
+            for (width, i) in eight.iter().zip(0..).take(self.groups - start) {
+                packed |= u64::from(width - self.minimum) << (i * self.bits);
+            }
+            let len = ((self.groups - start).min(8) * self.bits as usize).div_ceil(8);
+            out.store(&packed.to_le_bytes(), len)?;
+        }
+        Ok(())
+    }
+
+    /// Writes offsets and groups.
+    #[inline(always)]
+    pub(crate) fn write<W: Word, K: Kernel<W>>(
+        &self,
+        kernel: K,
+        residuals: &Block,
+        words: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        self.write_offsets(out)?;
+        kernel.pack(residuals, &self.widths, words, out)
+    }
+}

@@ -1,0 +1,33 @@
+//! The suite of `mpress-codec`, for every word and every effort, at every level.
+
+use mpress_codec::conformance;
+use mpress_diffpack::{Decoder, Diffpack, Effort, Encoder, Word};
+
+fn run<W: Word>(effort: Effort) {
+    for level in conformance::levels() {
+        conformance::run::<Diffpack<W>, _, _>(|| {
+            (Encoder::<W>::new(effort).with_level(level), Decoder::<W>::new().with_level(level))
+        });
+    }
+}
+
+macro_rules! suites {
+    ($($name:ident: $word:ty, $effort:ident;)*) => { $(
+        #[test]
+        fn $name() {
+            run::<$word>(Effort::$effort);
+        }
+    )* };
+}
+
+suites! {
+    words_of_64_fast: u64, Fast;
+    words_of_64_balanced: u64, Balanced;
+    words_of_64_ratio: u64, Ratio;
+    words_of_32_fast: u32, Fast;
+    words_of_32_balanced: u32, Balanced;
+    words_of_32_ratio: u32, Ratio;
+    words_of_16_fast: u16, Fast;
+    words_of_16_balanced: u16, Balanced;
+    words_of_16_ratio: u16, Ratio;
+}

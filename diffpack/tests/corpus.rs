@@ -1,0 +1,67 @@
+//! Every message of the corpus of real ones comes back, at every level and effort, where it lies beside the repository.
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
+
+use mpress_codec::conformance::{decode, encode, levels};
+use mpress_diffpack::{Decoder, Effort, Encoder, Word};
+use std::fs;
+use std::path::Path;
+
+/// Gives the ratio of messages sent as they come.
+fn run<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, effort: Effort, what: &str) -> f64 {
+    let mut lens = (0, 0);
+    for level in levels() {
+        let mut fresh = Encoder::<W>::new(effort).with_level(level);
+        let mut remembering = Encoder::<W>::remembering(effort).with_level(level);
+        let mut decoder = Decoder::<W>::new().with_level(level);
+        for raw in messages.clone() {
+            for (encoder, counts) in [(&mut fresh, true), (&mut remembering, false)] {
+                let wire = encode(encoder, raw);
+                let back = decode(&mut decoder, &wire, raw.len());
+                assert!(back.as_deref() == Ok(raw), "{what}, {effort:?}, {level:?}");
+                if counts {
+                    lens = (lens.0 + raw.len(), lens.1 + wire.len().min(raw.len()));
+                }
+            }
+        }
+    }
+    lens.0 as f64 / lens.1 as f64
+}
+
+#[test]
+fn the_whole_corpus_comes_back() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    if !folder.exists() {
+        eprintln!("SKIPPED: the whole corpus, which does not lie beside the repository");
+        return;
+    }
+    for (effort, floor, floor_of_integers) in
+        [(Effort::Fast, 1.20, 3.3), (Effort::Balanced, 1.26, 3.3), (Effort::Ratio, 1.28, 3.3)]
+    {
+        let mut logarithms = Vec::new();
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if !name.ends_with(".f64") && !name.ends_with(".i32") {
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap();
+            let index = fs::read_to_string(folder.join(format!("{name}.idx"))).unwrap();
+            let ranges = index.lines().skip(1).map(|line| {
+                let mut fields = line.split(',').map(|field| field.parse::<usize>());
+                let (offset, len) = (fields.next().unwrap().unwrap(), fields.next().unwrap().unwrap());
+                offset..offset + len
+            });
+            let messages = ranges.map(|range| &bytes[range]);
+            if name.ends_with(".f64") {
+                logarithms.push(run::<u64>(messages.clone(), effort, name).ln());
+                run::<u32>(messages.clone().take(40), effort, name);
+                run::<u16>(messages.take(20), effort, name);
+            } else {
+                let ratio = run::<u32>(messages, effort, name);
+                assert!(ratio > floor_of_integers, "{name}, {effort:?}: {ratio}");
+            }
+        }
+        let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
+        assert!(mean > floor, "geometric mean of the ratios, {effort:?}: {mean}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Wires that version 1 has written: they must be read as long as there is a version 1. `NAME.raw` is the message,
+//! `NAME.CODEC.EFFORT` its wire. That they are written again to the byte says that no one changed the encoder unawares; an
+//! encoder may be made better, and then gets new names here beside the old ones.
+//!
+//! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
+
+use mpress_codec::Codec;
+use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_diffpack::{Decoder, Diffpack, Effort, Encoder, Word};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Messages by integers and powers of two alone, the same on every machine.
+fn messages() -> [(&'static str, Vec<u8>); 10] {
+    let words =
+        |n: u64, word: &dyn Fn(u64) -> u64| (0..n).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
+    let noise = random_bytes(3, 8 * 2000);
+    let noise = |i: u64| u64::from_le_bytes(*noise[8 * i as usize..].first_chunk().unwrap());
+    [
+        ("empty", Vec::new()),
+        ("tail", b"12345".to_vec()),
+        ("zeros", vec![0; 5000]),
+        ("noise", random_bytes(5, 2500)),
+        ("ramp", words(300, &|i| i * i * i + 1000)),
+        ("records", words(700, &|i| ((i % 5) << 40) + (i / 5) * (i % 5 + 3) + noise(i) % 8)),
+        ("rows", words(1500, &|i| (i % 37) * (i % 37) * 10_000 + (i / 37) * 500 + noise(i) % 16)),
+        ("whole", words(600, &|i| ((noise(i) % 1000) as f64 * 0.25).to_bits())),
+        ("level", words(600, &|i| noise(i) >> 20 | 0x3f << 56 | (i % 2) << 63)),
+        (
+            "strewn",
+            words(900, &|i| match noise(i) % 5 {
+                0 => noise(i) >> 30,
+                1 => noise(i) >> 50,
+                _ => 0,
+            }),
+        ),
+    ]
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+fn golden(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let path = folder().join(name);
+    if std::env::var_os("MPRESS_WRITE_GOLDEN").is_some() && !path.exists() {
+        fs::write(&path, bytes).unwrap();
+    }
+    fs::read(path).unwrap()
+}
+
+fn run<W: Word>() {
+    for (name, raw) in messages() {
+        assert!(golden(&format!("{name}.raw"), &raw) == raw, "{name}.raw is another message now");
+        for effort in Effort::ALL {
+            let file = format!("{name}.{}.{}", Diffpack::<W>::NAME, effort.name());
+            for level in levels() {
+                let wire = encode(&mut Encoder::<W>::new(effort).with_level(level), &raw);
+                let golden = golden(&file, &wire);
+                assert!(wire == golden, "{file} at {level:?} is another wire now");
+                let back = decode(&mut Decoder::<W>::new().with_level(level), &golden, raw.len());
+                assert!(back.as_ref() == Ok(&raw), "{file} at {level:?} is not read");
+            }
+        }
+    }
+}
+
+#[test]
+fn version_1_of_words_of_64() {
+    run::<u64>();
+}
+
+#[test]
+fn version_1_of_words_of_32() {
+    run::<u32>();
+}
+
+#[test]
+fn version_1_of_words_of_16() {
+    run::<u16>();
+}

@@ -1,0 +1,67 @@
+//! Every level writes the same bytes and reads the same from any wire.
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
+
+use mpress_codec::conformance::{decode, encode, families, levels, random_bytes};
+use mpress_diffpack::{Decoder, Effort, Encoder, Word};
+
+/// The wire of `raw`, which all levels agree on and read back.
+fn agree<W: Word>(effort: Effort, raw: &[u8], what: &str) -> Vec<u8> {
+    let mut wires = levels().into_iter().map(|level| {
+        let wire = encode(&mut Encoder::<W>::new(effort).with_level(level), raw);
+        let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len());
+        assert!(
+            back.as_deref() == Ok(raw),
+            "{what}, {} bytes, {effort:?}, {level:?}: does not come back",
+            raw.len()
+        );
+        (level, wire)
+    });
+    let (_, first) = wires.next().unwrap();
+    for (level, wire) in wires {
+        assert!(wire == first, "{what}, {} bytes, {effort:?}: other bytes at {level:?}", raw.len());
+    }
+    first
+}
+
+fn run<W: Word>() {
+    for effort in Effort::ALL {
+        for (name, generate) in families() {
+            for len in [0, 1, 9, 800, 2048, 2050, 4096, 5003, 20_000, 100_001] {
+                let wire = agree::<W>(effort, &generate(len), name);
+                // Damage: whatever it is read as, all read it so.
+                for seed in 0..20 {
+                    let mut damaged = wire.clone();
+                    for change in random_bytes(seed, 16).as_chunks::<4>().0 {
+                        let at = usize::from(u16::from_le_bytes([change[0], change[1]]));
+                        if at >= 2 && at < damaged.len() {
+                            damaged[at] ^= change[2];
+                        }
+                    }
+                    let mut results = levels()
+                        .into_iter()
+                        .map(|level| decode(&mut Decoder::<W>::new().with_level(level), &damaged, len));
+                    let first = results.next().unwrap();
+                    assert!(
+                        results.all(|result| result == first),
+                        "{name}, {len} bytes, {effort:?}, seed {seed}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn words_of_64() {
+    run::<u64>();
+}
+
+#[test]
+fn words_of_32() {
+    run::<u32>();
+}
+
+#[test]
+fn words_of_16() {
+    run::<u16>();
+}

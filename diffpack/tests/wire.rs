@@ -1,0 +1,168 @@
+//! The wire's edges: header, bound, stored blocks, definitions, unused fields, what is refused and as what.
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
+
+use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
+use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::{Codec, Encode};
+use mpress_diffpack::{Decoder, Decoder16, Decoder32, Decoder64, Diffpack, Effort, Encoder, Encoder64, Word};
+
+#[test]
+fn facts() {
+    assert_eq!((Diffpack::<u64>::ID.0, Diffpack::<u64>::NAME, Diffpack::<u64>::WIDTH), (3, "diffpack", 8));
+    assert_eq!((Diffpack::<u32>::ID.0, Diffpack::<u32>::NAME, Diffpack::<u32>::WIDTH), (4, "diffpack32", 4));
+    assert_eq!((Diffpack::<u16>::ID.0, Diffpack::<u16>::NAME, Diffpack::<u16>::WIDTH), (5, "diffpack16", 2));
+    const { assert!(!Diffpack::<u64>::STATEFUL) };
+}
+
+#[test]
+fn an_empty_message_is_a_header_and_a_tail_travels_as_it_is() {
+    let mut encoder = Encoder64::new(Effort::Ratio);
+    assert_eq!(encode(&mut encoder, b""), [1, 0]);
+    assert_eq!(encode(&mut encoder, b"seven b"), *b"\x01\x07seven b");
+}
+
+fn bound_is_reached<W: Word>() {
+    for len in [0, 1, 8, 2047, 2048, 2049, 10_000] {
+        let raw = random_bytes(7, len);
+        let words = len / W::WIDTH * W::WIDTH;
+        for effort in Effort::ALL {
+            let wire = encode(&mut Encoder::<W>::new(effort), &raw);
+            assert!(wire.len() <= 2 + len + 2 * words.div_ceil(2048), "{len} bytes, {effort:?}");
+            if len >= 1000 {
+                assert_eq!(
+                    wire.len(),
+                    2 + len + 2 * words.div_ceil(2048),
+                    "{len} bytes of noise, {effort:?}"
+                );
+            }
+        }
+    }
+    assert_eq!(Diffpack::<W>::max_encoded_len(10_000), Some(10_012));
+    assert_eq!(Diffpack::<W>::max_encoded_len(usize::MAX - 100), None);
+}
+
+#[test]
+fn the_bound_is_reached_and_never_passed() {
+    bound_is_reached::<u64>();
+    bound_is_reached::<u32>();
+    bound_is_reached::<u16>();
+}
+
+#[test]
+fn an_encoder_holds_at_most_16_kib() {
+    assert!(size_of::<Encoder<u64>>() <= 16 << 10, "{}", size_of::<Encoder<u64>>());
+    assert!(size_of::<Decoder<u64>>() <= 32 << 10);
+}
+
+#[test]
+fn noise_is_not_worthwhile_and_data_is() {
+    for level in levels() {
+        for effort in Effort::ALL {
+            let encoder = Encoder64::new(effort).with_level(level);
+            for seed in 0..200 {
+                for len in [4096, 28_000, 100_000] {
+                    assert!(!encoder.worthwhile(&random_bytes(seed, len)), "seed {seed}, {len} bytes");
+                }
+            }
+            let words =
+                |word: fn(u64) -> u64| (0..5000).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
+            assert!(encoder.worthwhile(&words(|i| i * 3)));
+            assert!(encoder.worthwhile(&words(|i| (1.0 + i as f64).sqrt().to_bits())));
+            assert!(encoder.worthwhile(&words(|i| (i % 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) + i)));
+            assert!(
+                encoder.worthwhile(&words(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> 12 | 0x3ff << 52))
+            );
+            assert!(encoder.worthwhile(b"short messages are always tried"));
+        }
+    }
+}
+
+/// What every level says of a wire for `len` raw bytes.
+fn said(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
+    let mut all =
+        levels().into_iter().map(|level| decode(&mut Decoder64::new().with_level(level), wire, len));
+    let first = all.next().unwrap();
+    assert!(all.all(|other| other == first), "levels differ");
+    first
+}
+
+/// A wire of 8 words by one block: its head, and what follows.
+fn one_block(head: u16, rest: &[u8]) -> Vec<u8> {
+    [&[1, 0][..], &head.to_le_bytes(), rest].concat()
+}
+
+const DEFINED: u16 = 15 << 12;
+const STORED: u16 = 14 << 12;
+
+#[test]
+fn a_block_by_hand() {
+    let words = |words: [u64; 8]| Ok(words.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<u8>>());
+    // Integer domain, one lag of 1; width 4; residuals 2 4 2 4 2 4 2 4: differences 1 2 1 2...
+    assert_eq!(
+        said(&one_block(DEFINED | 4, &[4, 1, 0x42, 0x42, 0x42, 0x42]), 64),
+        words([1, 3, 4, 6, 7, 9, 10, 12])
+    );
+    // Below 10: width 4, residuals 0 to 7.
+    let below = [&[1][..], &10_u64.to_le_bytes(), &[0x10, 0x32, 0x54, 0x76]].concat();
+    assert_eq!(said(&one_block(DEFINED | 4, &below), 64), words([10, 9, 8, 7, 6, 5, 4, 3]));
+    // Fixed point with the unit 1.0 (exponent 1023 + 52), no lags, all residuals 2: the value 1.
+    let unit = 1075_u16.to_le_bytes();
+    let fixed = [&[3][..], &unit, &[0xaa, 0xaa]].concat();
+    assert_eq!(said(&one_block(DEFINED | 2, &fixed), 64), words([1.0_f64.to_bits(); 8]));
+    // The same, stripped of 3 bits: the value 8.
+    let stripped = [&[3][..], &unit, &[3], &[0xaa, 0xaa]].concat();
+    assert_eq!(said(&one_block(DEFINED | 2 | 1 << 11, &stripped), 64), words([8.0_f64.to_bits(); 8]));
+    // Split: words 1 and 4 in the wide stream of width 8, the others zeros.
+    let split = [&[0][..], &[0b0001_0010], &[0, 0], &[20, 40]].concat();
+    assert_eq!(said(&one_block(DEFINED | 8 | 1 << 10, &split), 64), words([0, 10, 0, 0, 20, 0, 0, 0]));
+}
+
+#[test]
+fn what_no_encoder_writes_is_refused() {
+    for (head, rest, kind) in [
+        (0, &[][..], Corrupt),                                      // an empty slot
+        (STORED | 1, &[0; 64], Corrupt),                            // a stored block with a width
+        (DEFINED, &[1 << 5], Corrupt),                              // an unused bit of a definition
+        (DEFINED, &[4, 0], Corrupt),                                // a lag of 0
+        (DEFINED, &[4 | 16, 0xff, 0xff], Corrupt),                  // a lag too long
+        (DEFINED, &[12 | 16, 0, 4, 0, 4, 0, 1], Corrupt),           // lags that reach too far together
+        (DEFINED, &[1 | 4, 1], Corrupt),                            // a lag in a domain without
+        (DEFINED, &[3, 0, 8], Corrupt),                             // a unit of 2048
+        (DEFINED | 1 << 11, &[1, 0, 0, 0, 0, 0, 0, 0, 0], Corrupt), // strip counts in a domain without
+        (DEFINED | 65, &[0], Corrupt),                              // a width of 65
+        (DEFINED | 1 << 7 | 64, &[0, 1], Corrupt),                  // a width of 64 + 1
+        (DEFINED | 1 << 10, &[0, 0, 0, 4], Corrupt),                // a narrow head with a flag
+        (DEFINED, &[0, 7], Length),                                 // a byte too many
+        (DEFINED | 1, &[0], Truncated),                             // a group that is not there
+        (DEFINED, &[], Truncated),                                  // a definition that is not there
+        (STORED, &[0; 63], Truncated),                              // stored words that are not there
+    ] {
+        assert_eq!(said(&one_block(head, rest), 64), Err(kind), "{head:#x}, {rest:?}");
+    }
+    assert_eq!(said(&[2, 0], 0), Err(Unsupported));
+    assert_eq!(said(&[1, 1], 0), Err(Length));
+    assert_eq!(said(&[1, 8], 0), Err(Corrupt));
+    // The fixed-point domain is not for words of 16 bits, and its unit is below 256 for words of 32.
+    let fixed = |unit: u8| one_block(DEFINED, &[3, 1, unit]);
+    assert_eq!(decode(&mut Decoder16::new(), &fixed(0), 64), Err(Corrupt));
+    assert_eq!(decode(&mut Decoder32::new(), &fixed(1), 64), Err(Corrupt));
+    assert_eq!(decode(&mut Decoder32::new(), &fixed(0), 64), Ok(vec![0; 64]));
+}
+
+#[test]
+fn a_remembering_encoder_forgets_on_reset() {
+    let field = |scale: f64, len: u32| -> Vec<u8> {
+        (0..len).flat_map(|i| (scale * (f64::from(i) * 0.01).sin()).to_le_bytes()).collect()
+    };
+    for effort in Effort::ALL {
+        let mut encoder = Encoder64::remembering(effort);
+        let first = encode(&mut encoder, &field(1.0, 4000));
+        for len in [4000, 4000, 1000, 300] {
+            let raw = field(3.0, len);
+            let wire = encode(&mut encoder, &raw);
+            assert!(decode(&mut Decoder64::new(), &wire, raw.len()) == Ok(raw));
+        }
+        encoder.reset();
+        assert!(encode(&mut encoder, &field(1.0, 4000)) == first);
+    }
+}
