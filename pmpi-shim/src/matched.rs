@@ -1,9 +1,7 @@
 //! Mprobe, Improbe, Mrecv and Imrecv. A framed message that a matched probe took is received at once, to know its
 //! length; the program gets the handle of an empty message to ourselves in its place.
 
-use crate::deliver;
 use crate::peers::Peers;
-use crate::requests::Finish;
 use crate::span::{Span, received_bytes, store_status};
 use crate::stash::{Arrived, Taken};
 use crate::state::{Error, Shim, called, raise};
@@ -155,16 +153,13 @@ pub(crate) unsafe fn imrecv(
         if let Err(code) = discard(message, stand_in) {
             return raise(comm, code);
         }
-        let (delivered, result) = arrived.deliver(shim, &span);
-        let mut active = match deliver::completed(Some(delivered)) {
-            Ok(active) => active,
-            Err(code) => return raise(comm, code),
-        };
-        if let Err(code) = result {
-            active.finish = Finish::Failed(comm, code);
+        match arrived.deliver_as_request(shim, &span, comm) {
+            Ok(active) => {
+                *request = shim.requests.hand_out(active);
+                SUCCESS
+            }
+            Err(code) => raise(comm, code),
         }
-        *request = shim.requests.hand_out(active);
-        SUCCESS
     }
 }
 

@@ -21,8 +21,7 @@ pub(crate) struct World {
 impl World {
     /// Whether messages between this process and `rank` of the world go in frames. Both ends come to the same answer.
     pub(crate) fn frames(&self, rank: c_int) -> bool {
-        let node = |rank: c_int| usize::try_from(rank).ok().and_then(|r| self.nodes.get(r));
-        rank != self.rank && (self.same_node == SameNode::Compress || node(rank) != node(self.rank))
+        rank != self.rank && (self.same_node == SameNode::Compress || self.other_node(rank))
     }
 
     /// Whether there is anyone to exchange frames with.
@@ -30,6 +29,7 @@ impl World {
         (0..self.nodes.len()).any(|rank| c_int::try_from(rank).is_ok_and(|rank| self.frames(rank)))
     }
 
+    /// Whether `rank` of the world runs on another node than this process.
     pub(crate) fn other_node(&self, rank: c_int) -> bool {
         let node = |rank: c_int| usize::try_from(rank).ok().and_then(|r| self.nodes.get(r));
         node(rank) != node(self.rank)

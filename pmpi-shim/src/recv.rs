@@ -98,12 +98,7 @@ unsafe fn start(
     loop {
         if let Some(arrived) = shim.stash.take(comm, peer, tag) {
             // SAFETY: the caller vouches for the span.
-            let (delivered, result) = unsafe { arrived.deliver(shim, &span) };
-            let mut active = deliver::completed(Some(delivered))?;
-            if let Err(code) = result {
-                active.finish = Finish::Failed(comm, code);
-            }
-            return Ok(active);
+            return Ok(unsafe { arrived.deliver_as_request(shim, &span, comm)? });
         }
         let held = shim.stash.hold();
         if held.find(comm, peer, tag).is_none() {

@@ -5,8 +5,9 @@
 //! everything the same source sent before it is taken too. So a receive that looks here first, and then in the MPI's own
 //! queue, never overtakes.
 
-use crate::deliver::{Delivered, land, open};
+use crate::deliver::{Delivered, completed, land, open};
 use crate::peers::Peers;
+use crate::requests::{Active, Finish};
 use crate::span::{Span, received_bytes};
 use crate::state::{self, Error, Handle, Shim, called};
 use crate::sys::*;
@@ -72,6 +73,25 @@ impl Arrived {
         // SAFETY: the caller vouches for the span; the wire is a buffer of our own.
         let result = unsafe { land(shim, &self.wire, self.framed, span, capacity) };
         (self.seen(), result.map(|_| ()))
+    }
+
+    /// The same for a receive that has a request: gives one that is complete, and reports a failure when waited for.
+    ///
+    /// # Safety
+    /// As for [`deliver`](Self::deliver).
+    pub(crate) unsafe fn deliver_as_request(
+        self,
+        shim: &Shim,
+        span: &Span,
+        comm: MPI_Comm,
+    ) -> Result<Active, c_int> {
+        // SAFETY: the caller vouches for the span.
+        let (delivered, result) = unsafe { self.deliver(shim, span) };
+        let mut active = completed(Some(delivered))?;
+        if let Err(code) = result {
+            active.finish = Finish::Failed(comm, code);
+        }
+        Ok(active)
     }
 }
 
