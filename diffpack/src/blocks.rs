@@ -1,7 +1,7 @@
 //! Encodes a block: chooses its predictor, and writes it or stores it.
 #![forbid(unsafe_code)]
 
-use crate::block::{Block, Bytes, Widths, window};
+use crate::block::{Block, Bytes, Widths};
 use crate::effort::Settings;
 use crate::encode::EdgeWindow;
 use crate::format::{BLOCK, GROUPS, Head};
@@ -20,10 +20,23 @@ pub(crate) struct Blocks<W> {
     window: EdgeWindow,
     /// What the window has of the block that is being encoded.
     filled: Option<Filled>,
+    /// The predictor that was best for the last block for which all were compared.
+    last: Option<Choice>,
     residuals: Block,
     dealt: Dealt,
     words: PhantomData<W>,
 }
+
+/// A predictor, what it cost when it was compared with the others, and the blocks since.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    predictor: Predictor,
+    cost: u32,
+    kept: usize,
+}
+
+/// A predictor is compared with the others again where it costs more by this part.
+const KEEP: u32 = 16;
 
 /// What a window has been filled with.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +52,7 @@ impl<W: Word> Blocks<W> {
         Self {
             window: EdgeWindow::new(),
             filled: None,
+            last: None,
             residuals: Block::ZERO,
             dealt: Dealt::ZERO,
             words: PhantomData,
@@ -72,9 +86,11 @@ impl<W: Word> Blocks<W> {
         if len < BLOCK {
             self.residuals.0[len..].fill(0);
         }
-        let mut strip = [0; GROUPS];
-        let stripped = matches!(predictor.domain, Domain::Fixed(_))
-            && strip_zeros::<W>(&mut self.residuals, &mut strip, words.div_ceil(W::LANES));
+        let groups = words.div_ceil(W::LANES);
+        let strip = match predictor.domain {
+            Domain::Fixed(_) => strip_zeros(kernel, &mut self.residuals, groups),
+            _ => None,
+        };
         let stream = Stream::new::<W>(kernel.widths(&self.residuals), words);
         let slot = slots.find(predictor);
         let (definition, definition_len) = match slot {
@@ -82,14 +98,14 @@ impl<W: Word> Blocks<W> {
             None => predictor.to_wire(),
         };
         let maximum_len = if predictor.is_difference() { 0 } else { W::WIDTH };
-        let strip_len = if stripped { words.div_ceil(W::LANES).div_ceil(2) } else { 0 };
+        let strip_len = if strip.is_some() { groups.div_ceil(2) } else { 0 };
         let split = self.dealt.split(kernel, &self.residuals, words, &stream, settings.thresholds);
         let streams_len = split.as_ref().map_or(stream.len, |split| split.len);
         if definition_len + maximum_len + strip_len + streams_len >= len {
             return stored(&message[at..at + len], out);
         }
         let mut head = split.as_ref().map_or(stream.head(), Split::head).0;
-        head |= if stripped { Head::STRIP } else { 0 } | slot.unwrap_or(Head::DEFINED) << 12;
+        head |= if strip.is_some() { Head::STRIP } else { 0 } | slot.unwrap_or(Head::DEFINED) << 12;
         out.extend_from_slice(&head.to_le_bytes())?;
         if slot.is_none() {
             slots.define(predictor);
@@ -98,7 +114,7 @@ impl<W: Word> Blocks<W> {
         let mut word = [0; 8];
         maximum.store(&mut word, 0);
         out.store(&word, maximum_len)?;
-        if stripped {
+        if let Some(strip) = strip {
             let mut counts = [0; GROUPS / 2];
             for (to, [low, high]) in counts.iter_mut().zip(strip.as_chunks().0) {
                 *to = low | high << 4;
@@ -111,7 +127,8 @@ impl<W: Word> Blocks<W> {
         }
     }
 
-    /// The predictor of the shortlist that seems to take the fewest bits; none if all are out of reach.
+    /// The predictor of the shortlist that seems to take the fewest bits; none if all are out of reach. One that was the
+    /// best before is kept for some blocks, as long as it does as well.
     #[inline(always)]
     fn choose<K: Kernel<W>>(
         &mut self,
@@ -121,46 +138,69 @@ impl<W: Word> Blocks<W> {
         shortlist: &Shortlist,
         settings: &Settings,
     ) -> Option<Predictor> {
-        let edge = message.len() - at < BLOCK;
-        let can = |predictor: &&Predictor| {
-            let reach = predictor.reach() * W::WIDTH;
-            reach <= EdgeWindow::AT || (!edge && reach <= at && predictor.domain == Domain::Integer)
-        };
         let candidates = shortlist.predictors();
         if let [only] = candidates
             && !matches!(only.domain, Domain::Fixed(_))
         {
-            return Some(only).filter(can).copied();
+            return Some(only).filter(|only| can_reach::<W>(only, message, at)).copied();
         }
-        let mut best: Option<(u32, Predictor)> = None;
-        // What any of them needs, so that the window need be filled only once for each domain.
-        let reach_in = |domain| {
-            let reaches = candidates.iter().filter(can).filter(|p| p.domain == domain).map(Predictor::reach);
-            reaches.max().unwrap_or(0) * W::WIDTH
-        };
-        for predictor in candidates.iter().filter(can) {
-            let reach = predictor.reach() * W::WIDTH;
-            let inside = !edge && predictor.domain == Domain::Integer && reach <= at;
-            let inside = inside || !predictor.is_difference() && !edge;
-            let domain = if predictor.is_difference() { predictor.domain } else { Domain::Integer };
-            if !inside
-                && !self.fill(kernel, message, at, domain, reach.max(reach_in(domain).min(EdgeWindow::AT)))
+        if at == 0 {
+            self.last = None;
+        }
+        if let Some(last) = self.last
+            && last.kept < settings.kept
+            && let Some(cost) = self.cost(kernel, message, at, last.predictor, shortlist, settings)
+            && cost <= last.cost + last.cost / KEEP
+        {
+            self.last = Some(Choice { kept: last.kept + 1, ..last });
+            return Some(last.predictor);
+        }
+        let mut best: Option<Choice> = None;
+        for predictor in candidates {
+            if let Some(cost) = self.cost(kernel, message, at, *predictor, shortlist, settings)
+                && best.is_none_or(|best| cost < best.cost)
             {
-                continue;
-            }
-            let (bytes, start) = if inside { (message, at) } else { (self.window.bytes(), EdgeWindow::AT) };
-            let step = BLOCK / SAMPLE / settings.quarters;
-            let cost = (0..BLOCK / SAMPLE).step_by(step).map(|quarter| start + quarter * SAMPLE);
-            let cost: u32 = match predictor.domain {
-                Domain::Below => cost.map(|at| kernel.below_cost(bytes, at, 0)).sum(),
-                Domain::BelowRotated => cost.map(|at| kernel.below_cost(bytes, at, 1)).sum(),
-                _ => cost.map(|at| kernel.difference_cost(bytes, at, predictor.lags())).sum(),
-            };
-            if best.is_none_or(|(least, _)| cost < least) {
-                best = Some((cost, *predictor));
+                best = Some(Choice { predictor: *predictor, cost, kept: 0 });
             }
         }
-        best.map(|(_, predictor)| predictor)
+        self.last = best;
+        best.map(|best| best.predictor)
+    }
+
+    /// What a sample of the block would cost; nothing if the predictor is out of reach or some word would not come back.
+    #[inline(always)]
+    fn cost<K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        message: &[u8],
+        at: usize,
+        predictor: Predictor,
+        shortlist: &Shortlist,
+        settings: &Settings,
+    ) -> Option<u32> {
+        if !can_reach::<W>(&predictor, message, at) {
+            return None;
+        }
+        let whole = message.len() - at >= BLOCK;
+        let reach = predictor.reach() * W::WIDTH;
+        let inside =
+            whole && (!predictor.is_difference() || predictor.domain == Domain::Integer && reach <= at);
+        if !inside {
+            let domain = if predictor.is_difference() { predictor.domain } else { Domain::Integer };
+            // What any of them needs, so that it is filled only once for each domain.
+            let most = shortlist.reach_in(domain) * W::WIDTH;
+            if !self.fill(kernel, message, at, domain, reach.max(most.min(EdgeWindow::AT))) {
+                return None;
+            }
+        }
+        let (bytes, start) = if inside { (message, at) } else { (self.window.bytes(), EdgeWindow::AT) };
+        let step = BLOCK / SAMPLE / settings.quarters;
+        let places = (0..BLOCK / SAMPLE).step_by(step).map(|quarter| start + quarter * SAMPLE);
+        Some(match predictor.domain {
+            Domain::Below => places.map(|at| kernel.below_cost(bytes, at, 0)).sum(),
+            Domain::BelowRotated => places.map(|at| kernel.below_cost(bytes, at, 1)).sum(),
+            _ => places.map(|at| kernel.difference_cost(bytes, at, predictor.lags())).sum(),
+        })
     }
 
     /// Fills the window, if it is not; says whether all words come back from their values in it.
@@ -204,8 +244,10 @@ impl<W: Word> Blocks<W> {
     ) -> W {
         match predictor.domain {
             Domain::Below | Domain::BelowRotated => {
-                let mut spare = [0; BLOCK];
-                let words: &Bytes = window(message, at, &mut spare);
+                if message.len() - at < BLOCK {
+                    self.fill(kernel, message, at, Domain::Integer, 0);
+                }
+                let words: &Bytes = message[at..].first_chunk().unwrap_or(self.window.block());
                 kernel.below(words, u32::from(predictor.domain == Domain::BelowRotated), &mut self.residuals)
             }
             domain => {
@@ -223,6 +265,14 @@ impl<W: Word> Blocks<W> {
     }
 }
 
+/// Whether the words that a predictor needs are in the message, or would be in a window.
+#[inline(always)]
+fn can_reach<W: Word>(predictor: &Predictor, message: &[u8], at: usize) -> bool {
+    let reach = predictor.reach() * W::WIDTH;
+    let whole = message.len() - at >= BLOCK;
+    reach <= EdgeWindow::AT || (whole && reach <= at && predictor.domain == Domain::Integer)
+}
+
 fn stored(words: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
     out.extend_from_slice(&Head::stored().0.to_le_bytes())?;
     out.extend_from_slice(words)
@@ -230,19 +280,13 @@ fn stored(words: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
 
 /// Shifts the zeros out that all differences of a group end in, if that gains more than it costs.
 #[inline(always)]
-fn strip_zeros<W: Word>(residuals: &mut Block, counts: &mut Widths, groups: usize) -> bool {
-    for (count, group) in counts.iter_mut().zip(residuals.groups()).take(groups) {
-        let union = W::split(group).0.iter().fold(W::ZERO, |u, word| u.or(W::from_bytes(*word).unzigzag()));
-        *count = if union == W::ZERO { 0 } else { union.trailing().min(15) as u8 };
-    }
+fn strip_zeros<W: Word, K: Kernel<W>>(kernel: K, residuals: &mut Block, groups: usize) -> Option<Widths> {
+    let mut counts = kernel.trailing_zeros(residuals);
+    counts[groups.min(GROUPS)..].fill(0);
     let gain: u32 = counts.iter().map(|count| u32::from(*count) * W::LANES as u32).sum();
     if gain <= 16 * 8 + 64 {
-        return false;
+        return None;
     }
-    for (count, group) in counts.iter().zip(residuals.groups_mut()).take(groups) {
-        for word in W::split_mut(group).0 {
-            *word = W::from_bytes(*word).unzigzag().halved(u32::from(*count)).zigzag().to_bytes();
-        }
-    }
-    true
+    kernel.strip(residuals, &counts);
+    Some(counts)
 }

@@ -3,7 +3,7 @@
 
 use crate::block::{Block, Widths, window};
 use crate::format::{BLOCK, GROUP, GROUPS, HEADER, Head, MAX_REACH, VERSION};
-use crate::kernel::{self, Kernel, Work};
+use crate::kernel::{self, Kernel, Words, Work};
 use crate::predictor::{Domain, Malformed, Predictor, Slots};
 use crate::split::count;
 use crate::window::Window;
@@ -20,11 +20,13 @@ type DecodeWindow = Window<{ GROUP + (MAX_REACH + 1) * 8 + BLOCK }>;
 #[derive(Clone, Debug)]
 pub struct Decoder<W> {
     level: Level,
+    /// Words before a block, where the message itself does not do.
     window: DecodeWindow,
+    words: Words,
     residuals: Block,
     wide: Block,
     other: Block,
-    words: PhantomData<W>,
+    word: PhantomData<W>,
 }
 
 impl<W: Word> Decoder<W> {
@@ -34,10 +36,11 @@ impl<W: Word> Decoder<W> {
         Self {
             level: Level::detect(),
             window: DecodeWindow::new(),
+            words: Words::new(),
             residuals: Block::ZERO,
             wide: Block::ZERO,
             other: Block::ZERO,
-            words: PhantomData,
+            word: PhantomData,
         }
     }
 
@@ -92,6 +95,7 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         }
         debug_assert_eq!(wire.at, HEADER);
         let mut slots = Slots::new();
+        self.decoder.window.forget();
         let mut left = raw_len / W::WIDTH;
         while left > 0 {
             let words = left.min(W::BLOCK);
@@ -276,7 +280,7 @@ impl<W: Word> Decoder<W> {
             wire.stream::<W, K>(kernel, head, words, &mut self.residuals)?;
         }
         if head.has(Head::STRIP) {
-            unstrip::<W>(&mut self.residuals, &strip);
+            kernel.unstrip(&mut self.residuals, &strip);
         }
 
         let done = out.len() - start;
@@ -287,33 +291,22 @@ impl<W: Word> Decoder<W> {
                 kernel.undo_below(&self.residuals, maximum, rotation, &mut self.other.0);
                 out.extend_from_slice(&self.other.0[..len]).map_err(|_| full)
             }
-            Domain::Integer if reach + GROUP <= done && len == BLOCK => {
-                let message = &mut out.extend_zeroed(BLOCK).map_err(|_| full)?[start..];
-                kernel.undo_difference(&self.residuals, predictor.lags(), message, done);
-                Ok(())
-            }
             Domain::Integer => {
-                self.window.fill(&out.written()[start..], done, reach);
-                let at = DecodeWindow::AT;
-                kernel.undo_difference(&self.residuals, predictor.lags(), self.window.bytes_mut(), at);
-                out.extend_from_slice(&self.window.block()[..len]).map_err(|_| full)
+                let mut before = &out.written()[start..];
+                if reach + GROUP > done {
+                    self.window.fill(before, done, reach);
+                    before = self.window.before();
+                }
+                kernel.undo_difference(&self.residuals, predictor.lags(), before, &mut self.words);
+                out.extend_from_slice(&self.words.block()[..len]).map_err(|_| full)
             }
             Domain::Fixed(unit) => {
                 self.window.fill_fixed(kernel, &out.written()[start..], done, reach, unit);
-                let at = DecodeWindow::AT;
-                kernel.undo_difference(&self.residuals, predictor.lags(), self.window.bytes_mut(), at);
-                kernel.to_float(self.window.block(), unit.into(), &mut self.other.0);
+                let before = self.window.before();
+                kernel.undo_difference(&self.residuals, predictor.lags(), before, &mut self.words);
+                kernel.to_float(self.words.block(), unit.into(), &mut self.other.0);
                 out.extend_from_slice(&self.other.0[..len]).map_err(|_| full)
             }
-        }
-    }
-}
-
-#[inline(always)]
-fn unstrip<W: Word>(residuals: &mut Block, counts: &Widths) {
-    for (group, count) in residuals.groups_mut().iter_mut().zip(counts) {
-        for word in W::split_mut(group).0 {
-            *word = W::from_bytes(*word).unzigzag().doubled(u32::from(*count)).zigzag().to_bytes();
         }
     }
 }

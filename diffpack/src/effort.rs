@@ -20,6 +20,8 @@ pub(crate) struct Settings {
     pub(crate) shortlist: usize,
     /// Quarters of a block that it looks at to choose.
     pub(crate) quarters: usize,
+    /// Blocks that a choice is kept for while it does as well.
+    pub(crate) kept: usize,
     /// Samples of eight groups that the shortlist is made by, in a long message.
     pub(crate) samples: usize,
     /// The longest row that is looked for is the message's length by this.
@@ -52,6 +54,7 @@ impl Effort {
             Self::Fast => Settings {
                 shortlist: 1,
                 quarters: 1,
+                kept: 3,
                 samples: 4,
                 rows: 16,
                 remembered: 3,
@@ -62,6 +65,7 @@ impl Effort {
             Self::Balanced => Settings {
                 shortlist: 3,
                 quarters: 1,
+                kept: 3,
                 samples: 4,
                 rows: 8,
                 remembered: 5,
@@ -72,6 +76,7 @@ impl Effort {
             Self::Ratio => Settings {
                 shortlist: 6,
                 quarters: 2,
+                kept: 3,
                 samples: 8,
                 rows: 8,
                 remembered: 8,

@@ -4,7 +4,7 @@
 use crate::blocks::Blocks;
 use crate::effort::{Effort, Settings};
 use crate::format::{BLOCK, HEADER, Head, VERSION};
-use crate::hints::Hints;
+use crate::hints::{FEW, Hints};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::Slots;
 use crate::search::{Search, Shortlist};
@@ -113,9 +113,11 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         let settings = effort.settings();
         self.out.extend_from_slice(&[VERSION, (self.raw.len() % 8) as u8])?;
         let mut slots = Slots::new();
+        blocks.window().forget();
         let search = Search { kernel, message: words, settings: &settings };
         // An empty shortlist: every block is stored.
-        let shortlist = match search.is_worthwhile::<W>() {
+        let is_short = words.len() <= FEW * BLOCK;
+        let shortlist = match is_short || search.is_worthwhile::<W>() {
             true => hints.shortlist::<W, K>(&search, blocks.window()),
             false => Shortlist::default(),
         };

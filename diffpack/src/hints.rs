@@ -12,6 +12,8 @@ use crate::word::Word;
 const HINTS: usize = 10;
 /// The most predictors that are remembered for a length.
 pub(crate) const REMEMBERED: usize = 12;
+/// Blocks of a message that is too short for a verdict and a ranking before its blocks choose themselves.
+pub(crate) const FEW: usize = 4;
 /// Messages that a hint serves before the next search: fewer where a search is a smaller part of the work.
 const fn max_age(len: usize) -> u8 {
     if len < 1 << 13 { 32 } else { 16 }
@@ -91,9 +93,10 @@ impl Hints {
         };
         if hint.age < max_age(len) {
             hint.age += 1;
-            if len <= BLOCK && hint.count > 0 && hint.count <= SHORTLIST {
-                // The one block will rank them.
-                return Shortlist::of(hint.predictors());
+            if len <= FEW * BLOCK {
+                // The blocks themselves will rank them.
+                let count = hint.count.min(SHORTLIST);
+                return Shortlist::of(&hint.predictors()[..count]);
             }
             return search.best_of::<W>(hint.predictors(), window);
         }

@@ -11,6 +11,8 @@ mod avx512;
 mod scalar;
 
 use crate::block::{Block, Bytes, Mask, Widths};
+use crate::format::BLOCK;
+use crate::window::Window;
 use crate::word::Word;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;
@@ -24,6 +26,32 @@ pub(crate) use scalar::Scalar;
 pub(crate) const LAGS: usize = 16;
 /// Bytes of the eight groups whose cost is found at a time.
 pub(crate) const SAMPLE: usize = 512;
+
+/// Zero bits at the end of a fraction that make a float a round one.
+pub(crate) const ROUND_BITS: u32 = 4;
+
+/// What has been seen of some floats.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// The least unit in which one of them is a whole number (format, section 5).
+    pub(crate) lowest: u32,
+    /// The greatest exponent.
+    pub(crate) exponent: u32,
+    /// How many are not 0, and how many of these are round.
+    pub(crate) floats: u32,
+    pub(crate) round: u32,
+    /// Whether there are infinities, NaNs, denormals or negative zeros.
+    pub(crate) odd: bool,
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Self { lowest: u32::MAX, exponent: 0, floats: 0, round: 0, odd: false }
+    }
+}
+
+/// A block of words and room for as many before it.
+pub(crate) type Words = Window<{ 2 * BLOCK }>;
 
 /// Work on blocks of words `W`. `at` is a place in `bytes`, in bytes; lags and reach count words. Lags
 /// come the smallest first.
@@ -61,14 +89,23 @@ pub trait Kernel<W>: Copy {
     fn pack(self, residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
     /// The inverse: reads groups from the front of `wire`. Residuals behind `words` are arbitrary.
     fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block);
-    /// The inverse of [`difference`](Kernel::difference); writes the block at `at`. Before that there are, besides what
-    /// the lags reach, 64 bytes.
-    fn undo_difference(self, residuals: &Block, lags: &[u16], bytes: &mut [u8], at: usize);
+    /// The inverse of [`difference`](Kernel::difference): makes the block of `words` that follows the words `before`, of
+    /// which there are what the lags reach and a group. What `words` has before its block is arbitrary afterwards.
+    fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words);
     /// The inverse of [`below`](Kernel::below).
     fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes);
     /// Section 5 of the format, word by word.
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]);
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]);
+    /// Looks at some floats.
+    fn span(self, words: &[u8], span: &mut Span);
+    /// The zeros that all differences of each group end in, at most 15; none where all differences are 0. Residuals are
+    /// those of a difference.
+    fn trailing_zeros(self, residuals: &Block) -> Widths;
+    /// Shifts so many zeros out of the differences of each group.
+    fn strip(self, residuals: &mut Block, counts: &Widths);
+    /// The inverse of [`strip`](Kernel::strip).
+    fn unstrip(self, residuals: &mut Block, counts: &Widths);
 }
 
 /// What to do with a kernel. `run` and what it calls for every block are inlined wherever a kernel enters them.

@@ -7,7 +7,7 @@
 use crate::effort::Settings;
 use crate::encode::EdgeWindow;
 use crate::format::MAX_ORDER;
-use crate::kernel::{Kernel, LAGS, SAMPLE};
+use crate::kernel::{Kernel, LAGS, SAMPLE, Span};
 use crate::predictor::{Domain, Predictor};
 use crate::word::Word;
 
@@ -23,8 +23,6 @@ const MAX_ROW: usize = 1000;
 const ROWS: usize = 4;
 /// Bytes of a message at which a verdict of noise takes more looks.
 const LONG: usize = 1 << 18;
-/// Fraction bits at the end of a float that are zero if it counts as round.
-const ROUND_BITS: u32 = 4;
 /// The most samples.
 const MAX_SAMPLES: usize = 8;
 
@@ -33,6 +31,8 @@ const MAX_SAMPLES: usize = 8;
 pub(crate) struct Shortlist {
     predictors: [Predictor; SHORTLIST],
     len: usize,
+    /// The longest reach of those in the integer domain, and of those in fixed point.
+    reach: [usize; 2],
 }
 
 impl Shortlist {
@@ -41,12 +41,19 @@ impl Shortlist {
         for (to, from) in list.predictors.iter_mut().zip(predictors) {
             *to = *from;
             list.len += 1;
+            let reach = &mut list.reach[usize::from(from.domain != Domain::Integer)];
+            *reach = from.reach().max(*reach);
         }
         list
     }
 
     pub(crate) fn predictors(&self) -> &[Predictor] {
         &self.predictors[..self.len.min(SHORTLIST)]
+    }
+
+    /// The longest reach, in words, of its differences in this domain.
+    pub(crate) fn reach_in(&self, domain: Domain) -> usize {
+        self.reach[usize::from(domain != Domain::Integer)]
     }
 }
 
@@ -166,7 +173,7 @@ impl<K> Search<'_, K> {
                 }
             }
             if self.settings.fixed
-                && let Some(unit) = unit::<W>(self.message)
+                && let Some(unit) = unit(self.kernel, self.message)
             {
                 let ranked = ranking.entries;
                 let differences = ranked[..ranking.len].iter().map(|(_, p)| p).filter(|p| p.is_difference());
@@ -182,7 +189,7 @@ impl<K> Search<'_, K> {
     where
         K: Kernel<W>,
     {
-        let unit = if self.settings.fixed { unit::<W>(self.message) } else { None };
+        let unit = if self.settings.fixed { unit(self.kernel, self.message) } else { None };
         if let ([only], None) = (predictors, unit) {
             return Shortlist::of(&[*only]);
         }
@@ -341,27 +348,17 @@ pub(crate) struct Samples {
 
 /// The unit in which all floats of the message are whole numbers of no more than a word, if there is one and it says
 /// something: if a good part of them do not use all their fraction bits.
-fn unit<W: Word>(message: &[u8]) -> Option<u16> {
+fn unit<W: Word, K: Kernel<W>>(kernel: K, message: &[u8]) -> Option<u16> {
     if W::FRACTION == 0 {
         return None;
     }
-    let (mut low, mut high) = (u32::MAX, 0);
-    let (mut floats, mut round) = (0, 0);
-    for some in W::split(message).0.chunks(64) {
-        for word in some {
-            let word = W::from_bytes(*word);
-            if word == W::ZERO {
-                continue;
-            }
-            let (lowest, exponent) = word.float_span()?;
-            low = low.min(lowest);
-            high = high.max(exponent + W::FRACTION);
-            floats += 1;
-            round += u32::from(lowest >= exponent + ROUND_BITS);
-        }
-        if round * 4 < floats || (floats > 0 && high > low + W::BITS - 4) {
+    let mut span = Span::default();
+    for some in message.chunks(SAMPLE) {
+        kernel.span(some, &mut span);
+        let high = span.exponent + W::FRACTION;
+        if span.odd || span.round * 4 < span.floats || (span.floats > 0 && high > span.lowest + W::BITS - 4) {
             return None;
         }
     }
-    (floats > 0 && low >> W::EXPONENT == 0).then_some(low as u16)
+    (span.floats > 0 && span.lowest >> W::EXPONENT == 0).then_some(span.lowest as u16)
 }

@@ -9,36 +9,68 @@ use crate::word::Word;
 
 /// `N` bytes: a block at the end, the words before it ahead of it.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
-pub(crate) struct Window<const N: usize>([u8; N]);
+#[repr(C, align(64))]
+pub struct Window<const N: usize> {
+    bytes: [u8; N],
+    held: Option<Held>,
+}
+
+/// Fixed-point values that a window has of a message.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    unit: u16,
+    /// The place in the message of what is at [`Window::AT`].
+    at: usize,
+    start: usize,
+    end: usize,
+}
 
 impl<const N: usize> Window<N> {
     /// Where the block is. So many bytes of earlier words have room.
     pub(crate) const AT: usize = N - BLOCK;
 
     pub(crate) fn new() -> Self {
-        Self([0; N])
+        Self { bytes: [0; N], held: None }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0
+        &self.bytes
+    }
+
+    /// Ends a message: what is held is of no use for the next.
+    pub(crate) fn forget(&mut self) {
+        self.held = None;
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.0
+        &mut self.bytes
     }
 
     /// The block.
     pub(crate) fn block(&self) -> &Bytes {
-        match self.0.last_chunk() {
+        match self.bytes.last_chunk() {
             Some(block) => block,
             None => &crate::block::ZEROS,
         }
     }
 
+    pub(crate) fn block_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[Self::AT..]
+    }
+
+    /// What is before the block.
+    pub(crate) fn before(&self) -> &[u8] {
+        &self.bytes[..Self::AT]
+    }
+
+    pub(crate) fn before_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..Self::AT]
+    }
+
     /// Copies the block at `at` of `message` and `reach` bytes before it, at most [`Self::AT`].
     pub(crate) fn fill(&mut self, message: &[u8], at: usize, reach: usize) {
-        self.fill_by(message, at, reach, |from, to| to.copy_from_slice(from));
+        self.held = None;
+        self.fill_by(message, at, reach.min(Self::AT), 0, |from, to| to.copy_from_slice(from));
     }
 
     /// The same, of the words' fixed-point values.
@@ -50,20 +82,43 @@ impl<const N: usize> Window<N> {
         reach: usize,
         unit: u16,
     ) {
-        self.fill_by(message, at, reach, |from, to| kernel.to_fixed(from, unit.into(), to));
+        let reach = reach.min(Self::AT);
+        let start = at - reach.min(at);
+        let end = message.len().min(at + BLOCK);
+        let mut there = 0;
+        // Most of it may be there since the block before.
+        if let Some(held) = self.held
+            && (held.unit, held.start <= start, held.end <= end) == (unit, true, true)
+            && (start..at).contains(&held.end)
+            && let (Some(from), Some(to)) =
+                ((Self::AT + start).checked_sub(held.at), (Self::AT + start).checked_sub(at))
+        {
+            there = held.end - start;
+            self.bytes.copy_within(from..from + there, to);
+        }
+        self.fill_by(message, at, reach, there, |from, to| kernel.to_fixed(from, unit.into(), to));
+        self.held = Some(Held { unit, at, start, end });
     }
 
-    fn fill_by(&mut self, message: &[u8], at: usize, reach: usize, convert: impl Fn(&[u8], &mut [u8])) {
-        let before = reach.min(at).min(Self::AT);
+    /// Fills it but for the first so many bytes of the message, which are there.
+    fn fill_by(
+        &mut self,
+        message: &[u8],
+        at: usize,
+        reach: usize,
+        there: usize,
+        convert: impl Fn(&[u8], &mut [u8]),
+    ) {
+        let before = reach.min(at);
         let len = message.len().saturating_sub(at).min(BLOCK);
         let (Some(from), Some(start)) = (message.get(at - before..at + len), Self::AT.checked_sub(reach))
         else {
             return;
         };
-        let (zeros, rest) = self.0[start..].split_at_mut(reach - before);
+        let (zeros, rest) = self.bytes[start..].split_at_mut(reach - before);
         zeros.fill(0);
         let (to, zeros) = rest.split_at_mut(before + len);
-        convert(from, to);
+        convert(&from[there..], &mut to[there..]);
         zeros.fill(0);
     }
 }

@@ -94,9 +94,9 @@ pub(crate) mod internal {
         /// Section 5 of the format.
         fn to_fixed(self, unit: u32) -> Self;
         fn to_float(self, unit: u32) -> Self;
-        /// The exponent of the lowest bit that is set, as a unit, and whether there is one: none in zeros, infinities,
-        /// NaNs and denormals.
-        fn float_span(self) -> Option<(u32, u32)>;
+        /// The exponent of a float and the zeros that its fraction ends in; none where the exponent is the least or the
+        /// greatest one: in zeros, denormals, infinities and NaNs.
+        fn exponent_and_zeros(self) -> Option<(u32, u32)>;
         fn to_u64(self) -> u64;
         /// The greatest word of this width.
         fn mask(width: u32) -> Self;
@@ -227,13 +227,12 @@ macro_rules! arithmetic {
                 if size == 0 { 0 } else { float }
             }
             #[inline(always)]
-            fn float_span(self) -> Option<(u32, u32)> {
+            fn exponent_and_zeros(self) -> Option<(u32, u32)> {
                 const F: u32 = <$word as Word>::FRACTION;
                 const TOP_EXPONENT: u32 = (1 << <$word as Word>::EXPONENT) - 1;
                 let exponent = (self >> F) as u32 & TOP_EXPONENT;
                 let fraction = self & ((1 << F) - 1) | 1 << F;
-                (exponent != 0 && exponent != TOP_EXPONENT)
-                    .then_some((exponent + fraction.trailing_zeros(), exponent))
+                (exponent != 0 && exponent != TOP_EXPONENT).then_some((exponent, fraction.trailing_zeros()))
             }
             #[inline(always)]
             fn to_u64(self) -> u64 {

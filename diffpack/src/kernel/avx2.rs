@@ -2,7 +2,7 @@
 
 mod pack;
 
-use super::{Kernel, LAGS, Work, scalar};
+use super::{Kernel, LAGS, Span, Words, Work, scalar};
 use crate::block::{Block, Bytes, Mask, Widths};
 use crate::word::Word;
 use mpress_codec::simd::{Level, Tier};
@@ -69,9 +69,9 @@ impl<W: Word> Kernel<W> for Avx2 {
         // SAFETY: `self` proves the features that the function asks for.
         unsafe { pack::unpack::<W>(wire, widths, words, residuals) }
     }
-    fn undo_difference(self, residuals: &Block, lags: &[u16], bytes: &mut [u8], at: usize) {
+    fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { undo_difference::<W>(residuals, lags, bytes, at) }
+        unsafe { undo_difference::<W>(residuals, lags, before, words) }
     }
     fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
         // SAFETY: `self` proves the features that the function asks for.
@@ -84,6 +84,22 @@ impl<W: Word> Kernel<W> for Avx2 {
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]) {
         // SAFETY: `self` proves the features that the function asks for.
         unsafe { to_float::<W>(fixed, unit, words) }
+    }
+    fn span(self, words: &[u8], seen: &mut Span) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { span::<W>(words, seen) }
+    }
+    fn trailing_zeros(self, residuals: &Block) -> Widths {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { trailing_zeros::<W>(residuals) }
+    }
+    fn strip(self, residuals: &mut Block, counts: &Widths) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { strip::<W>(residuals, counts) }
+    }
+    fn unstrip(self, residuals: &mut Block, counts: &Widths) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { unstrip::<W>(residuals, counts) }
     }
 }
 
@@ -118,8 +134,8 @@ fn lag_scores<W: Word>(bytes: &[u8], places: &[usize], base: usize, first: usize
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], bytes: &mut [u8], at: usize) {
-    scalar::undo_difference::<W>(residuals, lags, bytes, at);
+fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
+    scalar::undo_difference::<W>(residuals, lags, before, words);
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -161,4 +177,24 @@ fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut B
 #[inline]
 fn spread(packed: u64, bits: u32) -> u64 {
     core::arch::x86_64::_pdep_u64(packed, 0x0101_0101_0101_0101 * ((1 << bits) - 1))
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn trailing_zeros<W: Word>(residuals: &Block) -> Widths {
+    scalar::trailing_zeros::<W>(residuals)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn strip<W: Word>(residuals: &mut Block, counts: &Widths) {
+    scalar::strip::<W>(residuals, counts);
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn unstrip<W: Word>(residuals: &mut Block, counts: &Widths) {
+    scalar::unstrip::<W>(residuals, counts);
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn span<W: Word>(words: &[u8], span: &mut Span) {
+    scalar::span::<W>(words, span);
 }

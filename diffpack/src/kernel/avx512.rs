@@ -1,12 +1,13 @@
 //! The kernel for AVX-512, a group in a vector.
 
+mod fixed;
 mod pack;
 mod predict;
 mod split;
 mod undo;
 mod vector;
 
-use super::{Kernel, LAGS, Work, scalar};
+use super::{Kernel, LAGS, Span, Words, Work};
 use crate::block::{Block, Bytes, Mask, Widths};
 use crate::word::Word;
 use mpress_codec::simd::{Level, Tier};
@@ -73,9 +74,9 @@ impl<W: Word> Kernel<W> for Avx512 {
         // SAFETY: `self` proves the features that the function asks for.
         unsafe { pack::unpack::<W>(wire, widths, words, residuals) }
     }
-    fn undo_difference(self, residuals: &Block, lags: &[u16], bytes: &mut [u8], at: usize) {
+    fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { undo::undo_difference::<W>(residuals, lags, bytes, at) }
+        unsafe { undo::undo_difference::<W>(residuals, lags, before, words) }
     }
     fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
         // SAFETY: `self` proves the features that the function asks for.
@@ -83,22 +84,28 @@ impl<W: Word> Kernel<W> for Avx512 {
     }
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { to_fixed::<W>(words, unit, fixed) }
+        unsafe { fixed::to_fixed::<W>(words, unit, fixed) }
     }
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { to_float::<W>(fixed, unit, words) }
+        unsafe { fixed::to_float::<W>(fixed, unit, words) }
     }
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn to_fixed<W: Word>(words: &[u8], unit: u32, fixed: &mut [u8]) {
-    scalar::to_fixed::<W>(words, unit, fixed);
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn to_float<W: Word>(fixed: &[u8], unit: u32, words: &mut [u8]) {
-    scalar::to_float::<W>(fixed, unit, words);
+    fn span(self, words: &[u8], seen: &mut Span) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { fixed::span::<W>(words, seen) }
+    }
+    fn trailing_zeros(self, residuals: &Block) -> Widths {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { fixed::trailing_zeros::<W>(residuals) }
+    }
+    fn strip(self, residuals: &mut Block, counts: &Widths) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { fixed::strip::<W>(residuals, counts) }
+    }
+    fn unstrip(self, residuals: &mut Block, counts: &Widths) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { fixed::unstrip::<W>(residuals, counts) }
+    }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]

@@ -4,10 +4,13 @@
 //! is all it takes.
 #![forbid(unsafe_code)]
 
-use super::{Kernel, LAGS, SAMPLE, Work};
+mod fixed;
+
+use super::{Kernel, LAGS, SAMPLE, Span, Words, Work};
 use crate::block::{Block, Bytes, Group, Mask, Widths, ZEROS, window};
 use crate::format::{GROUP, MAX_ORDER};
 use crate::word::Word;
+pub(super) use fixed::{span, strip, to_fixed, to_float, trailing_zeros, unstrip};
 use mpress_codec::simd::Level;
 use mpress_codec::{Full, Out};
 
@@ -323,53 +326,48 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
 }
 
 #[inline(always)]
-pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], bytes: &mut [u8], at: usize) {
-    let Some((history, rest)) = bytes.split_at_mut_checked(at) else { return };
-    let Some(block) = rest.first_chunk_mut() else { return };
-    let words = W::words_mut(block);
-    for (to, residual) in words.iter_mut().zip(W::words(&residuals.0)) {
+pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
+    for (to, residual) in W::split_mut(words.block_mut()).0.iter_mut().zip(W::words(&residuals.0)) {
         *to = W::from_bytes(*residual).unzigzag().to_bytes();
     }
     // One factor after the other; each makes the difference by the lags behind it.
     for (i, lag) in lags.iter().enumerate() {
-        let rest = lags.get(i + 1..).unwrap_or(&[]);
-        undo_factor::<W>(words, usize::from(*lag), |back| before::<W>(history, back, rest));
+        let (lag, rest) = (usize::from(*lag), lags.get(i + 1..).unwrap_or(&[]));
+        let near = lag.min(W::BLOCK);
+        let earlier = W::split_mut(words.before_mut()).0;
+        for (to, back) in earlier.iter_mut().rev().zip(lag - near + 1..=lag) {
+            *to = difference_before::<W>(before, back, rest).to_bytes();
+        }
+        undo_factor::<W>(W::split_mut(words.bytes_mut()).0, near);
     }
 }
 
-/// y(i) = d(i) + y(i - lag), with the values before the block from `before`.
+/// y(i) = d(i) + y(i - lag) in the second half of `words`, with the values before it in the first.
 #[inline(always)]
-fn undo_factor<W: Word>(words: &mut [W::Bytes], lag: usize, before: impl Fn(usize) -> W) {
-    let sum = |a: &W::Bytes, b: W| W::from_bytes(*a).plus(b).to_bytes();
-    for (i, word) in words.iter_mut().enumerate().take(lag) {
-        *word = sum(word, before(lag - i));
-    }
+fn undo_factor<W: Word>(words: &mut [W::Bytes], lag: usize) {
     if lag == 1 {
-        let mut last = W::ZERO;
-        for word in words {
+        let mut last = words.get(W::BLOCK - 1).map_or(W::ZERO, |word| W::from_bytes(*word));
+        for word in words.iter_mut().skip(W::BLOCK) {
             last = last.plus(W::from_bytes(*word));
             *word = last.to_bytes();
         }
-    } else if lag < W::LANES {
-        for i in lag..words.len() {
-            words[i] = sum(&words[i], W::from_bytes(words[i - lag]));
+        return;
+    }
+    // So many words at a time do not depend on each other.
+    let mut done = W::BLOCK;
+    while done < words.len() {
+        let (before, rest) = words.split_at_mut(done);
+        for (word, earlier) in rest.iter_mut().zip(&before[done - lag..]) {
+            *word = W::from_bytes(*word).plus(W::from_bytes(*earlier)).to_bytes();
         }
-    } else {
-        let mut done = lag;
-        while done < words.len() {
-            let (before, rest) = words.split_at_mut(done);
-            for (word, earlier) in rest.iter_mut().zip(&before[done - lag..]) {
-                *word = sum(word, W::from_bytes(*earlier));
-            }
-            done += lag;
-        }
+        done += lag;
     }
 }
 
-/// The difference by up to two lags of the word `back` words before the end of `history`.
+/// The difference by up to two lags of the word `back` words before the end of `before`.
 #[inline(always)]
-fn before<W: Word>(history: &[u8], back: usize, lags: &[u16]) -> W {
-    let word = |shift: usize| W::load(history, history.len().wrapping_sub((back + shift) * W::WIDTH));
+fn difference_before<W: Word>(before: &[u8], back: usize, lags: &[u16]) -> W {
+    let word = |shift: usize| W::load(before, before.len().wrapping_sub((back + shift) * W::WIDTH));
     match lags {
         [] => word(0),
         [a] => word(0).minus(word(usize::from(*a))),
@@ -384,20 +382,6 @@ fn before<W: Word>(history: &[u8], back: usize, lags: &[u16]) -> W {
 pub(super) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
     for (word, residual) in W::words_mut(words).iter_mut().zip(W::words(&residuals.0)) {
         *word = maximum.minus(W::from_bytes(*residual)).rotated_right(rotation).to_bytes();
-    }
-}
-
-#[inline(always)]
-pub(super) fn to_fixed<W: Word>(words: &[u8], unit: u32, fixed: &mut [u8]) {
-    for (to, word) in W::split_mut(fixed).0.iter_mut().zip(W::split(words).0) {
-        *to = W::from_bytes(*word).to_fixed(unit).to_bytes();
-    }
-}
-
-#[inline(always)]
-pub(super) fn to_float<W: Word>(fixed: &[u8], unit: u32, words: &mut [u8]) {
-    for (to, value) in W::split_mut(words).0.iter_mut().zip(W::split(fixed).0) {
-        *to = W::from_bytes(*value).to_float(unit).to_bytes();
     }
 }
 
@@ -444,8 +428,8 @@ impl<W: Word> Kernel<W> for Scalar {
     fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
         unpack::<W>(wire, widths, words, residuals);
     }
-    fn undo_difference(self, residuals: &Block, lags: &[u16], bytes: &mut [u8], at: usize) {
-        undo_difference::<W>(residuals, lags, bytes, at);
+    fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
+        undo_difference::<W>(residuals, lags, before, words);
     }
     fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
         undo_below(residuals, maximum, rotation, words);
@@ -455,5 +439,17 @@ impl<W: Word> Kernel<W> for Scalar {
     }
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]) {
         to_float::<W>(fixed, unit, words);
+    }
+    fn span(self, words: &[u8], span: &mut Span) {
+        fixed::span::<W>(words, span);
+    }
+    fn trailing_zeros(self, residuals: &Block) -> Widths {
+        trailing_zeros::<W>(residuals)
+    }
+    fn strip(self, residuals: &mut Block, counts: &Widths) {
+        strip::<W>(residuals, counts);
+    }
+    fn unstrip(self, residuals: &mut Block, counts: &Widths) {
+        unstrip::<W>(residuals, counts);
     }
 }

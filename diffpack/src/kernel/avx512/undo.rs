@@ -1,11 +1,12 @@
-//! Residuals to words: lags within a vector by prefix sums, longer ones from memory.
+//! Residuals to words: lags within a vector by prefix sums, longer ones from the words before.
 
 use super::vector::{
-    V, add, from_bytes, lane_indexes, load, load_at, permute, rotated_right, splat, store, store_at, sub,
-    unzigzag,
+    V, add, behind, from_bytes, lane_indexes, load, load_at, permute, rotated_right, splat, store, store_at,
+    sub, unzigzag,
 };
 use crate::block::{Block, Bytes, groups};
-use crate::format::GROUP;
+use crate::format::{BLOCK, GROUP};
+use crate::kernel::Words;
 use crate::kernel::scalar::shifts;
 use crate::word::Word;
 use core::arch::x86_64::*;
@@ -25,130 +26,76 @@ static REMAINDERS: [[u8; 32]; 32] = {
     table
 };
 
-/// The inverse of the factor 1 - B^lag for a lag shorter than a vector: y(i) = d(i) + y(i - lag).
-#[derive(Clone, Copy)]
-struct Stage {
-    /// Steps of the prefix sum: each adds the lanes `lag`, 2 `lag`, 4 `lag`... below.
-    steps: usize,
-    from: [V; 5],
-    keep: [u32; 5],
-    /// Where each lane's value before this vector is in the vector before.
-    before: V,
-    last: V,
-}
-
-impl Stage {
-    /// `last` has the values before the first vector, as far as the lag reaches.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn new<W: Word>(lag: usize, last: V) -> Self {
-        let zero = _mm512_setzero_si512();
-        let remainders = REMAINDERS.get(lag).unwrap_or(&[0; 32]);
-        let before = add::<W>(from_bytes::<W>(remainders), splat(W::of(W::LANES - lag)));
-        let mut stage = Self { steps: 0, from: [zero; 5], keep: [0; 5], before, last };
-        let mut distance = lag;
-        while distance < W::LANES && stage.steps < 5 {
-            // Lanes without one so far below have no bit in `keep`.
-            stage.from[stage.steps] = sub::<W>(lane_indexes::<W>(), splat(W::of(distance)));
-            stage.keep[stage.steps] = u32::MAX << distance;
-            stage.steps += 1;
-            distance *= 2;
-        }
-        stage
-    }
-
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn undo<W: Word>(&mut self, mut d: V) -> V {
-        let before = permute::<W>(u32::MAX, self.before, self.last);
-        d = self.step::<W>(0, d);
-        if self.steps > 1 {
-            d = self.step::<W>(1, d);
-            if self.steps > 2 {
-                d = self.step::<W>(2, d);
-                if self.steps > 3 {
-                    d = self.step::<W>(3, d);
-                    if self.steps > 4 {
-                        d = self.step::<W>(4, d);
-                    }
-                }
-            }
-        }
-        self.last = add::<W>(d, before);
-        self.last
-    }
-
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn step<W: Word>(&self, step: usize, d: V) -> V {
-        add::<W>(d, permute::<W>(self.keep[step], self.from[step], d))
-    }
-}
+/// Groups back to which a load would wait for the stores it spans.
+const RECENT: usize = 12;
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], bytes: &mut [u8], at: usize) {
-    let mut short = 0;
-    for lag in lags {
-        short += usize::from(usize::from(*lag) < W::LANES);
+pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
+    for (to, group) in words.block_mut().as_chunks_mut().0.iter_mut().zip(residuals.groups()) {
+        store(to, unzigzag::<W>(load(group)));
     }
-    match (short, lags.len() - short) {
-        (0, 0) => undo::<W, 0, 0>(residuals, lags, bytes, at),
-        (0, 1) => undo::<W, 0, 1>(residuals, lags, bytes, at),
-        (0, 2) => undo::<W, 0, 2>(residuals, lags, bytes, at),
-        (0, _) => undo::<W, 0, 3>(residuals, lags, bytes, at),
-        (1, 0) => undo::<W, 1, 0>(residuals, lags, bytes, at),
-        (1, 1) => undo::<W, 1, 1>(residuals, lags, bytes, at),
-        (1, _) => undo::<W, 1, 2>(residuals, lags, bytes, at),
-        (2, 0) => undo::<W, 2, 0>(residuals, lags, bytes, at),
-        (2, _) => undo::<W, 2, 1>(residuals, lags, bytes, at),
-        _ => undo::<W, 3, 0>(residuals, lags, bytes, at),
+    for (i, lag) in lags.iter().enumerate() {
+        let lag = usize::from(*lag);
+        let near = lag.min(W::BLOCK);
+        // What undoing this factor makes is the difference by the lags behind it.
+        let mut from = before.len().wrapping_sub((lag - near) * W::WIDTH);
+        for to in words.before_mut().as_chunks_mut().0.iter_mut().rev().take(near.div_ceil(W::LANES)) {
+            from = from.wrapping_sub(GROUP);
+            store(to, difference_at::<W>(before, from, &lags[i + 1..]));
+        }
+        match W::LANES.div_ceil(lag) {
+            1 => undo_long::<W>(words, near),
+            2 => undo_short::<W, 1>(words, lag),
+            3..=4 => undo_short::<W, 2>(words, lag),
+            5..=8 => undo_short::<W, 3>(words, lag),
+            9..=16 => undo_short::<W, 4>(words, lag),
+            _ => undo_short::<W, 5>(words, lag),
+        }
     }
 }
 
-/// With the first `SHORT` lags shorter than a vector and `LONG` longer ones behind them.
+/// Undoes the factor 1 - B^lag of a lag shorter than a vector: y(i) = d(i) + y(i - lag). It takes `STEPS` steps for a
+/// prefix sum, each of which adds the lanes `lag`, 2 `lag`, 4 `lag`... below.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn undo<W: Word, const SHORT: usize, const LONG: usize>(
-    residuals: &Block,
-    lags: &[u16],
-    bytes: &mut [u8],
-    mut at: usize,
-) {
+fn undo_short<W: Word, const STEPS: usize>(words: &mut Words, lag: usize) {
     let zero = _mm512_setzero_si512();
-    let mut stages = [Stage { steps: 0, from: [zero; 5], keep: [0; 5], before: zero, last: zero }; SHORT];
-    for (i, stage) in stages.iter_mut().enumerate() {
-        // What this stage makes is the difference by the lags behind it.
-        let last = value::<W>(bytes, at.wrapping_sub(GROUP), lags.get(i + 1..).unwrap_or(&[]));
-        *stage = Stage::new::<W>(lags.get(i).map_or(1, |lag| usize::from(*lag)), last);
+    let mut steps = [zero; STEPS];
+    for (i, step) in steps.iter_mut().enumerate() {
+        *step = sub::<W>(lane_indexes::<W>(), splat(W::of(lag << i)));
     }
-    let long = lags.get(SHORT..).unwrap_or(&[]);
-    let shifts = shifts::<W>(long);
-    for group in residuals.groups() {
-        let mut d = unzigzag::<W>(load(group));
-        for stage in &mut stages {
-            d = stage.undo::<W>(d);
+    // Where each lane's value before this vector is in the vector before.
+    let remainders = REMAINDERS.get(lag).unwrap_or(&[0; 32]);
+    let before = add::<W>(from_bytes::<W>(remainders), splat(W::of(W::LANES - lag)));
+    let mut last = words.before_mut().last_chunk().map_or(zero, |group| load(group));
+    for group in words.block_mut().as_chunks_mut().0 {
+        let mut d = load(group);
+        for step in steps {
+            d = add::<W>(d, behind::<W>(d, step, zero));
         }
-        if LONG > 0 {
-            d = add::<W>(d, history::<W, LONG>(bytes, at, &shifts));
-        }
-        store_at(bytes, at, d);
-        at += GROUP;
+        last = add::<W>(d, permute::<W>(before, last));
+        store(group, last);
     }
 }
 
-/// What the difference at `at` lacks of the word there.
+/// Undoes the factor of a lag not shorter than a vector.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn history<W: Word, const LONG: usize>(bytes: &[u8], at: usize, shifts: &[usize; 8]) -> V {
-    let before = |index: usize| load_at(bytes, at.wrapping_sub(shifts[index]));
-    match LONG {
-        0 => _mm512_setzero_si512(),
-        1 => before(1),
-        2 => sub::<W>(add::<W>(before(1), before(2)), before(3)),
-        _ => {
-            let firsts = add::<W>(add::<W>(before(1), before(2)), before(4));
-            let seconds = add::<W>(add::<W>(before(3), before(5)), before(6));
-            add::<W>(sub::<W>(firsts, seconds), before(7))
+fn undo_long<W: Word>(words: &mut Words, lag: usize) {
+    let (groups, lanes) = (lag / W::LANES, lag % W::LANES);
+    let words = words.bytes_mut();
+    // A load that spans two stores has to wait until both are in the cache: better to put it together from two.
+    if lanes != 0 && groups < RECENT {
+        let index = sub::<W>(lane_indexes::<W>(), splat(W::of(lanes)));
+        for at in (BLOCK..2 * BLOCK).step_by(GROUP) {
+            let group = at - groups * GROUP;
+            let earlier = behind::<W>(load_at(words, group), index, load_at(words, group - GROUP));
+            store_at(words, at, add::<W>(load_at(words, at), earlier));
+        }
+    } else {
+        for at in (BLOCK..2 * BLOCK).step_by(GROUP) {
+            let earlier = load_at(words, at - lag * W::WIDTH);
+            store_at(words, at, add::<W>(load_at(words, at), earlier));
         }
     }
 }
@@ -156,13 +103,12 @@ fn history<W: Word, const LONG: usize>(bytes: &[u8], at: usize, shifts: &[usize;
 /// The difference of a group by up to two lags.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn value<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> V {
-    let shifts = shifts::<W>(lags);
-    let here = load_at(bytes, at);
+fn difference_at<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> V {
+    let earlier = shifts::<W>(lags).map(|shift| load_at(bytes, at.wrapping_sub(shift)));
     match lags.len() {
-        0 => here,
-        1 => sub::<W>(here, history::<W, 1>(bytes, at, &shifts)),
-        _ => sub::<W>(here, history::<W, 2>(bytes, at, &shifts)),
+        0 => earlier[0],
+        1 => sub::<W>(earlier[0], earlier[1]),
+        _ => sub::<W>(sub::<W>(earlier[0], earlier[1]), sub::<W>(earlier[2], earlier[3])),
     }
 }
 

@@ -28,6 +28,13 @@ pub(super) fn store_half(half: &mut [u8; 32], v: __m256i) {
     unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), v) }
 }
 
+/// The lowest byte of each 64-bit lane.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn store_bytes(bytes: &mut [u8; 8], v: V) {
+    *bytes = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(v)).to_le_bytes();
+}
+
 /// The group at byte `at`; zeros if it is not wholly there.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -110,6 +117,48 @@ pub(super) fn unzigzag<W: Word>(z: V) -> V {
     _mm512_xor_si512(half, sign)
 }
 
+/// Each word shifted by as many bits as `by` says; 0 where that is its width or more.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn shifted_left<W: Word>(v: V, by: V) -> V {
+    match W::BITS {
+        64 => _mm512_sllv_epi64(v, by),
+        32 => _mm512_sllv_epi32(v, by),
+        _ => _mm512_sllv_epi16(v, by),
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn shifted_right<W: Word>(v: V, by: V) -> V {
+    match W::BITS {
+        64 => _mm512_srlv_epi64(v, by),
+        32 => _mm512_srlv_epi32(v, by),
+        _ => _mm512_srlv_epi16(v, by),
+    }
+}
+
+/// All bits of a word as its highest one.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn sign<W: Word>(v: V) -> V {
+    match W::BITS {
+        64 => _mm512_srai_epi64::<63>(v),
+        32 => _mm512_srai_epi32::<31>(v),
+        _ => _mm512_srai_epi16::<15>(v),
+    }
+}
+
+/// The leading zeros of words of 64 or 32 bits.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn leading_zeros<W: Word>(v: V) -> V {
+    match W::BITS {
+        64 => _mm512_lzcnt_epi64(v),
+        _ => _mm512_lzcnt_epi32(v),
+    }
+}
+
 /// Words rotated to the left by one, or not at all.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -146,14 +195,26 @@ pub(super) fn greatest<W: Word>(v: V) -> W {
     W::split(&group).0.iter().fold(W::ZERO, |greatest, word| greatest.max(W::from_bytes(*word)))
 }
 
-/// Words taken from the lanes that `index` names, 0 where `keep` has no bit.
+/// Words taken from the lanes that `index` names.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn permute<W: Word>(keep: u32, index: V, v: V) -> V {
+pub(super) fn permute<W: Word>(index: V, v: V) -> V {
     match W::BITS {
-        64 => _mm512_maskz_permutexvar_epi64(keep as u8, index, v),
-        32 => _mm512_maskz_permutexvar_epi32(keep as u16, index, v),
-        _ => _mm512_maskz_permutexvar_epi16(keep, index, v),
+        64 => _mm512_permutexvar_epi64(index, v),
+        32 => _mm512_permutexvar_epi32(index, v),
+        _ => _mm512_permutexvar_epi16(index, v),
+    }
+}
+
+/// The words so many lanes before those of `v`, which follows `before`: lane `i` of `index` is `i` less that many.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn behind<W: Word>(v: V, index: V, before: V) -> V {
+    // A negative index reads as one of the second vector's lanes, counted from its end.
+    match W::BITS {
+        64 => _mm512_permutex2var_epi64(v, index, before),
+        32 => _mm512_permutex2var_epi32(v, index, before),
+        _ => _mm512_permutex2var_epi16(v, index, before),
     }
 }
 
