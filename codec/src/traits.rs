@@ -23,6 +23,14 @@ pub trait Encode {
     /// The most wire bytes that `raw_len` raw bytes can take; see [`Codec::max_encoded_len`].
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize>;
 
+    /// Whether encoding this message can make it smaller, by a look at a few places of it. `Some(false)` only where
+    /// encoding would gain nothing, so that a layer that can send the message as it is should ask first. `None` from a codec
+    /// that has no way to say so in a fraction of the time that copying the message takes.
+    fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
+        let _ = raw;
+        None
+    }
+
     /// Appends the wire form of `raw` to `out`.
     ///
     /// # Errors

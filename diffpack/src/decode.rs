@@ -16,7 +16,7 @@ use mpress_codec::{Decode, DecodeError, Full, Out};
 /// The words before a block as far as a predictor may reach, and the block.
 type DecodeWindow = Window<{ GROUP + (MAX_REACH + 1) * 8 + BLOCK }>;
 
-/// Decodes messages of words `W`, whatever effort they were encoded with. It holds 24 KiB of memory.
+/// Decodes messages of words `W`, whatever effort they were encoded with. It holds 30 KiB of memory at most.
 #[derive(Clone, Debug)]
 pub struct Decoder<W> {
     level: Level,

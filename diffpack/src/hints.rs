@@ -11,7 +11,7 @@ use crate::word::Word;
 /// Message lengths that are remembered.
 const HINTS: usize = 10;
 /// The most predictors that are remembered for a length.
-pub(crate) const REMEMBERED: usize = 12;
+pub(crate) const REMEMBERED: usize = 8;
 /// Blocks of a message that is too short for a verdict and a ranking before its blocks choose themselves.
 pub(crate) const FEW: usize = 4;
 /// Messages that a hint serves before the next search: fewer where a search is a smaller part of the work.

@@ -93,8 +93,8 @@ pub(crate) struct Search<'a, K> {
 }
 
 impl<K> Search<'_, K> {
-    /// Whether anything can be gained. Noise in all bits is seen by a few looks: by the words' range, their differences,
-    /// and the differences by each stride.
+    /// Whether anything can be gained. Noise in all bits is seen by a few looks: by the words' range and by the differences of
+    /// some at each stride.
     pub(crate) fn is_worthwhile<W: Word>(&self) -> bool
     where
         K: Kernel<W>,
@@ -105,19 +105,21 @@ impl<K> Search<'_, K> {
         }
         let full = 8 * W::BITS;
         let looks = if self.message.len() < LONG { 1 } else { 4 };
-        let delta = Predictor::difference(Domain::Integer, &[1]).unwrap_or_default();
-        let is_smaller = |i: usize| {
-            let samples =
-                Samples { at: [words * (2 * i + 1) / (2 * looks) * W::WIDTH - SAMPLE / 2; _], len: 1 };
-            [Predictor::BELOW_ROTATED, delta].iter().any(|p| self.cost::<W>(&samples, p) < full - full / 64)
-        };
+        let look = |i: usize| words * (2 * i + 1) / (2 * looks) * W::WIDTH - SAMPLE / 2;
+        let is_smaller = |i: usize| self.kernel.below_cost(self.message, look(i), 1) < full - full / 64;
         if (0..looks).any(is_smaller) {
             return true;
         }
-        let places: [usize; PLACES / 4] = self.places::<W, _>(2 * LAGS, words);
+        // In the same places, for they are in the cache now.
+        let mut places = [0; PLACES];
+        let places = &mut places[..PLACES / 4 * W::PER_LANE as usize];
+        for (i, place) in places.iter_mut().enumerate() {
+            *place = look(i % looks) + SAMPLE / 2 + i / looks * W::WIDTH;
+        }
         let mut scores = [0; LAGS];
-        self.kernel.lag_scores(self.message, &places, 0, 1, &mut scores);
-        let full = places.len() as u32 * W::BITS;
+        self.kernel.lag_scores(self.message, places, 0, 1, &mut scores);
+        // Noise lacks a bit each, on the average.
+        let full = places.len() as u32 * (W::BITS - 1);
         scores.iter().any(|score| *score < full - full / 8)
     }
 

@@ -16,7 +16,7 @@ struct Entry {
 }
 
 /// Codecs, in the order of reports. The first is the raw message.
-const TABLE: [Entry; 3] = [
+const TABLE: [Entry; 6] = [
     Entry { id: CodecId::RAW, name: "raw", encoder: || None, decoder: || None },
     Entry {
         id: CodecId::DFCM_F64,
@@ -29,6 +29,24 @@ const TABLE: [Entry; 3] = [
         name: "dfcm32",
         encoder: dfcm::encoder::<u32>,
         decoder: dfcm::decoder::<u32>,
+    },
+    Entry {
+        id: CodecId::DIFFPACK_64,
+        name: "diffpack",
+        encoder: diffpack::encoder::<u64>,
+        decoder: diffpack::decoder::<u64>,
+    },
+    Entry {
+        id: CodecId::DIFFPACK_32,
+        name: "diffpack32",
+        encoder: diffpack::encoder::<u32>,
+        decoder: diffpack::decoder::<u32>,
+    },
+    Entry {
+        id: CodecId::DIFFPACK_16,
+        name: "diffpack16",
+        encoder: diffpack::encoder::<u16>,
+        decoder: diffpack::decoder::<u16>,
     },
 ];
 
@@ -61,8 +79,26 @@ mod dfcm {
     }
 }
 
-#[cfg(not(feature = "dfcm"))]
-mod dfcm {
+#[cfg(feature = "diffpack")]
+mod diffpack {
+    use super::{Decoder, Encoder};
+    use mpress_diffpack::{Decoder as DiffpackDecoder, Effort, Encoder as DiffpackEncoder, Word};
+
+    #[expect(clippy::unnecessary_wraps, reason = "as the table asks")]
+    pub(super) fn encoder<W: Word + Send>() -> Option<Encoder> {
+        Some(Box::new(DiffpackEncoder::<W>::remembering(Effort::Balanced)))
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "as the table asks")]
+    pub(super) fn decoder<W: Word + Send>() -> Option<Decoder> {
+        Some(Box::new(DiffpackDecoder::<W>::new()))
+    }
+}
+
+/// What stands in for a codec whose feature is off.
+#[cfg(not(all(feature = "dfcm", feature = "diffpack")))]
+#[expect(clippy::extra_unused_type_parameters, reason = "as those that they stand in for")]
+mod absent {
     use super::{Decoder, Encoder};
 
     pub(super) fn encoder<W>() -> Option<Encoder> {
@@ -73,6 +109,10 @@ mod dfcm {
         None
     }
 }
+#[cfg(not(feature = "dfcm"))]
+use absent as dfcm;
+#[cfg(not(feature = "diffpack"))]
+use absent as diffpack;
 
 /// Idle encoders and decoders, codec by codec. As many come to exist as threads work at the same time.
 #[derive(Default)]

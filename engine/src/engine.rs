@@ -11,8 +11,8 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A long message is tried on a window at its start and one in its middle before all of it is encoded, so that
-/// incompressible data costs next to nothing.
+/// Where a codec has no verdict of its own, a long message is tried on a window at its start and one in its middle before
+/// all of it is encoded, so that incompressible data costs next to nothing.
 const TRIAL_WINDOW: usize = 4 << 10;
 /// Messages from this length on are tried so. Below, encoding all costs no more than the trial.
 const TRIAL_FROM: usize = 8 * TRIAL_WINDOW;
@@ -66,17 +66,19 @@ impl Engine {
 
     /// The message compressed, behind room for a header; `None` if it does not get smaller or memory is short.
     fn compress(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
-        if raw.len() >= TRIAL_FROM {
-            let middle = raw.len() / 16 * 8;
-            let windows = [&raw[..TRIAL_WINDOW], &raw[middle..middle + TRIAL_WINDOW]];
-            let gains = windows.into_iter().any(|window| {
-                self.append(encoder, window).is_some_and(|buffer| buffer.len() < HEADER_LEN + window.len())
-            });
-            if !gains {
-                return None;
-            }
+        let gains = encoder.worthwhile(raw).unwrap_or_else(|| self.trial(encoder, raw));
+        if gains { self.append(encoder, raw) } else { None }
+    }
+
+    /// Whether a window of the message gets smaller.
+    fn trial(&self, encoder: &mut dyn Encode, raw: &[u8]) -> bool {
+        if raw.len() < TRIAL_FROM {
+            return true;
         }
-        self.append(encoder, raw)
+        let middle = raw.len() / 16 * 8;
+        [&raw[..TRIAL_WINDOW], &raw[middle..middle + TRIAL_WINDOW]].into_iter().any(|window| {
+            self.append(encoder, window).is_some_and(|buffer| buffer.len() < HEADER_LEN + window.len())
+        })
     }
 
     fn append(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {

@@ -12,15 +12,17 @@ pub enum Destination {
     OtherNode,
 }
 
-/// The codec for a message of at least [`FLOOR`](crate::FLOOR) bytes: floats for another node are compressed
-/// (cMPI, section 2.4 gives the threshold), all else travels raw.
+/// The codec for a message of at least [`FLOOR`](crate::FLOOR) bytes (cMPI, section 2.4 gives the threshold): numbers
+/// for another node are compressed, all else travels raw.
 pub(crate) fn choose(kind: Kind, to: Destination, same_node: SameNode) -> CodecId {
     if to == Destination::SameNode && same_node == SameNode::Pass {
         return CodecId::RAW;
     }
     match kind {
-        Kind::F64 => CodecId::DFCM_F64,
-        Kind::F32 => CodecId::DFCM_F32,
-        _ => CodecId::RAW,
+        Kind::F64 | Kind::Int64 => CodecId::DIFFPACK_64,
+        Kind::F32 | Kind::Int32 => CodecId::DIFFPACK_32,
+        // Pairs of bytes: not what it was made for, but zeros and slow changes are found.
+        Kind::Int16 | Kind::Int8 => CodecId::DIFFPACK_16,
+        Kind::Other => CodecId::RAW,
     }
 }

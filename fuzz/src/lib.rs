@@ -4,12 +4,13 @@
 use mpress_codec::simd::Level;
 use mpress_codec::{Decode, DecodeErrorKind, Encode, Out};
 use mpress_dfcm::{Decoder, Encoder, Lines, Word};
+use mpress_diffpack::{Decoder as DiffpackDecoder, Effort, Encoder as DiffpackEncoder, Word as DiffpackWord};
 
 /// An encoder and a decoder without history.
 pub type Pair = (Box<dyn Encode>, Box<dyn Decode>);
 
 /// Codecs that [`pair`] knows; higher numbers mean the same again.
-pub const CODECS: u8 = 6;
+pub const CODECS: u8 = 12;
 
 /// The codec of this number, with settings that a byte decides.
 pub fn pair(codec: u8, setting: u8, level: Level) -> Pair {
@@ -19,7 +20,13 @@ pub fn pair(codec: u8, setting: u8, level: Level) -> Pair {
         2 => Encoder::continuing(memory(), lines(setting)),
         3 => return dfcm::<u32>(Encoder::new(memory()), level),
         4 => return dfcm::<u32>(Encoder::with_lines(memory(), lines(setting)), level),
-        _ => return dfcm::<u32>(Encoder::continuing(memory(), lines(setting)), level),
+        5 => return dfcm::<u32>(Encoder::continuing(memory(), lines(setting)), level),
+        6 => return diffpack::<u64>(setting, level, false),
+        7 => return diffpack::<u32>(setting, level, false),
+        8 => return diffpack::<u16>(setting, level, false),
+        9 => return diffpack::<u64>(setting, level, true),
+        10 => return diffpack::<u32>(setting, level, true),
+        _ => return diffpack::<u16>(setting, level, true),
     };
     dfcm::<u64>(encoder, level)
 }
@@ -36,6 +43,15 @@ fn dfcm<W: Word + 'static>(
     let decoder = Decoder::<W, _>::with_lines(memory(), LARGEST);
     let (encoder, decoder) = (encoder.expect("memory"), decoder.expect("memory"));
     (Box::new(encoder.with_level(level)), Box::new(decoder.with_level(level)))
+}
+
+fn diffpack<W: DiffpackWord>(setting: u8, level: Level, remembers: bool) -> Pair {
+    let effort = Effort::ALL[usize::from(setting) % Effort::ALL.len()];
+    let encoder = match remembers {
+        true => DiffpackEncoder::<W>::remembering(effort),
+        false => DiffpackEncoder::<W>::new(effort),
+    };
+    (Box::new(encoder.with_level(level)), Box::new(DiffpackDecoder::<W>::new().with_level(level)))
 }
 
 /// Not the largest there is: clearing half a megabyte for each input is a waste of a fuzzer's time.
