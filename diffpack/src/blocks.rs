@@ -29,7 +29,7 @@ pub(crate) struct Blocks<W> {
 
 /// A predictor, what it cost when it was compared with the others, and the blocks since.
 #[derive(Clone, Copy, Debug)]
-struct Choice {
+pub(crate) struct Choice {
     predictor: Predictor,
     cost: u32,
     kept: usize,
@@ -43,8 +43,6 @@ const KEEP: u32 = 16;
 struct Filled {
     domain: Domain,
     reach: usize,
-    /// Whether all words come back from their values in the window; looked at only in the fixed-point domain.
-    is_exact: bool,
 }
 
 impl<W: Word> Blocks<W> {
@@ -57,6 +55,16 @@ impl<W: Word> Blocks<W> {
             dealt: Dealt::ZERO,
             words: PhantomData,
         }
+    }
+
+    /// Begins a message whose first block may be expected to make this choice, if it can.
+    pub(crate) fn begin(&mut self, first: Option<Choice>, shortlist: &Shortlist) {
+        self.last = first.filter(|first| shortlist.predictors().contains(&first.predictor));
+    }
+
+    /// What the last block chose.
+    pub(crate) fn last(&self) -> Option<Choice> {
+        self.last
     }
 
     pub(crate) fn window(&mut self) -> &mut EdgeWindow {
@@ -144,9 +152,6 @@ impl<W: Word> Blocks<W> {
         {
             return Some(only).filter(|only| can_reach::<W>(only, message, at)).copied();
         }
-        if at == 0 {
-            self.last = None;
-        }
         if let Some(last) = self.last
             && last.kept < settings.kept
             && let Some(cost) = self.cost(kernel, message, at, last.predictor, shortlist, settings)
@@ -167,7 +172,7 @@ impl<W: Word> Blocks<W> {
         best.map(|best| best.predictor)
     }
 
-    /// What a sample of the block would cost; nothing if the predictor is out of reach or some word would not come back.
+    /// What a sample of the block would cost; nothing if the predictor is out of reach.
     #[inline(always)]
     fn cost<K: Kernel<W>>(
         &mut self,
@@ -189,9 +194,7 @@ impl<W: Word> Blocks<W> {
             let domain = if predictor.is_difference() { predictor.domain } else { Domain::Integer };
             // What any of them needs, so that it is filled only once for each domain.
             let most = shortlist.reach_in(domain) * W::WIDTH;
-            if !self.fill(kernel, message, at, domain, reach.max(most.min(EdgeWindow::AT))) {
-                return None;
-            }
+            self.fill(kernel, message, at, domain, reach.max(most.min(EdgeWindow::AT)));
         }
         let (bytes, start) = if inside { (message, at) } else { (self.window.bytes(), EdgeWindow::AT) };
         let step = BLOCK / SAMPLE / settings.quarters;
@@ -203,34 +206,21 @@ impl<W: Word> Blocks<W> {
         })
     }
 
-    /// Fills the window, if it is not; says whether all words come back from their values in it.
+    /// Fills the window, if it is not.
     #[inline(always)]
-    fn fill<K: Kernel<W>>(
-        &mut self,
-        kernel: K,
-        message: &[u8],
-        at: usize,
-        domain: Domain,
-        reach: usize,
-    ) -> bool {
+    fn fill<K: Kernel<W>>(&mut self, kernel: K, message: &[u8], at: usize, domain: Domain, reach: usize) {
         if let Some(filled) = self.filled
             && filled.domain == domain
             && filled.reach >= reach
         {
-            return filled.is_exact;
+            return;
         }
-        let mut is_exact = true;
-        if let Domain::Fixed(unit) = domain {
-            self.window.fill_fixed(kernel, message, at, reach, unit);
-            let words = &message[at..];
-            let words = &words[..words.len().min(BLOCK)];
-            kernel.to_float(self.window.block(), unit.into(), &mut self.residuals.0);
-            is_exact = self.residuals.0.get(..words.len()) == Some(words);
-        } else {
-            self.window.fill(message, at, reach);
+        match domain {
+            // That the unit is one of the whole message means that its words come back.
+            Domain::Fixed(unit) => self.window.fill_fixed(kernel, message, at, reach, unit),
+            _ => self.window.fill(message, at, reach),
         }
-        self.filled = Some(Filled { domain, reach, is_exact });
-        is_exact
+        self.filled = Some(Filled { domain, reach });
     }
 
     /// Puts the residuals of the block into their place; gives the maximum.

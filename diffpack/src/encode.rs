@@ -116,8 +116,12 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
             true => hints.shortlist::<W, K>(&search, blocks.window()),
             false => Shortlist::default(),
         };
+        blocks.begin(hints.first(), &shortlist);
         for at in (0..words.len()).step_by(BLOCK) {
             blocks.encode(kernel, words, at, &shortlist, &settings, &mut slots, self.out)?;
+            if at == 0 {
+                hints.keep_first(blocks.last());
+            }
         }
         self.out.extend_from_slice(tail)
     }

@@ -1,6 +1,7 @@
 //! What an encoder may remember from message to message: shortlists, by the length of the message.
 #![forbid(unsafe_code)]
 
+use crate::blocks::Choice;
 use crate::encode::EdgeWindow;
 use crate::format::BLOCK;
 use crate::kernel::{Kernel, SAMPLE};
@@ -26,6 +27,8 @@ struct Hint {
     /// Bytes of the message; 0 in an unused one.
     len: usize,
     age: u8,
+    /// What the first block of the last such message chose.
+    first: Option<Choice>,
     count: usize,
     predictors: [Predictor; REMEMBERED],
 }
@@ -58,11 +61,13 @@ pub(crate) struct Hints {
     hints: [Hint; HINTS],
     remembers: bool,
     next: usize,
+    /// The one for this message.
+    used: Option<usize>,
 }
 
 impl Hints {
     pub(crate) fn none() -> Self {
-        Self { hints: [Hint::default(); HINTS], remembers: false, next: 0 }
+        Self { hints: [Hint::default(); HINTS], remembers: false, next: 0, used: None }
     }
 
     pub(crate) fn some() -> Self {
@@ -80,20 +85,20 @@ impl Hints {
         window: &mut EdgeWindow,
     ) -> Shortlist {
         let len = search.message.len();
+        self.used = None;
         if !self.remembers || len < 2 * SAMPLE {
             return search.shortlist::<W>(window);
         }
-        let hint = match self.hints.iter_mut().position(|hint| hint.len == len) {
-            Some(at) => &mut self.hints[at],
-            None => {
-                self.next = (self.next + 1) % HINTS;
-                self.hints[self.next] = Hint { len, age: u8::MAX, ..Hint::default() };
-                &mut self.hints[self.next]
-            }
-        };
+        let at = self.hints.iter().position(|hint| hint.len == len).unwrap_or_else(|| {
+            self.next = (self.next + 1) % HINTS;
+            self.hints[self.next] = Hint { len, age: u8::MAX, ..Hint::default() };
+            self.next
+        });
+        self.used = Some(at);
+        let hint = &mut self.hints[at];
         if hint.age < max_age(len) {
             hint.age += 1;
-            if len <= FEW * BLOCK {
+            if len <= FEW * BLOCK && search.unit::<W>().is_none() {
                 // The blocks themselves will rank them.
                 let count = hint.count.min(SHORTLIST);
                 return Shortlist::of(&hint.predictors()[..count]);
@@ -102,6 +107,19 @@ impl Hints {
         }
         let shortlist = search.shortlist::<W>(window);
         hint.learn(shortlist.predictors(), search.settings.remembered);
+        hint.first = None;
         shortlist
+    }
+
+    /// What the first block of the message may be expected to choose.
+    pub(crate) fn first(&self) -> Option<Choice> {
+        self.used.and_then(|at| self.hints[at].first)
+    }
+
+    /// What it has chosen.
+    pub(crate) fn keep_first(&mut self, choice: Option<Choice>) {
+        if let Some(at) = self.used {
+            self.hints[at].first = choice;
+        }
     }
 }

@@ -174,9 +174,7 @@ impl<K> Search<'_, K> {
                     self.rank::<W>(&mut ranking, &samples, lags);
                 }
             }
-            if self.settings.fixed
-                && let Some(unit) = unit(self.kernel, self.message)
-            {
+            if let Some(unit) = self.unit::<W>() {
                 let ranked = ranking.entries;
                 let differences = ranked[..ranking.len].iter().map(|(_, p)| p).filter(|p| p.is_difference());
                 self.rank_fixed::<W>(&mut ranking, &samples, unit, window, differences);
@@ -191,7 +189,7 @@ impl<K> Search<'_, K> {
     where
         K: Kernel<W>,
     {
-        let unit = if self.settings.fixed { unit(self.kernel, self.message) } else { None };
+        let unit = self.unit::<W>();
         if let ([only], None) = (predictors, unit) {
             return Shortlist::of(&[*only]);
         }
@@ -206,6 +204,28 @@ impl<K> Search<'_, K> {
             self.rank_fixed::<W>(&mut ranking, &samples, unit, window, differences);
         }
         ranking.shortlist(self.settings)
+    }
+
+    /// The unit in which all floats of the message are whole numbers of less than a word, so that they come back from fixed
+    /// point, if there is one and it says something (if a good part of them do not use all their fraction bits), and if the
+    /// effort asks for it.
+    pub(crate) fn unit<W: Word>(&self) -> Option<u16>
+    where
+        K: Kernel<W>,
+    {
+        if W::FRACTION == 0 || !self.settings.fixed {
+            return None;
+        }
+        let mut span = Span::default();
+        for some in self.message.chunks(SAMPLE) {
+            self.kernel.span(some, &mut span);
+            let high = span.exponent + W::FRACTION;
+            let is_wide = span.floats > 0 && high > span.lowest + W::BITS - 4;
+            if span.odd || span.round * 4 < span.floats || is_wide {
+                return None;
+            }
+        }
+        (span.floats > 0 && span.lowest >> W::EXPONENT == 0).then_some(span.lowest as u16)
     }
 
     /// The record stride: the lag by which single words differ least.
@@ -346,21 +366,4 @@ impl<K> Search<'_, K> {
 pub(crate) struct Samples {
     at: [usize; MAX_SAMPLES],
     len: usize,
-}
-
-/// The unit in which all floats of the message are whole numbers of no more than a word, if there is one and it says
-/// something: if a good part of them do not use all their fraction bits.
-fn unit<W: Word, K: Kernel<W>>(kernel: K, message: &[u8]) -> Option<u16> {
-    if W::FRACTION == 0 {
-        return None;
-    }
-    let mut span = Span::default();
-    for some in message.chunks(SAMPLE) {
-        kernel.span(some, &mut span);
-        let high = span.exponent + W::FRACTION;
-        if span.odd || span.round * 4 < span.floats || (span.floats > 0 && high > span.lowest + W::BITS - 4) {
-            return None;
-        }
-    }
-    (span.floats > 0 && span.lowest >> W::EXPONENT == 0).then_some(span.lowest as u16)
 }
