@@ -34,8 +34,11 @@ struct Hint {
 }
 
 impl Hint {
-    fn predictors(&self) -> &[Predictor] {
-        &self.predictors[..self.count.min(REMEMBERED)]
+    /// The predictors, with all differences in fixed point if the message has a unit.
+    fn predictors(&self, unit: Option<u16>) -> ([Predictor; REMEMBERED], usize) {
+        let domain = unit.map_or(Domain::Integer, Domain::Fixed);
+        let predictors = self.predictors.map(|p| if p.is_difference() { p.in_domain(domain) } else { p });
+        (predictors, self.count.min(REMEMBERED))
     }
 
     /// Puts these in front of the others, of which the last ones may be forgotten.
@@ -44,7 +47,7 @@ impl Hint {
         self.count = 0;
         self.age = 0;
         for predictor in new.iter().chain(&old.predictors[..old.count]) {
-            // Differences are ranked in both domains whenever there is a unit.
+            // What is good in fixed point is so, or may be, in messages without a unit.
             let predictor =
                 if predictor.is_difference() { predictor.in_domain(Domain::Integer) } else { *predictor };
             if self.count < most && !self.predictors[..self.count].contains(&predictor) {
@@ -98,12 +101,13 @@ impl Hints {
         let hint = &mut self.hints[at];
         if hint.age < max_age(len) {
             hint.age += 1;
-            if len <= FEW * BLOCK && search.unit::<W>().is_none() {
+            let unit = search.unit::<W>();
+            let (predictors, count) = hint.predictors(unit);
+            if len <= FEW * BLOCK || unit.is_some() {
                 // The blocks themselves will rank them.
-                let count = hint.count.min(SHORTLIST);
-                return Shortlist::of(&hint.predictors()[..count]);
+                return Shortlist::of(&predictors[..count.min(SHORTLIST)]);
             }
-            return search.best_of::<W>(hint.predictors(), window);
+            return search.best_of::<W>(&predictors[..count]);
         }
         let shortlist = search.shortlist::<W>(window);
         hint.learn(shortlist.predictors(), search.settings.remembered);

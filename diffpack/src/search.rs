@@ -184,24 +184,19 @@ impl<K> Search<'_, K> {
         ranking.shortlist(self.settings)
     }
 
-    /// Finds the best of some predictors for the message, and of the same differences in the fixed-point domain.
-    pub(crate) fn best_of<W: Word>(&self, predictors: &[Predictor], window: &mut EdgeWindow) -> Shortlist
+    /// Finds the best of some predictors for the message.
+    pub(crate) fn best_of<W: Word>(&self, predictors: &[Predictor]) -> Shortlist
     where
         K: Kernel<W>,
     {
-        let unit = self.unit::<W>();
-        if let ([only], None) = (predictors, unit) {
-            return Shortlist::of(&[*only]);
+        if predictors.len() <= 1 {
+            return Shortlist::of(predictors);
         }
         let reach = predictors.iter().map(Predictor::reach).max().unwrap_or(0);
         let samples = self.samples::<W>(reach.max(2 * LAGS));
         let mut ranking = Ranking { entries: [(0, Predictor::default()); CANDIDATES], len: 0 };
         for predictor in predictors {
             ranking.add(self.cost::<W>(&samples, predictor), *predictor);
-        }
-        if let Some(unit) = unit {
-            let differences = predictors.iter().filter(|predictor| predictor.is_difference());
-            self.rank_fixed::<W>(&mut ranking, &samples, unit, window, differences);
         }
         ranking.shortlist(self.settings)
     }
