@@ -76,7 +76,7 @@ impl Effort {
             Self::Ratio => Settings {
                 shortlist: 6,
                 quarters: 2,
-                kept: 3,
+                kept: 1,
                 samples: 8,
                 rows: 8,
                 remembered: 8,

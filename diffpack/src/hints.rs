@@ -15,18 +15,21 @@ const HINTS: usize = 10;
 pub(crate) const REMEMBERED: usize = 8;
 /// Blocks of a message that is too short for a verdict and a ranking before its blocks choose themselves.
 pub(crate) const FEW: usize = 4;
-/// Messages that a hint serves before the next search: fewer where a search is a smaller part of the work.
+/// The most messages that a hint serves before the next search: fewer where a search is a smaller part of the work.
 const fn max_age(len: usize) -> u8 {
     if len < 1 << 13 { 32 } else { 16 }
 }
 
-/// The predictors that were good for messages of one length, those of the last search first: several, for messages of
-/// one length may be faces of different directions.
+/// The predictors that were good for messages of one length, several, for messages of one length may be faces of
+/// different directions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hint {
     /// Bytes of the message; 0 in an unused one.
     len: usize,
+    /// Messages since the last search, and how many there may be: twice as many from search to search, since there is much
+    /// to learn in the beginning.
     age: u8,
+    due: u8,
     /// What the first block of the last such message chose.
     first: Option<Choice>,
     count: usize,
@@ -41,12 +44,13 @@ impl Hint {
         (predictors, self.count.min(REMEMBERED))
     }
 
-    /// Puts these in front of the others, of which the last ones may be forgotten.
+    /// Puts the best of these in front of those of earlier searches, and the others behind: the last ones may be forgotten.
     fn learn(&mut self, new: &[Predictor], most: usize) {
         let old = *self;
         self.count = 0;
         self.age = 0;
-        for predictor in new.iter().chain(&old.predictors[..old.count]) {
+        let (best, others) = new.split_at(new.len().min(most / 3));
+        for predictor in best.iter().chain(&old.predictors[..old.count]).chain(others) {
             // What is good in fixed point is so, or may be, in messages without a unit.
             let predictor =
                 if predictor.is_difference() { predictor.in_domain(Domain::Integer) } else { *predictor };
@@ -94,12 +98,12 @@ impl Hints {
         }
         let at = self.hints.iter().position(|hint| hint.len == len).unwrap_or_else(|| {
             self.next = (self.next + 1) % HINTS;
-            self.hints[self.next] = Hint { len, age: u8::MAX, ..Hint::default() };
+            self.hints[self.next] = Hint { len, ..Hint::default() };
             self.next
         });
         self.used = Some(at);
         let hint = &mut self.hints[at];
-        if hint.age < max_age(len) {
+        if hint.age < hint.due {
             hint.age += 1;
             let unit = search.unit::<W>();
             let (predictors, count) = hint.predictors(unit);
@@ -112,6 +116,7 @@ impl Hints {
         let shortlist = search.shortlist::<W>(window);
         hint.learn(shortlist.predictors(), search.settings.remembered);
         hint.first = None;
+        hint.due = (hint.due * 2).clamp(1, max_age(len));
         shortlist
     }
 
