@@ -1,21 +1,51 @@
-//! Files of messages: payloads one behind the other, and beside each file `FILE.idx`, a CSV whose lines start with
-//! `offset,bytes`.
+//! Files of messages: payloads one behind the other, and beside each file `FILE.idx`, a CSV that says where each
+//! message is.
 
-use std::error::Error;
+use crate::Result;
+use crate::aligned::Aligned;
+use crate::element::Element;
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// A line of an index: a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Where it begins in the file, in bytes.
+    pub offset: usize,
+    /// Its length in bytes.
+    pub bytes: usize,
+    /// The sender's rank.
+    pub src: i32,
+    /// The receiver's rank, -1 where a collective has none.
+    pub dst: i32,
+    /// Its tag, -1 where a collective has none.
+    pub tag: i32,
+    /// The MPI call.
+    pub call: String,
+}
 
 /// A file of messages.
 #[derive(Clone, Debug)]
 pub struct File {
     /// The file's name without its folder.
     pub name: String,
-    /// Bytes of an element, as the name's extension says it: `f64`, `i64` and `bin` (of no known element) 8, `f32`
-    /// and `i32` 4.
-    pub width: usize,
-    bytes: Vec<u8>,
-    ranges: Vec<Range<usize>>,
+    /// What it holds.
+    pub element: Element,
+    /// Its messages.
+    pub index: Vec<Entry>,
+    bytes: Aligned,
+}
+
+/// What a file is cut into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Its messages.
+    Message,
+    /// Pieces of so many bytes, whatever messages they are of.
+    Bytes(usize),
 }
 
 impl File {
@@ -23,45 +53,176 @@ impl File {
     ///
     /// # Errors
     /// If the file or its index cannot be read, or the index does not fit the file.
-    pub fn read(path: &Path) -> Result<Option<Self>, Box<dyn Error>> {
-        let width = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("f64" | "i64" | "bin") => 8,
-            Some("f32" | "i32") => 4,
-            _ => return Ok(None),
-        };
+    pub fn read(path: &Path) -> Result<Option<Self>> {
+        let Some(element) = Element::of(path) else { return Ok(None) };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let index = PathBuf::from(format!("{}.idx", path.display()));
-        let index = fs::read_to_string(&index).map_err(|error| format!("{}: {error}", index.display()))?;
-        let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let ranges = index
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with("offset"))
-            .map(|line| {
-                let mut fields = line.split(',').map(str::parse::<usize>);
-                match (fields.next(), fields.next()) {
-                    (Some(Ok(offset)), Some(Ok(len))) => Some(offset..offset.checked_add(len)?),
-                    _ => None,
-                }
-                .filter(|range| range.end <= bytes.len())
-            })
-            .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| format!("{name}.idx: a line does not say where in {name} a message is"))?;
-        Ok(Some(Self { name, width, bytes, ranges }))
+        let bytes = fs::read(path).map_err(at(path))?;
+        let index = index_path(path);
+        let text = fs::read(&index).map_err(at(&index))?;
+        let index = parse(&text, bytes.len()).map_err(at(&index))?;
+        Ok(Some(Self { name, element, index, bytes: Aligned::from(&bytes[..]) }))
     }
 
     /// Every file of messages in a folder, by name.
     ///
     /// # Errors
-    /// If the folder or one of its files cannot be read.
-    pub fn read_all(folder: &Path) -> Result<Vec<Self>, Box<dyn Error>> {
-        let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+    /// If the folder or one of its files cannot be read, or there is none.
+    pub fn read_all(folder: &Path) -> Result<Vec<Self>> {
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(folder).map_err(at(folder))? {
+            paths.push(entry.map_err(at(folder))?.path());
+        }
         paths.sort();
-        paths.iter().filter_map(|path| Self::read(path).transpose()).collect()
+        let files: Vec<_> =
+            paths.iter().filter_map(|path| Self::read(path).transpose()).collect::<Result<_>>()?;
+        if files.is_empty() {
+            let names = Element::ALL.map(|element| format!("*.{}", element.name())).join(", ");
+            return Err(format!("{}: no file of messages here ({names})", folder.display()).into());
+        }
+        Ok(files)
     }
 
-    /// The messages, in their order.
-    pub fn messages(&self) -> impl Iterator<Item = &[u8]> {
-        self.ranges.iter().map(|range| &self.bytes[range.clone()])
+    /// The file in pieces, in their order.
+    #[must_use]
+    pub fn pieces(&self, piece: Piece) -> Vec<&[u8]> {
+        match piece {
+            Piece::Message => {
+                self.index.iter().map(|at| &self.bytes[at.offset..at.offset + at.bytes]).collect()
+            }
+            Piece::Bytes(len) => self.bytes.chunks(len.max(1)).collect(),
+        }
+    }
+}
+
+/// Writes a file of messages and its index into a folder.
+///
+/// # Errors
+/// If one of the two cannot be written.
+pub fn write(folder: &Path, name: &str, bytes: &[u8], index: &[Entry]) -> Result<()> {
+    let path = folder.join(name);
+    fs::write(&path, bytes).map_err(at(&path))?;
+    let index_path = index_path(&path);
+    let mut lines = csv::Writer::from_path(&index_path).map_err(at(&index_path))?;
+    for entry in index {
+        lines.serialize(entry).map_err(at(&index_path))?;
+    }
+    lines.flush().map_err(at(&index_path))
+}
+
+fn index_path(path: &Path) -> PathBuf {
+    PathBuf::from(format!("{}.idx", path.display()))
+}
+
+/// Puts a path before an error.
+pub(crate) fn at<E: Display>(path: &Path) -> impl Fn(E) -> Box<dyn std::error::Error> {
+    move |error| format!("{}: {error}", path.display()).into()
+}
+
+/// An index of a file of so many bytes. Messages lie one behind the other from the file's beginning to its end.
+fn parse(text: &[u8], file_len: usize) -> Result<Vec<Entry>> {
+    let mut end = 0_usize;
+    let mut entries = Vec::new();
+    for (line, entry) in (2..).zip(csv::Reader::from_reader(text).into_deserialize()) {
+        let entry: Entry = entry?;
+        if entry.offset != end {
+            return Err(format!(
+                "line {line}: a message at byte {} after one that ends at {end}",
+                entry.offset
+            )
+            .into());
+        }
+        end = end.saturating_add(entry.bytes);
+        if end > file_len {
+            return Err(
+                format!("line {line}: a message that ends at byte {end} of a file of {file_len}").into()
+            );
+        }
+        entries.push(entry);
+    }
+    if end != file_len {
+        return Err(format!("its messages end at byte {end} of a file of {file_len}").into());
+    }
+    Ok(entries)
+}
+
+impl FromStr for Piece {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if text == "message" { Ok(Self::Message) } else { size(text).map(Self::Bytes) }
+    }
+}
+
+/// A number of bytes above zero, such as `4096`, `16KiB` or `1MiB`.
+///
+/// # Errors
+/// If it is not that.
+pub fn size(text: &str) -> std::result::Result<usize, String> {
+    let (number, shift) = match text {
+        _ if text.ends_with("KiB") => (&text[..text.len() - 3], 10),
+        _ if text.ends_with("MiB") => (&text[..text.len() - 3], 20),
+        _ => (text, 0),
+    };
+    let bytes = number.parse().ok().and_then(|number: usize| number.checked_mul(1 << shift));
+    bytes.filter(|&bytes| bytes > 0).ok_or_else(|| "not a size such as 4096, 16KiB or 1MiB".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "offset,bytes,src,dst,tag,call\n";
+
+    fn error(lines: &str, file_len: usize) -> String {
+        parse(format!("{HEADER}{lines}").as_bytes(), file_len).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_index_is_read() {
+        let text = format!("{HEADER}0,16,0,1,7,send\n16,8,1,-1,-1,alltoall\n");
+        let entries = parse(text.as_bytes(), 24).unwrap();
+        let second = Entry { offset: 16, bytes: 8, src: 1, dst: -1, tag: -1, call: "alltoall".into() };
+        assert_eq!((entries.len(), &entries[1]), (2, &second));
+    }
+
+    #[test]
+    fn damage_is_told_in_one_line() {
+        assert_eq!(
+            error("0,16,0,1,7,send\n8,8,0,1,7,send\n", 24),
+            "line 3: a message at byte 8 after one that ends at 16"
+        );
+        assert_eq!(error("0,32,0,1,7,send\n", 24), "line 2: a message that ends at byte 32 of a file of 24");
+        assert_eq!(error("0,16,0,1,7,send\n", 24), "its messages end at byte 16 of a file of 24");
+        assert_eq!(error("", 24), "its messages end at byte 0 of a file of 24");
+        let not_a_number = error("0,16,0,1,7,send\nx,8,0,1,7,send\n", 24);
+        assert!(not_a_number.contains("line: 3") && not_a_number.contains("invalid digit"), "{not_a_number}");
+        assert!(error("0,16,0\n", 16).contains("fields"));
+        assert!(error(&format!("0,{},0,1,7,send\n", u128::MAX), 24).contains("number too large"));
+        assert!(parse(b"0,16\n", 16).unwrap_err().to_string().contains("its messages end"));
+        assert!(parse(b"\xff\xfe\n\xff,\xff\n", 16).is_err());
+    }
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!("message".parse(), Ok(Piece::Message));
+        assert_eq!("1MiB".parse(), Ok(Piece::Bytes(1 << 20)));
+        assert_eq!((size("4096"), size("16KiB")), (Ok(4096), Ok(16 << 10)));
+        for bad in
+            ["", "0", "KiB", "-1", "1GiB", "99999999999999999999", "99999999999999999MiB", "1.5MiB", "é"]
+        {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = |offset, bytes| Entry { offset, bytes, src: 0, dst: 1, tag: 0, call: "send".into() };
+        let index = vec![entry(0, 4), entry(4, 6)];
+        write(folder.path(), "x.bin", b"0123456789", &index).unwrap();
+        let files = File::read_all(folder.path()).unwrap();
+        assert_eq!((files.len(), files[0].element, &files[0].index), (1, Element::Bin, &index));
+        assert_eq!(files[0].pieces(Piece::Message), [&b"0123"[..], b"456789"]);
+        assert_eq!(files[0].pieces(Piece::Bytes(8)), [&b"01234567"[..], b"89"]);
     }
 }

@@ -35,6 +35,9 @@ pub(crate) struct Choice {
     kept: usize,
 }
 
+/// A predictor is preferred to those before it in the shortlist if it seems to cost less by this part: what a sample says
+/// about a block is not certain.
+const DOUBT: u32 = 32;
 /// A predictor is compared with the others again where it costs more by this part.
 const KEEP: u32 = 16;
 
@@ -163,7 +166,7 @@ impl<W: Word> Blocks<W> {
         let mut best: Option<Choice> = None;
         for predictor in candidates {
             if let Some(cost) = self.cost(kernel, message, at, *predictor, shortlist, settings)
-                && best.is_none_or(|best| cost < best.cost)
+                && best.is_none_or(|best| cost + cost / DOUBT < best.cost)
             {
                 best = Some(Choice { predictor: *predictor, cost, kept: 0 });
             }

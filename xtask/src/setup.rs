@@ -22,6 +22,9 @@ const PACKAGES: [&str; 9] = [
 /// Beside these, for the emulated cluster.
 const CLUSTER: &str = "iproute2";
 
+/// And these, for the peers of the benchmarks. A build without them leaves those peers out.
+const PEERS: [&str; 3] = ["libaec-dev", "libblosc-dev", "liblzo2-dev"];
+
 /// What the packages are for, looked for by name where there are no such packages.
 const TOOLS: [&str; 10] = [
     "gcc",
@@ -38,7 +41,7 @@ const TOOLS: [&str; 10] = [
 
 /// Makes sure that all packages are there; costs next to nothing when they are.
 pub(crate) fn ensure() -> Result<(), Error> {
-    let packages: Vec<_> = PACKAGES.into_iter().chain([CLUSTER]).collect();
+    let packages: Vec<_> = PACKAGES.into_iter().chain([CLUSTER]).chain(PEERS).collect();
     if !is_debian() {
         let missing: Vec<_> = TOOLS.into_iter().filter(|tool| !is_on_path(tool)).collect();
         return match missing.is_empty() {

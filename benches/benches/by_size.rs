@@ -1,0 +1,95 @@
+//! The table of codecs by level, data and size, whatever is measured.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a benchmark reports by panicking")]
+
+use criterion::measurement::Measurement;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
+use mpress_benches::aligned::Aligned;
+use mpress_benches::codecs::{CODECS, Role, Subject};
+use mpress_benches::coder::Coder;
+use mpress_benches::data::{DATASETS, Dataset};
+use mpress_codec::simd::Level;
+use std::time::Duration;
+
+/// From the least that is worth a frame to a long message.
+const SIZES: [usize; 4] = [1 << 10, 16 << 10, 256 << 10, 4 << 20];
+
+/// So short that the whole table takes minutes; criterion's arguments lengthen it.
+pub(crate) fn short<M: Measurement>(criterion: Criterion<M>) -> Criterion<M> {
+    criterion
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(50))
+        .measurement_time(Duration::from_millis(200))
+        .nresamples(10_000)
+        .without_plots()
+}
+
+pub(crate) fn codecs<M: Measurement>(criterion: &mut Criterion<M>) {
+    for dataset in DATASETS {
+        let Some(data) = (dataset.make)(SIZES[SIZES.len() - 1]) else {
+            eprintln!("SKIPPED: {} for lack of its file", dataset.name);
+            continue;
+        };
+        for subject in CODECS.iter().filter(|subject| subject.role == Role::Codec) {
+            if (subject.make)(dataset.element, Level::SCALAR).unwrap().is_none() {
+                continue;
+            }
+            let mut group = criterion.benchmark_group(format!("{}/{}", subject.name, dataset.name));
+            print!("{}/{}, ratio at each length:", subject.name, dataset.name);
+            for raw in SIZES.map(|len| &data[..len]) {
+                print!(
+                    " {} {:.3}",
+                    raw.len(),
+                    raw.len() as f64 / checked_wire(subject, dataset, raw).len() as f64
+                );
+            }
+            println!();
+            for raw in SIZES.map(|len| Aligned::from(&data[..len])) {
+                for level in Level::available() {
+                    size(&mut group, subject, dataset, level, &raw);
+                }
+            }
+        }
+    }
+}
+
+fn make(subject: &Subject, dataset: &Dataset, level: Level) -> Box<dyn Coder> {
+    (subject.make)(dataset.element, level).unwrap().unwrap()
+}
+
+/// The wire of a message, the same at each level, after its round trip at each.
+fn checked_wire(subject: &Subject, dataset: &Dataset, raw: &[u8]) -> Vec<u8> {
+    let wires = Level::available().map(|level| {
+        let mut coder = make(subject, dataset, level);
+        let mut wire = vec![0; coder.bound(raw.len()).unwrap()];
+        let len = coder.encode(raw, &mut wire).unwrap();
+        wire.truncate(len);
+        let mut back = vec![0; raw.len()];
+        coder.decode(&wire, &mut back).unwrap();
+        assert!(back == raw, "{}: the message did not come back", subject.name);
+        wire
+    });
+    wires.reduce(|a, b| if a == b { a } else { panic!("{}: levels differ", subject.name) }).unwrap()
+}
+
+/// The codec itself, in both directions: nothing goes raw here.
+fn size<M: Measurement>(
+    group: &mut BenchmarkGroup<'_, M>,
+    subject: &Subject,
+    dataset: &Dataset,
+    level: Level,
+    raw: &[u8],
+) {
+    let wire = checked_wire(subject, dataset, raw);
+    let mut coder = make(subject, dataset, level);
+    let mut buffer = Aligned::zeroed(coder.bound(raw.len()).unwrap());
+    let mut back = Aligned::zeroed(raw.len());
+
+    let name = level.tier().name();
+    group.throughput(Throughput::Bytes(raw.len() as u64));
+    group.bench_function(BenchmarkId::new(format!("encode/{name}"), raw.len()), |bencher| {
+        bencher.iter(|| coder.encode(raw, &mut buffer));
+    });
+    group.bench_function(BenchmarkId::new(format!("decode/{name}"), raw.len()), |bencher| {
+        bencher.iter(|| coder.decode(&wire, &mut back));
+    });
+}

@@ -1,0 +1,166 @@
+//! Ratio and speed of codecs on files, every round trip checked.
+
+use super::report::{Figures, Line};
+use crate::Result;
+use crate::aligned::Aligned;
+use crate::codecs::Subject;
+use crate::coder::Coder;
+use crate::corpus::{File, Piece};
+use cpu_time::ThreadTime;
+use mpress_codec::simd::Level;
+use std::hint::black_box;
+use std::time::Duration;
+
+/// How to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The SIMD level of this project's codecs.
+    pub level: Level,
+    /// What to compress alone.
+    pub piece: Piece,
+    /// The least length to measure, in bytes.
+    pub from: usize,
+    /// The greatest.
+    pub to: usize,
+    /// Timed passes over everything.
+    pub passes: usize,
+}
+
+/// A codec on a file.
+struct Row<'a> {
+    subject: &'static Subject,
+    file: &'a File,
+    coder: Box<dyn Coder>,
+    messages: Vec<&'a [u8]>,
+    /// Encoded messages one behind the other; what went raw is not among them.
+    wires: Vec<u8>,
+    /// The lengths of the encoded messages, `None` for those that went raw.
+    lens: Vec<Option<usize>>,
+    encode: Vec<Duration>,
+    decode: Vec<Duration>,
+}
+
+/// Runs each of these codecs on each of these files that it can be of use for.
+///
+/// # Errors
+/// If a codec fails, if a message does not come back as it was, or if there is no message at all.
+pub fn measure(files: &[File], subjects: &[&'static Subject], settings: &Settings) -> Result<Vec<Line>> {
+    let mut rows = Vec::new();
+    let mut room = 0;
+    for file in files {
+        let wanted = |message: &&[u8]| (settings.from..=settings.to).contains(&message.len());
+        let messages: Vec<_> = file.pieces(settings.piece).into_iter().filter(wanted).collect();
+        let Some(longest) = messages.iter().map(|message| message.len()).max() else { continue };
+        for subject in subjects {
+            let name = |error| format!("{} on {}: {error}", subject.name, file.name);
+            let Some(coder) = (subject.make)(file.element, settings.level).map_err(name)? else { continue };
+            room = room.max(coder.bound(longest).map_err(name)?).max(longest);
+            rows.push(Row::new(subject, file, coder, messages.clone()));
+        }
+    }
+    if rows.is_empty() {
+        return Err("no message of the wanted length, or no codec for these files".into());
+    }
+    let mut buffer = Aligned::zeroed(room);
+    let mut back = Aligned::zeroed(room);
+    for row in &mut rows {
+        let name = |error| format!("{} on {}: {error}", row.subject.name, row.file.name);
+        row.check(&mut buffer, &mut back).map_err(name)?;
+    }
+    // Pass by pass over all rows: what disturbs the machine for a while disturbs them all.
+    for _ in 0..settings.passes {
+        for row in &mut rows {
+            row.pass(&mut buffer)?;
+        }
+    }
+    Ok(rows.iter().map(Row::line).collect())
+}
+
+impl<'a> Row<'a> {
+    fn new(
+        subject: &'static Subject,
+        file: &'a File,
+        coder: Box<dyn Coder>,
+        messages: Vec<&'a [u8]>,
+    ) -> Self {
+        let (wires, lens, encode, decode) = Default::default();
+        Self { subject, file, coder, messages, wires, lens, encode, decode }
+    }
+
+    /// Encodes and decodes every message once, checks the result, and keeps the wires for the passes.
+    fn check(&mut self, buffer: &mut [u8], back: &mut [u8]) -> Result<()> {
+        self.coder.reset();
+        for message in &self.messages {
+            let len = self.coder.pack(message, buffer)?;
+            let back = &mut back[..message.len()];
+            back.fill(0xa5);
+            self.coder.unpack(len.map(|len| &buffer[..len]), message, back)?;
+            if back != *message {
+                return Err("a message did not come back as it was".into());
+            }
+            self.wires.extend_from_slice(&buffer[..len.unwrap_or(0)]);
+            self.lens.push(len);
+        }
+        self.wires.shrink_to_fit();
+        Ok(())
+    }
+
+    /// One timed pass in each direction. The clock is the thread's own: what else the machine does is not counted.
+    fn pass(&mut self, buffer: &mut [u8]) -> Result<()> {
+        self.coder.reset();
+        self.messages.iter().for_each(|message| touch(message));
+        let start = ThreadTime::now();
+        for message in &self.messages {
+            self.coder.pack(message, buffer)?;
+        }
+        self.encode.push(start.elapsed());
+
+        self.coder.reset();
+        touch(&self.wires);
+        let start = ThreadTime::now();
+        let mut wires = &self.wires[..];
+        for (message, len) in self.messages.iter().zip(&self.lens) {
+            let wire = len.and_then(|len| wires.split_off(..len));
+            self.coder.unpack(wire, message, &mut buffer[..message.len()])?;
+        }
+        self.decode.push(start.elapsed());
+        Ok(())
+    }
+
+    fn line(&self) -> Line {
+        let bytes = self.messages.iter().map(|message| message.len()).sum::<usize>();
+        let wire = self.messages.iter().zip(&self.lens).map(|(message, len)| len.unwrap_or(message.len()));
+        let speed = |times: &[Duration]| bytes as f64 / median(times) / 1e9;
+        let figures = Figures {
+            ratio: bytes as f64 / wire.sum::<usize>() as f64,
+            encode: speed(&self.encode),
+            decode: speed(&self.decode),
+        };
+        let (file, element) = (self.file.name.clone(), self.file.element);
+        Line { file, element, subject: self.subject, messages: self.messages.len(), bytes, figures }
+    }
+}
+
+/// Reads all of it, for the caches: a message was just computed, a wire just came in. Else the first codec on a file
+/// would find the file in memory, and the next ones find it in a cache.
+fn touch(bytes: &[u8]) {
+    black_box(bytes.iter().step_by(64).fold(0, |sum: u8, byte| sum.wrapping_add(*byte)));
+}
+
+/// Seconds.
+fn median(times: &[Duration]) -> f64 {
+    let mut times = times.to_vec();
+    times.sort();
+    times.get(times.len() / 2).map_or(f64::NAN, Duration::as_secs_f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_one_of_the_times() {
+        assert_eq!(median(&[3, 1, 200].map(Duration::from_secs)), 3.0);
+        assert!(median(&[]).is_nan());
+    }
+}
