@@ -14,6 +14,9 @@ use core::marker::PhantomData;
 use mpress_codec::simd::Level;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
 
+/// How far an encoder looks ahead: predictors are searched for in a piece of a message that is longer. Whole blocks.
+const PIECE: usize = 1 << 20;
+
 /// A copy of a block at a message's edge: 6 KiB of words before it.
 pub(crate) type EdgeWindow = Window<8192>;
 
@@ -108,19 +111,23 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         let settings = effort.settings();
         self.out.extend_from_slice(&[VERSION, (self.raw.len() % 8) as u8])?;
         let mut slots = Slots::new();
-        blocks.window().forget();
-        let search = Search { kernel, message: words, settings: &settings };
-        // An empty shortlist: every block is stored.
-        let is_short = words.len() <= FEW * BLOCK;
-        let shortlist = match is_short || search.is_worthwhile::<W>() {
-            true => hints.shortlist::<W, K>(&search, blocks.window()),
-            false => Shortlist::default(),
-        };
-        blocks.begin(hints.first(), &shortlist);
-        for at in (0..words.len()).step_by(BLOCK) {
-            blocks.encode(kernel, words, at, &shortlist, &settings, &mut slots, self.out)?;
-            if at == 0 {
-                hints.keep_first(blocks.last());
+        for start in (0..words.len()).step_by(PIECE) {
+            let end = words.len().min(start + PIECE);
+            blocks.window().forget();
+            let search = Search { kernel, message: &words[start..end], settings: &settings };
+            // An empty shortlist: every block is stored.
+            let is_short = end - start <= FEW * BLOCK;
+            let shortlist = match is_short || search.is_worthwhile::<W>() {
+                true => hints.shortlist::<W, K>(&search, blocks.window()),
+                false => Shortlist::default(),
+            };
+            blocks.window().forget();
+            blocks.begin(hints.first(), &shortlist);
+            for at in (start..end).step_by(BLOCK) {
+                blocks.encode(kernel, words, at, &shortlist, &settings, &mut slots, self.out)?;
+                if at == start {
+                    hints.keep_first(blocks.last());
+                }
             }
         }
         self.out.extend_from_slice(tail)
