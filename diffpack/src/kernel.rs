@@ -9,6 +9,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod scalar;
+#[cfg(test)]
+mod tests;
 
 use crate::block::{Block, Bytes, Mask, Widths};
 use crate::format::BLOCK;

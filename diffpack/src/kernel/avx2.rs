@@ -1,8 +1,13 @@
-//! The kernel for AVX2 and BMI2: packing by hand, and the portable code compiled again for these instructions.
+//! The kernel for AVX2 and BMI2, a group in two vectors.
 
+mod fixed;
 mod pack;
+mod predict;
+mod split;
+mod undo;
+mod vector;
 
-use super::{Kernel, LAGS, Span, Words, Work, scalar};
+use super::{Kernel, LAGS, Span, Words, Work};
 use crate::block::{Block, Bytes, Mask, Widths};
 use crate::word::Word;
 use mpress_codec::simd::{Level, Tier};
@@ -22,11 +27,11 @@ impl<W: Word> Kernel<W> for Avx2 {
     }
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { difference::<W>(bytes, at, lags, residuals) }
+        unsafe { predict::difference::<W>(bytes, at, lags, residuals) }
     }
     fn below(self, words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { below::<W>(words, rotation, residuals) }
+        unsafe { predict::below::<W>(words, rotation, residuals) }
     }
     #[inline]
     fn spread(self, packed: u64, bits: u32) -> u64 {
@@ -35,31 +40,31 @@ impl<W: Word> Kernel<W> for Avx2 {
     }
     fn widths(self, residuals: &Block) -> Widths {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { widths::<W>(residuals) }
+        unsafe { predict::widths::<W>(residuals) }
     }
     fn difference_cost(self, bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { difference_cost::<W>(bytes, at, lags) }
+        unsafe { predict::difference_cost::<W>(bytes, at, lags) }
     }
     fn below_cost(self, bytes: &[u8], at: usize, rotation: u32) -> u32 {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { below_cost::<W>(bytes, at, rotation) }
+        unsafe { predict::below_cost::<W>(bytes, at, rotation) }
     }
     fn lag_scores(self, bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { lag_scores::<W>(bytes, places, base, first, scores) }
+        unsafe { predict::lag_scores::<W>(bytes, places, base, first, scores) }
     }
     fn above(self, residuals: &Block, width: u32) -> Mask {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { above::<W>(residuals, width) }
+        unsafe { split::above::<W>(residuals, width) }
     }
     fn deal(self, residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { deal::<W>(residuals, mask, words, wide, narrow) }
+        unsafe { split::deal::<W>(residuals, mask, words, wide, narrow) }
     }
     fn collect(self, wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { collect::<W>(wide, narrow, mask, residuals) }
+        unsafe { split::collect::<W>(wide, narrow, mask, residuals) }
     }
     fn pack(self, residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full> {
         // SAFETY: `self` proves the features that the function asks for.
@@ -71,86 +76,36 @@ impl<W: Word> Kernel<W> for Avx2 {
     }
     fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { undo_difference::<W>(residuals, lags, before, words) }
+        unsafe { undo::undo_difference::<W>(residuals, lags, before, words) }
     }
     fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { undo_below::<W>(residuals, maximum, rotation, words) }
+        unsafe { undo::undo_below::<W>(residuals, maximum, rotation, words) }
     }
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { to_fixed::<W>(words, unit, fixed) }
+        unsafe { fixed::to_fixed::<W>(words, unit, fixed) }
     }
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { to_float::<W>(fixed, unit, words) }
+        unsafe { fixed::to_float::<W>(fixed, unit, words) }
     }
     fn span(self, words: &[u8], seen: &mut Span) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { span::<W>(words, seen) }
+        unsafe { fixed::span::<W>(words, seen) }
     }
     fn trailing_zeros(self, residuals: &Block) -> Widths {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { trailing_zeros::<W>(residuals) }
+        unsafe { fixed::trailing_zeros::<W>(residuals) }
     }
     fn strip(self, residuals: &mut Block, counts: &Widths) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { strip::<W>(residuals, counts) }
+        unsafe { fixed::strip::<W>(residuals, counts) }
     }
     fn unstrip(self, residuals: &mut Block, counts: &Widths) {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { unstrip::<W>(residuals, counts) }
+        unsafe { fixed::unstrip::<W>(residuals, counts) }
     }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
-    scalar::difference::<W>(bytes, at, lags, residuals);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
-    scalar::below::<W>(words, rotation, residuals)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn widths<W: Word>(residuals: &Block) -> Widths {
-    scalar::widths::<W>(residuals)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
-    scalar::difference_cost::<W>(bytes, at, lags)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32 {
-    scalar::below_cost::<W>(bytes, at, rotation)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn lag_scores<W: Word>(bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]) {
-    scalar::lag_scores::<W>(bytes, places, base, first, scores);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
-    scalar::undo_difference::<W>(residuals, lags, before, words);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
-    scalar::undo_below::<W>(residuals, maximum, rotation, words);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn to_fixed<W: Word>(words: &[u8], unit: u32, fixed: &mut [u8]) {
-    scalar::to_fixed::<W>(words, unit, fixed);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn to_float<W: Word>(fixed: &[u8], unit: u32, words: &mut [u8]) {
-    scalar::to_float::<W>(fixed, unit, words);
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -159,42 +114,7 @@ fn enter<W: Word, T: Work<W>>(kernel: Avx2, work: T) -> T::Output {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn above<W: Word>(residuals: &Block, width: u32) -> Mask {
-    scalar::above::<W>(residuals, width)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn deal<W: Word>(residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block) {
-    scalar::deal::<W>(residuals, mask, words, wide, narrow);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
-    scalar::collect::<W>(wide, narrow, mask, residuals);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn spread(packed: u64, bits: u32) -> u64 {
     core::arch::x86_64::_pdep_u64(packed, 0x0101_0101_0101_0101 * ((1 << bits) - 1))
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn trailing_zeros<W: Word>(residuals: &Block) -> Widths {
-    scalar::trailing_zeros::<W>(residuals)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn strip<W: Word>(residuals: &mut Block, counts: &Widths) {
-    scalar::strip::<W>(residuals, counts);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn unstrip<W: Word>(residuals: &mut Block, counts: &Widths) {
-    scalar::unstrip::<W>(residuals, counts);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn span<W: Word>(words: &[u8], span: &mut Span) {
-    scalar::span::<W>(words, span);
 }

@@ -1,91 +1,90 @@
-//! Groups to bits and back: eight lanes of one width, each stored or loaded as eight bytes that overlap the next ones.
+//! Groups to bits and back: eight lanes of one width, by shifts within lanes, and byte shuffles within pairs of them.
 
+use super::vector::{V, VECTOR, load, load_lane, splat, store, store_lane};
 use crate::block::{Block, Group, Widths, window};
-use crate::format::{BLOCK, GROUP};
-use crate::kernel::scalar::group_bytes;
+use crate::format::GROUP;
+use crate::kernel::scalar::{ROOM, append};
 use crate::word::Word;
+use crate::word::internal::Arithmetic;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 
-type V = __m256i;
-
-/// How lanes of one width lie in a packed group.
+/// How lanes of one width lie in a packed group. A pair of lanes starts in the byte that its first one starts in, and is
+/// in no more than 16 bytes; but what a lane loses when it is shifted to where it starts in its byte is left to the next lane.
 #[repr(align(64))]
 struct Layout {
     /// The bit of its byte that a lane starts at.
-    shift: [u64; 8],
+    shift: [[u8; 8]; 8],
     /// Bits of the lane before that are not in that byte: the others are put in front of the lane.
-    spilt: [u64; 8],
-    /// The byte that a lane starts in.
-    byte: [u8; 8],
+    spilt: [[u8; 8]; 8],
+    /// What shifts the bytes from the one behind that on to where they belong.
+    behind: [[u8; 8]; 8],
+    /// For each byte of a pair, packed: the byte of the shifted lanes that it is.
+    together: Group,
+    /// For each byte of the lanes: the byte of the packed pair that it starts in.
+    apart: Group,
+    /// The bits of a lane.
+    low: u64,
 }
 
 static LAYOUTS: [Layout; 65] = {
-    let mut layouts = [const { Layout { shift: [0; 8], spilt: [0; 8], byte: [0; 8] } }; 65];
+    let mut layouts = [const { Layout::new(0) }; 65];
     let mut width = 1;
     while width <= 64 {
-        let layout = &mut layouts[width];
-        let mut lane = 0;
-        while lane < 8 {
-            let start = lane * width;
-            layout.shift[lane] = start as u64 % 8;
-            layout.spilt[lane] = (width as u64).saturating_sub(start as u64 % 8);
-            layout.byte[lane] = (start / 8) as u8;
-            lane += 1;
-        }
+        layouts[width] = Layout::new(width);
         width += 1;
     }
     layouts
 };
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn load(lanes: &[u8; 32]) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
-    unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn load_words(words: &[u64; 4]) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
-    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn store(lanes: &mut [u8; 32], v: V) {
-    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
-    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), v) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn load_low(bytes: &[u8; 8]) -> __m128i {
-    // SAFETY: the 8 bytes of the array are readable; the load asks for no alignment.
-    unsafe { _mm_loadl_epi64(bytes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn load_high(low: __m128i, bytes: &[u8; 8]) -> __m128i {
-    // SAFETY: the 8 bytes of the array are readable; the load asks for no alignment.
-    unsafe { _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), bytes.as_ptr().cast())) }
-}
-
-/// Both halves of eight words, or of a group.
-fn halves<T, const N: usize, const H: usize>(all: &[T; N]) -> [&[T; H]; 2] {
-    match (all.first_chunk(), all.last_chunk()) {
-        (Some(low), Some(high)) => [low, high],
-        _ => unreachable!(),
+impl Layout {
+    const fn new(width: usize) -> Self {
+        let mut layout = Self {
+            shift: [[0; 8]; 8],
+            spilt: [[0; 8]; 8],
+            behind: [[0; 8]; 8],
+            together: [0x80; GROUP],
+            apart: [0; GROUP],
+            low: if width == 64 { u64::MAX } else { (1 << width) - 1 },
+        };
+        let mut lane = 0;
+        while lane < 8 {
+            let (byte, shift) = (lane * width / 8, lane * width % 8);
+            let pair = lane / 2;
+            let start = 2 * pair * width / 8;
+            layout.shift[lane][0] = shift as u8;
+            layout.behind[lane][0] = 8 - shift as u8;
+            layout.spilt[lane][0] = width.saturating_sub(shift) as u8;
+            let mut i = 0;
+            while i < 8 {
+                // The second lane of a pair comes later and takes the byte that it shares.
+                layout.together[pair * 16 + byte - start + i] = (lane % 2 * 8 + i) as u8;
+                layout.apart[lane * 8 + i] = (byte - start + i) as u8;
+                i += 1;
+            }
+            lane += 1;
+        }
+        layout
     }
 }
 
+/// Both halves of a table's row, or of a group.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn load_both(words: &[u64; 8]) -> [V; 2] {
-    let [a, b] = halves(words);
-    [load_words(a), load_words(b)]
+fn load_both(group: &Group) -> [V; 2] {
+    let [low, high] = halves(group);
+    [load(low), load(high)]
+}
+
+#[inline(always)]
+fn halves(group: &Group) -> [&[u8; VECTOR]; 2] {
+    let (low, high) = (group.first_chunk(), group.last_chunk());
+    [low.unwrap_or(&[0; VECTOR]), high.unwrap_or(&[0; VECTOR])]
+}
+
+#[inline(always)]
+fn row(words: &[[u8; 8]; 8]) -> &Group {
+    words.as_flattened().first_chunk().unwrap_or(&[0; GROUP])
 }
 
 /// Moves the words of each 64-bit lane, of `width` bits each, together at its lower end.
@@ -130,13 +129,19 @@ fn apart<W: Word>(v: V, width: u8) -> V {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn pairs_apart(v: V, width: __m128i, low: u64) -> V {
-    let even = _mm256_and_si256(v, _mm256_set1_epi64x(low as i64));
+    let even = _mm256_and_si256(v, splat(low));
     _mm256_or_si256(even, _mm256_slli_epi64::<32>(_mm256_srl_epi64(v, width)))
 }
 
 /// So many bits.
 const fn low(bits: u32) -> u64 {
     if bits < 64 { (1 << bits) - 1 } else { u64::MAX }
+}
+
+/// The byte of a packed group that a pair starts in.
+#[inline(always)]
+const fn start(pair: usize, bits: u32) -> usize {
+    pair * bits as usize / 4
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -146,86 +151,108 @@ pub(super) fn pack<W: Word>(
     words: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
-    // All groups first, then one append: the lanes' stores overlap.
-    let mut packed = [0; BLOCK + 8];
-    let (mut at, mut len) = (0, 0);
-    for ((group, width), start) in residuals.groups().iter().zip(widths).zip((0..words).step_by(W::LANES)) {
-        let bits = usize::from(*width) * W::PER_LANE as usize;
-        let lanes = lanes_of::<W>(group, *width, LAYOUTS.get(bits).unwrap_or(&LAYOUTS[0]));
-        if bits < 8 {
-            let together = lanes.iter().rev().fold(0, |together, lane| together << bits | lane);
-            put(&mut packed, at, together);
-        } else {
-            let layout = LAYOUTS.get(bits).unwrap_or(&LAYOUTS[0]);
-            for (lane, byte) in lanes.into_iter().zip(layout.byte) {
-                put(&mut packed, at + usize::from(byte), lane);
-            }
-        }
-        len = at + group_bytes::<W>(*width, words - start);
-        at += bits;
-    }
-    out.extend_from_slice(packed.get(..len).unwrap_or(&[]))
+    append::<W>(widths, words, out, |widths, to| pack_groups::<W>(residuals, widths, to))
 }
 
-#[inline(always)]
-fn put(packed: &mut [u8; BLOCK + 8], at: usize, lane: u64) {
-    if let Some(to) = packed.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
-        *to = lane.to_le_bytes();
-    }
-}
-
-/// The lanes of a group; those of at least 8 bits, which share a byte with no more than one other, shifted to where
-/// they start in a byte and with what the lane before has in that byte.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn lanes_of<W: Word>(group: &Group, width: u8, layout: &Layout) -> [u64; 8] {
-    let [a, b] = halves(group);
-    let (mut a, mut b) = (together::<W>(load(a), width), together::<W>(load(b), width));
-    if u32::from(width) * W::PER_LANE >= 8 {
-        // The lane before each: of the first one none, but it has no bits to get from it.
-        let before_a = _mm256_permute4x64_epi64::<0x93>(a);
-        let before_b = _mm256_blend_epi32::<3>(_mm256_permute4x64_epi64::<0x93>(b), before_a);
-        let [shift_a, shift_b] = load_both(&layout.shift);
-        let [spilt_a, spilt_b] = load_both(&layout.spilt);
-        a = _mm256_or_si256(_mm256_sllv_epi64(a, shift_a), _mm256_srlv_epi64(before_a, spilt_a));
-        b = _mm256_or_si256(_mm256_sllv_epi64(b, shift_b), _mm256_srlv_epi64(before_b, spilt_b));
+fn pack_groups<W: Word>(residuals: &Block, widths: &[u8], to: &mut [u8]) {
+    let mut at = 0;
+    for (group, width) in residuals.groups().iter().zip(widths) {
+        let Some(to) = to.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<{ GROUP + ROOM }>()) else {
+            return;
+        };
+        let bits = u32::from(*width) * W::PER_LANE;
+        let [a, b] = load_both(group);
+        let lanes = [together::<W>(a, *width), together::<W>(b, *width)];
+        if bits < 8 {
+            narrow(lanes, bits).store(to, 0);
+        } else {
+            let Some(layout) = LAYOUTS.get(bits as usize) else { return };
+            for (i, pair) in packed(lanes, layout).into_iter().enumerate() {
+                if let Some(to) = to.get_mut(start(i, bits)..).and_then(|rest| rest.first_chunk_mut()) {
+                    store_lane(to, pair);
+                }
+            }
+        }
+        at += bits as usize;
     }
-    let mut lanes = [0; 8];
-    for (pair, half) in lanes.as_chunks_mut::<2>().0.iter_mut().zip([
+}
+
+/// The packed pairs of lanes of at least 8 bits, which share a byte with no more than one other.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn packed([a, b]: [V; 2], layout: &Layout) -> [__m128i; 4] {
+    // The lane before each: of the first one none, but it has no bits to get from it.
+    let before_a = _mm256_permute4x64_epi64::<0x93>(a);
+    let before_b = _mm256_blend_epi32::<3>(_mm256_permute4x64_epi64::<0x93>(b), before_a);
+    let [shift_a, shift_b] = load_both(row(&layout.shift));
+    let [spilt_a, spilt_b] = load_both(row(&layout.spilt));
+    let [together_a, together_b] = load_both(&layout.together);
+    let a = _mm256_or_si256(_mm256_sllv_epi64(a, shift_a), _mm256_srlv_epi64(before_a, spilt_a));
+    let b = _mm256_or_si256(_mm256_sllv_epi64(b, shift_b), _mm256_srlv_epi64(before_b, spilt_b));
+    let (a, b) = (_mm256_shuffle_epi8(a, together_a), _mm256_shuffle_epi8(b, together_b));
+    [
         _mm256_castsi256_si128(a),
         _mm256_extracti128_si256::<1>(a),
         _mm256_castsi256_si128(b),
         _mm256_extracti128_si256::<1>(b),
-    ]) {
-        *pair = [_mm_cvtsi128_si64(half) as u64, _mm_extract_epi64::<1>(half) as u64];
-    }
-    lanes
+    ]
+}
+
+/// Eight lanes of less than 8 bits.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn narrow([a, b]: [V; 2], bits: u32) -> u64 {
+    // A byte for each: those of the second half go into the upper half, and so on.
+    let halves = _mm256_or_si256(a, _mm256_slli_epi64::<32>(b));
+    let (low, high) = (_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
+    let quarters = _mm_or_si128(low, _mm_slli_epi64::<16>(high));
+    let (even, odd) = (_mm_cvtsi128_si64(quarters) as u64, _mm_extract_epi64::<1>(quarters) as u64);
+    _pext_u64(even | odd << 8, 0x0101_0101_0101_0101 * ((1 << bits) - 1))
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
+    // Widths behind the last group may be anything.
+    let is_wide = _mm256_cmpgt_epi8(load(widths), _mm256_set1_epi8(56 / W::PER_LANE as i8));
+    if _mm256_testz_si256(is_wide, is_wide) == 1 {
+        unpack_groups::<W, false>(wire, widths, words, residuals);
+    } else {
+        unpack_groups::<W, true>(wire, widths, words, residuals);
+    }
+}
+
+/// With more than 56 bits lanes may reach into a ninth byte.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn unpack_groups<W: Word, const WIDE: bool>(
+    wire: &[u8],
+    widths: &Widths,
+    words: usize,
+    residuals: &mut Block,
+) {
     let mut at = 0;
-    let mut spare = [0; GROUP + 8];
+    let mut spare = [0; GROUP + ROOM];
     for ((group, width), _) in residuals.groups_mut().iter_mut().zip(widths).zip((0..words).step_by(W::LANES))
     {
         let bits = u32::from(*width) * W::PER_LANE;
-        let layout = LAYOUTS.get(bits as usize).unwrap_or(&LAYOUTS[0]);
+        let Some(layout) = LAYOUTS.get(bits as usize) else { return };
         let packed = window(wire, at, &mut spare);
-        let mut v = lanes(packed, layout, 0);
-        let shifts = load_both(&layout.shift);
-        for (v, shift) in v.iter_mut().zip(shifts) {
+        let mut v = lanes(packed, layout, bits, 0);
+        for (v, shift) in v.iter_mut().zip(load_both(row(&layout.shift))) {
             *v = _mm256_srlv_epi64(*v, shift);
         }
-        if bits > 56 {
-            // Lanes may reach into a ninth byte: what is a byte further on, shifted up, agrees where they overlap.
-            let behind = lanes(packed, layout, 1);
+        if WIDE {
+            // What is a byte further on agrees with it where they overlap.
+            let behind = lanes(packed, layout, bits, 1);
+            let shifts = load_both(row(&layout.behind));
             for ((v, behind), shift) in v.iter_mut().zip(behind).zip(shifts) {
-                let up = _mm256_sub_epi64(_mm256_set1_epi64x(8), shift);
-                *v = _mm256_or_si256(*v, _mm256_sllv_epi64(behind, up));
+                *v = _mm256_or_si256(*v, _mm256_sllv_epi64(behind, shift));
             }
         }
         for (to, v) in group.as_chunks_mut().0.iter_mut().zip(v) {
-            store(to, apart::<W>(_mm256_and_si256(v, _mm256_set1_epi64x(low(bits) as i64)), *width));
+            store(to, apart::<W>(_mm256_and_si256(v, splat(layout.low)), *width));
         }
         at += bits as usize;
     }
@@ -234,11 +261,14 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
 /// Eight bytes for each lane, from `behind` bytes behind where it starts.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn lanes(packed: &[u8; GROUP + 8], layout: &Layout, behind: usize) -> [V; 2] {
-    let at = |lane: usize| {
-        let byte = usize::from(layout.byte[lane]) % GROUP + behind;
-        packed[byte..].first_chunk().unwrap_or(&[0; 8])
+fn lanes(packed: &[u8; GROUP + ROOM], layout: &Layout, bits: u32, behind: usize) -> [V; 2] {
+    let pair = |i: usize| {
+        let bytes = packed.get(start(i, bits) + behind..).and_then(|rest| rest.first_chunk());
+        load_lane(bytes.unwrap_or(&[0; 16]))
     };
-    let pair = |lane: usize| load_high(load_low(at(lane)), at(lane + 1));
-    [_mm256_set_m128i(pair(2), pair(0)), _mm256_set_m128i(pair(6), pair(4))]
+    let [apart_a, apart_b] = load_both(&layout.apart);
+    [
+        _mm256_shuffle_epi8(_mm256_set_m128i(pair(1), pair(0)), apart_a),
+        _mm256_shuffle_epi8(_mm256_set_m128i(pair(3), pair(2)), apart_b),
+    ]
 }

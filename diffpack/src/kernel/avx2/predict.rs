@@ -1,0 +1,200 @@
+//! Words to residuals, and what they would cost.
+
+use super::vector::{
+    Bytes as Half, V, VECTOR, add, greatest, load, load_at, max, ordered, rotated_left, splat, store, sub,
+    sum, union_of_words, unions, vectors, widths_of, zigzag,
+};
+use crate::block::{Block, Bytes, Widths};
+use crate::format::BLOCK;
+use crate::kernel::scalar::{self, shifts, terms};
+use crate::kernel::{LAGS, SAMPLE};
+use crate::word::Word;
+use core::arch::x86_64::*;
+
+/// The difference of order `ORDER` of the vectors `i` of its terms.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn of_terms<W: Word, const ORDER: usize, const N: usize>(terms: &[&[Half; N]; 8], i: usize) -> V {
+    let pair = |a: usize| sub::<W>(load(&terms[a][i]), load(&terms[a + 1][i]));
+    let difference = match ORDER {
+        0 => load(&terms[0][i]),
+        1 => pair(0),
+        2 => sub::<W>(pair(0), pair(2)),
+        _ => sub::<W>(sub::<W>(pair(0), pair(2)), sub::<W>(pair(4), pair(6))),
+    };
+    zigzag::<W>(difference)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
+    match lags.len() {
+        0 => difference_of_order::<W, 0>(bytes, at, lags, residuals),
+        1 => difference_of_order::<W, 1>(bytes, at, lags, residuals),
+        2 => difference_of_order::<W, 2>(bytes, at, lags, residuals),
+        _ => difference_of_order::<W, 3>(bytes, at, lags, residuals),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn difference_of_order<W: Word, const ORDER: usize>(
+    bytes: &[u8],
+    at: usize,
+    lags: &[u16],
+    residuals: &mut Block,
+) {
+    let terms: [&[Half; BLOCK / VECTOR]; 8] = terms::<W>(bytes, at, lags).map(vectors);
+    for (i, to) in residuals.0.as_chunks_mut().0.iter_mut().enumerate() {
+        store(to, of_terms::<W, ORDER, _>(&terms, i));
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
+    let fours = words.as_chunks::<VECTOR>().0.as_chunks::<4>().0;
+    let mut maxima = [ordered::<W>(_mm256_setzero_si256()); 4];
+    // Four at a time, for each comparison waits for the one before.
+    for (to, vectors) in residuals.0.as_chunks_mut().0.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
+        for ((to, v), maximum) in to.iter_mut().zip(vectors).zip(&mut maxima) {
+            let v = ordered::<W>(rotated_left::<W>(load(v), rotation));
+            *maximum = max::<W>(*maximum, v);
+            store(to, v);
+        }
+    }
+    let maximum = greatest_of_four::<W>(maxima);
+    for to in residuals.0.as_chunks_mut().0 {
+        store(to, sub::<W>(ordered::<W>(splat(maximum)), load(to)));
+    }
+    maximum
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn greatest_of_four<W: Word>([a, b, c, d]: [V; 4]) -> W {
+    greatest(max::<W>(max::<W>(a, b), max::<W>(c, d)))
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
+    let mut fours = [_mm256_setzero_si256(); 8];
+    for (pair, halves) in
+        fours.as_chunks_mut().0.iter_mut().zip(vectors::<_, 64>(&residuals.0).as_chunks::<16>().0)
+    {
+        let mut v = [_mm256_setzero_si256(); 8];
+        for (v, [low, high]) in v.iter_mut().zip(halves.as_chunks().0) {
+            *v = _mm256_or_si256(load(low), load(high));
+        }
+        *pair = widths_of_groups::<W>(v);
+    }
+    let mut widths = [0; _];
+    store(&mut widths, bytes_of(fours));
+    widths
+}
+
+/// The lowest byte of each lane of 64 bits.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn bytes_of(v: [V; 8]) -> V {
+    let four = |i: usize| {
+        let (a, b) = (_mm256_packus_epi32(v[i], v[i + 1]), _mm256_packus_epi32(v[i + 2], v[i + 3]));
+        _mm256_packus_epi32(a, b)
+    };
+    // Each half has every other pair of bytes now.
+    let bytes = _mm256_packus_epi16(four(0), four(4));
+    let (even, odd) = (_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
+    _mm256_set_m128i(_mm_unpackhi_epi16(even, odd), _mm_unpacklo_epi16(even, odd))
+}
+
+/// The widths of eight groups, given the unions of their halves.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn widths_of_groups<W: Word>(v: [V; 8]) -> [V; 2] {
+    let [a, b] = unions(v);
+    [widths_of::<u64>(union_of_words::<W>(a)), widths_of::<u64>(union_of_words::<W>(b))]
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
+    match lags.len() {
+        0 => cost_of_order::<W, 0>(bytes, at, lags),
+        1 => cost_of_order::<W, 1>(bytes, at, lags),
+        2 => cost_of_order::<W, 2>(bytes, at, lags),
+        _ => cost_of_order::<W, 3>(bytes, at, lags),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn cost_of_order<W: Word, const ORDER: usize>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
+    let mut terms = [&[0; SAMPLE]; 8];
+    for (to, shift) in terms[..1 << ORDER].iter_mut().zip(shifts::<W>(lags)) {
+        *to = scalar::term(bytes, at, shift).unwrap_or(&[0; SAMPLE]);
+    }
+    let terms: [&[Half; SAMPLE / VECTOR]; 8] = terms.map(vectors);
+    let mut v = [_mm256_setzero_si256(); 8];
+    for (i, v) in v.iter_mut().enumerate() {
+        let (low, high) =
+            (of_terms::<W, ORDER, _>(&terms, 2 * i), of_terms::<W, ORDER, _>(&terms, 2 * i + 1));
+        *v = _mm256_or_si256(low, high);
+    }
+    sum_of_widths::<W>(v)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn sum_of_widths<W: Word>(v: [V; 8]) -> u32 {
+    let [a, b] = widths_of_groups::<W>(v);
+    sum(add::<u64>(a, b)) as u32
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32 {
+    let sample: &[u8; SAMPLE] = scalar::term(bytes, at, 0).unwrap_or(&[0; SAMPLE]);
+    let mut words = [_mm256_setzero_si256(); SAMPLE / VECTOR];
+    let mut maxima = [ordered::<W>(_mm256_setzero_si256()); 4];
+    for (i, half) in sample.as_chunks().0.iter().enumerate() {
+        words[i] = ordered::<W>(rotated_left::<W>(load(half), rotation));
+        maxima[i % 4] = max::<W>(maxima[i % 4], words[i]);
+    }
+    let maximum = ordered::<W>(splat(greatest_of_four::<W>(maxima)));
+    let mut v = [_mm256_setzero_si256(); 8];
+    for (v, [low, high]) in v.iter_mut().zip(words.as_chunks().0) {
+        *v = _mm256_or_si256(sub::<W>(maximum, *low), sub::<W>(maximum, *high));
+    }
+    sum_of_widths::<W>(v)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn lag_scores<W: Word>(
+    bytes: &[u8],
+    places: &[usize],
+    base: usize,
+    first: usize,
+    scores: &mut [u32; LAGS],
+) {
+    let base = base * W::WIDTH;
+    let lanes = VECTOR / W::WIDTH;
+    let count = LAGS / lanes;
+    let mut sums = [_mm256_setzero_si256(); 4];
+    for place in places {
+        let mut here = W::load(bytes, *place);
+        if base != 0 {
+            here = here.minus(W::load(bytes, place.wrapping_sub(base)));
+        }
+        for (i, sum) in sums[..count].iter_mut().enumerate() {
+            let from = place.wrapping_sub((first + (i + 1) * lanes - 1) * W::WIDTH);
+            let mut there = load_at(bytes, from);
+            if base != 0 {
+                there = sub::<W>(there, load_at(bytes, from.wrapping_sub(base)));
+            }
+            *sum = add::<W>(*sum, widths_of::<W>(zigzag::<W>(sub::<W>(splat(here), there))));
+        }
+    }
+    for (sum, scores) in sums.into_iter().zip(scores.chunks_mut(lanes)) {
+        let mut bytes = [0; VECTOR];
+        store(&mut bytes, sum);
+        for (score, word) in scores.iter_mut().zip(W::split(&bytes).0.iter().rev()) {
+            *score = W::from_bytes(*word).to_u64() as u32;
+        }
+    }
+}

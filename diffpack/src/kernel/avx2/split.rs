@@ -1,0 +1,231 @@
+//! Residuals dealt to two streams and collected again, by moves from a table: of all words of a vector, or, with 16 bits,
+//! of half of one.
+
+use super::vector::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
+use crate::block::{Block, Mask, window};
+use crate::format::BLOCK;
+use crate::word::Word;
+use core::arch::x86_64::*;
+
+/// For each mask of the words that are moved together, a lane's number for each of their lanes.
+#[repr(align(32))]
+struct Moves<T, const N: usize> {
+    /// The lanes of the mask, moved together.
+    together: [[T; 8]; N],
+    /// The lane that is moved to each, with its highest bit set where that is in the mask.
+    apart: [[T; 8]; N],
+}
+
+/// The table for words of `$width` lanes.
+macro_rules! moves {
+    ($number:ty, $masks:literal, $width:literal) => {{
+        let mut moves = Moves { together: [[0; 8]; $masks], apart: [[0; 8]; $masks] };
+        let mut mask = 0;
+        while mask < $masks {
+            let (mut ins, mut outs) = (0, 0);
+            let mut lane = 0;
+            while lane < 8 {
+                if mask >> (lane / $width) & 1 == 1 {
+                    moves.together[mask][ins] = lane as $number;
+                    moves.apart[mask][lane] = <$number>::MIN | ins as $number;
+                    ins += 1;
+                } else {
+                    moves.apart[mask][lane] = outs;
+                    outs += 1;
+                }
+                lane += 1;
+            }
+            mask += 1;
+        }
+        moves
+    }};
+}
+/// For four words of two lanes and for eight of one: as they are loaded, and as bytes, for there are many.
+static FOUR: Moves<i32, 16> = moves!(i32, 16, 2);
+static EIGHT: Moves<i8, 256> = moves!(i8, 256, 1);
+
+/// How many words are moved together.
+const fn count<W: Word>() -> usize {
+    if W::BITS == 64 { 4 } else { 8 }
+}
+
+/// The bits of a mask for the words `i` that are moved together.
+#[inline(always)]
+fn bits<W: Word>(mask: &Mask, i: usize) -> u8 {
+    match W::BITS {
+        64 => mask[i / 2] >> (i % 2 * 4) & 15,
+        _ => mask[i],
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn together<W: Word>(mask: u8) -> V {
+    match W::BITS {
+        64 => load_numbers(&FOUR.together[usize::from(mask % 16)]),
+        _ => load_bytes::<W>(&EIGHT.together[usize::from(mask)]),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn apart<W: Word>(mask: u8) -> V {
+    match W::BITS {
+        64 => load_numbers(&FOUR.apart[usize::from(mask % 16)]),
+        _ => load_bytes::<W>(&EIGHT.apart[usize::from(mask)]),
+    }
+}
+
+/// The words whose numbers these are.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn moved<W: Word>(v: V, numbers: V) -> V {
+    match W::BITS {
+        16 => {
+            // Both bytes of each.
+            let even = _mm256_and_si256(_mm256_add_epi8(numbers, numbers), _mm256_set1_epi8(15));
+            _mm256_shuffle_epi8(v, _mm256_add_epi8(even, _mm256_set1_epi16(0x0100)))
+        }
+        _ => _mm256_permutevar8x32_epi32(v, numbers),
+    }
+}
+
+/// Words of `b` where a number is marked, else of `a`.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn chosen<W: Word>(a: V, b: V, numbers: V) -> V {
+    match W::BITS {
+        16 => _mm256_blendv_epi8(a, b, numbers),
+        _ => _mm256_castps_si256(_mm256_blendv_ps(
+            _mm256_castsi256_ps(a),
+            _mm256_castsi256_ps(b),
+            _mm256_castsi256_ps(numbers),
+        )),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn load_numbers(numbers: &[i32; 8]) -> V {
+    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn load_bytes<W: Word>(numbers: &[i8; 8]) -> V {
+    // SAFETY: the 8 bytes of the array are readable; the load asks for no alignment.
+    let numbers = unsafe { _mm_loadl_epi64(numbers.as_ptr().cast()) };
+    match W::BITS {
+        16 => _mm256_castsi128_si256(_mm_unpacklo_epi8(numbers, numbers)),
+        _ => _mm256_cvtepi8_epi32(numbers),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn above<W: Word>(residuals: &Block, width: u32) -> Mask {
+    let mut mask = [0; _];
+    let zero = _mm256_setzero_si256();
+    let outside = _mm256_xor_si256(splat(W::mask(width)), equal::<u64>(zero, zero));
+    // For each vector: all ones in the words that have no bits outside.
+    let inside = |v: &Bytes| equal::<W>(_mm256_and_si256(load(v), outside), zero);
+    let vectors = residuals.0.as_chunks::<VECTOR>().0;
+    match W::BITS {
+        64 => {
+            let bits = |v| _mm256_movemask_pd(_mm256_castsi256_pd(inside(v))) as u8;
+            for (to, [low, high]) in mask.iter_mut().zip(vectors.as_chunks().0) {
+                *to = !(bits(low) | bits(high) << 4);
+            }
+        }
+        32 => {
+            for (to, v) in mask.iter_mut().zip(vectors) {
+                *to = !_mm256_movemask_ps(_mm256_castsi256_ps(inside(v))) as u8;
+            }
+        }
+        _ => {
+            for (to, [low, high]) in mask.as_chunks_mut().0.iter_mut().zip(vectors.as_chunks().0) {
+                let bytes = _mm256_permute4x64_epi64::<0xd8>(_mm256_packs_epi16(inside(low), inside(high)));
+                *to = (!_mm256_movemask_epi8(bytes)).to_le_bytes();
+            }
+        }
+    }
+    mask
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn deal<W: Word>(
+    residuals: &Block,
+    mask: &Mask,
+    words: usize,
+    wide: &mut Block,
+    narrow: &mut Block,
+) {
+    let (count, bytes) = (count::<W>(), count::<W>() * W::WIDTH);
+    let steps = words.div_ceil(count);
+    let (mut wides, mut narrows) = (0, 0);
+    for i in 0..steps {
+        let (is_wide, v) = (bits::<W>(mask, i), load_part(residuals, i * bytes));
+        store_part(wide, wides, moved::<W>(v, together::<W>(is_wide)));
+        store_part(narrow, narrows, moved::<W>(v, together::<W>(!is_wide)));
+        let wide_bytes = is_wide.count_ones() as usize * W::WIDTH;
+        wides += wide_bytes;
+        narrows += bytes - wide_bytes;
+    }
+    // Those behind the last word have been moved to the end of either.
+    let behind = steps * count - words;
+    let wide_behind = bits::<W>(mask, steps.saturating_sub(1)) & !low_bits(count - behind);
+    let wide_behind = wide_behind.count_ones() as usize;
+    let ends =
+        [(wide, wides - wide_behind * W::WIDTH), (narrow, narrows - (behind - wide_behind) * W::WIDTH)];
+    for (block, end) in ends {
+        store_part(block, end, _mm256_setzero_si256());
+        store_part(block, end + VECTOR, _mm256_setzero_si256());
+    }
+}
+
+const fn low_bits(count: usize) -> u8 {
+    if count < 8 { (1 << count) - 1 } else { u8::MAX }
+}
+
+/// Puts as much of `v` at byte `at` as there is room for.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn store_part(block: &mut Block, at: usize, v: V) {
+    match block.0.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+        Some(bytes) => store(bytes, v),
+        None => {
+            let mut bytes = [0; VECTOR];
+            store(&mut bytes, v);
+            for (to, from) in block.0.iter_mut().skip(at).zip(bytes) {
+                *to = from;
+            }
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
+    let bytes = count::<W>() * W::WIDTH;
+    let (mut wides, mut narrows) = (0, 0);
+    for i in 0..BLOCK / bytes {
+        let is_wide = bits::<W>(mask, i);
+        let numbers = apart::<W>(is_wide);
+        let from_narrow = moved::<W>(load_part(narrow, narrows), numbers);
+        let from_wide = moved::<W>(load_part(wide, wides), numbers);
+        store_part(residuals, i * bytes, chosen::<W>(from_narrow, from_wide, numbers));
+        let wide_bytes = is_wide.count_ones() as usize * W::WIDTH;
+        wides += wide_bytes;
+        narrows += bytes - wide_bytes;
+    }
+}
+
+/// The vector at byte `at` of a block, with zeros behind its end.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn load_part(block: &Block, at: usize) -> V {
+    if at + VECTOR <= BLOCK {
+        return load_at(&block.0, at);
+    }
+    let mut spare = [0; VECTOR];
+    load(window(&block.0, at, &mut spare))
+}

@@ -1,0 +1,361 @@
+//! Residuals to words, one factor 1 - B^lag after the other. Lags are counted in bytes here, so that the same moves do
+//! for every word.
+
+use super::vector::{
+    Bytes as Vector, V, VECTOR, add, load, load_at, load_lane, middle, quarter, rotated_right, splat, store,
+    sub, unzigzag, vectors,
+};
+use crate::block::{Block, Bytes};
+use crate::format::BLOCK;
+use crate::kernel::Words;
+use crate::kernel::scalar::shifts;
+use crate::word::Word;
+use core::arch::x86_64::*;
+
+/// Vectors of a block.
+const COUNT: usize = BLOCK / VECTOR;
+/// Bytes back to which a load would wait for the two stores it spans.
+const RECENT: usize = 768;
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
+    let Some(words) = words.bytes_mut().as_chunks_mut().0.first_chunk_mut() else { return };
+    match lags {
+        [] => copy::<W>(residuals, words),
+        [_, rest @ ..] => {
+            undo_factor::<W, true>(residuals, lags, before, words);
+            if let [_, last @ ..] = rest {
+                undo_factor::<W, false>(residuals, rest, before, words);
+                if !last.is_empty() {
+                    undo_factor::<W, false>(residuals, last, before, words);
+                }
+            }
+        }
+    }
+}
+
+/// The differences, as they are.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn copy<W: Word>(residuals: &Block, words: &mut [Vector; 2 * COUNT]) {
+    for i in 0..COUNT {
+        let d = difference::<W, true>(residuals, words, i);
+        store(&mut words[COUNT + i], d);
+    }
+}
+
+/// Undoes the factor of the first lag: y(i) = d(i) + y(i - lag). The first factor finds d in the residuals, the others
+/// find what the one before them made. What this one makes is the difference by the lags behind it.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn undo_factor<W: Word, const FIRST: bool>(
+    residuals: &Block,
+    lags: &[u16],
+    before: &[u8],
+    words: &mut [Vector; 2 * COUNT],
+) {
+    let Some((lag, rest)) = lags.split_first() else { return };
+    match usize::from(*lag) * W::WIDTH {
+        2 => undo_divisor::<W, FIRST, 3>(residuals, rest, before, words),
+        4 => undo_divisor::<W, FIRST, 2>(residuals, rest, before, words),
+        8 => undo_divisor::<W, FIRST, 1>(residuals, rest, before, words),
+        16 => undo_divisor::<W, FIRST, 0>(residuals, rest, before, words),
+        32 => undo_near::<W, FIRST, 4>(residuals, rest, before, words),
+        40 => undo_near::<W, FIRST, 5>(residuals, rest, before, words),
+        48 => undo_near::<W, FIRST, 6>(residuals, rest, before, words),
+        56 => undo_near::<W, FIRST, 7>(residuals, rest, before, words),
+        lag @ ..64 => undo_doubled::<W, FIRST>(residuals, lag, rest, before, words),
+        lag => undo_far::<W, FIRST>(residuals, lag, rest, before, words),
+    }
+}
+
+/// The vector `i` of differences.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn difference<W: Word, const FIRST: bool>(residuals: &Block, words: &[Vector; 2 * COUNT], i: usize) -> V {
+    match FIRST {
+        true => unzigzag::<W>(load(&vectors::<BLOCK, COUNT>(&residuals.0)[i])),
+        false => load(&words[COUNT + i]),
+    }
+}
+
+/// The differences by up to two lags of the vectors so many bytes before the end of `before`.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn differences_before<W: Word, const N: usize>(before: &[u8], backs: [usize; N], lags: &[u16]) -> [V; N] {
+    match lags {
+        [] => differences_of_order::<W, N>(before, backs, &[]),
+        [a] => differences_of_order::<W, N>(before, backs, &[*a]),
+        [a, b, ..] => differences_of_order::<W, N>(before, backs, &[*a, *b]),
+    }
+}
+
+/// The same, where the compiler sees how many lags there are.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn differences_of_order<W: Word, const N: usize>(before: &[u8], backs: [usize; N], lags: &[u16]) -> [V; N] {
+    let shifts = shifts::<W>(lags);
+    let mut differences = [_mm256_setzero_si256(); N];
+    for (to, back) in differences.iter_mut().zip(backs) {
+        let at = before.len().wrapping_sub(back);
+        let earlier = |i: usize| load_at(before, at.wrapping_sub(shifts[i]));
+        *to = match lags.len() {
+            0 => earlier(0),
+            1 => sub::<W>(earlier(0), earlier(1)),
+            _ => sub::<W>(sub::<W>(earlier(0), earlier(1)), sub::<W>(earlier(2), earlier(3))),
+        };
+    }
+    differences
+}
+
+/// A lag of 16, 8, 4 or 2 bytes, by prefix sums in each half of a vector: as many steps as it takes to double it to 16.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
+    residuals: &Block,
+    rest: &[u16],
+    before: &[u8],
+    words: &mut [Vector; 2 * COUNT],
+) {
+    let zero = _mm256_setzero_si256();
+    let [last] = differences_before::<W, 1>(before, [VECTOR], rest);
+    // What comes before a vector, over and over.
+    let mut carry = _mm256_permute4x64_epi64::<0xee>(ends::<STEPS>(last));
+    for i in 0..COUNT {
+        let mut sums = difference::<W, FIRST>(residuals, words, i);
+        if STEPS > 2 {
+            sums = add::<W>(sums, _mm256_bslli_epi128::<2>(sums));
+        }
+        if STEPS > 1 {
+            sums = add::<W>(sums, _mm256_bslli_epi128::<4>(sums));
+        }
+        if STEPS > 0 {
+            sums = add::<W>(sums, _mm256_bslli_epi128::<8>(sums));
+        }
+        let halves = ends::<STEPS>(sums);
+        let swapped = _mm256_permute4x64_epi64::<0x4e>(halves);
+        let sums = add::<W>(sums, _mm256_blend_epi32::<0xf0>(zero, swapped));
+        store(&mut words[COUNT + i], add::<W>(sums, carry));
+        carry = add::<W>(carry, add::<W>(halves, swapped));
+    }
+}
+
+/// The end of each half of a vector, as long as the lag, over and over.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn ends<const STEPS: usize>(v: V) -> V {
+    match STEPS {
+        0 => v,
+        1 => _mm256_unpackhi_epi64(v, v),
+        2 => _mm256_shuffle_epi32::<0xff>(v),
+        _ => _mm256_shuffle_epi32::<0xff>(_mm256_shufflehi_epi16::<0xff>(v)),
+    }
+}
+
+/// A lag of `EIGHTS` times 8 bytes, from 4 to 7, in registers. So that a vector need not wait for the one before it, the
+/// lag is doubled: y(i) = e(i) + y(i - 2 lag), where e(i) = d(i) + d(i - lag).
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn undo_near<W: Word, const FIRST: bool, const EIGHTS: usize>(
+    residuals: &Block,
+    rest: &[u16],
+    before: &[u8],
+    words: &mut [Vector; 2 * COUNT],
+) {
+    // The words one and two vectors before and what is a lag before these; and what is added to this vector and the next
+    // ones: twice the lag is 2, 2 1/2, 3 or 3 1/2 vectors.
+    let (lag, twice) = (8 * EIGHTS, 16 * EIGHTS);
+    let backs =
+        [VECTOR, VECTOR + lag, 2 * VECTOR, 2 * VECTOR + lag, twice, twice - VECTOR, twice - 2 * VECTOR];
+    let [mut y1, y1_earlier, y2, y2_earlier, mut next, mut second, mut third] =
+        differences_before::<W, 7>(before, backs, rest);
+    // The differences one and two vectors before, and the vector from the middle of one to that of the other.
+    let (mut d1, mut d2) = (sub::<W>(y1, y1_earlier), sub::<W>(y2, y2_earlier));
+    let mut d_middle = middle(d2, d1);
+    for i in 0..COUNT {
+        let d = difference::<W, FIRST>(residuals, words, i);
+        let earlier = match EIGHTS {
+            4 => d1,
+            5 => quarter(d_middle, d1),
+            6 => d_middle,
+            _ => quarter(d2, d_middle),
+        };
+        let y = add::<W>(add::<W>(d, earlier), next);
+        store(&mut words[COUNT + i], y);
+        let new = if EIGHTS.is_multiple_of(2) { y } else { middle(y1, y) };
+        (next, second, third) = if EIGHTS < 6 { (second, new, new) } else { (second, third, new) };
+        (d_middle, d2, d1) = (middle(d1, d), d1, d);
+        y1 = y;
+    }
+}
+
+/// A lag shorter than two vectors for which there is no other way: doubled until there is one.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn undo_doubled<W: Word, const FIRST: bool>(
+    residuals: &Block,
+    lag: usize,
+    rest: &[u16],
+    before: &[u8],
+    words: &mut [Vector; 2 * COUNT],
+) {
+    const END: usize = 8 * VECTOR;
+    // The words before the block, over and over: so all differences there are 0, whatever the lag is doubled to.
+    let mut repeated = [0; END];
+    let last = differences_before::<W, 2>(before, [VECTOR, 2 * VECTOR], rest);
+    for (to, v) in repeated.as_chunks_mut().0.iter_mut().rev().zip(last) {
+        store(to, v);
+    }
+    let mut there = lag;
+    while there < END {
+        let more = there.min(END - there);
+        repeated.copy_within(END - more.., END - there - more);
+        there += more;
+    }
+    if FIRST {
+        copy::<W>(residuals, words);
+    }
+    let mut doubled = lag;
+    while doubled < VECTOR || doubled < 2 * VECTOR && !doubled.is_multiple_of(8) {
+        words[COUNT - 2..COUNT].fill([0; VECTOR]);
+        for i in (COUNT..2 * COUNT).rev() {
+            let earlier = load_at(words.as_flattened(), i * VECTOR - doubled);
+            let d = load(&words[i]);
+            store(&mut words[i], add::<W>(d, earlier));
+        }
+        doubled *= 2;
+    }
+    undo_factor::<W, false>(residuals, &[(doubled / W::WIDTH) as u16], &repeated, words);
+}
+
+/// A lag not shorter than two vectors.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn undo_far<W: Word, const FIRST: bool>(
+    residuals: &Block,
+    lag: usize,
+    rest: &[u16],
+    before: &[u8],
+    words: &mut [Vector; 2 * COUNT],
+) {
+    let whole = lag / VECTOR;
+    match rest {
+        [] => add_before::<W, FIRST>(residuals, lag, &[], before, words),
+        [a] => add_before::<W, FIRST>(residuals, lag, &[*a], before, words),
+        [a, b, ..] => add_before::<W, FIRST>(residuals, lag, &[*a, *b], before, words),
+    }
+    if whole >= COUNT {
+        return;
+    }
+    let last = differences_before::<W, 2>(before, [VECTOR, 2 * VECTOR], rest);
+    for (to, v) in words[..COUNT].iter_mut().rev().zip(last) {
+        store(to, v);
+    }
+    if lag.is_multiple_of(VECTOR) {
+        for i in whole..COUNT {
+            let d = difference::<W, FIRST>(residuals, words, i);
+            let earlier = load(&words[COUNT + i - whole]);
+            store(&mut words[COUNT + i], add::<W>(d, earlier));
+        }
+    } else if lag >= RECENT {
+        for i in whole..COUNT {
+            let d = difference::<W, FIRST>(residuals, words, i);
+            let earlier = load_at(words.as_flattened(), (COUNT + i) * VECTOR - lag);
+            store(&mut words[COUNT + i], add::<W>(d, earlier));
+        }
+    } else {
+        // A load that spans two recent stores has to wait until both are in the cache: better to put it together.
+        let behind = Behind::new(lag);
+        match lag % VECTOR {
+            ..16 => add_behind::<W, FIRST, 0>(residuals, whole, &behind, words),
+            16 => add_behind::<W, FIRST, 1>(residuals, whole, &behind, words),
+            _ => add_behind::<W, FIRST, 2>(residuals, whole, &behind, words),
+        }
+    }
+}
+
+/// The part of the block for which all that is added is before it.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn add_before<W: Word, const FIRST: bool>(
+    residuals: &Block,
+    lag: usize,
+    rest: &[u16],
+    before: &[u8],
+    words: &mut [Vector; 2 * COUNT],
+) {
+    for i in 0..COUNT.min(lag / VECTOR) {
+        let d = difference::<W, FIRST>(residuals, words, i);
+        let [earlier] = differences_of_order::<W, 1>(before, [lag - i * VECTOR], rest);
+        store(&mut words[COUNT + i], add::<W>(d, earlier));
+    }
+}
+
+/// The rest of it.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn add_behind<W: Word, const FIRST: bool, const HALVES: usize>(
+    residuals: &Block,
+    whole: usize,
+    behind: &Behind,
+    words: &mut [Vector; 2 * COUNT],
+) {
+    let mut before = load(&words[COUNT - 1]);
+    for i in whole..COUNT {
+        let d = difference::<W, FIRST>(residuals, words, i);
+        let this = load(&words[COUNT + i - whole]);
+        let earlier = behind.of::<W, HALVES>(before, this);
+        before = this;
+        store(&mut words[COUNT + i], add::<W>(d, earlier));
+    }
+}
+
+/// Moves that make the vector some bytes before another, of that one and the one before.
+struct Behind {
+    /// For each byte: the one that it is of a half, or of the half before.
+    this: V,
+    before: V,
+}
+
+impl Behind {
+    /// For a lag: what it is longer than whole vectors.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn new(lag: usize) -> Self {
+        // A number with its highest bit set is that of a zero byte.
+        const NUMBERS: [u8; 48] = {
+            let mut numbers = [0x80; 48];
+            let mut i = 0;
+            while i < 16 {
+                numbers[16 + i] = i as u8;
+                i += 1;
+            }
+            numbers
+        };
+        let numbers = |from: usize| {
+            let numbers = NUMBERS.get(from..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0x80; 16]);
+            _mm256_broadcastsi128_si256(load_lane(numbers))
+        };
+        Self { this: numbers(16 - lag % 16), before: numbers(32 - lag % 16) }
+    }
+
+    /// With less than half a vector, with half of one, or with more.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn of<W: Word, const HALVES: usize>(&self, before: V, this: V) -> V {
+        let middle = middle(before, this);
+        let (before, this) = match HALVES {
+            0 => (middle, this),
+            1 => return middle,
+            _ => (before, middle),
+        };
+        match W::BITS {
+            64 => quarter(before, this),
+            _ => _mm256_or_si256(
+                _mm256_shuffle_epi8(before, self.before),
+                _mm256_shuffle_epi8(this, self.this),
+            ),
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
+    for (to, residual) in words.as_chunks_mut().0.iter_mut().zip(residuals.0.as_chunks().0) {
+        store(to, rotated_right::<W>(sub::<W>(splat(maximum), load(residual)), rotation));
+    }
+}

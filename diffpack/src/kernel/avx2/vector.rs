@@ -1,0 +1,295 @@
+//! Vectors of words: the instructions of each word's width under one name, and the loads and stores. A vector is half a
+//! group.
+
+use crate::word::Word;
+use core::arch::x86_64::*;
+
+pub(super) type V = __m256i;
+
+/// Bytes of a vector.
+pub(super) const VECTOR: usize = 32;
+/// The bytes of a vector.
+pub(super) type Bytes = [u8; VECTOR];
+
+/// A block, a sample or a group as vectors.
+#[inline(always)]
+pub(super) fn vectors<const BYTES: usize, const N: usize>(bytes: &[u8; BYTES]) -> &[Bytes; N] {
+    bytes.as_chunks().0.first_chunk().unwrap_or(&[[0; VECTOR]; N])
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn load(bytes: &Bytes) -> V {
+    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn store(bytes: &mut Bytes, v: V) {
+    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn load_lane(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: the 16 bytes of the array are readable; the load asks for no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn store_lane(bytes: &mut [u8; 16], v: __m128i) {
+    // SAFETY: the 16 bytes of the array are writable; the store asks for no alignment.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
+}
+
+/// The vector at byte `at`; zeros if it is not wholly there.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn load_at(bytes: &[u8], at: usize) -> V {
+    match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        Some(bytes) => load(bytes),
+        None => _mm256_setzero_si256(),
+    }
+}
+
+/// A word in every lane.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn splat<W: Word>(word: W) -> V {
+    match W::BITS {
+        64 => _mm256_set1_epi64x(word.to_u64() as i64),
+        32 => _mm256_set1_epi32(word.to_u64() as i32),
+        _ => _mm256_set1_epi16(word.to_u64() as i16),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn add<W: Word>(a: V, b: V) -> V {
+    match W::BITS {
+        64 => _mm256_add_epi64(a, b),
+        32 => _mm256_add_epi32(a, b),
+        _ => _mm256_add_epi16(a, b),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn sub<W: Word>(a: V, b: V) -> V {
+    match W::BITS {
+        64 => _mm256_sub_epi64(a, b),
+        32 => _mm256_sub_epi32(a, b),
+        _ => _mm256_sub_epi16(a, b),
+    }
+}
+
+/// Words as [`max`] takes them, and back: words of 64 bits can only be compared as signed ones.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn ordered<W: Word>(v: V) -> V {
+    match W::BITS {
+        64 => _mm256_xor_si256(v, splat(1_u64 << 63)),
+        _ => v,
+    }
+}
+
+/// The greater ones of words that are [`ordered`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn max<W: Word>(a: V, b: V) -> V {
+    match W::BITS {
+        64 => _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(b, a)),
+        32 => _mm256_max_epu32(a, b),
+        _ => _mm256_max_epu16(a, b),
+    }
+}
+
+/// All ones where words are equal.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn equal<W: Word>(a: V, b: V) -> V {
+    match W::BITS {
+        64 => _mm256_cmpeq_epi64(a, b),
+        32 => _mm256_cmpeq_epi32(a, b),
+        _ => _mm256_cmpeq_epi16(a, b),
+    }
+}
+
+/// All bits of a word as its highest one.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn sign<W: Word>(v: V) -> V {
+    match W::BITS {
+        64 => _mm256_cmpgt_epi64(_mm256_setzero_si256(), v),
+        32 => _mm256_srai_epi32::<31>(v),
+        _ => _mm256_srai_epi16::<15>(v),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn zigzag<W: Word>(d: V) -> V {
+    _mm256_xor_si256(add::<W>(d, d), sign::<W>(d))
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn unzigzag<W: Word>(z: V) -> V {
+    let sign = sub::<W>(_mm256_setzero_si256(), _mm256_and_si256(z, splat(W::of(1))));
+    _mm256_xor_si256(shifted_right::<W>(z, 1), sign)
+}
+
+/// All words shifted by so many bits; 0 where that is their width or more.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn shifted_left<W: Word>(v: V, by: u32) -> V {
+    let by = _mm_cvtsi32_si128(by as i32);
+    match W::BITS {
+        64 => _mm256_sll_epi64(v, by),
+        32 => _mm256_sll_epi32(v, by),
+        _ => _mm256_sll_epi16(v, by),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn shifted_right<W: Word>(v: V, by: u32) -> V {
+    let by = _mm_cvtsi32_si128(by as i32);
+    match W::BITS {
+        64 => _mm256_srl_epi64(v, by),
+        32 => _mm256_srl_epi32(v, by),
+        _ => _mm256_srl_epi16(v, by),
+    }
+}
+
+/// Each word of 64 or 32 bits shifted by as many as `by` says; 0 where that is its width or more.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn each_shifted_left<W: Word>(v: V, by: V) -> V {
+    match W::BITS {
+        64 => _mm256_sllv_epi64(v, by),
+        _ => _mm256_sllv_epi32(v, by),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn each_shifted_right<W: Word>(v: V, by: V) -> V {
+    match W::BITS {
+        64 => _mm256_srlv_epi64(v, by),
+        _ => _mm256_srlv_epi32(v, by),
+    }
+}
+
+/// Words rotated to the left by one, or not at all.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn rotated_left<W: Word>(v: V, rotation: u32) -> V {
+    match rotation {
+        0 => v,
+        _ => _mm256_or_si256(add::<W>(v, v), shifted_right::<W>(v, W::BITS - 1)),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn rotated_right<W: Word>(v: V, rotation: u32) -> V {
+    match rotation {
+        0 => v,
+        _ => _mm256_or_si256(shifted_right::<W>(v, 1), shifted_left::<W>(v, W::BITS - 1)),
+    }
+}
+
+/// The greatest word of a vector of [`ordered`] ones.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn greatest<W: Word>(v: V) -> W {
+    let mut bytes = [0; VECTOR];
+    store(&mut bytes, ordered::<W>(v));
+    W::split(&bytes).0.iter().fold(W::ZERO, |greatest, word| greatest.max(W::from_bytes(*word)))
+}
+
+/// The vector from the middle of `a` to that of `b`, which follows it.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn middle(a: V, b: V) -> V {
+    _mm256_permute2x128_si256::<0x21>(a, b)
+}
+
+/// The vector a quarter behind the start of `a`, where `b` is the one that starts at the middle of `a`.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn quarter(a: V, b: V) -> V {
+    _mm256_castpd_si256(_mm256_shuffle_pd::<5>(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b)))
+}
+
+/// The union of each of eight groups, given that of its halves: in eight lanes of 64 bits.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn unions(v: [V; 8]) -> [V; 2] {
+    let or = |a, b| _mm256_or_si256(a, b);
+    let pair = |a, b| or(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+    let four = |a, b| or(_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b));
+    [four(pair(v[0], v[1]), pair(v[2], v[3])), four(pair(v[4], v[5]), pair(v[6], v[7]))]
+}
+
+/// The union of the words of each lane of 64 bits.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn union_of_words<W: Word>(mut union: V) -> V {
+    if W::BITS <= 32 {
+        union = _mm256_or_si256(union, _mm256_srli_epi64::<32>(union));
+    }
+    if W::BITS <= 16 {
+        union = _mm256_or_si256(union, _mm256_srli_epi64::<16>(union));
+    }
+    _mm256_and_si256(union, splat(W::mask(W::BITS).to_u64()))
+}
+
+/// The width of each word.
+///
+/// There is no leading-zero count, but a float's exponent is one. Each half of a word is made the fraction of a float
+/// whose unit is the half's: less the float without it, that is the half. Nothing is rounded, so nothing depends on the
+/// modes that a program may have set.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn widths_of<W: Word>(v: V) -> V {
+    match W::BITS {
+        64 => {
+            let (low, high) = (splat((1023_u64 + 52) << 52), splat((1023_u64 + 52 + 32) << 52));
+            let low_half = _mm256_blend_epi32::<0xaa>(v, low);
+            let high_half = _mm256_or_si256(_mm256_srli_epi64::<32>(v), high);
+            let less = |a, b| _mm256_sub_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
+            let float = _mm256_max_pd(less(low_half, low), less(high_half, high));
+            // Zero may be a negative one.
+            let exponent = _mm256_srli_epi64::<53>(_mm256_slli_epi64::<1>(_mm256_castpd_si256(float)));
+            _mm256_subs_epu16(exponent, splat(1022_u64))
+        }
+        32 => {
+            let (low, high) = (splat((127_u32 + 23) << 23), splat((127_u32 + 23 + 16) << 23));
+            let low_half = _mm256_blend_epi16::<0xaa>(v, low);
+            let high_half = _mm256_or_si256(_mm256_srli_epi32::<16>(v), high);
+            let less = |a, b| _mm256_sub_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+            let float = _mm256_max_ps(less(low_half, low), less(high_half, high));
+            let exponent = _mm256_srli_epi32::<24>(_mm256_slli_epi32::<1>(_mm256_castps_si256(float)));
+            _mm256_subs_epu16(exponent, splat(126_u32))
+        }
+        _ => {
+            let zero = _mm256_setzero_si256();
+            let exponents = |v| _mm256_srli_epi32::<23>(_mm256_castps_si256(_mm256_cvtepi32_ps(v)));
+            let (low, high) = (_mm256_unpacklo_epi16(v, zero), _mm256_unpackhi_epi16(v, zero));
+            _mm256_subs_epu16(_mm256_packus_epi32(exponents(low), exponents(high)), splat(126_u16))
+        }
+    }
+}
+
+/// The sum of lanes of 64 bits.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn sum(v: V) -> u64 {
+    let halves = _mm_add_epi64(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+    (_mm_cvtsi128_si64(halves) as u64).wrapping_add(_mm_extract_epi64::<1>(halves) as u64)
+}

@@ -1,0 +1,158 @@
+//! Words to residuals, and what they would cost.
+
+use super::lanes;
+use crate::block::{Block, Bytes, Widths, ZEROS};
+use crate::format::{GROUP, MAX_ORDER};
+use crate::kernel::{LAGS, SAMPLE};
+use crate::word::Word;
+
+/// The blocks that a difference is made of: the block at `at` shifted back by each sum of lags. Bit `j` of a
+/// term's index says whether lag `j` is in the sum; so terms with an odd number of bits are subtracted.
+#[inline(always)]
+pub(in crate::kernel) fn terms<'a, W: Word>(bytes: &'a [u8], at: usize, lags: &[u16]) -> [&'a Bytes; 8] {
+    let mut terms = [&ZEROS; 8];
+    for (to, shift) in terms.iter_mut().zip(shifts::<W>(lags)).take(1 << lags.len().min(MAX_ORDER)) {
+        *to = term(bytes, at, shift).unwrap_or(&ZEROS);
+    }
+    terms
+}
+
+/// Bytes by which each term is shifted back. Lags that are not there count as 0.
+#[inline(always)]
+pub(in crate::kernel) fn shifts<W: Word>(lags: &[u16]) -> [usize; 8] {
+    let lag = |i: usize| lags.get(i).map_or(0, |lag| usize::from(*lag)) * W::WIDTH;
+    let (a, b, c) = (lag(0), lag(1), lag(2));
+    [0, a, b, a + b, c, a + c, b + c, a + b + c]
+}
+
+#[inline(always)]
+pub(in crate::kernel) fn term<const N: usize>(bytes: &[u8], at: usize, shift: usize) -> Option<&[u8; N]> {
+    bytes.get(at.checked_sub(shift)?..)?.first_chunk()
+}
+
+#[inline(always)]
+pub(in crate::kernel) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
+    let [a, b, c, d, e, f, g, h] = terms::<W>(bytes, at, lags).map(W::words);
+    let at = |words: &[W::Bytes], i: usize| W::from_bytes(words[i]);
+    let residuals = W::words_mut(&mut residuals.0);
+    match lags.len() {
+        0 => (0..W::BLOCK).for_each(|i| residuals[i] = at(a, i).zigzag().to_bytes()),
+        1 => (0..W::BLOCK).for_each(|i| residuals[i] = at(a, i).minus(at(b, i)).zigzag().to_bytes()),
+        2 => (0..W::BLOCK).for_each(|i| {
+            let difference = at(a, i).minus(at(b, i)).minus(at(c, i).minus(at(d, i)));
+            residuals[i] = difference.zigzag().to_bytes();
+        }),
+        _ => (0..W::BLOCK).for_each(|i| {
+            let first = at(a, i).minus(at(b, i)).minus(at(c, i).minus(at(d, i)));
+            let second = at(e, i).minus(at(f, i)).minus(at(g, i).minus(at(h, i)));
+            residuals[i] = first.minus(second).zigzag().to_bytes();
+        }),
+    }
+}
+
+#[inline(always)]
+pub(in crate::kernel) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
+    let words = W::words(words);
+    // Four at a time, for each comparison waits for the one before.
+    let mut maxima = [W::ZERO; 4];
+    for four in words.chunks_exact(4) {
+        for (maximum, word) in maxima.iter_mut().zip(four) {
+            *maximum = (*maximum).max(W::from_bytes(*word).rotated_left(rotation));
+        }
+    }
+    let maximum = maxima.into_iter().fold(W::ZERO, W::max);
+    for (residual, word) in W::words_mut(&mut residuals.0).iter_mut().zip(words) {
+        *residual = maximum.minus(W::from_bytes(*word).rotated_left(rotation)).to_bytes();
+    }
+    maximum
+}
+
+/// The width of a group whose residuals, as 64-bit lanes, have this union.
+#[inline(always)]
+fn width<W: Word>(mut union: u64) -> u32 {
+    if W::BITS <= 32 {
+        union |= union >> 32;
+    }
+    if W::BITS <= 16 {
+        union |= union >> 16;
+    }
+    let unused = 64 - W::BITS;
+    64 - (union << unused >> unused).leading_zeros()
+}
+
+#[inline(always)]
+pub(in crate::kernel) fn widths<W: Word>(residuals: &Block) -> Widths {
+    let mut widths = [0; _];
+    for (to, group) in widths.iter_mut().zip(residuals.groups()) {
+        *to = width::<W>(lanes(group).iter().fold(0, |union, lane| union | lane)) as u8;
+    }
+    widths
+}
+
+/// The sum of the widths of eight groups, given their words one by one.
+#[inline(always)]
+fn cost<W: Word>(word: impl Fn(usize) -> W) -> u32 {
+    let mut sum = 0;
+    for group in 0..SAMPLE / GROUP {
+        let mut union = W::ZERO;
+        for i in 0..W::LANES {
+            union = union.or(word(group * W::LANES + i));
+        }
+        sum += union.width();
+    }
+    sum
+}
+
+#[inline(always)]
+pub(in crate::kernel) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
+    let mut terms: [&[u8; SAMPLE]; 8] = [&[0; SAMPLE]; 8];
+    for (to, shift) in terms.iter_mut().zip(shifts::<W>(lags)).take(1 << lags.len().min(MAX_ORDER)) {
+        *to = term(bytes, at, shift).unwrap_or(&[0; SAMPLE]);
+    }
+    let [a, b, c, d, e, f, g, h] = terms;
+    let at = |words: &[u8; SAMPLE], i: usize| W::load(words, i * W::WIDTH);
+    match lags.len() {
+        0 => cost::<W>(|i| at(a, i).zigzag()),
+        1 => cost::<W>(|i| at(a, i).minus(at(b, i)).zigzag()),
+        2 => cost::<W>(|i| at(a, i).minus(at(b, i)).minus(at(c, i).minus(at(d, i))).zigzag()),
+        _ => cost::<W>(|i| {
+            let first = at(a, i).minus(at(b, i)).minus(at(c, i).minus(at(d, i)));
+            let second = at(e, i).minus(at(f, i)).minus(at(g, i).minus(at(h, i)));
+            first.minus(second).zigzag()
+        }),
+    }
+}
+
+#[inline(always)]
+pub(in crate::kernel) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32 {
+    let sample: &[u8; SAMPLE] = term(bytes, at, 0).unwrap_or(&[0; SAMPLE]);
+    let word = |i: usize| W::load(sample, i * W::WIDTH).rotated_left(rotation);
+    let mut maximum = W::ZERO;
+    for i in 0..SAMPLE / W::WIDTH {
+        maximum = maximum.max(word(i));
+    }
+    cost::<W>(|i| maximum.minus(word(i)))
+}
+
+#[inline(always)]
+pub(in crate::kernel) fn lag_scores<W: Word>(
+    bytes: &[u8],
+    places: &[usize],
+    base: usize,
+    first: usize,
+    scores: &mut [u32; LAGS],
+) {
+    *scores = [0; LAGS];
+    let base = base * W::WIDTH;
+    // One read more where there is no base, but then of a difference that is 0 all over.
+    let value = |at: usize| {
+        let word = W::load(bytes, at);
+        if base == 0 { word } else { word.minus(W::load(bytes, at.wrapping_sub(base))) }
+    };
+    for place in places {
+        let here = value(*place);
+        for (lag, score) in (first..).zip(scores.iter_mut()) {
+            *score += here.minus(value(place.wrapping_sub(lag * W::WIDTH))).zigzag().width();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Residuals to words, one factor 1 - B^lag after the other.
+
+use super::shifts;
+use crate::block::{Block, Bytes, ZEROS};
+use crate::kernel::Words;
+use crate::word::Word;
+
+pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
+    for (to, residual) in W::split_mut(words.block_mut()).0.iter_mut().zip(W::words(&residuals.0)) {
+        *to = W::from_bytes(*residual).unzigzag().to_bytes();
+    }
+    // Each makes the difference by the lags behind it.
+    for (i, lag) in lags.iter().enumerate() {
+        let near = usize::from(*lag).min(W::BLOCK);
+        let earlier = W::split_mut(words.before_mut()).0;
+        difference_before::<W>(before, (*lag).into(), &lags[i + 1..], &mut earlier[W::BLOCK - near..]);
+        let words = W::split_mut(words.bytes_mut()).0;
+        match near {
+            1 => undo_short::<W, 1>(words),
+            2 => undo_short::<W, 2>(words),
+            3 => undo_short::<W, 3>(words),
+            4 => undo_short::<W, 4>(words),
+            5 => undo_short::<W, 5>(words),
+            6 => undo_short::<W, 6>(words),
+            7 => undo_short::<W, 7>(words),
+            8 => undo_short::<W, 8>(words),
+            _ => undo_long::<W>(words, near),
+        }
+    }
+}
+
+/// y(i) = d(i) + y(i - `LAG`) in the second half of `words`, with the values before it in the first.
+fn undo_short<W: Word, const LAG: usize>(words: &mut [W::Bytes]) {
+    let (before, block) = words.split_at_mut(W::BLOCK);
+    let mut last = [W::ZERO; LAG];
+    for (last, word) in last.iter_mut().zip(&before[W::BLOCK - LAG..]) {
+        *last = W::from_bytes(*word);
+    }
+    let (chunks, rest) = block.as_chunks_mut::<LAG>();
+    for chunk in chunks {
+        for (last, word) in last.iter_mut().zip(chunk) {
+            *last = last.plus(W::from_bytes(*word));
+            *word = last.to_bytes();
+        }
+    }
+    for (last, word) in last.iter_mut().zip(rest) {
+        *word = last.plus(W::from_bytes(*word)).to_bytes();
+    }
+}
+
+/// The same with a longer lag: as many words at a time do not depend on each other.
+fn undo_long<W: Word>(words: &mut [W::Bytes], lag: usize) {
+    let mut done = W::BLOCK;
+    while done < words.len() {
+        let (before, rest) = words.split_at_mut(done);
+        for (word, earlier) in rest.iter_mut().zip(&before[done - lag..]) {
+            *word = W::from_bytes(*word).plus(W::from_bytes(*earlier)).to_bytes();
+        }
+        done += lag;
+    }
+}
+
+/// The differences by up to two lags of words `back` words before the end of `before` and behind.
+fn difference_before<W: Word>(before: &[u8], back: usize, lags: &[u16], to: &mut [W::Bytes]) {
+    let len = to.len() * W::WIDTH;
+    let terms = shifts::<W>(lags).map(|shift| {
+        let at = before.len().checked_sub(back * W::WIDTH + shift);
+        W::split(at.and_then(|at| before.get(at..)?.get(..len)).unwrap_or(&ZEROS[..len])).0
+    });
+    let pair = |a: &W::Bytes, b: &W::Bytes| W::from_bytes(*a).minus(W::from_bytes(*b));
+    match lags.len() {
+        0 => to.copy_from_slice(terms[0]),
+        1 => {
+            for ((to, a), b) in to.iter_mut().zip(terms[0]).zip(terms[1]) {
+                *to = pair(a, b).to_bytes();
+            }
+        }
+        _ => {
+            for ((((to, a), b), c), d) in
+                to.iter_mut().zip(terms[0]).zip(terms[1]).zip(terms[2]).zip(terms[3])
+            {
+                *to = pair(a, b).minus(pair(c, d)).to_bytes();
+            }
+        }
+    }
+}
+
+pub(super) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
+    for (word, residual) in W::words_mut(words).iter_mut().zip(W::words(&residuals.0)) {
+        *word = maximum.minus(W::from_bytes(*residual)).rotated_right(rotation).to_bytes();
+    }
+}

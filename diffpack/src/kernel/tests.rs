@@ -1,0 +1,321 @@
+//! Every kernel does what the portable one does: operation by operation, on blocks of many kinds.
+
+extern crate std;
+
+use super::*;
+use crate::format::{GROUP, GROUPS, MAX_REACH};
+use core::any::type_name;
+use mpress_codec::conformance::{families, levels, random_bytes};
+use mpress_codec::simd::Tier;
+use std::vec;
+use std::vec::Vec;
+
+/// Bytes of a message. The blocks that are looked at begin at [`AT`], so that every predictor reaches.
+const LEN: usize = AT + 3 * BLOCK;
+const AT: usize = GROUP + (MAX_REACH + 1) * 8;
+
+/// Numbers that look random.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (self.0 >> 33) as usize % end
+    }
+
+    /// Up to three lags that a predictor may have.
+    fn lags(&mut self) -> Vec<u16> {
+        let order = self.below(4);
+        let most = [3, 9, 40, 300, MAX_REACH][self.below(5)].min(MAX_REACH / order.max(1));
+        let mut lags: Vec<u16> = (0..order).map(|_| 1 + self.below(most) as u16).collect();
+        lags.sort_unstable();
+        lags
+    }
+}
+
+/// Messages as programs send them, and words of any width, of a width for each group, of a few special values, round
+/// floats, whole numbers as floats, and small ones with some outliers.
+fn messages<W: Word>() -> Vec<Vec<u8>> {
+    let mut messages: Vec<_> = families().iter().map(|(_, generate)| generate(LEN)).collect();
+    let mut numbers = Numbers(W::BITS.into());
+    let mask = |width: u32| W::mask(width).to_u64();
+    let one = 1 << W::FRACTION;
+    let top = 1 << (W::BITS - 1);
+    let special = [
+        0,
+        1,
+        one,
+        one - 1,
+        top,
+        top | one,
+        mask(W::BITS - 1),
+        mask(W::BITS - 1) & !(one - 1),
+        mask(W::BITS),
+    ];
+    for kind in 0..6 {
+        let mut message = random_bytes(kind, LEN);
+        for (i, word) in W::split_mut(&mut message).0.iter_mut().enumerate() {
+            let bits = W::from_bytes(*word).to_u64();
+            let value = match kind {
+                0 => bits & mask(numbers.below(W::BITS as usize + 1) as u32),
+                1 => bits & mask((i / W::LANES) as u32 % (W::BITS + 1)),
+                2 => special[numbers.below(special.len())] ^ (bits & 1),
+                3 => bits & !mask(W::FRACTION / 2),
+                4 => W::of(bits as usize & 0xfff).minus(W::of(0x800)).to_float(W::FRACTION).to_u64(),
+                _ if numbers.below(20) == 0 => bits,
+                _ => bits & 3,
+            };
+            *word = W::of(value as usize).to_bytes();
+        }
+        messages.push(message);
+    }
+    messages
+}
+
+/// The residuals of a block, and what an encoder then does with them.
+fn residuals<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, numbers: &mut Numbers) {
+    let name = type_name::<K>();
+    let widths: Widths = Kernel::<W>::widths(Scalar, residuals);
+    assert_eq!(kernel.widths(residuals), widths, "{name}: widths");
+    let counts: Widths = Kernel::<W>::trailing_zeros(Scalar, residuals);
+    assert_eq!(kernel.trailing_zeros(residuals), counts, "{name}: trailing zeros");
+    let any = counts.map(|_| numbers.below(16) as u8);
+    for counts in [counts, any] {
+        let (mut a, mut b) = (residuals.clone(), residuals.clone());
+        kernel.strip(&mut a, &counts);
+        Kernel::<W>::strip(Scalar, &mut b, &counts);
+        assert!(a.0 == b.0, "{name}: strip by {counts:?}");
+        let (mut a, mut b) = (residuals.clone(), residuals.clone());
+        kernel.unstrip(&mut a, &counts);
+        Kernel::<W>::unstrip(Scalar, &mut b, &counts);
+        assert!(a.0 == b.0, "{name}: unstrip by {counts:?}");
+    }
+
+    for words in [W::BLOCK, 1 + numbers.below(W::BLOCK)] {
+        let groups = words.div_ceil(W::LANES);
+        packed::<W, K>(kernel, residuals, &widths, words);
+        // Residuals at the end of a group need not have its width.
+        let wider =
+            widths.map(|width| width + numbers.below((W::BITS + 1) as usize - usize::from(width)) as u8);
+        packed::<W, K>(kernel, residuals, &wider, words);
+
+        let width = numbers.below(W::BITS as usize + 1) as u32;
+        let mut mask: Mask = Kernel::<W>::above(Scalar, residuals, width);
+        assert_eq!(kernel.above(residuals, width), mask, "{name}: above {width}");
+        for (i, bits) in mask.iter_mut().enumerate() {
+            *bits &= ((1_u32 << words.saturating_sub(8 * i).min(8)) - 1) as u8;
+        }
+        let wides: usize = mask.iter().map(|bits| bits.count_ones() as usize).sum();
+        let mut blocks = [const { Block::ZERO }; 6];
+        blocks.iter_mut().for_each(|block| block.0.fill(numbers.below(256) as u8));
+        let [wide, narrow, wide_too, narrow_too, all, all_too] = &mut blocks;
+        kernel.deal(residuals, &mask, words, wide, narrow);
+        Kernel::<W>::deal(Scalar, residuals, &mask, words, wide_too, narrow_too);
+        for (a, b, words) in [(&wide, &wide_too, wides), (&narrow, &narrow_too, words - wides)] {
+            let len = words.next_multiple_of(W::LANES) * W::WIDTH;
+            assert!(a.0[..len] == b.0[..len], "{name}: deal {words} words, {mask:?}");
+        }
+        kernel.collect(wide, narrow, &mask, all);
+        Kernel::<W>::collect(Scalar, wide_too, narrow_too, &mask, all_too);
+        assert!(
+            all.0[..words * W::WIDTH] == all_too.0[..words * W::WIDTH],
+            "{name}: collect {groups} groups"
+        );
+        assert!(
+            all.0[..words * W::WIDTH] == residuals.0[..words * W::WIDTH],
+            "{name}: collect what was dealt"
+        );
+    }
+}
+
+/// Groups to bits, into as much room as there may be, and back, from as many bytes as there may be.
+fn packed<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, widths: &Widths, words: usize) {
+    let name = type_name::<K>();
+    let mut wire = vec![0; BLOCK];
+    let mut out = Out::from_slice(&mut wire);
+    Kernel::<W>::pack(Scalar, residuals, widths, words, &mut out).ok();
+    let len = out.len();
+    wire.truncate(len);
+    for room in [0, 1, 30, BLOCK] {
+        let mut bytes = vec![0x55; 3 + len + room];
+        let mut out = Out::from_slice(&mut bytes);
+        out.extend_from_slice(b"abc").ok();
+        assert_eq!(kernel.pack(residuals, widths, words, &mut out), Ok(()), "{name}: pack");
+        assert!(
+            out.written()[..3] == *b"abc" && out.written()[3..] == wire,
+            "{name}: pack {words} of {widths:?}"
+        );
+    }
+    let mut out = [0; BLOCK];
+    let mut out = Out::from_slice(&mut out[..len.saturating_sub(1)]);
+    assert_eq!(
+        kernel.pack(residuals, widths, words, &mut out).is_err(),
+        len > 0,
+        "{name}: pack where there is no room"
+    );
+    for more in [0, 7, BLOCK] {
+        wire.resize(len + more, 0xaa);
+        unpacked::<W, K>(kernel, &wire, widths, words);
+    }
+}
+
+fn unpacked<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], widths: &Widths, words: usize) {
+    let (mut a, mut b) = (Block::ZERO, Block::ZERO);
+    kernel.unpack(wire, widths, words, &mut a);
+    Kernel::<W>::unpack(Scalar, wire, widths, words, &mut b);
+    let len = words * W::WIDTH;
+    assert!(a.0[..len] == b.0[..len], "{}: unpack {words} of {widths:?}", type_name::<K>());
+}
+
+/// What is done with the words of a message.
+fn words<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], numbers: &mut Numbers) {
+    let name = type_name::<K>();
+    let at = AT + numbers.below(BLOCK);
+    let (mut a, mut b) = (Block::ZERO, Block::ZERO);
+    for _ in 0..8 {
+        let lags = numbers.lags();
+        kernel.difference(message, at, &lags, &mut a);
+        Kernel::<W>::difference(Scalar, message, at, &lags, &mut b);
+        assert!(a.0 == b.0, "{name}: difference by {lags:?}");
+        let cost = Kernel::<W>::difference_cost(Scalar, message, at, &lags);
+        assert_eq!(kernel.difference_cost(message, at, &lags), cost, "{name}: cost of {lags:?}");
+        undone::<W, K>(kernel, &b, &lags, &message[..at]);
+        residuals::<W, K>(kernel, &b, numbers);
+    }
+    let block: &Bytes = message[at..].first_chunk().unwrap_or(&crate::block::ZEROS);
+    for rotation in [0, 1] {
+        let maximum: W = Scalar.below(block, rotation, &mut b);
+        assert_eq!(kernel.below(block, rotation, &mut a), maximum, "{name}: maximum, {rotation}");
+        assert!(a.0 == b.0, "{name}: below, {rotation}");
+        let cost = Kernel::<W>::below_cost(Scalar, message, at, rotation);
+        assert_eq!(kernel.below_cost(message, at, rotation), cost, "{name}: cost of below, {rotation}");
+        kernel.undo_below(&b, maximum, rotation, &mut a.0);
+        assert!(a.0 == *block, "{name}: undo below, {rotation}");
+    }
+    let places: Vec<usize> = (0..5).map(|_| AT / 2 + numbers.below(LEN - AT) / 8 * 8).collect();
+    for (base, first) in [(0, 1), (1, 2), (numbers.below(16), 1 + numbers.below(400))] {
+        let mut scores = [[7; LAGS]; 2];
+        kernel.lag_scores(message, &places, base, first, &mut scores[0]);
+        Kernel::<W>::lag_scores(Scalar, message, &places, base, first, &mut scores[1]);
+        assert_eq!(scores[0], scores[1], "{name}: scores from {first} on, {base}");
+    }
+    if W::FRACTION != 0 {
+        floats::<W, K>(kernel, &message[at..], numbers);
+    }
+}
+
+/// The block comes back from its difference, and any other residuals give the same too.
+fn undone<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, lags: &[u16], before: &[u8]) {
+    let reach = lags.iter().map(|lag| usize::from(*lag)).sum::<usize>() * W::WIDTH;
+    let least = &before[before.len() - reach - GROUP..];
+    let (mut a, mut b) = (Words::new(), Words::new());
+    Kernel::<W>::undo_difference(Scalar, residuals, lags, before, &mut b);
+    for before in [before, least] {
+        kernel.undo_difference(residuals, lags, before, &mut a);
+        assert!(a.block() == b.block(), "{}: undo difference by {lags:?}", type_name::<K>());
+    }
+}
+
+/// The fixed-point domain.
+fn floats<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbers) {
+    let name = type_name::<K>();
+    let words = &words[..numbers.below(200) * W::WIDTH];
+    let middle = W::mask(W::EXPONENT).to_u64() as usize / 2;
+    let units =
+        [0, middle, middle.saturating_sub(numbers.below(100)), numbers.below(2 * middle + 2), 2 * middle + 1];
+    for unit in units.map(|unit| unit as u32) {
+        let (mut a, mut b) = (vec![1; words.len()], vec![2; words.len()]);
+        kernel.to_fixed(words, unit, &mut a);
+        Kernel::<W>::to_fixed(Scalar, words, unit, &mut b);
+        assert!(a == b, "{name}: to fixed, {unit}");
+        for fixed in [words, &b.clone()] {
+            kernel.to_float(fixed, unit, &mut a);
+            Kernel::<W>::to_float(Scalar, fixed, unit, &mut b);
+            assert!(a == b, "{name}: to float, {unit}");
+        }
+    }
+    let mut spans = [Span::default(); 2];
+    kernel.span(words, &mut spans[0]);
+    Kernel::<W>::span(Scalar, words, &mut spans[1]);
+    // Where there are odd ones nothing else is looked at.
+    let seen =
+        |span: Span| (span.odd, (!span.odd).then_some((span.lowest, span.exponent, span.floats, span.round)));
+    assert_eq!(seen(spans[0]), seen(spans[1]), "{name}: span");
+}
+
+/// All lags that have a way of their own, and all widths.
+fn each_lag_and_width<W: Word, K: Kernel<W>>(kernel: K) {
+    let noise = random_bytes(3, LEN);
+    let mut residuals = Block::ZERO;
+    residuals.0.copy_from_slice(&noise[AT..AT + BLOCK]);
+    for lag in (1..=130).chain(250..=260).chain([511, 512, 513, 1023, 1024, 1025, 2046, 2047]) {
+        undone::<W, K>(kernel, &residuals, &[lag], &noise[..AT]);
+        for other in [1, 5, 30, 300] {
+            let mut lags = [lag, other];
+            lags.sort_unstable();
+            if usize::from(lag + other) <= MAX_REACH {
+                undone::<W, K>(kernel, &residuals, &lags, &noise[..AT]);
+            }
+        }
+    }
+    for width in 0..=W::BITS as u8 {
+        for word in W::words_mut(&mut residuals.0) {
+            *word =
+                W::of((W::from_bytes(*word).to_u64() & W::mask(width.into()).to_u64()) as usize).to_bytes();
+        }
+        for words in [W::BLOCK, W::BLOCK - 1, W::LANES + 1, 1] {
+            packed::<W, K>(kernel, &residuals, &[width; GROUPS], words);
+        }
+        unpacked::<W, K>(kernel, &noise, &[width; GROUPS], W::BLOCK);
+        residuals.0.copy_from_slice(&noise[AT..AT + BLOCK]);
+        let mask: Mask = Kernel::<W>::above(Scalar, &residuals, width.into());
+        assert_eq!(kernel.above(&residuals, width.into()), mask, "{}: above {width}", type_name::<K>());
+    }
+    for bits in 1..=8 {
+        for packed in noise.as_chunks().0.iter().take(50) {
+            let packed = u64::from_le_bytes(*packed);
+            let spread = Kernel::<W>::spread(Scalar, packed, bits);
+            assert_eq!(kernel.spread(packed, bits), spread, "{}: spread {bits} bits", type_name::<K>());
+        }
+    }
+}
+
+fn agrees<W: Word, K: Kernel<W>>(kernel: K) {
+    let mut numbers = Numbers(1);
+    for message in messages::<W>() {
+        for _ in 0..4 {
+            words::<W, K>(kernel, &message, &mut numbers);
+        }
+    }
+    each_lag_and_width::<W, K>(kernel);
+}
+
+/// All kernels of this machine.
+fn agree<W: Word>() {
+    for level in levels() {
+        match level.tier() {
+            Tier::Scalar => agrees::<W, _>(Scalar),
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx2 => <W::Avx2 as Kernel<W>>::new(level).into_iter().for_each(agrees::<W, _>),
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx512 => <W::Avx512 as Kernel<W>>::new(level).into_iter().for_each(agrees::<W, _>),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn on_words_of_64() {
+    agree::<u64>();
+}
+
+#[test]
+fn on_words_of_32() {
+    agree::<u32>();
+}
+
+#[test]
+fn on_words_of_16() {
+    agree::<u16>();
+}
