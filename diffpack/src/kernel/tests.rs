@@ -161,6 +161,10 @@ fn packed<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, widths: &Widths, 
 
 fn unpacked<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], widths: &Widths, words: usize) {
     let (mut a, mut b) = (Block::ZERO, Block::ZERO);
+    // What a decoder has behind the last width is whatever the wire makes of it.
+    let mut widths = *widths;
+    widths[words.div_ceil(W::LANES)..].fill(254);
+    let widths = &widths;
     kernel.unpack(wire, widths, words, &mut a);
     Kernel::<W>::unpack(Scalar, wire, widths, words, &mut b);
     let len = words * W::WIDTH;

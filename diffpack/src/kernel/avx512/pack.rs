@@ -151,7 +151,9 @@ fn is_plain<W: Word>(widths: &Widths, groups: usize) -> bool {
     let mut bad = 0;
     for eight in &widths.as_chunks().0[..groups.div_ceil(8)] {
         let eight = u64::from_le_bytes(*eight);
-        bad |= !(eight + EACH * (128 - least)) | (eight + EACH * (127 - greatest)) | eight;
+        // Those behind the last group may be any: no carry.
+        let low = eight & (EACH * 127);
+        bad |= !(low + EACH * (128 - least)) | (low + EACH * (127 - greatest)) | eight;
     }
     bad & (EACH * 128) == 0
 }
