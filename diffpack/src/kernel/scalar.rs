@@ -17,6 +17,7 @@ use mpress_codec::simd::Level;
 use mpress_codec::{Full, Out};
 pub(super) use pack::{ROOM, append, group_bytes};
 pub(super) use predict::{lag_scores, shifts, term, terms};
+pub(super) use undo::{SHORT, undo_short};
 
 /// Portable code.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Words to residuals, and what they would cost.
 
 use super::vector::{
-    Bytes as Half, V, VECTOR, add, greatest, load, load_at, max, ordered, rotated_left, splat, store, sub,
+    Bytes as Half, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store, sub,
     sum, union_of_words, unions, vectors, widths_of, zigzag,
 };
 use crate::block::{Block, Bytes, Widths};
@@ -51,27 +51,36 @@ fn difference_of_order<W: Word, const ORDER: usize>(
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
+    match rotation {
+        0 => below_rotated::<W, 0>(words, residuals),
+        _ => below_rotated::<W, 1>(words, residuals),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn below_rotated<W: Word, const ROTATION: u32>(words: &Bytes, residuals: &mut Block) -> W {
     let fours = words.as_chunks::<VECTOR>().0.as_chunks::<4>().0;
     let mut maxima = [ordered::<W>(_mm256_setzero_si256()); 4];
     // Four at a time, for each comparison waits for the one before.
     for (to, vectors) in residuals.0.as_chunks_mut().0.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
         for ((to, v), maximum) in to.iter_mut().zip(vectors).zip(&mut maxima) {
-            let v = ordered::<W>(rotated_left::<W>(load(v), rotation));
+            let v = ordered::<W>(rotated_left::<W, ROTATION>(load(v)));
             *maximum = max::<W>(*maximum, v);
             store(to, v);
         }
     }
     let maximum = greatest_of_four::<W>(maxima);
     for to in residuals.0.as_chunks_mut().0 {
-        store(to, sub::<W>(ordered::<W>(splat(maximum)), load(to)));
+        store(to, sub::<W>(maximum, load(to)));
     }
-    maximum
+    lowest(ordered::<W>(maximum))
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn greatest_of_four<W: Word>([a, b, c, d]: [V; 4]) -> W {
-    greatest(max::<W>(max::<W>(a, b), max::<W>(c, d)))
+fn greatest_of_four<W: Word>([a, b, c, d]: [V; 4]) -> V {
+    greatest::<W>(max::<W>(max::<W>(a, b), max::<W>(c, d)))
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -150,13 +159,22 @@ fn sum_of_widths<W: Word>(v: [V; 8]) -> u32 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32 {
     let sample: &[u8; SAMPLE] = scalar::term(bytes, at, 0).unwrap_or(&[0; SAMPLE]);
+    match rotation {
+        0 => cost_of_rotated::<W, 0>(sample),
+        _ => cost_of_rotated::<W, 1>(sample),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn cost_of_rotated<W: Word, const ROTATION: u32>(sample: &[u8; SAMPLE]) -> u32 {
     let mut words = [_mm256_setzero_si256(); SAMPLE / VECTOR];
     let mut maxima = [ordered::<W>(_mm256_setzero_si256()); 4];
     for (i, half) in sample.as_chunks().0.iter().enumerate() {
-        words[i] = ordered::<W>(rotated_left::<W>(load(half), rotation));
+        words[i] = ordered::<W>(rotated_left::<W, ROTATION>(load(half)));
         maxima[i % 4] = max::<W>(maxima[i % 4], words[i]);
     }
-    let maximum = ordered::<W>(splat(greatest_of_four::<W>(maxima)));
+    let maximum = greatest_of_four::<W>(maxima);
     let mut v = [_mm256_setzero_si256(); 8];
     for (v, [low, high]) in v.iter_mut().zip(words.as_chunks().0) {
         *v = _mm256_or_si256(sub::<W>(maximum, *low), sub::<W>(maximum, *high));

@@ -8,7 +8,7 @@ use super::vector::{
 use crate::block::{Block, Bytes};
 use crate::format::BLOCK;
 use crate::kernel::Words;
-use crate::kernel::scalar::shifts;
+use crate::kernel::scalar::{self, SHORT, shifts};
 use crate::word::Word;
 use core::arch::x86_64::*;
 
@@ -58,11 +58,7 @@ fn undo_factor<W: Word, const FIRST: bool>(
         4 => undo_divisor::<W, FIRST, 2>(residuals, rest, before, words),
         8 => undo_divisor::<W, FIRST, 1>(residuals, rest, before, words),
         16 => undo_divisor::<W, FIRST, 0>(residuals, rest, before, words),
-        32 => undo_near::<W, FIRST, 4>(residuals, rest, before, words),
-        40 => undo_near::<W, FIRST, 5>(residuals, rest, before, words),
-        48 => undo_near::<W, FIRST, 6>(residuals, rest, before, words),
-        56 => undo_near::<W, FIRST, 7>(residuals, rest, before, words),
-        lag @ ..64 => undo_doubled::<W, FIRST>(residuals, lag, rest, before, words),
+        lag if lag <= SHORT * W::WIDTH => undo_short::<W, FIRST>(residuals, lag, rest, before, words),
         lag => undo_far::<W, FIRST>(residuals, lag, rest, before, words),
     }
 }
@@ -149,81 +145,28 @@ fn ends<const STEPS: usize>(v: V) -> V {
     }
 }
 
-/// A lag of `EIGHTS` times 8 bytes, from 4 to 7, in registers. So that a vector need not wait for the one before it, the
-/// lag is doubled: y(i) = e(i) + y(i - 2 lag), where e(i) = d(i) + d(i - lag).
+/// A short lag that does not divide half a vector: the portable code, which takes as many words at a time as the lag,
+/// in vectors and what remains of them.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_near<W: Word, const FIRST: bool, const EIGHTS: usize>(
-    residuals: &Block,
-    rest: &[u16],
-    before: &[u8],
-    words: &mut [Vector; 2 * COUNT],
-) {
-    // The words one and two vectors before and what is a lag before these; and what is added to this vector and the next
-    // ones: twice the lag is 2, 2 1/2, 3 or 3 1/2 vectors.
-    let (lag, twice) = (8 * EIGHTS, 16 * EIGHTS);
-    let backs =
-        [VECTOR, VECTOR + lag, 2 * VECTOR, 2 * VECTOR + lag, twice, twice - VECTOR, twice - 2 * VECTOR];
-    let [mut y1, y1_earlier, y2, y2_earlier, mut next, mut second, mut third] =
-        differences_before::<W, 7>(before, backs, rest);
-    // The differences one and two vectors before, and the vector from the middle of one to that of the other.
-    let (mut d1, mut d2) = (sub::<W>(y1, y1_earlier), sub::<W>(y2, y2_earlier));
-    let mut d_middle = middle(d2, d1);
-    for i in 0..COUNT {
-        let d = difference::<W, FIRST>(residuals, words, i);
-        let earlier = match EIGHTS {
-            4 => d1,
-            5 => quarter(d_middle, d1),
-            6 => d_middle,
-            _ => quarter(d2, d_middle),
-        };
-        let y = add::<W>(add::<W>(d, earlier), next);
-        store(&mut words[COUNT + i], y);
-        let new = if EIGHTS.is_multiple_of(2) { y } else { middle(y1, y) };
-        (next, second, third) = if EIGHTS < 6 { (second, new, new) } else { (second, third, new) };
-        (d_middle, d2, d1) = (middle(d1, d), d1, d);
-        y1 = y;
-    }
-}
-
-/// A lag shorter than two vectors for which there is no other way: doubled until there is one.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_doubled<W: Word, const FIRST: bool>(
+fn undo_short<W: Word, const FIRST: bool>(
     residuals: &Block,
     lag: usize,
     rest: &[u16],
     before: &[u8],
     words: &mut [Vector; 2 * COUNT],
 ) {
-    const END: usize = 8 * VECTOR;
-    // The words before the block, over and over: so all differences there are 0, whatever the lag is doubled to.
-    let mut repeated = [0; END];
-    let last = differences_before::<W, 2>(before, [VECTOR, 2 * VECTOR], rest);
-    for (to, v) in repeated.as_chunks_mut().0.iter_mut().rev().zip(last) {
-        store(to, v);
-    }
-    let mut there = lag;
-    while there < END {
-        let more = there.min(END - there);
-        repeated.copy_within(END - more.., END - there - more);
-        there += more;
-    }
     if FIRST {
         copy::<W>(residuals, words);
     }
-    let mut doubled = lag;
-    while doubled < VECTOR || doubled < 2 * VECTOR && !doubled.is_multiple_of(8) {
-        words[COUNT - 2..COUNT].fill([0; VECTOR]);
-        for i in (COUNT..2 * COUNT).rev() {
-            let earlier = load_at(words.as_flattened(), i * VECTOR - doubled);
-            let d = load(&words[i]);
-            store(&mut words[i], add::<W>(d, earlier));
-        }
-        doubled *= 2;
+    let last = differences_before::<W, 4>(before, [VECTOR, 2 * VECTOR, 3 * VECTOR, 4 * VECTOR], rest);
+    for (to, v) in words[..COUNT].iter_mut().rev().zip(last) {
+        store(to, v);
     }
-    undo_factor::<W, false>(residuals, &[(doubled / W::WIDTH) as u16], &repeated, words);
+    let words = W::split_mut(words.as_flattened_mut()).0;
+    scalar::undo_short::<W>(words, lag / W::WIDTH);
 }
 
-/// A lag not shorter than two vectors.
+/// A longer lag.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_far<W: Word, const FIRST: bool>(
     residuals: &Block,
@@ -355,7 +298,16 @@ impl Behind {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
+    match rotation {
+        0 => undo_rotated::<W, 0>(residuals, maximum, words),
+        _ => undo_rotated::<W, 1>(residuals, maximum, words),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn undo_rotated<W: Word, const ROTATION: u32>(residuals: &Block, maximum: W, words: &mut Bytes) {
     for (to, residual) in words.as_chunks_mut().0.iter_mut().zip(residuals.0.as_chunks().0) {
-        store(to, rotated_right::<W>(sub::<W>(splat(maximum), load(residual)), rotation));
+        store(to, rotated_right::<W, ROTATION>(sub::<W>(splat(maximum), load(residual))));
     }
 }

@@ -187,8 +187,8 @@ pub(super) fn each_shifted_right<W: Word>(v: V, by: V) -> V {
 /// Words rotated to the left by one, or not at all.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn rotated_left<W: Word>(v: V, rotation: u32) -> V {
-    match rotation {
+pub(super) fn rotated_left<W: Word, const ROTATION: u32>(v: V) -> V {
+    match ROTATION {
         0 => v,
         _ => _mm256_or_si256(add::<W>(v, v), shifted_right::<W>(v, W::BITS - 1)),
     }
@@ -196,20 +196,33 @@ pub(super) fn rotated_left<W: Word>(v: V, rotation: u32) -> V {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn rotated_right<W: Word>(v: V, rotation: u32) -> V {
-    match rotation {
+pub(super) fn rotated_right<W: Word, const ROTATION: u32>(v: V) -> V {
+    match ROTATION {
         0 => v,
         _ => _mm256_or_si256(shifted_right::<W>(v, 1), shifted_left::<W>(v, W::BITS - 1)),
     }
 }
 
-/// The greatest word of a vector of [`ordered`] ones.
+/// The greatest one of words that are [`ordered`], in every lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn greatest<W: Word>(v: V) -> W {
-    let mut bytes = [0; VECTOR];
-    store(&mut bytes, ordered::<W>(v));
-    W::split(&bytes).0.iter().fold(W::ZERO, |greatest, word| greatest.max(W::from_bytes(*word)))
+pub(super) fn greatest<W: Word>(v: V) -> V {
+    let mut v = max::<W>(v, _mm256_permute4x64_epi64::<0x4e>(v));
+    v = max::<W>(v, _mm256_shuffle_epi32::<0x4e>(v));
+    if W::BITS <= 32 {
+        v = max::<W>(v, _mm256_shuffle_epi32::<0xb1>(v));
+    }
+    if W::BITS <= 16 {
+        v = max::<W>(v, _mm256_or_si256(_mm256_slli_epi32::<16>(v), _mm256_srli_epi32::<16>(v)));
+    }
+    v
+}
+
+/// The word in the lowest lane.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn lowest<W: Word>(v: V) -> W {
+    W::of(_mm_cvtsi128_si64(_mm256_castsi256_si128(v)) as usize)
 }
 
 /// The vector from the middle of `a` to that of `b`, which follows it.

@@ -30,8 +30,7 @@ pub(in crate::kernel) fn term<const N: usize>(bytes: &[u8], at: usize, shift: us
     bytes.get(at.checked_sub(shift)?..)?.first_chunk()
 }
 
-#[inline(always)]
-pub(in crate::kernel) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
+pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
     let [a, b, c, d, e, f, g, h] = terms::<W>(bytes, at, lags).map(W::words);
     let at = |words: &[W::Bytes], i: usize| W::from_bytes(words[i]);
     let residuals = W::words_mut(&mut residuals.0);
@@ -50,19 +49,29 @@ pub(in crate::kernel) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u1
     }
 }
 
-#[inline(always)]
-pub(in crate::kernel) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
-    let words = W::words(words);
-    // Four at a time, for each comparison waits for the one before.
+pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
+    // Each for itself: shifts by constants.
+    match rotation {
+        0 => below_rotated::<W, 0>(words, residuals),
+        _ => below_rotated::<W, 1>(words, residuals),
+    }
+}
+
+fn below_rotated<W: Word, const ROTATION: u32>(words: &Bytes, residuals: &mut Block) -> W {
+    let residuals = W::words_mut(&mut residuals.0);
+    for (residual, word) in residuals.iter_mut().zip(W::words(words)) {
+        *residual = W::from_bytes(*word).rotated_left(ROTATION).to_bytes();
+    }
+    // From four places at a time, for each comparison waits for the one before.
     let mut maxima = [W::ZERO; 4];
-    for four in words.chunks_exact(4) {
-        for (maximum, word) in maxima.iter_mut().zip(four) {
-            *maximum = (*maximum).max(W::from_bytes(*word).rotated_left(rotation));
+    for i in 0..W::BLOCK / 4 {
+        for (j, maximum) in maxima.iter_mut().enumerate() {
+            *maximum = (*maximum).max(W::from_bytes(residuals[j * W::BLOCK / 4 + i]));
         }
     }
     let maximum = maxima.into_iter().fold(W::ZERO, W::max);
-    for (residual, word) in W::words_mut(&mut residuals.0).iter_mut().zip(words) {
-        *residual = maximum.minus(W::from_bytes(*word).rotated_left(rotation)).to_bytes();
+    for residual in residuals {
+        *residual = maximum.minus(W::from_bytes(*residual)).to_bytes();
     }
     maximum
 }
@@ -80,8 +89,7 @@ fn width<W: Word>(mut union: u64) -> u32 {
     64 - (union << unused >> unused).leading_zeros()
 }
 
-#[inline(always)]
-pub(in crate::kernel) fn widths<W: Word>(residuals: &Block) -> Widths {
+pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
     let mut widths = [0; _];
     for (to, group) in widths.iter_mut().zip(residuals.groups()) {
         *to = width::<W>(lanes(group).iter().fold(0, |union, lane| union | lane)) as u8;
@@ -103,8 +111,7 @@ fn cost<W: Word>(word: impl Fn(usize) -> W) -> u32 {
     sum
 }
 
-#[inline(always)]
-pub(in crate::kernel) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
+pub(super) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
     let mut terms: [&[u8; SAMPLE]; 8] = [&[0; SAMPLE]; 8];
     for (to, shift) in terms.iter_mut().zip(shifts::<W>(lags)).take(1 << lags.len().min(MAX_ORDER)) {
         *to = term(bytes, at, shift).unwrap_or(&[0; SAMPLE]);
@@ -123,14 +130,17 @@ pub(in crate::kernel) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags:
     }
 }
 
-#[inline(always)]
-pub(in crate::kernel) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32 {
+pub(super) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32 {
     let sample: &[u8; SAMPLE] = term(bytes, at, 0).unwrap_or(&[0; SAMPLE]);
-    let word = |i: usize| W::load(sample, i * W::WIDTH).rotated_left(rotation);
-    let mut maximum = W::ZERO;
-    for i in 0..SAMPLE / W::WIDTH {
-        maximum = maximum.max(word(i));
+    match rotation {
+        0 => below_cost_rotated::<W, 0>(sample),
+        _ => below_cost_rotated::<W, 1>(sample),
     }
+}
+
+fn below_cost_rotated<W: Word, const ROTATION: u32>(sample: &[u8; SAMPLE]) -> u32 {
+    let word = |i: usize| W::load(sample, i * W::WIDTH).rotated_left(ROTATION);
+    let maximum = (0..SAMPLE / W::WIDTH).fold(W::ZERO, |maximum, i| maximum.max(word(i)));
     cost::<W>(|i| maximum.minus(word(i)))
 }
 

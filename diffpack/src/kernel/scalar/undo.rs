@@ -5,6 +5,9 @@ use crate::block::{Block, Bytes, ZEROS};
 use crate::kernel::Words;
 use crate::word::Word;
 
+/// The longest lag whose values fit registers.
+pub(in crate::kernel) const SHORT: usize = 16;
+
 pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
     for (to, residual) in W::split_mut(words.block_mut()).0.iter_mut().zip(W::words(&residuals.0)) {
         *to = W::from_bytes(*residual).unzigzag().to_bytes();
@@ -15,22 +18,41 @@ pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: 
         let earlier = W::split_mut(words.before_mut()).0;
         difference_before::<W>(before, (*lag).into(), &lags[i + 1..], &mut earlier[W::BLOCK - near..]);
         let words = W::split_mut(words.bytes_mut()).0;
-        match near {
-            1 => undo_short::<W, 1>(words),
-            2 => undo_short::<W, 2>(words),
-            3 => undo_short::<W, 3>(words),
-            4 => undo_short::<W, 4>(words),
-            5 => undo_short::<W, 5>(words),
-            6 => undo_short::<W, 6>(words),
-            7 => undo_short::<W, 7>(words),
-            8 => undo_short::<W, 8>(words),
-            _ => undo_long::<W>(words, near),
+        if near <= SHORT {
+            undo_short::<W>(words, near);
+        } else {
+            undo_long::<W>(words, near);
         }
     }
 }
 
-/// y(i) = d(i) + y(i - `LAG`) in the second half of `words`, with the values before it in the first.
-fn undo_short<W: Word, const LAG: usize>(words: &mut [W::Bytes]) {
+/// Makes y(i) = d(i) + y(i - `lag`) in the second half of `words`, with the values before it in the first, for a lag up to
+/// [`SHORT`].
+#[inline(always)]
+pub(in crate::kernel) fn undo_short<W: Word>(words: &mut [W::Bytes], lag: usize) {
+    match lag {
+        1 => undo_lag::<W, 1>(words),
+        2 => undo_lag::<W, 2>(words),
+        3 => undo_lag::<W, 3>(words),
+        4 => undo_lag::<W, 4>(words),
+        5 => undo_lag::<W, 5>(words),
+        6 => undo_lag::<W, 6>(words),
+        7 => undo_lag::<W, 7>(words),
+        8 => undo_lag::<W, 8>(words),
+        9 => undo_lag::<W, 9>(words),
+        10 => undo_lag::<W, 10>(words),
+        11 => undo_lag::<W, 11>(words),
+        12 => undo_lag::<W, 12>(words),
+        13 => undo_lag::<W, 13>(words),
+        14 => undo_lag::<W, 14>(words),
+        15 => undo_lag::<W, 15>(words),
+        _ => undo_lag::<W, 16>(words),
+    }
+}
+
+/// So many words at a time, the last ones in registers.
+#[inline(always)]
+fn undo_lag<W: Word, const LAG: usize>(words: &mut [W::Bytes]) {
     let (before, block) = words.split_at_mut(W::BLOCK);
     let mut last = [W::ZERO; LAG];
     for (last, word) in last.iter_mut().zip(&before[W::BLOCK - LAG..]) {
@@ -86,7 +108,14 @@ fn difference_before<W: Word>(before: &[u8], back: usize, lags: &[u16], to: &mut
 }
 
 pub(super) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
+    match rotation {
+        0 => undo_below_rotated::<W, 0>(residuals, maximum, words),
+        _ => undo_below_rotated::<W, 1>(residuals, maximum, words),
+    }
+}
+
+fn undo_below_rotated<W: Word, const ROTATION: u32>(residuals: &Block, maximum: W, words: &mut Bytes) {
     for (word, residual) in W::words_mut(words).iter_mut().zip(W::words(&residuals.0)) {
-        *word = maximum.minus(W::from_bytes(*residual)).rotated_right(rotation).to_bytes();
+        *word = maximum.minus(W::from_bytes(*residual)).rotated_right(ROTATION).to_bytes();
     }
 }
