@@ -8,6 +8,9 @@ use mpress_codec::MemoryError;
 use mpress_codec::simd::Level;
 use mpress_dfcm::Lines;
 use mpress_diffpack::Effort;
+use mpress_lzo_compat::{self as lz, Lz77, Lzo1x};
+use mpress_rice::{Mapping, ccsds};
+use mpress_rle_huffman::{Code, HuffmanEncoder, RleEncoder, ShannonFanoEncoder, Symbol, Width};
 
 /// What a row of the table is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +46,32 @@ pub const CODECS: &[Subject] = &[
     row("dfcm-lines15", Role::Variant, |element, level| dfcm(element, level, Table::Fixed(15))),
     row("dfcm-continuing10", Role::Variant, |element, level| dfcm(element, level, Table::Continuing(10))),
     row("dfcm-continuing15", Role::Variant, |element, level| dfcm(element, level, Table::Continuing(15))),
+    row("dfcm-lanes", Role::Codec, dfcm_lanes),
+    row("fpc", Role::Codec, fpc),
+    row("fpc-stream10", Role::Codec, |element, level| fpc_stream(element, level, 10)),
+    row("fpc-stream20", Role::Variant, |element, level| fpc_stream(element, level, 20)),
     row("diffpack-fast", Role::Codec, |element, level| diffpack(element, level, Effort::Fast, Hints::Kept)),
     row("diffpack-balanced", Role::Codec, |e, level| diffpack(e, level, Effort::Balanced, Hints::Kept)),
     row("diffpack-ratio", Role::Codec, |element, level| diffpack(element, level, Effort::Ratio, Hints::Kept)),
     row("diffpack-fast-nohints", Role::Variant, |e, level| diffpack(e, level, Effort::Fast, Hints::None)),
     row("diffpack-balanced-nohints", Role::Variant, |e, l| diffpack(e, l, Effort::Balanced, Hints::None)),
     row("diffpack-ratio-nohints", Role::Variant, |e, level| diffpack(e, level, Effort::Ratio, Hints::None)),
+    row("lz77-fast", Role::Codec, |_, _| Ok(lzo_compat::<Lz77>(lz::Effort::Fast))),
+    row("lz77-normal", Role::Codec, |_, _| Ok(lzo_compat::<Lz77>(lz::Effort::Normal))),
+    row("lzo-fast", Role::Codec, |_, _| Ok(lzo_compat::<Lzo1x>(lz::Effort::Fast))),
+    row("lzo-normal", Role::Codec, |_, _| Ok(lzo_compat::<Lzo1x>(lz::Effort::Normal))),
+    row("rice", Role::Codec, |element, level| rice(element, level, None)),
+    row("rice-unsigned", Role::Variant, |element, level| rice(element, level, Some(Mapping::Unsigned))),
+    row("rice-signed", Role::Variant, |element, level| rice(element, level, Some(Mapping::Signed))),
+    row("rice-delta", Role::Variant, |element, level| rice(element, level, Some(Mapping::Delta))),
+    row("rice-offset", Role::Variant, |element, level| rice(element, level, Some(Mapping::Offset))),
+    row("ccsds121", Role::Codec, ccsds121),
+    row("rle", Role::Codec, |_, level| Ok(rle(Width::One, level))),
+    row("huffman", Role::Codec, |_, level| Ok(coded(HuffmanEncoder::new(Width::One), level))),
+    row("huffman-planes", Role::Codec, |e, level| Ok(coded(HuffmanEncoder::new(planes(e)?), level))),
+    row("rle-planes", Role::Variant, |e, level| Ok(rle(planes(e)?, level))),
+    row("shannon-fano", Role::Variant, |_, level| Ok(coded(ShannonFanoEncoder::new(Width::One), level))),
+    row("shannon-fano-planes", Role::Variant, |e, l| Ok(coded(ShannonFanoEncoder::new(planes(e)?), l))),
 ];
 
 pub(crate) const fn row(name: &'static str, role: Role, make: fn(Element, Level) -> Made) -> Subject {
@@ -91,6 +114,52 @@ fn dfcm(element: Element, level: Level, table: Table) -> Made {
     }
 }
 
+fn dfcm_lanes(element: Element, level: Level) -> Made {
+    fn of<W: mpress_dfcm::Word + 'static>(level: Level) -> Made {
+        use mpress_dfcm::lanes::{Decoder, Encoder};
+        Ok(Some(Box::new(Ours {
+            encoder: Encoder::<W>::new().with_level(level),
+            decoder: Decoder::<W>::new().with_level(level),
+            continuing: false,
+        })))
+    }
+    match element.width() {
+        8 => of::<u64>(level),
+        4 => of::<u32>(level),
+        _ => Ok(None),
+    }
+}
+
+fn fpc(element: Element, level: Level) -> Made {
+    fn of<W: mpress_fpc::Word + 'static>(level: Level) -> Made {
+        Ok(Some(Box::new(Ours {
+            encoder: mpress_fpc::Encoder::<W>::new().with_level(level),
+            decoder: mpress_fpc::Decoder::<W>::new().with_level(level),
+            continuing: false,
+        })))
+    }
+    match element.width() {
+        8 => of::<u64>(level),
+        4 => of::<u32>(level),
+        _ => Ok(None),
+    }
+}
+
+/// Streams of FPC 1.1 with tables of this level.
+fn fpc_stream(element: Element, level: Level, tables: u8) -> Made {
+    use mpress_fpc::stream::{Decoder, Encoder, TableLevel};
+    if element.width() != 8 {
+        return Ok(None);
+    }
+    let tables = TableLevel::new(tables).ok_or("no such level")?;
+    let memory = || vec![0; tables.words()];
+    Ok(Some(Box::new(Ours {
+        encoder: Encoder::new(memory(), tables)?.with_level(level),
+        decoder: Decoder::new(memory(), tables)?.with_level(level),
+        continuing: false,
+    })))
+}
+
 /// Whether diffpack keeps hints between messages.
 #[derive(Clone, Copy)]
 enum Hints {
@@ -117,6 +186,58 @@ fn diffpack(element: Element, level: Level, effort: Effort, hints: Hints) -> Mad
         2 => of::<u16>(level, effort, hints),
         _ => Ok(None),
     }
+}
+
+fn lzo_compat<F: lz::Format + 'static>(effort: lz::Effort) -> Option<Box<dyn Coder>> {
+    let (encoder, decoder) = (lz::Encoder::<F>::new(effort), lz::Decoder::<F>::new());
+    Some(Box::new(Ours { encoder, decoder, continuing: false }))
+}
+
+/// Planes for elements of this width.
+fn planes(element: Element) -> Result<Width> {
+    Ok(Width::new(element.width()).ok_or("no planes of that width")?)
+}
+
+fn rle(planes: Width, level: Level) -> Option<Box<dyn Coder>> {
+    coded(RleEncoder::new(Symbol::Auto, planes), level)
+}
+
+fn coded<C: Code + 'static>(encoder: mpress_rle_huffman::Encoder<C>, level: Level) -> Option<Box<dyn Coder>> {
+    let decoder = mpress_rle_huffman::Decoder::<C>::new().with_level(level);
+    Some(Box::new(Ours { encoder: encoder.with_level(level), decoder, continuing: false }))
+}
+
+/// Rice codes with this mapping, or with the best one for each block.
+fn rice(element: Element, level: Level, mapping: Option<Mapping>) -> Made {
+    fn of<W: mpress_rice::Word>(level: Level, mapping: Option<Mapping>) -> Made {
+        use mpress_rice::{Decoder, Encoder};
+        Ok(Some(Box::new(Ours {
+            encoder: mapping.map_or(Encoder::<W>::auto(), Encoder::new).with_level(level),
+            decoder: Decoder::<W>::new().with_level(level),
+            continuing: false,
+        })))
+    }
+    match element.width() {
+        8 => of::<u64>(level, mapping),
+        4 => of::<u32>(level, mapping),
+        2 => of::<u16>(level, mapping),
+        _ => of::<u8>(level, mapping),
+    }
+}
+
+/// With the parameters of libaec's row.
+fn ccsds121(element: Element, level: Level) -> Made {
+    let bits = match element {
+        Element::I32 => 32,
+        Element::I16 => 16,
+        _ => return Ok(None),
+    };
+    let parameters = ccsds::Parameters::new(bits).ok_or("no such samples")?.with_signed(true);
+    Ok(Some(Box::new(Ours {
+        encoder: ccsds::Encoder::new(parameters).with_level(level),
+        decoder: ccsds::Decoder::new().with_level(level),
+        continuing: false,
+    })))
 }
 
 #[cfg(test)]

@@ -37,6 +37,10 @@ pub(crate) struct Options {
     #[arg(long, value_enum, value_name = "WHAT")]
     same_node: Option<SameNode>,
 
+    /// Threads of each rank for messages of more than a MiB [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
     /// The library to put before MPI, instead of the one installed
     #[arg(long, value_name = "PATH")]
     shim: Option<PathBuf>,
@@ -50,6 +54,7 @@ const ENVIRONMENT: &str = "\
 Environment:
   MPRESS_REPORT     none, summary or full, as --report
   MPRESS_SAME_NODE  pass or compress, as --same-node
+  MPRESS_THREADS    1 to 1024, as --threads
   MPRESS_DISABLE    1 leaves all messages alone, 0 does not
   MPRESS_LIBDIR     where the libraries are, if not in ../lib or ../lib/mpress beside this command
 
@@ -142,6 +147,9 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     if let Some(same_node) = options.same_node {
         command.env("MPRESS_SAME_NODE", same_node.value());
+    }
+    if let Some(threads) = options.threads {
+        command.env("MPRESS_THREADS", threads.to_string());
     }
     Ok(command)
 }

@@ -104,11 +104,13 @@ fn the_launcher_says_which_mpi() {
 #[test]
 fn flags_reach_the_shim_and_win_over_the_environment() {
     let place = Place::new("flags");
-    let args = ["--mpi", "mpich", "--report", "full", "--same-node", "compress", "--", "env"];
+    let args =
+        ["--mpi", "mpich", "--report", "full", "--same-node", "compress", "--threads", "3", "--", "env"];
     let output = place.run(&args).env("MPRESS_REPORT", "none").env("PMIX_RANK", "0").output().unwrap();
     assert_eq!(variable(&output, "LD_PRELOAD"), Some(place.shim("mpich")));
     assert_eq!(variable(&output, "MPRESS_REPORT").as_deref(), Some("full"));
     assert_eq!(variable(&output, "MPRESS_SAME_NODE").as_deref(), Some("compress"));
+    assert_eq!(variable(&output, "MPRESS_THREADS").as_deref(), Some("3"));
 
     let output = place.run(&["--mpi", "mpich", "env"]).env("MPRESS_REPORT", "summary").output().unwrap();
     assert_eq!(variable(&output, "MPRESS_REPORT").as_deref(), Some("summary"));

@@ -114,11 +114,97 @@ impl<'a> Out<'a> {
         }
     }
 
+    /// Adds `len` bytes, each a copy of the one that stands `distance` bytes before it: the copy of LZ77. Where `len`
+    /// exceeds `distance`, bytes repeat. Copies whole vectors; what that stores behind the added bytes is not part of the
+    /// output.
+    ///
+    /// # Errors
+    /// [`Full`] if there is less room than that; nothing is added then, nor if fewer than `distance` bytes have been written
+    /// or `distance` is 0, which is for the caller to see beforehand.
+    #[inline(always)]
+    pub fn extend_from_within(&mut self, distance: usize, len: usize) -> Result<(), Full> {
+        // What most copies are: not long, from not too near, and not at the end.
+        if len <= 2 * VECTOR
+            && (VECTOR..=self.len).contains(&distance)
+            && self.buf.len() - self.len >= 2 * VECTOR
+        {
+            // SAFETY: `VECTOR <= distance <= self.len`, and behind `self.len` there are two vectors of room.
+            unsafe {
+                copy_vector(self.buf, self.len - distance, self.len);
+                copy_vector(self.buf, self.len + VECTOR - distance, self.len + VECTOR);
+            }
+            self.len += len;
+            return Ok(());
+        }
+        self.len = repeat(self.buf, self.len, distance, len)?;
+        Ok(())
+    }
+
     /// The next `n` bytes of room.
     #[inline]
     fn spare(&mut self, n: usize) -> Result<&mut [MaybeUninit<u8>], Full> {
         self.buf[self.len..].get_mut(..n).ok_or(Full)
     }
+}
+
+/// Bytes that a copy moves at once: a vector that every x86-64 and aarch64 has.
+const VECTOR: usize = 16;
+
+/// Copies the `VECTOR` bytes at `from` to `to`. As it only moves what is in `buf` already, a buffer without
+/// uninitialised bytes stays one.
+///
+/// # Safety
+/// `from + VECTOR <= to`, and `to + VECTOR <= buf.len()`.
+#[inline(always)]
+unsafe fn copy_vector(buf: &mut [MaybeUninit<u8>], from: usize, to: usize) {
+    debug_assert!(from + VECTOR <= to && to + VECTOR <= buf.len());
+    let buf = buf.as_mut_ptr();
+    // SAFETY: by the caller's promise both ranges lie in `buf`, and the first one ends before the second one begins.
+    unsafe { core::ptr::copy_nonoverlapping(buf.add(from), buf.add(to), VECTOR) };
+}
+
+/// The general case of [`Out::extend_from_within`]: the first `at` bytes of `buf` are initialised; gives how many
+/// are then. It takes the parts of an `Out` and not the whole, which so can live in registers.
+#[inline(never)]
+fn repeat(buf: &mut [MaybeUninit<u8>], mut at: usize, distance: usize, len: usize) -> Result<usize, Full> {
+    let end = at.checked_add(len).filter(|end| *end <= buf.len()).ok_or(Full)?;
+    if distance == 0 || distance > at {
+        return Err(Full);
+    }
+    // Up to here a whole vector can be stored.
+    let wild = buf.len().saturating_sub(VECTOR - 1).min(end);
+    let mut period = distance;
+    if distance < 8 && end - at >= 8 && at + 32 <= buf.len() {
+        // Bytes that repeat within a word: the pattern in a word, stored four times. A multiplication by ones that are
+        // `distance` bytes apart repeats the lowest `distance` bytes.
+        let mut pattern = [MaybeUninit::new(0); 8];
+        pattern[..distance].copy_from_slice(&buf[at - distance..at]);
+        (distance..8).for_each(|i| pattern[i] = pattern[i - distance]);
+        let stride = 8 - 8 % distance;
+        for i in 0..4 {
+            buf[at + i * stride..][..8].copy_from_slice(&pattern);
+        }
+        at += 4 * stride;
+        period = 4 * stride;
+    }
+    // Bytes that repeat within a vector: twice as many with each copy.
+    while period < VECTOR && at + period <= wild {
+        buf.copy_within(at - period..at, at);
+        at += period;
+        period *= 2;
+    }
+    if period >= VECTOR {
+        while at < wild {
+            // SAFETY: `VECTOR <= period <= at`, and `at + VECTOR <= buf.len()` as `at < wild`.
+            unsafe { copy_vector(buf, at - period, at) };
+            at += VECTOR;
+        }
+    }
+    while at < end {
+        buf[at] = buf[at - period];
+        at += 1;
+    }
+    Ok(end)
 }
 
 #[cfg(test)]
@@ -157,4 +243,59 @@ mod tests {
         assert_eq!(out.written(), b"aefijq");
         assert_eq!(&bytes, b"aefijq");
     }
+    /// What `extend_from_within` does, byte by byte.
+    fn model(bytes: &mut Vec<u8>, distance: usize, len: usize) {
+        (0..len).for_each(|_| bytes.push(bytes[bytes.len() - distance]));
+    }
+
+    #[test]
+    fn a_copy_repeats_what_stands_before_it() {
+        let lead: Vec<u8> = (1..=70).collect();
+        for distance in 1..=lead.len() {
+            for len in 0..=90 {
+                // No room behind the copy, some, and enough for every way to do it.
+                for room in [0, 1, 15, 16, 31, 32, 100] {
+                    let mut expected = lead.clone();
+                    model(&mut expected, distance, len);
+                    let mut buf = vec![MaybeUninit::uninit(); expected.len() + room];
+                    let mut out = Out::new(&mut buf);
+                    out.extend_from_slice(&lead).unwrap();
+                    assert_eq!(out.extend_from_within(distance, len), Ok(()));
+                    assert_eq!(out.written(), expected, "distance {distance}, len {len}, room {room}");
+                    assert_eq!(out.remaining(), room);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_copy_fills_the_room_to_the_last_byte() {
+        for distance in 1..=40 {
+            let mut expected: Vec<u8> = (1..=40).collect();
+            let mut buf = vec![0xee; 5000];
+            let mut out = Out::from_slice(&mut buf);
+            out.extend_from_slice(&expected).unwrap();
+            model(&mut expected, distance, 4960);
+            assert_eq!(out.extend_from_within(distance, 4960), Ok(()));
+            assert_eq!(buf, expected, "distance {distance}");
+        }
+    }
+
+    #[test]
+    fn a_copy_that_cannot_be_adds_nothing() {
+        let mut buf = [0xee; 60];
+        let mut out = Out::from_slice(&mut buf);
+        out.extend_from_slice(&[7; 20]).unwrap();
+        for (distance, len) in
+            [(1, 41), (20, usize::MAX), (20, 41), (0, 1), (0, 32), (21, 1), (21, 32), (usize::MAX, 9)]
+        {
+            assert_eq!(out.extend_from_within(distance, len), Err(Full), "distance {distance}, len {len}");
+            assert_eq!(out.written(), [7; 20]);
+        }
+        assert_eq!(out.extend_from_within(20, 40), Ok(()));
+    }
+
+    extern crate std;
+    use std::vec;
+    use std::vec::Vec;
 }

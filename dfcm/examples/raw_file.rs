@@ -1,9 +1,10 @@
-//! Compresses a raw file of doubles as one message, decodes it again, and prints ratio and speed.
+//! Compresses a raw file of doubles as one message, decodes it again, and prints ratio and speed: with the plain codec and
+//! in interleaved lanes.
 //!
 //! `cargo run --release --example raw_file -- FILE`; without a file it makes up some data.
 
 use mpress_codec::{Decode, Encode, Out};
-use mpress_dfcm::{Decoder64, Encoder64, Lines};
+use mpress_dfcm::{Decoder64, Encoder64, Lines, lanes};
 use std::error::Error;
 use std::time::Instant;
 
@@ -12,15 +13,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(path) => std::fs::read(path)?,
         None => (0..1 << 20).flat_map(|i| (1.0 + 0.5 * (f64::from(i) * 0.001).sin()).to_le_bytes()).collect(),
     };
-    let mut encoder = Encoder64::new(vec![0; Lines::MAX_SIZED.words::<u64>()])?;
-    let mut decoder = Decoder64::new(vec![0; Lines::MAX.words::<u64>()])?;
+    let encoder = Encoder64::new(vec![0; Lines::MAX_SIZED.words::<u64>()])?;
+    run("plain", &message, encoder, Decoder64::new(vec![0; Lines::MAX.words::<u64>()])?)?;
+    run("lanes", &message, lanes::Encoder64::new(), lanes::Decoder64::new())
+}
+
+fn run(
+    name: &str,
+    message: &[u8],
+    mut encoder: impl Encode,
+    mut decoder: impl Decode,
+) -> Result<(), Box<dyn Error>> {
     let mut wire = vec![0; encoder.max_encoded_len(message.len()).ok_or("the file is too large")?];
     let mut raw = vec![0; message.len()];
 
     let mut wire_len = 0;
     let encode_seconds = best_of_five(|| {
         let mut out = Out::from_slice(&mut wire);
-        encoder.encode(&message, &mut out)?;
+        encoder.encode(message, &mut out)?;
         wire_len = out.len();
         Ok(())
     })?;
@@ -33,9 +43,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let bytes = message.len() as f64;
-    println!("{bytes} bytes became {wire_len}: ratio {:.3}", bytes / wire_len as f64);
-    println!("encoded at {:.2} GB/s", bytes / encode_seconds / 1e9);
-    println!("decoded at {:.2} GB/s", bytes / decode_seconds / 1e9);
+    println!("{name}: {bytes} bytes became {wire_len}: ratio {:.3}", bytes / wire_len as f64);
+    println!("    encoded at {:.2} GB/s", bytes / encode_seconds / 1e9);
+    println!("    decoded at {:.2} GB/s", bytes / decode_seconds / 1e9);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Chooses the kernel: the same code, compiled for the instructions that a [`Level`] proves.
 //!
-//! The unsafe code of this crate is here, one call a direction.
+//! The unsafe code of the plain codec is here, one call a direction.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel`, for the calls that rest on a `Level`
+#![deny(unsafe_code)] // allowed again only in `kernel` and `lanes::kernel`, for what rests on a `Level`
 
 mod bits;
 mod decode;
@@ -8,6 +8,7 @@ mod encode;
 mod format;
 mod history;
 mod kernel;
+pub mod lanes;
 mod lines;
 mod predictor;
 mod word;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, BODY, COUNT_BITS};
+use crate::lanes::GROUP;
 use mpress_codec::CodecId;
 
 /// An element of a message, as an unsigned integer: `u64` for doubles, `u32` for single floats.
@@ -12,6 +13,10 @@ pub trait Word: internal::Arithmetic + internal::Layout {
     const ID: CodecId;
     /// The name of this word's codec.
     const NAME: &'static str;
+    /// The codec id of this word's wire format in interleaved lanes.
+    const LANES_ID: CodecId;
+    /// The name of that codec.
+    const LANES_NAME: &'static str;
     /// Bits of a word.
     const BITS: u32;
     /// Bytes of a word.
@@ -20,35 +25,43 @@ pub trait Word: internal::Arithmetic + internal::Layout {
     const UNIT: u32 = Self::BITS >> COUNT_BITS;
     /// 64-bit words of state memory that a table line takes.
     const LINE_WORDS: usize = Self::WIDTH / 4;
+    /// Words of a group in interleaved lanes, which are also the fewest lanes.
+    const PER_GROUP: usize = GROUP / Self::WIDTH;
 }
 
 impl Word for u64 {
     const ID: CodecId = CodecId::DFCM_F64;
     const NAME: &'static str = "dfcm";
+    const LANES_ID: CodecId = CodecId::DFCM_LANES_F64;
+    const LANES_NAME: &'static str = "dfcm-lanes";
     const BITS: u32 = Self::BITS;
 }
 
 impl Word for u32 {
     const ID: CodecId = CodecId::DFCM_F32;
     const NAME: &'static str = "dfcm32";
+    const LANES_ID: CodecId = CodecId::DFCM_LANES_F32;
+    const LANES_NAME: &'static str = "dfcm32-lanes";
     const BITS: u32 = Self::BITS;
 }
 
 pub(crate) mod internal {
-    use super::{BLOCK, BODY};
+    use super::BODY;
     use core::fmt::Debug;
-    use core::ops::BitXor;
+    use core::ops::{BitOr, BitXor};
 
     /// What unsigned integers have in common.
-    pub trait Arithmetic: Copy + Eq + Debug + Into<u64> + BitXor<Output = Self> {
+    pub trait Arithmetic:
+        Copy + Eq + Debug + Into<u64> + BitXor<Output = Self> + BitOr<Output = Self>
+    {
         const ZERO: Self;
         /// The little-endian bytes of one word.
         type Bytes: Copy;
 
         /// The whole words of `raw`, and the bytes that are left.
         fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]);
-        /// The words of a block of raw bytes.
-        fn words_of(block: &mut [u8; BLOCK]) -> &mut [Self::Bytes];
+        /// The whole words of `raw`, to be changed.
+        fn split_mut(raw: &mut [u8]) -> &mut [Self::Bytes];
         fn from_bytes(bytes: Self::Bytes) -> Self;
         fn to_bytes(self) -> Self::Bytes;
         fn plus(self, other: Self) -> Self;
@@ -57,6 +70,16 @@ pub(crate) mod internal {
         fn top(self, bits: u32) -> usize;
         /// Leading zero bits, but never all bits of the word.
         fn zeros(self) -> u32;
+        /// Bits without the leading zeros.
+        fn width(self) -> u32;
+        /// The number where `condition` holds, else 0; without a branch.
+        fn only_if(self, condition: bool) -> Self;
+        /// The number or its negative, whichever is smaller.
+        fn magnitude(self) -> Self;
+        /// Small for numbers near zero, be they positive or negative: 0, -1, 1, -2... become 0, 1, 2, 3...
+        fn zigzag(self) -> Self;
+        /// The inverse of [`zigzag`](Arithmetic::zigzag).
+        fn unzigzag(self) -> Self;
     }
 
     /// How words lie in a table and in the body of a block.
@@ -83,8 +106,8 @@ macro_rules! arithmetic {
             fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]) {
                 raw.as_chunks()
             }
-            fn words_of(block: &mut [u8; BLOCK]) -> &mut [Self::Bytes] {
-                block.as_chunks_mut().0
+            fn split_mut(raw: &mut [u8]) -> &mut [Self::Bytes] {
+                raw.as_chunks_mut().0
             }
             #[inline(always)]
             fn from_bytes(bytes: Self::Bytes) -> Self {
@@ -109,6 +132,26 @@ macro_rules! arithmetic {
             #[inline(always)]
             fn zeros(self) -> u32 {
                 (self | 1).leading_zeros()
+            }
+            #[inline(always)]
+            fn width(self) -> u32 {
+                <$word>::BITS - self.leading_zeros()
+            }
+            #[inline(always)]
+            fn only_if(self, condition: bool) -> Self {
+                self & Self::from(condition).wrapping_neg()
+            }
+            #[inline(always)]
+            fn magnitude(self) -> Self {
+                self.min(self.wrapping_neg())
+            }
+            #[inline(always)]
+            fn zigzag(self) -> Self {
+                self << 1 ^ (self >> (<$word>::BITS - 1)).wrapping_neg()
+            }
+            #[inline(always)]
+            fn unzigzag(self) -> Self {
+                self >> 1 ^ (self & 1).wrapping_neg()
             }
         }
     };

@@ -6,12 +6,27 @@
 mod real;
 
 use mpress_codec::conformance::{decode, encode, levels};
-use mpress_dfcm::{Decoder, Encoder, Lines, Word};
+use mpress_dfcm::{Decoder, Encoder, Lines, Word, lanes};
 use std::fs;
 use std::path::Path;
 
 fn memory() -> Vec<u64> {
     vec![1; Lines::MAX.words::<u64>()]
+}
+
+/// Sends messages in interleaved lanes, and gives the ratio.
+fn run_lanes<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, what: &str) -> f64 {
+    let mut lens = (0, 0);
+    for level in levels() {
+        let mut encoder = lanes::Encoder::<W>::new().with_level(level);
+        let mut decoder = lanes::Decoder::<W>::new().with_level(level);
+        for raw in messages.clone() {
+            let wire = encode(&mut encoder, raw);
+            assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(raw), "{what}, {level:?}, lanes");
+            lens = (lens.0 + raw.len(), lens.1 + wire.len());
+        }
+    }
+    lens.0 as f64 / lens.1 as f64
 }
 
 /// Sends messages alone and in a sequence, and gives the ratio of those alone.
@@ -42,6 +57,9 @@ fn samples_come_back() {
         let ratio = run::<u64>([raw].into_iter(), name);
         assert!(ratio > 0.95, "{name}: ratio {ratio}");
         run::<u32>([raw].into_iter(), name);
+        let ratio = run_lanes::<u64>([raw].into_iter(), name);
+        assert!(ratio > 0.95, "{name}: ratio {ratio} in lanes");
+        run_lanes::<u32>([raw].into_iter(), name);
     }
 }
 
@@ -52,7 +70,7 @@ fn the_whole_corpus_comes_back() {
         eprintln!("SKIPPED: the whole corpus, which does not lie beside the repository");
         return;
     }
-    let mut logarithms = Vec::new();
+    let (mut logarithms, mut lanes_logarithms) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -68,11 +86,14 @@ fn the_whole_corpus_comes_back() {
         });
         let messages = ranges.map(|range| &bytes[range]);
         if name.ends_with(".f64") {
+            lanes_logarithms.push(run_lanes::<u64>(messages.clone(), name).ln());
             logarithms.push(run::<u64>(messages, name).ln());
         } else {
+            run_lanes::<u32>(messages.clone(), name);
             run::<u32>(messages, name);
         }
     }
-    let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
-    assert!(mean > 1.13, "geometric mean of the ratios: {mean}");
+    let mean = |logarithms: &[f64]| (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
+    assert!(mean(&logarithms) > 1.13, "geometric mean of the ratios: {}", mean(&logarithms));
+    assert!(mean(&lanes_logarithms) > 1.155, "the same in lanes: {}", mean(&lanes_logarithms));
 }

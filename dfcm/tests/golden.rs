@@ -3,12 +3,14 @@
 //! `sequence.dfcm` and `sequence.dfcm32` are the wires of all messages, in the order below, by `Encoder::continuing` with 2^9
 //! lines, each behind its length in four bytes.
 //!
+//! `NAME.lanes` and `NAME.lanes32` are the wires of interleaved lanes.
+//!
 //! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::{decode, encode, levels};
 use mpress_codec::{Codec, Decode, Encode};
-use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word};
+use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word, lanes};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -78,6 +80,25 @@ fn run<W: Word>() {
         }
         continuing.reset();
     }
+}
+
+fn run_lanes<W: Word>(extension: &str) {
+    for level in levels() {
+        let mut encoder = lanes::Encoder::<W>::new().with_level(level);
+        let mut decoder = lanes::Decoder::<W>::new().with_level(level);
+        for (name, raw) in messages() {
+            let wire = encode(&mut encoder, &raw);
+            let golden = golden(&format!("{name}.{extension}"), &wire);
+            assert!(wire == golden, "{name}.{extension} at {level:?} is another wire now");
+            assert!(decode(&mut decoder, &golden, raw.len()) == Ok(raw), "{name}.{extension}");
+        }
+    }
+}
+
+#[test]
+fn version_1_of_lanes() {
+    run_lanes::<u64>("lanes");
+    run_lanes::<u32>("lanes32");
 }
 
 #[test]

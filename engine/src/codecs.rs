@@ -118,6 +118,8 @@ use absent as diffpack;
 #[derive(Default)]
 pub(crate) struct Instances {
     encoders: [Mutex<Vec<Encoder>>; COUNT],
+    /// Those for blocks, which forget everything before each; the others would lose what they have learned.
+    block_encoders: [Mutex<Vec<Encoder>>; COUNT],
     decoders: [Mutex<Vec<Decoder>>; COUNT],
 }
 
@@ -126,6 +128,16 @@ impl Instances {
     pub(crate) fn with_encoder<R>(&self, id: CodecId, work: impl FnOnce(&mut dyn Encode) -> R) -> Option<R> {
         let at = index(id)?;
         lend(&self.encoders[at], TABLE[at].encoder, |encoder| work(&mut **encoder))
+    }
+
+    /// Lends an encoder to be reset to `work`; `None` where this build has none.
+    pub(crate) fn with_block_encoder<R>(
+        &self,
+        id: CodecId,
+        work: impl FnOnce(&mut dyn Encode) -> R,
+    ) -> Option<R> {
+        let at = index(id)?;
+        lend(&self.block_encoders[at], TABLE[at].encoder, |encoder| work(&mut **encoder))
     }
 
     /// Lends a decoder of this codec to `work`; `None` where this build has none.

@@ -1,5 +1,6 @@
 //! The engine: message, element kind and destination in, frame out; and back.
 
+use crate::blocks::{self, BLOCK, Threads};
 use crate::buffer::{Buffer, Pool};
 use crate::codecs::Instances;
 use crate::frame::{self, FLOOR, Frame, FrameError, HEADER_LEN, Incoming};
@@ -22,6 +23,7 @@ const TRIAL_FROM: usize = 8 * TRIAL_WINDOW;
 pub struct Engine {
     same_node: SameNode,
     instances: Instances,
+    threads: Threads,
     buffers: Arc<Pool>,
     counters: Counters,
 }
@@ -31,6 +33,14 @@ impl Engine {
     #[must_use]
     pub fn new(same_node: SameNode) -> Self {
         Self { same_node, ..Self::default() }
+    }
+
+    /// The same with this many threads for messages of more than a MiB. Frames are the same whatever their number. Fewer
+    /// than two mean that the caller does it alone.
+    #[cfg(feature = "rayon")]
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads: Threads::new(threads), ..self }
     }
 
     /// Makes a frame of a message. The frame is never more than 16 bytes longer than the message, and never shorter
@@ -45,11 +55,13 @@ impl Engine {
             return Some(Frame::Raw(header));
         }
         let start = Instant::now();
-        let packed = self
-            .instances
-            .with_encoder(id, |encoder| self.compress(encoder, raw))
-            .flatten()
-            .and_then(|mut buffer| frame::seal(id, kind, raw.len(), &mut buffer).map(|()| buffer))
+        let (wire_id, packed) = if raw.len() > BLOCK {
+            (CodecId::BLOCKS, self.compress_blocks(id, raw))
+        } else {
+            (id, self.instances.with_encoder(id, |encoder| self.compress(encoder, raw)).flatten())
+        };
+        let packed = packed
+            .and_then(|mut buffer| frame::seal(wire_id, kind, raw.len(), &mut buffer).map(|()| buffer))
             .filter(|buffer| buffer.len() < HEADER_LEN + raw.len());
         let time = start.elapsed();
         Some(match packed {
@@ -68,6 +80,24 @@ impl Engine {
     fn compress(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
         let gains = encoder.worthwhile(raw).unwrap_or_else(|| self.trial(encoder, raw));
         if gains { self.append(encoder, raw) } else { None }
+    }
+
+    /// The same of a long message, in blocks.
+    fn compress_blocks(&self, id: CodecId, raw: &[u8]) -> Option<Buffer> {
+        let gains = |encoder: &mut dyn Encode| {
+            let mut verdicts = raw.chunks(BLOCK).map(|block| encoder.worthwhile(block));
+            let known = verdicts.try_fold(false, |gains, verdict| Some(gains || verdict?));
+            known.unwrap_or_else(|| self.trial(encoder, raw))
+        };
+        if !self.instances.with_encoder(id, gains)? {
+            return None;
+        }
+        let bound = blocks::bound(&self.instances, id, raw.len())?;
+        let mut buffer = self.buffers.take(HEADER_LEN.checked_add(bound)?).ok()?;
+        let room = buffer.room().get_mut(HEADER_LEN..)?;
+        let len = blocks::encode(&self.threads, &self.instances, id, raw, room)?;
+        buffer.set_len(HEADER_LEN + len);
+        Some(buffer)
     }
 
     /// Whether a window of the message gets smaller.
@@ -109,6 +139,12 @@ impl Engine {
             return Err(FrameError::damaged(DecodeErrorKind::Length, 8));
         }
         let start = Instant::now();
+        if incoming.codec == CodecId::BLOCKS {
+            blocks::decode(&self.threads, &self.instances, payload, out)?;
+            let codec = blocks::codec(payload).unwrap_or(CodecId::BLOCKS);
+            self.counters.received(incoming.kind, codec, start.elapsed());
+            return Ok(());
+        }
         let mut out = Out::new(out);
         if incoming.is_raw() {
             out.extend_from_slice(payload).map_err(|_| FrameError::damaged(DecodeErrorKind::Length, 8))?;

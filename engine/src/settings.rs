@@ -25,14 +25,22 @@ pub enum SameNode {
 }
 
 /// Everything that can be set from outside.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// `MPRESS_REPORT=none|summary|full`.
     pub report: Report,
     /// `MPRESS_SAME_NODE=pass|compress`.
     pub same_node: SameNode,
+    /// `MPRESS_THREADS=1..1024`: threads of a rank for messages of more than a MiB.
+    pub threads: usize,
     /// `MPRESS_DISABLE=0|1`: pass everything through.
     pub disable: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { report: Report::default(), same_node: SameNode::default(), threads: 1, disable: false }
+    }
 }
 
 /// A setting that cannot be understood. `Display` gives one line.
@@ -53,7 +61,10 @@ pub enum SettingsError {
     Name(String),
 }
 
-const KNOWN: &str = "MPRESS_REPORT, MPRESS_SAME_NODE, MPRESS_DISABLE";
+const KNOWN: &str = "MPRESS_REPORT, MPRESS_SAME_NODE, MPRESS_THREADS, MPRESS_DISABLE";
+
+/// The most threads that a rank may have.
+const MAX_THREADS: usize = 1024;
 
 /// Variables with our prefix that other parts of the project read.
 const FOREIGN: [&str; 2] = ["MPRESS_LIBDIR", "MPRESS_REQUIRE_LEVEL"];
@@ -90,6 +101,10 @@ impl Settings {
                         _ => return Err(wrong("MPRESS_SAME_NODE", "pass or compress")),
                     }
                 }
+                "MPRESS_THREADS" => {
+                    let threads = value.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+                    settings.threads = threads.ok_or(wrong("MPRESS_THREADS", "a number from 1 to 1024"))?;
+                }
                 "MPRESS_DISABLE" => {
                     settings.disable = match &*value {
                         "0" => false,
@@ -116,8 +131,13 @@ mod tests {
     fn defaults_and_values() {
         assert_eq!(from(&[("HOME", "/"), ("MPRESS_LIBDIR", "x")]), Ok(Settings::default()));
         assert_eq!(
-            from(&[("MPRESS_REPORT", "full"), ("MPRESS_SAME_NODE", "compress"), ("MPRESS_DISABLE", "1")]),
-            Ok(Settings { report: Report::Full, same_node: SameNode::Compress, disable: true })
+            from(&[
+                ("MPRESS_REPORT", "full"),
+                ("MPRESS_SAME_NODE", "compress"),
+                ("MPRESS_THREADS", "4"),
+                ("MPRESS_DISABLE", "1")
+            ]),
+            Ok(Settings { report: Report::Full, same_node: SameNode::Compress, threads: 4, disable: true })
         );
         assert_eq!(from(&[("MPRESS_REPORT", "")]), Ok(Settings::default()), "empty means default");
     }
@@ -127,9 +147,12 @@ mod tests {
         for (vars, line) in [
             (("MPRESS_REPORT", "loud"), "MPRESS_REPORT=loud: expected none, summary or full"),
             (("MPRESS_DISABLE", "yes"), "MPRESS_DISABLE=yes: expected 0 or 1"),
+            (("MPRESS_THREADS", "0"), "MPRESS_THREADS=0: expected a number from 1 to 1024"),
+            (("MPRESS_THREADS", "two"), "MPRESS_THREADS=two: expected a number from 1 to 1024"),
             (
                 ("MPRESS_REPROT", "full"),
-                "MPRESS_REPROT: unknown setting (known: MPRESS_REPORT, MPRESS_SAME_NODE, MPRESS_DISABLE)",
+                "MPRESS_REPROT: unknown setting (known: MPRESS_REPORT, MPRESS_SAME_NODE, MPRESS_THREADS, \
+                 MPRESS_DISABLE)",
             ),
         ] {
             assert_eq!(from(&[vars]).unwrap_err().to_string(), line);

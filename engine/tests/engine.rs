@@ -244,3 +244,81 @@ proptest! {
         let _ = receive(&Engine::default(), &wire);
     }
 }
+
+/// A long message whose second MiB is noise.
+fn long() -> Vec<u8> {
+    let mut raw = smooth(3 << 20 | 12_345);
+    raw[1 << 20..2 << 20].copy_from_slice(&noise(1 << 20));
+    raw
+}
+
+#[test]
+fn long_messages_go_in_blocks() {
+    let raw = long();
+    let engine = Engine::default();
+    let wire = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
+    assert_eq!(CodecId(wire[1]), CodecId::BLOCKS);
+    let table: Vec<u32> =
+        wire[HEADER_LEN..].as_chunks().0[1..5].iter().map(|len| u32::from_le_bytes(*len)).collect();
+    assert!(table[1] == 1 << 20 && table[0] < 1 << 19 && table[3] < 12_345, "{table:?}");
+    assert!(receive(&engine, &wire).unwrap() == raw);
+    let stats = engine.stats();
+    let lines: Vec<_> = stats.lines().map(|(_, codec, line)| (codec, line.messages)).collect();
+    assert_eq!(lines, [("diffpack", 1)], "counted under the codec of its blocks");
+
+    // What came before must not show in a block.
+    let again = self::wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
+    assert!(again == wire);
+
+    let random = noise(5 << 20);
+    assert!(matches!(engine.encode(&random, Kind::F64, Destination::OtherNode), Some(Frame::Raw(_))));
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn the_number_of_threads_does_not_show() {
+    let raw = long();
+    let send = |threads| {
+        let engine = Engine::default().with_threads(threads);
+        let wire = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
+        assert!(receive(&engine, &wire).unwrap() == raw, "{threads} threads");
+        wire
+    };
+    let alone = send(1);
+    for threads in [0, 2, 3, 16] {
+        assert!(send(threads) == alone, "{threads} threads");
+    }
+}
+
+#[test]
+fn damaged_blocks_are_refused() {
+    let raw = long();
+    let engine = Engine::default();
+    let whole = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
+    let payload = &whole[HEADER_LEN..];
+    let refused = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut payload = payload.to_vec();
+        change(&mut payload);
+        receive(&engine, &frame(CodecId::BLOCKS, raw.len(), &payload)).unwrap_err()
+    };
+    let kind = |change: &dyn Fn(&mut Vec<u8>)| match refused(change) {
+        FrameError::Damaged(error) => error.kind,
+        FrameError::Codec(codec) => panic!("codec {}", codec.0),
+    };
+    for len in [0, 3, 4, 19, 20, 1000, payload.len() - 1] {
+        assert_eq!(kind(&|payload| payload.truncate(len)), DecodeErrorKind::Truncated, "{len} bytes");
+    }
+    assert_eq!(kind(&|payload| payload.push(0)), DecodeErrorKind::Length);
+    for codec in [CodecId::RAW, CodecId::BLOCKS] {
+        assert_eq!(kind(&|payload| payload[0] = codec.0), DecodeErrorKind::Corrupt, "{codec:?} in blocks");
+    }
+    assert_eq!(kind(&|payload| payload[3] = 1), DecodeErrorKind::Corrupt);
+    assert_eq!(kind(&|payload| payload[4..8].fill(0xff)), DecodeErrorKind::Truncated);
+    // One byte from a block to the next.
+    kind(&|payload| {
+        payload[4] ^= 1;
+        payload[8] ^= 1;
+    });
+    assert_eq!(refused(&|payload| payload[0] = 200), FrameError::Codec(CodecId(200)));
+    assert!(receive(&engine, &whole).unwrap() == raw, "the engine works on after errors");
+}

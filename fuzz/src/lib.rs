@@ -10,7 +10,7 @@ use mpress_diffpack::{Decoder as DiffpackDecoder, Effort, Encoder as DiffpackEnc
 pub type Pair = (Box<dyn Encode>, Box<dyn Decode>);
 
 /// Codecs that [`pair`] knows; higher numbers mean the same again.
-pub const CODECS: u8 = 12;
+pub const CODECS: u8 = 17;
 
 /// The codec of this number, with settings that a byte decides.
 pub fn pair(codec: u8, setting: u8, level: Level) -> Pair {
@@ -26,7 +26,12 @@ pub fn pair(codec: u8, setting: u8, level: Level) -> Pair {
         8 => return diffpack::<u16>(setting, level, false),
         9 => return diffpack::<u64>(setting, level, true),
         10 => return diffpack::<u32>(setting, level, true),
-        _ => return diffpack::<u16>(setting, level, true),
+        11 => return diffpack::<u16>(setting, level, true),
+        12 => return dfcm_lanes(setting, level),
+        13 => return lzo_compat(setting),
+        14 => return rle_huffman(setting, level),
+        15 => return fpc(setting, level),
+        _ => return rice(setting, level),
     };
     dfcm::<u64>(encoder, level)
 }
@@ -45,6 +50,14 @@ fn dfcm<W: Word + 'static>(
     (Box::new(encoder.with_level(level)), Box::new(decoder.with_level(level)))
 }
 
+fn dfcm_lanes(setting: u8, level: Level) -> Pair {
+    fn of<W: Word + 'static>(level: Level) -> Pair {
+        use mpress_dfcm::lanes::{Decoder, Encoder};
+        (Box::new(Encoder::<W>::new().with_level(level)), Box::new(Decoder::<W>::new().with_level(level)))
+    }
+    if setting.is_multiple_of(2) { of::<u64>(level) } else { of::<u32>(level) }
+}
+
 fn diffpack<W: DiffpackWord>(setting: u8, level: Level, remembers: bool) -> Pair {
     let effort = Effort::ALL[usize::from(setting) % Effort::ALL.len()];
     let encoder = match remembers {
@@ -52,6 +65,74 @@ fn diffpack<W: DiffpackWord>(setting: u8, level: Level, remembers: bool) -> Pair
         false => DiffpackEncoder::<W>::new(effort),
     };
     (Box::new(encoder.with_level(level)), Box::new(DiffpackDecoder::<W>::new().with_level(level)))
+}
+
+/// Messages of either word, or streams of FPC 1.1.
+fn fpc(setting: u8, level: Level) -> Pair {
+    use mpress_fpc::stream::{self, TableLevel};
+    use mpress_fpc::{Decoder, Encoder, Word};
+    fn of<W: Word + 'static>(level: Level) -> Pair {
+        (Box::new(Encoder::<W>::new().with_level(level)), Box::new(Decoder::<W>::new().with_level(level)))
+    }
+    match setting % 3 {
+        0 => return of::<u64>(level),
+        1 => return of::<u32>(level),
+        _ => {}
+    }
+    let tables = TableLevel::new(1 + setting / 3 % TableLevel::CACHED.get()).expect("a level");
+    let memory = || vec![0x5555_5555_5555_5555; TableLevel::CACHED.words()];
+    let encoder = stream::Encoder::new(memory(), tables).expect("memory");
+    let decoder = stream::Decoder::new(memory(), TableLevel::CACHED).expect("memory");
+    (Box::new(encoder.with_level(level)), Box::new(decoder.with_level(level)))
+}
+
+/// Either format, at either effort.
+fn lzo_compat(setting: u8) -> Pair {
+    use mpress_lzo_compat::{Decoder, Effort, Encoder, Format, Lz77, Lzo1x};
+    fn of<F: Format + 'static>(effort: Effort) -> Pair {
+        (Box::new(Encoder::<F>::new(effort)), Box::new(Decoder::<F>::new()))
+    }
+    let effort = Effort::ALL[usize::from(setting / 2) % Effort::ALL.len()];
+    if setting.is_multiple_of(2) { of::<Lz77>(effort) } else { of::<Lzo1x>(effort) }
+}
+
+/// Run lengths, Huffman or Shannon-Fano codes, in planes of each width. Bits 0-1 of the setting: the width; 2-3: the code; 4-6: the
+/// symbol's width of run lengths.
+fn rle_huffman(setting: u8, level: Level) -> Pair {
+    use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};
+    fn of<C: Code + 'static>(encoder: Encoder<C>, level: Level) -> Pair {
+        (Box::new(encoder.with_level(level)), Box::new(Decoder::<C>::new().with_level(level)))
+    }
+    let planes = Width::ALL[usize::from(setting % 4)];
+    let symbol = Width::ALL.get(usize::from(setting >> 4 & 7)).map_or(Symbol::Auto, |width| Symbol::Of(*width));
+    match setting >> 2 & 3 {
+        0 => of::<Huffman>(Encoder::<Huffman>::new(planes), level),
+        1 => of::<ShannonFano>(Encoder::<ShannonFano>::new(planes), level),
+        _ => of::<Rle>(Encoder::<Rle>::new(symbol, planes), level),
+    }
+}
+
+/// Rice codes of every width by every mapping, and CCSDS 121.0-B of some resolutions.
+fn rice(setting: u8, level: Level) -> Pair {
+    use mpress_rice::{Decoder, Encoder, Mapping, Word, ccsds};
+    fn words<W: Word>(mapping: u8, level: Level) -> Pair {
+        let mapping = Mapping::ALL.get(usize::from(mapping));
+        let encoder = mapping.map_or(Encoder::<W>::auto(), |mapping| Encoder::new(*mapping));
+        (Box::new(encoder.with_level(level)), Box::new(Decoder::<W>::new().with_level(level)))
+    }
+    let (width, rest) = (setting % 5, setting / 5);
+    match width {
+        0 => return words::<u8>(4 - rest % 5, level),
+        1 => return words::<u16>(4 - rest % 5, level),
+        2 => return words::<u32>(4 - rest % 5, level),
+        3 => return words::<u64>(4 - rest % 5, level),
+        _ => {}
+    }
+    let parameters = ccsds::Parameters::new([8, 16, 32, 3, 12][usize::from(rest % 5)]).expect("bits");
+    let parameters = parameters.with_block(8 << (rest % 4)).expect("a block").with_signed(rest % 2 == 1);
+    let parameters = parameters.with_interval(1 + usize::from(rest)).expect("an interval").with_preprocessor(rest % 3 != 1);
+    let (encoder, decoder) = (ccsds::Encoder::new(parameters), ccsds::Decoder::new());
+    (Box::new(encoder.with_level(level)), Box::new(decoder.with_level(level)))
 }
 
 /// Not the largest there is: clearing half a megabyte for each input is a waste of a fuzzer's time.

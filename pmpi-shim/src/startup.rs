@@ -53,7 +53,7 @@ fn start() -> Result<(), c_int> {
     }
     let world = find_nodes(rank, size, settings.same_node)?;
     if world.frames_any() {
-        state::activate(prepare(world, settings.same_node)?);
+        state::activate(prepare(world, &settings)?);
     }
     let _ = REPORT.set(settings.report);
     be_called_at_the_end()
@@ -159,7 +159,7 @@ fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Result<World, c_
 }
 
 /// Makes the shared state. Nothing here needs the other ranks.
-fn prepare(world: World, same_node: SameNode) -> Result<Shim, c_int> {
+fn prepare(world: World, settings: &Settings) -> Result<Shim, c_int> {
     let mut own = COMM_NULL;
     let mut gibibyte = DATATYPE_NULL;
     let (mut damaged, mut level) = (ERR_OTHER, 0);
@@ -177,7 +177,7 @@ fn prepare(world: World, same_node: SameNode) -> Result<Shim, c_int> {
         ok(PMPI_Query_thread(&raw mut level))?;
     }
     Ok(Shim {
-        engine: Engine::new(same_node),
+        engine: Engine::new(settings.same_node).with_threads(settings.threads),
         world,
         kinds: Kinds::new(),
         own_comm: own,

@@ -7,11 +7,27 @@ use crate::paths::Paths;
 use crate::step::Step;
 
 /// The crates whose kernels exist once per SIMD level.
-const KERNELS: [&str; 6] = ["-p", "mpress-codec", "-p", "mpress-dfcm", "-p", "mpress-diffpack"];
+const KERNELS: [&str; 12] = [
+    "-p",
+    "mpress-codec",
+    "-p",
+    "mpress-dfcm",
+    "-p",
+    "mpress-diffpack",
+    "-p",
+    "mpress-fpc",
+    "-p",
+    "mpress-rice",
+    "-p",
+    "mpress-rle-huffman",
+];
 
 /// The steps, cheapest knowledge first.
 pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
-    let mut steps = vec![Step::new("test of all crates", test(paths, "test"))];
+    let mut all = test(paths, "test");
+    // What is no default of the engine, but what the shim has.
+    all.args(["--features", "mpress/rayon"]);
+    let mut steps = vec![Step::new("test of all crates", all)];
     for level in ["scalar", "avx2"] {
         let name = format!("test of the kernels, level {level}");
         if level == "avx2" && !has_avx2() {

@@ -10,3 +10,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 pub use mpress_codec::frame::Header;
 pub use mpress_dfcm as dfcm;
 pub use mpress_diffpack as diffpack;
+pub use mpress_fpc as fpc;
+pub use mpress_lzo_compat as lzo_compat;
+pub use mpress_rice as rice;
+pub use mpress_rle_huffman as rle_huffman;

@@ -1,0 +1,35 @@
+//! The mode of interleaved lanes: element *i* of a message belongs to lane *i* mod *K*, and each lane is predicted
+//! from itself alone. Codecs 19 and 20 (format, section 10).
+//!
+//! Lanes do two things. What they hold does not depend on each other, so that a vector of elements is predicted at
+//! once. And where records of *K* fields, or of a part of *K*, follow each other, a lane is one field: it knows
+//! beforehand where in the record it is, which the hash of the plain codec has to find out. So a lane needs no table of
+//! many lines; it has one.
+
+mod block;
+mod decode;
+mod encode;
+mod format;
+mod head;
+mod kernel;
+mod past;
+mod predictor;
+mod probe;
+mod window;
+
+pub use decode::Decoder;
+pub use encode::{Encoder, Lanes};
+pub(crate) use format::GROUP;
+
+/// The facts of codec 19: elements of 64 bits.
+pub type Lanes64 = Lanes<u64>;
+/// The facts of codec 20: elements of 32 bits.
+pub type Lanes32 = Lanes<u32>;
+/// Encodes 64-bit elements.
+pub type Encoder64 = Encoder<u64>;
+/// Encodes 32-bit elements.
+pub type Encoder32 = Encoder<u32>;
+/// Decodes 64-bit elements.
+pub type Decoder64 = Decoder<u64>;
+/// Decodes 32-bit elements.
+pub type Decoder32 = Decoder<u32>;

@@ -1,0 +1,33 @@
+//! A block: eight groups of words, each the size of a vector.
+#![forbid(unsafe_code)]
+
+use super::format::{BLOCK, GROUP, GROUPS};
+use crate::word::Word;
+
+/// The bytes of a group of words, little-endian.
+pub(super) type Group = [u8; GROUP];
+
+/// The groups of a block.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Block(pub(super) [Group; GROUPS]);
+
+impl Block {
+    pub(super) const ZERO: Self = Self([[0; GROUP]; GROUPS]);
+
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        self.0.as_flattened_mut()
+    }
+}
+
+/// The width in bits of each group's words.
+pub(super) type Widths = [u8; GROUPS];
+
+/// Packed groups one behind the other, and room behind them: two groups' bytes can be accessed wherever a group starts.
+pub(super) type Body = [u8; BLOCK + GROUP];
+
+/// The bytes that words of this width take, of a group of `len` raw bytes (format, section 10.5).
+#[inline(always)]
+pub(super) fn packed_bytes<W: Word>(len: usize, width: u8) -> usize {
+    (len / W::WIDTH * usize::from(width)).div_ceil(8)
+}

@@ -1,0 +1,172 @@
+//! The receiving side.
+#![forbid(unsafe_code)]
+
+use super::block::{Block, Body, packed_bytes};
+use super::format::{BLOCK, GROUP, HEADER, LANES_MASK, MORE_LANES, RAW_LEN_SHIFT, VERSION};
+use super::head;
+use super::kernel::{self, Kernel, Work};
+use super::past::Past;
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
+use mpress_codec::simd::Level;
+use mpress_codec::{Decode, DecodeError, Full, Out};
+
+/// Decodes messages of words `W`. It remembers nothing of them.
+#[derive(Clone, Debug)]
+pub struct Decoder<W> {
+    level: Level,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Decoder<W> {
+    /// A decoder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { level: Level::detect(), word: PhantomData }
+    }
+
+    /// The same with a kernel of this level. The result is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<W: Word> Default for Decoder<W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: Word> Decode for Decoder<W> {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let start = out.len();
+        let result = kernel::with::<W, _>(self.level, Message { wire: Wire { bytes: wire, at: 0 }, out });
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
+    }
+
+    /// Does nothing: a decoder remembers no message.
+    fn reset(&mut self) {}
+}
+
+struct Message<'a, 'b> {
+    wire: Wire<'a>,
+    out: &'a mut Out<'b>,
+}
+
+impl<W: Word> Work<W> for Message<'_, '_> {
+    type Output = Result<(), DecodeError>;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), DecodeError> {
+        let Self { mut wire, out } = self;
+        let raw_len = out.remaining();
+        let full = |Full| DecodeError::new(Length, wire.bytes.len());
+        let lanes = header::<W>(&mut wire, raw_len)?;
+        let mut past = Past::START;
+        let mut residuals = Block::ZERO;
+        let mut left = raw_len / W::WIDTH * W::WIDTH;
+        while left > 0 {
+            let len = left.min(BLOCK);
+            block::<W, K>(kernel, &mut wire, len, &mut residuals)?;
+            kernel.restore(&residuals, lanes, &mut past);
+            if len == BLOCK {
+                past.block().iter().try_for_each(|group| out.store(group, GROUP)).map_err(full)?;
+                past.advance();
+            } else {
+                out.extend_from_slice(&past.block().as_flattened()[..len]).map_err(full)?;
+            }
+            left -= len;
+        }
+        out.extend_from_slice(wire.take(raw_len % W::WIDTH)?).map_err(full)?;
+        if wire.at < wire.bytes.len() { Err(DecodeError::new(Length, wire.at)) } else { Ok(()) }
+    }
+}
+
+/// Reads the header and gives the number of lanes (format, section 10.2).
+#[inline(always)]
+fn header<W: Word>(wire: &mut Wire<'_>, raw_len: usize) -> Result<usize, DecodeError> {
+    if wire.take(1)? != [VERSION] {
+        return Err(DecodeError::new(Unsupported, 0));
+    }
+    let byte = wire.take(HEADER - 1)?.first().copied().unwrap_or(0);
+    if usize::from(byte >> RAW_LEN_SHIFT) != raw_len % 8 {
+        return Err(DecodeError::new(Length, 1));
+    }
+    match usize::from(byte & LANES_MASK) {
+        more @ 0..=MORE_LANES => Ok(W::PER_GROUP + more),
+        _ => Err(DecodeError::new(Corrupt, 1)),
+    }
+}
+
+/// Reads a block of `len` raw bytes. Residuals behind it are arbitrary.
+#[inline(always)]
+fn block<W: Word, K: Kernel<W>>(
+    kernel: K,
+    wire: &mut Wire<'_>,
+    len: usize,
+    residuals: &mut Block,
+) -> Result<(), DecodeError> {
+    let at = wire.at;
+    let groups = len.div_ceil(GROUP);
+    let corrupt = DecodeError::new(Corrupt, at);
+    let head = wire.take_number(head::bytes(groups))?;
+    let widths = head::to_widths::<W>(head).ok_or(corrupt)?;
+    if widths[groups..].iter().any(|width| *width != 0) {
+        return Err(corrupt);
+    }
+    let last = len - (groups - 1) * GROUP;
+    let body_len = widths[..groups - 1].iter().map(|width| packed_bytes::<W>(GROUP, *width)).sum::<usize>()
+        + packed_bytes::<W>(last, widths[groups - 1]);
+    let rest = &wire.bytes[wire.at..];
+    let body = wire.take(body_len)?;
+    let used = last / W::WIDTH * usize::from(widths[groups - 1]) % 8;
+    if used > 0 && body.last().is_some_and(|byte| byte >> used != 0) {
+        return Err(DecodeError::new(Corrupt, wire.at - 1));
+    }
+    // Near the wire's end there may be no room behind the body: a copy has it.
+    let mut copy;
+    let body: &Body = match rest.first_chunk() {
+        Some(body) => body,
+        None => {
+            copy = [0; size_of::<Body>()];
+            copy[..body.len()].copy_from_slice(body);
+            &copy
+        }
+    };
+    kernel.unpack(body, widths, residuals);
+    Ok(())
+}
+
+/// The wire and how far it has been read.
+struct Wire<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Wire<'a> {
+    #[inline(always)]
+    fn take(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
+        let taken = self.bytes[self.at..].get(..len).ok_or(DecodeError::new(Truncated, self.bytes.len()))?;
+        self.at += len;
+        Ok(taken)
+    }
+
+    /// Takes a number of `len` bytes, fewer than 8.
+    #[inline(always)]
+    fn take_number(&mut self, len: usize) -> Result<u64, DecodeError> {
+        let rest = &self.bytes[self.at..];
+        let taken = self.take(len)?;
+        // A load of eight bytes; copying fewer to a `u64` first would cost more than all else in the block's head.
+        let number = match rest.first_chunk() {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => taken.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+        };
+        Ok(number & !(u64::MAX << (8 * len)))
+    }
+}

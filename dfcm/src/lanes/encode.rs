@@ -1,0 +1,125 @@
+//! The sending side, and the facts of the codec.
+#![forbid(unsafe_code)]
+
+use super::block::Block;
+use super::format::{BLOCK, CODE_BITS, GROUP, HEADER, RAW_LEN_SHIFT, VERSION};
+use super::kernel::{self, Kernel, Work};
+use super::window::Window;
+use super::{head, probe};
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::simd::Level;
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+
+/// The facts of the codec for one word: [`Lanes64`](super::Lanes64), [`Lanes32`](super::Lanes32).
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes<W>(PhantomData<W>);
+
+impl<W: Word> Codec for Lanes<W> {
+    const ID: CodecId = W::LANES_ID;
+    const NAME: &'static str = W::LANES_NAME;
+    const WIDTH: usize = W::WIDTH;
+    const STATEFUL: bool = false;
+
+    /// `raw_len`, six bits for each group of 64 bytes, and 2 (format, section 10.6).
+    fn max_encoded_len(raw_len: usize) -> Option<usize> {
+        let groups = (raw_len / W::WIDTH).div_ceil(W::PER_GROUP);
+        raw_len
+            .checked_add((groups / 4).checked_mul(3)? + (groups % 4 * CODE_BITS).div_ceil(8))?
+            .checked_add(HEADER)
+    }
+}
+
+/// Encodes messages of words `W`. It remembers nothing of them.
+#[derive(Clone, Debug)]
+pub struct Encoder<W> {
+    level: Level,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Encoder<W> {
+    /// An encoder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { level: Level::detect(), word: PhantomData }
+    }
+
+    /// The same with a kernel of this level. The wire is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<W: Word> Default for Encoder<W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: Word> Encode for Encoder<W> {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        Lanes::<W>::max_encoded_len(raw_len)
+    }
+
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
+        let error = EncodeError::new(needed, out.remaining());
+        if needed > out.remaining() {
+            return Err(error);
+        }
+        // From here on nothing can fail: there is room for all that follows.
+        kernel::with::<W, _>(self.level, Message { raw, out }).map_err(|_| error)
+    }
+
+    /// Does nothing: an encoder remembers no message.
+    fn reset(&mut self) {}
+}
+
+struct Message<'a, 'b> {
+    raw: &'a [u8],
+    out: &'a mut Out<'b>,
+}
+
+impl<W: Word> Work<W> for Message<'_, '_> {
+    type Output = Result<(), Full>;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
+        let Self { raw, out } = self;
+        let (words, tail) = raw.split_at(raw.len() / W::WIDTH * W::WIDTH);
+        let lanes = probe::lanes(kernel, words);
+        out.extend_from_slice(&[
+            VERSION,
+            (lanes - W::PER_GROUP) as u8 | ((raw.len() % 8) as u8) << RAW_LEN_SHIFT,
+        ])?;
+        let mut edge = Window::ZERO;
+        let mut residuals = Block::ZERO;
+        for at in (0..words.len()).step_by(BLOCK) {
+            let len = (words.len() - at).min(BLOCK);
+            kernel.residuals(edge.of(words, at), lanes, &mut residuals);
+            if len == BLOCK {
+                // The same, but with a length that the compiler sees.
+                block(kernel, &residuals, BLOCK, out)?;
+            } else {
+                residuals.bytes_mut()[len..].fill(0);
+                block(kernel, &residuals, len, out)?;
+            }
+        }
+        out.extend_from_slice(tail)
+    }
+}
+
+/// Appends a block of `len` raw bytes. Residuals behind it are zero.
+#[inline(always)]
+fn block<W: Word, K: Kernel<W>>(
+    kernel: K,
+    residuals: &Block,
+    len: usize,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let widths = kernel.widths(residuals);
+    out.store(&head::from_widths::<W>(widths).to_le_bytes(), head::bytes(len.div_ceil(GROUP)))?;
+    kernel.pack(residuals, widths, len, out)
+}

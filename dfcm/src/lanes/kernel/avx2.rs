@@ -1,0 +1,53 @@
+//! The kernel for AVX2, half a group in a vector. Bits are unpacked as in the portable kernel.
+
+mod pack;
+mod predict;
+mod vector;
+
+use super::scalar::Scalar;
+use super::{Kernel, Work};
+use crate::lanes::block::{Block, Body, Widths};
+use crate::lanes::past::Past;
+use crate::lanes::probe::Sample;
+use crate::lanes::window::View;
+use crate::word::Word;
+use mpress_codec::{Full, Out};
+
+/// Proof that the machine has the instructions of the level `avx2`: only [`enter`] makes one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Avx2(());
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn enter<W: Word, T: Work<W>>(work: T) -> T::Output {
+    work.run(Avx2(()))
+}
+
+impl<W: Word> Kernel<W> for Avx2 {
+    #[inline(always)]
+    fn residuals(self, window: View<'_>, lanes: usize, residuals: &mut Block) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::residuals::<W>(window, lanes, residuals) }
+    }
+    #[inline(always)]
+    fn restore(self, residuals: &Block, lanes: usize, past: &mut Past) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::restore::<W>(residuals, lanes, past) }
+    }
+    #[inline(always)]
+    fn widths(self, residuals: &Block) -> Widths {
+        Kernel::<W>::widths(Scalar, residuals)
+    }
+    #[inline(always)]
+    fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { pack::pack::<W>(residuals, widths, len, out) }
+    }
+    #[inline(always)]
+    fn unpack(self, body: &Body, widths: Widths, residuals: &mut Block) {
+        Kernel::<W>::unpack(Scalar, body, widths, residuals)
+    }
+    #[inline(always)]
+    fn bits(self, samples: &[&Sample], lanes: usize) -> u32 {
+        Kernel::<W>::bits(Scalar, samples, lanes)
+    }
+}

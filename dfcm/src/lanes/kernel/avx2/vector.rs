@@ -1,0 +1,113 @@
+//! Vectors of words: the instructions of each word's width under one name, and the load and the store.
+
+use crate::word::Word;
+use core::arch::x86_64::*;
+
+pub(super) type V = __m256i;
+
+/// Bytes of a vector.
+pub(super) const VECTOR: usize = 32;
+/// The bytes of a vector.
+pub(super) type Bytes = [u8; VECTOR];
+/// Bytes of half a vector.
+pub(super) const HALF: usize = 16;
+/// The bytes of half a vector.
+pub(super) type Half = [u8; HALF];
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn load(bytes: &Bytes) -> V {
+    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn store(bytes: &mut Bytes, v: V) {
+    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn load_half(bytes: &Half) -> __m128i {
+    // SAFETY: the 16 bytes of the array are readable; the load asks for no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn store_half(bytes: &mut Half, v: __m128i) {
+    // SAFETY: the 16 bytes of the array are writable; the store asks for no alignment.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
+}
+
+/// A number in every lane of 64 bits.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn splat(number: i64) -> V {
+    _mm256_set1_epi64x(number)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn add<W: Word>(a: V, b: V) -> V {
+    if W::BITS == 64 { _mm256_add_epi64(a, b) } else { _mm256_add_epi32(a, b) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn sub<W: Word>(a: V, b: V) -> V {
+    if W::BITS == 64 { _mm256_sub_epi64(a, b) } else { _mm256_sub_epi32(a, b) }
+}
+
+/// `v` where `a` and `b` agree in their `bits` most significant bits, else 0.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn where_agreed<W: Word>(v: V, a: V, b: V, bits: u32) -> V {
+    let differing = _mm256_xor_si256(a, b);
+    let zero = _mm256_setzero_si256();
+    let rest = _mm_cvtsi32_si128((W::BITS - bits) as i32);
+    let agreed = if W::BITS == 64 {
+        _mm256_cmpeq_epi64(_mm256_srl_epi64(differing, rest), zero)
+    } else {
+        _mm256_cmpeq_epi32(_mm256_srl_epi32(differing, rest), zero)
+    };
+    _mm256_and_si256(v, agreed)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn zigzag<W: Word>(d: V) -> V {
+    let zero = _mm256_setzero_si256();
+    let sign = if W::BITS == 64 { _mm256_cmpgt_epi64(zero, d) } else { _mm256_cmpgt_epi32(zero, d) };
+    _mm256_xor_si256(add::<W>(d, d), sign)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn unzigzag<W: Word>(z: V) -> V {
+    let (half, one) = if W::BITS == 64 {
+        (_mm256_srli_epi64::<1>(z), _mm256_set1_epi64x(1))
+    } else {
+        (_mm256_srli_epi32::<1>(z), _mm256_set1_epi32(1))
+    };
+    _mm256_xor_si256(half, sub::<W>(_mm256_setzero_si256(), _mm256_and_si256(z, one)))
+}
+
+/// Which 32-bit parts of two vectors in a row form the vector that starts at part `from` (0 to 7).
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn starting_at(from: usize) -> V {
+    _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(from as i32))
+}
+
+/// Those parts of `first` and `second`, which follows it, that [`starting_at`] says.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn pick(first: V, numbers: V, second: V) -> V {
+    let of_second = _mm256_cmpgt_epi32(numbers, _mm256_set1_epi32(7));
+    let (first, second) =
+        (_mm256_permutevar8x32_epi32(first, numbers), _mm256_permutevar8x32_epi32(second, numbers));
+    _mm256_blendv_epi8(first, second, of_second)
+}

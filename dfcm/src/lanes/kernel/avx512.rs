@@ -1,0 +1,55 @@
+//! The kernel for AVX-512, a group in a vector.
+
+mod pack;
+mod predict;
+mod vector;
+
+use super::{Kernel, Work};
+use crate::lanes::block::{Block, Body, Widths};
+use crate::lanes::past::Past;
+use crate::lanes::probe::Sample;
+use crate::lanes::window::View;
+use crate::word::Word;
+use mpress_codec::{Full, Out};
+
+/// Proof that the machine has the instructions of the level `avx512`: only [`enter`] makes one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Avx512(());
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn enter<W: Word, T: Work<W>>(work: T) -> T::Output {
+    work.run(Avx512(()))
+}
+
+impl<W: Word> Kernel<W> for Avx512 {
+    #[inline(always)]
+    fn residuals(self, window: View<'_>, lanes: usize, residuals: &mut Block) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::residuals::<W>(window, lanes, residuals) }
+    }
+    #[inline(always)]
+    fn restore(self, residuals: &Block, lanes: usize, past: &mut Past) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::restore::<W>(residuals, lanes, past) }
+    }
+    #[inline(always)]
+    fn widths(self, residuals: &Block) -> Widths {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::widths::<W>(residuals) }
+    }
+    #[inline(always)]
+    fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { pack::pack::<W>(residuals, widths, len, out) }
+    }
+    #[inline(always)]
+    fn unpack(self, body: &Body, widths: Widths, residuals: &mut Block) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { pack::unpack::<W>(body, widths, residuals) }
+    }
+    #[inline(always)]
+    fn bits(self, samples: &[&Sample], lanes: usize) -> u32 {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { predict::bits::<W>(samples, lanes) }
+    }
+}

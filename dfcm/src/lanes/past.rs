@@ -1,0 +1,44 @@
+//! What a decoder knows of its lanes: their last elements, differences and predictions.
+#![forbid(unsafe_code)]
+
+use super::block::Group;
+use super::format::{GROUP, GROUPS, MORE_LANES};
+
+/// Groups before a block that hold the last element of each lane.
+pub(super) const BEFORE: usize = 1 + MORE_LANES * 8 / GROUP;
+
+/// For the elements of a block and for those before it, group by group.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Past {
+    pub(super) elements: Row,
+    /// How much each is above the one before in its lane.
+    pub(super) differences: Row,
+    /// What each predicts for the next one in its lane.
+    pub(super) predictions: Row,
+}
+
+/// Groups, the block's behind those before it.
+pub(super) type Row = [Group; BEFORE + GROUPS];
+
+impl Past {
+    /// Before a message all is zero.
+    pub(super) const START: Self = {
+        let zero = [[0; GROUP]; BEFORE + GROUPS];
+        Self { elements: zero, differences: zero, predictions: zero }
+    };
+
+    /// Makes room for the next block.
+    #[inline(always)]
+    pub(super) fn advance(&mut self) {
+        for row in [&mut self.elements, &mut self.differences, &mut self.predictions] {
+            row.copy_within(GROUPS.., 0);
+        }
+    }
+
+    /// The elements of the block.
+    #[inline(always)]
+    pub(super) fn block(&self) -> &[Group] {
+        &self.elements[BEFORE..]
+    }
+}

@@ -1,0 +1,146 @@
+//! Interleaved lanes: the suite of `mpress-codec`, the wire's edges, random messages and wires.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+
+use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
+use mpress_codec::conformance::{self, decode, encode, families, levels};
+use mpress_codec::{Codec, DecodeErrorKind};
+use mpress_dfcm::Word;
+use mpress_dfcm::lanes::{Decoder, Decoder32, Decoder64, Encoder, Encoder32, Encoder64, Lanes};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn suite<W: Word>() {
+    for level in levels() {
+        conformance::run::<Lanes<W>, _, _>(|| {
+            (Encoder::<W>::new().with_level(level), Decoder::<W>::new().with_level(level))
+        });
+    }
+}
+
+#[test]
+fn suite_of_doubles() {
+    suite::<u64>();
+}
+
+#[test]
+fn suite_of_floats() {
+    suite::<u32>();
+}
+
+#[test]
+fn facts() {
+    assert_eq!((Lanes::<u64>::ID.0, Lanes::<u64>::NAME, Lanes::<u64>::WIDTH), (19, "dfcm-lanes", 8));
+    assert_eq!((Lanes::<u32>::ID.0, Lanes::<u32>::NAME, Lanes::<u32>::WIDTH), (20, "dfcm32-lanes", 4));
+    const { assert!(!Lanes::<u64>::STATEFUL) };
+}
+
+#[test]
+fn an_empty_message_is_a_header_and_a_tail_travels_as_it_is() {
+    assert_eq!(encode(&mut Encoder64::new(), b""), [1, 0]);
+    assert_eq!(encode(&mut Encoder64::new(), b"seven b"), *b"\x01\xe0seven b");
+    // A header, a group of width 0, the tail.
+    assert_eq!(encode(&mut Encoder32::new(), &[0, 0, 0, 0, 7, 8, 9]), [1, 0xe0, 0, 7, 8, 9]);
+    // Three elements of width 8 (code 1): the zigzag of 1, 2 and -1.
+    let raw = [1, 2, -1].map(i64::to_le_bytes).concat();
+    assert_eq!(encode(&mut Encoder64::new(), &raw), [1, 0, 1, 2, 4, 1]);
+}
+
+fn refused<W: Word>(wire: &[u8], len: usize, kind: DecodeErrorKind) {
+    for level in levels() {
+        let result = decode(&mut Decoder::<W>::new().with_level(level), wire, len);
+        assert_eq!(result, Err(kind), "{wire:?}, {level:?}");
+    }
+}
+
+#[test]
+fn each_kind_of_error_has_its_wire() {
+    let raw = [1, 2, -1].map(i64::to_le_bytes).concat();
+    let wire = encode(&mut Encoder64::new(), &raw);
+    assert_eq!(wire, [1, 0, 1, 2, 4, 1]);
+    (0..wire.len()).for_each(|len| refused::<u64>(&wire[..len], 24, Truncated));
+    refused::<u64>(&[2, 0, 1, 2, 4, 1], 24, Unsupported);
+    refused::<u64>(&[0], 24, Unsupported);
+    refused::<u64>(&wire, 25, Length);
+    refused::<u64>(&wire, 16, Length);
+    refused::<u64>(&[1, 0, 1, 2, 4, 1, 0], 24, Length);
+    (25..32).for_each(|more| refused::<u64>(&[1, more, 1, 2, 4, 1], 24, Corrupt));
+    // The widest code, and one more.
+    refused::<u64>(&[1, 0, 57, 2, 4, 1], 24, Truncated);
+    refused::<u64>(&[1, 0, 58, 2, 4, 1], 24, Corrupt);
+    refused::<u32>(&[1, 0, 29, 2, 4, 1], 24, Truncated);
+    refused::<u32>(&[1, 0, 30, 2, 4, 1], 24, Corrupt);
+    // Unused bits of the head, and of the last group: three elements of width 9 take 27 bits.
+    refused::<u64>(&[1, 0, 1 | 0x40, 2, 4, 1], 24, Corrupt);
+    assert!(decode(&mut Decoder64::new(), &[1, 0, 2, 2, 4, 1, 4], 24).is_ok());
+    (3..8).for_each(|bit| refused::<u64>(&[1, 0, 2, 2, 4, 1, 1 << bit], 24, Corrupt));
+}
+
+#[test]
+fn another_raw_length_is_refused() {
+    let raw = conformance::random_bytes(5, 1600);
+    let wire = encode(&mut Encoder32::new(), &raw);
+    for len in (raw.len() - 80..raw.len() + 80).filter(|len| *len != raw.len()) {
+        let error = decode(&mut Decoder32::new(), &wire, len).map(|raw| raw.len());
+        let expected = [Length, Truncated, Corrupt].map(Err);
+        assert!(expected[..if len % 8 == 0 { 3 } else { 1 }].contains(&error), "{len} bytes: {error:?}");
+    }
+}
+
+/// Messages: noise, families of data, and any two of them in a row.
+fn message() -> impl Strategy<Value = Vec<u8>> {
+    let smooth = (any::<f64>(), any::<f64>(), 1..40_u32, 0..900_u32).prop_map(|(start, step, record, n)| {
+        let value = |i: u32| start + step * f64::from(i / record) + f64::from(i % record);
+        (0..n).flat_map(|i| value(i).to_le_bytes()).collect::<Vec<u8>>()
+    });
+    let family = (proptest::sample::select(families().to_vec()), 0..9000_usize)
+        .prop_map(|((_, generate), len)| generate(len));
+    let one = prop_oneof![vec(any::<u8>(), 0..5000), smooth, family].boxed();
+    (one.clone(), prop_oneof![Just(Vec::new()), one]).prop_map(|(first, second)| [first, second].concat())
+}
+
+fn comes_back<W: Word>(raw: &[u8]) {
+    let expected = encode(&mut Encoder::<W>::new(), raw);
+    for level in levels() {
+        assert!(encode(&mut Encoder::<W>::new().with_level(level), raw) == expected, "{level:?}");
+        assert!(
+            decode(&mut Decoder::<W>::new().with_level(level), &expected, raw.len()).as_deref() == Ok(raw)
+        );
+    }
+}
+
+/// Whatever a wire is, every level makes the same of it.
+fn hostile<W: Word>(wire: &[u8], len: usize) {
+    let results: Vec<_> = levels()
+        .into_iter()
+        .map(|level| decode(&mut Decoder::<W>::new().with_level(level), wire, len))
+        .collect();
+    assert!(results.iter().all(|result| *result == results[0]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn messages_come_back(raw in message()) {
+        comes_back::<u64>(&raw);
+        comes_back::<u32>(&raw);
+    }
+
+    #[test]
+    fn hostile_wires_do_no_harm(more in 0..25_u8, tail in 0..8_u8, body in vec(any::<u8>(), 0..3000), n in 0..600_usize) {
+        let wire = [&[1, more | tail << 5], &body[..]].concat();
+        // A length that the header does not refuse at once.
+        let len = n * 8 + usize::from(tail);
+        hostile::<u64>(&wire, len);
+        hostile::<u32>(&wire, len);
+    }
+
+    #[test]
+    fn a_changed_byte_does_no_harm(raw in message(), at in any::<usize>(), to in any::<u8>()) {
+        let mut wire = encode(&mut Encoder64::new(), &raw);
+        let at = at % wire.len();
+        wire[at] = to;
+        hostile::<u64>(&wire, raw.len());
+        hostile::<u32>(&wire, raw.len());
+    }
+}

@@ -1,0 +1,120 @@
+//! The kernels of interleaved lanes write, byte for byte, what the format says: they are compared with a second writing
+//! of it, at every level; and read what it writes, in every number of lanes. The bound is reached.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+
+#[path = "support/lanes.rs"]
+mod model;
+#[path = "support/real.rs"]
+mod real;
+
+use model::Model;
+use mpress_codec::conformance::{decode, encode, families, levels};
+use mpress_codec::{Codec, Encode};
+use mpress_dfcm::Word;
+use mpress_dfcm::lanes::{Decoder, Encoder, Encoder32, Lanes};
+
+/// Lengths around groups of 64 bytes, blocks of 512, what a prediction looks back at, and what a choice of lanes needs.
+const LENGTHS: [usize; 20] =
+    [0, 3, 8, 9, 63, 64, 72, 127, 136, 511, 512, 520, 575, 576, 584, 767, 1280, 2047, 2056, 9003];
+
+fn check<W: Word>(raw: &[u8], what: &str) {
+    let model = Model { width: W::BITS as usize };
+    let expected = model.message(raw, model.choice(raw));
+    for level in levels() {
+        let wire = encode(&mut Encoder::<W>::new().with_level(level), raw);
+        assert!(wire == expected, "{what}, {} bytes, {level:?}", raw.len());
+        assert!(decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len()).as_deref() == Ok(raw));
+    }
+}
+
+fn any_lanes<W: Word>(raw: &[u8], what: &str) {
+    let model = Model { width: W::BITS as usize };
+    for lanes in model.group()..=model.group() + 24 {
+        let wire = model.message(raw, lanes);
+        for level in levels() {
+            let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len());
+            assert!(back.as_deref() == Ok(raw), "{what}, {lanes} lanes, {level:?}");
+        }
+    }
+}
+
+#[test]
+fn families_are_written_as_the_format_says() {
+    for (name, generate) in families() {
+        for len in LENGTHS {
+            check::<u64>(&generate(len), name);
+            check::<u32>(&generate(len), name);
+        }
+    }
+}
+
+#[test]
+fn real_messages_are_written_as_the_format_says() {
+    for (name, raw) in real::samples() {
+        check::<u64>(raw, name);
+        check::<u32>(raw, name);
+    }
+}
+
+#[test]
+fn every_number_of_lanes_is_read() {
+    for (name, generate) in families() {
+        any_lanes::<u64>(&generate(1777), name);
+        any_lanes::<u32>(&generate(1777), name);
+    }
+}
+
+/// Residuals of every width, in every place of a group.
+#[test]
+fn every_width_is_written_and_read() {
+    fn run<W: Word>() {
+        for width in 0..=W::BITS {
+            let raw: Vec<u8> = (0..700_u64)
+                .flat_map(|i| {
+                    let value = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - width).min(63);
+                    let value = if width == 0 { 0 } else { value };
+                    value.to_le_bytes()[..W::WIDTH].to_vec()
+                })
+                .collect();
+            check::<W>(&raw, "width");
+        }
+    }
+    run::<u64>();
+    run::<u32>();
+}
+
+/// Elements that are as far from their prediction as can be.
+fn worst<W: Word>(elements: usize) -> Vec<u8> {
+    let model = Model { width: W::BITS as usize };
+    let mut values = Vec::new();
+    for i in 0..elements {
+        // The choice of lanes falls on the fewest: second differences are as wide for all.
+        let prediction = model.predict(&[&values[..], &[0]].concat(), i, model.group());
+        values.push(prediction ^ 1 << (W::BITS - 1));
+    }
+    let mut raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()[..W::WIDTH].to_vec()).collect();
+    raw.push(0xff);
+    raw
+}
+
+fn bound_is_exact<W: Word>() {
+    let group = 64 / W::WIDTH;
+    // Up to the length from which lanes are chosen.
+    for elements in [0, 1, 2, group - 1, group, group + 1, 4 * group, 575 / W::WIDTH] {
+        let raw = worst::<W>(elements);
+        let bound = Lanes::<W>::max_encoded_len(raw.len());
+        assert_eq!(bound, Some(raw.len() + (elements.div_ceil(group) * 6).div_ceil(8) + 2));
+        assert_eq!(Some(encode(&mut Encoder::<W>::new(), &raw).len()), bound, "{elements} elements");
+    }
+}
+
+#[test]
+fn the_bound_is_reached_and_never_passed() {
+    bound_is_exact::<u64>();
+    bound_is_exact::<u32>();
+    for len in [usize::MAX, usize::MAX - 2, usize::MAX / 259 * 256 + 10_000] {
+        assert_eq!(Lanes::<u64>::max_encoded_len(len), None, "{len} bytes: no bound that fits");
+    }
+    assert!(Lanes::<u64>::max_encoded_len(usize::MAX / 259 * 256 - 10_000).is_some());
+    assert_eq!(Encoder32::new().max_encoded_len(65 * 4 + 1), Some(261 + 4 + 2));
+}

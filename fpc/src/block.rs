@@ -1,0 +1,19 @@
+//! The shapes that a block passes through: words, bytes and bits of a row or a block of values.
+#![forbid(unsafe_code)]
+
+use crate::format::{ROW, ROWS};
+use crate::word::internal::Arithmetic;
+
+/// Aligned to a cache line, which is also the widest vector.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Aligned<T>(pub(crate) T);
+
+/// The words of a row.
+pub(crate) type Row<W> = [<W as Arithmetic>::Bytes; ROW];
+/// The words of a block.
+pub(crate) type Words<W> = Aligned<[Row<W>; ROWS]>;
+/// A byte for each value of a row.
+pub(crate) type RowBytes = [u8; ROW];
+/// A byte for each value of a block.
+pub(crate) type BlockBytes = Aligned<[RowBytes; ROWS]>;

@@ -1,0 +1,167 @@
+//! The sending side of the message mode, and the facts of the codec.
+#![forbid(unsafe_code)]
+
+use crate::block::{Aligned, BlockBytes, Words};
+use crate::classes::{Classes, LENGTHS};
+use crate::format::{BLOCK, HEAD, HEADER, PACKED, PLANES, RAW_LEN_SHIFT, ROW, ROWS, VERSION};
+use crate::kernel::{self, Kernel, Work};
+use crate::predictor::{Entries, Predictor};
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::simd::Level;
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+
+/// The facts of the codec for one word: [`Fpc64`](crate::Fpc64), [`Fpc32`](crate::Fpc32).
+#[derive(Clone, Copy, Debug)]
+pub struct Fpc<W>(PhantomData<W>);
+
+impl<W: Word> Codec for Fpc<W> {
+    const ID: CodecId = W::ID;
+    const NAME: &'static str = W::NAME;
+    const WIDTH: usize = W::WIDTH;
+    const STATEFUL: bool = false;
+
+    /// `raw_len`, 2 bytes for each block of 1024 values, and 2 (format, section 7).
+    fn max_encoded_len(raw_len: usize) -> Option<usize> {
+        raw_len.checked_add((raw_len / W::WIDTH).div_ceil(BLOCK) * HEAD)?.checked_add(HEADER)
+    }
+}
+
+/// Encodes messages of words `W`, each for itself. Predictors and buffers are in it: 27 KiB for doubles, half as much
+/// for single floats.
+#[derive(Clone, Debug)]
+pub struct Encoder<W: Word> {
+    predictor: Predictor<W>,
+    buffers: Buffers<W>,
+    level: Level,
+}
+
+/// What a block becomes on its way.
+#[derive(Clone, Debug)]
+struct Buffers<W: Word> {
+    residuals: Words<W>,
+    /// The length of each residual.
+    lengths: BlockBytes,
+    /// The bit planes, as the wire has them.
+    planes: [[[u8; ROW / 8]; ROWS]; PLANES],
+}
+
+impl<W: Word> Encoder<W> {
+    /// An encoder with the best kernel of this machine.
+    #[must_use]
+    pub fn new() -> Self {
+        let buffers = Buffers {
+            residuals: Aligned([[W::ZERO_BYTES; ROW]; ROWS]),
+            lengths: Aligned([[0; ROW]; ROWS]),
+            planes: [[[0; ROW / 8]; ROWS]; PLANES],
+        };
+        Self { predictor: Predictor::new(), buffers, level: Level::detect() }
+    }
+
+    /// The same with a kernel of this level. The wire is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<W: Word> Default for Encoder<W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: Word> Encode for Encoder<W> {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        Fpc::<W>::max_encoded_len(raw_len)
+    }
+
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
+        let error = EncodeError::new(needed, out.remaining());
+        if needed > out.remaining() {
+            return Err(error);
+        }
+        // From here on nothing can fail: there is room for all that follows.
+        kernel::with(self.level, Message { encoder: self, raw, out }).map_err(|_| error)
+    }
+
+    fn reset(&mut self) {}
+}
+
+/// A message to encode.
+struct Message<'a, 'o, W: Word> {
+    encoder: &'a mut Encoder<W>,
+    raw: &'a [u8],
+    out: &'a mut Out<'o>,
+}
+
+impl<W: Word> Work for Message<'_, '_, W> {
+    type Output = Result<(), Full>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> Result<(), Full> {
+        let Encoder { predictor, buffers, .. } = self.encoder;
+        let (values, tail) = W::split(self.raw);
+        let entries = Entries::for_values(values.len());
+        self.out
+            .extend_from_slice(&[VERSION, entries.log2() | ((self.raw.len() % 8) as u8) << RAW_LEN_SHIFT])?;
+        predictor.start(entries);
+        for block in values.chunks(BLOCK) {
+            encode_block(kernel, predictor, buffers, block, self.out)?;
+        }
+        self.out.extend_from_slice(tail)
+    }
+}
+
+/// Appends a block (format, section 5).
+#[inline(always)]
+fn encode_block<W: Word, K: Kernel>(
+    kernel: K,
+    predictor: &mut Predictor<W>,
+    buffers: &mut Buffers<W>,
+    values: &[W::Bytes],
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let (residuals, lengths) = (buffers.residuals.0.as_flattened_mut(), buffers.lengths.0.as_flattened_mut());
+    predictor.residuals(values, residuals, lengths);
+    // What fills up the last row takes no bytes.
+    let rows = values.len().div_ceil(ROW);
+    let fill = rows * ROW - values.len();
+    lengths[values.len()..][..fill].fill(0);
+
+    let mut counts = [0; LENGTHS];
+    let [picks, class_planes @ ..] = &mut buffers.planes;
+    for (lengths, picks) in buffers.lengths.0[..rows].iter_mut().zip(picks) {
+        *picks = kernel.count(lengths, &mut counts).to_le_bytes();
+    }
+    counts[0] -= fill as u32;
+
+    let (classes, len) = Classes::choose(counts);
+    let raw = W::bytes(values);
+    if len >= raw.len() {
+        predictor.restart();
+        out.extend_from_slice(&[0; HEAD])?;
+        return out.extend_from_slice(raw);
+    }
+    out.extend_from_slice(&classes.head().to_le_bytes())?;
+    let (codes, of_class) = (classes.codes(), classes.lengths(0));
+    for (row, lengths) in buffers.lengths.0[..rows].iter_mut().enumerate() {
+        let planes = kernel.classify(lengths, &codes, &of_class);
+        for (plane, bits) in class_planes.iter_mut().zip(planes) {
+            plane[row] = bits.to_le_bytes();
+        }
+    }
+    // The first class, to which the fill went, may have a length.
+    buffers.lengths.0.as_flattened_mut()[values.len()..][..fill].fill(0);
+    for plane in &buffers.planes[..=classes.planes()] {
+        out.extend_from_slice(&plane.as_flattened()[..values.len().div_ceil(8)])?;
+    }
+    let mut packed = [0; PACKED];
+    for (residuals, lengths) in buffers.residuals.0[..rows].iter().zip(&buffers.lengths.0) {
+        let len = kernel.pack::<W>(residuals, lengths, &mut packed);
+        out.extend_from_slice(&packed[..len.min(PACKED)])?;
+    }
+    Ok(())
+}

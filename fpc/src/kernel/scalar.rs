@@ -1,0 +1,134 @@
+//! The reference kernel: plain code, which defines what the others do.
+#![forbid(unsafe_code)]
+
+use super::Kernel;
+use crate::block::{Row, RowBytes};
+use crate::classes::LENGTHS;
+use crate::format::{MAX_CLASSES, PACKED, PICKED, ROW};
+use crate::word::Word;
+
+/// Needs no proof: every machine runs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scalar;
+
+impl Kernel for Scalar {
+    #[inline(always)]
+    fn count(self, lengths: &mut RowBytes, counts: &mut [u32; LENGTHS]) -> u64 {
+        let mut picks = 0;
+        for (group, lengths) in (0..).zip(lengths.as_chunks_mut().0) {
+            picks |= gather(u64::from_le_bytes(*lengths) >> 7) << (8 * group);
+            *lengths = lengths.map(|length| length & !PICKED);
+        }
+        for (length, count) in (0..).zip(counts) {
+            // At most 64, which a byte holds.
+            *count += u32::from(lengths.iter().map(|other| u8::from(*other == length)).sum::<u8>());
+        }
+        picks
+    }
+
+    #[inline(always)]
+    fn classify(self, lengths: &mut RowBytes, codes: &[u8; 16], of_class: &[u8; MAX_CLASSES]) -> [u64; 3] {
+        let mut planes = [0; 3];
+        for (group, lengths) in (0..).zip(lengths.as_chunks_mut().0) {
+            let codes = lengths.map(|length| codes[usize::from(length % 16)]);
+            *lengths = codes.map(|code| of_class[usize::from(code) % MAX_CLASSES]);
+            let codes = u64::from_le_bytes(codes);
+            for (bit, plane) in planes.iter_mut().enumerate() {
+                *plane |= gather(codes >> bit) << (8 * group);
+            }
+        }
+        planes
+    }
+
+    #[inline(always)]
+    fn pack<W: Word>(self, residuals: &Row<W>, lengths: &RowBytes, packed: &mut [u8; PACKED]) -> usize {
+        let mut at = 0;
+        for (residual, length) in residuals.iter().zip(lengths) {
+            // Always stores the whole word; the bytes too many are overwritten by what comes next. The remainder changes
+            // nothing. It shows the compiler that the word is within the buffer.
+            W::put(*residual, &mut packed[at % (PACKED / 2)..]);
+            at += usize::from(*length);
+        }
+        at
+    }
+
+    #[inline(always)]
+    fn lengths(self, planes: [u64; 3], of_class: &[u8; MAX_CLASSES]) -> RowBytes {
+        let [low, middle, high] = planes.map(u64::to_le_bytes);
+        let mut lengths = [0; ROW];
+        for (group, lengths) in lengths.as_chunks_mut().0.iter_mut().enumerate() {
+            let codes = scatter(low[group]) | scatter(middle[group]) << 1 | scatter(high[group]) << 2;
+            *lengths = codes.to_le_bytes().map(|code| of_class[usize::from(code) % MAX_CLASSES]);
+        }
+        lengths
+    }
+
+    #[inline(always)]
+    fn spread(self, bits: u64) -> RowBytes {
+        let mut bytes = [0; ROW];
+        for (bytes, bits) in bytes.as_chunks_mut().0.iter_mut().zip(bits.to_le_bytes()) {
+            *bytes = scatter(bits).to_le_bytes();
+        }
+        bytes
+    }
+
+    #[inline(always)]
+    fn unpack<W: Word>(self, wire: &[u8], lengths: &RowBytes, residuals: &mut Row<W>) -> usize {
+        let mut rest = wire;
+        for (residual, length) in residuals.iter_mut().zip(lengths) {
+            let window = match rest.first_chunk() {
+                Some(window) => *window,
+                None => {
+                    let mut window = [0; 8];
+                    window[..rest.len()].copy_from_slice(rest);
+                    window
+                }
+            };
+            let low_bytes = LOW_BYTES[usize::from(length % 16)];
+            *residual = W::low(u64::from_le_bytes(window) & low_bytes).to_bytes();
+            rest = rest.get(usize::from(*length)..).unwrap_or_default();
+        }
+        wire.len() - rest.len()
+    }
+}
+
+/// The lowest so many bytes of a word, by their number.
+const LOW_BYTES: [u64; 16] = {
+    let mut masks = [u64::MAX; 16];
+    let mut bytes = 0;
+    while bytes < 8 {
+        masks[bytes] = (1 << (8 * bytes)) - 1;
+        bytes += 1;
+    }
+    masks
+};
+
+/// One in each byte.
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The lowest bits of eight bytes, next to each other.
+fn gather(bytes: u64) -> u64 {
+    // Byte i comes to bit 56 + i; no two products meet in a bit.
+    (bytes & ONES).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// The inverse: eight bits, each in a byte of its own.
+fn scatter(bits: u8) -> u64 {
+    let own_bit = u64::from(bits).wrapping_mul(ONES) & 0x8040_2010_0804_0201;
+    // Any bit that is set carries into the byte's highest.
+    (own_bit + 0x7f * ONES) >> 7 & ONES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gather_undoes_scatter() {
+        for bits in 0..=u8::MAX {
+            let bytes = scatter(bits).to_le_bytes();
+            assert!((0..8).all(|at| bytes[at] == bits >> at & 1));
+            assert_eq!(gather(scatter(bits) | !ONES), bits.into());
+        }
+    }
+}

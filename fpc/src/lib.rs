@@ -1,0 +1,30 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![deny(unsafe_code)] // allowed again only in `kernel`
+
+mod block;
+mod classes;
+mod decode;
+mod encode;
+mod format;
+mod kernel;
+mod predictor;
+pub mod stream;
+mod word;
+
+pub use decode::Decoder;
+pub use encode::{Encoder, Fpc};
+pub use word::Word;
+
+/// The facts of codec 6: messages of 64-bit values.
+pub type Fpc64 = Fpc<u64>;
+/// The facts of codec 7: messages of 32-bit values.
+pub type Fpc32 = Fpc<u32>;
+/// Encodes 64-bit values.
+pub type Encoder64 = Encoder<u64>;
+/// Encodes 32-bit values.
+pub type Encoder32 = Encoder<u32>;
+/// Decodes 64-bit values.
+pub type Decoder64 = Decoder<u64>;
+/// Decodes 32-bit values.
+pub type Decoder32 = Decoder<u32>;

@@ -1,0 +1,48 @@
+//! The predictors of FPC as published: fcm and dfcm, a value at a time.
+#![forbid(unsafe_code)]
+
+use super::TableLevel;
+
+/// How far the hash of values moves on with each, and which of its bits it takes: those from this one up.
+const FCM_SHIFT: u32 = 6;
+const FCM_FROM: u32 = 48;
+/// The same for the hash of differences.
+const DFCM_SHIFT: u32 = 2;
+const DFCM_FROM: u32 = 40;
+
+/// Both predictors at work on a stream.
+pub(super) struct Predictor<'a> {
+    /// By the hash of the values before: the value that followed.
+    fcm: &'a mut [u64],
+    /// By the hash of the differences before: the difference that followed.
+    dfcm: &'a mut [u64],
+    fcm_hash: u64,
+    dfcm_hash: u64,
+    last: u64,
+}
+
+impl<'a> Predictor<'a> {
+    /// Predictors that know nothing, with tables at the front of `memory`, which has room for them.
+    pub(super) fn new(level: TableLevel, memory: &'a mut [u64]) -> Self {
+        let tables = &mut memory[..level.words()];
+        tables.fill(0);
+        let (fcm, dfcm) = tables.split_at_mut(level.words() / 2);
+        Self { fcm, dfcm, fcm_hash: 0, dfcm_hash: 0, last: 0 }
+    }
+
+    /// Foretells a value, and learns it from `reveal`, which gets the predictions of fcm and of dfcm.
+    #[inline(always)]
+    pub(super) fn step(&mut self, reveal: impl FnOnce(u64, u64) -> u64) -> u64 {
+        // The masks are the hashes' modulo; that they stand here lets the compiler see that an index is in its table.
+        let fcm = self.fcm_hash as usize & self.fcm.len().wrapping_sub(1);
+        let dfcm = self.dfcm_hash as usize & self.dfcm.len().wrapping_sub(1);
+        let value = reveal(self.fcm[fcm], self.last.wrapping_add(self.dfcm[dfcm]));
+        let difference = value.wrapping_sub(self.last);
+        self.fcm[fcm] = value;
+        self.dfcm[dfcm] = difference;
+        self.fcm_hash = self.fcm_hash << FCM_SHIFT ^ value >> FCM_FROM;
+        self.dfcm_hash = self.dfcm_hash << DFCM_SHIFT ^ difference >> DFCM_FROM;
+        self.last = value;
+        value
+    }
+}

@@ -1,0 +1,127 @@
+//! The word: what differs between 64-bit and 32-bit values.
+#![forbid(unsafe_code)]
+
+use mpress_codec::CodecId;
+
+/// A value of a message, as an unsigned integer: `u64` for doubles, `u32` for single floats.
+///
+/// Sealed, for each word has a wire format and a codec id of its own.
+pub trait Word: internal::Arithmetic {
+    /// The codec id of this word's wire format.
+    const ID: CodecId;
+    /// The name of this word's codec.
+    const NAME: &'static str;
+    /// Bits of a word.
+    const BITS: u32;
+    /// Most significant bits that the hashes look at: the sign and the exponent of a float (format, section 3).
+    const TOP_BITS: u32;
+    /// Bytes of a word.
+    const WIDTH: usize = Self::BITS as usize / 8;
+}
+
+impl Word for u64 {
+    const ID: CodecId = CodecId::FPC_F64;
+    const NAME: &'static str = "fpc";
+    const BITS: u32 = Self::BITS;
+    const TOP_BITS: u32 = 12;
+}
+
+impl Word for u32 {
+    const ID: CodecId = CodecId::FPC_F32;
+    const NAME: &'static str = "fpc32";
+    const BITS: u32 = Self::BITS;
+    const TOP_BITS: u32 = 9;
+}
+
+pub(crate) mod internal {
+    use core::fmt::Debug;
+    use core::ops::BitXor;
+
+    /// What unsigned integers have in common.
+    pub trait Arithmetic: Copy + Ord + Debug + BitXor<Output = Self> {
+        const ZERO: Self;
+        /// The bytes of zero.
+        const ZERO_BYTES: Self::Bytes;
+        /// The little-endian bytes of one word.
+        type Bytes: Copy + Debug;
+
+        /// The whole words of `raw`, and the bytes that are left.
+        fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]);
+        /// The bytes of words.
+        fn bytes(words: &[Self::Bytes]) -> &[u8];
+        fn bytes_mut(words: &mut [Self::Bytes]) -> &mut [u8];
+        fn from_bytes(bytes: Self::Bytes) -> Self;
+        fn to_bytes(self) -> Self::Bytes;
+        /// The word in the low bits of a larger one.
+        fn low(bits: u64) -> Self;
+        /// Writes these bytes to the front of a buffer that has room for them.
+        fn put(bytes: Self::Bytes, buffer: &mut [u8]);
+        fn plus(self, other: Self) -> Self;
+        fn minus(self, other: Self) -> Self;
+        /// The most significant `bits` bits, as a number.
+        fn top(self, bits: u32) -> usize;
+        /// Bytes that hold all bits that are set.
+        fn byte_len(self) -> u8;
+    }
+}
+use internal::Arithmetic;
+
+macro_rules! arithmetic {
+    ($word:ty) => {
+        impl Arithmetic for $word {
+            const ZERO: Self = 0;
+            const ZERO_BYTES: Self::Bytes = [0; size_of::<$word>()];
+            type Bytes = [u8; size_of::<$word>()];
+
+            #[inline(always)]
+            fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]) {
+                raw.as_chunks()
+            }
+            #[inline(always)]
+            fn bytes(words: &[Self::Bytes]) -> &[u8] {
+                words.as_flattened()
+            }
+            #[inline(always)]
+            fn bytes_mut(words: &mut [Self::Bytes]) -> &mut [u8] {
+                words.as_flattened_mut()
+            }
+            #[inline(always)]
+            fn from_bytes(bytes: Self::Bytes) -> Self {
+                Self::from_le_bytes(bytes)
+            }
+            #[inline(always)]
+            fn to_bytes(self) -> Self::Bytes {
+                self.to_le_bytes()
+            }
+            #[inline(always)]
+            fn low(bits: u64) -> Self {
+                bits as Self
+            }
+            #[inline(always)]
+            fn put(bytes: Self::Bytes, buffer: &mut [u8]) {
+                if let Some(room) = buffer.first_chunk_mut() {
+                    *room = bytes;
+                }
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn top(self, bits: u32) -> usize {
+                (self >> (<$word>::BITS - bits)) as usize
+            }
+            #[inline(always)]
+            fn byte_len(self) -> u8 {
+                (<$word>::BITS - self.leading_zeros()).div_ceil(8) as u8
+            }
+        }
+    };
+}
+
+arithmetic!(u64);
+arithmetic!(u32);

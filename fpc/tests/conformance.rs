@@ -1,0 +1,36 @@
+//! The suite of `mpress-codec`, for both words, at every level.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+
+use mpress_codec::conformance;
+use mpress_fpc::stream::{self, FpcStream, TableLevel};
+use mpress_fpc::{Decoder, Encoder, Fpc, Word};
+
+fn messages<W: Word>() {
+    for level in conformance::levels() {
+        conformance::run::<Fpc<W>, _, _>(|| {
+            (Encoder::<W>::new().with_level(level), Decoder::<W>::new().with_level(level))
+        });
+    }
+}
+
+#[test]
+fn doubles() {
+    messages::<u64>();
+}
+
+#[test]
+fn floats() {
+    messages::<u32>();
+}
+
+#[test]
+fn streams() {
+    for level in conformance::levels() {
+        conformance::run::<FpcStream, _, _>(|| {
+            let tables = TableLevel::new(9).unwrap();
+            let memory = vec![0xdead_beef; tables.words()];
+            let encoder = stream::Encoder::new(memory.clone(), tables).unwrap().with_level(level);
+            (encoder, stream::Decoder::new(memory, tables).unwrap().with_level(level))
+        });
+    }
+}

@@ -1,0 +1,72 @@
+//! Every message of a corpus of real ones comes back, where it lies beside the repository.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+
+use mpress_codec::conformance::{decode, encode, levels};
+use mpress_codec::{Decode, Encode};
+use mpress_fpc::stream::{self, TableLevel};
+use mpress_fpc::{Decoder, Encoder, Word};
+use std::fs;
+use std::path::Path;
+
+/// Sends messages and gives their ratio.
+fn run<'a>(messages: impl Iterator<Item = &'a [u8]>, pair: (impl Encode, impl Decode), what: &str) -> f64 {
+    let (mut encoder, mut decoder) = pair;
+    let mut lens = (0, 0);
+    for raw in messages {
+        let wire = encode(&mut encoder, raw);
+        assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(raw), "{what}");
+        lens = (lens.0 + raw.len(), lens.1 + wire.len());
+    }
+    lens.0 as f64 / lens.1 as f64
+}
+
+fn messages<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, what: &str) -> f64 {
+    let run = |level| {
+        let pair = (Encoder::<W>::new().with_level(level), Decoder::<W>::new().with_level(level));
+        run(messages.clone(), pair, what)
+    };
+    levels().into_iter().map(run).fold(0.0, f64::max)
+}
+
+fn streams<'a>(messages: impl Iterator<Item = &'a [u8]>, what: &str) -> f64 {
+    let tables = TableLevel::CACHED;
+    let memory = || vec![1; tables.words()];
+    let (encoder, decoder) = (stream::Encoder::new(memory(), tables), stream::Decoder::new(memory(), tables));
+    run(messages, (encoder.unwrap(), decoder.unwrap()), what)
+}
+
+#[test]
+fn the_whole_corpus_comes_back() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    if !folder.exists() {
+        eprintln!("SKIPPED: the whole corpus, which does not lie beside the repository");
+        return;
+    }
+    let mut ratios = Vec::new();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if !name.ends_with(".f64") && !name.ends_with(".i32") {
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let index = fs::read_to_string(folder.join(format!("{name}.idx"))).unwrap();
+        let ranges = index.lines().skip(1).map(|line| {
+            let mut fields = line.split(',').map(|field| field.parse::<usize>());
+            let (offset, len) = (fields.next().unwrap().unwrap(), fields.next().unwrap().unwrap());
+            offset..offset + len
+        });
+        let raws = ranges.map(|range| &bytes[range]);
+        if name.ends_with(".f64") {
+            ratios.push([messages::<u64>(raws.clone(), name), streams(raws, name)]);
+        } else {
+            messages::<u32>(raws, name);
+        }
+    }
+    let mean = |mode: usize| {
+        let logarithms = ratios.iter().map(|ratio| ratio[mode].ln());
+        (logarithms.sum::<f64>() / ratios.len() as f64).exp()
+    };
+    assert!(mean(0) > 1.15, "geometric mean of the ratios of messages: {}", mean(0));
+    assert!(mean(1) > 1.09, "geometric mean of the ratios of streams: {}", mean(1));
+}

@@ -1,0 +1,47 @@
+//! The kernels write, byte for byte, what the format page says: they are compared with a second writing of it, at every level.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+
+#[path = "support/model.rs"]
+mod model;
+
+use model::Model;
+use mpress_codec::conformance::{decode, encode, families, levels};
+use mpress_fpc::{Decoder, Encoder, Word};
+use std::fs;
+use std::path::Path;
+
+/// Lengths around rows of 64 values, lanes and blocks of 960, with and without a tail.
+const LENGTHS: [usize; 19] =
+    [0, 3, 8, 9, 24, 32, 63, 127, 512, 520, 1027, 3839, 3840, 3844, 7672, 7680, 7688, 15_400, 23_041];
+
+fn run<W: Word>(raw: &[u8], what: &str) {
+    let expected = Model { width: W::BITS as usize, top: W::TOP_BITS as usize }.message(raw);
+    for level in levels() {
+        let wire = encode(&mut Encoder::<W>::new().with_level(level), raw);
+        assert!(wire == expected, "{what}, {} bytes, {level:?}", raw.len());
+        let back = decode(&mut Decoder::<W>::new().with_level(level), &expected, raw.len());
+        assert!(back.as_deref() == Ok(raw), "{what}, {} bytes, {level:?}", raw.len());
+    }
+}
+
+#[test]
+fn families_are_written_as_the_page_says() {
+    for (name, generate) in families() {
+        for len in LENGTHS {
+            run::<u64>(&generate(len), name);
+            run::<u32>(&generate(len), name);
+        }
+    }
+}
+
+#[test]
+fn golden_messages_are_written_as_the_page_says() {
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "raw") {
+            let raw = fs::read(&path).unwrap();
+            run::<u64>(&raw, path.to_str().unwrap());
+            run::<u32>(&raw, path.to_str().unwrap());
+        }
+    }
+}

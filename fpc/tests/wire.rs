@@ -1,0 +1,169 @@
+//! The edges of both wires: header, bound, unused bits, memory, and a crafted wire for every kind of error.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+
+use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
+use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::{Codec, DecodeErrorKind, Encode, MemoryError};
+use mpress_fpc::stream::{self, FpcStream, TableLevel};
+use mpress_fpc::{Decoder, Decoder64, Encoder, Encoder32, Encoder64, Fpc, Fpc32, Fpc64, Word};
+
+/// What every level makes of a wire of doubles.
+fn message(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
+    let results =
+        levels().into_iter().map(|level| decode(&mut Decoder64::new().with_level(level), wire, len));
+    let results: Vec<_> = results.collect();
+    assert!(results.iter().all(|result| *result == results[0]));
+    results[0].clone()
+}
+
+fn tables(level: u8) -> TableLevel {
+    TableLevel::new(level).unwrap()
+}
+
+/// What a decoder of streams up to level 3 makes of one.
+fn stream(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
+    decode(&mut stream::Decoder::new([9; 16], tables(3)).unwrap(), wire, len)
+}
+
+#[test]
+fn facts() {
+    assert_eq!((Fpc64::ID.0, Fpc64::NAME, Fpc64::WIDTH), (6, "fpc", 8));
+    assert_eq!((Fpc32::ID.0, Fpc32::NAME, Fpc32::WIDTH), (7, "fpc32", 4));
+    assert_eq!((FpcStream::ID.0, FpcStream::NAME, FpcStream::WIDTH), (8, "fpc-stream", 8));
+    assert_eq!([TableLevel::MIN, TableLevel::CACHED, TableLevel::MAX].map(TableLevel::get), [1, 10, 25]);
+    assert_eq!((TableLevel::new(0), TableLevel::new(26), TableLevel::CACHED.words()), (None, None, 2048));
+}
+
+#[test]
+fn an_empty_message_is_a_head_and_a_tail_travels_as_it_is() {
+    assert_eq!(encode(&mut Encoder64::new(), b""), [1, 0]);
+    assert_eq!(encode(&mut Encoder64::new(), b"seven b"), *b"\x01\xe0seven b");
+    // Head, the class of 0 bytes, the plane of predictors, the tail.
+    assert_eq!(encode(&mut Encoder32::new(), &[0, 0, 0, 0, 7, 8, 9]), [1, 0xe0, 1, 0, 0, 7, 8, 9]);
+    let mut encoder = stream::Encoder::new([0; 4], tables(1)).unwrap();
+    assert_eq!(encode(&mut encoder, b""), [1]);
+    assert_eq!(encode(&mut encoder, b"seven b"), *b"\x01seven b");
+}
+
+#[test]
+fn random_messages_reach_the_bound() {
+    fn run<W: Word>() {
+        for values in [0, 1, 2, 959, 960, 961, 1920, 3000] {
+            let raw = random_bytes(3, values * W::WIDTH + 1);
+            let bound = Fpc::<W>::max_encoded_len(raw.len());
+            assert_eq!(bound, Some(raw.len() + 2 * values.div_ceil(960) + 2));
+            let wire = encode(&mut Encoder::<W>::new(), &raw);
+            // A single random value may happen to be short.
+            assert!(values < 3 || Some(wire.len()) == bound, "{values} values");
+            assert_eq!(decode(&mut Decoder::<W>::new(), &wire, raw.len()), Ok(raw));
+        }
+    }
+    run::<u64>();
+    run::<u32>();
+    for len in [usize::MAX, usize::MAX - 1, usize::MAX - usize::MAX / 10_000] {
+        assert_eq!(Fpc64::max_encoded_len(len), None, "{len} bytes: no bound that fits");
+        assert_eq!(FpcStream::max_encoded_len(len), None, "{len} bytes: no bound that fits");
+    }
+}
+
+#[test]
+fn worst_streams_reach_the_bound() {
+    let mut encoder = stream::Encoder::new([0; 4], tables(1)).unwrap();
+    for values in [1_usize, 2, 7, 32_767, 32_768, 32_769] {
+        let raw = random_bytes(5, values * 8 + 3);
+        let wire = encode(&mut encoder, &raw);
+        let bound = raw.len() + values.div_ceil(2) + 6 * values.div_ceil(32_768) + 1;
+        assert_eq!(encoder.max_encoded_len(raw.len()), Some(bound));
+        // One residual in 128 has a leading zero byte.
+        assert!(wire.len() <= bound && wire.len() + values / 64 + 1 >= bound, "{values} values");
+        let mut decoder = stream::Decoder::new([0; 4], tables(1)).unwrap();
+        assert_eq!(decode(&mut decoder, &wire, raw.len()), Ok(raw));
+    }
+    assert_eq!(encode(&mut encoder, &[0xff; 8]).len(), 8 + 1 + 6 + 1, "reached exactly");
+}
+
+#[test]
+fn a_stored_block_is_not_learned() {
+    // Noise, then a value that was in it: predictors are in the start state again.
+    let mut raw = random_bytes(9, 960 * 8);
+    raw.extend([0; 960 * 8]);
+    let wire = encode(&mut Encoder64::new(), &raw);
+    assert_eq!(wire[..4], [1, 8, 0, 0], "tables of 2^8, stored");
+    assert_eq!(wire[4 + 960 * 8..][..2], [1, 0], "all residuals are 0 from the first one on");
+    assert_eq!(wire.len(), 4 + 960 * 8 + 2 + 120);
+    assert_eq!(message(&wire, raw.len()), Ok(raw));
+}
+
+#[test]
+fn a_header_that_is_not_understood_is_unsupported() {
+    let raw = [7; 80];
+    let wire = encode(&mut Encoder64::new(), &raw);
+    let with = |at: usize, byte: u8| {
+        let mut wire = wire.clone();
+        wire[at] = byte;
+        message(&wire, 80)
+    };
+    assert!((0..=255).filter(|version| *version != 1).all(|version| with(0, version) == Err(Unsupported)));
+    assert!((9..16).all(|log2| with(1, log2) == Err(Unsupported)));
+    assert_eq!(with(1, 0x10), Err(Corrupt), "the bit that must be 0");
+    assert_eq!(with(1, 0x20), Err(Length), "another length modulo 8");
+    assert_eq!(stream(&[0], 0), Err(Unsupported));
+    assert_eq!(stream(&[4], 0), Err(Unsupported), "more than there is memory for");
+    assert_eq!(stream(&[26], 0), Err(Unsupported));
+}
+
+#[test]
+fn blocks_that_no_encoder_writes_are_corrupt() {
+    // Three zeros: one class of 0 bytes, and the plane of predictors.
+    assert_eq!(message(&[1, 0, 1, 0, 0], 24), Ok(vec![0; 24]));
+    assert_eq!(message(&[1, 0, 1, 0, 8], 24), Err(Corrupt), "a predictor of a fourth value");
+    assert_eq!(message(&[1, 0, 1, 2, 0], 24), Err(Corrupt), "a class of nine bytes");
+    assert_eq!(message(&[1, 0, 1, 0x80, 0], 24), Err(Corrupt), "a class of 15 bytes");
+    assert_eq!(message(&[1, 0, 0xff, 1, 0, 0, 0, 0], 24), Err(Corrupt), "nine classes");
+    // Three classes, 0 to 2 bytes, in two planes: there is no fourth one.
+    assert_eq!(message(&[1, 0, 7, 0, 0, 0, 1, 5, 6], 24).unwrap()[..3], [5, 6, 0]);
+    assert_eq!(message(&[1, 0, 7, 0, 0, 1, 1, 5, 6], 24), Err(Corrupt), "a fourth class");
+    assert_eq!(message(&[1, 0, 7, 0, 0, 8, 0], 24), Err(Corrupt), "the class of a fourth value");
+    let mut floats = Decoder::<u32>::new();
+    assert_eq!(decode(&mut floats, &[1, 0, 0x10, 0, 0, 1, 2, 3, 4], 4), Err(Length));
+    assert_eq!(decode(&mut floats, &[1, 0x80, 0x10, 0, 0, 1, 2, 3, 4], 4), Ok(vec![1, 2, 3, 4]));
+    assert_eq!(decode(&mut floats, &[1, 0x80, 0x20, 0, 0, 1, 2, 3, 4, 5], 4), Err(Corrupt), "five bytes");
+}
+
+#[test]
+fn every_prefix_is_truncated_and_every_suffix_too_long() {
+    let wire = [1, 0, 7, 0, 0, 0, 1, 5, 6];
+    assert!((0..wire.len()).all(|len| message(&wire[..len], 24) == Err(Truncated)));
+    assert_eq!(message(&[&wire[..], &[0]].concat(), 24), Err(Length));
+    let wire = [3, 2, 0, 0, 10, 0, 0, 0x11, 1, 2, 3];
+    assert_eq!(stream(&wire[..], 16), Err(Corrupt));
+    let wire = [3, 2, 0, 0, 9, 0, 0, 0x11, 1, 2];
+    assert_eq!(stream(&wire[..], 16).unwrap()[..9], [1, 0, 0, 0, 0, 0, 0, 0, 3]);
+    assert!((0..wire.len()).all(|len| stream(&wire[..len], 16) == Err(Truncated)));
+    assert_eq!(stream(&[&wire[..], &[0]].concat(), 16), Err(Length));
+    assert_eq!(stream(&wire, 8), Err(Length), "two values, room for one");
+}
+
+#[test]
+fn streams_that_no_encoder_writes_are_corrupt() {
+    assert_eq!(stream(&[3, 0, 0, 0, 6, 0, 0], 8), Err(Corrupt), "no values");
+    assert_eq!(stream(&[3, 1, 0x80, 0, 6, 0, 0], 1 << 20), Err(Corrupt), "32769 values");
+    assert_eq!(stream(&[3, 1, 0, 0, 9, 0, 0, 0x10, 5], 8), Err(Corrupt), "nine bytes, but it has eight");
+    assert_eq!(stream(&[3, 1, 0, 0, 7, 0, 0, 0x10, 5], 8), Err(Corrupt), "seven bytes, but it has eight");
+    // What an odd number of values leaves over of a code is not looked at; nor is a code that could be shorter.
+    for low in 0..16 {
+        assert_eq!(stream(&[3, 1, 0, 0, 8, 0, 0, 0x10 + low, 5], 8), Ok(vec![5, 0, 0, 0, 0, 0, 0, 0]));
+    }
+    assert_eq!(stream(&[3, 1, 0, 0, 9, 0, 0, 0x20, 5, 0], 8), Ok(vec![5, 0, 0, 0, 0, 0, 0, 0]));
+    // Blocks may be short, and of odd numbers.
+    let two = [3, 1, 0, 0, 8, 0, 0, 0x10, 5, 1, 0, 0, 7, 0, 0, 0x80];
+    assert_eq!(stream(&two, 16), Ok(vec![5, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0]));
+}
+
+#[test]
+fn memory_is_checked_when_it_is_handed_in() {
+    let error = |needed, available| Some(MemoryError::new(needed, available));
+    assert_eq!(stream::Encoder::new([0; 15], tables(3)).err(), error(16, 15));
+    assert_eq!(stream::Decoder::new([], tables(1)).err(), error(4, 0));
+    assert!(stream::Encoder::new(&mut [0; 16][..], tables(3)).is_ok());
+}

@@ -1,0 +1,100 @@
+//! libaec: CCSDS 121.0-B.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr::null_mut;
+
+/// What libaec must be told of a stream, in its own words.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// 1 to 32.
+    pub bits_per_sample: u32,
+    /// 8, 16, 32 or 64 samples.
+    pub block_size: u32,
+    /// 1 to 4096 blocks.
+    pub rsi: u32,
+    /// The sum of `AEC_*`.
+    pub flags: u32,
+}
+
+/// `AEC_DATA_SIGNED`
+pub const SIGNED: u32 = 1;
+/// `AEC_DATA_3BYTE`
+pub const THREE_BYTES: u32 = 2;
+/// `AEC_DATA_MSB`
+pub const MSB: u32 = 4;
+/// `AEC_DATA_PREPROCESS`
+pub const PREPROCESS: u32 = 8;
+/// `AEC_RESTRICTED`
+pub const RESTRICTED: u32 = 16;
+
+/// `struct aec_stream`.
+#[repr(C)]
+struct Stream {
+    next_in: *const u8,
+    avail_in: usize,
+    total_in: usize,
+    next_out: *mut u8,
+    avail_out: usize,
+    total_out: usize,
+    bits_per_sample: c_uint,
+    block_size: c_uint,
+    rsi: c_uint,
+    flags: c_uint,
+    state: *mut c_void,
+}
+
+#[link(name = "aec")]
+unsafe extern "C" {
+    fn aec_buffer_encode(stream: *mut Stream) -> c_int;
+    fn aec_buffer_decode(stream: *mut Stream) -> c_int;
+}
+
+impl Settings {
+    fn stream(&self, from: &[u8], to: &mut [u8]) -> Stream {
+        Stream {
+            next_in: from.as_ptr(),
+            avail_in: from.len(),
+            total_in: 0,
+            next_out: to.as_mut_ptr(),
+            avail_out: to.len(),
+            total_out: 0,
+            bits_per_sample: self.bits_per_sample,
+            block_size: self.block_size,
+            rsi: self.rsi,
+            flags: self.flags,
+            state: null_mut(),
+        }
+    }
+
+    /// The stream of some samples.
+    ///
+    /// # Errors
+    /// libaec's error number.
+    pub fn encode(&self, raw: &[u8]) -> Result<Vec<u8>, i32> {
+        // The last block is padded, to 64 samples of 4 bytes at most.
+        let mut wire = vec![0; raw.len() * 5 / 4 + 1024];
+        let mut stream = self.stream(raw, &mut wire);
+        // SAFETY: the stream's pointers and lengths are those of `raw`, which is readable, and `wire`, which is borrowed
+        // exclusively; both outlive the call, after which the library keeps nothing.
+        let status = unsafe { aec_buffer_encode(&raw mut stream) };
+        let len = stream.total_out;
+        wire.truncate(len);
+        if status == 0 { Ok(wire) } else { Err(status) }
+    }
+
+    /// The samples of a stream, of which there are `len` bytes. Those that libaec did not give are missing.
+    ///
+    /// # Errors
+    /// libaec's error number.
+    pub fn decode(&self, wire: &[u8], len: usize) -> Result<Vec<u8>, i32> {
+        let mut raw = vec![0; len];
+        let mut stream = self.stream(wire, &mut raw);
+        // SAFETY: the stream's pointers and lengths are those of `wire`, which is readable, and `raw`, which is borrowed
+        // exclusively; both outlive the call, after which the library keeps nothing.
+        let status = unsafe { aec_buffer_decode(&raw mut stream) };
+        let len = stream.total_out;
+        raw.truncate(len);
+        if status == 0 { Ok(raw) } else { Err(status) }
+    }
+}

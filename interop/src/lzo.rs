@@ -1,0 +1,169 @@
+//! liblzo2: its LZO1X compressors, and its decompressor that checks what it reads.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_long, c_uint, c_void};
+use std::ptr::{null, null_mut};
+
+/// A compressor of liblzo2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compressor {
+    /// `lzo1x_1_compress`
+    X1,
+    /// `lzo1x_1_11_compress`
+    X1_11,
+    /// `lzo1x_1_12_compress`
+    X1_12,
+    /// `lzo1x_1_15_compress`
+    X1_15,
+    /// `lzo1x_999_compress_level` with a level from 1 to 9; others are taken for the nearest of these.
+    X999(u8),
+}
+
+impl Compressor {
+    /// Every compressor, the slow ones last.
+    pub const ALL: [Self; 13] = [
+        Self::X1,
+        Self::X1_11,
+        Self::X1_12,
+        Self::X1_15,
+        Self::X999(1),
+        Self::X999(2),
+        Self::X999(3),
+        Self::X999(4),
+        Self::X999(5),
+        Self::X999(6),
+        Self::X999(7),
+        Self::X999(8),
+        Self::X999(9),
+    ];
+}
+
+/// `LZO_VERSION` of the header this was written from, 2.10.
+const VERSION: c_uint = 0x20a0;
+/// Words of memory: 448 KiB, what `lzo1x_999` asks for; the others ask for at most 2^15 pointers.
+const MEMORY: usize = 14 * 16384 * 2 / 8;
+
+type Compress = unsafe extern "C" fn(*const u8, usize, *mut u8, *mut usize, *mut c_void) -> c_int;
+
+#[link(name = "lzo2")]
+unsafe extern "C" {
+    #[rustfmt::skip]
+    fn __lzo_init_v2(
+        version: c_uint,
+        short: c_int,
+        int: c_int,
+        long: c_int,
+        uint32: c_int,
+        uint: c_int,
+        dictionary: c_int,
+        char_pointer: c_int,
+        pointer: c_int,
+        callback: c_int,
+    ) -> c_int;
+    fn lzo1x_1_compress(from: *const u8, n: usize, to: *mut u8, m: *mut usize, memory: *mut c_void) -> c_int;
+    fn lzo1x_1_11_compress(
+        from: *const u8,
+        n: usize,
+        to: *mut u8,
+        m: *mut usize,
+        memory: *mut c_void,
+    ) -> c_int;
+    fn lzo1x_1_12_compress(
+        from: *const u8,
+        n: usize,
+        to: *mut u8,
+        m: *mut usize,
+        memory: *mut c_void,
+    ) -> c_int;
+    fn lzo1x_1_15_compress(
+        from: *const u8,
+        n: usize,
+        to: *mut u8,
+        m: *mut usize,
+        memory: *mut c_void,
+    ) -> c_int;
+    fn lzo1x_999_compress_level(
+        from: *const u8,
+        n: usize,
+        to: *mut u8,
+        m: *mut usize,
+        memory: *mut c_void,
+        dictionary: *const u8,
+        dictionary_len: usize,
+        callback: *mut c_void,
+        level: c_int,
+    ) -> c_int;
+    fn lzo1x_decompress_safe(
+        from: *const u8,
+        n: usize,
+        to: *mut u8,
+        m: *mut usize,
+        memory: *mut c_void,
+    ) -> c_int;
+}
+
+/// The library, ready for use, with memory for its compressors.
+#[derive(Debug)]
+pub struct Lzo {
+    memory: Vec<u64>,
+}
+
+impl Lzo {
+    /// Makes the library ready.
+    ///
+    /// # Errors
+    /// The library's status, where it was built for other types than these.
+    pub fn new() -> Result<Self, c_int> {
+        let pointer = size_of::<*mut c_void>() as c_int;
+        let long = size_of::<c_long>() as c_int;
+        // SAFETY: takes numbers only: the sizes of C's types, which the library compares with its own; -1 leaves the
+        // last out, that of callbacks, of which none is used here.
+        let status = unsafe { __lzo_init_v2(VERSION, 2, 4, long, 4, pointer, pointer, pointer, pointer, -1) };
+        if status == 0 { Ok(Self { memory: vec![0; MEMORY] }) } else { Err(status) }
+    }
+
+    /// The stream that this compressor makes of `raw`.
+    ///
+    /// # Errors
+    /// The library's status.
+    pub fn compress(&mut self, compressor: Compressor, raw: &[u8]) -> Result<Vec<u8>, c_int> {
+        // The most that any of them writes, as `LZO.FAQ` has it.
+        let mut wire = vec![0; raw.len() + raw.len() / 16 + 64 + 3];
+        let mut len = wire.len();
+        let (from, n, to, m) = (raw.as_ptr(), raw.len(), wire.as_mut_ptr(), &raw mut len);
+        let memory = self.memory.as_mut_ptr().cast();
+        let simple = |compress: Compress| {
+            // SAFETY: `from` is readable over `n` bytes; `to` is writable over the most that LZO writes for that many;
+            // the memory is as large as the greediest of them asks for; no two of the three overlap; `m` outlives the call.
+            unsafe { compress(from, n, to, m, memory) }
+        };
+        let status = match compressor {
+            Compressor::X1 => simple(lzo1x_1_compress),
+            Compressor::X1_11 => simple(lzo1x_1_11_compress),
+            Compressor::X1_12 => simple(lzo1x_1_12_compress),
+            Compressor::X1_15 => simple(lzo1x_1_15_compress),
+            Compressor::X999(level) => {
+                let level = c_int::from(level.clamp(1, 9));
+                // SAFETY: as above; there is no dictionary and no callback.
+                unsafe { lzo1x_999_compress_level(from, n, to, m, memory, null(), 0, null_mut(), level) }
+            }
+        };
+        wire.truncate(len);
+        if status == 0 { Ok(wire) } else { Err(status) }
+    }
+
+    /// The `len` bytes that `wire` holds.
+    ///
+    /// # Errors
+    /// The library's status; 0 where the stream holds fewer bytes.
+    pub fn decompress(&self, wire: &[u8], len: usize) -> Result<Vec<u8>, c_int> {
+        let mut raw = vec![0; len];
+        let mut written = len;
+        // SAFETY: `wire` is readable over its length, and `raw` writable over `written` bytes, which this function
+        // respects; they do not overlap; it uses no memory beside them; `written` outlives the call.
+        let status = unsafe {
+            lzo1x_decompress_safe(wire.as_ptr(), wire.len(), raw.as_mut_ptr(), &raw mut written, null_mut())
+        };
+        if status == 0 && written == len { Ok(raw) } else { Err(status) }
+    }
+}

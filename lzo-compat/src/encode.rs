@@ -1,0 +1,48 @@
+//! The sending side.
+
+use crate::effort::Effort;
+use crate::format::Format;
+use crate::parse;
+use crate::positions::Positions;
+use core::marker::PhantomData;
+use core::mem;
+use mpress_codec::{Encode, EncodeError, Out};
+
+/// Encodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x). It holds a table of 64 KiB.
+#[derive(Clone, Debug)]
+pub struct Encoder<F> {
+    effort: Effort,
+    positions: Positions,
+    format: PhantomData<F>,
+}
+
+impl<F: Format> Encoder<F> {
+    /// An encoder that takes this effort. The wire of a message depends on nothing but the message and the effort.
+    #[must_use]
+    pub const fn new(effort: Effort) -> Self {
+        Self { effort, positions: Positions::new(), format: PhantomData }
+    }
+}
+
+impl<F: Format> Encode for Encoder<F> {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        F::max_encoded_len(raw_len)
+    }
+
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
+        let error = EncodeError::new(needed, out.remaining());
+        if needed > out.remaining() {
+            return Err(error);
+        }
+        // From here on nothing can fail: there is room for all that follows. The output moves to a place of its own, and
+        // so into registers.
+        let mut local = mem::replace(out, Out::new(&mut []));
+        let result = parse::message::<F>(raw, self.effort, &mut self.positions, &mut local);
+        *out = local;
+        result.map_err(|_| error)
+    }
+
+    /// Does nothing: an encoder remembers no message.
+    fn reset(&mut self) {}
+}

@@ -1,0 +1,50 @@
+//! Writes sequences (sections 3 and 4).
+
+use super::{GROUP, HEAD, MORE};
+use crate::bytes::literals;
+use mpress_codec::{Full, Out};
+
+/// Writes the first `count` bytes of `rest` as literals, and a copy from `distance` that is `extra` bytes longer than the
+/// shortest.
+#[inline(always)]
+pub(super) fn sequence(
+    rest: &[u8],
+    count: usize,
+    distance: usize,
+    extra: usize,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let token = (count.min(MORE) << 4 | extra.min(MORE)) as u8;
+    let [low, high, ..] = distance.to_le_bytes();
+    out.store(&[token, low, high, 0], HEAD)?;
+    if count >= MORE {
+        more(count - MORE, out)?;
+    }
+    if extra >= MORE {
+        more(extra - MORE, out)?;
+    }
+    literals(out, rest, count)
+}
+
+/// Writes a length in groups of bits.
+#[inline(always)]
+fn more(n: usize, out: &mut Out<'_>) -> Result<(), Full> {
+    // Enough for 56 bits; no slice is that long.
+    let mut groups = [0; 8];
+    let len = length(n);
+    for (i, group) in groups.iter_mut().enumerate().take(len) {
+        let another = u8::from(i + 1 < len) << GROUP;
+        *group = (n as u64 >> (GROUP * i as u32)) as u8 & 0x7f | another;
+    }
+    out.store(&groups, len)
+}
+
+/// Bytes that [`more`] writes.
+fn length(n: usize) -> usize {
+    (usize::BITS - (n | 1).leading_zeros()).div_ceil(GROUP) as usize
+}
+
+/// Bytes of the length behind a token for this number of literals, or of bytes beyond the shortest copy.
+pub(super) fn more_len(n: usize) -> usize {
+    n.checked_sub(MORE).map_or(0, length)
+}

@@ -1,0 +1,47 @@
+//! The unit of work: the words or residuals of a block.
+#![forbid(unsafe_code)]
+
+use crate::format::{BLOCK, ROW};
+use crate::word::Word;
+
+/// A block of words, aligned to rows. A short block has zeros behind its words.
+pub(crate) type Block<W> = Aligned<[W; BLOCK]>;
+
+/// Bytes or words aligned to vectors.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Aligned<T>(pub(crate) T);
+
+impl<W: Word> Block<W> {
+    #[inline(always)]
+    pub(crate) fn zeroed() -> Self {
+        Self([W::of(0); BLOCK])
+    }
+
+    /// Sets the words from this one on to 0.
+    #[inline(always)]
+    pub(crate) fn clear_behind(&mut self, count: usize) {
+        if let Some(behind) = self.0.get_mut(count..) {
+            behind.fill(W::of(0));
+        }
+    }
+
+    /// The union of all words.
+    #[inline(always)]
+    pub(crate) fn union(&self) -> W {
+        self.0.iter().fold(W::of(0), |union, word| union | *word)
+    }
+}
+
+/// Rows of a block of `words`.
+pub(crate) const fn rows<W: Word>(words: usize) -> usize {
+    words.div_ceil(W::LANES)
+}
+
+/// Bytes that the remainders of `bits` bits of `words` words take (format, section 6).
+pub(crate) const fn remainders_len<W: Word>(words: usize, bits: u32) -> usize {
+    if bits == W::BITS {
+        return words * W::WIDTH;
+    }
+    (rows::<W>(words) * bits as usize).div_ceil(W::BITS as usize) * ROW
+}

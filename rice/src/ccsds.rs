@@ -1,0 +1,20 @@
+//! The adaptive entropy coder of CCSDS 121.0-B-3, *Lossless Data Compression*: streams as other implementations (libaec,
+//! SZIP) read and write them, and a frame codec whose wire says how its stream is to be read.
+//!
+//! Samples of 1 to 32 bits are predicted by their neighbours, blocks of 8 to 64 of them coded with the best of several
+//! options: Rice codes of every parameter, the second extension for very small residuals, runs of zero blocks, and no
+//! compression.
+
+mod bits;
+mod codec;
+mod decode;
+mod encode;
+mod option;
+mod parameters;
+mod predictor;
+mod sample;
+
+pub use codec::{Ccsds121, Decoder, Encoder};
+pub use decode::decode_stream;
+pub use encode::{StreamError, encode_stream};
+pub use parameters::Parameters;

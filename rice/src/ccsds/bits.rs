@@ -1,0 +1,299 @@
+//! Bit strings as the standard has them: the most significant bit of a byte comes first.
+#![forbid(unsafe_code)]
+
+use crate::wire::Wire;
+use mpress_codec::DecodeErrorKind::{self, Corrupt, Truncated};
+use mpress_codec::{DecodeError, Full, Out};
+
+/// The most bits that are put or looked at together: 64 less those that may be in front of them in a byte.
+pub(super) const MOST: u32 = 57;
+
+/// Collects the bits of a block.
+#[derive(Debug)]
+pub(super) struct Writer<'a, 'b> {
+    out: &'a mut Out<'b>,
+    /// How long `out` may get.
+    limit: usize,
+    /// What is not in `out` yet. A block of 64 samples of 32 bits, with all that may be in front of it, has less than 300 bytes.
+    bytes: [u8; 512],
+    end: End,
+}
+
+/// Where the next bit goes: `at` whole bytes are written, then come `filled` bits, below 8, the first ones of `word`.
+///
+/// Loops copy it, so that it stays in registers.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    at: usize,
+    word: u64,
+    filled: u32,
+}
+
+impl End {
+    #[inline(always)]
+    fn put(&mut self, bytes: &mut [u8; 512], value: u64, len: u32) {
+        self.filled += len;
+        self.word |= value << (64 - self.filled);
+        if let Some(to) = bytes.get_mut(self.at..).and_then(<[_]>::first_chunk_mut) {
+            *to = self.word.to_be_bytes();
+        }
+        self.at += self.filled as usize / 8;
+        self.word = self.word.unbounded_shl(self.filled & !7);
+        self.filled %= 8;
+    }
+
+    #[inline(always)]
+    fn put_unary(&mut self, bytes: &mut [u8; 512], mut zeros: u32) {
+        while zeros >= MOST {
+            self.put(bytes, 0, MOST);
+            zeros -= MOST;
+        }
+        self.put(bytes, 1, zeros + 1);
+    }
+}
+
+impl<'a, 'b> Writer<'a, 'b> {
+    pub(super) fn new(out: &'a mut Out<'b>, limit: usize) -> Self {
+        Self { out, limit, bytes: [0; 512], end: End { at: 0, word: 0, filled: 0 } }
+    }
+
+    /// Puts the lowest `len` bits, 1 to [`MOST`], of `value`, which has no others.
+    #[inline(always)]
+    pub(super) fn put(&mut self, value: u64, len: u32) {
+        self.end.put(&mut self.bytes, value, len);
+    }
+
+    /// Puts a fundamental sequence: so many zeros and a one.
+    #[inline(always)]
+    pub(super) fn put_unary(&mut self, zeros: u32) {
+        self.end.put_unary(&mut self.bytes, zeros);
+    }
+
+    /// Puts the fundamental sequences of all numbers without their lowest `parameter` bits.
+    #[inline(always)]
+    pub(super) fn put_quotients(&mut self, parameter: u32, numbers: &[u32]) {
+        let mut end = self.end;
+        let (fours, rest) = numbers.as_chunks::<4>();
+        for four in fours {
+            let [a, b, c, d] = four.map(|number| number >> parameter);
+            // No sum overflows where it matters: a number too large for that makes it too large.
+            if (a | b | c | d) < MOST && a + b + c + d + 4 <= MOST {
+                let code = ((1 << (b + 1) | 1) << (c + 1) | 1) << (d + 1) | 1;
+                end.put(&mut self.bytes, code, a + b + c + d + 4);
+            } else {
+                [a, b, c, d].into_iter().for_each(|quotient| end.put_unary(&mut self.bytes, quotient));
+            }
+        }
+        rest.iter().for_each(|number| end.put_unary(&mut self.bytes, number >> parameter));
+        self.end = end;
+    }
+
+    /// Puts the lowest `bits` bits, at least 1, of all numbers.
+    #[inline(always)]
+    pub(super) fn put_remainders(&mut self, bits: u32, numbers: &[u32]) {
+        match bits {
+            1..=14 => self.put_groups::<4>(bits, numbers),
+            15..=28 => self.put_groups::<2>(bits, numbers),
+            _ => self.put_groups::<1>(bits, numbers),
+        }
+    }
+
+    /// The same, `N` numbers at a time, which have [`MOST`] bits at most.
+    #[inline(always)]
+    fn put_groups<const N: usize>(&mut self, bits: u32, numbers: &[u32]) {
+        let mut end = self.end;
+        let mask = u32::MAX >> (32 - bits);
+        let (groups, rest) = numbers.as_chunks::<N>();
+        for group in groups {
+            let value = group.iter().fold(0, |value, number| value << bits | u64::from(number & mask));
+            end.put(&mut self.bytes, value, bits * N as u32);
+        }
+        rest.iter().for_each(|number| end.put(&mut self.bytes, u64::from(number & mask), bits));
+        self.end = end;
+    }
+
+    /// Hands on all whole bytes.
+    #[inline(always)]
+    pub(super) fn flush(&mut self) -> Result<(), Full> {
+        if self.out.len() + self.end.at > self.limit {
+            return Err(Full);
+        }
+        self.out.extend_from_slice(self.bytes.get(..self.end.at).ok_or(Full)?)?;
+        self.end.at = 0;
+        Ok(())
+    }
+
+    /// Fills the last byte with zeros.
+    pub(super) fn finish(mut self) -> Result<(), Full> {
+        if self.end.filled > 0 {
+            self.put(0, 8 - self.end.filled);
+        }
+        self.flush()
+    }
+}
+
+/// Reads bits. Behind the end there are zeros: whoever reads checks now and then whether it has come there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader<'a> {
+    wire: Wire<'a>,
+    /// Bits read behind `wire.at`.
+    bits: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(wire: Wire<'a>) -> Self {
+        Self { wire, bits: 0 }
+    }
+
+    /// The next bits from the most significant one on; at least [`MOST`] of them.
+    #[inline(always)]
+    pub(super) fn window(&self) -> u64 {
+        self.window_at(0)
+    }
+
+    /// The same `ahead` bits further on.
+    #[inline(always)]
+    pub(super) fn window_at(&self, ahead: usize) -> u64 {
+        let bit = self.bits + ahead;
+        let rest = self.wire.bytes.get(self.wire.at + bit / 8..);
+        let bytes = match rest.and_then(<[_]>::first_chunk) {
+            Some(bytes) => *bytes,
+            None => near_the_end(rest.unwrap_or(&[])),
+        };
+        u64::from_be_bytes(bytes) << (bit % 8)
+    }
+
+    #[inline(always)]
+    pub(super) fn skip(&mut self, bits: usize) {
+        self.bits += bits;
+    }
+
+    /// The next `len` bits, at most 32.
+    #[inline(always)]
+    pub(super) fn take(&mut self, len: u32) -> u32 {
+        let value = self.window().unbounded_shr(64 - len);
+        self.skip(len as usize);
+        value as u32
+    }
+
+    /// The zeros in front of the next one, which is taken too; an error for more than `most` of them.
+    #[inline(always)]
+    pub(super) fn take_unary(&mut self, most: u32) -> Result<u32, DecodeError> {
+        let window = self.window();
+        let zeros = if window < 1 << (64 - MOST) { self.zeros(most)? } else { window.leading_zeros() };
+        if zeros > most {
+            return Err(self.error(Corrupt));
+        }
+        self.skip(zeros as usize + 1);
+        Ok(zeros)
+    }
+
+    /// Takes a fundamental sequence for each quotient, and shifts it up by `parameter`; no number may get above `greatest`.
+    #[inline(always)]
+    pub(super) fn take_quotients(
+        &mut self,
+        parameter: u32,
+        greatest: u32,
+        quotients: &mut [u32],
+    ) -> Result<(), DecodeError> {
+        let most = greatest.unbounded_shr(parameter);
+        let (mut window, mut used) = (self.window(), 0);
+        for quotient in quotients {
+            let zeros = window.leading_zeros();
+            if used + zeros < MOST {
+                used += zeros + 1;
+                window = window.unbounded_shl(zeros + 1);
+                if zeros > most {
+                    return Err(self.error(Corrupt));
+                }
+                *quotient = zeros << parameter;
+            } else {
+                self.skip(used as usize);
+                *quotient = self.take_unary(most)? << parameter;
+                (window, used) = (self.window(), 0);
+            }
+        }
+        self.skip(used as usize);
+        Ok(())
+    }
+
+    /// Takes `bits` bits for each number, which has 0 there.
+    #[inline(always)]
+    pub(super) fn take_remainders(&mut self, bits: u32, numbers: &mut [u32]) {
+        if bits == 0 {
+            return;
+        }
+        let mut ahead = 0;
+        for number in numbers {
+            *number |= (self.window_at(ahead) >> (64 - bits)) as u32;
+            ahead += bits as usize;
+        }
+        self.skip(ahead);
+    }
+
+    /// The zeros in front of the next one, where the window shows none.
+    #[cold]
+    #[inline(never)]
+    fn zeros(&self, most: u32) -> Result<u32, DecodeError> {
+        let truncated = DecodeError::new(Truncated, self.wire.bytes.len());
+        let bits_left = (self.wire.bytes.len() - self.wire.at).saturating_mul(8).saturating_sub(self.bits);
+        let most = most.min(u32::MAX - 1);
+        let mut zeros = 0_u32;
+        while zeros as usize <= bits_left && zeros <= most {
+            let window = self.window_at(zeros as usize) >> (64 - MOST) << (64 - MOST);
+            if window != 0 {
+                return Ok(zeros + window.leading_zeros());
+            }
+            zeros = zeros.saturating_add(MOST);
+        }
+        // The one of a code that is not too long would be at `most` at the latest.
+        Err(if most as usize >= bits_left { truncated } else { self.error(Corrupt) })
+    }
+
+    /// What is wrong where something was read that no encoder writes: it may be the end that is missing.
+    #[cold]
+    pub(super) fn error(&self, kind: DecodeErrorKind) -> DecodeError {
+        match self.check() {
+            Ok(()) => DecodeError::new(kind, self.wire.at + self.bits / 8),
+            Err(error) => error,
+        }
+    }
+
+    /// Whether all that was read was there.
+    ///
+    /// # Errors
+    /// `Truncated`.
+    #[inline(always)]
+    pub(super) fn check(&self) -> Result<(), DecodeError> {
+        let len = self.wire.bytes.len();
+        if self.bits.div_ceil(8) <= len - self.wire.at {
+            Ok(())
+        } else {
+            Err(DecodeError::new(Truncated, len))
+        }
+    }
+
+    /// The wire behind the last byte that bits were read of. The other bits of that byte must be 0.
+    ///
+    /// # Errors
+    /// `Truncated`, `Corrupt`.
+    pub(super) fn finish(mut self) -> Result<Wire<'a>, DecodeError> {
+        self.check()?;
+        let fill = self.bits.wrapping_neg() % 8;
+        if self.take(fill as u32) != 0 {
+            return Err(self.error(Corrupt));
+        }
+        self.wire.at += self.bits / 8;
+        Ok(self.wire)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn near_the_end(rest: &[u8]) -> [u8; 8] {
+    let mut bytes = [0; 8];
+    for (to, from) in bytes.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    bytes
+}

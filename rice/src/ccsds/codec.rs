@@ -1,0 +1,217 @@
+//! The frame codec: a header that says how the stream behind it is to be read.
+#![forbid(unsafe_code)]
+
+use super::decode;
+use super::encode::{self, Stop};
+use super::parameters::Parameters;
+use crate::format::VERSION;
+use crate::kernel;
+use crate::wire::Wire;
+use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
+use mpress_codec::simd::Level;
+use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out};
+
+/// Bytes of the header of a stored message (format, section 9).
+const HEADER: usize = 2;
+/// Set in byte 1 of the header of a message that has a stream.
+const CODED: u8 = 1 << 3;
+
+/// The facts of codec 13.
+#[derive(Clone, Copy, Debug)]
+pub struct Ccsds121;
+
+impl Codec for Ccsds121 {
+    const ID: CodecId = CodecId::CCSDS_121;
+    const NAME: &'static str = "ccsds121";
+    /// Samples are of whatever width the encoder's parameters say.
+    const WIDTH: usize = 1;
+    const STATEFUL: bool = false;
+
+    /// `raw_len` and 2 (format, section 9).
+    fn max_encoded_len(raw_len: usize) -> Option<usize> {
+        raw_len.checked_add(HEADER)
+    }
+}
+
+/// Encodes messages of samples, all with the same parameters. Where a message has a sample that is not of their resolution, it is
+/// encoded with all bits of the bytes that a sample takes.
+#[derive(Clone, Debug)]
+pub struct Encoder {
+    parameters: Parameters,
+    level: Level,
+}
+
+impl Encoder {
+    /// An encoder with these parameters.
+    #[must_use]
+    pub fn new(parameters: Parameters) -> Self {
+        Self { parameters, level: Level::detect() }
+    }
+
+    /// The same as code for this level. The wire is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Writes header, stream and tail into less room than `raw` takes with a header of its own.
+    fn coded(&self, parameters: Parameters, raw: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+        let limit = out.len() + HEADER + raw.len();
+        let (samples, tail) = raw.split_at(raw.len() / parameters.sample_len() * parameters.sample_len());
+        out.extend_from_slice(&[VERSION, (raw.len() % 8) as u8 | CODED])?;
+        out.extend_from_slice(&to_bytes(&parameters))?;
+        let limit = limit - tail.len();
+        kernel::run(self.level, encode::Stream { parameters, raw: samples, out, limit })?;
+        Ok(out.extend_from_slice(tail)?)
+    }
+}
+
+impl Encode for Encoder {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        Ccsds121::max_encoded_len(raw_len)
+    }
+
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
+        let error = EncodeError::new(needed, out.remaining());
+        if needed > out.remaining() {
+            return Err(error);
+        }
+        let start = out.len();
+        let mut result = self.coded(self.parameters, raw, out);
+        if let Err(Stop::Sample { .. }) = result {
+            out.truncate(start);
+            result = self.coded(self.parameters.widened(), raw, out);
+        }
+        if result.is_err() {
+            // It does not get smaller.
+            out.truncate(start);
+            out.extend_from_slice(&[VERSION, (raw.len() % 8) as u8]).map_err(|_| error)?;
+            out.extend_from_slice(raw).map_err(|_| error)?;
+        }
+        Ok(())
+    }
+
+    /// Does nothing: an encoder remembers no message.
+    fn reset(&mut self) {}
+}
+
+/// Decodes messages, whatever parameters they were encoded with.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    level: Level,
+}
+
+impl Decoder {
+    /// A decoder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { level: Level::detect() }
+    }
+
+    /// The same as code for this level. The result is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    fn message(&self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let raw_len = out.remaining();
+        let mut wire = Wire { bytes: wire, at: 0 };
+        if wire.take_array()? != [VERSION] {
+            return Err(DecodeError::new(Unsupported, 0));
+        }
+        let [flags] = wire.take_array()?;
+        if usize::from(flags & 7) != raw_len % 8 {
+            return Err(DecodeError::new(Length, 1));
+        }
+        let mut rest = raw_len;
+        match flags & !7 {
+            0 => {}
+            CODED => {
+                let parameters = from_bytes(wire.take_array()?).ok_or(DecodeError::new(Corrupt, HEADER))?;
+                rest = raw_len % parameters.sample_len();
+                let stream = decode::Stream { parameters, wire, raw_len, out };
+                wire = kernel::run(self.level, stream)?;
+            }
+            _ => return Err(DecodeError::new(Corrupt, 1)),
+        }
+        let rest = wire.take(rest)?;
+        out.extend_from_slice(rest).map_err(|Full| wire.error(Length))?;
+        if wire.at == wire.bytes.len() { Ok(()) } else { Err(wire.error(Length)) }
+    }
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Decode for Decoder {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let start = out.len();
+        let result = self.message(wire, out);
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
+    }
+
+    /// Does nothing: a decoder remembers no message.
+    fn reset(&mut self) {}
+}
+
+/// Parameters as three bytes (format, section 9).
+fn to_bytes(parameters: &Parameters) -> [u8; 3] {
+    let Parameters { bits, block, interval, .. } = *parameters;
+    let Parameters { signed, preprocessed, big_endian, three_bytes, restricted, .. } = *parameters;
+    let first = (bits as u8 - 1) | (block.ilog2() as u8 - 3) << 5 | u8::from(three_bytes) << 7;
+    let flags = u8::from(signed)
+        | u8::from(preprocessed) << 1
+        | u8::from(big_endian) << 2
+        | u8::from(restricted) << 3;
+    let [low, high] = (interval as u16 - 1).to_le_bytes();
+    [first, low, high | flags << 4]
+}
+
+/// The inverse of [`to_bytes`].
+fn from_bytes([first, low, high]: [u8; 3]) -> Option<Parameters> {
+    let mut parameters = Parameters::new(u32::from(first & 31) + 1)?
+        .with_block(8 << (first >> 5 & 3))?
+        .with_interval(usize::from(u16::from_le_bytes([low, high & 15])) + 1)?
+        .with_signed(high & 1 << 4 != 0)
+        .with_preprocessor(high & 1 << 5 != 0)
+        .with_big_endian(high & 1 << 6 != 0);
+    if first & 1 << 7 != 0 {
+        parameters = parameters.with_three_bytes()?;
+    }
+    if high & 1 << 7 != 0 {
+        parameters = parameters.with_restricted()?;
+    }
+    Some(parameters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_come_back() {
+        let mut count = 0;
+        for number in 0..1_u32 << 24 {
+            // All of the first byte and the flags, some intervals.
+            let [first, low, high, _] = number.to_le_bytes();
+            if !matches!(low, 0 | 1 | 77 | 255) {
+                continue;
+            }
+            if let Some(parameters) = from_bytes([first, low, high]) {
+                assert_eq!(to_bytes(&parameters), [first, low, high]);
+                count += 1;
+            }
+        }
+        assert_eq!(count, (32 + 8 + 4) * 4 * 4 * 16 * 8);
+    }
+}

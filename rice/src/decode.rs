@@ -1,0 +1,169 @@
+//! The receiving side.
+#![forbid(unsafe_code)]
+
+use crate::block::{Aligned, Block, remainders_len, rows};
+use crate::format::{BLOCK, Head, VERSION, max_unary_len};
+use crate::kernel::{self, Kernel, Work};
+use crate::mapping::{Mapped, Mapping};
+use crate::parameter::Quotients;
+use crate::rows::Packed;
+use crate::unary::{self, Places, Unary};
+use crate::wire::Wire;
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
+use mpress_codec::simd::Level;
+use mpress_codec::{Decode, DecodeError, Full, Out};
+
+/// Decodes messages of words `W`, whatever mapping they were encoded with. It has no memory of its own.
+#[derive(Clone, Debug)]
+pub struct Decoder<W> {
+    level: Level,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Decoder<W> {
+    /// A decoder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { level: Level::detect(), word: PhantomData }
+    }
+
+    /// The same with a kernel of this level. The result is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<W: Word> Default for Decoder<W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: Word> Decode for Decoder<W> {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let start = out.len();
+        let result = kernel::run(self.level, Message::<W> { wire, out, word: PhantomData });
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
+    }
+
+    /// Does nothing: a decoder remembers no message.
+    fn reset(&mut self) {}
+}
+
+struct Message<'a, 'b, W> {
+    wire: &'a [u8],
+    out: &'a mut Out<'b>,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Work for Message<'_, '_, W> {
+    type Output = Result<(), DecodeError>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> Result<(), DecodeError> {
+        let raw_len = self.out.remaining();
+        let mut wire = Wire { bytes: self.wire, at: 0 };
+        if wire.take_array()? != [VERSION] {
+            return Err(DecodeError::new(Unsupported, 0));
+        }
+        let [rest] = wire.take_array()?;
+        if usize::from(rest) != raw_len % 8 {
+            return Err(DecodeError::new(if rest < 8 { Length } else { Corrupt }, 1));
+        }
+        let mut block = BlockDecoder::<W>::new();
+        let mut left = raw_len / W::WIDTH;
+        while left > 0 {
+            let count = left.min(BLOCK);
+            block.decode(kernel, &mut wire, count, self.out)?;
+            left -= count;
+        }
+        let tail = wire.take(raw_len % W::WIDTH)?;
+        self.out.extend_from_slice(tail).map_err(|Full| wire.error(Length))?;
+        if wire.at == wire.bytes.len() { Ok(()) } else { Err(wire.error(Length)) }
+    }
+}
+
+/// Decodes one block after the other.
+struct BlockDecoder<W> {
+    /// The last word of the block before.
+    before: W,
+    packed: Packed<W>,
+    words: Block<W>,
+    bytes: [u8; BLOCK * 8],
+    unary: Unary,
+    places: Places,
+    quotients: Quotients,
+}
+
+impl<W: Word> BlockDecoder<W> {
+    #[inline(always)]
+    fn new() -> Self {
+        Self {
+            before: W::of(0),
+            packed: Aligned([W::of(0); BLOCK + 32]),
+            words: Block::zeroed(),
+            bytes: [0; BLOCK * 8],
+            unary: unary::ZERO,
+            places: unary::NO_PLACES,
+            quotients: Aligned([0; BLOCK]),
+        }
+    }
+
+    #[inline(always)]
+    fn decode<K: Kernel>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        count: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), DecodeError> {
+        let at_head = *wire;
+        let Head { parameter, mapping, unary_len } = Head::from_bytes(wire.take_array()?);
+        if parameter == W::BITS {
+            if mapping != 0 || unary_len != 0 {
+                return Err(at_head.corrupt());
+            }
+            let words = wire.take(count * W::WIDTH)?;
+            let last = &words[words.len() - W::WIDTH..];
+            W::read(last, core::slice::from_mut(&mut self.before));
+            return out.extend_from_slice(words).map_err(|Full| wire.error(Length));
+        }
+        let mapping = Mapping::from_code(mapping);
+        if parameter > W::BITS || unary_len > max_unary_len(count) {
+            return Err(at_head.corrupt());
+        }
+        let mut reference = self.before;
+        let reference_len = mapping.reference_len::<W>();
+        W::read(wire.take(reference_len)?, core::slice::from_mut(&mut reference));
+        let at_unary = *wire;
+        let unary = wire.take(unary_len)?;
+        let remainders = wire.take(remainders_len::<W>(count, parameter))?;
+
+        W::read(remainders, &mut self.packed.0);
+        W::unpack(&self.packed, rows::<W>(count), parameter, &mut self.words);
+        if unary_len > 0 {
+            self.unary = unary::ZERO;
+            self.unary[..unary_len].copy_from_slice(unary);
+            let ones = kernel.places(&self.unary, unary_len, &mut self.places);
+            if ones != count || unary.last() == Some(&0) {
+                return Err(at_unary.corrupt());
+            }
+            unary::quotients(&mut self.places, &mut self.quotients);
+            for (word, quotient) in self.words.0.iter_mut().zip(&self.quotients.0) {
+                *word = *word | W::of(*quotient) << parameter;
+            }
+        }
+        Mapped { mapping, reference }.words(kernel, &mut self.words);
+        self.before = self.words.0[(count - 1) % BLOCK];
+        W::write(&self.words.0, &mut self.bytes);
+        out.extend_from_slice(&self.bytes[..(count * W::WIDTH).min(BLOCK * 8)])
+            .map_err(|Full| wire.error(Length))
+    }
+}

@@ -1,0 +1,243 @@
+//! The sending side, and the facts of the codec.
+#![forbid(unsafe_code)]
+
+use crate::block::{Block, remainders_len, rows};
+use crate::format::{BLOCK, HEADER, Head, VERSION};
+use crate::kernel::{self, Kernel, Work};
+use crate::mapping::{Mapped, Mapping, least};
+use crate::parameter::Draft;
+use crate::unary::{self, Unary};
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::simd::Level;
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+
+/// The facts of the codec for one word: [`Rice8`](crate::Rice8), [`Rice16`](crate::Rice16), [`Rice32`](crate::Rice32),
+/// [`Rice64`](crate::Rice64).
+#[derive(Clone, Copy, Debug)]
+pub struct Rice<W>(PhantomData<W>);
+
+impl<W: Word> Codec for Rice<W> {
+    const ID: CodecId = W::ID;
+    const NAME: &'static str = W::NAME;
+    const WIDTH: usize = W::WIDTH;
+    const STATEFUL: bool = false;
+
+    /// `raw_len`, 2 for each block of 256 words, and 2 (format, section 8).
+    fn max_encoded_len(raw_len: usize) -> Option<usize> {
+        let blocks = (raw_len / W::WIDTH).div_ceil(BLOCK);
+        raw_len.checked_add(blocks.checked_mul(Head::BYTES)?)?.checked_add(HEADER)
+    }
+}
+
+/// Encodes messages of words `W`. It has no memory of its own.
+#[derive(Clone, Debug)]
+pub struct Encoder<W> {
+    /// `None`: each block takes the best one.
+    mapping: Option<Mapping>,
+    level: Level,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Encoder<W> {
+    /// An encoder that maps all words so.
+    #[must_use]
+    pub fn new(mapping: Mapping) -> Self {
+        Self { mapping: Some(mapping), level: Level::detect(), word: PhantomData }
+    }
+
+    /// An encoder that finds for each block the mapping that makes it shortest, by a good estimate.
+    #[must_use]
+    pub fn auto() -> Self {
+        Self { mapping: None, level: Level::detect(), word: PhantomData }
+    }
+
+    /// The same with a kernel of this level. The wire is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<W: Word> Encode for Encoder<W> {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        Rice::<W>::max_encoded_len(raw_len)
+    }
+
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
+        let error = EncodeError::new(needed, out.remaining());
+        if needed > out.remaining() {
+            return Err(error);
+        }
+        // From here on nothing can fail: there is room for all that follows.
+        let message = Message::<W> { mapping: self.mapping, raw, out, word: PhantomData };
+        kernel::run(self.level, message).map_err(|_| error)
+    }
+
+    /// Does nothing: an encoder remembers no message.
+    fn reset(&mut self) {}
+}
+
+struct Message<'a, 'b, W> {
+    mapping: Option<Mapping>,
+    raw: &'a [u8],
+    out: &'a mut Out<'b>,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Work for Message<'_, '_, W> {
+    type Output = Result<(), Full>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, _: K) -> Result<(), Full> {
+        let (words, tail) = self.raw.split_at(self.raw.len() / W::WIDTH * W::WIDTH);
+        self.out.extend_from_slice(&[VERSION, (self.raw.len() % 8) as u8])?;
+        let mut block = BlockEncoder::<W>::new(self.mapping);
+        for (raw, at) in words.chunks(BLOCK * W::WIDTH).zip((0..).step_by(BLOCK * W::WIDTH)) {
+            block.read(words, at, raw.len() / W::WIDTH);
+            block.encode(raw, self.out)?;
+        }
+        self.out.extend_from_slice(tail)
+    }
+}
+
+/// Encodes one block after the other.
+struct BlockEncoder<W> {
+    mapping: Option<Mapping>,
+    words: Block<W>,
+    /// The word before each of those.
+    befores: Block<W>,
+    plans: [Plan<W>; 2],
+    packed: Block<W>,
+    packed_bytes: [u8; BLOCK * 8],
+    unary: Unary,
+}
+
+/// A mapping of a block, and what becomes of it.
+struct Plan<W> {
+    mapped: Mapped<W>,
+    residuals: Block<W>,
+    draft: Draft,
+}
+
+impl<W: Word> Plan<W> {
+    #[inline(always)]
+    fn new() -> Self {
+        let mapped = Mapped { mapping: Mapping::Unsigned, reference: W::of(0) };
+        Self { mapped, residuals: Block::zeroed(), draft: Draft::ZERO }
+    }
+
+    #[inline(always)]
+    fn estimate(&self, count: usize) -> u32 {
+        self.draft.estimate(count as u32) + 8 * self.mapped.mapping.reference_len::<W>() as u32
+    }
+}
+
+impl<W: Word> BlockEncoder<W> {
+    #[inline(always)]
+    fn new(mapping: Option<Mapping>) -> Self {
+        Self {
+            mapping,
+            words: Block::zeroed(),
+            befores: Block::zeroed(),
+            plans: [Plan::new(), Plan::new()],
+            packed: Block::zeroed(),
+            packed_bytes: [0; BLOCK * 8],
+            unary: unary::ZERO,
+        }
+    }
+
+    /// Reads the block of `count` words at byte `at` of the message.
+    #[inline(always)]
+    fn read(&mut self, message: &[u8], at: usize, count: usize) {
+        W::read(&message[at..], &mut self.words.0);
+        // Read as well, because loads at a word's distance from fresh stores would have to wait for these.
+        match at.checked_sub(W::WIDTH) {
+            Some(at) => W::read(&message[at..], &mut self.befores.0),
+            None => W::read(message, &mut self.befores.0[1..]),
+        }
+        self.words.clear_behind(count);
+    }
+
+    /// Writes the block that was read, whose bytes are `raw`.
+    #[inline(always)]
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+        let count = raw.len() / W::WIDTH;
+        let plan = match self.mapping {
+            Some(mapping) => {
+                self.plan(mapping, count, 0);
+                0
+            }
+            None => self.best_plan(count),
+        };
+        self.write(plan, raw, count, out)
+    }
+
+    /// Makes the plan of this number one for this mapping.
+    #[inline(always)]
+    fn plan(&mut self, mapping: Mapping, count: usize, plan: usize) {
+        let reference = match mapping {
+            Mapping::Unsigned | Mapping::Signed => W::of(0),
+            Mapping::Delta => self.befores.0[0],
+            Mapping::Offset => least(&self.words, count),
+        };
+        let mapped = Mapped { mapping, reference };
+        let plan = &mut self.plans[plan];
+        mapped.residuals(&self.words, &self.befores, count, &mut plan.residuals);
+        (plan.mapped, plan.draft) = (mapped, Draft::new(&plan.residuals));
+    }
+
+    /// The number of the plan with the lowest estimate.
+    #[inline(always)]
+    fn best_plan(&mut self, count: usize) -> usize {
+        let (least, union) = (least(&self.words, count), self.words.union());
+        // An offset by less than a sixteenth of the range saves less than it takes.
+        let unordered = if least <= union >> 4 { Mapping::Unsigned } else { Mapping::Offset };
+        let has_both_signs = least.sign() != union.sign();
+        let mut best = 0;
+        self.plan(Mapping::Delta, count, best);
+        for mapping in [unordered, Mapping::Signed].into_iter().take(1 + usize::from(has_both_signs)) {
+            let other = 1 - best;
+            self.plan(mapping, count, other);
+            if self.plans[other].estimate(count) < self.plans[best].estimate(count) {
+                best = other;
+            }
+        }
+        best
+    }
+
+    #[inline(always)]
+    fn write(&mut self, plan: usize, raw: &[u8], count: usize, out: &mut Out<'_>) -> Result<(), Full> {
+        let Plan { mapped: Mapped { mapping, reference }, residuals, draft } = &self.plans[plan];
+        let choice = draft.best(count as u32);
+        let parameter = draft.least + choice.above;
+        let unary_len = (choice.sum as usize + count).div_ceil(8);
+        let rice_len = remainders_len::<W>(count, parameter) + unary_len;
+        let packed_len = remainders_len::<W>(count, draft.width);
+        let reference_len = mapping.reference_len::<W>();
+        if reference_len + rice_len.min(packed_len) >= raw.len() {
+            let head = Head { parameter: W::BITS, mapping: 0, unary_len: 0 };
+            out.extend_from_slice(&head.to_bytes())?;
+            return out.extend_from_slice(raw);
+        }
+        // Without a unary part all quotients are 0: the residuals are packed.
+        let (parameter, unary_len) =
+            if packed_len <= rice_len { (draft.width, 0) } else { (parameter, unary_len) };
+        let head = Head { parameter, mapping: mapping.code(), unary_len };
+        out.extend_from_slice(&head.to_bytes())?;
+        let mut reference_bytes = [0; 8];
+        W::write(&[*reference], &mut reference_bytes);
+        out.store(&reference_bytes, reference_len)?;
+        if unary_len > 0 {
+            let written = unary::encode(&draft.quotients, choice.above, count, &mut self.unary);
+            debug_assert_eq!(written, unary_len);
+            out.store(&self.unary, unary_len)?;
+        }
+        W::pack(residuals, rows::<W>(count), parameter, &mut self.packed);
+        W::write(&self.packed.0, &mut self.packed_bytes);
+        let len = remainders_len::<W>(count, parameter);
+        out.extend_from_slice(&self.packed_bytes[..len.min(BLOCK * 8)])
+    }
+}

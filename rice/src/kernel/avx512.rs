@@ -1,0 +1,86 @@
+//! The kernel for AVX-512: the ones of 64 bits of a unary part are found at a time.
+
+use super::{Kernel, Work, avx2};
+use crate::block::Block;
+use crate::unary::{Places, Unary};
+use crate::word::Word;
+use core::arch::x86_64::*;
+use mpress_codec::simd::{Level, Tier};
+
+/// Proof that the machine has the instructions of [`Tier::Avx512`], and so those of the tiers below.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    pub(super) fn new(level: Level) -> Option<Self> {
+        (level.tier() >= Tier::Avx512).then_some(Self(()))
+    }
+
+    pub(super) fn run<T: Work>(self, work: T) -> T::Output {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { run(self, work) }
+    }
+}
+
+impl Kernel for Avx512 {
+    #[inline(always)]
+    fn places(self, unary: &Unary, len: usize, to: &mut Places) -> usize {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { places(unary, len, to) }
+    }
+
+    #[inline(always)]
+    fn undo_delta<W: Word>(self, residuals: &mut Block<W>, before: W) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { avx2::undo_delta(residuals, before) }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn run<T: Work>(kernel: Avx512, work: T) -> T::Output {
+    work.run(kernel)
+}
+
+/// 0 to 63: each byte's place.
+static PLACES: [u8; 64] = {
+    let mut places = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        places[i] = i as u8;
+        i += 1;
+    }
+    places
+};
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn places(unary: &Unary, len: usize, to: &mut Places) -> usize {
+    let mut ones = 0;
+    let mut place = load(&PLACES);
+    // Behind `len` there are zeros.
+    for word in unary.as_chunks().0.iter().take(len.div_ceil(8)) {
+        let mask = u64::from_le_bytes(*word);
+        if let Some(to) = to.get_mut(1 + ones..).and_then(<[_]>::first_chunk_mut) {
+            store(to, _mm512_maskz_compress_epi8(mask, place));
+        }
+        ones += mask.count_ones() as usize;
+        place = _mm512_add_epi8(place, _mm512_set1_epi8(64));
+    }
+    ones
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: the 64 bytes of the array are readable; the load asks for no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn store(bytes: &mut [u8; 64], v: __m512i) {
+    // SAFETY: the 64 bytes of the array are writable; the store asks for no alignment.
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), v) }
+}

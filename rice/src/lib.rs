@@ -1,0 +1,46 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rest on a `Level`
+
+mod block;
+pub mod ccsds;
+mod decode;
+mod encode;
+mod format;
+mod kernel;
+mod mapping;
+mod parameter;
+mod rows;
+mod unary;
+mod wire;
+mod word;
+
+pub use decode::Decoder;
+pub use encode::{Encoder, Rice};
+pub use mapping::Mapping;
+pub use word::Word;
+
+/// The facts of codec 9: words of 8 bits.
+pub type Rice8 = Rice<u8>;
+/// The facts of codec 10: words of 16 bits.
+pub type Rice16 = Rice<u16>;
+/// The facts of codec 11: words of 32 bits.
+pub type Rice32 = Rice<u32>;
+/// The facts of codec 12: words of 64 bits.
+pub type Rice64 = Rice<u64>;
+/// Encodes words of 8 bits.
+pub type Encoder8 = Encoder<u8>;
+/// Encodes words of 16 bits.
+pub type Encoder16 = Encoder<u16>;
+/// Encodes words of 32 bits.
+pub type Encoder32 = Encoder<u32>;
+/// Encodes words of 64 bits.
+pub type Encoder64 = Encoder<u64>;
+/// Decodes words of 8 bits.
+pub type Decoder8 = Decoder<u8>;
+/// Decodes words of 16 bits.
+pub type Decoder16 = Decoder<u16>;
+/// Decodes words of 32 bits.
+pub type Decoder32 = Decoder<u32>;
+/// Decodes words of 64 bits.
+pub type Decoder64 = Decoder<u64>;

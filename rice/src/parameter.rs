@@ -1,0 +1,145 @@
+//! The Rice parameter of a block: the exact best one (format, section 7, has the proof).
+#![forbid(unsafe_code)]
+
+use crate::block::{Aligned, Block};
+use crate::format::{BLOCK, QUOTIENT_BITS};
+use crate::word::Word;
+
+/// A quotient for each word of a block.
+pub(crate) type Quotients = Aligned<[u8; BLOCK]>;
+
+/// Residuals by the least parameter that leaves quotients of no more than 8 bits, and what all of them cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draft {
+    /// The width of the greatest residual.
+    pub(crate) width: u32,
+    /// The least parameter.
+    pub(crate) least: u32,
+    /// The residuals shifted down by it. Shifted on, these are the quotients of every other parameter.
+    pub(crate) quotients: Quotients,
+    /// The sum of those.
+    sum: u32,
+}
+
+/// A parameter, and what a block takes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// How much more it is than the least one.
+    pub(crate) above: u32,
+    /// The sum of its quotients.
+    pub(crate) sum: u32,
+}
+
+impl Draft {
+    pub(crate) const ZERO: Self = Self { width: 0, least: 0, quotients: Aligned([0; BLOCK]), sum: 0 };
+
+    #[inline(always)]
+    pub(crate) fn new<W: Word>(residuals: &Block<W>) -> Self {
+        let width = residuals.union().width();
+        let least = width.saturating_sub(QUOTIENT_BITS);
+        let mut quotients = Aligned([0; BLOCK]);
+        for (quotient, residual) in quotients.0.iter_mut().zip(&residuals.0) {
+            *quotient = (*residual >> least).low_byte();
+        }
+        Self { width, least, quotients, sum: sum(&quotients.0, 0) }
+    }
+
+    /// About the bits that `count` residuals take: within one and a half for each.
+    #[inline(always)]
+    pub(crate) fn estimate(&self, count: u32) -> u32 {
+        let above = (self.sum / count.max(1)).checked_ilog2().unwrap_or(0);
+        let rice = count * (self.least + above + 1) + (self.sum >> above);
+        // The quotients of parameters above the least one are half below that sum's on average, for each bit lost.
+        rice.saturating_sub(if above > 0 { count / 2 } else { 0 }).min(count * self.width)
+    }
+
+    /// The parameter that takes the fewest bits for `count` residuals; the least one of several.
+    #[inline(always)]
+    pub(crate) fn best(&self, count: u32) -> Choice {
+        best(&self.quotients.0, self.sum, count, QUOTIENT_BITS - 1)
+    }
+}
+
+/// The number of bits, at most `most`, to take off `quotients` so that the codes of `count` of them get the shortest; the
+/// least such number. All others are 0, `sum` is the sum of all.
+#[inline(always)]
+pub(crate) fn best<const N: usize>(quotients: &[u8; N], total: u32, count: u32, most: u32) -> Choice {
+    // The best one is this or one of the next two.
+    let mut above = (total / count.max(1)).checked_ilog2().unwrap_or(0).saturating_sub(1).min(most);
+    let mut here = if above == 0 { total } else { sum(quotients, above) };
+    while above < most {
+        let next = sum(quotients, above + 1);
+        if here - next <= count {
+            break;
+        }
+        (above, here) = (above + 1, next);
+    }
+    Choice { above, sum: here }
+}
+
+/// The sum of all quotients shifted down by so many bits, below 8; of 256 of them at most.
+#[inline(always)]
+pub(crate) fn sum<const N: usize>(quotients: &[u8; N], by: u32) -> u32 {
+    // Eight at a time, as four sums of 16 bits: the sum of all is below 2^16.
+    const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
+    let low = u64::from(0xff_u8 >> by) * 0x0101_0101_0101_0101;
+    let sums = quotients.as_chunks().0.iter().fold(0, |sums, eight| {
+        let eight = u64::from_le_bytes(*eight) >> by & low;
+        sums + (eight & EVEN) + (eight >> 8 & EVEN)
+    });
+    (sums.wrapping_mul(0x0001_0001_0001_0001) >> 48) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks of many shapes: each residual has up to so many bits, of which some may be missing.
+    fn blocks() -> impl Iterator<Item = Block<u32>> {
+        let mut state = 1_u64;
+        (0..3000).map(move |round| {
+            let mut block = Block::zeroed();
+            for residual in &mut block.0 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let missing = (state >> 59) as u32 % (round % 32 + 1);
+                *residual = ((state >> 20) as u32).unbounded_shr(round % 33).unbounded_shr(missing);
+            }
+            block
+        })
+    }
+
+    #[test]
+    fn the_best_parameter_is_the_best() {
+        for block in blocks() {
+            for count in [1, 2, 3, 100, 255, 256] {
+                let mut block = block;
+                block.0[count..].fill(0);
+                let cost = |parameter: u32| -> Option<u64> {
+                    let quotients = block.0[..count].iter().map(|residual| u64::from(residual >> parameter));
+                    let fits = quotients.clone().all(|quotient| quotient < 256);
+                    fits.then(|| quotients.map(|quotient| quotient + 1 + u64::from(parameter)).sum())
+                };
+                let draft = Draft::new(&block);
+                let choice = draft.best(count as u32);
+                let found = cost(draft.least + choice.above).unwrap();
+                assert_eq!(Some(found), (0..32).filter_map(cost).min(), "{count} of {block:?}");
+                assert_eq!(
+                    found,
+                    count as u64 * u64::from(draft.least + choice.above + 1) + u64::from(choice.sum)
+                );
+                assert!(u64::from(choice.sum) <= 2 * count as u64, "the unary part's bound");
+            }
+        }
+    }
+
+    #[test]
+    fn the_estimate_is_near() {
+        for block in blocks() {
+            let draft = Draft::new(&block);
+            let choice = draft.best(256);
+            let rice = 256 * (draft.least + choice.above + 1) + choice.sum;
+            let exact = rice.min(256 * draft.width);
+            assert!(draft.estimate(256).abs_diff(exact) <= 384, "{} for {exact}", draft.estimate(256));
+        }
+    }
+}

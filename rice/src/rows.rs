@@ -1,0 +1,68 @@
+//! Remainders to bits and back, a row of lanes at a time (format, section 6).
+//!
+//! Every lane has a bit string of its own, and all lanes of a row shift by the same number: plain loops over lanes, which
+//! the compiler turns into vectors of whatever level it compiles for.
+#![forbid(unsafe_code)]
+
+use crate::block::{Aligned, Block};
+use crate::format::BLOCK;
+use crate::word::Word;
+
+/// Packed rows with one more behind them, which is read but not used.
+pub(crate) type Packed<W> = Aligned<[W; BLOCK + 32]>;
+
+/// Packs the lowest `bits` bits, fewer than a word has, of the words of so many rows of `L`.
+#[inline(always)]
+pub(crate) fn pack<W: Word, const L: usize>(words: &Block<W>, rows: usize, bits: u32, packed: &mut Block<W>) {
+    let mask = low_bits::<W>(bits);
+    let mut to = packed.0.as_chunks_mut::<L>().0.iter_mut();
+    let mut filling = [W::of(0); L];
+    let mut filled = 0;
+    for row in words.0.as_chunks::<L>().0.iter().take(rows) {
+        let row = row.map(|word| word & mask);
+        for (lane, word) in filling.iter_mut().zip(row) {
+            *lane = *lane | word << filled;
+        }
+        filled += bits;
+        if filled >= W::BITS {
+            filled -= W::BITS;
+            if let Some(to) = to.next() {
+                *to = filling;
+            }
+            // What did not fit: nothing where all of it did, since no word has more than `bits` bits.
+            filling = row.map(|word| word >> (bits - filled));
+        }
+    }
+    if let Some(to) = to.next() {
+        *to = filling;
+    }
+}
+
+/// The inverse of [`pack`]. Words behind those rows stay as they are.
+#[inline(always)]
+pub(crate) fn unpack<W: Word, const L: usize>(
+    packed: &Packed<W>,
+    rows: usize,
+    bits: u32,
+    words: &mut Block<W>,
+) {
+    let mask = low_bits::<W>(bits);
+    let from = packed.0.as_chunks::<L>().0;
+    let mut at = 0;
+    for to in words.0.as_chunks_mut::<L>().0.iter_mut().take(rows) {
+        let (row, shift) = (at / W::BITS, at % W::BITS);
+        at += bits;
+        let &[lower, upper] =
+            from.get(row as usize..).and_then(<[_]>::first_chunk).unwrap_or(&[[W::of(0); L]; 2]);
+        for ((to, lower), upper) in to.iter_mut().zip(lower).zip(upper) {
+            // Where the word ends before the row does, what comes from the upper one is masked out.
+            *to = (lower >> shift | upper << 1 << (W::BITS - 1 - shift)) & mask;
+        }
+    }
+}
+
+/// A word of so many ones, fewer than it has bits.
+#[inline(always)]
+fn low_bits<W: Word>(bits: u32) -> W {
+    (W::of(1) << bits).sub(W::of(1))
+}

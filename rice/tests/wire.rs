@@ -1,0 +1,131 @@
+//! The wire's edges: headers, heads, bounds, and what a decoder refuses.
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
+
+use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
+use mpress_codec::conformance::{decode, encode, random_bytes};
+use mpress_codec::{Codec, Encode};
+use mpress_rice::{Decoder, Encoder, Encoder8, Encoder32, Mapping, Rice, Word};
+
+/// A message of one block of 32-bit words.
+fn one_block(parameter: u16, mapping: u16, unary_len: u16, rest: &[u8]) -> Vec<u8> {
+    let head = parameter | mapping << 7 | unary_len << 9;
+    [&[1, 0], &head.to_le_bytes()[..], rest].concat()
+}
+
+fn said(wire: &[u8], words: usize) -> Result<Vec<u32>, DecodeErrorKind> {
+    let raw = decode(&mut Decoder::<u32>::new(), wire, words * 4)?;
+    Ok(raw.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect())
+}
+
+#[test]
+fn facts() {
+    assert_eq!((Rice::<u8>::ID.0, Rice::<u8>::NAME, Rice::<u8>::WIDTH), (9, "rice8", 1));
+    assert_eq!((Rice::<u16>::ID.0, Rice::<u16>::NAME, Rice::<u16>::WIDTH), (10, "rice16", 2));
+    assert_eq!((Rice::<u32>::ID.0, Rice::<u32>::NAME, Rice::<u32>::WIDTH), (11, "rice32", 4));
+    assert_eq!((Rice::<u64>::ID.0, Rice::<u64>::NAME, Rice::<u64>::WIDTH), (12, "rice64", 8));
+}
+
+#[test]
+fn the_layout_is_the_documented_one() {
+    assert_eq!(encode(&mut Encoder32::auto(), b""), [1, 0]);
+    // A tail alone.
+    assert_eq!(encode(&mut Encoder32::auto(), b"abc"), *b"\x01\x03abc");
+    // A zero block.
+    assert_eq!(encode(&mut Encoder32::new(Mapping::Unsigned), &[0; 1024]), [1, 0, 0, 0]);
+    // Constant above its least word: mapping 3, four bytes of it, nothing else.
+    let constant = [7, 1, 0, 0].repeat(256);
+    assert_eq!(encode(&mut Encoder32::new(Mapping::Offset), &constant), [1, 0, 0x80, 1, 7, 1, 0, 0]);
+    // Too short to gain: stored.
+    assert_eq!(encode(&mut Encoder32::auto(), &[9; 4]), [1, 4, 32, 0, 9, 9, 9, 9]);
+    // Lane 0 of eight gets the words 0, 8, 16... : here the least significant bits of the first 32 bytes are those of row 0.
+    let ones: Vec<u8> = (0..256_u32).flat_map(|i| u32::from(i % 8 == 3).to_le_bytes()).collect();
+    let wire = encode(&mut Encoder32::new(Mapping::Unsigned), &ones);
+    let mut row = [0; 32];
+    row[12..16].fill(0xff);
+    assert_eq!(wire, [&[1, 0, 1, 0], &row[..]].concat());
+    // One value of 200 among zeros: its quotient is 200, the zeros' codes are bits of 1.
+    let mut outlier = vec![0; 256];
+    outlier[3] = 200;
+    let wire = encode(&mut Encoder8::new(Mapping::Unsigned), &outlier);
+    let mut unary = [0; 57];
+    (unary[0], unary[25]) = (0b111, 0b1111_1000);
+    unary[26..].fill(0xff);
+    assert_eq!(wire, [&[1, 0, 0, 57 << 1], &unary[..]].concat());
+}
+
+#[test]
+fn broken_wires_are_refused_for_the_right_reason() {
+    let row = [0; 32];
+    assert_eq!(said(&one_block(1, 0, 0, &row), 8), Ok(vec![0; 8]));
+    // Eight ones and no remainders; two zeros before the last one.
+    assert_eq!(said(&one_block(0, 0, 1, &[0xff]), 8), Ok(vec![0; 8]));
+    assert_eq!(said(&one_block(0, 0, 2, &[0x7f, 2]), 8), Ok(vec![0, 0, 0, 0, 0, 0, 0, 2]));
+    for (wire, kind) in [
+        (one_block(33, 0, 0, &[0; 64]), Corrupt), // a parameter above the width
+        (one_block(127, 0, 0, &[0; 64]), Corrupt), // the greatest one
+        (one_block(32, 1, 0, &row), Corrupt),     // stored, with a mapping
+        (one_block(32, 0, 1, &row), Corrupt),     // stored, with a unary part
+        (one_block(0, 0, 4, &[0x7f, 0, 0, 1]), Corrupt), // a unary part of more than 3 bits a word
+        (one_block(0, 0, 1, &[0x7f]), Corrupt),   // seven ones
+        (one_block(0, 0, 2, &[0xff, 1]), Corrupt), // nine ones
+        (one_block(0, 0, 2, &[0xff, 0]), Corrupt), // a last byte of 0
+        (one_block(0, 0, 1, &[0xff, 0]), Length), // a byte too many
+        (one_block(0, 0, 2, &[0xff]), Truncated), // half a unary part
+        (one_block(0, 3, 0, &[1, 2, 3]), Truncated), // half a least word
+        (one_block(1, 0, 0, &row[1..]), Truncated), // half a row
+        (one_block(32, 0, 0, &row[1..]), Truncated), // half a stored block
+    ] {
+        assert_eq!(said(&wire, 8), Err(kind), "{wire:?}");
+    }
+    assert_eq!(said(&[2, 0], 0), Err(Unsupported));
+    assert_eq!(said(&[1, 1], 0), Err(Length));
+    assert_eq!(said(&[1, 8], 0), Err(Corrupt));
+    assert_eq!(said(&[1], 0), Err(Truncated));
+    assert_eq!(said(&[1, 0, 0], 0), Err(Length));
+}
+
+/// Noise, whose blocks are all stored.
+fn bound_is_exact<W: Word>() {
+    for words in [0, 1, 2, 255, 256, 257, 512, 513, 1000] {
+        for tail in [0, W::WIDTH - 1] {
+            let raw = random_bytes(words as u64, words * W::WIDTH + tail);
+            for mut encoder in Mapping::ALL.map(Encoder::<W>::new).into_iter().chain([Encoder::auto()]) {
+                let bound = encoder.max_encoded_len(raw.len());
+                assert_eq!(bound, Some(raw.len() + 2 * words.div_ceil(256) + 2));
+                assert_eq!(Some(encode(&mut encoder, &raw).len()), bound, "{words} words");
+            }
+        }
+    }
+    assert_eq!(Rice::<W>::max_encoded_len(usize::MAX - 2), None);
+}
+
+#[test]
+fn the_bound_is_reached() {
+    bound_is_exact::<u8>();
+    bound_is_exact::<u16>();
+    bound_is_exact::<u32>();
+    bound_is_exact::<u64>();
+}
+
+#[test]
+fn each_mapping_is_the_best_for_something_and_auto_finds_it() {
+    let noise = random_bytes(1, 4 * 256);
+    let noise = |i: usize| u32::from_le_bytes(*noise[4 * i..].first_chunk().unwrap());
+    let small = |i: usize| noise(i) >> 26 >> noise(i).trailing_ones();
+    for mapping in Mapping::ALL {
+        let word = |i: usize| match mapping {
+            Mapping::Unsigned => small(i),
+            Mapping::Signed => small(i).wrapping_sub(small((i + 1) % 256)),
+            Mapping::Delta => i as u32 * 1_000_003 + small(i),
+            Mapping::Offset => 1_000_000_000 + noise(i) % 1000,
+        };
+        let raw: Vec<u8> = (0..256).flat_map(|i| word(i).to_le_bytes()).collect();
+        let len = |mapping| encode(&mut Encoder32::new(mapping), &raw).len();
+        let best = encode(&mut Encoder32::new(mapping), &raw);
+        assert!(
+            Mapping::ALL.into_iter().all(|other| other == mapping || len(other) > best.len()),
+            "{mapping:?}"
+        );
+        assert!(encode(&mut Encoder32::auto(), &raw) == best, "{mapping:?}");
+    }
+}

@@ -1,0 +1,152 @@
+//! Bit strings, the most significant bit of each byte first.
+#![forbid(unsafe_code)]
+
+use crate::reader::Reader;
+use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
+use mpress_codec::{DecodeError, Full, Out};
+
+/// Where bytes gather before they go to the output.
+pub(crate) type Stage = [u8; 512];
+
+/// An empty stage.
+pub(crate) const STAGE: Stage = [0; _];
+
+/// Bits on their way to an output. They are gathered on a stage that nothing else points to: the compiler can then keep
+/// all the rest in registers.
+pub(crate) struct Writer<'a> {
+    /// The bits, from the top; zeros below.
+    bits: u64,
+    /// How many, below 8 between calls.
+    len: u32,
+    stage: &'a mut Stage,
+    /// Bytes gathered.
+    at: usize,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(stage: &'a mut Stage) -> Self {
+        Self::with_bits(0, 0, stage)
+    }
+
+    /// With the `len` (below 8) bits at the top of `bits` to begin with; those below are zero.
+    pub(crate) fn with_bits(bits: u64, len: u32, stage: &'a mut Stage) -> Self {
+        Self { bits, len, stage, at: 0 }
+    }
+
+    /// Adds the `len` (at most 56) bits at the top of `bits`; those below are zero.
+    #[inline(always)]
+    pub(crate) fn put_top(&mut self, bits: u64, len: u32, out: &mut Out<'_>) -> Result<(), Full> {
+        self.bits |= bits >> self.len;
+        self.len += len;
+        if self.at > self.stage.len() - 8 {
+            self.flush(out)?;
+        }
+        if let Some(word) = self.stage.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut()) {
+            *word = self.bits.to_be_bytes();
+        }
+        self.at += (self.len / 8) as usize;
+        self.bits <<= self.len & !7;
+        self.len %= 8;
+        Ok(())
+    }
+
+    /// Adds `len` bits, 1 to 56: the lowest ones, and the only ones, of `bits`.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, bits: u64, len: u32, out: &mut Out<'_>) -> Result<(), Full> {
+        self.put_top(bits << (64 - len), len, out)
+    }
+
+    /// Fills the last byte with zeros.
+    #[inline(always)]
+    pub(crate) fn finish(mut self, out: &mut Out<'_>) -> Result<(), Full> {
+        self.put_top(0, (8 - self.len) % 8, out)?;
+        self.flush(out)
+    }
+
+    #[inline(always)]
+    fn flush(&mut self, out: &mut Out<'_>) -> Result<(), Full> {
+        out.extend_from_slice(&self.stage[..self.at.min(self.stage.len())])?;
+        self.at = 0;
+        Ok(())
+    }
+}
+
+/// The 64 bits of `bytes` from bit `at` on; behind the end there are zeros. At least 57 of them can be relied on.
+#[inline(always)]
+pub(crate) fn window(bytes: &[u8], at: usize) -> u64 {
+    let rest = bytes.get(at / 8..).unwrap_or(&[]);
+    let word = match rest.first_chunk() {
+        Some(word) => u64::from_be_bytes(*word),
+        None => {
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            u64::from_be_bytes(word)
+        }
+    };
+    word << (at % 8)
+}
+
+/// The most bits that are looked at together.
+const LOOK: u32 = 17;
+
+/// A bit string at the front of a wire. Behind the wire's end there are zeros: whoever goes there hears of it when the
+/// string is finished, or with the error that the zeros lead to.
+pub(crate) struct Bits<'a, 'w> {
+    wire: &'a mut Reader<'w>,
+    at: usize,
+    /// The next bits, from the top, and how many of them there are.
+    bits: u64,
+    left: u32,
+}
+
+impl<'a, 'w> Bits<'a, 'w> {
+    pub(crate) fn new(wire: &'a mut Reader<'w>) -> Self {
+        Self { wire, at: 0, bits: 0, left: 0 }
+    }
+
+    /// The next bits, at least 17, from the top.
+    #[inline(always)]
+    pub(crate) fn peek(&mut self) -> u64 {
+        if self.left < LOOK {
+            (self.bits, self.left) = (window(self.wire.rest(), self.at), 57);
+        }
+        self.bits
+    }
+
+    /// Goes on by `n` bits of those last looked at.
+    #[inline(always)]
+    pub(crate) fn skip(&mut self, n: u32) {
+        self.bits <<= n;
+        self.left -= n;
+        self.at += n as usize;
+    }
+
+    /// A number of `n` bits, 1 to 17.
+    #[inline(always)]
+    pub(crate) fn get(&mut self, n: u32) -> u32 {
+        let bits = self.peek() >> (64 - n);
+        self.skip(n);
+        bits as u32
+    }
+
+    /// Ends the string: what is left of its last byte must be zeros.
+    pub(crate) fn finish(mut self) -> Result<(), DecodeError> {
+        let padding = (self.at.next_multiple_of(8) - self.at) as u32;
+        let is_zero = padding == 0 || self.get(padding) == 0;
+        if !is_zero || self.is_past_end() {
+            return Err(self.corrupt());
+        }
+        self.wire.take(self.at / 8)?;
+        Ok(())
+    }
+
+    /// Something that no encoder writes, unless it is not there at all.
+    #[cold]
+    pub(crate) fn corrupt(&self) -> DecodeError {
+        self.wire.error(if self.is_past_end() { Truncated } else { Corrupt })
+    }
+
+    fn is_past_end(&self) -> bool {
+        self.at > self.wire.rest().len() * 8
+    }
+}

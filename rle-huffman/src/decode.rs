@@ -1,0 +1,127 @@
+//! The receiving side: header, blocks and planes (`docs/format/planes.md`).
+#![forbid(unsafe_code)]
+
+use crate::block::{Code, Scratch};
+use crate::format::{BLOCK, PLANES_SHIFT, SETTING_SHIFT, VERSION};
+use crate::kernel::{self, Kernel, Work};
+use crate::reader::Reader;
+use crate::width::Width;
+use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
+use mpress_codec::simd::Level;
+use mpress_codec::{Decode, DecodeError, Out};
+
+/// Decodes messages of the code `C`, whatever settings they were encoded with. It holds 64 KiB of memory, and tables.
+#[derive(Clone, Debug)]
+pub struct Decoder<C: Code> {
+    receiver: C::Receiver,
+    level: Level,
+    scratch: Scratch,
+}
+
+impl<C: Code> Decoder<C> {
+    /// A decoder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { receiver: C::RECEIVER, level: Level::detect(), scratch: Scratch::ZERO }
+    }
+
+    /// The same with a kernel of this level. The result is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<C: Code> Default for Decoder<C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<C: Code> Decode for Decoder<C> {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let start = out.len();
+        let result = kernel::with(self.level, Message { decoder: self, wire: Reader::new(wire), out });
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
+    }
+
+    /// Does nothing: a decoder remembers no message.
+    fn reset(&mut self) {}
+}
+
+struct Message<'a, 'b, 'w, C: Code> {
+    decoder: &'a mut Decoder<C>,
+    wire: Reader<'w>,
+    out: &'a mut Out<'b>,
+}
+
+impl<C: Code> Work for Message<'_, '_, '_, C> {
+    type Output = Result<(), DecodeError>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(mut self, kernel: K) -> Result<(), DecodeError> {
+        let wire = &mut self.wire;
+        let before = *wire;
+        if wire.byte()? != VERSION {
+            return Err(before.error(Unsupported));
+        }
+        let before = *wire;
+        let flags = wire.byte()?;
+        let Decoder { receiver, scratch, .. } = self.decoder;
+        C::open(receiver, flags >> SETTING_SHIFT).ok_or_else(|| before.error(Corrupt))?;
+        if usize::from(flags % 8) != self.out.remaining() % 8 {
+            return Err(before.error(Length));
+        }
+        let planes = Width::from_log2(flags >> PLANES_SHIFT);
+        while self.out.remaining() > 0 {
+            decode_block::<C, K>(receiver, kernel, planes, scratch, wire, self.out)?;
+        }
+        if wire.rest().is_empty() { Ok(()) } else { Err(wire.error(Length)) }
+    }
+}
+
+#[inline(always)]
+fn decode_block<C: Code, K: Kernel>(
+    receiver: &mut C::Receiver,
+    kernel: K,
+    planes: Width,
+    scratch: &mut Scratch,
+    wire: &mut Reader<'_>,
+    out: &mut Out<'_>,
+) -> Result<(), DecodeError> {
+    let len = out.remaining().min(BLOCK);
+    let before = *wire;
+    let head = wire.byte()?;
+    if head == 0 {
+        return out.extend_from_slice(wire.take(len)?).map_err(|full| wire.full(full));
+    }
+    let elements = len / planes.bytes();
+    if u32::from(head) >> planes.bytes() != 0 || elements == 0 {
+        return Err(before.error(Corrupt));
+    }
+    let start = out.len();
+    let block = &mut out.extend_zeroed(len).map_err(|full| wire.full(full))?[start..];
+    if planes == Width::One {
+        return C::decode(receiver, kernel, wire, block);
+    }
+    // Stored planes are taken from the wire, coded ones from the scratch.
+    let mut of_block: [&[u8]; 8] = [&[]; 8];
+    let rooms = scratch.0.chunks_exact_mut(elements);
+    for ((plane, room), bit) in of_block.iter_mut().zip(rooms).zip(0..planes.bytes()) {
+        *plane = match head >> bit & 1 {
+            0 => wire.take(elements)?,
+            _ => {
+                C::decode(receiver, kernel, wire, room)?;
+                room
+            }
+        };
+    }
+    let (whole, tail) = block.split_at_mut(elements * planes.bytes());
+    kernel.join(&of_block, planes, whole);
+    tail.copy_from_slice(wire.take(tail.len())?);
+    Ok(())
+}

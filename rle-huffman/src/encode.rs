@@ -1,0 +1,112 @@
+//! The sending side: header, blocks and planes (`docs/format/planes.md`).
+#![forbid(unsafe_code)]
+
+use crate::block::{Code, Scratch, max_encoded_len};
+use crate::format::{BLOCK, PLANES_SHIFT, SETTING_SHIFT, VERSION};
+use crate::kernel::{self, Kernel, Work};
+use crate::width::Width;
+use mpress_codec::simd::Level;
+use mpress_codec::{Encode, EncodeError, Full, Out};
+
+/// Encodes messages with the code `C`. It holds 64 KiB of memory.
+#[derive(Clone, Debug)]
+pub struct Encoder<C: Code> {
+    setting: C::Setting,
+    planes: Width,
+    level: Level,
+    scratch: Scratch,
+}
+
+impl<C: Code> Encoder<C> {
+    pub(crate) const fn with_setting(setting: C::Setting, planes: Width, level: Level) -> Self {
+        Self { setting, planes, level, scratch: Scratch::ZERO }
+    }
+
+    /// The same with a kernel of this level. The wire is the same at every level.
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<C: Code> Encode for Encoder<C> {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        max_encoded_len(raw_len)
+    }
+
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
+        let error = EncodeError::new(needed, out.remaining());
+        if needed > out.remaining() {
+            return Err(error);
+        }
+        // From here on nothing can fail: there is room for all that follows.
+        kernel::with(self.level, Message { encoder: self, raw, out }).map_err(|_| error)
+    }
+
+    /// Does nothing: an encoder remembers no message.
+    fn reset(&mut self) {}
+}
+
+struct Message<'a, 'b, C: Code> {
+    encoder: &'a mut Encoder<C>,
+    raw: &'a [u8],
+    out: &'a mut Out<'b>,
+}
+
+impl<C: Code> Work for Message<'_, '_, C> {
+    type Output = Result<(), Full>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> Result<(), Full> {
+        let Encoder { setting, planes, scratch, .. } = self.encoder;
+        let (sender, bits) = C::begin(*setting, *planes, self.raw);
+        let flags = (self.raw.len() % 8) as u8 | planes.log2() << PLANES_SHIFT | bits << SETTING_SHIFT;
+        self.out.extend_from_slice(&[VERSION, flags])?;
+        for block in self.raw.chunks(BLOCK) {
+            encode_block::<C, K>(sender, kernel, *planes, block, scratch, self.out)?;
+        }
+        Ok(())
+    }
+}
+
+#[inline(always)]
+fn encode_block<C: Code, K: Kernel>(
+    sender: C::Sender,
+    kernel: K,
+    planes: Width,
+    block: &[u8],
+    scratch: &mut Scratch,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let start = out.len();
+    let elements = block.len() / planes.bytes();
+    let (whole, tail) = block.split_at(elements * planes.bytes());
+    let dealt = match planes {
+        Width::One => whole,
+        _ => {
+            let dealt = &mut scratch.0[..whole.len()];
+            kernel.split(whole, planes, dealt);
+            dealt
+        }
+    };
+    let mut head = 0;
+    out.extend_from_slice(&[head])?;
+    for (plane, bit) in dealt.chunks_exact(elements.max(1)).zip(0..) {
+        if C::encode(sender, kernel, plane, out)? {
+            head |= 1 << bit;
+        } else if planes != Width::One {
+            out.extend_from_slice(plane)?;
+        }
+    }
+    if head == 0 {
+        // The block as it is: a decoder need not put it together from planes.
+        out.truncate(start + 1);
+        return out.extend_from_slice(block);
+    }
+    if let Some(byte) = out.written_mut().get_mut(start) {
+        *byte = head;
+    }
+    out.extend_from_slice(tail)
+}

@@ -1,0 +1,148 @@
+//! Tables that turn the next 11 bits of a stream into symbols: one at a step, or up to four.
+#![forbid(unsafe_code)]
+
+use super::lengths::Alphabet;
+use crate::format::MAX_BITS;
+
+/// Entries of a table.
+const SIZE: usize = 1 << MAX_BITS;
+/// Look-ups that the 57 bits of a window are good for.
+const LOOKUPS: usize = 5;
+/// Symbols that an entry of [`Fours`] holds at most.
+const MOST: usize = 4;
+
+/// A table, of which five look-ups fill at most `WINDOW` bytes.
+pub(crate) trait Lookup<const WINDOW: usize> {
+    /// Decodes from the top of `bits` and says how many symbols it took and how many bits they had.
+    fn five(&self, bits: u64, window: &mut [u8; WINDOW]) -> (usize, usize);
+}
+
+/// For each 11 bits the symbol whose code they begin with.
+#[derive(Clone, Debug)]
+pub(crate) struct Ones {
+    /// Length in the low byte, symbol in the high one. A few entries more, so that short ranges can be written in one piece.
+    entries: [u16; SIZE + SPARE],
+}
+
+const SPARE: usize = 8;
+
+impl Ones {
+    pub(crate) const EMPTY: Self = Self { entries: [0; _] };
+
+    /// Entries of the alphabet in the order of their codes.
+    #[inline(always)]
+    fn in_order(alphabet: &Alphabet) -> [u16; 256] {
+        let mut next = [0_u16; 16];
+        let mut sum = 0;
+        for (next, count) in next.iter_mut().zip(alphabet.of_length) {
+            (sum, *next) = (sum + count, sum);
+        }
+        let mut order = [0; 256];
+        for entry in alphabet.entries() {
+            let next = &mut next[usize::from(entry % 16)];
+            order[usize::from(*next % 256)] = *entry;
+            *next += 1;
+        }
+        order
+    }
+
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, alphabet: &Alphabet) {
+        let mut at = 0;
+        for entry in &Self::in_order(alphabet)[..alphabet.entries().len()] {
+            let len = SIZE >> (entry & 15);
+            // Too long ranges are overwritten by the next: codes come in their order.
+            match self.entries.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<SPARE>()) {
+                Some(few) if len <= SPARE => *few = [*entry; SPARE],
+                _ => self.entries[at..at + len].fill(*entry),
+            }
+            at += len;
+        }
+    }
+
+    /// Length and symbol of the code that `bits` begin with.
+    #[inline(always)]
+    pub(crate) fn one(&self, bits: u64) -> (usize, u8) {
+        let entry = self.entries[(bits >> (64 - MAX_BITS)) as usize];
+        (usize::from(entry & 255), (entry >> 8) as u8)
+    }
+}
+
+impl Lookup<LOOKUPS> for Ones {
+    #[inline(always)]
+    fn five(&self, mut bits: u64, window: &mut [u8; LOOKUPS]) -> (usize, usize) {
+        // The sum of the low bytes stays in one: five lengths are at most 55.
+        let mut sum = 0;
+        for symbol in window {
+            let entry = u64::from(self.entries[(bits >> (64 - MAX_BITS)) as usize]);
+            bits <<= entry & 63;
+            sum += entry;
+            *symbol = (entry >> 8) as u8;
+        }
+        (LOOKUPS, (sum & 255) as usize)
+    }
+}
+
+/// For each 11 bits all whole codes that they begin with, at most four.
+#[derive(Clone, Debug)]
+pub(crate) struct Fours {
+    /// The table for *b* bits is at 2^*b*, that for 11 bits at the end.
+    entries: [u64; 2 * SIZE],
+}
+
+/// An entry of [`Fours`]: symbols in bytes 0 to 3, their lengths in four bits each in bytes 4 and 5, the sum of these in byte 6, their
+/// number in byte 7.
+#[inline(always)]
+fn prefixed(symbol: u64, length: u64, entry: u64) -> u64 {
+    let symbols = (entry << 8 | symbol) & 0xffff_ffff;
+    let lengths = (entry >> 32 & 0xfff) << 4 | length;
+    // The fourth symbol makes room.
+    let last = entry >> 44 & 15;
+    let sum = (entry >> 48 & 255) + length - last;
+    let count = (entry >> 56) + u64::from(last == 0);
+    symbols | lengths << 32 | sum << 48 | count << 56
+}
+
+impl Fours {
+    pub(crate) const EMPTY: Self = Self { entries: [0; _] };
+
+    /// Fills the tables for more and more bits: behind a symbol, what the table for the remaining bits says.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, alphabet: &Alphabet) {
+        let order = Ones::in_order(alphabet);
+        self.entries[1] = 0;
+        for bits in 1..=MAX_BITS as usize {
+            let (smaller, table) = self.entries[..2 << bits].split_at_mut(1 << bits);
+            let mut at = 0;
+            for entry in &order[..alphabet.entries().len()] {
+                let length = usize::from(entry & 15);
+                if length > bits {
+                    break;
+                }
+                let len = 1 << (bits - length);
+                for (to, from) in table[at..at + len].iter_mut().zip(&smaller[len..2 * len]) {
+                    *to = prefixed(u64::from(entry >> 8), length as u64, *from);
+                }
+                at += len;
+            }
+            table[at..].fill(0);
+        }
+    }
+}
+
+impl Lookup<{ LOOKUPS * MOST }> for Fours {
+    #[inline(always)]
+    fn five(&self, mut bits: u64, window: &mut [u8; LOOKUPS * MOST]) -> (usize, usize) {
+        let (mut at, mut sum) = (0, 0);
+        for _ in 0..LOOKUPS {
+            let entry = self.entries[SIZE | (bits >> (64 - MAX_BITS)) as usize];
+            bits <<= entry >> 48 & 63;
+            sum += entry >> 48 & 255;
+            if let Some(to) = window.get_mut(at..at + MOST) {
+                to.copy_from_slice(&(entry as u32).to_le_bytes());
+            }
+            at += (entry >> 56) as usize;
+        }
+        (at, sum as usize)
+    }
+}

@@ -1,0 +1,83 @@
+//! Decoding the streams of a plane side by side: a look-up waits for the one before it in its stream, but not for those of
+//! other streams (`docs/format/huffman.md`, section 4).
+#![forbid(unsafe_code)]
+
+use super::lookup::{Lookup, Ones};
+use crate::bits::window;
+use core::mem::take;
+
+/// A stream of codes and where its symbols go.
+pub(crate) struct Stream<'a> {
+    /// The next bit of the wire.
+    at: usize,
+    /// The wire's byte behind the stream.
+    end: usize,
+    room: &'a mut [u8],
+}
+
+/// A plane's symbols in `N` streams, whose sizes are in `sizes`; they are in `wire` one behind the other. `None` if the streams
+/// are not exactly the symbols of the plane.
+#[inline(always)]
+pub(crate) fn decode<const N: usize, const WINDOW: usize>(
+    ones: &Ones,
+    many: &impl Lookup<WINDOW>,
+    wire: &[u8],
+    sizes: &[[u8; 2]],
+    plane: &mut [u8],
+) -> Option<()> {
+    let each = plane.len().div_ceil(N);
+    let (mut end, mut rest) = (0, plane);
+    let mut streams: [Stream<'_>; N] = core::array::from_fn(|i| {
+        let at = end * 8;
+        end += usize::from(u16::from_le_bytes(*sizes.get(i).unwrap_or(&[0; 2])));
+        let len = each.min(rest.len());
+        let (room, behind) = take(&mut rest).split_at_mut(len);
+        rest = behind;
+        Stream { at, end, room }
+    });
+    together(many, wire, &mut streams);
+    streams.into_iter().try_for_each(|stream| {
+        let mut alone = [stream];
+        together(many, wire, &mut alone);
+        let [stream] = alone;
+        stream.finish(ones, wire)
+    })
+}
+
+/// Decodes from all streams in turn until one of them or the wire is near its end.
+#[inline(always)]
+fn together<const N: usize, const WINDOW: usize>(
+    many: &impl Lookup<WINDOW>,
+    wire: &[u8],
+    streams: &mut [Stream<'_>; N],
+) {
+    loop {
+        for stream in streams.iter_mut() {
+            let Some(word) = wire.get(stream.at / 8..).and_then(|rest| rest.first_chunk()) else { return };
+            let room = take(&mut stream.room);
+            let Some(window) = room.first_chunk_mut() else {
+                stream.room = room;
+                return;
+            };
+            let (symbols, bits) = many.five(u64::from_be_bytes(*word) << (stream.at % 8), window);
+            stream.room = room.get_mut(symbols..).unwrap_or(&mut []);
+            stream.at += bits;
+        }
+    }
+}
+
+impl Stream<'_> {
+    /// Decodes what is left symbol by symbol. The stream must end there, with zeros in the rest of its last byte.
+    #[inline(always)]
+    fn finish(self, ones: &Ones, wire: &[u8]) -> Option<()> {
+        let mut at = self.at;
+        for to in self.room {
+            let (length, symbol) = ones.one(window(wire, at));
+            *to = symbol;
+            at += length;
+        }
+        let padding = at.next_multiple_of(8) - at;
+        let is_zero = padding == 0 || window(wire, at) >> (64 - padding) == 0;
+        (at.div_ceil(8) == self.end && is_zero).then_some(())
+    }
+}

@@ -1,0 +1,64 @@
+//! Vectors of 32 bytes: loads, stores, and how bytes are taken apart.
+
+use super::Avx2;
+use crate::kernel::planes::Vectors;
+use core::arch::x86_64::*;
+
+pub(super) type V = __m256i;
+/// Bytes of a vector.
+pub(super) const LANES: usize = 32;
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn load(bytes: &[u8; LANES]) -> V {
+    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn store(v: V, bytes: &mut [u8; LANES]) {
+    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn unzip(a: V, b: V) -> [V; 2] {
+    let low = _mm256_set1_epi16(0xff);
+    let even = _mm256_packus_epi16(_mm256_and_si256(a, low), _mm256_and_si256(b, low));
+    let odd = _mm256_packus_epi16(_mm256_srli_epi16::<8>(a), _mm256_srli_epi16::<8>(b));
+    // Packing works on halves of vectors; that leaves quarters in the order a, b, a, b.
+    [_mm256_permute4x64_epi64::<0b11_01_10_00>(even), _mm256_permute4x64_epi64::<0b11_01_10_00>(odd)]
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn zip(even: V, odd: V) -> [V; 2] {
+    let (low, high) = (_mm256_unpacklo_epi8(even, odd), _mm256_unpackhi_epi8(even, odd));
+    [_mm256_permute2x128_si256::<0x20>(low, high), _mm256_permute2x128_si256::<0x31>(low, high)]
+}
+
+impl Vectors<LANES> for Avx2 {
+    type V = V;
+    #[inline(always)]
+    fn load(self, bytes: &[u8; LANES]) -> V {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { load(bytes) }
+    }
+    #[inline(always)]
+    fn store(self, v: V, bytes: &mut [u8; LANES]) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { store(v, bytes) }
+    }
+    #[inline(always)]
+    fn unzip(self, a: V, b: V) -> [V; 2] {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { unzip(a, b) }
+    }
+    #[inline(always)]
+    fn zip(self, even: V, odd: V) -> [V; 2] {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { zip(even, odd) }
+    }
+}

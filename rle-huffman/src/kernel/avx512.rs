@@ -1,0 +1,74 @@
+//! The kernel for AVX-512. Streams are decoded by portable code, compiled with BMI2.
+
+mod pack;
+mod runs;
+mod vector;
+
+use super::{Kernel, Work, planes, scalar};
+use crate::entropy::Codes;
+use crate::width::Width;
+use mpress_codec::simd::{Level, Tier};
+use mpress_codec::{Full, Out};
+
+/// Proof that the machine has the instructions of [`Tier::Avx512`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
+
+impl Kernel for Avx512 {
+    fn new(level: Level) -> Option<Self> {
+        (level.tier() >= Tier::Avx512).then_some(Self(()))
+    }
+    fn enter<T: Work>(self, work: T) -> T::Output {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { enter(self, work) }
+    }
+    fn split(self, elements: &[u8], width: Width, planes: &mut [u8]) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { split(self, elements, width, planes) }
+    }
+    fn join(self, planes: &[&[u8]; 8], width: Width, elements: &mut [u8]) {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { join(self, planes, width, elements) }
+    }
+    fn find_run(self, bytes: &[u8], from: usize, symbol: Width) -> Option<usize> {
+        // SAFETY: `self` proves the features that the functions ask for.
+        unsafe {
+            match symbol {
+                Width::One => runs::find_run::<1>(bytes, from, symbol),
+                Width::Two => runs::find_run::<2>(bytes, from, symbol),
+                Width::Four => runs::find_run::<4>(bytes, from, symbol),
+                Width::Eight => runs::find_run::<8>(bytes, from, symbol),
+            }
+        }
+    }
+    fn end_of_run(self, bytes: &[u8], from: usize, symbol: Width) -> usize {
+        // SAFETY: `self` proves the features that the functions ask for.
+        unsafe {
+            match symbol {
+                Width::One => runs::end_of_run::<1>(bytes, from, symbol),
+                Width::Two => runs::end_of_run::<2>(bytes, from, symbol),
+                Width::Four => runs::end_of_run::<4>(bytes, from, symbol),
+                Width::Eight => runs::end_of_run::<8>(bytes, from, symbol),
+            }
+        }
+    }
+    fn pack(self, symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(), Full> {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { pack::pack(symbols, codes, out) }
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+fn enter<T: Work>(kernel: Avx512, work: T) -> T::Output {
+    work.run(kernel)
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+fn split(kernel: Avx512, elements: &[u8], width: Width, to: &mut [u8]) {
+    planes::split(kernel, elements, width, to);
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+fn join(kernel: Avx512, from: &[&[u8]; 8], width: Width, elements: &mut [u8]) {
+    planes::join(kernel, from, width, elements);
+}

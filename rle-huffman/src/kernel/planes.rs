@@ -1,0 +1,127 @@
+//! Byte planes by vectors: the bytes at even and at odd places of two vectors are taken apart, once for each bit of a byte's
+//! place in its element.
+#![forbid(unsafe_code)]
+
+use super::scalar;
+use crate::width::Width;
+
+/// Vectors of `N` bytes of a SIMD level.
+pub(super) trait Vectors<const N: usize>: Copy {
+    /// A vector.
+    type V: Copy;
+    /// The vector of these bytes.
+    fn load(self, bytes: &[u8; N]) -> Self::V;
+    /// The bytes of a vector.
+    fn store(self, v: Self::V, bytes: &mut [u8; N]);
+    /// The bytes at even places of two vectors, and those at odd ones.
+    fn unzip(self, a: Self::V, b: Self::V) -> [Self::V; 2];
+    /// The inverse of [`unzip`](Vectors::unzip).
+    fn zip(self, even: Self::V, odd: Self::V) -> [Self::V; 2];
+}
+
+/// [`Kernel::split`](super::Kernel::split) by vectors, the last elements one by one.
+#[inline(always)]
+pub(super) fn split<const N: usize>(
+    level: impl Vectors<N>,
+    elements: &[u8],
+    width: Width,
+    planes: &mut [u8],
+) {
+    match width {
+        Width::One => planes.copy_from_slice(elements),
+        Width::Two => split_of::<N, 2>(level, elements, width, planes),
+        Width::Four => split_of::<N, 4>(level, elements, width, planes),
+        Width::Eight => split_of::<N, 8>(level, elements, width, planes),
+    }
+}
+
+/// [`Kernel::join`](super::Kernel::join) by vectors, the last elements one by one.
+#[inline(always)]
+pub(super) fn join<const N: usize>(
+    level: impl Vectors<N>,
+    planes: &[&[u8]; 8],
+    width: Width,
+    elements: &mut [u8],
+) {
+    match width {
+        Width::One => elements.copy_from_slice(planes[0]),
+        Width::Two => join_of::<N, 2>(level, planes, width, elements),
+        Width::Four => join_of::<N, 4>(level, planes, width, elements),
+        Width::Eight => join_of::<N, 8>(level, planes, width, elements),
+    }
+}
+
+#[inline(always)]
+fn split_of<const N: usize, const W: usize>(
+    level: impl Vectors<N>,
+    elements: &[u8],
+    width: Width,
+    planes: &mut [u8],
+) {
+    let each = elements.len() / W;
+    let groups = elements.as_chunks::<N>().0.as_chunks::<W>().0;
+    for (group, at) in groups.iter().zip((0..).step_by(N)) {
+        let mut v = group.each_ref().map(|bytes| level.load(bytes));
+        // Even places go to the front half of each part, odd ones to the back half.
+        for part in parts::<W>() {
+            let before = v;
+            for start in (0..W).step_by(part) {
+                for i in 0..part / 2 {
+                    let [even, odd] = level.unzip(before[start + 2 * i], before[start + 2 * i + 1]);
+                    v[start + i] = even;
+                    v[start + part / 2 + i] = odd;
+                }
+            }
+        }
+        for (v, place) in v.into_iter().zip(0..) {
+            let place = plane_at::<W>(place) * each + at;
+            if let Some(to) = planes.get_mut(place..).and_then(|rest| rest.first_chunk_mut()) {
+                level.store(v, to);
+            }
+        }
+    }
+    scalar::split(elements, width, planes, groups.len() * N);
+}
+
+#[inline(always)]
+fn join_of<const N: usize, const W: usize>(
+    level: impl Vectors<N>,
+    planes: &[&[u8]; 8],
+    width: Width,
+    elements: &mut [u8],
+) {
+    let groups = elements.as_chunks_mut::<N>().0.as_chunks_mut::<W>().0;
+    let whole = groups.len() * N;
+    for (group, at) in groups.iter_mut().zip((0..).step_by(N)) {
+        let mut v: [_; W] = core::array::from_fn(|place| {
+            let plane = planes[plane_at::<W>(place)];
+            level.load(plane.get(at..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0; N]))
+        });
+        for part in parts::<W>().rev() {
+            let before = v;
+            for start in (0..W).step_by(part) {
+                for i in 0..part / 2 {
+                    let [a, b] = level.zip(before[start + i], before[start + part / 2 + i]);
+                    v[start + 2 * i] = a;
+                    v[start + 2 * i + 1] = b;
+                }
+            }
+        }
+        for (to, v) in group.iter_mut().zip(v) {
+            level.store(v, to);
+        }
+    }
+    scalar::join(planes, width, elements, whole);
+}
+
+/// Vectors that are taken apart together, step by step: all, half of them...
+#[inline(always)]
+fn parts<const W: usize>() -> impl DoubleEndedIterator<Item = usize> {
+    (0..W.ilog2()).map(|step| W >> step)
+}
+
+/// The plane in a place after all steps: the place's bits from the last to the first.
+#[inline(always)]
+fn plane_at<const W: usize>(place: usize) -> usize {
+    place.reverse_bits() >> (usize::BITS - W.ilog2())
+}

@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rest on a `Level`
+
+mod bits;
+mod block;
+mod decode;
+mod encode;
+mod entropy;
+mod format;
+mod kernel;
+mod reader;
+mod rle;
+mod width;
+
+pub use block::Code;
+pub use decode::Decoder;
+pub use encode::Encoder;
+pub use entropy::{Huffman, ShannonFano};
+pub use rle::{Rle, Symbol};
+pub use width::Width;
+
+/// Encodes runs of symbols (codec 14).
+pub type RleEncoder = Encoder<Rle>;
+/// Decodes runs of symbols.
+pub type RleDecoder = Decoder<Rle>;
+/// Encodes with Huffman codes (codec 15).
+pub type HuffmanEncoder = Encoder<Huffman>;
+/// Decodes Huffman codes.
+pub type HuffmanDecoder = Decoder<Huffman>;
+/// Encodes with Shannon-Fano codes (codec 16).
+pub type ShannonFanoEncoder = Encoder<ShannonFano>;
+/// Decodes Shannon-Fano codes.
+pub type ShannonFanoDecoder = Decoder<ShannonFano>;

@@ -1,0 +1,94 @@
+//! Run lengths: the facts of the code, and which symbols its runs are of (`docs/format/rle.md`).
+#![forbid(unsafe_code)]
+
+mod choose;
+mod decode;
+mod encode;
+
+use crate::block::{max_encoded_len, private::Plane};
+use crate::encode::Encoder;
+use crate::kernel::Kernel;
+use crate::reader::Reader;
+use crate::width::Width;
+use mpress_codec::simd::Level;
+use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
+
+/// Runs of equal symbols of 1, 2, 4 or 8 bytes; what is no run goes as it is (PRAcTICaL-MPI names run lengths in section 4).
+#[derive(Clone, Copy, Debug)]
+pub struct Rle;
+
+/// The symbols that an encoder looks for runs of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Symbol {
+    /// Those of which runs save most at a few places of the message. In planes: bytes.
+    Auto,
+    /// Symbols of this width.
+    Of(Width),
+}
+
+impl Codec for Rle {
+    const ID: CodecId = CodecId::RLE;
+    const NAME: &'static str = "rle";
+    const WIDTH: usize = 1;
+    const STATEFUL: bool = false;
+
+    fn max_encoded_len(raw_len: usize) -> Option<usize> {
+        max_encoded_len(raw_len)
+    }
+}
+
+impl Plane for Rle {
+    type Setting = Symbol;
+    type Sender = Width;
+    type Receiver = Width;
+
+    const RECEIVER: Width = Width::One;
+
+    fn begin(symbol: Symbol, planes: Width, raw: &[u8]) -> (Width, u8) {
+        let width = match (symbol, planes) {
+            (Symbol::Of(width), _) => width,
+            (Symbol::Auto, Width::One) => choose::width(raw),
+            (Symbol::Auto, _) => Width::One,
+        };
+        (width, width.log2())
+    }
+
+    #[inline(always)]
+    fn encode<K: Kernel>(symbol: Width, kernel: K, plane: &[u8], out: &mut Out<'_>) -> Result<bool, Full> {
+        match symbol {
+            Width::One => encode::plane::<1, K>(kernel, plane, out),
+            Width::Two => encode::plane::<2, K>(kernel, plane, out),
+            Width::Four => encode::plane::<4, K>(kernel, plane, out),
+            Width::Eight => encode::plane::<8, K>(kernel, plane, out),
+        }
+    }
+
+    fn open(symbol: &mut Width, bits: u8) -> Option<()> {
+        *symbol = Width::from_log2(bits);
+        (bits < 4).then_some(())
+    }
+
+    #[inline(always)]
+    fn decode<K: Kernel>(
+        symbol: &mut Width,
+        _kernel: K,
+        wire: &mut Reader<'_>,
+        plane: &mut [u8],
+    ) -> Result<(), DecodeError> {
+        match symbol {
+            Width::One => decode::plane::<1>(wire, plane),
+            Width::Two => decode::plane::<2>(wire, plane),
+            Width::Four => decode::plane::<4>(wire, plane),
+            Width::Eight => decode::plane::<8>(wire, plane),
+        }
+    }
+}
+
+impl Encoder<Rle> {
+    /// An encoder of runs of these symbols, in planes of the bytes of elements of this width. [`Width::One`] takes the message as
+    /// it is.
+    #[must_use]
+    pub fn new(symbol: Symbol, planes: Width) -> Self {
+        Self::with_setting(symbol, planes, Level::detect())
+    }
+}

@@ -1,0 +1,77 @@
+//! Reading tokens and filling runs (`docs/format/rle.md`, section 2).
+#![forbid(unsafe_code)]
+
+use crate::format::{BLOCK, MORE};
+use crate::reader::Reader;
+use mpress_codec::DecodeError;
+use mpress_codec::DecodeErrorKind::Corrupt;
+
+/// Bytes that are copied or filled at once where there is room.
+const STRIDE: usize = 32;
+
+/// Reads a coded plane.
+#[inline(always)]
+pub(super) fn plane<const S: usize>(wire: &mut Reader<'_>, plane: &mut [u8]) -> Result<(), DecodeError> {
+    let (symbols, tail) = plane.split_at_mut(plane.len() / S * S);
+    let mut rest = symbols;
+    let mut last = None;
+    while !rest.is_empty() {
+        let token = *wire;
+        let counts = usize::from(wire.byte()?);
+        let literals = more(counts % 16, wire)? * S;
+        let repeats = more(counts / 16, wire)? * S;
+        if literals + repeats > rest.len() || literals + repeats == 0 {
+            return Err(token.error(Corrupt));
+        }
+        let ahead = wire.rest();
+        let from = wire.take(literals)?;
+        last = from.last_chunk::<S>().or(last);
+        copy(from, ahead, rest);
+        rest = &mut rest[literals..];
+        if repeats > 0 {
+            let symbol = last.ok_or_else(|| token.error(Corrupt))?;
+            fill(*symbol, repeats, rest);
+            rest = &mut rest[repeats..];
+        }
+    }
+    tail.copy_from_slice(wire.take(tail.len())?);
+    Ok(())
+}
+
+/// Copies `from` to the front of `to`. A short one is copied with what is `ahead` of it on the wire, where there is room: the
+/// next token overwrites that.
+#[inline(always)]
+fn copy(from: &[u8], ahead: &[u8], to: &mut [u8]) {
+    match (to.first_chunk_mut::<STRIDE>(), ahead.first_chunk::<STRIDE>()) {
+        (Some(to), Some(ahead)) if from.len() <= STRIDE => *to = *ahead,
+        _ => to[..from.len()].copy_from_slice(from),
+    }
+}
+
+/// Fills the first `len` bytes of `to` with a symbol. Where there is room, bytes behind them too.
+#[inline(always)]
+fn fill<const S: usize>(symbol: [u8; S], len: usize, to: &mut [u8]) {
+    let pattern: [u8; STRIDE] = core::array::from_fn(|i| symbol[i % S]);
+    let padded = len.next_multiple_of(STRIDE).min(to.len());
+    let (whole, rest) = to[..padded].as_chunks_mut::<STRIDE>();
+    whole.fill(pattern);
+    rest.copy_from_slice(&pattern[..rest.len()]);
+}
+
+/// A count whose half byte is `half`.
+#[inline(always)]
+fn more(half: usize, wire: &mut Reader<'_>) -> Result<usize, DecodeError> {
+    if half < MORE {
+        return Ok(half);
+    }
+    // No count is more than the bytes of a block: three bytes will do.
+    let mut count = MORE;
+    for shift in [0, 7, 14] {
+        let byte = usize::from(wire.byte()?);
+        count += (byte & 127) << shift;
+        if byte < 128 {
+            return if count <= BLOCK { Ok(count) } else { Err(wire.error(Corrupt)) };
+        }
+    }
+    Err(wire.error(Corrupt))
+}

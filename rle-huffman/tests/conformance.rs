@@ -1,0 +1,39 @@
+//! The suite of `mpress-codec`, for every code and setting, at every level.
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
+
+use mpress_codec::conformance;
+use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};
+
+fn run<C: Code>(make: impl Fn() -> Encoder<C>) {
+    for level in conformance::levels() {
+        conformance::run::<C, _, _>(|| (make().with_level(level), Decoder::<C>::new().with_level(level)));
+    }
+}
+
+#[test]
+fn runs_of_symbols() {
+    for symbol in Width::ALL {
+        run::<Rle>(|| Encoder::<Rle>::new(Symbol::Of(symbol), Width::One));
+    }
+}
+
+#[test]
+fn runs_chosen_and_in_planes() {
+    run::<Rle>(|| Encoder::<Rle>::new(Symbol::Auto, Width::One));
+    run::<Rle>(|| Encoder::<Rle>::new(Symbol::Auto, Width::Eight));
+    run::<Rle>(|| Encoder::<Rle>::new(Symbol::Of(Width::Four), Width::Two));
+}
+
+#[test]
+fn huffman() {
+    for planes in Width::ALL {
+        run::<Huffman>(|| Encoder::<Huffman>::new(planes));
+    }
+}
+
+#[test]
+fn shannon_fano() {
+    for planes in [Width::One, Width::Eight] {
+        run::<ShannonFano>(|| Encoder::<ShannonFano>::new(planes));
+    }
+}

@@ -1,0 +1,81 @@
+//! Wires that version 1 has written: they must be read as long as there is a version 1, and today's encoder writes them again.
+//! `NAME.raw` is the message, `NAME.SETTING` its wire, with the settings of `support/settings.rs`.
+//!
+//! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
+
+#[path = "support/settings.rs"]
+mod settings;
+
+use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use settings::SETTINGS;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Messages by integers alone, the same on every machine.
+fn messages() -> [(&'static str, Vec<u8>); 8] {
+    let noise = random_bytes(3, 8 * 6000);
+    let noise = |i: usize| noise[i % noise.len()];
+    [
+        ("empty", Vec::new()),
+        ("tail", b"12345".to_vec()),
+        ("zeros", vec![0; 70_000]),
+        ("noise", random_bytes(5, 700)),
+        ("text", b"run lengths and codes; ".iter().copied().cycle().take(700).collect()),
+        // Codes at the limit of 11 bits, and eight streams.
+        (
+            "skewed",
+            (0..5000)
+                .map(|i| (noise(2 * i).leading_zeros() + noise(2 * i + 1).trailing_zeros()) as u8)
+                .collect(),
+        ),
+        ("runs", (0..250).flat_map(|i| vec![noise(i); usize::from(noise(i) % 24) + 1]).collect()),
+        // Doubles whose high bytes have few values.
+        (
+            "doubles",
+            (0..700_usize)
+                .flat_map(|i| {
+                    [
+                        0,
+                        0,
+                        noise(3 * i),
+                        noise(3 * i + 1),
+                        noise(3 * i + 2),
+                        noise(i) % 3,
+                        0xf0 + noise(i) % 8,
+                        0x3f,
+                    ]
+                })
+                .collect(),
+        ),
+    ]
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+fn golden(name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+    let path = folder().join(name);
+    if std::env::var_os("MPRESS_WRITE_GOLDEN").is_some() && !path.exists() {
+        fs::write(&path, bytes()).unwrap();
+    }
+    fs::read(path).unwrap()
+}
+
+#[test]
+fn version_1() {
+    for (name, raw) in messages() {
+        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw is another message now");
+        for setting in SETTINGS {
+            let file = format!("{name}.{}", setting.name);
+            for level in levels() {
+                let (mut encoder, mut decoder) = (setting.make)(level);
+                let wire = encode(&mut encoder, &raw);
+                let golden = golden(&file, || wire.clone());
+                assert!(wire == golden, "{file} at {level:?} is another wire now");
+                assert!(decode(&mut decoder, &golden, raw.len()).as_ref() == Ok(&raw), "{file} at {level:?}");
+            }
+        }
+    }
+}

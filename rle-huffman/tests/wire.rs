@@ -1,0 +1,185 @@
+//! The wire's edges: header, bound, stored blocks and planes, what is refused and as what.
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
+
+#[path = "support/settings.rs"]
+mod settings;
+
+use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
+use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::{Codec, Encode};
+use mpress_rle_huffman::{
+    Huffman, HuffmanDecoder, HuffmanEncoder, Rle, RleDecoder, RleEncoder, ShannonFano, ShannonFanoDecoder,
+    ShannonFanoEncoder, Symbol, Width,
+};
+use settings::SETTINGS;
+
+#[test]
+fn facts() {
+    assert_eq!((Rle::ID.0, Rle::NAME, Rle::WIDTH), (14, "rle", 1));
+    assert_eq!((Huffman::ID.0, Huffman::NAME, Huffman::WIDTH), (15, "huffman", 1));
+    assert_eq!((ShannonFano::ID.0, ShannonFano::NAME, ShannonFano::WIDTH), (16, "shannon-fano", 1));
+    const { assert!(!Rle::STATEFUL && !Huffman::STATEFUL && !ShannonFano::STATEFUL) };
+    assert_eq!(Width::ALL.map(Width::bytes).map(Width::new), Width::ALL.map(Some));
+    assert_eq!(Width::new(3), None);
+}
+
+#[test]
+fn memory_is_what_is_promised() {
+    assert!(size_of::<HuffmanEncoder>() <= 65 << 10 && size_of::<RleEncoder>() <= 65 << 10);
+    assert!(size_of::<HuffmanDecoder>() <= 102 << 10, "{}", size_of::<HuffmanDecoder>());
+    assert!(size_of::<RleDecoder>() <= 65 << 10);
+}
+
+#[test]
+fn the_bound_is_reached_by_noise_and_never_passed() {
+    for setting in SETTINGS {
+        let (mut encoder, _) = (setting.make)(levels()[0]);
+        for len in [0_usize, 1, 7, 8, 300, 65_535, 65_536, 65_537, 200_000] {
+            let bound = 2 + len + len.div_ceil(65_536);
+            assert_eq!(encoder.max_encoded_len(len), Some(bound));
+            assert_eq!(encode(&mut encoder, &random_bytes(7, len)).len(), bound, "{}, {len}", setting.name);
+        }
+        assert_eq!(encoder.max_encoded_len(usize::MAX - 100), None);
+    }
+}
+
+#[test]
+fn wires_are_the_documented_ones() {
+    let mut bytes = HuffmanEncoder::new(Width::One);
+    assert_eq!(encode(&mut bytes, b""), [1, 0]);
+    assert_eq!(encode(&mut bytes, b"seven b"), *b"\x01\x07\0seven b");
+    assert_eq!(encode(&mut bytes, &[0xab; 9]), [1, 1, 1, 0x0a, 0xb0]);
+    // Lengths 1, 2, 2 of 'a' to 'c': 0001, gamma(97 + 1), gamma(3), steps 0, +1, 0. Codes 0, 10, 11.
+    let abc = [b"a".repeat(10), b"b".repeat(5), b"c".repeat(5)].concat();
+    let expected = [1, 4, 1, 0x10, 0x31, 0x34, 0x00, 4, 0, 0x00, 0x2a, 0xaf, 0xfc];
+    assert_eq!(encode(&mut bytes, &abc), expected);
+    let mut runs = RleEncoder::new(Symbol::Of(Width::Two), Width::One);
+    assert_eq!(encode(&mut runs, b"xyababababab!"), *b"\x01\x25\x01\x42xyab!");
+    let mut long = RleEncoder::new(Symbol::Of(Width::One), Width::One);
+    assert_eq!(encode(&mut long, &[7; 1 + 15 + 300]), [1, 4, 1, 0xf1, 0xac, 0x02, 7]);
+    // Doubles of which the first byte alone is not the same everywhere.
+    let doubles: Vec<u8> = (0..4).flat_map(|i| [i, 2, 3, 4, 5, 6, 7, 8]).collect();
+    let mut planes = HuffmanEncoder::new(Width::Eight);
+    let singles = (2..9).flat_map(|value| [0, value << 4]);
+    let expected: Vec<u8> = [1, 0x18, 0xfe, 0, 1, 2, 3].into_iter().chain(singles).collect();
+    assert_eq!(encode(&mut planes, &doubles), expected);
+}
+
+/// What all decoders of these codes say of a wire, at every level.
+fn refused(wire: &[u8], len: usize, decoders: &str) -> DecodeErrorKind {
+    let mut kinds = Vec::new();
+    for setting in SETTINGS.iter().filter(|setting| setting.name.starts_with(decoders)) {
+        for level in levels() {
+            kinds.push(decode(&mut (setting.make)(level).1, wire, len).unwrap_err());
+        }
+    }
+    assert!(kinds.iter().all(|kind| *kind == kinds[0]), "{wire:?}: {kinds:?}");
+    kinds[0]
+}
+
+#[test]
+fn broken_headers_and_blocks_are_refused() {
+    for code in ["rle", "huffman", "fano"] {
+        for (wire, len, kind) in [
+            (&[][..], 0, Truncated),
+            (&[1], 0, Truncated),
+            (&[2, 0], 0, Unsupported),
+            (&[0, 0], 0, Unsupported),
+            (&[1, 0x80], 0, Corrupt),
+            (&[1, 1], 0, Length),
+            (&[1, 0], 8, Truncated),
+            (&[1, 0, 0], 0, Length),
+            (&[1, 2, 0, 7], 2, Truncated),
+            (&[1, 2, 0, 7, 7, 7], 2, Length),
+            // A plane that there is not, and planes of no byte.
+            (&[1, 2, 2, 7, 7], 2, Corrupt),
+            (&[1, 0x0a, 4, 7, 7], 2, Corrupt),
+            (&[1, 0x1a, 1, 7, 7], 2, Corrupt),
+        ] {
+            assert_eq!(refused(wire, len, code), kind, "{code}: {wire:?}");
+        }
+    }
+    // Settings of run lengths alone.
+    assert_eq!(refused(&[1, 0x20], 0, "huffman"), Corrupt);
+    assert_eq!(refused(&[1, 0x40], 0, "fano"), Corrupt);
+    assert_eq!(decode(&mut RleDecoder::new(), &[1, 0x60], 0), Ok(Vec::new()));
+}
+
+#[test]
+fn broken_tokens_are_refused() {
+    for (tokens, kind) in [
+        (&[][..], Truncated),
+        (&[0x02, 7], Truncated),
+        (&[0x0f], Truncated),
+        (&[0xf1, 0x80], Truncated),
+        // Neither literals nor repeats; repeats of nothing; more than there is room for.
+        (&[0x00], Corrupt),
+        (&[0x80], Corrupt),
+        (&[0x81, 7], Corrupt),
+        (&[0x0f, 0, 7], Corrupt),
+        // Counts that are too long.
+        (&[0x0f, 0x80, 0x80, 0x80, 0x00], Corrupt),
+        (&[0x0f, 0xff, 0xff, 0x7f], Corrupt),
+        (&[0x71, 7, 0], Length),
+    ] {
+        let wire = [&[1, 0, 1], tokens].concat();
+        assert_eq!(refused(&wire, 8, "rle"), kind, "{tokens:?}");
+    }
+    assert_eq!(
+        decode(&mut RleDecoder::new(), &[1, 0, 1, 0x31, 7, 0x31, 8], 8),
+        Ok(vec![7, 7, 7, 7, 8, 8, 8, 8])
+    );
+    assert_eq!(decode(&mut RleDecoder::new(), &[1, 0, 1, 0x31, 7, 0x40], 8), Ok(vec![7; 8]));
+}
+
+#[test]
+fn broken_codes_are_refused() {
+    // Lengths 1 and 1 of the symbols 0 and 1: 0001, gamma(1), gamma(2), steps 0 0; then a size and eight bits.
+    let good = [0b0001_1010, 0b0000_0000, 1, 0, 0b0101_0011];
+    for (codes, kind) in [
+        (&good[..0], Truncated),
+        (&good[..1], Truncated),
+        (&good[..3], Truncated),
+        (&good[..4], Truncated),
+        // One value: a value that is missing, and bits behind it.
+        (&[0x0f], Truncated),
+        (&[0x01, 0x2f], Corrupt),
+        // First lengths of 12 and 15 bits.
+        (&[0xc0, 0, 0, 0], Corrupt),
+        (&[0xf0, 0, 0, 0], Corrupt),
+        // A gamma code of nine zeros; a symbol above 255: gamma(256) and a run of 2.
+        (&[0b0001_0000, 0, 0, 0], Corrupt),
+        (&[0b0001_0000, 0b0000_1000, 0b0000_0010, 0, 0], Corrupt),
+        // A length of 0, one of 12, eleven ones.
+        (&[0b0001_1010, 0b0101_0000, 0, 0], Corrupt),
+        (&[0b1011_1010, 0b0100_0000, 0, 0], Corrupt),
+        (&[0b0001_1011, 0b1111_1111, 0b1100_0000, 0, 0], Corrupt),
+        // Lengths 1, 1 and 1; bits behind the lengths.
+        (&[0b0001_1011, 0b1000_0000, 0b1000_0000, 1, 0, 0], Corrupt),
+        (&[0b0001_1010, 0b0000_0001, 1, 0, 0], Corrupt),
+        // A stream that is too short, too long, or has bits behind its end.
+        (&[good[0], good[1], 0, 0], Corrupt),
+        (&[good[0], good[1], 2, 0, 0, 0], Corrupt),
+        (&[good[0], good[1], 1, 0, 0, 9], Length),
+    ] {
+        let wire = [&[1, 0, 1], codes].concat();
+        for code in ["huffman1", "fano1"] {
+            let result = refused(&wire, 8, code);
+            assert_eq!(result, kind, "{code}: {codes:?}");
+        }
+    }
+    let wire = [&[1, 0, 1], &good[..]].concat();
+    assert_eq!(decode(&mut HuffmanDecoder::new(), &wire, 8), Ok(vec![0, 1, 0, 1, 0, 0, 1, 1]));
+    let seven = [&[1, 7, 1], &good[..]].concat();
+    assert_eq!(decode(&mut HuffmanDecoder::new(), &seven, 7), Err(Corrupt), "a bit behind the stream's end");
+}
+
+#[test]
+fn one_decoder_reads_both_prefix_codes() {
+    let raw: Vec<u8> = (0..3000_u32).map(|i| (i * i % 251).trailing_zeros() as u8).collect();
+    let fano = encode(&mut ShannonFanoEncoder::new(Width::Two), &raw);
+    let huffman = encode(&mut HuffmanEncoder::new(Width::Two), &raw);
+    assert!(huffman.len() <= fano.len());
+    assert_eq!(decode(&mut HuffmanDecoder::new(), &fano, raw.len()).as_ref(), Ok(&raw));
+    assert_eq!(decode(&mut ShannonFanoDecoder::new(), &huffman, raw.len()).as_ref(), Ok(&raw));
+}
