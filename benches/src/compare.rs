@@ -61,7 +61,9 @@ mod tests {
         let some = ["zstd-1", "dfcm", "dfcm-lines15"].map(str::to_owned);
         assert_eq!(names(choose(Some(&some), false, false)), ["dfcm", "dfcm-lines15", "zstd-1"]);
         let usual = names(choose(None, false, false));
-        assert_eq!(usual, ["memcpy", "dfcm", "diffpack-fast", "diffpack-balanced", "diffpack-ratio"]);
+        assert_eq!(usual[0], "memcpy");
+        assert!(["dfcm", "diffpack-fast", "rice", "huffman"].iter().all(|name| usual.contains(name)));
+        assert!(!["dfcm-lines15", "pco-8"].iter().any(|name| usual.contains(name)));
         assert!(names(choose(None, false, true)).starts_with(&usual));
         assert!(names(choose(None, true, false)).contains(&"diffpack-fast-nohints"));
         assert!(names(choose(Some(&some), false, true)).contains(&"pco-8"));
