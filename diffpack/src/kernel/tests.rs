@@ -287,7 +287,7 @@ fn each_lag_and_width<W: Word, K: Kernel<W>>(kernel: K) {
 fn agrees<W: Word, K: Kernel<W>>(kernel: K) {
     let mut numbers = Numbers(1);
     for message in messages::<W>() {
-        for _ in 0..4 {
+        for _ in 0..8 {
             words::<W, K>(kernel, &message, &mut numbers);
         }
     }

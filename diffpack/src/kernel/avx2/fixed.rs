@@ -86,18 +86,17 @@ pub(super) fn span<W: Word>(words: &[u8], span: &mut Span) {
         let top = splat(W::mask(W::EXPONENT));
         let exponent = _mm256_and_si256(_mm256_srli_epi64::<52>(v), top);
         let is_zero = equal::<u64>(v, zero);
-        let is_odd = _mm256_or_si256(equal::<u64>(exponent, zero), equal::<u64>(exponent, top));
-        odd = _mm256_or_si256(odd, _mm256_andnot_si256(is_zero, is_odd));
-        // Zeros are odd by their exponent.
-        let other = is_odd;
+        // Zeros too, by their exponent.
+        let is_other = _mm256_or_si256(equal::<u64>(exponent, zero), equal::<u64>(exponent, top));
+        odd = _mm256_or_si256(odd, _mm256_andnot_si256(is_zero, is_other));
         let fraction = _mm256_or_si256(_mm256_and_si256(v, splat(W::mask(52))), splat(1_u64 << 52));
         let lowest_bit = _mm256_and_si256(fraction, sub::<u64>(zero, fraction));
         let zeros = sub::<u64>(widths_of::<u64>(lowest_bit), splat(1_u64));
-        lowest = _mm256_min_epu32(lowest, _mm256_or_si256(other, add::<u64>(exponent, zeros)));
-        greatest = _mm256_max_epu32(greatest, _mm256_andnot_si256(other, exponent));
+        lowest = _mm256_min_epu32(lowest, _mm256_or_si256(is_other, add::<u64>(exponent, zeros)));
+        greatest = _mm256_max_epu32(greatest, _mm256_andnot_si256(is_other, exponent));
         let is_round = _mm256_cmpgt_epi64(zeros, splat(u64::from(ROUND_BITS - 1)));
-        round = sub::<u64>(round, _mm256_andnot_si256(other, is_round));
-        floats = add::<u64>(floats, add::<u64>(splat(1_u64), other));
+        round = sub::<u64>(round, _mm256_andnot_si256(is_other, is_round));
+        floats = add::<u64>(floats, add::<u64>(splat(1_u64), is_other));
     }
     let lanes = |v: V| {
         let mut bytes = [0; VECTOR];

@@ -1,8 +1,8 @@
 //! Words to residuals, and what they would cost.
 
 use super::vector::{
-    Bytes as Half, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store, sub,
-    sum, union_of_words, unions, vectors, widths_of, zigzag,
+    Bytes as Half, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store,
+    sub, sum, union_of_words, unions, vectors, widths_of, zigzag,
 };
 use crate::block::{Block, Bytes, Widths};
 use crate::format::BLOCK;

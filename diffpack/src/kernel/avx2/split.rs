@@ -40,6 +40,7 @@ macro_rules! moves {
         moves
     }};
 }
+
 /// For four words of two lanes and for eight of one: as they are loaded, and as bytes, for there are many.
 static FOUR: Moves<i32, 16> = moves!(i32, 16, 2);
 static EIGHT: Moves<i8, 256> = moves!(i8, 256, 1);
@@ -160,10 +161,9 @@ pub(super) fn deal<W: Word>(
     wide: &mut Block,
     narrow: &mut Block,
 ) {
-    let (count, bytes) = (count::<W>(), count::<W>() * W::WIDTH);
-    let steps = words.div_ceil(count);
+    let bytes = count::<W>() * W::WIDTH;
     let (mut wides, mut narrows) = (0, 0);
-    for i in 0..steps {
+    for i in 0..words.div_ceil(count::<W>()) {
         let (is_wide, v) = (bits::<W>(mask, i), load_part(residuals, i * bytes));
         store_part(wide, wides, moved::<W>(v, together::<W>(is_wide)));
         store_part(narrow, narrows, moved::<W>(v, together::<W>(!is_wide)));
@@ -171,20 +171,12 @@ pub(super) fn deal<W: Word>(
         wides += wide_bytes;
         narrows += bytes - wide_bytes;
     }
-    // Those behind the last word have been moved to the end of either.
-    let behind = steps * count - words;
-    let wide_behind = bits::<W>(mask, steps.saturating_sub(1)) & !low_bits(count - behind);
-    let wide_behind = wide_behind.count_ones() as usize;
-    let ends =
-        [(wide, wides - wide_behind * W::WIDTH), (narrow, narrows - (behind - wide_behind) * W::WIDTH)];
+    // Words behind the last one are not in the mask, and so at the end of the narrow ones.
+    let ends = [(wide, wides), (narrow, (words * W::WIDTH).saturating_sub(wides))];
     for (block, end) in ends {
         store_part(block, end, _mm256_setzero_si256());
         store_part(block, end + VECTOR, _mm256_setzero_si256());
     }
-}
-
-const fn low_bits(count: usize) -> u8 {
-    if count < 8 { (1 << count) - 1 } else { u8::MAX }
 }
 
 /// Puts as much of `v` at byte `at` as there is room for.

@@ -15,7 +15,7 @@ use core::arch::x86_64::*;
 /// Vectors of a block.
 const COUNT: usize = BLOCK / VECTOR;
 /// Bytes back to which a load would wait for the two stores it spans.
-const RECENT: usize = 768;
+const RECENT: usize = 512;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
@@ -67,9 +67,10 @@ fn undo_factor<W: Word, const FIRST: bool>(
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn difference<W: Word, const FIRST: bool>(residuals: &Block, words: &[Vector; 2 * COUNT], i: usize) -> V {
-    match FIRST {
-        true => unzigzag::<W>(load(&vectors::<BLOCK, COUNT>(&residuals.0)[i])),
-        false => load(&words[COUNT + i]),
+    if FIRST {
+        unzigzag::<W>(load(&vectors::<BLOCK, COUNT>(&residuals.0)[i]))
+    } else {
+        load(&words[COUNT + i])
     }
 }
 
@@ -166,7 +167,7 @@ fn undo_short<W: Word, const FIRST: bool>(
     scalar::undo_short::<W>(words, lag / W::WIDTH);
 }
 
-/// A longer lag.
+/// A longer lag: from before the block as far as it reaches there, then from the block itself.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_far<W: Word, const FIRST: bool>(
     residuals: &Block,
@@ -228,7 +229,7 @@ fn add_before<W: Word, const FIRST: bool>(
     }
 }
 
-/// The rest of it.
+/// The rest of it, put together of vectors.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn add_behind<W: Word, const FIRST: bool, const HALVES: usize>(
