@@ -193,7 +193,7 @@ fn the_report_is_what_was_asked_for() {
     assert!(summary[0].starts_with("mpress: ") && summary[0].contains("over 2 ranks"), "{summary:?}");
     let full = lines_of("full");
     assert!(full.len() > 3, "{full:?}");
-    for word in ["f64", "dfcm", "raw", "f32"] {
+    for word in ["f64", "diffpack", "raw", "f32"] {
         assert!(full.iter().skip(2).any(|line| line.contains(word)), "no {word} in {full:#?}");
     }
 }

@@ -101,8 +101,9 @@ static int damage(unsigned char *frame, int len, int number, int packed)
     return len > FLOOR + 8 ? FLOOR : 0;
   case LONG_LIE:
   case LONG_LIE + 1:
-    /* The check holds, the length does not: longer and shorter than what is there. */
-    frame[8] ^= 8;
+    /* The check holds, the length does not, by half a word: by whole ones a codec need not see it, for words may take no
+     * bits. */
+    frame[8] ^= 4;
     seal(frame, len);
     return len;
   case 5:
