@@ -6,10 +6,12 @@
 #![allow(clippy::panic, clippy::expect_used, reason = "a test suite reports by panicking")]
 
 mod data;
+mod measure;
 
 use crate::simd::{Level, Tier};
 use crate::{Codec, Decode, DecodeErrorKind, Encode, EncodeError, Out};
 pub use data::{Family, families, random_bytes};
+pub use measure::{Measured, doubles, file_or, measure};
 use std::string::String;
 use std::vec::Vec;
 use std::{format, vec};
