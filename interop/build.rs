@@ -1,10 +1,11 @@
-//! Finds out which of the C libraries this machine has.
+//! Finds out which C libraries this machine has, for this crate and for those that depend on it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The configuration flag of a library, and its header.
-const PEERS: [(&str, &str); 2] = [("peer_aec", "libaec.h"), ("peer_lzo", "lzo/lzo1x.h")];
+const PEERS: [(&str, &str); 3] =
+    [("peer_aec", "libaec.h"), ("peer_blosc", "blosc.h"), ("peer_lzo", "lzo/lzo1x.h")];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -12,6 +13,7 @@ fn main() {
         println!("cargo::rustc-check-cfg=cfg({flag})");
         if has_header(header) {
             println!("cargo::rustc-cfg={flag}");
+            println!("cargo::metadata={flag}=1");
         } else {
             // A file that is not there makes cargo ask again each time, until the library is installed.
             println!("cargo::rerun-if-changed={}", Path::new("/usr/include").join(header).display());

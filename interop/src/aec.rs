@@ -67,6 +67,30 @@ impl Settings {
         }
     }
 
+    /// Writes the stream of some samples to the front of `wire`; gives its length.
+    ///
+    /// # Errors
+    /// libaec's error number.
+    pub fn encode_into(&self, raw: &[u8], wire: &mut [u8]) -> Result<usize, i32> {
+        let mut stream = self.stream(raw, wire);
+        // SAFETY: the stream's pointers and lengths are those of `raw`, which is readable, and `wire`, which is borrowed
+        // exclusively; both outlive the call, after which the library keeps nothing.
+        let status = unsafe { aec_buffer_encode(&raw mut stream) };
+        if status == 0 { Ok(stream.total_out) } else { Err(status) }
+    }
+
+    /// Writes the samples of a stream to `raw`; gives how many bytes libaec gave.
+    ///
+    /// # Errors
+    /// libaec's error number.
+    pub fn decode_into(&self, wire: &[u8], raw: &mut [u8]) -> Result<usize, i32> {
+        let mut stream = self.stream(wire, raw);
+        // SAFETY: the stream's pointers and lengths are those of `wire`, which is readable, and `raw`, which is borrowed
+        // exclusively; both outlive the call, after which the library keeps nothing.
+        let status = unsafe { aec_buffer_decode(&raw mut stream) };
+        if status == 0 { Ok(stream.total_out) } else { Err(status) }
+    }
+
     /// The stream of some samples.
     ///
     /// # Errors
@@ -74,13 +98,9 @@ impl Settings {
     pub fn encode(&self, raw: &[u8]) -> Result<Vec<u8>, i32> {
         // The last block is padded, to 64 samples of 4 bytes at most.
         let mut wire = vec![0; raw.len() * 5 / 4 + 1024];
-        let mut stream = self.stream(raw, &mut wire);
-        // SAFETY: the stream's pointers and lengths are those of `raw`, which is readable, and `wire`, which is borrowed
-        // exclusively; both outlive the call, after which the library keeps nothing.
-        let status = unsafe { aec_buffer_encode(&raw mut stream) };
-        let len = stream.total_out;
+        let len = self.encode_into(raw, &mut wire)?;
         wire.truncate(len);
-        if status == 0 { Ok(wire) } else { Err(status) }
+        Ok(wire)
     }
 
     /// The samples of a stream, of which there are `len` bytes. Those that libaec did not give are missing.
@@ -89,12 +109,8 @@ impl Settings {
     /// libaec's error number.
     pub fn decode(&self, wire: &[u8], len: usize) -> Result<Vec<u8>, i32> {
         let mut raw = vec![0; len];
-        let mut stream = self.stream(wire, &mut raw);
-        // SAFETY: the stream's pointers and lengths are those of `wire`, which is readable, and `raw`, which is borrowed
-        // exclusively; both outlive the call, after which the library keeps nothing.
-        let status = unsafe { aec_buffer_decode(&raw mut stream) };
-        let len = stream.total_out;
+        let len = self.decode_into(wire, &mut raw)?;
         raw.truncate(len);
-        if status == 0 { Ok(raw) } else { Err(status) }
+        Ok(raw)
     }
 }

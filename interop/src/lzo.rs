@@ -40,6 +40,8 @@ impl Compressor {
 
 /// `LZO_VERSION` of the header this was written from, 2.10.
 const VERSION: c_uint = 0x20a0;
+/// `LZO_E_OUTPUT_OVERRUN`
+const OUTPUT_OVERRUN: c_int = -5;
 /// Words of memory: 448 KiB, what `lzo1x_999` asks for; the others ask for at most 2^15 pointers.
 const MEMORY: usize = 14 * 16384 * 2 / 8;
 
@@ -122,19 +124,33 @@ impl Lzo {
         if status == 0 { Ok(Self { memory: vec![0; MEMORY] }) } else { Err(status) }
     }
 
-    /// The stream that this compressor makes of `raw`.
+    /// The most that any of the compressors writes, as `LZO.FAQ` has it.
+    #[must_use]
+    pub fn bound(raw_len: usize) -> usize {
+        raw_len + raw_len / 16 + 64 + 3
+    }
+
+    /// Writes the stream that this compressor makes of `raw` to the front of `wire`; gives its length.
     ///
     /// # Errors
-    /// The library's status.
-    pub fn compress(&mut self, compressor: Compressor, raw: &[u8]) -> Result<Vec<u8>, c_int> {
-        // The most that any of them writes, as `LZO.FAQ` has it.
-        let mut wire = vec![0; raw.len() + raw.len() / 16 + 64 + 3];
+    /// The library's status, or that for too little room if `wire` is shorter than the [`bound`](Self::bound).
+    pub fn compress_into(
+        &mut self,
+        compressor: Compressor,
+        raw: &[u8],
+        wire: &mut [u8],
+    ) -> Result<usize, c_int> {
+        // These functions are not told how much room there is.
+        if wire.len() < Self::bound(raw.len()) {
+            return Err(OUTPUT_OVERRUN);
+        }
         let mut len = wire.len();
         let (from, n, to, m) = (raw.as_ptr(), raw.len(), wire.as_mut_ptr(), &raw mut len);
         let memory = self.memory.as_mut_ptr().cast();
         let simple = |compress: Compress| {
-            // SAFETY: `from` is readable over `n` bytes; `to` is writable over the most that LZO writes for that many;
-            // the memory is as large as the greediest of them asks for; no two of the three overlap; `m` outlives the call.
+            // SAFETY: `from` is readable over `n` bytes; `to` is writable over the most that LZO writes for that many, as was
+            // just checked; the memory is as large as the greediest of them asks for; no two of the three overlap; `m` outlives
+            // the call.
             unsafe { compress(from, n, to, m, memory) }
         };
         let status = match compressor {
@@ -148,8 +164,32 @@ impl Lzo {
                 unsafe { lzo1x_999_compress_level(from, n, to, m, memory, null(), 0, null_mut(), level) }
             }
         };
+        if status == 0 { Ok(len) } else { Err(status) }
+    }
+
+    /// Writes what `wire` holds to the front of `raw`; gives its length.
+    ///
+    /// # Errors
+    /// The library's status.
+    pub fn decompress_into(&self, wire: &[u8], raw: &mut [u8]) -> Result<usize, c_int> {
+        let mut len = raw.len();
+        // SAFETY: `wire` is readable over its length, and `raw` writable over `len` bytes, which this function
+        // respects; they do not overlap; it uses no memory beside them; `len` outlives the call.
+        let status = unsafe {
+            lzo1x_decompress_safe(wire.as_ptr(), wire.len(), raw.as_mut_ptr(), &raw mut len, null_mut())
+        };
+        if status == 0 { Ok(len) } else { Err(status) }
+    }
+
+    /// The stream that this compressor makes of `raw`.
+    ///
+    /// # Errors
+    /// The library's status.
+    pub fn compress(&mut self, compressor: Compressor, raw: &[u8]) -> Result<Vec<u8>, c_int> {
+        let mut wire = vec![0; Self::bound(raw.len())];
+        let len = self.compress_into(compressor, raw, &mut wire)?;
         wire.truncate(len);
-        if status == 0 { Ok(wire) } else { Err(status) }
+        Ok(wire)
     }
 
     /// The `len` bytes that `wire` holds.
@@ -158,12 +198,6 @@ impl Lzo {
     /// The library's status; 0 where the stream holds fewer bytes.
     pub fn decompress(&self, wire: &[u8], len: usize) -> Result<Vec<u8>, c_int> {
         let mut raw = vec![0; len];
-        let mut written = len;
-        // SAFETY: `wire` is readable over its length, and `raw` writable over `written` bytes, which this function
-        // respects; they do not overlap; it uses no memory beside them; `written` outlives the call.
-        let status = unsafe {
-            lzo1x_decompress_safe(wire.as_ptr(), wire.len(), raw.as_mut_ptr(), &raw mut written, null_mut())
-        };
-        if status == 0 && written == len { Ok(raw) } else { Err(status) }
+        if self.decompress_into(wire, &mut raw)? == len { Ok(raw) } else { Err(0) }
     }
 }
