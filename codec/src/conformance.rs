@@ -5,11 +5,13 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::expect_used, reason = "a test suite reports by panicking")]
 
+mod corpus;
 mod data;
 mod measure;
 
 use crate::simd::{Level, Tier};
 use crate::{Codec, Decode, DecodeErrorKind, Encode, EncodeError, Out};
+pub use corpus::{CorpusFile, corpus};
 pub use data::{Family, families, random_bytes};
 pub use measure::{Measured, doubles, file_or, measure};
 use std::string::String;
@@ -227,6 +229,15 @@ fn hostile<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     for seed in 0..2000 {
         let wire = random_bytes(seed, (seed % 300) as usize);
         let _ = decode(&mut make().1, &wire, (seed % 97) as usize * 8);
+    }
+    // Most noise does not get past a header: some behind the beginning of a wire.
+    for (i, (_, generate)) in (0..).zip(families()) {
+        let raw = generate(900);
+        let wire = encode(&mut make().0, &raw);
+        for kept in 0..wire.len().min(100) {
+            let noise = random_bytes(i * 100 + kept as u64, wire.len() - kept);
+            let _ = decode(&mut make().1, &[&wire[..kept], &noise].concat(), raw.len());
+        }
     }
 }
 

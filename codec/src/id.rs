@@ -45,9 +45,9 @@ impl CodecId {
     pub const LZO1X: Self = Self(17);
     /// LZ77 blocks (`docs/format/lz77.md`).
     pub const LZ77: Self = Self(18);
-    /// DFCM over 64-bit floats in interleaved lanes (`docs/format/dfcm.md`).
+    /// Interleaved lanes of 64-bit floats with DFCM's drift rule (`docs/format/dfcm.md`, section 10).
     pub const DFCM_LANES_F64: Self = Self(19);
-    /// DFCM over 32-bit floats in interleaved lanes.
+    /// Interleaved lanes of 32-bit floats, by the same construction.
     pub const DFCM_LANES_F32: Self = Self(20);
     /// Blocks of a long message, each coded for itself (`docs/format/frame.md`).
     pub const BLOCKS: Self = Self(21);

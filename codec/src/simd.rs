@@ -13,7 +13,7 @@ pub enum Tier {
     Scalar,
     /// AVX2, BMI1, BMI2, LZCNT, POPCNT.
     Avx2,
-    /// Beside those, AVX-512 F, BW, DQ, VL, CD, VBMI and VBMI2 (Ice Lake, Zen 4 and later).
+    /// Beside those, AVX-512 F (with FMA and F16C), BW, DQ, VL, CD, VBMI and VBMI2 (Ice Lake, Zen 4 and later).
     Avx512,
 }
 
@@ -85,6 +85,7 @@ fn detected() -> Tier {
     cpufeatures::new!(avx2, "avx2", "bmi1", "bmi2", "popcnt");
     cpufeatures::new!(
         avx512,
+        "fma",
         "avx512f",
         "avx512bw",
         "avx512dq",
@@ -93,9 +94,10 @@ fn detected() -> Tier {
         "avx512vbmi",
         "avx512vbmi2"
     );
+    // To the compiler AVX-512 F includes FMA and F16C. A machine has all three or none; a hypervisor may not.
     if !(avx2::get() && lzcnt()) {
         Tier::Scalar
-    } else if !avx512::get() {
+    } else if !(avx512::get() && f16c()) {
         Tier::Avx2
     } else {
         Tier::Avx512
@@ -107,6 +109,12 @@ fn detected() -> Tier {
 fn lzcnt() -> bool {
     use core::arch::x86_64::__cpuid;
     __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).ecx & (1 << 5) != 0
+}
+
+/// F16C neither: leaf 1, ECX bit 29.
+#[cfg(target_arch = "x86_64")]
+fn f16c() -> bool {
+    core::arch::x86_64::__cpuid(1).ecx & (1 << 29) != 0
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -133,9 +141,10 @@ mod tests {
     }
 
     #[test]
-    fn lzcnt_agrees_with_the_standard_library() {
-        #[cfg(target_arch = "x86_64")]
+    #[cfg(target_arch = "x86_64")]
+    fn features_without_a_name_agree_with_the_standard_library() {
         assert_eq!(lzcnt(), std::arch::is_x86_feature_detected!("lzcnt"));
+        assert_eq!(f16c(), std::arch::is_x86_feature_detected!("f16c"));
     }
 
     extern crate std;

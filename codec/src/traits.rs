@@ -49,7 +49,7 @@ pub trait Decode {
     ///
     /// # Errors
     /// Unless `wire` is consumed wholly and `out` filled exactly. On an error `out` is back at the length
-    /// it came with, and a decoder that carries state refuses more work
+    /// it came with, and a decoder that carries state refuses whatever rests on it
     /// ([`DecodeErrorKind::State`](crate::DecodeErrorKind::State)) until it is reset.
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
 

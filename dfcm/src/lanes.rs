@@ -1,10 +1,12 @@
-//! The mode of interleaved lanes: element *i* of a message belongs to lane *i* mod *K*, and each lane is predicted
-//! from itself alone. Codecs 19 and 20 (format, section 10).
+//! Interleaved lanes: element *i* of a message belongs to lane *i* mod *K*, and each lane is predicted from its own last
+//! three elements. Codecs 19 and 20 (format, section 10).
+//!
+//! This is a stride predictor with the drift rule of cMPI (section 2.3 there). It is not a DFCM, which looks up what
+//! followed the same differences before: it has no hash and no table.
 //!
 //! Lanes do two things. What they hold does not depend on each other, so that a vector of elements is predicted at
 //! once. And where records of *K* fields, or of a part of *K*, follow each other, a lane is one field: it knows
-//! beforehand where in the record it is, which the hash of the plain codec has to find out. So a lane needs no table of
-//! many lines; it has one.
+//! beforehand where in the record it is, which the hash of the plain codec has to find out. So a lane needs no table.
 
 mod block;
 mod decode;

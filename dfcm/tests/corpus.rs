@@ -1,14 +1,12 @@
 //! Every message of a corpus of real ones comes back: of the samples in `tests/data`, and of the whole corpus where
 //! it lies beside the repository.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 #[path = "support/real.rs"]
 mod real;
 
-use mpress_codec::conformance::{decode, encode, levels};
+use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_dfcm::{Decoder, Encoder, Lines, Word, lanes};
-use std::fs;
-use std::path::Path;
 
 fn memory() -> Vec<u64> {
     vec![1; Lines::MAX.words::<u64>()]
@@ -65,26 +63,10 @@ fn samples_come_back() {
 
 #[test]
 fn the_whole_corpus_comes_back() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    if !folder.exists() {
-        eprintln!("SKIPPED: the whole corpus, which does not lie beside the repository");
-        return;
-    }
+    let Some(files) = corpus() else { return };
     let (mut logarithms, mut lanes_logarithms) = (Vec::new(), Vec::new());
-    for entry in fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if !name.ends_with(".f64") && !name.ends_with(".i32") {
-            continue;
-        }
-        let bytes = fs::read(&path).unwrap();
-        let index = fs::read_to_string(folder.join(format!("{name}.idx"))).unwrap();
-        let ranges = index.lines().skip(1).map(|line| {
-            let mut fields = line.split(',').map(|field| field.parse::<usize>());
-            let (offset, len) = (fields.next().unwrap().unwrap(), fields.next().unwrap().unwrap());
-            offset..offset + len
-        });
-        let messages = ranges.map(|range| &bytes[range]);
+    for file in files {
+        let (messages, name) = (file.messages(), &file.name);
         if name.ends_with(".f64") {
             lanes_logarithms.push(run_lanes::<u64>(messages.clone(), name).ln());
             logarithms.push(run::<u64>(messages, name).ln());

@@ -104,7 +104,8 @@ fn rle_huffman(setting: u8, level: Level) -> Pair {
         (Box::new(encoder.with_level(level)), Box::new(Decoder::<C>::new().with_level(level)))
     }
     let planes = Width::ALL[usize::from(setting % 4)];
-    let symbol = Width::ALL.get(usize::from(setting >> 4 & 7)).map_or(Symbol::Auto, |width| Symbol::Of(*width));
+    let symbol =
+        Width::ALL.get(usize::from(setting >> 4 & 7)).map_or(Symbol::Auto, |width| Symbol::Of(*width));
     match setting >> 2 & 3 {
         0 => of::<Huffman>(Encoder::<Huffman>::new(planes), level),
         1 => of::<ShannonFano>(Encoder::<ShannonFano>::new(planes), level),
@@ -130,7 +131,10 @@ fn rice(setting: u8, level: Level) -> Pair {
     }
     let parameters = ccsds::Parameters::new([8, 16, 32, 3, 12][usize::from(rest % 5)]).expect("bits");
     let parameters = parameters.with_block(8 << (rest % 4)).expect("a block").with_signed(rest % 2 == 1);
-    let parameters = parameters.with_interval(1 + usize::from(rest)).expect("an interval").with_preprocessor(rest % 3 != 1);
+    let parameters = parameters
+        .with_interval(1 + usize::from(rest))
+        .expect("an interval")
+        .with_preprocessor(rest % 3 != 1);
     let (encoder, decoder) = (ccsds::Encoder::new(parameters), ccsds::Decoder::new());
     (Box::new(encoder.with_level(level)), Box::new(decoder.with_level(level)))
 }
@@ -193,7 +197,7 @@ pub fn decode_over(
     }
 }
 
-/// Two settings, a length and the bytes that remain.
+/// The codec, its setting, a length and the bytes that remain.
 pub fn split(data: &[u8]) -> Option<(u8, u8, usize, &[u8])> {
     let ([codec, setting, low, high], rest) = data.split_first_chunk()?;
     Some((*codec, *setting, usize::from(u16::from_le_bytes([*low, *high])) % 20_000, rest))

@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
-/// What libaec must be told of a stream, in its own words.
+/// What libaec must be told of a stream, in its own words. Other values than those listed are refused.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// 1 to 32.
@@ -27,6 +27,9 @@ pub const MSB: u32 = 4;
 pub const PREPROCESS: u32 = 8;
 /// `AEC_RESTRICTED`
 pub const RESTRICTED: u32 = 16;
+
+/// `AEC_CONF_ERROR`
+pub const CONF_ERROR: i32 = -1;
 
 /// `struct aec_stream`.
 #[repr(C)]
@@ -51,8 +54,22 @@ unsafe extern "C" {
 }
 
 impl Settings {
-    fn stream(&self, from: &[u8], to: &mut [u8]) -> Stream {
-        Stream {
+    /// libaec checks only a part of this itself: with no samples in a block, or no blocks in an interval, it writes beyond
+    /// its buffers (1.0.6).
+    fn are_valid(&self) -> bool {
+        const FLAGS: u32 = SIGNED | THREE_BYTES | MSB | PREPROCESS | RESTRICTED;
+        (1..=32).contains(&self.bits_per_sample)
+            && [8, 16, 32, 64].contains(&self.block_size)
+            && (1..=4096).contains(&self.rsi)
+            && self.flags & !FLAGS == 0
+    }
+
+    /// The library's view of two buffers, as far as these settings are valid.
+    fn stream(&self, from: &[u8], to: &mut [u8]) -> Result<Stream, i32> {
+        if !self.are_valid() {
+            return Err(CONF_ERROR);
+        }
+        Ok(Stream {
             next_in: from.as_ptr(),
             avail_in: from.len(),
             total_in: 0,
@@ -64,17 +81,17 @@ impl Settings {
             rsi: self.rsi,
             flags: self.flags,
             state: null_mut(),
-        }
+        })
     }
 
     /// Writes the stream of some samples to the front of `wire`; gives its length.
     ///
     /// # Errors
-    /// libaec's error number.
+    /// libaec's error number; [`CONF_ERROR`] also for settings that it would not refuse itself.
     pub fn encode_into(&self, raw: &[u8], wire: &mut [u8]) -> Result<usize, i32> {
-        let mut stream = self.stream(raw, wire);
-        // SAFETY: the stream's pointers and lengths are those of `raw`, which is readable, and `wire`, which is borrowed
-        // exclusively; both outlive the call, after which the library keeps nothing.
+        let mut stream = self.stream(raw, wire)?;
+        // SAFETY: the settings are among those that libaec is made for (`are_valid`). The stream's pointers and lengths are
+        // those of `raw`, which is readable, and `wire`, which is borrowed exclusively; both outlive the call, after which the library keeps nothing.
         let status = unsafe { aec_buffer_encode(&raw mut stream) };
         if status == 0 { Ok(stream.total_out) } else { Err(status) }
     }
@@ -82,11 +99,11 @@ impl Settings {
     /// Writes the samples of a stream to `raw`; gives how many bytes libaec gave.
     ///
     /// # Errors
-    /// libaec's error number.
+    /// libaec's error number; [`CONF_ERROR`] also for settings that it would not refuse itself.
     pub fn decode_into(&self, wire: &[u8], raw: &mut [u8]) -> Result<usize, i32> {
-        let mut stream = self.stream(wire, raw);
-        // SAFETY: the stream's pointers and lengths are those of `wire`, which is readable, and `raw`, which is borrowed
-        // exclusively; both outlive the call, after which the library keeps nothing.
+        let mut stream = self.stream(wire, raw)?;
+        // SAFETY: the settings are among those that libaec is made for (`are_valid`). The stream's pointers and lengths are
+        // those of `wire`, which is readable, and `raw`, which is borrowed exclusively; both outlive the call, after which the library keeps nothing.
         let status = unsafe { aec_buffer_decode(&raw mut stream) };
         if status == 0 { Ok(stream.total_out) } else { Err(status) }
     }
@@ -94,7 +111,7 @@ impl Settings {
     /// The stream of some samples.
     ///
     /// # Errors
-    /// libaec's error number.
+    /// libaec's error number; [`CONF_ERROR`] also for settings that it would not refuse itself.
     pub fn encode(&self, raw: &[u8]) -> Result<Vec<u8>, i32> {
         // The last block is padded, to 64 samples of 4 bytes at most.
         let mut wire = vec![0; raw.len() * 5 / 4 + 1024];
@@ -106,7 +123,7 @@ impl Settings {
     /// The samples of a stream, of which there are `len` bytes. Those that libaec did not give are missing.
     ///
     /// # Errors
-    /// libaec's error number.
+    /// libaec's error number; [`CONF_ERROR`] also for settings that it would not refuse itself.
     pub fn decode(&self, wire: &[u8], len: usize) -> Result<Vec<u8>, i32> {
         let mut raw = vec![0; len];
         let len = self.decode_into(wire, &mut raw)?;

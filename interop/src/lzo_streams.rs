@@ -97,7 +97,8 @@ fn message(noise: &mut Noise) -> Vec<u8> {
             2 => message.extend((0..piece).map(|_| b"aeinrst \n"[noise.below(9)])),
             3 => {
                 let start = noise.next() as u32;
-                message.extend((start..).flat_map(u32::to_le_bytes).take(piece));
+                let numbers = (0..).map(|i| start.wrapping_add(i));
+                message.extend(numbers.flat_map(u32::to_le_bytes).take(piece));
             }
             4 => {
                 let (start, step) = (noise.below(1000) as f64, noise.below(1000) as f64 * 1e-4);

@@ -10,7 +10,7 @@ fn streams_go_both_ways() {
 #[cfg(peer_aec)]
 mod exchange {
     use mpress_codec::Out;
-    use mpress_interop::aec::{MSB, PREPROCESS, RESTRICTED, SIGNED, Settings, THREE_BYTES};
+    use mpress_interop::aec::{CONF_ERROR, MSB, PREPROCESS, RESTRICTED, SIGNED, Settings, THREE_BYTES};
     use mpress_rice::ccsds::{Parameters, decode_stream, encode_stream};
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -56,6 +56,28 @@ mod exchange {
         }
         // Of all options we take the shortest; both give a run of zero blocks as one.
         assert!(ours.len() <= theirs.len(), "{} and {} bytes, {settings:?}", ours.len(), theirs.len());
+    }
+
+    /// libaec takes some of these, and with a block size or an interval of 0 damages its heap.
+    #[test]
+    fn settings_out_of_range_never_reach_libaec() {
+        let good = Settings { bits_per_sample: 16, block_size: 16, rsi: 10, flags: PREPROCESS };
+        let (raw, mut buffer) = ([7; 640], [0; 2000]);
+        assert!(good.encode_into(&raw, &mut buffer).is_ok());
+        for bad in [
+            Settings { bits_per_sample: 0, ..good },
+            Settings { bits_per_sample: 33, ..good },
+            Settings { block_size: 0, ..good },
+            Settings { block_size: 24, ..good },
+            Settings { block_size: 128, ..good },
+            Settings { rsi: 0, ..good },
+            Settings { rsi: 4097, ..good },
+            Settings { flags: 32, ..good },
+            Settings { flags: 64, ..good },
+        ] {
+            assert_eq!(bad.encode_into(&raw, &mut buffer), Err(CONF_ERROR), "{bad:?}");
+            assert_eq!(bad.decode_into(&raw, &mut buffer), Err(CONF_ERROR), "{bad:?}");
+        }
     }
 
     fn settings(bits: impl Strategy<Value = u32>) -> impl Strategy<Value = Settings> {

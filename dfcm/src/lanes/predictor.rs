@@ -1,4 +1,4 @@
-//! The predictor of a lane: DFCM with a table of one line (format, section 10.3).
+//! The predictor of a lane: its last two differences, extrapolated where they agree (format, section 10.3).
 #![forbid(unsafe_code)]
 
 use super::format::AGREEMENT;

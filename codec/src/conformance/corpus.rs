@@ -1,0 +1,97 @@
+//! The corpus of real messages, where it lies beside the repository: files of payloads one behind the other, and beside
+//! each of them `FILE.idx`, a table that says where each message is.
+
+use core::ops::Range;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::string::String;
+use std::vec::Vec;
+
+/// A file of messages.
+#[derive(Clone, Debug)]
+pub struct CorpusFile {
+    /// Its name. The extension says what the elements are: `f64`, `f32`, `i32`...
+    pub name: String,
+    bytes: Vec<u8>,
+    messages: Vec<Range<usize>>,
+}
+
+impl CorpusFile {
+    /// Its messages, in the order in which they were sent.
+    pub fn messages(&self) -> impl Iterator<Item = &[u8]> + Clone {
+        self.messages.iter().map(|range| &self.bytes[range.clone()])
+    }
+
+    /// Reads the file that this index is of.
+    fn read(index: &Path) -> Self {
+        let path = index.with_extension("");
+        let bytes = fs::read(&path).expect("a file beside its index");
+        let index = fs::read_to_string(index).expect("an index of text");
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name of text").into();
+        let messages = ranges(&index, bytes.len());
+        Self { messages: messages.unwrap_or_else(|line| panic!("{name}.idx, line {line}")), name, bytes }
+    }
+}
+
+/// The files of the corpus, read one by one, in the order of their names. `None` where there is no corpus; a test is
+/// skipped then, and this says so.
+///
+/// # Panics
+/// If the corpus has no file, or a file is not what its index says.
+#[must_use]
+pub fn corpus() -> Option<impl Iterator<Item = CorpusFile>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    if !folder.exists() {
+        std::eprintln!("SKIPPED: the whole corpus, which does not lie beside the repository");
+        return None;
+    }
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut indices: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "idx"))
+        .collect();
+    assert!(!indices.is_empty(), "a corpus without files");
+    indices.sort();
+    Some(indices.into_iter().map(|index| CorpusFile::read(&index)))
+}
+
+/// The messages of a file of `len` bytes: behind a heading, a line for each, which begins with its offset and its length.
+/// They follow each other, from the file's first byte to its last. An error is the number of the line that is wrong.
+fn ranges(index: &str, len: usize) -> Result<Vec<Range<usize>>, usize> {
+    let mut ranges = Vec::new();
+    let mut end = 0;
+    for (i, line) in index.lines().enumerate().skip(1) {
+        let mut numbers = line.split(',').map(|number| number.parse::<usize>());
+        let (Some(Ok(start)), Some(Ok(bytes))) = (numbers.next(), numbers.next()) else { return Err(i + 1) };
+        if start != end || bytes > len - start {
+            return Err(i + 1);
+        }
+        end = start + bytes;
+        ranges.push(start..end);
+    }
+    if end == len { Ok(ranges) } else { Err(ranges.len() + 2) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_says_where_messages_are() {
+        const HEADING: &str = "offset,bytes,src,dst,tag,call\n";
+        let read = |lines: &str, len| ranges(&[HEADING, lines].concat(), len);
+        assert_eq!(read("", 0), Ok(std::vec![]));
+        assert_eq!(read("0,10,1,2,7,send\n10,5\n", 15), Ok(std::vec![0..10, 10..15]));
+        for (lines, len, line) in [
+            ("0,10\n10,5\n", 14, 3),
+            ("0,10\n10,5\n", 16, 4),
+            ("0,10\n11,4\n", 15, 3),
+            ("5,10\n", 15, 2),
+            ("0,18446744073709551615\n", 15, 2),
+            ("0\n", 15, 2),
+            ("0,ten\n", 15, 2),
+        ] {
+            assert_eq!(read(lines, len), Err(line), "{lines:?} of {len} bytes");
+        }
+    }
+}
