@@ -1,7 +1,7 @@
 //! The shapes that a block passes through: words, bytes and bits of a row or a block of values.
 #![forbid(unsafe_code)]
 
-use crate::format::{ROW, ROWS};
+use crate::format::{LANES, ROW, ROWS, STEPS};
 use crate::word::internal::Arithmetic;
 
 /// Aligned to a cache line, which is also the widest vector.
@@ -17,3 +17,8 @@ pub(crate) type Words<W> = Aligned<[Row<W>; ROWS]>;
 pub(crate) type RowBytes = [u8; ROW];
 /// A byte for each value of a block.
 pub(crate) type BlockBytes = Aligned<[RowBytes; ROWS]>;
+
+/// What belongs to a value of each lane.
+pub(crate) type Step<T> = [T; LANES];
+/// The values of a block by lanes, each behind the value before the block.
+pub(crate) type Lanes<W> = [[<W as Arithmetic>::Bytes; 1 + STEPS]; LANES];

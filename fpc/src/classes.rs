@@ -31,9 +31,21 @@ impl Classes {
         self.set.count_ones().next_power_of_two().ilog2() as usize
     }
 
-    /// The length of each class, and `filler` where there is no class.
-    pub(crate) fn lengths(self, filler: u8) -> [u8; MAX_CLASSES] {
-        let mut lengths = [filler; MAX_CLASSES];
+    /// Which values, of 64, have a class that is not there. Compares all numbers at a time with the highest one that there
+    /// is, from the lowest bit up.
+    pub(crate) fn absent(self, planes: [u64; 3]) -> u64 {
+        let highest = self.set.count_ones() - 1;
+        (0..).zip(planes).fold(
+            0,
+            |above, (bit, plane)| {
+                if highest >> bit & 1 == 1 { above & plane } else { above | plane }
+            },
+        )
+    }
+
+    /// The length of each class, and 0 where there is no class.
+    pub(crate) fn lengths(self) -> [u8; MAX_CLASSES] {
+        let mut lengths = [0; MAX_CLASSES];
         let mut left = self.set;
         for length in &mut lengths {
             if left == 0 {
@@ -96,14 +108,11 @@ mod tests {
     fn best(counts: [u32; LENGTHS]) -> usize {
         let values: u32 = counts.iter().sum();
         let cost = |classes: Classes| {
-            let fits =
-                |length: usize| classes.lengths(9).into_iter().find(|class| usize::from(*class) >= length);
-            let bytes = (0..LENGTHS).zip(counts).map(|(length, count)| match (fits(length), count) {
-                (_, 0) => Some(0),
-                (Some(class @ 0..9), _) => Some(usize::from(class) * count as usize),
-                _ => None,
-            });
-            Some(bytes.sum::<Option<usize>>()? + (classes.planes() + 1) * values.div_ceil(8) as usize)
+            let planes = classes.planes() + 1;
+            let fits = |length| (length..LENGTHS).find(|class| classes.set >> class & 1 == 1);
+            let bytes = (0..LENGTHS).zip(counts).filter(|(_, count)| *count > 0);
+            let bytes = bytes.map(|(length, count)| Some(fits(length)? * count as usize));
+            Some(bytes.sum::<Option<usize>>()? + planes * values.div_ceil(8) as usize)
         };
         (1..1 << LENGTHS).filter_map(Classes::from_head::<u64>).filter_map(cost).min().unwrap_or_default()
     }
@@ -128,9 +137,19 @@ mod tests {
     #[test]
     fn codes_and_lengths_belong_together() {
         let classes = Classes { set: 0b1_1010_0001 };
-        assert_eq!((classes.planes(), classes.lengths(7)), (2, [0, 5, 7, 8, 7, 7, 7, 7]));
+        assert_eq!((classes.planes(), classes.lengths()), (2, [0, 5, 7, 8, 0, 0, 0, 0]));
         assert_eq!(classes.codes()[..9], [0, 1, 1, 1, 1, 1, 2, 2, 3]);
         assert_eq!([1, 2, 3, 5, 0xff].map(|set| Classes { set }.planes()), [0, 0, 1, 1, 3]);
+    }
+
+    #[test]
+    fn numbers_above_the_highest_class_are_absent() {
+        // Value i has number i.
+        let planes = [0xaa, 0xcc, 0xf0];
+        for classes in 1..=8 {
+            let set = (1 << classes) - 1;
+            assert_eq!(Classes { set }.absent(planes), 0xff & !u64::from(set), "{classes} classes");
+        }
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The receiving side of the message mode.
 #![forbid(unsafe_code)]
 
-use crate::block::{Aligned, BlockBytes, Words};
+use crate::block::{Aligned, Lanes, Row, RowBytes};
 use crate::classes::Classes;
-use crate::format::{BLOCK, ENTRIES_MASK, HEAD, HEADER, PLANES, RAW_LEN_SHIFT, RESERVED, ROW, ROWS, VERSION};
+use crate::format::{HEAD, HEADER, LANES, PACKED, PLANES, RAW_LEN_MASK, ROW, ROWS, STEPS, VERSION};
 use crate::kernel::{self, Kernel, Work};
-use crate::predictor::{Entries, Predictor};
+use crate::predictor::Predictor;
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Level;
@@ -23,12 +23,11 @@ pub struct Decoder<W: Word> {
 /// What a block becomes on its way.
 #[derive(Clone, Debug)]
 struct Buffers<W: Word> {
-    /// Residuals, and then values.
-    words: Words<W>,
-    /// The length of each residual.
-    lengths: BlockBytes,
-    /// Not 0 where the prediction was that of dfcm.
-    picks: BlockBytes,
+    /// Of a row.
+    residuals: Aligned<Row<W>>,
+    /// Of a row: not 0 where the prediction was that of dfcm.
+    picks: Aligned<RowBytes>,
+    values: Lanes<W>,
 }
 
 impl<W: Word> Decoder<W> {
@@ -36,9 +35,9 @@ impl<W: Word> Decoder<W> {
     #[must_use]
     pub fn new() -> Self {
         let buffers = Buffers {
-            words: Aligned([[W::ZERO_BYTES; ROW]; ROWS]),
-            lengths: Aligned([[0; ROW]; ROWS]),
-            picks: Aligned([[0; ROW]; ROWS]),
+            residuals: Aligned([W::ZERO_BYTES; ROW]),
+            picks: Aligned([0; ROW]),
+            values: [[W::ZERO_BYTES; 1 + STEPS]; LANES],
         };
         Self { predictor: Predictor::new(), buffers, level: Level::detect() }
     }
@@ -61,7 +60,7 @@ impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         let start = out.len();
         let result = header(wire, out.remaining())
-            .and_then(|entries| kernel::with(self.level, Message { decoder: self, entries, wire, out }));
+            .and_then(|()| kernel::with(self.level, Message { decoder: self, wire, out }));
         if result.is_err() {
             out.truncate(start);
         }
@@ -71,26 +70,25 @@ impl<W: Word> Decode for Decoder<W> {
     fn reset(&mut self) {}
 }
 
-/// The size of the tables (format, section 2).
-fn header(wire: &[u8], raw_len: usize) -> Result<Entries, DecodeError> {
+/// Reads the header (format, section 2).
+fn header(wire: &[u8], raw_len: usize) -> Result<(), DecodeError> {
     let byte = |at| wire.get(at).copied().ok_or(DecodeError::new(Truncated, at));
     if byte(0)? != VERSION {
         return Err(DecodeError::new(Unsupported, 0));
     }
-    let flags = byte(1)?;
-    if flags & RESERVED != 0 {
+    let low_bits = byte(1)?;
+    if low_bits & !RAW_LEN_MASK != 0 {
         return Err(DecodeError::new(Corrupt, 1));
     }
-    if usize::from(flags >> RAW_LEN_SHIFT) != raw_len % 8 {
+    if low_bits != raw_len as u8 & RAW_LEN_MASK {
         return Err(DecodeError::new(Length, 1));
     }
-    Entries::new(flags & ENTRIES_MASK).ok_or(DecodeError::new(Unsupported, 1))
+    Ok(())
 }
 
 /// A message to decode, behind its header.
 struct Message<'a, 'o, W: Word> {
     decoder: &'a mut Decoder<W>,
-    entries: Entries,
     wire: &'a [u8],
     out: &'a mut Out<'o>,
 }
@@ -100,14 +98,15 @@ impl<W: Word> Work for Message<'_, '_, W> {
 
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> Result<(), DecodeError> {
-        let Self { decoder: Decoder { predictor, buffers, .. }, entries, wire, out } = self;
-        let (mut values, tail) = (out.remaining() / W::WIDTH, out.remaining() % W::WIDTH);
+        let Self { decoder: Decoder { predictor, buffers, .. }, wire, out } = self;
+        let group = LANES * W::WIDTH;
+        let (mut steps, tail) = (out.remaining() / group, out.remaining() % group);
         let mut at = HEADER;
-        predictor.start(entries);
-        while values > 0 {
-            let len = values.min(BLOCK);
+        predictor.start();
+        while steps > 0 {
+            let len = steps.min(STEPS);
             at = decode_block(kernel, predictor, buffers, wire, at, len, out)?;
-            values -= len;
+            steps -= len;
         }
         let tail = wire[at..].get(..tail).ok_or(DecodeError::new(Truncated, wire.len()))?;
         let end = DecodeError::new(Length, at + tail.len());
@@ -116,7 +115,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
     }
 }
 
-/// Appends the block of `len` values that starts at byte `at` of `wire`, and gives the place behind it (format,
+/// Appends the block of `steps` steps that starts at byte `at` of `wire`, and gives the place behind it (format,
 /// section 5).
 #[inline(always)]
 fn decode_block<W: Word, K: Kernel>(
@@ -125,17 +124,18 @@ fn decode_block<W: Word, K: Kernel>(
     buffers: &mut Buffers<W>,
     wire: &[u8],
     mut at: usize,
-    len: usize,
+    steps: usize,
     out: &mut Out<'_>,
 ) -> Result<usize, DecodeError> {
     let truncated = DecodeError::new(Truncated, wire.len());
     let full = DecodeError::new(Length, wire.len());
+    let len = steps * LANES;
     let head = u16::from_le_bytes(*wire[at..].first_chunk().ok_or(truncated)?);
     at += HEAD;
     if head == 0 {
         let raw = wire[at..].get(..len * W::WIDTH).ok_or(truncated)?;
         out.extend_from_slice(raw).map_err(|_| full)?;
-        predictor.restart();
+        predictor.start();
         return Ok(at + raw.len());
     }
     let classes = Classes::from_head::<W>(head).ok_or(DecodeError::new(Corrupt, at - HEAD))?;
@@ -151,34 +151,52 @@ fn decode_block<W: Word, K: Kernel>(
         plane.as_flattened_mut()[..plane_len].copy_from_slice(bytes);
         at += plane_len;
     }
-    let [picks, low, middle, high] = planes;
+    let [picks, class_planes @ ..] = &planes;
 
-    let rows = len.div_ceil(ROW);
-    // More than any length: no sum of true ones can hide it.
-    const NO_CLASS: u8 = 0x80;
-    let of_class = classes.lengths(NO_CLASS);
-    for row in 0..rows {
-        let planes = [low, middle, high].map(|plane| u64::from_le_bytes(plane[row]));
-        buffers.lengths.0[row] = kernel.lengths(planes, &of_class);
-        buffers.picks.0[row] = kernel.spread(u64::from_le_bytes(picks[row]));
+    let body = at;
+    let of_class = classes.lengths();
+    let mut absent = 0;
+    predictor.begin(&mut buffers.values);
+    // Each row on its way to values at once: the processor unpacks the next one while the predictors wait. The last row may
+    // have steps that are not there; nothing comes behind what they make.
+    for row in 0..len.div_ceil(ROW) {
+        let planes = class_planes.each_ref().map(|plane| u64::from_le_bytes(plane[row]));
+        absent |= classes.absent(planes);
+        let mut lengths = kernel.lengths(planes, &of_class);
+        if let Some(lengths) = lengths.get_mut(len - row * ROW..) {
+            // Values that are not there take no bytes.
+            lengths.fill(0);
+        }
+        let rest = wire.get(at..).unwrap_or_default();
+        let last;
+        let packed = match rest.first_chunk() {
+            Some(packed) => packed,
+            None => {
+                last = padded(rest);
+                &last
+            }
+        };
+        at += kernel.unpack::<W>(packed, &lengths, &mut buffers.residuals.0);
+        buffers.picks.0 = kernel.spread(u64::from_le_bytes(picks[row]));
+        predictor.values(row, &buffers.picks.0, &buffers.residuals.0, &mut buffers.values);
     }
-    // Values that are not there take no bytes.
-    buffers.lengths.0[..rows].as_flattened_mut()[len..].fill(0);
-    let lengths = &buffers.lengths.0[..rows];
-    if lengths.as_flattened().iter().fold(0, |all, length| all | length) & NO_CLASS != 0 {
-        return Err(DecodeError::new(Corrupt, at - 1));
+    predictor.end(steps, &buffers.values);
+    if absent != 0 {
+        return Err(DecodeError::new(Corrupt, body - 1));
     }
-    let body: usize =
-        lengths.iter().map(|row| row.iter().map(|length| usize::from(*length)).sum::<usize>()).sum();
-    let end = at + body;
-    if end > wire.len() {
+    if at > wire.len() {
         return Err(truncated);
     }
-    for (residuals, lengths) in buffers.words.0.iter_mut().zip(lengths) {
-        at += kernel.unpack::<W>(&wire[at..], lengths, residuals);
+    for lane in &buffers.values {
+        out.extend_from_slice(W::bytes(&lane[1..=steps])).map_err(|_| full)?;
     }
-    let words = buffers.words.0.as_flattened_mut();
-    predictor.values(len, buffers.picks.0.as_flattened(), words);
-    out.extend_from_slice(W::bytes(&words[..len])).map_err(|_| full)?;
-    Ok(end)
+    Ok(at)
+}
+
+/// The end of a wire, with zeros behind it.
+#[cold]
+fn padded(rest: &[u8]) -> [u8; PACKED] {
+    let mut packed = [0; PACKED];
+    packed[..rest.len()].copy_from_slice(rest);
+    packed
 }

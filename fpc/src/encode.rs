@@ -3,9 +3,11 @@
 
 use crate::block::{Aligned, BlockBytes, Words};
 use crate::classes::{Classes, LENGTHS};
-use crate::format::{BLOCK, HEAD, HEADER, PACKED, PLANES, RAW_LEN_SHIFT, ROW, ROWS, VERSION};
+use crate::format::{
+    BLOCK, HEAD, HEADER, LANES, PACKED, PLANES, RAW_LEN_MASK, ROW, ROW_BYTES, ROWS, STEPS, VERSION,
+};
 use crate::kernel::{self, Kernel, Work};
-use crate::predictor::{Entries, Predictor};
+use crate::predictor::Predictor;
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Level;
@@ -21,9 +23,9 @@ impl<W: Word> Codec for Fpc<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, 2 bytes for each block of 1024 values, and 2 (format, section 7).
+    /// `raw_len`, 2 bytes for each block of 240 groups of four values, and 2 (format, section 7).
     fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        raw_len.checked_add((raw_len / W::WIDTH).div_ceil(BLOCK) * HEAD)?.checked_add(HEADER)
+        raw_len.checked_add((raw_len / (LANES * W::WIDTH)).div_ceil(STEPS) * HEAD)?.checked_add(HEADER)
     }
 }
 
@@ -103,11 +105,10 @@ impl<W: Word> Work for Message<'_, '_, W> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> Result<(), Full> {
         let Encoder { predictor, buffers, .. } = self.encoder;
-        let (values, tail) = W::split(self.raw);
-        let entries = Entries::for_values(values.len());
-        self.out
-            .extend_from_slice(&[VERSION, entries.log2() | ((self.raw.len() % 8) as u8) << RAW_LEN_SHIFT])?;
-        predictor.start(entries);
+        let (values, tail) = self.raw.split_at(self.raw.len() - self.raw.len() % (LANES * W::WIDTH));
+        let (values, _) = W::split(values);
+        self.out.extend_from_slice(&[VERSION, self.raw.len() as u8 & RAW_LEN_MASK])?;
+        predictor.start();
         for block in values.chunks(BLOCK) {
             encode_block(kernel, predictor, buffers, block, self.out)?;
         }
@@ -124,16 +125,16 @@ fn encode_block<W: Word, K: Kernel>(
     values: &[W::Bytes],
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
-    let (residuals, lengths) = (buffers.residuals.0.as_flattened_mut(), buffers.lengths.0.as_flattened_mut());
-    predictor.residuals(values, residuals, lengths);
+    let (residuals, lengths) = (buffers.residuals.0.as_flattened_mut(), &mut buffers.lengths.0);
+    predictor.residuals(values, residuals.as_chunks_mut().0, lengths.as_flattened_mut().as_chunks_mut().0);
     // What fills up the last row takes no bytes.
     let rows = values.len().div_ceil(ROW);
     let fill = rows * ROW - values.len();
-    lengths[values.len()..][..fill].fill(0);
+    lengths.as_flattened_mut()[values.len()..][..fill].fill(0);
 
     let mut counts = [0; LENGTHS];
     let [picks, class_planes @ ..] = &mut buffers.planes;
-    for (lengths, picks) in buffers.lengths.0[..rows].iter_mut().zip(picks) {
+    for (lengths, picks) in lengths[..rows].iter_mut().zip(picks) {
         *picks = kernel.count(lengths, &mut counts).to_le_bytes();
     }
     counts[0] -= fill as u32;
@@ -141,12 +142,12 @@ fn encode_block<W: Word, K: Kernel>(
     let (classes, len) = Classes::choose(counts);
     let raw = W::bytes(values);
     if len >= raw.len() {
-        predictor.restart();
+        predictor.start();
         out.extend_from_slice(&[0; HEAD])?;
         return out.extend_from_slice(raw);
     }
     out.extend_from_slice(&classes.head().to_le_bytes())?;
-    let (codes, of_class) = (classes.codes(), classes.lengths(0));
+    let (codes, of_class) = (classes.codes(), classes.lengths());
     for (row, lengths) in buffers.lengths.0[..rows].iter_mut().enumerate() {
         let planes = kernel.classify(lengths, &codes, &of_class);
         for (plane, bits) in class_planes.iter_mut().zip(planes) {
@@ -161,7 +162,7 @@ fn encode_block<W: Word, K: Kernel>(
     let mut packed = [0; PACKED];
     for (residuals, lengths) in buffers.residuals.0[..rows].iter().zip(&buffers.lengths.0) {
         let len = kernel.pack::<W>(residuals, lengths, &mut packed);
-        out.extend_from_slice(&packed[..len.min(PACKED)])?;
+        out.extend_from_slice(&packed[..len.min(ROW_BYTES)])?;
     }
     Ok(())
 }

@@ -31,9 +31,8 @@ pub(crate) trait Kernel: Copy {
     fn lengths(self, planes: [u64; 3], of_class: &[u8; MAX_CLASSES]) -> RowBytes;
     /// A byte for each bit, 0 for a bit that is 0.
     fn spread(self, bits: u64) -> RowBytes;
-    /// The inverse of `pack`: fills residuals from the front of `wire`, and gives the number of bytes read. What
-    /// lies behind the end of `wire` is read as 0.
-    fn unpack<W: Word>(self, wire: &[u8], lengths: &RowBytes, residuals: &mut Row<W>) -> usize;
+    /// The inverse of `pack`: gives the number of bytes read.
+    fn unpack<W: Word>(self, wire: &[u8; PACKED], lengths: &RowBytes, residuals: &mut Row<W>) -> usize;
 }
 
 /// What to do with a kernel. `run` and what it calls are inlined wherever a kernel is entered.

@@ -4,51 +4,18 @@
 //! other, so four such chains run at the same time.
 #![forbid(unsafe_code)]
 
-use crate::format::{BLOCK, HASH_SHIFT, LANES, MAX_ENTRIES, MAX_LOG2, PICKED};
+use crate::block::{Lanes, Row, RowBytes, Step};
+use crate::format::{ENTRIES, HASH_SHIFT, LANES, PICKED, ROW_STEPS, ROWS};
 use crate::word::Word;
 use core::hint::select_unpredictable;
-use core::ops::Range;
-
-/// How many entries each table has: a power of two, at most [`MAX_ENTRIES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entries(u8);
-
-impl Entries {
-    const MAX: Self = Self(MAX_LOG2);
-
-    /// `2^log2` entries, if a table can have so many.
-    pub(crate) fn new(log2: u8) -> Option<Self> {
-        (log2 <= Self::MAX.0).then_some(Self(log2))
-    }
-
-    /// The size for a message of so many values (format, section 9).
-    pub(crate) fn for_values(values: usize) -> Self {
-        let lane = (values / LANES).clamp(1, MAX_ENTRIES);
-        Self(lane.next_power_of_two().ilog2() as u8)
-    }
-
-    pub(crate) fn log2(self) -> u8 {
-        self.0
-    }
-
-    fn count(self) -> usize {
-        1 << self.0
-    }
-
-    /// The bits that count of a hash.
-    fn mask(self) -> usize {
-        // The remainder changes nothing. It shows the compiler that every hash is an index.
-        (self.count() - 1) % MAX_ENTRIES
-    }
-}
 
 /// What a lane has learned.
 #[derive(Clone, Debug)]
 struct Tables<W> {
     /// By the hash of the values before: the value that followed.
-    fcm: [W; MAX_ENTRIES],
+    fcm: [W; ENTRIES],
     /// By the hash of the differences before: the difference that followed.
-    dfcm: [W; MAX_ENTRIES],
+    dfcm: [W; ENTRIES],
     /// The tables of two lanes must not lie 4 KiB apart: a processor takes a load there for one of what it has just
     /// stored (format, section 9).
     _apart: [W; 40],
@@ -69,15 +36,9 @@ impl Hashes {
 
     /// Foretells the value behind `last`, and learns it from `reveal`, which gets the predictions of fcm and of dfcm.
     #[inline(always)]
-    fn step<W: Word>(
-        &mut self,
-        tables: &mut Tables<W>,
-        mask: usize,
-        last: W,
-        reveal: impl FnOnce(W, W) -> W,
-    ) {
-        let fcm = &mut tables.fcm[self.fcm as usize & mask];
-        let dfcm = &mut tables.dfcm[self.dfcm as usize & mask];
+    fn step<W: Word>(&mut self, tables: &mut Tables<W>, last: W, reveal: impl FnOnce(W, W) -> W) {
+        let fcm = &mut tables.fcm[self.fcm as usize % ENTRIES];
+        let dfcm = &mut tables.dfcm[self.dfcm as usize % ENTRIES];
         let value = reveal(*fcm, last.plus(*dfcm));
         let difference = value.minus(last);
         *fcm = value;
@@ -94,52 +55,49 @@ pub(crate) struct Predictor<W> {
     hashes: [Hashes; LANES],
     /// The value before.
     last: [W; LANES],
-    entries: Entries,
 }
 
 impl<W: Word> Predictor<W> {
     pub(crate) const fn new() -> Self {
         const {
             let tables = [const {
-                Tables { fcm: [W::ZERO; MAX_ENTRIES], dfcm: [W::ZERO; MAX_ENTRIES], _apart: [W::ZERO; 40] }
+                Tables { fcm: [W::ZERO; ENTRIES], dfcm: [W::ZERO; ENTRIES], _apart: [W::ZERO; 40] }
             }; LANES];
-            Self { tables, hashes: [Hashes::START; LANES], last: [W::ZERO; LANES], entries: Entries::MAX }
+            Self { tables, hashes: [Hashes::START; LANES], last: [W::ZERO; LANES] }
         }
     }
 
-    /// Goes to the start state, with tables of this size.
-    pub(crate) fn start(&mut self, entries: Entries) {
-        self.entries = entries;
-        self.restart();
-    }
-
-    /// Goes to the start state again.
-    pub(crate) fn restart(&mut self) {
+    /// Goes to the start state.
+    pub(crate) fn start(&mut self) {
         for tables in &mut self.tables {
-            tables.fcm[..self.entries.count()].fill(W::ZERO);
-            tables.dfcm[..self.entries.count()].fill(W::ZERO);
+            tables.fcm.fill(W::ZERO);
+            tables.dfcm.fill(W::ZERO);
         }
         self.hashes = [Hashes::START; LANES];
         self.last = [W::ZERO; LANES];
     }
 
     /// The lesser of the two residuals of each value of a block, its length in bytes, and [`PICKED`] with that where
-    /// it is the residual of dfcm. Both buffers have room for a block.
+    /// it is the residual of dfcm. Of `values` whole steps count.
     #[inline(always)]
-    pub(crate) fn residuals(&mut self, values: &[W::Bytes], residuals: &mut [W::Bytes], lengths: &mut [u8]) {
-        let mask = self.entries.mask();
+    pub(crate) fn residuals(
+        &mut self,
+        values: &[W::Bytes],
+        residuals: &mut [Step<W::Bytes>],
+        lengths: &mut [Step<u8>],
+    ) {
+        let steps = values.len() / LANES;
         // Nothing waits here, so one lane after the other: fewer variables than all at once.
         for lane in 0..LANES {
-            let run = run(lane, values.len());
             let (tables, mut hashes, mut last) = (&mut self.tables[lane], self.hashes[lane], self.last[lane]);
-            let places = residuals[run.clone()].iter_mut().zip(&mut lengths[run.clone()]);
-            for (value, (residual, length)) in values[run].iter().zip(places) {
+            let places = residuals.iter_mut().zip(lengths.iter_mut());
+            for (value, (residual, length)) in values[lane * steps..][..steps].iter().zip(places) {
                 let value = W::from_bytes(*value);
-                hashes.step(tables, mask, last, |by_fcm, by_dfcm| {
+                hashes.step(tables, last, |by_fcm, by_dfcm| {
                     let (by_fcm, by_dfcm) = (value ^ by_fcm, value ^ by_dfcm);
                     let lesser = by_fcm.min(by_dfcm);
-                    *residual = lesser.to_bytes();
-                    *length = lesser.byte_len() | (u8::from(by_dfcm < by_fcm) * PICKED);
+                    residual[lane] = lesser.to_bytes();
+                    length[lane] = lesser.byte_len() | (u8::from(by_dfcm < by_fcm) * PICKED);
                     value
                 });
                 last = value;
@@ -148,61 +106,48 @@ impl<W: Word> Predictor<W> {
         }
     }
 
-    /// Turns the first `len` residuals of a block into values. A pick other than 0 says dfcm. Both buffers are those
-    /// of a block.
+    /// Begins a block to decode: each lane's value before it comes to the front of `values`.
     #[inline(always)]
-    pub(crate) fn values(&mut self, len: usize, picks: &[u8], words: &mut [W::Bytes]) {
-        // The first is the same as the second, but with numbers that the compiler sees.
-        if len == BLOCK && self.entries == Entries::MAX {
-            self.walk(BLOCK, Entries::MAX.mask(), picks, words);
-        } else {
-            self.walk(len, self.entries.mask(), picks, words);
+    pub(crate) fn begin(&self, values: &mut Lanes<W>) {
+        for (lane, last) in values.iter_mut().zip(&self.last) {
+            lane[0] = last.to_bytes();
         }
     }
 
-    /// Goes through the lanes of a block side by side.
+    /// Turns the residuals of row `row` into values. A pick other than 0 says dfcm.
     #[inline(always)]
-    fn walk(&mut self, len: usize, mask: usize, picks: &[u8], words: &mut [W::Bytes]) {
-        let lane_len = len / LANES;
+    pub(crate) fn values(&mut self, row: usize, picks: &RowBytes, residuals: &Row<W>, values: &mut Lanes<W>) {
+        // The remainder changes nothing. It shows the compiler that the row is in the block.
+        let first = row % ROWS * ROW_STEPS;
         // Not through `self`: what a loop keeps in registers it must own.
         let mut hashes = self.hashes;
-        let mut step = |lane: usize, at: usize, words: &mut [W::Bytes], last| {
-            hashes[lane].step(&mut self.tables[lane], mask, last, |by_fcm, by_dfcm| {
-                // Which it is cannot be foreseen on noisy data: no branch.
-                let prediction = select_unpredictable(picks[at % BLOCK] != 0, by_dfcm, by_fcm);
-                let value = W::from_bytes(words[at % BLOCK]) ^ prediction;
-                words[at % BLOCK] = value.to_bytes();
-                value
-            });
-        };
-        if lane_len > 0 {
-            for (lane, last) in self.last.iter().enumerate() {
-                step(lane, lane * lane_len, words, *last);
-            }
+        // Written out, as no compiler unrolls so much: places in a row are constants so, and the registers are left to
+        // the hashes. A loop decodes a tenth slower.
+        macro_rules! steps {
+            ($($step:literal)*) => {$(
+                for lane in 0..LANES {
+                    // Not from a variable, of which there would be too many for the registers.
+                    let last = W::from_bytes(values[lane][first + $step]);
+                    hashes[lane].step(&mut self.tables[lane], last, |by_fcm, by_dfcm| {
+                        // Which it is cannot be foreseen on noisy data: no branch.
+                        let picked = picks[$step * LANES + lane] != 0;
+                        let prediction = select_unpredictable(picked, by_dfcm, by_fcm);
+                        let value = W::from_bytes(residuals[$step * LANES + lane]) ^ prediction;
+                        values[lane][first + $step + 1] = value.to_bytes();
+                        value
+                    });
+                }
+            )*};
         }
-        for at in 1..lane_len {
-            for lane in 0..LANES {
-                let at = lane * lane_len + at;
-                // Not from a variable: there are too few registers for more than the hashes, and a hash must not wait.
-                let last = W::from_bytes(words[(at - 1) % BLOCK]);
-                step(lane, at, words, last);
-            }
-        }
-        for at in LANES * lane_len..len {
-            let last = if at > 0 { W::from_bytes(words[(at - 1) % BLOCK]) } else { self.last[LANES - 1] };
-            step(LANES - 1, at, words, last);
-        }
+        steps!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
         self.hashes = hashes;
-        for (lane, last) in self.last.iter_mut().enumerate() {
-            if let Some(value) = words[run(lane, len)].last() {
-                *last = W::from_bytes(*value);
-            }
+    }
+
+    /// Ends a block of so many steps.
+    #[inline(always)]
+    pub(crate) fn end(&mut self, steps: usize, values: &Lanes<W>) {
+        for (lane, last) in values.iter().zip(&mut self.last) {
+            *last = W::from_bytes(lane[steps]);
         }
     }
-}
-
-/// The values of a lane in a block of `len` (format, section 4).
-fn run(lane: usize, len: usize) -> Range<usize> {
-    let lane_len = len / LANES;
-    lane * lane_len..if lane + 1 < LANES { (lane + 1) * lane_len } else { len }
 }

@@ -5,7 +5,7 @@
 use super::{Kernel, Work};
 use crate::block::{Row, RowBytes};
 use crate::classes::LENGTHS;
-use crate::format::{MAX_CLASSES, PACKED, PICKED};
+use crate::format::{MAX_CLASSES, PACKED, PICKED, ROW_BYTES};
 use crate::word::Word;
 use core::arch::x86_64::*;
 
@@ -47,7 +47,7 @@ impl Kernel for Avx512 {
         unsafe { spread(bits) }
     }
     #[inline(always)]
-    fn unpack<W: Word>(self, wire: &[u8], lengths: &RowBytes, residuals: &mut Row<W>) -> usize {
+    fn unpack<W: Word>(self, wire: &[u8; PACKED], lengths: &RowBytes, residuals: &mut Row<W>) -> usize {
         // SAFETY: as above.
         unsafe { unpack::<W>(wire, lengths, residuals) }
     }
@@ -87,7 +87,7 @@ fn pack<W: Word>(residuals: &Row<W>, lengths: &RowBytes, packed: &mut [u8; PACKE
     for (group, mask) in W::bytes(residuals).as_chunks().0.iter().zip(masks::<W>(lengths)) {
         // Always stores the whole vector; the bytes too many are overwritten by what comes next. The remainder changes
         // nothing. It shows the compiler that the vector is within the buffer.
-        if let Some(room) = packed[at % (PACKED / 2)..].first_chunk_mut() {
+        if let Some(room) = packed[at % ROW_BYTES..].first_chunk_mut() {
             store(_mm512_maskz_compress_epi8(mask, load(group)), room);
         }
         at += mask.count_ones() as usize;
@@ -123,21 +123,16 @@ fn spread(bits: u64) -> RowBytes {
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
 )]
 #[inline]
-fn unpack<W: Word>(wire: &[u8], lengths: &RowBytes, residuals: &mut Row<W>) -> usize {
-    let mut rest = wire;
+fn unpack<W: Word>(wire: &[u8; PACKED], lengths: &RowBytes, residuals: &mut Row<W>) -> usize {
+    let mut at = 0;
     for (group, mask) in W::bytes_mut(residuals).as_chunks_mut().0.iter_mut().zip(masks::<W>(lengths)) {
-        let bytes = match rest.first_chunk() {
-            Some(bytes) => load(bytes),
-            None => {
-                let mut bytes = [0; 64];
-                bytes[..rest.len()].copy_from_slice(rest);
-                load(&bytes)
-            }
-        };
-        store(_mm512_maskz_expand_epi8(mask, bytes), group);
-        rest = rest.get(mask.count_ones() as usize..).unwrap_or_default();
+        // As in `pack`.
+        if let Some(bytes) = wire[at % ROW_BYTES..].first_chunk() {
+            store(_mm512_maskz_expand_epi8(mask, load(bytes)), group);
+        }
+        at += mask.count_ones() as usize;
     }
-    wire.len() - rest.len()
+    at
 }
 
 /// For each group: which bytes of its words are those of its residuals. Single floats have half as many groups.

@@ -4,7 +4,7 @@
 use super::Kernel;
 use crate::block::{Row, RowBytes};
 use crate::classes::LENGTHS;
-use crate::format::{MAX_CLASSES, PACKED, PICKED, ROW};
+use crate::format::{MAX_CLASSES, PACKED, PICKED, ROW, ROW_BYTES};
 use crate::word::Word;
 
 /// Needs no proof: every machine runs it.
@@ -46,7 +46,7 @@ impl Kernel for Scalar {
         for (residual, length) in residuals.iter().zip(lengths) {
             // Always stores the whole word; the bytes too many are overwritten by what comes next. The remainder changes
             // nothing. It shows the compiler that the word is within the buffer.
-            W::put(*residual, &mut packed[at % (PACKED / 2)..]);
+            W::put(*residual, &mut packed[at % ROW_BYTES..]);
             at += usize::from(*length);
         }
         at
@@ -73,22 +73,15 @@ impl Kernel for Scalar {
     }
 
     #[inline(always)]
-    fn unpack<W: Word>(self, wire: &[u8], lengths: &RowBytes, residuals: &mut Row<W>) -> usize {
-        let mut rest = wire;
+    fn unpack<W: Word>(self, wire: &[u8; PACKED], lengths: &RowBytes, residuals: &mut Row<W>) -> usize {
+        let mut at = 0;
         for (residual, length) in residuals.iter_mut().zip(lengths) {
-            let window = match rest.first_chunk() {
-                Some(window) => *window,
-                None => {
-                    let mut window = [0; 8];
-                    window[..rest.len()].copy_from_slice(rest);
-                    window
-                }
-            };
-            let low_bytes = LOW_BYTES[usize::from(length % 16)];
-            *residual = W::low(u64::from_le_bytes(window) & low_bytes).to_bytes();
-            rest = rest.get(usize::from(*length)..).unwrap_or_default();
+            // As in `pack`.
+            let word = wire[at % ROW_BYTES..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+            *residual = W::low(word & LOW_BYTES[usize::from(length % 16)]).to_bytes();
+            at += usize::from(*length);
         }
-        wire.len() - rest.len()
+        at
     }
 }
 

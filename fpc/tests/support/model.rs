@@ -21,7 +21,7 @@ pub(crate) struct Model {
 
 impl Model {
     /// The residual of a value, and whether it is that of dfcm.
-    fn residual(&self, pair: &mut Pair, log2: usize, x: u128) -> (u128, bool) {
+    fn residual(&self, pair: &mut Pair, x: u128) -> (u128, bool) {
         let modulus = 1 << self.width;
         let by_fcm = x ^ pair.fcm.get(&pair.f).unwrap_or(&0);
         let by_dfcm = x ^ ((pair.last + pair.dfcm.get(&pair.d).unwrap_or(&0)) % modulus);
@@ -29,8 +29,8 @@ impl Model {
         pair.fcm.insert(pair.f, x);
         pair.dfcm.insert(pair.d, s);
         let first_bits = |number: u128| number >> (self.width - self.top);
-        pair.f = ((pair.f << 4) ^ first_bits(x)) % (1 << log2);
-        pair.d = ((pair.d << 4) ^ first_bits(s)) % (1 << log2);
+        pair.f = ((pair.f << 4) ^ first_bits(x)) % 256;
+        pair.d = ((pair.d << 4) ^ first_bits(s)) % 256;
         pair.last = x;
         (by_fcm.min(by_dfcm), by_dfcm < by_fcm)
     }
@@ -38,19 +38,16 @@ impl Model {
     /// The wire of a message.
     pub(crate) fn message(&self, raw: &[u8]) -> Vec<u8> {
         let bytes = self.width / 8;
-        let values: Vec<u128> = raw.chunks_exact(bytes).map(number).collect();
-        let lane = (values.len() / 4).clamp(1, 256);
-        let log2 = (0..).find(|log2| 1 << log2 >= lane).unwrap();
-        let mut wire = vec![1, (log2 + (raw.len() % 8) * 32) as u8];
+        let (whole, tail) = raw.split_at(raw.len() - raw.len() % (4 * bytes));
+        let values: Vec<u128> = whole.chunks_exact(bytes).map(number).collect();
+        let mut wire = vec![1, (raw.len() % 32) as u8];
         let mut pairs: [Pair; 4] = Default::default();
-        for (block, raw) in values.chunks(960).zip(raw.chunks(960 * bytes)) {
-            let run = block.len() / 4;
-            let residuals = block.iter().enumerate().map(|(i, x)| {
-                let lane = i.checked_div(run).unwrap_or(3).min(3);
-                self.residual(&mut pairs[lane], log2, *x)
-            });
+        for (block, raw) in values.chunks(960).zip(whole.chunks(960 * bytes)) {
+            let steps = block.len() / 4;
+            let places = (0..steps).flat_map(|step| (0..4).map(move |lane| (step, lane)));
+            let residuals =
+                places.map(|(step, lane)| self.residual(&mut pairs[lane], block[lane * steps + step]));
             let coded = coded(&residuals.collect::<Vec<_>>());
-            let raw = &raw[..block.len() * bytes];
             if coded.len() < raw.len() + 2 {
                 wire.extend(coded);
             } else {
@@ -59,7 +56,7 @@ impl Model {
                 pairs = Default::default();
             }
         }
-        wire.extend(&raw[values.len() * bytes..]);
+        wire.extend(tail);
         wire
     }
 }
