@@ -167,7 +167,8 @@ impl<W: Word> BlockEncoder<W> {
         let count = raw.len() / W::WIDTH;
         let plan = match self.mapping {
             Some(mapping) => {
-                self.plan(mapping, count, 0);
+                let least = if mapping == Mapping::Offset { least(&self.words, count) } else { W::of(0) };
+                self.plan(mapping, least, count, 0);
                 0
             }
             None => self.best_plan(count),
@@ -175,13 +176,13 @@ impl<W: Word> BlockEncoder<W> {
         self.write(plan, raw, count, out)
     }
 
-    /// Makes the plan of this number one for this mapping.
+    /// Makes the plan of this number one for this mapping. The block's least word counts for an offset only.
     #[inline(always)]
-    fn plan(&mut self, mapping: Mapping, count: usize, plan: usize) {
+    fn plan(&mut self, mapping: Mapping, least: W, count: usize, plan: usize) {
         let reference = match mapping {
             Mapping::Unsigned | Mapping::Signed => W::of(0),
             Mapping::Delta => self.befores.0[0],
-            Mapping::Offset => least(&self.words, count),
+            Mapping::Offset => least,
         };
         let mapped = Mapped { mapping, reference };
         let plan = &mut self.plans[plan];
@@ -197,10 +198,10 @@ impl<W: Word> BlockEncoder<W> {
         let unordered = if least <= union >> 4 { Mapping::Unsigned } else { Mapping::Offset };
         let has_both_signs = least.sign() != union.sign();
         let mut best = 0;
-        self.plan(Mapping::Delta, count, best);
+        self.plan(Mapping::Delta, least, count, best);
         for mapping in [unordered, Mapping::Signed].into_iter().take(1 + usize::from(has_both_signs)) {
             let other = 1 - best;
-            self.plan(mapping, count, other);
+            self.plan(mapping, least, count, other);
             if self.plans[other].estimate(count) < self.plans[best].estimate(count) {
                 best = other;
             }
