@@ -5,7 +5,6 @@ use crate::format::Format;
 use crate::parse;
 use crate::positions::Positions;
 use core::marker::PhantomData;
-use core::mem;
 use mpress_codec::{Encode, EncodeError, Out};
 
 /// Encodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x). It holds a table of 64 KiB.
@@ -35,12 +34,8 @@ impl<F: Format> Encode for Encoder<F> {
         if needed > out.remaining() {
             return Err(error);
         }
-        // From here on nothing can fail: there is room for all that follows. The output moves to a place of its own, and
-        // so into registers.
-        let mut local = mem::replace(out, Out::new(&mut []));
-        let result = parse::message::<F>(raw, self.effort, &mut self.positions, &mut local);
-        *out = local;
-        result.map_err(|_| error)
+        // From here on nothing can fail: there is room for all that follows.
+        parse::message::<F>(raw, self.effort, &mut self.positions, out).map_err(|_| error)
     }
 
     /// Does nothing: an encoder remembers no message.

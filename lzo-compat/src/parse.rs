@@ -8,10 +8,10 @@ use crate::effort::Effort;
 use crate::format::{Format, Sequence};
 use crate::positions::Positions;
 use core::marker::PhantomData;
+use core::mem;
 use mpress_codec::{Full, Out};
 
 /// Writes `raw` in sequences.
-#[inline(always)]
 pub(crate) fn message<F: Format>(
     raw: &[u8],
     effort: Effort,
@@ -20,12 +20,10 @@ pub(crate) fn message<F: Format>(
 ) -> Result<(), Full> {
     F::begin(raw.len(), out)?;
     positions.begin(raw.len());
-    let mut sequences = Sequences::<F> { raw, done: 0, out, format: PhantomData };
-    match effort {
-        Effort::Fast => greedy::parse(&mut sequences, positions)?,
-        Effort::Normal => lazy::parse(&mut sequences, positions)?,
-    }
-    let done = sequences.done;
+    let done = match effort {
+        Effort::Fast => Sequences::<F>::write(raw, out, |sequences| greedy::parse(sequences, positions)),
+        Effort::Normal => Sequences::<F>::write(raw, out, |sequences| lazy::parse(sequences, positions)),
+    }?;
     F::finish(&raw[done..], done == 0, out)
 }
 
@@ -42,11 +40,26 @@ struct Match {
 struct Sequences<'a, 'b, F> {
     raw: &'a [u8],
     done: usize,
-    out: &'a mut Out<'b>,
+    out: Out<'b>,
     format: PhantomData<F>,
 }
 
-impl<F: Format> Sequences<'_, '_, F> {
+impl<'a, 'b, F: Format> Sequences<'a, 'b, F> {
+    /// Lets `parse` write sequences of `raw` to `out`, and gives how many of its bytes they stand for. A function of its own
+    /// for each parser, into which the parser is inlined: its output, which moves there, can live in registers.
+    #[inline(never)]
+    fn write(
+        raw: &'a [u8],
+        out: &mut Out<'b>,
+        parse: impl FnOnce(&mut Self) -> Result<(), Full>,
+    ) -> Result<usize, Full> {
+        let mut sequences =
+            Self { raw, done: 0, out: mem::replace(out, Out::new(&mut [])), format: PhantomData };
+        let result = parse(&mut sequences);
+        *out = sequences.out;
+        result.map(|()| sequences.done)
+    }
+
     /// Writes the copy, lengthened to the front as far as it goes, and the literals before it, if that pays.
     #[inline(always)]
     fn offer(&mut self, found: Match) -> Result<bool, Full> {
@@ -60,9 +73,18 @@ impl<F: Format> Sequences<'_, '_, F> {
         };
         let pays = F::pays(&sequence);
         if pays {
-            F::sequence(&sequence, done == 0, self.out)?;
+            F::sequence(&sequence, done == 0, &mut self.out)?;
             self.done = found.at + found.len;
         }
         Ok(pays)
+    }
+
+    /// Writes a copy that begins where the last one ends: without literals every copy pays.
+    #[inline(always)]
+    fn append(&mut self, found: Match) -> Result<(), Full> {
+        let Match { distance, len, .. } = found;
+        F::sequence(&Sequence { rest: &[], literals: 0, distance, len }, false, &mut self.out)?;
+        self.done = found.at + len;
+        Ok(())
     }
 }

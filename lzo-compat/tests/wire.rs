@@ -102,11 +102,44 @@ fn the_bounds_are_never_passed() {
 }
 
 #[test]
-fn a_long_run_takes_few_bytes_and_much_less_time_than_byte_by_byte() {
+fn a_long_run_takes_few_bytes() {
     for (len, lz77, lzo) in [(1 << 20, 2 + 4 + 3 + 3, 8 + 4112), (1000, 2 + 4 + 3 + 2, 14)] {
         let raw = vec![0; len];
         assert!(wire::<Lz77>(&raw).len() <= lz77, "{}", wire::<Lz77>(&raw).len());
         assert!(wire::<Lzo1x>(&raw).len() <= lzo, "{}", wire::<Lzo1x>(&raw).len());
+    }
+}
+
+/// Copies that a decoder moves in strides: up to the output's end, and with bytes behind them.
+#[test]
+fn long_copies_of_every_length_come_back() {
+    for distance in [15, 16, 17, 31, 32, 33, 100] {
+        let lead = random_bytes(distance as u64, distance);
+        for len in 19..140 {
+            for behind in [0, 1, 14] {
+                let tail = &lead[..behind];
+                let copy = lead.iter().cycle().take(len);
+                let raw: Vec<u8> = lead.iter().chain(copy).chain(tail).copied().collect();
+                let mut lz77 = vec![1, (raw.len() % 8) as u8, 0xff, distance as u8, 0, (distance - 15) as u8];
+                lz77.push((len - 19) as u8);
+                lz77.extend(&lead);
+                if behind > 0 {
+                    lz77.extend([(behind << 4) as u8, 0, 0]);
+                    lz77.extend(tail);
+                }
+                assert_eq!(
+                    read::<Lz77>(&lz77, raw.len()),
+                    Ok(raw.clone()),
+                    "{len} from {distance}, {behind}"
+                );
+                for effort in Effort::ALL {
+                    let wire = encode(&mut Encoder::<Lz77>::new(effort), &raw);
+                    assert_eq!(read::<Lz77>(&wire, raw.len()), Ok(raw.clone()), "{len} from {distance}");
+                    let wire = encode(&mut Encoder::<Lzo1x>::new(effort), &raw);
+                    assert_eq!(read::<Lzo1x>(&wire, raw.len()), Ok(raw.clone()), "{len} from {distance}");
+                }
+            }
+        }
     }
 }
 

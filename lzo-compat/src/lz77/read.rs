@@ -1,7 +1,7 @@
 //! Reads a message (sections 1 to 4, 6).
 
 use super::{GROUP, HEAD, HEADER, LEAST, LONGEST, MORE, VERSION};
-use crate::bytes::literals;
+use crate::bytes::{literals, long_copy};
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::{DecodeError, Out};
 
@@ -50,7 +50,11 @@ fn sequences(wire: &[u8], out: &mut Out<'_>) -> Result<usize, DecodeError> {
             }
             return Err(DecodeError::new(Corrupt, head));
         }
-        out.extend_from_within(distance, LEAST + extra).map_err(|_| DecodeError::new(Length, head))?;
+        let copied = match extra {
+            ..MORE => out.extend_from_within(distance, LEAST + extra),
+            _ => long_copy(out, distance, LEAST + extra),
+        };
+        copied.map_err(|_| DecodeError::new(Length, head))?;
     }
     Ok(at)
 }

@@ -28,15 +28,12 @@ pub(super) fn sequence(
 
 /// Writes a length in groups of bits.
 #[inline(always)]
-fn more(n: usize, out: &mut Out<'_>) -> Result<(), Full> {
-    // Enough for 56 bits; no slice is that long.
-    let mut groups = [0; 8];
-    let len = length(n);
-    for (i, group) in groups.iter_mut().enumerate().take(len) {
-        let another = u8::from(i + 1 < len) << GROUP;
-        *group = (n as u64 >> (GROUP * i as u32)) as u8 & 0x7f | another;
+fn more(mut n: usize, out: &mut Out<'_>) -> Result<(), Full> {
+    while n >= 1 << GROUP {
+        out.store(&[n as u8 | 1 << GROUP], 1)?;
+        n >>= GROUP;
     }
-    out.store(&groups, len)
+    out.store(&[n as u8], 1)
 }
 
 /// Bytes that [`more`] writes.

@@ -1,7 +1,7 @@
 //! Reads a stream (sections 2 to 5, 7).
 
 use super::{COPY, END, FAR_MASK, FEW, FIRST, MIDDLE, MIDDLE_MASK, NEAR, RUN, RUN_MASK};
-use crate::bytes::literals;
+use crate::bytes::run;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::{DecodeError, Out};
 
@@ -136,6 +136,6 @@ impl Wire<'_> {
             return Err(DecodeError::new(Truncated, self.bytes.len()));
         }
         self.at += count;
-        literals(out, rest, count).map_err(|_| DecodeError::new(Length, self.at))
+        run(out, rest, count).map_err(|_| DecodeError::new(Length, self.at))
     }
 }

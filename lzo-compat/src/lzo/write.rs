@@ -7,7 +7,10 @@ use mpress_codec::{Full, Out};
 /// Writes the first `count` bytes of `rest` as literals: with the instruction before them, or as a run.
 #[inline(always)]
 pub(super) fn run(rest: &[u8], count: usize, first: bool, out: &mut Out<'_>) -> Result<(), Full> {
-    if first && count > 0 && count <= MOST_FIRST {
+    if count == 0 {
+        return Ok(());
+    }
+    if first && count <= MOST_FIRST {
         out.store(&[(FIRST + count) as u8], 1)?;
     } else if count > RUN_END {
         out.store(&[0], 1)?;

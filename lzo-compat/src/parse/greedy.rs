@@ -14,10 +14,21 @@ pub(super) fn parse<F: Format>(
     sequences: &mut Sequences<'_, '_, F>,
     positions: &mut Positions,
 ) -> Result<(), Full> {
+    let raw = sequences.raw;
     let mut at = 0;
-    while let Some(found) = search::<F>(sequences.raw, at, sequences.done, positions) {
+    while let Some(found) = search::<F>(raw, at, sequences.done, positions) {
         at = found.at + found.len;
-        sequences.offer(found)?;
+        if !sequences.offer(found)? {
+            continue;
+        }
+        // Where a copy ends another one often begins. Then there are no literals, and nothing to find before it.
+        while let Some(here) = word(raw, at)
+            && let Some(found) = copy_at::<F>(raw, here, at, positions)
+        {
+            sequences.append(found)?;
+            at += found.len;
+        }
+        at += 1;
     }
     Ok(())
 }
@@ -25,17 +36,26 @@ pub(super) fn parse<F: Format>(
 /// The first copy from `at` on; the step depends on how far that is from `done`.
 #[inline(always)]
 fn search<F: Format>(raw: &[u8], mut at: usize, done: usize, positions: &mut Positions) -> Option<Match> {
-    loop {
-        let here = word(raw, at)?;
-        let distance = positions.last(here, at);
-        // Neither near nor equal is foreseeable: one branch for both.
-        let near = distance.wrapping_sub(1) < F::WINDOW;
-        let from = at.saturating_sub(distance);
-        if let Some(there) = word(raw, from)
-            && (there ^ here) as u32 | u32::from(!near) == 0
-        {
-            return Some(Match { at, distance, len: common(raw, from, at) });
+    while let Some(here) = word(raw, at) {
+        if let Some(found) = copy_at::<F>(raw, here, at, positions) {
+            return Some(found);
         }
         at += 1 + ((at - done) >> PATIENCE);
     }
+    None
+}
+
+/// The copy at `at`, where the bytes `here` are, if there is one.
+#[inline(always)]
+fn copy_at<F: Format>(raw: &[u8], here: u64, at: usize, positions: &mut Positions) -> Option<Match> {
+    let distance = positions.last(here, at);
+    // Neither near nor equal is foreseeable: one branch for both.
+    let near = distance.wrapping_sub(1) < F::WINDOW;
+    let from = at.saturating_sub(distance);
+    let there = word(raw, from)?;
+    ((there ^ here) as u32 | u32::from(!near) == 0).then(|| Match {
+        at,
+        distance,
+        len: common(raw, from, at),
+    })
 }
