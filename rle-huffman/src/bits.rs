@@ -1,6 +1,7 @@
 //! Bit strings, the most significant bit of each byte first.
 #![forbid(unsafe_code)]
 
+use crate::entropy::Codes;
 use crate::reader::Reader;
 use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
 use mpress_codec::{DecodeError, Full, Out};
@@ -56,6 +57,22 @@ impl<'a> Writer<'a> {
         self.put_top(bits << (64 - len), len, out)
     }
 
+    /// Adds the codes of these symbols, at most 14 bits each.
+    #[inline(always)]
+    pub(crate) fn put_codes(&mut self, symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(), Full> {
+        let (fours, rest) = symbols.as_chunks::<4>();
+        for four in fours {
+            let [a, b, c, d] = four.map(|symbol| codes.of(symbol));
+            let (code, len) = join(join(a, b), join(c, d));
+            self.put(code, len, out)?;
+        }
+        for symbol in rest {
+            let (code, len) = codes.of(*symbol);
+            self.put(code, len, out)?;
+        }
+        Ok(())
+    }
+
     /// Fills the last byte with zeros.
     #[inline(always)]
     pub(crate) fn finish(mut self, out: &mut Out<'_>) -> Result<(), Full> {
@@ -69,6 +86,12 @@ impl<'a> Writer<'a> {
         self.at = 0;
         Ok(())
     }
+}
+
+/// A code behind another.
+#[inline(always)]
+pub(crate) fn join((a, a_len): (u64, u32), (b, b_len): (u64, u32)) -> (u64, u32) {
+    (a << b_len | b, a_len + b_len)
 }
 
 /// The 64 bits of `bytes` from bit `at` on; behind the end there are zeros. At least 57 of them can be relied on.

@@ -29,19 +29,11 @@ pub trait Kernel: Copy {
     fn split(self, elements: &[u8], width: Width, planes: &mut [u8]);
     /// The inverse of [`split`](Kernel::split). The planes, as many as the width has bytes, are of the same length.
     fn join(self, planes: &[&[u8]; 8], width: Width, elements: &mut [u8]);
-    /// The first symbol at byte `from` or later that is repeated at least [`least_run`] times. `bytes` are whole symbols,
-    /// and `from` is at one.
-    fn find_run(self, bytes: &[u8], from: usize, symbol: Width) -> Option<usize>;
-    /// The end of the repeats of the symbol at byte `from`.
-    fn end_of_run(self, bytes: &[u8], from: usize, symbol: Width) -> usize;
+    /// Marks each symbol that is followed by the same: bit *i* of `marks`, the lowest one of a byte first, for symbol *i*. The
+    /// bytes are whole symbols, and no more of `marks` is written than there are symbols.
+    fn mark_equal(self, bytes: &[u8], symbol: Width, marks: &mut [u8]);
     /// Appends the codes of these symbols, one behind the other, and zeros up to a whole byte.
     fn pack(self, symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(), Full>;
-}
-
-/// The fewest repeats of a symbol of so many bytes that make a run: four bytes, the most that a token costs unless the run is
-/// longer, and one symbol.
-pub(crate) const fn least_run(symbol: usize) -> usize {
-    4_usize.div_ceil(symbol)
 }
 
 /// What to do with a kernel. `run` and what it calls for every symbol are inlined wherever a kernel enters them.

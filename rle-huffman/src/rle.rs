@@ -4,6 +4,7 @@
 mod choose;
 mod decode;
 mod encode;
+mod runs;
 
 use crate::block::{max_encoded_len, private::Plane};
 use crate::encode::Encoder;

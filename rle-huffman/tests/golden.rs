@@ -1,5 +1,6 @@
-//! Wires that version 1 has written: they must be read as long as there is a version 1, and today's encoder writes them again.
-//! `NAME.raw` is the message, `NAME.SETTING` its wire, with the settings of `support/settings.rs`.
+//! Wires that an encoder of version 1 has written: they must be read as long as there is a version 1. `NAME.raw` is the
+//! message, `NAME.SETTING` its wire, with the settings of `support/settings.rs`. Today's encoder need not write the same ones:
+//! it may choose better.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
@@ -69,12 +70,10 @@ fn version_1() {
         assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw is another message now");
         for setting in SETTINGS {
             let file = format!("{name}.{}", setting.name);
+            let wire = golden(&file, || encode(&mut (setting.make)(levels()[0]).0, &raw));
             for level in levels() {
-                let (mut encoder, mut decoder) = (setting.make)(level);
-                let wire = encode(&mut encoder, &raw);
-                let golden = golden(&file, || wire.clone());
-                assert!(wire == golden, "{file} at {level:?} is another wire now");
-                assert!(decode(&mut decoder, &golden, raw.len()).as_ref() == Ok(&raw), "{file} at {level:?}");
+                let back = decode(&mut (setting.make)(level).1, &wire, raw.len());
+                assert!(back.as_ref() == Ok(&raw), "{file} at {level:?} is not read");
             }
         }
     }

@@ -49,9 +49,10 @@ fn wires_are_the_documented_ones() {
     assert_eq!(encode(&mut bytes, b""), [1, 0]);
     assert_eq!(encode(&mut bytes, b"seven b"), *b"\x01\x07\0seven b");
     assert_eq!(encode(&mut bytes, &[0xab; 9]), [1, 1, 1, 0x0a, 0xb0]);
-    // Lengths 1, 2, 2 of 'a' to 'c': 0001, gamma(97 + 1), gamma(3), steps 0, +1, 0. Codes 0, 10, 11.
+    // Lengths 1, 2, 2 of 'a' to 'c': 0001 and 1 for a base that moves, gamma(97 + 1), gamma(3), differences 0, 1, 0. Codes 0,
+    // 10, 11.
     let abc = [b"a".repeat(10), b"b".repeat(5), b"c".repeat(5)].concat();
-    let expected = [1, 4, 1, 0x10, 0x31, 0x34, 0x00, 4, 0, 0x00, 0x2a, 0xaf, 0xfc];
+    let expected = [1, 4, 1, 0x18, 0x18, 0x9a, 0x00, 0x00, 0x2a, 0xaf, 0xfc];
     assert_eq!(encode(&mut bytes, &abc), expected);
     let mut runs = RleEncoder::new(Symbol::Of(Width::Two), Width::One);
     assert_eq!(encode(&mut runs, b"xyababababab!"), *b"\x01\x25\x01\x42xyab!");
@@ -134,13 +135,13 @@ fn broken_tokens_are_refused() {
 
 #[test]
 fn broken_codes_are_refused() {
-    // Lengths 1 and 1 of the symbols 0 and 1: 0001, gamma(1), gamma(2), steps 0 0; then a size and eight bits.
-    let good = [0b0001_1010, 0b0000_0000, 1, 0, 0b0101_0011];
+    // Lengths 1 and 1 of the symbols 0 and 1: 0001 and 0 for a base that stays, gamma(1), gamma(2), differences 0 and 0; then
+    // eight bits of codes.
+    let good = [0b0001_0101, 0b0000_0000, 0b0101_0011];
     for (codes, kind) in [
         (&good[..0], Truncated),
         (&good[..1], Truncated),
-        (&good[..3], Truncated),
-        (&good[..4], Truncated),
+        (&good[..2], Truncated),
         // One value: a value that is missing, and bits behind it.
         (&[0x0f], Truncated),
         (&[0x01, 0x2f], Corrupt),
@@ -149,18 +150,17 @@ fn broken_codes_are_refused() {
         (&[0xf0, 0, 0, 0], Corrupt),
         // A gamma code of nine zeros; a symbol above 255: gamma(256) and a run of 2.
         (&[0b0001_0000, 0, 0, 0], Corrupt),
-        (&[0b0001_0000, 0b0000_1000, 0b0000_0010, 0, 0], Corrupt),
-        // A length of 0, one of 12, eleven ones.
-        (&[0b0001_1010, 0b0101_0000, 0, 0], Corrupt),
-        (&[0b1011_1010, 0b0100_0000, 0, 0], Corrupt),
-        (&[0b0001_1011, 0b1111_1111, 0b1100_0000, 0, 0], Corrupt),
+        (&[0b0001_0000, 0b0000_0100, 0b0000_0001, 0, 0], Corrupt),
+        // Lengths of 0, of 12, and of 12 by a difference of ten; a difference of twelve ones.
+        (&[0b0001_0101, 0b0110_0000, 0, 0], Corrupt),
+        (&[0b1011_0101, 0b0100_0000, 0, 0], Corrupt),
+        (&[0b0010_0101, 0b0111_1111, 0b1111_0000, 0, 0], Corrupt),
+        (&[0b0001_0101, 0b0111_1111, 0b1111_1000, 0, 0], Corrupt),
         // Lengths 1, 1 and 1; bits behind the lengths.
-        (&[0b0001_1011, 0b1000_0000, 0b1000_0000, 1, 0, 0], Corrupt),
-        (&[0b0001_1010, 0b0000_0001, 1, 0, 0], Corrupt),
-        // A stream that is too short, too long, or has bits behind its end.
-        (&[good[0], good[1], 0, 0], Corrupt),
-        (&[good[0], good[1], 2, 0, 0, 0], Corrupt),
-        (&[good[0], good[1], 1, 0, 0, 9], Length),
+        (&[0b0001_0101, 0b1000_0000, 0b1000_0000, 0, 0], Corrupt),
+        (&[0b0001_0101, 0b0000_0001, 0, 0], Corrupt),
+        // Bytes behind the stream.
+        (&[good[0], good[1], good[2], 9], Length),
     ] {
         let wire = [&[1, 0, 1], codes].concat();
         for code in ["huffman1", "fano1"] {
@@ -172,6 +172,31 @@ fn broken_codes_are_refused() {
     assert_eq!(decode(&mut HuffmanDecoder::new(), &wire, 8), Ok(vec![0, 1, 0, 1, 0, 0, 1, 1]));
     let seven = [&[1, 7, 1], &good[..]].concat();
     assert_eq!(decode(&mut HuffmanDecoder::new(), &seven, 7), Err(Corrupt), "a bit behind the stream's end");
+}
+
+#[test]
+fn broken_streams_are_refused() {
+    // The same code, and four streams of 16 bytes.
+    let wire = |sizes: [u8; 3], len: usize| {
+        let sizes = sizes.map(|size| [size, 0]);
+        [&[1, 0, 1, 0b0001_0101, 0][..], sizes.as_flattened(), &[0b0101_0011; 64][..len]].concat()
+    };
+    let raw = [0, 1, 0, 1, 0, 0, 1, 1].repeat(64);
+    assert_eq!(decode(&mut HuffmanDecoder::new(), &wire([16; 3], 64), 512), Ok(raw));
+    for (sizes, len, kind) in [
+        // Too short, too long, past the wire's end; a last stream that is.
+        ([16, 15, 16], 64, Corrupt),
+        ([16, 16, 17], 64, Corrupt),
+        ([16, 0, 16], 64, Corrupt),
+        ([16, 200, 16], 64, Truncated),
+        ([16, 16, 16], 63, Truncated),
+        ([16, 16, 16], 48, Truncated),
+        ([16, 16, 16], 47, Truncated),
+    ] {
+        for code in ["huffman1", "fano1"] {
+            assert_eq!(refused(&wire(sizes, len), 512, code), kind, "{code}: {sizes:?}, {len}");
+        }
+    }
 }
 
 #[test]

@@ -11,23 +11,40 @@ pub struct Codes {
     pub(crate) lengths: Lengths,
 }
 
+/// A quarter of the symbols.
+const QUARTER: usize = 64;
+
 impl Codes {
     /// Shorter codes before longer ones, and those of one length by their symbols.
     #[inline(always)]
     pub(crate) fn new(lengths: &Lengths) -> Self {
-        let mut of_length = [0_u16; 16];
-        for length in lengths {
-            of_length[usize::from(*length % 16)] += 1;
+        // Each quarter of the symbols counts for itself: the same length again and again would wait for its own count.
+        let quarters = lengths.as_chunks::<QUARTER>().0;
+        let mut of_length = [[0_u16; 16]; 4];
+        for i in 0..QUARTER {
+            for (of_length, lengths) in of_length.iter_mut().zip(quarters) {
+                of_length[usize::from(lengths[i] % 16)] += 1;
+            }
         }
-        let mut next = [0_u16; 16];
-        for length in 1..MAX_BITS as usize {
-            next[length + 1] = (next[length] + of_length[length]) << 1;
+        // The next code of each length, in each quarter.
+        let mut next = [[0_u16; 16]; 4];
+        let mut code = 0;
+        for length in 1..=MAX_BITS as usize {
+            code <<= 1;
+            for (next, of_length) in next.iter_mut().zip(&of_length) {
+                next[length] = code;
+                code += of_length[length];
+            }
         }
         let mut codes = [0; 256];
-        for (code, length) in codes.iter_mut().zip(lengths) {
-            let next = &mut next[usize::from(*length % 16)];
-            *code = *next;
-            *next += u16::from(*length > 0);
+        for i in 0..QUARTER {
+            let quarters = codes.as_chunks_mut::<QUARTER>().0.iter_mut().zip(quarters);
+            for ((codes, lengths), next) in quarters.zip(&mut next) {
+                let length = lengths[i];
+                let next = &mut next[usize::from(length % 16)];
+                codes[i] = *next;
+                *next += u16::from(length > 0);
+            }
         }
         Self { codes, lengths: *lengths }
     }

@@ -8,7 +8,7 @@ use crate::format::MAX_BITS;
 #[inline(always)]
 pub(super) fn lengths(ranking: &Ranking) -> Lengths {
     let n = ranking.len();
-    let mut weights: Weights = [u32::MAX; 512];
+    let mut weights: Weights = [NONE; 512];
     for (weight, count) in weights.iter_mut().zip(ranking.counts()) {
         *weight = count;
     }
@@ -17,24 +17,31 @@ pub(super) fn lengths(ranking: &Ranking) -> Lengths {
     if u32::from(lengths[0]) <= MAX_BITS { lengths } else { limited(&weights, n) }
 }
 
-/// Sorted weights, `u32::MAX` behind the last.
+/// Sorted weights, [`NONE`] behind the last.
 type Weights = [u32; 512];
+/// More than any sum of weights, of which there are at most 11 times 2^16; two of it can be added.
+const NONE: u32 = 1 << 30;
 
 /// The sum of the two lightest of symbols from `symbol` on and nodes from `node` on, and how many of the two are symbols; of equals
-/// symbols come first. There is no branch that nobody could foretell.
+/// symbols come first. Branches, since mostly two symbols follow two symbols: the next step then need not wait for this one.
 #[inline(always)]
 fn lightest_two(symbols: &Weights, symbol: usize, nodes: &Weights, node: usize) -> (u32, usize) {
     let [a, b] = [symbol, symbol + 1].map(|at| symbols[at % 512]);
     let [c, d] = [node, node + 1].map(|at| nodes[at % 512]);
-    let sum = a.saturating_add(b).min(a.saturating_add(c)).min(c.saturating_add(d));
-    (sum, 1 + usize::from(b <= c) - usize::from(d < a))
+    if b <= c {
+        (a + b, 2)
+    } else if d < a {
+        (c + d, 0)
+    } else {
+        (a + c, 1)
+    }
 }
 
 /// Huffman's algorithm on sorted weights: symbols and nodes are two queues, both in order (van Leeuwen, *On the
 /// construction of Huffman trees*, 1976).
 #[inline(always)]
 fn unlimited(weights: &Weights, n: usize) -> Lengths {
-    let mut nodes = [u32::MAX; 512];
+    let mut nodes = [NONE; 512];
     // The node above each symbol and node. What is not taken this time is overwritten when it is.
     let (mut above_symbol, mut above_node) = ([0_u8; 512], [0_u8; 512]);
     let (mut symbol, mut node) = (0, 0);
@@ -66,13 +73,13 @@ fn limited(weights: &Weights, n: usize) -> Lengths {
     const BITS: usize = MAX_BITS as usize;
     // How many symbols the first packages of each bit hold, by the number of packages.
     let mut symbols_in = [[0_u16; 256]; BITS];
-    let mut packages = [u32::MAX; 512];
+    let mut packages = [NONE; 512];
     for symbols_in in &mut symbols_in {
-        let mut next = [u32::MAX; 512];
+        let mut next = [NONE; 512];
         let (mut symbol, mut package) = (0, 0);
         for (sum, count) in next.iter_mut().zip(&mut symbols_in[1..]).take(n - 1) {
             let (lightest, symbols) = lightest_two(weights, symbol, &packages, package);
-            *sum = lightest;
+            *sum = lightest.min(NONE);
             symbol += symbols;
             package += 2 - symbols;
             *count = symbol as u16;
@@ -126,7 +133,7 @@ mod tests {
                 *count = 1 + (seed.wrapping_mul(i * i).wrapping_mul(0x9e37_79b9) >> 20) % (20 + seed * 10);
             }
             counts.sort_unstable();
-            let mut weights = [u32::MAX; 512];
+            let mut weights = [NONE; 512];
             weights[..200].copy_from_slice(&counts);
             let (free, bound) = (unlimited(&weights, 200), limited(&weights, 200));
             if u32::from(free[0]) <= MAX_BITS {

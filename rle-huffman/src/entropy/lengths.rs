@@ -1,16 +1,16 @@
-//! Code lengths on the wire: runs of symbols that occur, each length by its difference from the one before
+//! Code lengths on the wire: runs of symbols that occur, each length by its difference from the usual one or the one before
 //! (`docs/format/huffman.md`, section 3).
 #![forbid(unsafe_code)]
 
-use super::Lengths;
-use crate::bits::{Bits, STAGE, Writer};
+use super::{Codes, Lengths};
+use crate::bits::{Bits, STAGE, Writer, join};
 use crate::format::MAX_BITS;
 use crate::reader::Reader;
 use mpress_codec::{DecodeError, Full, Out};
 
-/// Room for any code's lengths, in bytes: a symbol's step takes at most 12 bits, and what is said of runs takes fewer bits than
-/// the steps of the symbols that are not there would.
-pub(crate) const ROOM: usize = 576;
+/// Room for any code's lengths, in bytes: 256 differences of at most 13 bits, and gaps and runs, whose gamma codes take no more
+/// than 2 bits for each symbol.
+pub(crate) const ROOM: usize = 512;
 
 /// The symbols of a code with their lengths. That of a plane of one value has this one, of length 0.
 #[derive(Clone, Debug)]
@@ -51,49 +51,119 @@ pub(crate) fn write_single(symbol: u8, out: &mut Out<'_>) -> Result<(), Full> {
     bits.finish(out)
 }
 
+/// The codes of differences, each modulo 256.
+const STEPS: Codes = {
+    let mut steps = Codes { codes: [0; 256], lengths: [1; 256] };
+    let mut by = 1;
+    while by < MAX_BITS as usize {
+        let down = 256 - by;
+        (steps.codes[by], steps.lengths[by]) = match by {
+            1 => (0b10, 2),
+            _ => (((2 << by) - 1) << 2, by as u8 + 3),
+        };
+        (steps.codes[down], steps.lengths[down]) = match by {
+            1 => (0b110, 3),
+            _ => (steps.codes[by] | 1, steps.lengths[by]),
+        };
+        by += 1;
+    }
+    steps
+};
+
+/// The bits of the difference of a length from another: what [`STEPS`] says, in a form for vectors. None for no length.
+#[inline(always)]
+fn step_len(to: u8, from: u8) -> u16 {
+    let by = to.abs_diff(from);
+    let bits = by + 1 + if by > 1 { 2 } else { 0 } + if to.wrapping_add(1) == from { 1 } else { 0 };
+    u16::from(if to > 0 { bits } else { 0 })
+}
+
+/// The length that others are said to differ from, so that they take the fewest bits; `None` if that is for each one the
+/// length before it. Behind the last length there are zeros.
+#[inline(always)]
+fn fixed_base(lengths: &[[u8; 32]]) -> Option<u8> {
+    // Loops, since what iterators do with closures may not be compiled for the kernel's instructions.
+    let mut least = 0;
+    let flat = lengths.as_flattened();
+    for (from, to) in flat.iter().zip(flat.iter().skip(1)) {
+        least += step_len(*to, *from);
+    }
+    let mut best = None;
+    for base in 1..=MAX_BITS as u8 {
+        let mut bits = 0;
+        for lengths in lengths {
+            for length in lengths {
+                bits += step_len(*length, base);
+            }
+        }
+        if bits <= least {
+            (least, best) = (bits, Some(base));
+        }
+    }
+    best
+}
+
 /// Writes the lengths of a complete code.
 #[inline(always)]
 pub(crate) fn write(lengths: &Lengths, out: &mut Out<'_>) -> Result<(), Full> {
+    let (mut used, mut places) = ([0; 256], [0_u64; 4]);
+    let mut n = 0;
+    for (lengths, places) in lengths.as_chunks::<64>().0.iter().zip(&mut places) {
+        for (length, place) in lengths.iter().zip(0..) {
+            // What does not occur is overwritten by the next.
+            used[n % 256] = *length;
+            n += usize::from(*length > 0);
+            *places |= u64::from(*length > 0) << place;
+        }
+    }
+    let base = fixed_base(&used.as_chunks().0[..n.div_ceil(32)]);
+    let used = &used[..n];
+    let first = base.unwrap_or(used[0]);
+    let mut steps = [0; 256];
+    for ((step, to), before) in steps.iter_mut().zip(used).zip([first].iter().chain(used)) {
+        *step = to.wrapping_sub(base.unwrap_or(*before));
+    }
+
     let mut stage = STAGE;
     let mut bits = Writer::new(&mut stage);
-    let mut before = lengths.iter().copied().find(|length| *length > 0).unwrap_or(0);
-    bits.put(before.into(), 4, out)?;
+    bits.put(u64::from(first) << 1 | u64::from(base.is_none()), 5, out)?;
+    let mut steps = &steps[..n];
+    let mut symbol = 0;
     // The first gap may be none at all.
-    let mut rest = &lengths[..];
     let mut least = 0;
-    loop {
-        let gap = rest.iter().take_while(|length| **length == 0).count();
-        rest = &rest[gap..];
-        if rest.is_empty() {
-            return bits.finish(out);
-        }
-        put_gamma(&mut bits, gap + 1 - least, out)?;
+    while !steps.is_empty() {
+        let gap = zeros(&places, symbol);
+        symbol += gap;
+        let run = zeros(&places.map(|word| !word), symbol).min(steps.len());
+        symbol += run;
+        let (code, len) = join(gamma(gap + 1 - least), gamma(run));
+        bits.put(code, len, out)?;
         least = 1;
-        let run = rest.iter().take_while(|length| **length > 0).count();
-        put_gamma(&mut bits, run, out)?;
-        for length in &rest[..run] {
-            put_step(&mut bits, *length, before, out)?;
-            before = *length;
+        let (these, rest) = steps.split_at(run);
+        bits.put_codes(these, &STEPS, out)?;
+        steps = rest;
+    }
+    bits.finish(out)
+}
+
+/// How many of the bits from `from` on are 0, before one is not.
+#[inline(always)]
+fn zeros(words: &[u64; 4], from: usize) -> usize {
+    let mut at = from;
+    while let Some(word) = words.get(at / 64) {
+        let rest = word >> (at % 64);
+        if rest != 0 {
+            return at + rest.trailing_zeros() as usize - from;
         }
-        rest = &rest[run..];
+        at = (at / 64 + 1) * 64;
     }
+    256 - from
 }
 
-/// Elias's gamma code of a number from 1 to 256.
+/// Elias's gamma code of a number from 1 to 256, and its length.
 #[inline(always)]
-fn put_gamma(bits: &mut Writer<'_>, n: usize, out: &mut Out<'_>) -> Result<(), Full> {
-    bits.put(n as u64, 2 * n.ilog2() + 1, out)
-}
-
-/// As many ones as the difference has units, a zero, and unless there is none its sign.
-#[inline(always)]
-fn put_step(bits: &mut Writer<'_>, to: u8, from: u8, out: &mut Out<'_>) -> Result<(), Full> {
-    let units = u32::from(to.abs_diff(from));
-    let ones = (1_u64 << units) - 1;
-    match units {
-        0 => bits.put(0, 1, out),
-        _ => bits.put(ones << 2 | u64::from(to < from), units + 2, out),
-    }
+fn gamma(n: usize) -> (u64, u32) {
+    (n as u64, 2 * n.ilog2() + 1)
 }
 
 /// Reads the header of a plane.
@@ -101,7 +171,7 @@ fn put_step(bits: &mut Writer<'_>, to: u8, from: u8, out: &mut Out<'_>) -> Resul
 pub(crate) fn read(wire: &mut Reader<'_>) -> Result<Alphabet, DecodeError> {
     let mut bits = Bits::new(wire);
     let mut alphabet = Alphabet::EMPTY;
-    let mut length = bits.get(4);
+    let length = bits.get(4);
     if length == 0 {
         alphabet.push(bits.get(8), 0);
         bits.finish()?;
@@ -110,6 +180,8 @@ pub(crate) fn read(wire: &mut Reader<'_>) -> Result<Alphabet, DecodeError> {
     if length > MAX_BITS {
         return Err(bits.corrupt());
     }
+    let mut base = length;
+    let moves = bits.get(1) == 1;
     let mut symbol = 0;
     let mut least = 0;
     // Codes left, of the greatest length.
@@ -122,7 +194,8 @@ pub(crate) fn read(wire: &mut Reader<'_>) -> Result<Alphabet, DecodeError> {
             return Err(bits.corrupt());
         }
         for _ in 0..run {
-            length = get_step(&mut bits, length)?;
+            let length = get_length(&mut bits, base)?;
+            base = if moves { length } else { base };
             let codes = 1 << (MAX_BITS - length);
             if codes > room {
                 return Err(bits.corrupt());
@@ -148,19 +221,59 @@ fn get_gamma(bits: &mut Bits<'_, '_>) -> Result<u32, DecodeError> {
     Ok((next >> (63 - 2 * zeros)) as u32)
 }
 
-/// The length after this one.
+/// A length, by its difference from `base`.
 #[inline(always)]
-fn get_step(bits: &mut Bits<'_, '_>, length: u32) -> Result<u32, DecodeError> {
+fn get_length(bits: &mut Bits<'_, '_>, base: u32) -> Result<u32, DecodeError> {
     let next = bits.peek();
-    let units = next.leading_ones();
-    if units == 0 {
-        bits.skip(1);
-        return Ok(length);
-    }
-    // More cannot be, and are not looked at.
-    let units = units.min(MAX_BITS);
-    bits.skip(units + 2);
-    let down = next << (units + 1) >> 63 == 1;
-    let length = if down { length.wrapping_sub(units) } else { length + units };
+    // More cannot be, and are not looked at: so many would already lead from any length to none.
+    let ones = next.leading_ones().min(MAX_BITS + 1);
+    let is_long = ones > 2;
+    bits.skip(ones + 1 + u32::from(is_long));
+    let down = if is_long { next << (ones + 1) >> 63 == 1 } else { ones == 2 };
+    let units = ones - u32::from(ones > 1);
+    let length = if down { base.wrapping_sub(units) } else { base + units };
     if (1..=MAX_BITS).contains(&length) { Ok(length) } else { Err(bits.corrupt()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_as_long_as_is_said() {
+        for from in 1..=MAX_BITS as u8 {
+            for to in 1..=MAX_BITS as u8 {
+                assert_eq!(step_len(to, from), STEPS.lengths[usize::from(to.wrapping_sub(from))].into());
+            }
+        }
+        assert_eq!(step_len(0, 5), 0);
+    }
+
+    #[test]
+    fn the_base_moves_where_that_is_shorter() {
+        let mut lengths = [0; 32];
+        lengths[..6].copy_from_slice(&[8, 7, 8, 9, 8, 8]);
+        assert_eq!(fixed_base(&[lengths]), Some(8));
+        lengths[..12].copy_from_slice(&[4, 4, 4, 4, 6, 6, 6, 6, 9, 9, 9, 9]);
+        assert_eq!(fixed_base(&[lengths]), None);
+    }
+
+    #[test]
+    fn lengths_come_back() {
+        let mut few = [0; 256];
+        (few[0], few[9], few[10], few[255]) = (1, 2, 3, 3);
+        let mut pair = [0; 256];
+        (pair[254], pair[255]) = (1, 1);
+        for lengths in [[8; 256], few, pair] {
+            let mut bytes = [0; ROOM];
+            let mut out = Out::from_slice(&mut bytes);
+            assert_eq!(write(&lengths, &mut out), Ok(()));
+            let alphabet = read(&mut Reader::new(out.written())).unwrap_or(Alphabet::EMPTY);
+            let mut back = [0; 256];
+            for entry in alphabet.entries() {
+                back[usize::from(entry >> 8)] = *entry as u8;
+            }
+            assert_eq!(back, lengths);
+        }
+    }
 }

@@ -34,10 +34,13 @@ pub(super) fn encode<L: Lengthen, K: Kernel>(
         lengths::write_single(plane[0], out)?;
         return Ok(true);
     }
-    // What remains of the room, for lengths and codes. A symbol's length takes about two bits.
+    // What remains of the room, for lengths and codes. A symbol's length takes about a bit and a half, a run of symbols four
+    // bits more.
+    let runs = counts.iter().zip(&counts[1..]).filter(|(one, next)| (**one > 0) != (**next > 0)).count() / 2;
+    let least_header = distinct * 3 / 16 + runs / 2;
     let number = streams_of(plane.len());
-    let Some(room) = plane.len().checked_sub(number * (SIZE + 1)) else { return Ok(false) };
-    if distinct < 2 || least_bits(&counts, plane.len()) / 8 + distinct as u64 / 4 >= room as u64 {
+    let Some(room) = plane.len().checked_sub((number - 1) * SIZE + number) else { return Ok(false) };
+    if distinct < 2 || least_bits(&counts, plane.len()) / 8 + least_header as u64 >= room as u64 {
         return Ok(false);
     }
     let ranking = Ranking::new(&counts);
@@ -56,13 +59,15 @@ pub(super) fn encode<L: Lengthen, K: Kernel>(
     out.extend_from_slice(header.written())?;
 
     let sizes = out.len();
-    out.extend_from_slice(&[0; SIZE * 8][..SIZE * number])?;
+    out.extend_from_slice(&[0; SIZE * 8][..SIZE * (number - 1)])?;
+    let first = out.len();
     let codes = Codes::new(&of_symbols);
     for (stream, at) in plane.chunks(plane.len().div_ceil(number)).zip((sizes..).step_by(SIZE)) {
         let start = out.len();
         kernel.pack(stream, &codes, out)?;
         let size = (out.len() - start) as u16;
-        if let Some(place) = out.written_mut().get_mut(at..at + SIZE) {
+        // Of the last stream there is none.
+        if let Some(place) = out.written_mut()[..first].get_mut(at..at + SIZE) {
             place.copy_from_slice(&size.to_le_bytes());
         }
     }
@@ -88,24 +93,27 @@ impl Tables {
             return Ok(());
         }
         let number = streams_of(plane.len());
-        let sizes = wire.take(number * SIZE)?.as_chunks::<SIZE>().0;
-        let len = sizes.iter().map(|size| usize::from(u16::from_le_bytes(*size))).sum();
+        let sizes = wire.take((number - 1) * SIZE)?.as_chunks::<SIZE>().0;
         // Look-ups may see what is behind the streams.
-        let behind = *wire;
-        wire.take(len)?;
+        let streams = *wire;
+        let all_but_last = sizes.iter().map(|size| usize::from(u16::from_le_bytes(*size))).sum();
+        wire.take(all_but_last)?;
         self.ones.fill(&alphabet);
         let many = plane.len() >= WORTH_FOURS && is_short(&alphabet);
-        let (wire, ones, fours) = (behind.rest(), &self.ones, &mut self.fours);
+        let (codes, ones, fours) = (streams.rest(), &self.ones, &mut self.fours);
         if many {
             fours.fill(&alphabet);
         }
-        match (number, many) {
-            (1, _) => streams::decode::<1, _>(ones, ones, wire, sizes, plane),
-            (4, _) => streams::decode::<4, _>(ones, ones, wire, sizes, plane),
-            (_, false) => streams::decode::<8, _>(ones, ones, wire, sizes, plane),
-            (_, true) => streams::decode::<8, _>(ones, &*fours, wire, sizes, plane),
-        }
-        .ok_or_else(|| behind.error(Corrupt))
+        let end = match (number, many) {
+            (1, _) => streams::decode::<1, _>(ones, ones, codes, sizes, plane),
+            (4, _) => streams::decode::<4, _>(ones, ones, codes, sizes, plane),
+            (_, false) => streams::decode::<8, _>(ones, ones, codes, sizes, plane),
+            (_, true) => streams::decode::<8, _>(ones, &*fours, codes, sizes, plane),
+        };
+        let end = end.ok_or_else(|| streams.error(Corrupt))?;
+        *wire = streams;
+        wire.take(end)?;
+        Ok(())
     }
 }
 

@@ -3,6 +3,9 @@
 
 use super::histogram::Counts;
 
+/// Counts from here on are sorted by comparing them.
+const GREAT: usize = 255;
+
 /// The symbols that occur, the rarest first; equally frequent ones by their value.
 pub struct Ranking {
     /// Count and symbol, the symbol in the lowest byte.
@@ -11,22 +14,34 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Sorts by counting, a byte of the counts at a time: short planes have small counts, and one byte of them.
+    /// Sorts by counting: most counts are small. The few that are not share the last place and are sorted there.
     #[inline(always)]
     pub(crate) fn new(counts: &Counts) -> Self {
-        let mut keys = [0; 256];
+        let mut unsorted = [0; 256];
         let mut len = 0;
         for (count, symbol) in counts.iter().zip(0..) {
             // Symbols that do not occur are overwritten by the next.
-            keys[len % 256] = count << 8 | symbol;
+            unsorted[len % 256] = count << 8 | symbol;
             len += usize::from(*count > 0);
         }
-        let greatest = counts.iter().fold(0, |greatest, count| greatest.max(*count));
-        let mut shift = 8;
-        while shift < 32 && greatest >> (shift - 8) > 0 {
-            keys = by_byte(&keys[..len], shift);
-            shift += 8;
+        let unsorted = &unsorted[..len];
+        let place = |key: u32| (key >> 8).min(GREAT as u32) as usize;
+        let mut places = [0_u16; GREAT + 1];
+        for key in unsorted {
+            places[place(*key)] += 1;
         }
+        let mut sum = 0;
+        for place in &mut places {
+            (sum, *place) = (sum + *place, sum);
+        }
+        let great = usize::from(places[GREAT]);
+        let mut keys = [0; 256];
+        for key in unsorted {
+            let at = &mut places[place(*key)];
+            keys[usize::from(*at % 256)] = *key;
+            *at += 1;
+        }
+        keys[great..len].sort_unstable();
         Self { keys, len }
     }
 
@@ -41,27 +56,6 @@ impl Ranking {
     pub(crate) fn symbols(&self) -> impl Iterator<Item = u8> {
         self.keys[..self.len].iter().map(|key| *key as u8)
     }
-}
-
-/// The keys sorted by the byte above bit `shift`, in their order where that is the same.
-#[inline(always)]
-fn by_byte(keys: &[u32], shift: u32) -> [u32; 256] {
-    let byte = |key: u32| usize::from((key >> shift) as u8);
-    let mut places = [0_u16; 256];
-    for key in keys {
-        places[byte(*key)] += 1;
-    }
-    let mut sum = 0;
-    for place in &mut places {
-        (sum, *place) = (sum + *place, sum);
-    }
-    let mut sorted = [0; 256];
-    for key in keys {
-        let place = &mut places[byte(*key)];
-        sorted[usize::from(*place % 256)] = *key;
-        *place += 1;
-    }
-    sorted
 }
 
 #[cfg(test)]

@@ -8,15 +8,15 @@ use core::mem::take;
 
 /// A stream of codes and where its symbols go.
 pub(crate) struct Stream<'a> {
+    /// The wire's byte that it begins with.
+    start: usize,
     /// The next bit of the wire.
     at: usize,
-    /// The wire's byte behind the stream.
-    end: usize,
     room: &'a mut [u8],
 }
 
-/// A plane's symbols in `N` streams, whose sizes are in `sizes`; they are in `wire` one behind the other. `None` if the streams
-/// are not exactly the symbols of the plane.
+/// A plane's symbols in `N` streams; they are in `wire` one behind the other, and `sizes` are those of all but the last. Gives
+/// the wire's byte behind them, which may be past its end. `None` if a stream does not end where the next one begins.
 #[inline(always)]
 pub(crate) fn decode<const N: usize, const WINDOW: usize>(
     ones: &Ones,
@@ -24,19 +24,22 @@ pub(crate) fn decode<const N: usize, const WINDOW: usize>(
     wire: &[u8],
     sizes: &[[u8; 2]],
     plane: &mut [u8],
-) -> Option<()> {
+) -> Option<usize> {
     let each = plane.len().div_ceil(N);
-    let (mut end, mut rest) = (0, plane);
+    let (mut start, mut rest) = (0, plane);
     let mut streams: [Stream<'_>; N] = core::array::from_fn(|i| {
-        let at = end * 8;
-        end += usize::from(u16::from_le_bytes(*sizes.get(i).unwrap_or(&[0; 2])));
         let len = each.min(rest.len());
         let (room, behind) = take(&mut rest).split_at_mut(len);
         rest = behind;
-        Stream { at, end, room }
+        let stream = Stream { start, at: start * 8, room };
+        start += usize::from(u16::from_le_bytes(*sizes.get(i).unwrap_or(&[0; 2])));
+        stream
     });
     together(many, wire, &mut streams);
-    streams.into_iter().try_for_each(|stream| {
+    streams.into_iter().try_fold(0, |end, stream| {
+        if stream.start != end {
+            return None;
+        }
         let mut alone = [stream];
         together(many, wire, &mut alone);
         let [stream] = alone;
@@ -67,9 +70,9 @@ fn together<const N: usize, const WINDOW: usize>(
 }
 
 impl Stream<'_> {
-    /// Decodes what is left symbol by symbol. The stream must end there, with zeros in the rest of its last byte.
+    /// Decodes what is left symbol by symbol. Gives the byte behind; the rest of the last one must be zeros.
     #[inline(always)]
-    fn finish(self, ones: &Ones, wire: &[u8]) -> Option<()> {
+    fn finish(self, ones: &Ones, wire: &[u8]) -> Option<usize> {
         let mut at = self.at;
         for to in self.room {
             let (length, symbol) = ones.one(window(wire, at));
@@ -78,6 +81,6 @@ impl Stream<'_> {
         }
         let padding = at.next_multiple_of(8) - at;
         let is_zero = padding == 0 || window(wire, at) >> (64 - padding) == 0;
-        (at.div_ceil(8) == self.end && is_zero).then_some(())
+        is_zero.then_some(at.div_ceil(8))
     }
 }

@@ -30,25 +30,14 @@ impl Kernel for Avx512 {
         // SAFETY: `self` proves the features that the function asks for.
         unsafe { join(self, planes, width, elements) }
     }
-    fn find_run(self, bytes: &[u8], from: usize, symbol: Width) -> Option<usize> {
+    fn mark_equal(self, bytes: &[u8], symbol: Width, marks: &mut [u8]) {
         // SAFETY: `self` proves the features that the functions ask for.
         unsafe {
             match symbol {
-                Width::One => runs::find_run::<1>(bytes, from, symbol),
-                Width::Two => runs::find_run::<2>(bytes, from, symbol),
-                Width::Four => runs::find_run::<4>(bytes, from, symbol),
-                Width::Eight => runs::find_run::<8>(bytes, from, symbol),
-            }
-        }
-    }
-    fn end_of_run(self, bytes: &[u8], from: usize, symbol: Width) -> usize {
-        // SAFETY: `self` proves the features that the functions ask for.
-        unsafe {
-            match symbol {
-                Width::One => runs::end_of_run::<1>(bytes, from, symbol),
-                Width::Two => runs::end_of_run::<2>(bytes, from, symbol),
-                Width::Four => runs::end_of_run::<4>(bytes, from, symbol),
-                Width::Eight => runs::end_of_run::<8>(bytes, from, symbol),
+                Width::One => runs::mark_equal::<1>(bytes, symbol, marks),
+                Width::Two => runs::mark_equal::<2>(bytes, symbol, marks),
+                Width::Four => runs::mark_equal::<4>(bytes, symbol, marks),
+                Width::Eight => runs::mark_equal::<8>(bytes, symbol, marks),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The portable kernel, which defines what the others do.
 #![forbid(unsafe_code)]
 
-use super::{Kernel, Work, least_run};
+use super::{Kernel, Work};
 use crate::bits::{STAGE, Writer};
 use crate::entropy::Codes;
 use crate::width::Width;
@@ -25,11 +25,8 @@ impl Kernel for Scalar {
     fn join(self, planes: &[&[u8]; 8], width: Width, elements: &mut [u8]) {
         join(planes, width, elements, 0);
     }
-    fn find_run(self, bytes: &[u8], from: usize, symbol: Width) -> Option<usize> {
-        find_run(bytes, from, symbol)
-    }
-    fn end_of_run(self, bytes: &[u8], from: usize, symbol: Width) -> usize {
-        end_of_run(bytes, from, symbol)
+    fn mark_equal(self, bytes: &[u8], symbol: Width, marks: &mut [u8]) {
+        mark_equal(bytes, symbol, marks, 0);
     }
     fn pack(self, symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(), Full> {
         pack(symbols, codes, out)
@@ -74,91 +71,32 @@ pub(super) fn join(planes: &[&[u8]; 8], width: Width, elements: &mut [u8], first
     }
 }
 
-/// The eight bytes at `at`.
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    bytes.get(at..)?.first_chunk().map(|word| u64::from_le_bytes(*word))
-}
-
-/// The symbols of eight bytes that are 0: the top bit of each. A symbol's other bits, added to all of them, carry into it
-/// unless they are 0.
-fn zeros(word: u64, symbol: Width) -> u64 {
-    let low = match symbol {
-        Width::One => 0x7f7f_7f7f_7f7f_7f7f,
-        Width::Two => 0x7fff_7fff_7fff_7fff,
-        Width::Four => 0x7fff_ffff_7fff_ffff,
-        Width::Eight => 0x7fff_ffff_ffff_ffff,
-    };
-    !((word & low).wrapping_add(low) | word) & !low
-}
-
+/// [`Kernel::mark_equal`] from symbol `first`, a multiple of eight, on.
 #[inline(always)]
-pub(super) fn find_run(bytes: &[u8], from: usize, symbol: Width) -> Option<usize> {
-    let s = symbol.bytes();
-    let least = least_run(s);
-    let mut at = from;
-    // Symbols of a word that are followed by so many repeats in it; then on to the first that may have others behind.
-    while let (Some(these), Some(next)) = (word(bytes, at), word(bytes, at + s)) {
-        let equal = zeros(these ^ next, symbol);
-        let runs = (1..least).fold(equal, |runs, i| runs & equal >> (8 * s * i));
-        if runs != 0 {
-            return Some(at + runs.trailing_zeros() as usize / (8 * s) * s);
+pub(super) fn mark_equal(bytes: &[u8], symbol: Width, marks: &mut [u8], first: usize) {
+    fn of<const S: usize>(bytes: &[u8], marks: &mut [u8], first: usize) {
+        let symbols = bytes.as_chunks::<S>().0.get(first..).unwrap_or(&[]);
+        for (these, at) in symbols.chunks(8).zip((0..).step_by(8)) {
+            let next = &symbols[at + 1..];
+            let mut mark = 0;
+            for ((this, next), i) in these.iter().zip(next).zip(0..) {
+                mark |= u8::from(this == next) << i;
+            }
+            marks[(first + at) / 8] = mark;
         }
-        at += 8 - (least - 1) * s;
     }
-    // The last few.
-    let is_run = |at: usize| {
-        let end = at + (least + 1) * s;
-        end <= bytes.len() && bytes[at..end - s] == bytes[at + s..end]
-    };
-    (at..bytes.len()).step_by(s).find(|at| is_run(*at))
-}
-
-#[inline(always)]
-pub(super) fn end_of_run(bytes: &[u8], from: usize, symbol: Width) -> usize {
-    let s = symbol.bytes();
-    let mut at = from;
-    while let (Some(these), Some(next)) = (word(bytes, at), word(bytes, at + s)) {
-        if these != next {
-            break;
-        }
-        at += 8;
+    match symbol {
+        Width::One => of::<1>(bytes, marks, first),
+        Width::Two => of::<2>(bytes, marks, first),
+        Width::Four => of::<4>(bytes, marks, first),
+        Width::Eight => of::<8>(bytes, marks, first),
     }
-    while bytes.get(at + s..at + 2 * s).is_some_and(|next| *next == bytes[at..at + s]) {
-        at += s;
-    }
-    (at + s).min(bytes.len())
 }
 
 #[inline(always)]
 pub(super) fn pack(symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(), Full> {
     let mut stage = STAGE;
-    pack_behind(Writer::new(&mut stage), symbols, codes, out)
-}
-
-/// The same behind other codes.
-#[inline(always)]
-pub(super) fn pack_behind(
-    mut bits: Writer<'_>,
-    symbols: &[u8],
-    codes: &Codes,
-    out: &mut Out<'_>,
-) -> Result<(), Full> {
-    let (fours, rest) = symbols.as_chunks::<4>();
-    for four in fours {
-        let [a, b, c, d] = four.map(|symbol| codes.of(symbol));
-        let (first, second) = (join_codes(a, b), join_codes(c, d));
-        let (code, len) = join_codes(first, second);
-        bits.put(code, len, out)?;
-    }
-    for symbol in rest {
-        let (code, len) = codes.of(*symbol);
-        bits.put(code, len, out)?;
-    }
+    let mut bits = Writer::new(&mut stage);
+    bits.put_codes(symbols, codes, out)?;
     bits.finish(out)
-}
-
-/// A code behind another.
-#[inline(always)]
-fn join_codes((a, a_len): (u64, u32), (b, b_len): (u64, u32)) -> (u64, u32) {
-    (a << b_len | b, a_len + b_len)
 }

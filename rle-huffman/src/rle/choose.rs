@@ -1,7 +1,7 @@
 //! The choice of the symbols' width, by a look at a few places.
 #![forbid(unsafe_code)]
 
-use crate::kernel::least_run;
+use super::runs::least_run;
 use crate::width::Width;
 
 /// Bytes of a place, and how many there are.

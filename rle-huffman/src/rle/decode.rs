@@ -13,21 +13,24 @@ const STRIDE: usize = 32;
 #[inline(always)]
 pub(super) fn plane<const S: usize>(wire: &mut Reader<'_>, plane: &mut [u8]) -> Result<(), DecodeError> {
     let (symbols, tail) = plane.split_at_mut(plane.len() / S * S);
+    let from = wire;
+    // A copy can stay in registers.
+    let mut wire = *from;
     let mut rest = symbols;
     let mut last = None;
     while !rest.is_empty() {
-        let token = *wire;
+        let token = wire;
         let counts = usize::from(wire.byte()?);
-        let literals = more(counts % 16, wire)? * S;
-        let repeats = more(counts / 16, wire)? * S;
+        let literals = more(counts % 16, &mut wire)? * S;
+        let repeats = more(counts / 16, &mut wire)? * S;
         if literals + repeats > rest.len() || literals + repeats == 0 {
             return Err(token.error(Corrupt));
         }
         let ahead = wire.rest();
-        let from = wire.take(literals)?;
-        last = from.last_chunk::<S>().or(last);
-        copy(from, ahead, rest);
-        rest = &mut rest[literals..];
+        let literals = wire.take(literals)?;
+        last = literals.last_chunk::<S>().or(last);
+        copy(literals, ahead, rest);
+        rest = &mut rest[literals.len()..];
         if repeats > 0 {
             let symbol = last.ok_or_else(|| token.error(Corrupt))?;
             fill(*symbol, repeats, rest);
@@ -35,6 +38,7 @@ pub(super) fn plane<const S: usize>(wire: &mut Reader<'_>, plane: &mut [u8]) -> 
         }
     }
     tail.copy_from_slice(wire.take(tail.len())?);
+    *from = wire;
     Ok(())
 }
 
@@ -51,11 +55,17 @@ fn copy(from: &[u8], ahead: &[u8], to: &mut [u8]) {
 /// Fills the first `len` bytes of `to` with a symbol. Where there is room, bytes behind them too.
 #[inline(always)]
 fn fill<const S: usize>(symbol: [u8; S], len: usize, to: &mut [u8]) {
-    let pattern: [u8; STRIDE] = core::array::from_fn(|i| symbol[i % S]);
+    let word: [u8; 8] = core::array::from_fn(|i| symbol[i % S]);
+    if len <= 2 * STRIDE
+        && let Some(to) = to.first_chunk_mut::<{ 2 * STRIDE }>()
+    {
+        to.as_chunks_mut().0.fill(word);
+        return;
+    }
     let padded = len.next_multiple_of(STRIDE).min(to.len());
-    let (whole, rest) = to[..padded].as_chunks_mut::<STRIDE>();
-    whole.fill(pattern);
-    rest.copy_from_slice(&pattern[..rest.len()]);
+    let (words, rest) = to[..padded].as_chunks_mut();
+    words.fill(word);
+    rest.copy_from_slice(&word[..rest.len()]);
 }
 
 /// A count whose half byte is `half`.

@@ -1,10 +1,14 @@
 //! Finding runs and writing tokens (`docs/format/rle.md`, section 2).
 #![forbid(unsafe_code)]
 
-use crate::format::MORE;
+use super::runs::Runs;
+use crate::format::{BLOCK, MORE};
 use crate::kernel::Kernel;
 use crate::width::Width;
 use mpress_codec::{Full, Out};
+
+/// Bytes that are stored at once: those of more literals are copied.
+const STRIDE: usize = 32;
 
 /// Appends the coded plane if that is shorter than the plane.
 #[inline(always)]
@@ -13,48 +17,72 @@ pub(super) fn plane<const S: usize, K: Kernel>(
     plane: &[u8],
     out: &mut Out<'_>,
 ) -> Result<bool, Full> {
+    // A short plane does not pay for zeroing the marks of a long one.
+    if plane.len() <= BLOCK / 64 {
+        tokens::<S, { BLOCK / 512 }, K>(kernel, plane, out)
+    } else {
+        tokens::<S, { BLOCK / 8 }, K>(kernel, plane, out)
+    }
+}
+
+/// The same, with `M` bytes of marks.
+#[inline(always)]
+fn tokens<const S: usize, const M: usize, K: Kernel>(
+    kernel: K,
+    plane: &[u8],
+    out: &mut Out<'_>,
+) -> Result<bool, Full> {
     let start = out.len();
     let (symbols, tail) = plane.split_at(plane.len() / S * S);
     let Some(width) = Width::new(S) else { return Ok(false) };
+    let mut marks = [0; M];
+    kernel.mark_equal(symbols, width, &mut marks);
+
+    let count = symbols.len() / S;
+    let mut runs = Runs::<S>::new(marks.as_chunks().0, count.div_ceil(64));
     let mut at = 0;
-    while at < symbols.len() {
+    while at < count {
         // The run's symbol is the last literal; what repeats it goes from `run` to `end`.
-        let (run, end) = match kernel.find_run(symbols, at, width) {
-            Some(first) => (first + S, kernel.end_of_run(symbols, first, width)),
-            None => (symbols.len(), symbols.len()),
+        let (run, end) = match runs.next() {
+            Some((first, last)) => (first + 1, last + 1),
+            None => (count, count),
         };
-        let (literals, repeats) = ((run - at) / S, (end - run) / S);
-        let len = 1 + more_len(literals) + more_len(repeats) + (run - at);
-        if out.len() - start + len + tail.len() >= plane.len() {
+        let literals = &symbols[at * S..run * S];
+        let (token, len) = token(run - at, end - run);
+        if out.len() - start + len + literals.len() + tail.len() >= plane.len() {
             out.truncate(start);
             return Ok(false);
         }
-        out.extend_from_slice(&[(literals.min(MORE) | repeats.min(MORE) << 4) as u8])?;
-        write_more(literals, out)?;
-        write_more(repeats, out)?;
-        out.extend_from_slice(&symbols[at..run])?;
+        out.store(&token, len)?;
+        match symbols[at * S..].first_chunk::<STRIDE>() {
+            Some(ahead) if literals.len() <= STRIDE => out.store(ahead, literals.len())?,
+            _ => out.extend_from_slice(literals)?,
+        }
         at = end;
     }
     out.extend_from_slice(tail)?;
     Ok(true)
 }
 
-/// Bytes of what half a byte cannot say of a count.
-fn more_len(count: usize) -> usize {
-    match count.checked_sub(MORE) {
-        None => 0,
-        Some(0) => 1,
-        Some(rest) => (rest.ilog2() / 7 + 1) as usize,
-    }
+/// The two counts, and how many bytes they are.
+#[inline(always)]
+fn token(literals: usize, repeats: usize) -> ([u8; 8], usize) {
+    let halves = literals.min(MORE) | repeats.min(MORE) << 4;
+    let (more_literals, literals_len) = more(literals);
+    let (more_repeats, repeats_len) = more(repeats);
+    let more = more_literals | more_repeats << (8 * literals_len);
+    ((halves as u64 | more << 8).to_le_bytes(), 1 + literals_len + repeats_len)
 }
 
-/// Seven bits a byte, the lowest first; the top bit says that there are more.
+/// What half a byte cannot say of a count, and how many bytes that is: seven bits a byte, the lowest first; the top bit says
+/// that there are more.
 #[inline(always)]
-fn write_more(count: usize, out: &mut Out<'_>) -> Result<(), Full> {
-    let Some(mut rest) = count.checked_sub(MORE) else { return Ok(()) };
-    while rest >= 128 {
-        out.extend_from_slice(&[rest as u8 | 128])?;
-        rest >>= 7;
+fn more(count: usize) -> (u64, usize) {
+    let Some(rest) = count.checked_sub(MORE) else { return (0, 0) };
+    let rest = rest as u64;
+    match rest {
+        0..0x80 => (rest, 1),
+        0x80..0x4000 => (rest & 127 | 0x80 | rest >> 7 << 8, 2),
+        _ => (rest & 127 | 0x80 | (rest >> 7 & 127 | 0x80) << 8 | rest >> 14 << 16, 3),
     }
-    out.extend_from_slice(&[rest as u8])
 }

@@ -1,49 +1,37 @@
-//! Runs: 32 bytes at a time are compared with those one symbol behind.
+//! Equal symbols: 32 bytes at a time are compared with those one symbol behind.
 
 use super::scalar;
 use super::vector::{LANES, V, load};
-use crate::kernel::least_run;
 use crate::width::Width;
 use core::arch::x86_64::*;
 
-/// For each byte at `at` whether its symbol is followed by the same.
+/// Bytes of the vectors whose symbols are whole bytes of marks.
+const GROUP: usize = 2 * LANES;
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn mark_equal<const S: usize>(bytes: &[u8], symbol: Width, marks: &mut [u8]) {
+    let these = bytes.as_chunks::<GROUP>().0;
+    let next = bytes.get(S..).unwrap_or(&[]).as_chunks::<GROUP>().0;
+    let step = GROUP / S / 8;
+    for ((these, next), marks) in these.iter().zip(next).zip(marks.chunks_exact_mut(step)) {
+        let equal =
+            u64::from(equal::<S>(these, next, 0)) | u64::from(equal::<S>(these, next, 1)) << (LANES / S);
+        marks.copy_from_slice(&equal.to_le_bytes()[..step]);
+    }
+    scalar::mark_equal(bytes, symbol, marks, these.len().min(next.len()) * GROUP / S);
+}
+
+/// A bit for each symbol of a half of the group.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn repeated<const S: usize>(bytes: &[u8], at: usize) -> Option<u32> {
-    let these = load(bytes.get(at..)?.first_chunk::<LANES>()?);
-    let next = load(bytes.get(at + S..)?.first_chunk::<LANES>()?);
-    let equal: V = match S {
-        1 => _mm256_cmpeq_epi8(these, next),
-        2 => _mm256_cmpeq_epi16(these, next),
-        4 => _mm256_cmpeq_epi32(these, next),
-        _ => _mm256_cmpeq_epi64(these, next),
-    };
-    Some(_mm256_movemask_epi8(equal) as u32)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn find_run<const S: usize>(bytes: &[u8], mut at: usize, symbol: Width) -> Option<usize> {
-    // Symbols of a vector that are followed by so many repeats in it; then on to the first that may have others behind.
-    while let Some(equal) = repeated::<S>(bytes, at) {
-        let mut runs = equal;
-        for i in 1..const { least_run(S) } {
-            runs &= equal >> (i * S);
-        }
-        if runs != 0 {
-            return Some(at + runs.trailing_zeros() as usize);
-        }
-        at += LANES - (least_run(S) - 1) * S;
+fn equal<const S: usize>(these: &[u8; GROUP], next: &[u8; GROUP], half: usize) -> u32 {
+    let [these, next] = [these, next].map(|group| load(&group.as_chunks().0[half]));
+    let bytes = |equal: V| _mm256_movemask_epi8(equal) as u32;
+    match S {
+        1 => bytes(_mm256_cmpeq_epi8(these, next)),
+        // Of the two equal bits of a symbol the even one.
+        2 => _pext_u32(bytes(_mm256_cmpeq_epi16(these, next)), 0x5555_5555),
+        4 => _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(these, next))) as u32,
+        _ => _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(these, next))) as u32,
     }
-    scalar::find_run(bytes, at, symbol)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn end_of_run<const S: usize>(bytes: &[u8], mut at: usize, symbol: Width) -> usize {
-    while let Some(equal) = repeated::<S>(bytes, at) {
-        if equal != u32::MAX {
-            return at + equal.trailing_ones() as usize + S;
-        }
-        at += LANES;
-    }
-    scalar::end_of_run(bytes, at, symbol)
 }

@@ -20,15 +20,15 @@ fn look_up(table: Table, symbols: V) -> V {
     _mm512_mask_blend_epi8(_mm512_movepi8_mask(symbols), low, high)
 }
 
-/// The tables of low bytes, of high bytes and of lengths.
+/// The tables of codes' low bytes, and of what is above them with the length in the upper half of a byte.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn tables(codes: &Codes) -> [Table; 3] {
+fn tables(codes: &Codes) -> [Table; 2] {
     let (mut low, mut high) = ([0; 256], [0; 256]);
-    for ((low, high), code) in low.iter_mut().zip(&mut high).zip(codes.codes) {
-        [*low, *high] = code.to_le_bytes();
+    for (symbol, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
+        [*low, *high] = (codes.codes[symbol] | u16::from(codes.lengths[symbol]) << 12).to_le_bytes();
     }
-    [load_table(&low), load_table(&high), load_table(&codes.lengths)]
+    [load_table(&low), load_table(&high)]
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
@@ -41,10 +41,12 @@ fn load_table(bytes: &[u8; 256]) -> Table {
     table
 }
 
-/// Codes and lengths in lanes of 16 bits become words of four codes in lanes of 64 bits, and their lengths.
+/// Entries in lanes of 16 bits become words of four codes in lanes of 64 bits, and their lengths.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn fours(codes: V, lengths: V) -> [V; 2] {
+fn fours(entries: V) -> [V; 2] {
+    let codes = _mm512_and_si512(entries, _mm512_set1_epi16(0xfff));
+    let lengths = _mm512_srli_epi16::<12>(entries);
     // The first of two codes is in the low half of a lane. It goes before the second.
     let second = _mm512_srli_epi32::<16>(lengths);
     let first = _mm512_sllv_epi32(_mm512_and_si512(codes, _mm512_set1_epi32(0xffff)), second);
@@ -140,19 +142,19 @@ pub(super) fn pack(symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(
         stage[0] = stage[whole];
         tail.end = _mm512_and_si512(tail.end, _mm512_set1_epi64(7));
     }
-    let bits = Writer::with_bits(u64::from(stage[0]) << 56, end_of(tail) as u32, &mut stage);
-    scalar::pack_behind(bits, rest, codes, out)
+    let mut bits = Writer::with_bits(u64::from(stage[0]) << 56, end_of(tail) as u32, &mut stage);
+    bits.put_codes(rest, codes, out)?;
+    bits.finish(out)
 }
 
 /// The sixteen words of 64 symbols and their lengths.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn all_fours([low, high, lengths]: [Table; 3], symbols: V) -> [[V; 2]; 2] {
-    let (low, high, lengths) = (look_up(low, symbols), look_up(high, symbols), look_up(lengths, symbols));
-    let zero = _mm512_setzero_si512();
+fn all_fours([low, high]: [Table; 2], symbols: V) -> [[V; 2]; 2] {
+    let (low, high) = (look_up(low, symbols), look_up(high, symbols));
     // Each 16 bytes give two words of the front half and two of the back half.
-    let front = fours(_mm512_unpacklo_epi8(low, high), _mm512_unpacklo_epi8(lengths, zero));
-    let back = fours(_mm512_unpackhi_epi8(low, high), _mm512_unpackhi_epi8(lengths, zero));
+    let front = fours(_mm512_unpacklo_epi8(low, high));
+    let back = fours(_mm512_unpackhi_epi8(low, high));
     [[0, 1, 8, 9, 2, 3, 10, 11], [4, 5, 12, 13, 6, 7, 14, 15]].map(|order| {
         let order = load_words(&order);
         [
