@@ -1,5 +1,6 @@
 //! What a file of messages holds, as its name's extension says it.
 
+use mpress_codec::Kind;
 use std::path::Path;
 
 /// The elements of a file of messages.
@@ -40,6 +41,19 @@ impl Element {
             Self::I64 => "i64",
             Self::I16 => "i16",
             Self::Bin => "bin",
+        }
+    }
+
+    /// The kind of messages of it.
+    #[must_use]
+    pub const fn kind(self) -> Kind {
+        match self {
+            Self::F64 => Kind::F64,
+            Self::F32 => Kind::F32,
+            Self::I32 => Kind::Int32,
+            Self::I64 => Kind::Int64,
+            Self::I16 => Kind::Int16,
+            Self::Bin => Kind::Other,
         }
     }
 

@@ -114,7 +114,7 @@ fn index_path(path: &Path) -> PathBuf {
 }
 
 /// Puts a path before an error.
-pub(crate) fn at<E: Display>(path: &Path) -> impl Fn(E) -> Box<dyn std::error::Error> {
+pub fn at<E: Display>(path: &Path) -> impl Fn(E) -> Box<dyn std::error::Error> {
     move |error| format!("{}: {error}", path.display()).into()
 }
 

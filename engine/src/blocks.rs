@@ -1,7 +1,7 @@
 //! Long messages: blocks of a MiB, each coded for itself, side by side where the engine has threads
 //! (`docs/format/frame.md`, section "Blocks").
 
-use crate::codecs::Instances;
+use crate::codecs::{Instances, Setting};
 use crate::frame::FrameError;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated};
 use mpress_codec::{CodecId, Encode, Out};
@@ -30,6 +30,12 @@ impl Threads {
         Self { count, ..Self::default() }
     }
 
+    /// The caller's.
+    #[cfg(not(feature = "rayon"))]
+    pub(crate) fn new(_: usize) -> Self {
+        Self::default()
+    }
+
     /// Does the work for each item; gives what comes of it in the order of the items.
     fn each<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
         #[cfg(feature = "rayon")]
@@ -50,14 +56,14 @@ impl Threads {
 }
 
 /// The room that a message of this length needs at most.
-pub(crate) fn bound(instances: &Instances, codec: CodecId, raw_len: usize) -> Option<usize> {
+pub(crate) fn bound(instances: &Instances, setting: Setting, raw_len: usize) -> Option<usize> {
     let blocks = raw_len.div_ceil(BLOCK);
-    slot(instances, codec)?.checked_add(ENTRY)?.checked_mul(blocks)?.checked_add(HEAD)
+    slot(instances, setting)?.checked_add(ENTRY)?.checked_mul(blocks)?.checked_add(HEAD)
 }
 
 /// The room that a block needs at most.
-fn slot(instances: &Instances, codec: CodecId) -> Option<usize> {
-    instances.with_block_encoder(codec, |encoder| encoder.max_encoded_len(BLOCK)).flatten()
+fn slot(instances: &Instances, setting: Setting) -> Option<usize> {
+    instances.with_block_encoder(setting, |encoder| encoder.max_encoded_len(BLOCK)).flatten()
 }
 
 /// Encodes a message into the front of `room`, which has the bound, and gives the length there. `None` if that is no
@@ -65,16 +71,17 @@ fn slot(instances: &Instances, codec: CodecId) -> Option<usize> {
 pub(crate) fn encode(
     threads: &Threads,
     instances: &Instances,
-    codec: CodecId,
+    setting: Setting,
     raw: &[u8],
     room: &mut [u8],
 ) -> Option<usize> {
     let count = raw.len().div_ceil(BLOCK);
-    let slot = slot(instances, codec)?;
+    let slot = slot(instances, setting)?;
     let table = HEAD + count * ENTRY;
     let blocks: Vec<_> = raw.chunks(BLOCK).zip(room.get_mut(table..)?.chunks_mut(slot)).collect();
     let lens = threads.each(blocks, |(block, slot)| {
-        let len = instances.with_block_encoder(codec, |encoder| encode_block(encoder, block, slot)).flatten();
+        let len =
+            instances.with_block_encoder(setting, |encoder| encode_block(encoder, block, slot)).flatten();
         len.filter(|len| *len < block.len()).or_else(|| {
             slot.get_mut(..block.len())?.copy_from_slice(block);
             Some(block.len())
@@ -88,7 +95,7 @@ pub(crate) fn encode(
         let entry = room.get_mut(HEAD + i * ENTRY..)?.first_chunk_mut()?;
         *entry = u32::try_from(len).ok()?.to_le_bytes();
     }
-    *room.first_chunk_mut::<HEAD>()? = [codec.0, 0, 0, 0];
+    *room.first_chunk_mut::<HEAD>()? = [setting.id.0, 0, 0, 0];
     (end < raw.len()).then_some(end)
 }
 
@@ -124,9 +131,12 @@ pub(crate) fn decode(
     let count = out.len().div_ceil(BLOCK);
     let (table, mut rest) = rest.split_at_checked(count * ENTRY).ok_or(truncated)?;
     let mut blocks = Vec::with_capacity(count);
-    for (len, raw) in table.as_chunks().0.iter().zip(out.chunks_mut(BLOCK)) {
+    for (i, (len, raw)) in table.as_chunks().0.iter().zip(out.chunks_mut(BLOCK)).enumerate() {
         let len = u32::from_le_bytes(*len) as usize;
         let wire = rest.split_off(..len).ok_or(truncated)?;
+        if len > raw.len() {
+            return Err(FrameError::damaged(Corrupt, HEAD + i * ENTRY));
+        }
         blocks.push((wire, payload.len() - rest.len() - len, raw));
     }
     if !rest.is_empty() {
@@ -147,4 +157,67 @@ pub(crate) fn decode(
             .map_err(|error| FrameError::damaged(error.kind, at + error.offset))
     });
     results.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpress_codec::DecodeErrorKind;
+    use mpress_dfcm::{Encoder64, Lines};
+
+    const CODEC: CodecId = CodecId::DFCM_F64;
+
+    fn read(payload: &[u8], raw_len: usize) -> Result<(), FrameError> {
+        let mut out = vec![MaybeUninit::new(0xee); raw_len];
+        decode(&Threads::default(), &Instances::default(), payload, &mut out)
+    }
+
+    /// A payload of one block.
+    fn one(wire: &[u8]) -> Vec<u8> {
+        [&[CODEC.0, 0, 0, 0], &(wire.len() as u32).to_le_bytes()[..], wire].concat()
+    }
+
+    fn damaged(kind: DecodeErrorKind, offset: usize) -> Result<(), FrameError> {
+        Err(FrameError::damaged(kind, offset))
+    }
+
+    /// The codec's wire, be it longer or shorter.
+    fn wire(raw: &[u8]) -> Vec<u8> {
+        let mut encoder = Encoder64::new(vec![0; Lines::MAX_SIZED.words::<u64>()]).unwrap();
+        let mut wire = vec![0; encoder.max_encoded_len(raw.len()).unwrap()];
+        let mut out = Out::from_slice(&mut wire);
+        encoder.encode(raw, &mut out).unwrap();
+        out.written().to_vec()
+    }
+
+    #[test]
+    fn a_block_longer_than_its_message_is_refused() {
+        let mut state = 1_u64;
+        let raw: Vec<u8> = (0..4000)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 56) as u8
+            })
+            .collect();
+        let wire = wire(&raw);
+        assert!(wire.len() > raw.len());
+        assert_eq!(read(&one(&wire), raw.len()), damaged(Corrupt, 4));
+        assert_eq!(read(&one(&raw), raw.len()), Ok(()), "as it is");
+        // What lies behind the end goes before that.
+        assert_eq!(read(&one(&wire)[..3000], raw.len()), damaged(Truncated, 3000));
+    }
+
+    #[test]
+    fn a_short_message_may_come_in_blocks() {
+        assert_eq!(read(&[CODEC.0, 0, 0, 0], 0), Ok(()));
+        assert_eq!(read(&[CODEC.0, 0, 0, 0, 0], 0), damaged(Length, 4));
+        assert_eq!(read(&one(b"block"), 5), Ok(()));
+        assert_eq!(read(&one(b""), 5), damaged(Truncated, 8));
+    }
+
+    #[test]
+    fn a_table_of_more_blocks_than_there_are_bytes_is_truncated() {
+        // Of three blocks, and so of twelve bytes.
+        assert_eq!(read(&[&[CODEC.0, 0, 0, 0], &[0; 11][..]].concat(), 3 << 20), damaged(Truncated, 15));
+    }
 }

@@ -1,159 +1,184 @@
-//! The one table of codecs, and the instances of them that wait for work.
+//! The one table of codecs.
 
-use mpress_codec::{CodecId, Decode, Encode};
-use std::sync::{Mutex, PoisonError};
+mod families;
+mod instances;
 
-type Encoder = Box<dyn Encode + Send>;
-type Decoder = Box<dyn Decode + Send>;
+pub(crate) use instances::Instances;
 
-/// What the engine must know of a codec. A row stays in the table where its feature is off, so that reports of
-/// differently built engines line up.
-struct Entry {
-    id: CodecId,
+use mpress_codec::{CodecId, Decode, Encode, Kind};
+
+/// An encoder as the engine uses it.
+pub type Encoder = Box<dyn Encode + Send>;
+/// A decoder as the engine uses it.
+pub type Decoder = Box<dyn Decode + Send>;
+
+/// A codec with its setting, as settings, heuristics and reports name it. A row stays in the table where its feature is
+/// off, so that reports of differently built engines line up.
+struct Row {
     name: &'static str,
+    /// What there is for words of this width.
+    member: fn(Width) -> Option<Member>,
+    /// The kinds for which the adaptive strategy considers it.
+    adaptive: &'static [Kind],
+}
+
+/// The codec of a row for words of one width.
+#[derive(Clone, Copy)]
+struct Member {
+    id: CodecId,
     encoder: fn() -> Option<Encoder>,
     decoder: fn() -> Option<Decoder>,
 }
 
+/// The width of a message's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Width {
+    W8,
+    W16,
+    W32,
+    W64,
+}
+
+impl Width {
+    const ALL: [Self; 4] = [Self::W8, Self::W16, Self::W32, Self::W64];
+
+    fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Int8 => Self::W8,
+            Kind::Int16 => Self::W16,
+            Kind::Int32 | Kind::F32 => Self::W32,
+            // Bytes of no known element are most often structures whose fields lie at multiples of 8.
+            Kind::Int64 | Kind::F64 | Kind::Other => Self::W64,
+        }
+    }
+}
+
+const NUMBERS: &[Kind] = &[Kind::F64, Kind::F32, Kind::Int64, Kind::Int32, Kind::Int16, Kind::Other];
+const FLOATS: &[Kind] = &[Kind::F64, Kind::F32];
+const INTEGERS: &[Kind] = &[Kind::Int32, Kind::Int16, Kind::Int8];
+const BYTES: &[Kind] = &[Kind::Int8, Kind::Other];
+
 /// Codecs, in the order of reports. The first is the raw message.
-const TABLE: [Entry; 6] = [
-    Entry { id: CodecId::RAW, name: "raw", encoder: || None, decoder: || None },
-    Entry {
-        id: CodecId::DFCM_F64,
-        name: "dfcm",
-        encoder: dfcm::encoder::<u64>,
-        decoder: dfcm::decoder::<u64>,
-    },
-    Entry {
-        id: CodecId::DFCM_F32,
-        name: "dfcm32",
-        encoder: dfcm::encoder::<u32>,
-        decoder: dfcm::decoder::<u32>,
-    },
-    Entry {
-        id: CodecId::DIFFPACK_64,
-        name: "diffpack",
-        encoder: diffpack::encoder::<u64>,
-        decoder: diffpack::decoder::<u64>,
-    },
-    Entry {
-        id: CodecId::DIFFPACK_32,
-        name: "diffpack32",
-        encoder: diffpack::encoder::<u32>,
-        decoder: diffpack::decoder::<u32>,
-    },
-    Entry {
-        id: CodecId::DIFFPACK_16,
-        name: "diffpack16",
-        encoder: diffpack::encoder::<u16>,
-        decoder: diffpack::decoder::<u16>,
-    },
+static TABLE: [Row; COUNT] = [
+    Row { name: "raw", member: families::none, adaptive: &[] },
+    Row { name: "diffpack-fast", member: families::diffpack_fast, adaptive: NUMBERS },
+    Row { name: "diffpack-balanced", member: families::diffpack_balanced, adaptive: NUMBERS },
+    Row { name: "diffpack-ratio", member: families::diffpack_ratio, adaptive: NUMBERS },
+    Row { name: "dfcm", member: families::dfcm, adaptive: &[] },
+    Row { name: "dfcm-lanes", member: families::dfcm_lanes, adaptive: FLOATS },
+    Row { name: "fpc", member: families::fpc, adaptive: &[] },
+    Row { name: "rice", member: families::rice, adaptive: INTEGERS },
+    Row { name: "rle", member: families::rle, adaptive: BYTES },
+    Row { name: "huffman", member: families::huffman, adaptive: BYTES },
+    Row { name: "shannon-fano", member: families::shannon_fano, adaptive: &[] },
+    Row { name: "lzo", member: families::lzo, adaptive: &[] },
+    Row { name: "lz77-fast", member: families::lz77_fast, adaptive: BYTES },
+    Row { name: "lz77", member: families::lz77, adaptive: BYTES },
 ];
 
-/// How many codecs the table has.
-pub(crate) const COUNT: usize = TABLE.len();
+/// How many rows the table has.
+pub(crate) const COUNT: usize = 14;
 
-/// The names of the codecs, in the order of reports.
+/// The names of the codecs that can be chosen, and `raw`, in the order of reports.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    TABLE.iter().map(|entry| entry.name)
+    TABLE.iter().map(|row| row.name)
 }
 
-/// The place of a codec in the table.
-pub(crate) fn index(id: CodecId) -> Option<usize> {
-    TABLE.iter().position(|entry| entry.id == id)
-}
+/// A row of the table that is not the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Codec(u8);
 
-#[cfg(feature = "dfcm")]
-mod dfcm {
-    use super::{Decoder, Encoder};
-    use mpress_dfcm::{Decoder as DfcmDecoder, Encoder as DfcmEncoder, Lines, Word};
-
-    pub(super) fn encoder<W: Word + Send + 'static>() -> Option<Encoder> {
-        let memory = vec![0; Lines::MAX_SIZED.words::<W>()];
-        Some(Box::new(DfcmEncoder::<W, Vec<u64>>::new(memory).ok()?))
+impl Codec {
+    /// The codec of this name; `None` if there is none, or not in this build.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|codec| codec.name() == name)
     }
 
-    pub(super) fn decoder<W: Word + Send + 'static>() -> Option<Decoder> {
-        let memory = vec![0; Lines::MAX.words::<W>()];
-        Some(Box::new(DfcmDecoder::<W, Vec<u64>>::new(memory).ok()?))
-    }
-}
-
-#[cfg(feature = "diffpack")]
-mod diffpack {
-    use super::{Decoder, Encoder};
-    use mpress_diffpack::{Decoder as DiffpackDecoder, Effort, Encoder as DiffpackEncoder, Word};
-
-    #[expect(clippy::unnecessary_wraps, reason = "as the table asks")]
-    pub(super) fn encoder<W: Word + Send>() -> Option<Encoder> {
-        Some(Box::new(DiffpackEncoder::<W>::remembering(Effort::Balanced)))
+    /// Those that this build has.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (1..COUNT)
+            .filter_map(Self::at)
+            .filter(|codec| Width::ALL.iter().any(|width| (codec.row().member)(*width).is_some()))
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "as the table asks")]
-    pub(super) fn decoder<W: Word + Send>() -> Option<Decoder> {
-        Some(Box::new(DiffpackDecoder::<W>::new()))
-    }
-}
-
-/// What stands in for a codec whose feature is off.
-#[cfg(not(all(feature = "dfcm", feature = "diffpack")))]
-#[expect(clippy::extra_unused_type_parameters, reason = "as those that they stand in for")]
-mod absent {
-    use super::{Decoder, Encoder};
-
-    pub(super) fn encoder<W>() -> Option<Encoder> {
-        None
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().name
     }
 
-    pub(super) fn decoder<W>() -> Option<Decoder> {
-        None
-    }
-}
-#[cfg(not(feature = "dfcm"))]
-use absent as dfcm;
-#[cfg(not(feature = "diffpack"))]
-use absent as diffpack;
-
-/// Idle encoders and decoders, codec by codec. As many come to exist as threads work at the same time.
-#[derive(Default)]
-pub(crate) struct Instances {
-    encoders: [Mutex<Vec<Encoder>>; COUNT],
-    /// Those for blocks, which forget everything before each; the others would lose what they have learned.
-    block_encoders: [Mutex<Vec<Encoder>>; COUNT],
-    decoders: [Mutex<Vec<Decoder>>; COUNT],
-}
-
-impl Instances {
-    /// Lends an encoder of this codec to `work`; `None` where this build has none.
-    pub(crate) fn with_encoder<R>(&self, id: CodecId, work: impl FnOnce(&mut dyn Encode) -> R) -> Option<R> {
-        let at = index(id)?;
-        lend(&self.encoders[at], TABLE[at].encoder, |encoder| work(&mut **encoder))
+    /// The kinds for which the adaptive strategy considers it.
+    #[must_use]
+    pub fn adaptive_kinds(self) -> &'static [Kind] {
+        self.row().adaptive
     }
 
-    /// Lends an encoder to be reset to `work`; `None` where this build has none.
-    pub(crate) fn with_block_encoder<R>(
-        &self,
-        id: CodecId,
-        work: impl FnOnce(&mut dyn Encode) -> R,
-    ) -> Option<R> {
-        let at = index(id)?;
-        lend(&self.block_encoders[at], TABLE[at].encoder, |encoder| work(&mut **encoder))
+    /// An encoder and a decoder of it for messages of a kind, for measurements; `None` if it is not made for such.
+    #[must_use]
+    pub fn instances(self, kind: Kind) -> Option<(Encoder, Decoder)> {
+        let member = (self.row().member)(Width::of(kind))?;
+        Some(((member.encoder)()?, (member.decoder)()?))
     }
 
-    /// Lends a decoder of this codec to `work`; `None` where this build has none.
-    pub(crate) fn with_decoder<R>(&self, id: CodecId, work: impl FnOnce(&mut dyn Decode) -> R) -> Option<R> {
-        let at = index(id)?;
-        lend(&self.decoders[at], TABLE[at].decoder, |decoder| work(&mut **decoder))
+    /// Its place in the order of [`names`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// The codec at a place. Its feature may be off.
+    #[must_use]
+    pub fn at(index: usize) -> Option<Self> {
+        if (1..COUNT).contains(&index) { Some(Self(index as u8)) } else { None }
+    }
+
+    fn row(self) -> &'static Row {
+        &TABLE[self.index()]
+    }
+
+    /// What it is for messages of a kind; `None` if it is not made for such.
+    pub(crate) fn of(self, kind: Kind) -> Option<Setting> {
+        let width = Width::of(kind);
+        (self.row().member)(width).map(|member| Setting { codec: self, width, id: member.id })
     }
 }
 
-fn lend<T, R>(idle: &Mutex<Vec<T>>, make: fn() -> Option<T>, work: impl FnOnce(&mut T) -> R) -> Option<R> {
-    let waiting = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let mut instance = match waiting {
-        Some(instance) => instance,
-        None => make()?,
-    };
-    let result = work(&mut instance);
-    idle.lock().unwrap_or_else(PoisonError::into_inner).push(instance);
-    Some(result)
+/// A codec for messages of a kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub(crate) codec: Codec,
+    width: Width,
+    /// What its frames say.
+    pub(crate) id: CodecId,
+}
+
+/// The first codec, in the order of the table, that writes frames of this id. Settings of one codec share an id.
+pub(crate) fn reader(id: CodecId) -> Option<Codec> {
+    Codec::all()
+        .find(|codec| Width::ALL.iter().any(|width| (codec.row().member)(*width).is_some_and(|m| m.id == id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codecs_are_found_by_name_and_id() {
+        assert_eq!(Codec::named("raw"), None);
+        assert_eq!(Codec::named("gzip"), None);
+        for codec in Codec::all() {
+            assert_eq!(Codec::named(codec.name()), Some(codec));
+            assert_eq!(Codec::at(codec.index()), Some(codec));
+            for kind in Kind::ALL {
+                let Some(setting) = codec.of(kind) else {
+                    assert!(!codec.adaptive_kinds().contains(&kind), "{codec:?} {kind:?}");
+                    continue;
+                };
+                assert!(reader(setting.id).is_some(), "{codec:?} {kind:?}");
+            }
+        }
+        assert_eq!(reader(CodecId::RAW), None);
+        assert_eq!(reader(CodecId::BLOCKS), None);
+    }
 }

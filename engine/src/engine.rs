@@ -2,12 +2,16 @@
 
 use crate::blocks::{self, BLOCK, Threads};
 use crate::buffer::{Buffer, Pool};
-use crate::codecs::Instances;
+use crate::codecs::{self, Instances, Setting};
+use crate::decide::{Decider, Plan};
 use crate::frame::{self, FLOOR, Frame, FrameError, HEADER_LEN, Incoming};
-use crate::policy::{self, Destination};
-use crate::settings::SameNode;
+use crate::guide::Record;
+use crate::knowledge::Knowledge;
+use crate::settings::Settings;
 use crate::stats::{Counters, Stats};
+use crate::strategy::Strategy;
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out};
+use mpress_selector::{Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,62 +22,121 @@ const TRIAL_WINDOW: usize = 4 << 10;
 /// Messages from this length on are tried so. Below, encoding all costs no more than the trial.
 const TRIAL_FROM: usize = 8 * TRIAL_WINDOW;
 
+/// Where a message goes, as far as compression is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// A process that shares memory with this one.
+    SameNode,
+    /// A process on another node.
+    OtherNode,
+}
+
+impl Destination {
+    /// All there are, in the order of reports.
+    pub const ALL: [Self; 2] = [Self::SameNode, Self::OtherNode];
+
+    /// A short name for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SameNode => "same node",
+            Self::OtherNode => "other nodes",
+        }
+    }
+}
+
 /// Compresses messages and counts what that gained. Shared by all threads of a process.
-#[derive(Default)]
 pub struct Engine {
-    same_node: SameNode,
+    decider: Decider,
     instances: Instances,
     threads: Threads,
     buffers: Arc<Pool>,
     counters: Counters,
 }
 
+impl Default for Engine {
+    /// With default settings, and no knowledge of the network: a gigabit is assumed.
+    fn default() -> Self {
+        Self::new(&Settings::default(), &Knowledge::default(), None)
+    }
+}
+
 impl Engine {
-    /// An engine that treats messages inside a node as `same_node` says.
+    /// An engine with these settings that starts from this knowledge, and for the guided strategy from this record. The
+    /// settings say how; files are read by the caller ([`Knowledge::read`], [`Record::read`]).
     #[must_use]
-    pub fn new(same_node: SameNode) -> Self {
-        Self { same_node, ..Self::default() }
+    pub fn new(settings: &Settings, knowledge: &Knowledge, record: Option<&Record>) -> Self {
+        Self {
+            decider: Decider::new(settings, knowledge, record.map(Record::guided)),
+            instances: Instances::default(),
+            threads: Threads::new(settings.threads),
+            buffers: Arc::default(),
+            counters: Counters::default(),
+        }
     }
 
-    /// The same with this many threads for messages of more than a MiB. Frames are the same whatever their number. Fewer
-    /// than two mean that the caller does it alone.
-    #[cfg(feature = "rayon")]
-    #[must_use]
-    pub fn with_threads(self, threads: usize) -> Self {
-        Self { threads: Threads::new(threads), ..self }
-    }
-
-    /// Makes a frame of a message. The frame is never more than 16 bytes longer than the message, and never shorter
-    /// than [`FLOOR`](crate::FLOOR) if the message is not.
+    /// Makes a frame of a message, compressed or raw as the strategy decides. The frame is never more than 16 bytes longer
+    /// than the message, and never shorter than [`FLOOR`](crate::FLOOR) if the message is not.
     ///
     /// `None` if the message is longer than a frame can say (2^48 - 1 bytes).
     pub fn encode(&self, raw: &[u8], kind: Kind, to: Destination) -> Option<Frame> {
+        self.encode_by(None, raw, kind, to)
+    }
+
+    /// The same by another strategy than the engine's, if one is given. [`Strategy::Guided`] needs a record that the engine
+    /// was made with; without, messages go raw.
+    pub fn encode_by(
+        &self,
+        strategy: Option<Strategy>,
+        raw: &[u8],
+        kind: Kind,
+        to: Destination,
+    ) -> Option<Frame> {
         let header = frame::raw_header(kind, raw.len())?;
-        let id = policy::choose(kind, to, self.same_node);
-        if id == CodecId::RAW {
-            self.counters.sent(kind, id, raw.len(), HEADER_LEN + raw.len(), Duration::ZERO);
+        let plan = self.decider.plan(strategy, kind, to, raw);
+        self.probe(&plan, raw, kind, to);
+        let Some(setting) = plan.codec.and_then(|codec| codec.of(kind)) else {
+            self.counters.sent(kind, None, to, raw.len(), HEADER_LEN + raw.len(), Duration::ZERO);
             return Some(Frame::Raw(header));
-        }
-        let start = Instant::now();
-        let (wire_id, packed) = if raw.len() > BLOCK {
-            (CodecId::BLOCKS, self.compress_blocks(id, raw))
-        } else {
-            (id, self.instances.with_encoder(id, |encoder| self.compress(encoder, raw)).flatten())
         };
-        let packed = packed
-            .and_then(|mut buffer| frame::seal(wire_id, kind, raw.len(), &mut buffer).map(|()| buffer))
-            .filter(|buffer| buffer.len() < HEADER_LEN + raw.len());
+        let start = Instant::now();
+        let packed = self.pack(setting, raw, kind);
         let time = start.elapsed();
+        let wire_len = packed.as_ref().map_or(raw.len(), |buffer| buffer.len());
+        self.decider.encoded(&plan, wire_len, time);
         Some(match packed {
             Some(buffer) => {
-                self.counters.sent(kind, id, raw.len(), buffer.len(), time);
-                Frame::Packed(buffer)
+                self.counters.sent(kind, Some(setting.codec), to, raw.len(), buffer.len(), time);
+                if plan.send { Frame::Packed(buffer) } else { Frame::Raw(header) }
             }
             None => {
-                self.counters.sent(kind, CodecId::RAW, raw.len(), HEADER_LEN + raw.len(), time);
+                self.counters.sent(kind, None, to, raw.len(), HEADER_LEN + raw.len(), time);
                 Frame::Raw(header)
             }
         })
+    }
+
+    /// Encodes what the selector wants to see encoded.
+    fn probe(&self, plan: &Plan, raw: &[u8], kind: Kind, to: Destination) {
+        let Some((codec, probe)) = plan.probe() else { return };
+        let (Some(setting), Some(window)) = (codec.of(kind), raw.get(probe.window.clone())) else { return };
+        let start = Instant::now();
+        let packed = self.instances.with_encoder(setting, |encoder| self.compress(encoder, window)).flatten();
+        let time = start.elapsed();
+        let wire_len = packed.map_or(window.len(), |buffer| buffer.len().saturating_sub(HEADER_LEN));
+        self.decider.probed(plan, wire_len, time);
+        self.counters.tried(kind, codec, to, time);
+    }
+
+    /// The compressed frame of a message; `None` if that is no shorter, or memory is short.
+    fn pack(&self, setting: Setting, raw: &[u8], kind: Kind) -> Option<Buffer> {
+        let (id, mut buffer) = if raw.len() > BLOCK {
+            (CodecId::BLOCKS, self.compress_blocks(setting, raw)?)
+        } else {
+            (setting.id, self.instances.with_encoder(setting, |encoder| self.compress(encoder, raw))??)
+        };
+        frame::seal(id, kind, raw.len(), &mut buffer)?;
+        Some(buffer).filter(|buffer| buffer.len() < HEADER_LEN + raw.len())
     }
 
     /// The message compressed, behind room for a header; `None` if it does not get smaller or memory is short.
@@ -83,19 +146,19 @@ impl Engine {
     }
 
     /// The same of a long message, in blocks.
-    fn compress_blocks(&self, id: CodecId, raw: &[u8]) -> Option<Buffer> {
+    fn compress_blocks(&self, setting: Setting, raw: &[u8]) -> Option<Buffer> {
         let gains = |encoder: &mut dyn Encode| {
             let mut verdicts = raw.chunks(BLOCK).map(|block| encoder.worthwhile(block));
             let known = verdicts.try_fold(false, |gains, verdict| Some(gains || verdict?));
             known.unwrap_or_else(|| self.trial(encoder, raw))
         };
-        if !self.instances.with_encoder(id, gains)? {
+        if !self.instances.with_encoder(setting, gains)? {
             return None;
         }
-        let bound = blocks::bound(&self.instances, id, raw.len())?;
+        let bound = blocks::bound(&self.instances, setting, raw.len())?;
         let mut buffer = self.buffers.take(HEADER_LEN.checked_add(bound)?).ok()?;
         let room = buffer.room().get_mut(HEADER_LEN..)?;
-        let len = blocks::encode(&self.threads, &self.instances, id, raw, room)?;
+        let len = blocks::encode(&self.threads, &self.instances, setting, raw, room)?;
         buffer.set_len(HEADER_LEN + len);
         Some(buffer)
     }
@@ -139,26 +202,66 @@ impl Engine {
             return Err(FrameError::damaged(DecodeErrorKind::Length, 8));
         }
         let start = Instant::now();
-        if incoming.codec == CodecId::BLOCKS {
+        let mut id = incoming.codec;
+        if id == CodecId::BLOCKS {
             blocks::decode(&self.threads, &self.instances, payload, out)?;
-            let codec = blocks::codec(payload).unwrap_or(CodecId::BLOCKS);
-            self.counters.received(incoming.kind, codec, start.elapsed());
-            return Ok(());
-        }
-        let mut out = Out::new(out);
-        if incoming.is_raw() {
-            out.extend_from_slice(payload).map_err(|_| FrameError::damaged(DecodeErrorKind::Length, 8))?;
+            id = blocks::codec(payload).unwrap_or(CodecId::BLOCKS);
         } else {
-            self.instances
-                .with_decoder(incoming.codec, |decoder| {
-                    // A failed decoder may refuse to work on; the next message is not to blame.
-                    decoder.decode(payload, &mut out).inspect_err(|_| decoder.reset())
-                })
-                .ok_or(FrameError::Codec(incoming.codec))?
-                .map_err(FrameError::Damaged)?;
+            let mut out = Out::new(out);
+            if incoming.is_raw() {
+                out.extend_from_slice(payload)
+                    .map_err(|_| FrameError::damaged(DecodeErrorKind::Length, 8))?;
+            } else {
+                self.instances
+                    .with_decoder(id, |decoder| {
+                        // A failed decoder may refuse to work on; the next message is not to blame.
+                        decoder.decode(payload, &mut out).inspect_err(|_| decoder.reset())
+                    })
+                    .ok_or(FrameError::Codec(id))?
+                    .map_err(FrameError::Damaged)?;
+            }
         }
-        self.counters.received(incoming.kind, incoming.codec, start.elapsed());
+        let time = start.elapsed();
+        self.counters.received(incoming.kind, id, incoming.raw_len(), time);
+        if let Some(codec) = codecs::reader(id) {
+            self.decider.decoded(incoming.kind, codec, incoming.raw_len(), time);
+        }
         Ok(())
+    }
+
+    /// Says how long a frame or message of so many bytes was on its way to another node, as far as its sender can tell: how long
+    /// a blocking send took that waits for the receiver. The selector learns the bandwidth from that.
+    pub fn transferred(&self, bytes: usize, time: Duration) {
+        self.decider.transferred(bytes, time);
+    }
+
+    /// Says what was measured of the network after the engine was made.
+    pub fn set_link(&self, link: Link) {
+        self.decider.set_link(link);
+    }
+
+    /// What is believed of the network now.
+    #[must_use]
+    pub fn link(&self) -> Link {
+        self.decider.link()
+    }
+
+    /// What the adaptive strategy has gained, by its own estimate, on the way to other nodes.
+    #[must_use]
+    pub fn gain(&self) -> Gain {
+        self.decider.gain()
+    }
+
+    /// Between which lengths messages of this kind are considered, and how that came to be.
+    #[must_use]
+    pub fn window(&self, kind: Kind) -> (Thresholds, Vec<Thresholds>) {
+        self.decider.window(kind)
+    }
+
+    /// What the adaptive strategy has chosen how often.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        self.decider.tally()
     }
 
     /// An empty buffer with room for at least this many bytes, from the engine's pool; `None` if memory is short.

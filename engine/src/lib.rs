@@ -4,18 +4,37 @@
 mod blocks;
 mod buffer;
 mod codecs;
+mod decide;
 mod engine;
 mod frame;
-mod policy;
+mod guide;
+pub mod knowledge;
 pub mod report;
 mod settings;
+pub mod size;
 mod stats;
+mod strategy;
 
 pub use buffer::Buffer;
-pub use codecs::names as codec_names;
-pub use engine::Engine;
+pub use codecs::{Codec, Decoder, Encoder, names as codec_names};
+pub use engine::{Destination, Engine};
 pub use frame::{FLOOR, Frame, FrameError, HEADER_LEN, Incoming};
-pub use mpress_codec::{CodecId, DecodeError, DecodeErrorKind, Kind};
-pub use policy::Destination;
+pub use guide::Record;
+pub use knowledge::Knowledge;
+pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out};
+pub use mpress_selector as selector;
 pub use settings::{Report, SameNode, Settings, SettingsError};
-pub use stats::Stats;
+pub use stats::{Line, Stats};
+pub use strategy::{Strategy, StrategyError};
+
+/// What is wrong with a TOML file, in one line.
+fn toml_error(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().lines().next().unwrap_or("not TOML");
+    match error.span() {
+        Some(span) => {
+            let line = text.get(..span.start).unwrap_or_default().matches('\n').count() + 1;
+            format!("line {line}: {message}")
+        }
+        None => message.to_owned(),
+    }
+}

@@ -1,63 +1,300 @@
-//! The report at the end of a job, as text.
+//! The report at the end of a job: what was sent, what compression made of it, and what that was worth. As text for the
+//! terminal, as JSON (`docs/format/report.md`) for `mpress report` and other programs.
 
-use crate::settings::Report;
-pub use crate::stats::Line;
-use crate::stats::Stats;
-use std::fmt::Write as _;
+mod text;
 
-/// The report over `ranks` processes; empty for [`Report::None`].
-#[must_use]
-pub fn text(stats: &Stats, ranks: usize, report: Report) -> String {
-    let mut text = String::new();
-    if report == Report::None {
-        return text;
+use crate::engine::{Destination, Engine};
+use crate::settings::Settings;
+use crate::stats::{Line, Stats};
+use mpress_codec::Kind;
+use mpress_selector::Thresholds;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+const FORMAT: &str = "mpress report";
+const VERSION: u32 = 1;
+
+/// A whole report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobReport {
+    format: String,
+    version: u32,
+    /// The job.
+    pub job: Job,
+    /// All messages in frames, of all ranks.
+    pub total: Counts,
+    /// By element kind and codec; of a setting of a codec what was sent, and of the codec's first setting what was received.
+    pub codecs: Vec<CodecCounts>,
+    /// By destination, and there by length.
+    pub destinations: Vec<DestinationCounts>,
+    /// By element kind the compression window of rank 0, where it has sent such messages.
+    pub windows: Vec<Window>,
+    /// What the adaptive strategy reckons that it has gained.
+    pub gain: Gain,
+    /// What was saved, in one line.
+    pub verdict: String,
+}
+
+/// What ran where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The program.
+    pub program: String,
+    /// Processes.
+    pub ranks: u64,
+    /// Nodes.
+    pub nodes: u64,
+    /// Seconds from the beginning of MPI to its end.
+    pub seconds: f64,
+    /// The strategy.
+    pub strategy: String,
+    /// The latency of the network as rank 0 knows it, in microseconds.
+    pub latency_us: f64,
+    /// The effective bandwidth of the network as rank 0 knows it, in MB/s (10^6 bytes a second).
+    pub bandwidth_mb_s: f64,
+}
+
+/// Counted messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Messages sent.
+    pub messages: u64,
+    /// Their bytes as the program gave them.
+    pub raw_bytes: u64,
+    /// Their bytes in frames. With the strategy `measure`: as they would have been.
+    pub wire_bytes: u64,
+    /// Seconds of encoding.
+    pub encode_s: f64,
+    /// Seconds of decoding what was received.
+    pub decode_s: f64,
+}
+
+/// Counted messages of a kind and codec.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CodecCounts {
+    /// The name of the kind.
+    pub kind: String,
+    /// The name of the codec, or `raw`.
+    pub codec: String,
+    /// What was counted.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+/// Counted messages for a destination.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DestinationCounts {
+    /// Its name.
+    pub destination: String,
+    /// All messages.
+    pub total: Counts,
+    /// By length, the shortest first.
+    pub sizes: Vec<SizeCounts>,
+}
+
+/// Counted messages of a size class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizeCounts {
+    /// The length in bytes of the shortest.
+    pub from: u64,
+    /// What was counted.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+/// A compression window over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// The name of the kind.
+    pub kind: String,
+    /// The thresholds after each change, the last as they were at the end.
+    pub thresholds: Vec<Threshold>,
+}
+
+/// Both thresholds of a compression window at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Threshold {
+    /// Messages of the kind until then.
+    pub messages: u64,
+    /// Length in bytes of the shortest inside; nothing is inside if there is none.
+    pub smallest: Option<u64>,
+    /// Length in bytes of the shortest that are too long; none is if there is no such length.
+    pub end: Option<u64>,
+}
+
+/// Seconds gained, summed over ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gain {
+    /// As it was predicted message by message.
+    pub predicted_s: f64,
+    /// With the lengths and encoding times that came out.
+    pub measured_s: f64,
+    /// The seconds that all messages between nodes would have taken raw, one after the other, as the network is known.
+    pub raw_s: f64,
+}
+
+/// What one process adds to the report: counters to be summed over all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    words: Vec<u64>,
+}
+
+/// Words of a share in front of the counters.
+const GAINS: usize = 3;
+
+impl Share {
+    /// The share of a process.
+    #[must_use]
+    pub fn of(engine: &Engine) -> Self {
+        let (stats, gain, link) = (engine.stats(), engine.gain(), engine.link());
+        let sent = stats.sent_to(Destination::OtherNode);
+        let raw_ns =
+            link.time_ns(sent.raw_bytes as f64) + link.time_ns(0.0) * (sent.messages as f64 - 1.0).max(0.0);
+        // Negative gains wrap around; their sum is right again.
+        let words = [gain.expected_ns, gain.measured_ns, raw_ns].map(|ns| (ns as i64).cast_unsigned());
+        Self { words: [&words[..], stats.as_words()].concat() }
     }
-    let total = stats.total();
-    // Writing to a String cannot fail.
-    let _ = writeln!(
-        text,
-        "mpress: {} messages in frames over {ranks} ranks: {} raw, {} on the wire, ratio {:.3}; encoding {:.3} s, decoding {:.3} s",
-        total.messages,
-        bytes(total.raw_bytes),
-        bytes(total.wire_bytes),
-        total.ratio(),
-        seconds(total.encode_ns),
-        seconds(total.decode_ns),
-    );
-    if report == Report::Full {
-        let _ = writeln!(
-            text,
-            "mpress: {:<6} {:<8} {:>10} {:>15} {:>15} {:>7} {:>10} {:>10}",
-            "kind", "codec", "messages", "raw bytes", "wire bytes", "ratio", "encode s", "decode s"
-        );
-        for (kind, codec, line) in stats.lines() {
-            let _ = writeln!(
-                text,
-                "mpress: {:<6} {:<8} {:>10} {:>15} {:>15} {:>7.3} {:>10.3} {:>10.3}",
-                kind.name(),
-                codec,
-                line.messages,
-                line.raw_bytes,
-                line.wire_bytes,
-                line.ratio(),
-                seconds(line.encode_ns),
-                seconds(line.decode_ns),
-            );
+
+    /// The counters as a flat array, to be summed over processes element by element, with wrap-around. The same build always
+    /// gives the same length.
+    #[must_use]
+    pub fn as_words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The same, to receive the sum.
+    pub fn as_words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    fn gain(&self) -> Gain {
+        let seconds = |at: usize| self.words[at].cast_signed() as f64 * 1e-9;
+        Gain { predicted_s: seconds(0), measured_s: seconds(1), raw_s: seconds(2) }
+    }
+
+    fn stats(&self) -> Stats {
+        Stats::from_words(&self.words[GAINS..])
+    }
+}
+
+/// A job, as the layer over the engine knows it.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// The program.
+    pub program: String,
+    /// Processes.
+    pub ranks: u64,
+    /// Nodes.
+    pub nodes: u64,
+    /// From the beginning of MPI to its end.
+    pub time: Duration,
+}
+
+impl JobReport {
+    /// The report on a job: the sum of all shares, and the windows of the engine at hand.
+    #[must_use]
+    pub fn new(about: &About, settings: &Settings, sum: &Share, engine: &Engine) -> Self {
+        let (stats, gain, link) = (sum.stats(), sum.gain(), engine.link());
+        let destinations = Destination::ALL.map(|to| DestinationCounts {
+            destination: to.name().into(),
+            total: counts(&stats.sent_to(to)),
+            sizes: stats
+                .sizes(to)
+                .map(|(size, line)| SizeCounts { from: size.start() as u64, counts: counts(&line) })
+                .collect(),
+        });
+        let codecs = stats.lines().map(|(kind, codec, line)| CodecCounts {
+            kind: kind.name().into(),
+            codec: codec.into(),
+            counts: counts(&line),
+        });
+        let windows = Kind::ALL.into_iter().filter_map(|kind| {
+            let (now, history) = engine.window(kind);
+            let thresholds = history.iter().chain([&now]).map(threshold).collect();
+            (now.messages > 0).then(|| Window { kind: kind.name().into(), thresholds })
+        });
+        let total = counts(&stats.total());
+        Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            job: Job {
+                program: about.program.clone(),
+                ranks: about.ranks,
+                nodes: about.nodes,
+                seconds: about.time.as_secs_f64(),
+                strategy: settings.strategy.to_string(),
+                latency_us: link.latency_us,
+                bandwidth_mb_s: link.bandwidth_mb_s,
+            },
+            total,
+            codecs: codecs.collect(),
+            destinations: destinations.into_iter().filter(|to| to.total.messages > 0).collect(),
+            windows: windows.collect(),
+            gain,
+            verdict: verdict(&total, &gain, settings),
         }
     }
-    text
+
+    /// Reads a report.
+    ///
+    /// # Errors
+    /// One line: why it is none.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let report: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if report.format != FORMAT || report.version != VERSION {
+            return Err(format!("not a file of {FORMAT}, version {VERSION}"));
+        }
+        Ok(report)
+    }
+
+    /// The report as JSON.
+    ///
+    /// # Errors
+    /// One line; there is no known cause.
+    pub fn to_json(&self) -> Result<String, String> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n").map_err(|error| error.to_string())
+    }
 }
 
-fn seconds(ns: u64) -> f64 {
-    ns as f64 * 1e-9
+impl Counts {
+    /// Raw bytes over wire bytes; 1 where nothing was sent.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        if self.wire_bytes == 0 { 1.0 } else { self.raw_bytes as f64 / self.wire_bytes as f64 }
+    }
 }
 
-/// A byte count with a decimal unit and three digits or more.
-fn bytes(n: u64) -> String {
-    match n {
-        0..10_000 => format!("{n} B"),
-        10_000..10_000_000 => format!("{:.1} kB", n as f64 / 1e3),
-        10_000_000..10_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
-        _ => format!("{:.1} GB", n as f64 / 1e9),
+fn counts(line: &Line) -> Counts {
+    Counts {
+        messages: line.messages,
+        raw_bytes: line.raw_bytes,
+        wire_bytes: line.wire_bytes,
+        encode_s: line.encode_ns as f64 * 1e-9,
+        decode_s: line.decode_ns as f64 * 1e-9,
+    }
+}
+
+fn threshold(thresholds: &Thresholds) -> Threshold {
+    let empty = thresholds.smallest >= thresholds.end;
+    Threshold {
+        messages: thresholds.messages,
+        smallest: (!empty).then_some(thresholds.smallest as u64),
+        end: (thresholds.end != usize::MAX).then_some(thresholds.end as u64),
+    }
+}
+
+fn verdict(total: &Counts, gain: &Gain, settings: &Settings) -> String {
+    if total.messages == 0 {
+        return "no message was long enough to be compressed".into();
+    }
+    let saved = (1.0 - 1.0 / total.ratio()) * 100.0;
+    let would = if settings.strategy == crate::Strategy::Measure { "would have " } else { "" };
+    let bytes =
+        if saved >= 0.5 { format!("{would}saved {saved:.0} % of bytes") } else { "saved no bytes".into() };
+    if gain.raw_s > 0.0 && gain.measured_s != 0.0 {
+        let part = gain.measured_s / gain.raw_s * 100.0;
+        format!("{bytes}; estimated {part:.0} % of communication time between nodes")
+    } else {
+        bytes
     }
 }

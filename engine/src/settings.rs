@@ -1,6 +1,10 @@
-//! Settings from the environment: the `MPRESS_*` variables.
+//! Settings from the environment (the `MPRESS_*` variables) and from a file.
 
+use crate::strategy::Strategy;
+use crate::{FLOOR, size};
 use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 /// What to print when the program ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,9 +12,9 @@ pub enum Report {
     /// Nothing.
     #[default]
     None,
-    /// The totals of the job.
+    /// The totals of the job, and what that was worth.
     Summary,
-    /// The totals, and a line for each element kind and codec.
+    /// Everything that was counted.
     Full,
 }
 
@@ -25,43 +29,93 @@ pub enum SameNode {
 }
 
 /// Everything that can be set from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
+    /// `MPRESS_STRATEGY=adaptive|guided|fixed:CODEC|off|measure`.
+    pub strategy: Strategy,
+    /// `MPRESS_HEURISTICS=DIR`: the folder with the files that `mpress calibrate` has made.
+    pub heuristics: Option<PathBuf>,
+    /// `MPRESS_GUIDE=FILE`: the record of decisions that the guided strategy reads, and that others write at the end.
+    pub guide: Option<PathBuf>,
+    /// `MPRESS_THRESHOLD=BYTES`: shorter messages are not compressed. At least [`FLOOR`].
+    pub threshold: usize,
     /// `MPRESS_REPORT=none|summary|full`.
     pub report: Report,
+    /// `MPRESS_REPORT_FILE=FILE`: where the report goes instead of standard error; as JSON if the name ends so.
+    pub report_file: Option<PathBuf>,
     /// `MPRESS_SAME_NODE=pass|compress`.
     pub same_node: SameNode,
     /// `MPRESS_THREADS=1..1024`: threads of a rank for messages of more than a MiB.
     pub threads: usize,
     /// `MPRESS_DISABLE=0|1`: pass everything through.
     pub disable: bool,
+    /// `MPRESS_DUMP_CONFIG=0|1`: print the settings in force when the program starts.
+    pub dump_config: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { report: Report::default(), same_node: SameNode::default(), threads: 1, disable: false }
+        Self {
+            strategy: Strategy::default(),
+            heuristics: None,
+            guide: None,
+            threshold: FLOOR,
+            report: Report::default(),
+            report_file: None,
+            same_node: SameNode::default(),
+            threads: 1,
+            disable: false,
+            dump_config: false,
+        }
     }
 }
 
 /// A setting that cannot be understood. `Display` gives one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// The variable is known, its value is not.
+    /// The setting is known, its value is not.
     #[error("{name}={value}: expected {expected}")]
     Value {
-        /// The variable.
-        name: &'static str,
+        /// The variable, or the file and the key in it.
+        name: String,
         /// What it is set to.
         value: String,
         /// What it may be set to.
-        expected: &'static str,
+        expected: String,
     },
-    /// A variable with our prefix that means nothing to us: most likely a slip of the pen.
-    #[error("{0}: unknown setting (known: {KNOWN})")]
-    Name(String),
+    /// A variable with our prefix, or a key in the file, that means nothing to us: most likely a slip of the pen.
+    #[error("{0}: unknown setting (known: {1})")]
+    Name(String, String),
+    /// The file cannot be read, or is none of settings.
+    #[error("{}: {why}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The guided strategy without a record.
+    #[error("MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE, a record that an earlier run has written")]
+    NoGuide,
 }
 
-const KNOWN: &str = "MPRESS_REPORT, MPRESS_SAME_NODE, MPRESS_THREADS, MPRESS_DISABLE";
+/// The keys of settings, in a file as here, as variables in capitals behind [`PREFIX`].
+const KEYS: [&str; 10] = [
+    "strategy",
+    "heuristics",
+    "guide",
+    "threshold",
+    "report",
+    "report_file",
+    "same_node",
+    "threads",
+    "disable",
+    "dump_config",
+];
+const PREFIX: &str = "MPRESS_";
+
+/// The variable that names the file of settings.
+const CONFIG: &str = "MPRESS_CONFIG";
 
 /// The most threads that a rank may have.
 const MAX_THREADS: usize = 1024;
@@ -70,52 +124,130 @@ const MAX_THREADS: usize = 1024;
 const FOREIGN: [&str; 2] = ["MPRESS_LIBDIR", "MPRESS_REQUIRE_LEVEL"];
 
 impl Settings {
-    /// Reads the settings from environment variables; those without our prefix are skipped. An empty value means
-    /// the default.
+    /// Reads the settings from the file that `MPRESS_CONFIG` names, if it does, and from the environment variables, which
+    /// go before. Variables without our prefix are skipped. An empty value means the default.
     ///
     /// # Errors
-    /// The first variable that is unknown or has a value out of its range.
+    /// The first setting that is unknown or has a value out of its range; a file that cannot be read.
     pub fn from_vars(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Self, SettingsError> {
+        let vars: Vec<_> = vars
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value)))
+            .filter(|(name, value)| name.starts_with(PREFIX) && !value.is_empty())
+            .collect();
         let mut settings = Self::default();
-        for (name, value) in vars {
-            let Some(name) = name.to_str().filter(|n| n.starts_with("MPRESS_")) else { continue };
-            let value = value.to_string_lossy();
-            if value.is_empty() || FOREIGN.contains(&name) || name.starts_with("MPRESS_TEST_") {
+        if let Some((_, file)) = vars.iter().find(|(name, _)| name == CONFIG) {
+            settings.read(Path::new(file))?;
+        }
+        for (name, value) in &vars {
+            if name == CONFIG || FOREIGN.contains(&&**name) || name.starts_with("MPRESS_TEST_") {
                 continue;
             }
-            let wrong =
-                |name, expected| SettingsError::Value { name, value: value.clone().into_owned(), expected };
-            match name {
-                "MPRESS_REPORT" => {
-                    settings.report = match &*value {
-                        "none" => Report::None,
-                        "summary" => Report::Summary,
-                        "full" => Report::Full,
-                        _ => return Err(wrong("MPRESS_REPORT", "none, summary or full")),
-                    }
-                }
-                "MPRESS_SAME_NODE" => {
-                    settings.same_node = match &*value {
-                        "pass" => SameNode::Pass,
-                        "compress" => SameNode::Compress,
-                        _ => return Err(wrong("MPRESS_SAME_NODE", "pass or compress")),
-                    }
-                }
-                "MPRESS_THREADS" => {
-                    let threads = value.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
-                    settings.threads = threads.ok_or(wrong("MPRESS_THREADS", "a number from 1 to 1024"))?;
-                }
-                "MPRESS_DISABLE" => {
-                    settings.disable = match &*value {
-                        "0" => false,
-                        "1" => true,
-                        _ => return Err(wrong("MPRESS_DISABLE", "0 or 1")),
-                    }
-                }
-                _ => return Err(SettingsError::Name(name.to_owned())),
-            }
+            let key = KEYS.into_iter().find(|key| variable(key) == *name);
+            let known = || format!("{CONFIG}, {}", KEYS.map(variable).join(", "));
+            let key = key.ok_or_else(|| SettingsError::Name(name.clone(), known()))?;
+            settings.set(key, name, &value.to_string_lossy())?;
+        }
+        if settings.strategy == Strategy::Guided && settings.guide.is_none() {
+            return Err(SettingsError::NoGuide);
         }
         Ok(settings)
+    }
+
+    /// Takes over what a file of settings says.
+    fn read(&mut self, file: &Path) -> Result<(), SettingsError> {
+        let wrong = |why: String| SettingsError::File { file: file.to_owned(), why };
+        let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+        let table: toml::Table =
+            text.parse().map_err(|error: toml::de::Error| wrong(crate::toml_error(&text, &error)))?;
+        for (name, value) in &table {
+            let place = format!("{}: {name}", file.display());
+            let key = KEYS.into_iter().find(|key| key == name);
+            let key = key.ok_or_else(|| SettingsError::Name(place.clone(), KEYS.join(", ")))?;
+            let value = match value {
+                toml::Value::String(text) => text.clone(),
+                toml::Value::Boolean(yes) => u8::from(*yes).to_string(),
+                other => other.to_string(),
+            };
+            self.set(key, &place, &value)?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, key: &str, name: &str, value: &str) -> Result<(), SettingsError> {
+        let wrong =
+            |expected: String| SettingsError::Value { name: name.into(), value: value.into(), expected };
+        let pick = |choices: &[&str]| {
+            let at = choices.iter().position(|choice| *choice == value);
+            at.ok_or_else(|| wrong(alternatives(choices)))
+        };
+        match key {
+            "strategy" => {
+                self.strategy =
+                    value.parse().map_err(|error: crate::StrategyError| wrong(error.to_string()))?;
+            }
+            "heuristics" => self.heuristics = Some(value.into()),
+            "guide" => self.guide = Some(value.into()),
+            "threshold" => {
+                let bytes = size::parse(value).filter(|bytes| *bytes >= FLOOR);
+                self.threshold =
+                    bytes.ok_or_else(|| wrong(format!("bytes from {FLOOR} on, such as 4096 or 16KiB")))?;
+            }
+            "report" => {
+                self.report =
+                    [Report::None, Report::Summary, Report::Full][pick(&["none", "summary", "full"])?];
+            }
+            "report_file" => self.report_file = Some(value.into()),
+            "same_node" => {
+                self.same_node = [SameNode::Pass, SameNode::Compress][pick(&["pass", "compress"])?]
+            }
+            "threads" => {
+                let threads = value.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+                self.threads = threads.ok_or_else(|| wrong(format!("a number from 1 to {MAX_THREADS}")))?;
+            }
+            "disable" => self.disable = pick(&["0", "1"])? == 1,
+            _ => self.dump_config = pick(&["0", "1"])? == 1,
+        }
+        Ok(())
+    }
+
+    /// The settings in the form of a file of settings.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        let mut line = |key: &str, value: Option<String>| {
+            // Writing to a String cannot fail.
+            let _ = match value {
+                Some(value) => writeln!(text, "{key} = {value}"),
+                None => writeln!(text, "# {key} is not set"),
+            };
+        };
+        let quoted = |value: &str| toml::Value::String(value.to_owned()).to_string();
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| quoted(&path.to_string_lossy()));
+        line("strategy", Some(quoted(&self.strategy.to_string())));
+        line("heuristics", path(&self.heuristics));
+        line("guide", path(&self.guide));
+        line("threshold", Some(self.threshold.to_string()));
+        line("report", Some(quoted(["none", "summary", "full"][self.report as usize])));
+        line("report_file", path(&self.report_file));
+        line("same_node", Some(quoted(["pass", "compress"][self.same_node as usize])));
+        line("threads", Some(self.threads.to_string()));
+        line("disable", Some(self.disable.to_string()));
+        line("dump_config", Some(self.dump_config.to_string()));
+        text
+    }
+}
+
+/// The environment variable of a setting.
+fn variable(key: &str) -> String {
+    format!("{PREFIX}{}", key.to_uppercase())
+}
+
+/// `a, b or c`.
+fn alternatives(choices: &[&str]) -> String {
+    match choices {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => choices.concat(),
     }
 }
 
@@ -127,19 +259,57 @@ mod tests {
         Settings::from_vars(vars.iter().map(|(n, v)| (n.into(), v.into())))
     }
 
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        file
+    }
+
     #[test]
     fn defaults_and_values() {
         assert_eq!(from(&[("HOME", "/"), ("MPRESS_LIBDIR", "x")]), Ok(Settings::default()));
+        let all = Settings {
+            strategy: "fixed:dfcm".parse().unwrap(),
+            heuristics: Some("/h".into()),
+            guide: Some("g".into()),
+            threshold: 16 << 10,
+            report: Report::Full,
+            report_file: Some("r.json".into()),
+            same_node: SameNode::Compress,
+            threads: 4,
+            disable: true,
+            dump_config: true,
+        };
         assert_eq!(
             from(&[
+                ("MPRESS_STRATEGY", "fixed:dfcm"),
+                ("MPRESS_HEURISTICS", "/h"),
+                ("MPRESS_GUIDE", "g"),
+                ("MPRESS_THRESHOLD", "16KiB"),
                 ("MPRESS_REPORT", "full"),
+                ("MPRESS_REPORT_FILE", "r.json"),
                 ("MPRESS_SAME_NODE", "compress"),
                 ("MPRESS_THREADS", "4"),
-                ("MPRESS_DISABLE", "1")
+                ("MPRESS_DISABLE", "1"),
+                ("MPRESS_DUMP_CONFIG", "1"),
             ]),
-            Ok(Settings { report: Report::Full, same_node: SameNode::Compress, threads: 4, disable: true })
+            Ok(all.clone())
         );
         assert_eq!(from(&[("MPRESS_REPORT", "")]), Ok(Settings::default()), "empty means default");
+        let dumped = file(&all.to_toml());
+        assert_eq!(
+            from(&[("MPRESS_CONFIG", dumped.path().to_str().unwrap())]),
+            Ok(all),
+            "what is dumped is read"
+        );
+    }
+
+    #[test]
+    fn the_environment_goes_before_the_file() {
+        let config = file("strategy = \"off\"\nthreads = 3\ndisable = false\n");
+        let path = config.path().to_str().unwrap();
+        let settings = from(&[("MPRESS_CONFIG", path), ("MPRESS_STRATEGY", "measure")]).unwrap();
+        assert_eq!((settings.strategy, settings.threads), (Strategy::Measure, 3));
     }
 
     #[test]
@@ -150,12 +320,37 @@ mod tests {
             (("MPRESS_THREADS", "0"), "MPRESS_THREADS=0: expected a number from 1 to 1024"),
             (("MPRESS_THREADS", "two"), "MPRESS_THREADS=two: expected a number from 1 to 1024"),
             (
+                ("MPRESS_THRESHOLD", "100"),
+                "MPRESS_THRESHOLD=100: expected bytes from 1024 on, such as 4096 or 16KiB",
+            ),
+            (
+                ("MPRESS_STRATEGY", "best"),
+                "MPRESS_STRATEGY=best: expected adaptive, guided, fixed:CODEC, off or measure",
+            ),
+            (
+                ("MPRESS_STRATEGY", "guided"),
+                "MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE, a record that an earlier run has written",
+            ),
+            (("MPRESS_CONFIG", "/none/x"), "/none/x: No such file or directory (os error 2)"),
+            (
                 ("MPRESS_REPROT", "full"),
-                "MPRESS_REPROT: unknown setting (known: MPRESS_REPORT, MPRESS_SAME_NODE, MPRESS_THREADS, \
-                 MPRESS_DISABLE)",
+                "MPRESS_REPROT: unknown setting (known: MPRESS_CONFIG, MPRESS_STRATEGY, MPRESS_HEURISTICS, \
+                 MPRESS_GUIDE, MPRESS_THRESHOLD, MPRESS_REPORT, MPRESS_REPORT_FILE, MPRESS_SAME_NODE, \
+                 MPRESS_THREADS, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
             ),
         ] {
             assert_eq!(from(&[vars]).unwrap_err().to_string(), line);
+        }
+        for (text, part) in [
+            ("threads = 0", "threads=0: expected a number"),
+            ("treads = 1", "treads: unknown setting"),
+            ("threads = [1]", "threads=[1]: expected"),
+            ("threads 1", "line 1: "),
+            ("a\0", "line 1: "),
+        ] {
+            let config = file(text);
+            let error = from(&[("MPRESS_CONFIG", config.path().to_str().unwrap())]).unwrap_err().to_string();
+            assert!(error.contains(part) && error.lines().count() == 1, "{text}: {error}");
         }
     }
 }

@@ -1,47 +1,79 @@
-//! Counters per element kind and codec.
+//! What is counted of messages: by element kind and codec, by destination and by length.
 
-use crate::codecs;
+use crate::codecs::{self, Codec};
+use crate::engine::Destination;
 use mpress_codec::{CodecId, Kind};
+use mpress_selector::SizeClass;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What is counted for one kind and codec. The first three and the encode time are the sender's, the decode time is the
-/// receiver's.
-const FIELDS: usize = 5;
+/// What is counted of one sort of messages. The first four are the sender's, the others the receiver's.
+const FIELDS: usize = 7;
 const MESSAGES: usize = 0;
 const RAW_BYTES: usize = 1;
 const WIRE_BYTES: usize = 2;
 const ENCODE_NS: usize = 3;
-const DECODE_NS: usize = 4;
+const DECODED: usize = 4;
+const DECODED_BYTES: usize = 5;
+const DECODE_NS: usize = 6;
 
-const CELLS: usize = Kind::ALL.len() * codecs::COUNT;
+/// Sorts of messages: a kind and codec for a destination, and a size class for a destination.
+const BY_CODEC: usize = Kind::ALL.len() * codecs::COUNT * Destination::ALL.len();
+const BY_SIZE: usize = SizeClass::COUNT * Destination::ALL.len();
+
+const WORDS: usize = (BY_CODEC + BY_SIZE) * FIELDS;
 
 /// Counters that all threads add to.
 pub(crate) struct Counters {
-    words: [AtomicU64; CELLS * FIELDS],
+    words: Box<[AtomicU64]>,
 }
 
 impl Default for Counters {
     fn default() -> Self {
-        Self { words: std::array::from_fn(|_| AtomicU64::new(0)) }
+        Self { words: (0..WORDS).map(|_| AtomicU64::new(0)).collect() }
     }
 }
 
-fn cell(kind: Kind, codec: CodecId) -> usize {
-    (kind as usize * codecs::COUNT + codecs::index(codec).unwrap_or(0)) * FIELDS
+/// Where the counters of a kind and codec begin.
+fn by_codec(kind: Kind, codec: Option<Codec>, to: Destination) -> usize {
+    let row = codec.map_or(0, Codec::index);
+    ((kind as usize * codecs::COUNT + row) * Destination::ALL.len() + to as usize) * FIELDS
+}
+
+/// Where the counters of a size class begin.
+fn by_size(size: SizeClass, to: Destination) -> usize {
+    (BY_CODEC + size.index() * Destination::ALL.len() + to as usize) * FIELDS
 }
 
 impl Counters {
-    pub(crate) fn sent(&self, kind: Kind, codec: CodecId, raw: usize, wire: usize, time: Duration) {
-        let at = cell(kind, codec);
-        self.words[at + MESSAGES].fetch_add(1, Relaxed);
-        self.words[at + RAW_BYTES].fetch_add(raw as u64, Relaxed);
-        self.words[at + WIRE_BYTES].fetch_add(wire as u64, Relaxed);
-        self.words[at + ENCODE_NS].fetch_add(nanoseconds(time), Relaxed);
+    pub(crate) fn sent(
+        &self,
+        kind: Kind,
+        codec: Option<Codec>,
+        to: Destination,
+        raw: usize,
+        wire: usize,
+        time: Duration,
+    ) {
+        for at in [by_codec(kind, codec, to), by_size(SizeClass::of(raw), to)] {
+            self.words[at + MESSAGES].fetch_add(1, Relaxed);
+            self.words[at + RAW_BYTES].fetch_add(raw as u64, Relaxed);
+            self.words[at + WIRE_BYTES].fetch_add(wire as u64, Relaxed);
+            self.words[at + ENCODE_NS].fetch_add(nanoseconds(time), Relaxed);
+        }
     }
 
-    pub(crate) fn received(&self, kind: Kind, codec: CodecId, time: Duration) {
-        self.words[cell(kind, codec) + DECODE_NS].fetch_add(nanoseconds(time), Relaxed);
+    /// Time of encoding of which nothing was sent.
+    pub(crate) fn tried(&self, kind: Kind, codec: Codec, to: Destination, time: Duration) {
+        self.words[by_codec(kind, Some(codec), to) + ENCODE_NS].fetch_add(nanoseconds(time), Relaxed);
+    }
+
+    /// A received message. Whence is not known, nor with what setting its codec was used: it counts for the first.
+    pub(crate) fn received(&self, kind: Kind, id: CodecId, raw: usize, time: Duration) {
+        let at = by_codec(kind, codecs::reader(id), Destination::OtherNode);
+        self.words[at + DECODED].fetch_add(1, Relaxed);
+        self.words[at + DECODED_BYTES].fetch_add(raw as u64, Relaxed);
+        self.words[at + DECODE_NS].fetch_add(nanoseconds(time), Relaxed);
     }
 
     pub(crate) fn snapshot(&self) -> Stats {
@@ -59,7 +91,7 @@ pub struct Stats {
     words: Vec<u64>,
 }
 
-/// One line of a report.
+/// What was counted of one sort of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     /// Messages sent in frames.
@@ -70,6 +102,10 @@ pub struct Line {
     pub wire_bytes: u64,
     /// Nanoseconds spent encoding, trials that ended raw included.
     pub encode_ns: u64,
+    /// Messages received in frames. All settings of a codec count for its first.
+    pub decoded: u64,
+    /// Their bytes as the program got them.
+    pub decoded_bytes: u64,
     /// Nanoseconds spent decoding.
     pub decode_ns: u64,
 }
@@ -81,52 +117,89 @@ impl Line {
         if self.wire_bytes == 0 { 1.0 } else { self.raw_bytes as f64 / self.wire_bytes as f64 }
     }
 
-    fn add(&mut self, other: Self) {
-        self.messages += other.messages;
-        self.raw_bytes += other.raw_bytes;
-        self.wire_bytes += other.wire_bytes;
-        self.encode_ns += other.encode_ns;
-        self.decode_ns += other.decode_ns;
+    fn of(words: &[u64]) -> Self {
+        Self {
+            messages: words[MESSAGES],
+            raw_bytes: words[RAW_BYTES],
+            wire_bytes: words[WIRE_BYTES],
+            encode_ns: words[ENCODE_NS],
+            decoded: words[DECODED],
+            decoded_bytes: words[DECODED_BYTES],
+            decode_ns: words[DECODE_NS],
+        }
+    }
+
+    fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl std::ops::Add for Line {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            messages: self.messages + other.messages,
+            raw_bytes: self.raw_bytes + other.raw_bytes,
+            wire_bytes: self.wire_bytes + other.wire_bytes,
+            encode_ns: self.encode_ns + other.encode_ns,
+            decoded: self.decoded + other.decoded,
+            decoded_bytes: self.decoded_bytes + other.decoded_bytes,
+            decode_ns: self.decode_ns + other.decode_ns,
+        }
+    }
+}
+
+impl std::iter::Sum for Line {
+    fn sum<I: Iterator<Item = Self>>(lines: I) -> Self {
+        lines.fold(Self::default(), |sum, line| sum + line)
     }
 }
 
 impl Stats {
-    /// The counters as a flat array, to be summed over processes element by element. The same build always gives
-    /// the same length.
-    #[must_use]
-    pub fn as_words(&self) -> &[u64] {
+    /// From what [`as_words`](Self::as_words) gave, or a sum of such.
+    pub(crate) fn from_words(words: &[u64]) -> Self {
+        Self { words: words.to_vec() }
+    }
+
+    /// The counters as a flat array. The same build always gives the same length.
+    pub(crate) fn as_words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The same, to receive the sum.
-    pub fn as_words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
+    fn at(&self, at: usize) -> Line {
+        Line::of(&self.words[at..at + FIELDS])
     }
 
-    /// Kind by kind and codec by codec, the lines that are not all zero.
+    /// Kind by kind and codec by codec, `raw` included, the lines that are not all zero.
     pub fn lines(&self) -> impl Iterator<Item = (Kind, &'static str, Line)> + '_ {
+        let rows = || std::iter::once(None).chain((1..codecs::COUNT).map(Codec::at));
         Kind::ALL
             .into_iter()
-            .flat_map(|kind| codecs::names().map(move |name| (kind, name)))
-            .zip(self.words.chunks_exact(FIELDS))
-            .map(|((kind, name), w)| {
-                let line = Line {
-                    messages: w[MESSAGES],
-                    raw_bytes: w[RAW_BYTES],
-                    wire_bytes: w[WIRE_BYTES],
-                    encode_ns: w[ENCODE_NS],
-                    decode_ns: w[DECODE_NS],
-                };
-                (kind, name, line)
+            .flat_map(move |kind| rows().map(move |codec| (kind, codec)))
+            .map(|(kind, codec)| {
+                let line = Destination::ALL.map(|to| self.at(by_codec(kind, codec, to))).into_iter().sum();
+                (kind, codec.map_or("raw", Codec::name), line)
             })
-            .filter(|(_, _, line)| *line != Line::default())
+            .filter(|(_, _, line): &(_, _, Line)| !line.is_zero())
+    }
+
+    /// By length, the messages sent to a destination, the shortest first; lines that are all zero are left out.
+    pub fn sizes(&self, to: Destination) -> impl Iterator<Item = (SizeClass, Line)> + '_ {
+        SizeClass::all()
+            .map(move |size| (size, self.at(by_size(size, to))))
+            .filter(|(_, line)| !line.is_zero())
+    }
+
+    /// Everything sent to a destination.
+    #[must_use]
+    pub fn sent_to(&self, to: Destination) -> Line {
+        self.sizes(to).map(|(_, line)| line).sum()
     }
 
     /// The sum of all lines.
     #[must_use]
     pub fn total(&self) -> Line {
-        let mut total = Line::default();
-        self.lines().for_each(|(_, _, line)| total.add(line));
-        total
+        self.lines().map(|(_, _, line)| line).sum()
     }
 }

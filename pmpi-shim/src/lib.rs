@@ -5,11 +5,15 @@
 //!
 //! Data flows one way through the modules: `table` (the exported calls) calls the handlers (`send`, `recv`, `sendrecv`,
 //! `probe`, `matched`, `persistent`, `complete`), which use `wire` (a message on its way out), `posted` and `stash` (on
-//! their way in) and `requests` (what is under way), over `peers`, `span` and `sys`. `startup` makes the shared `state`.
+//! their way in) and `requests` (what is under way), over `peers`, `span` and `sys`. `startup` makes the shared `state`,
+//! for which `network` is measured; `finish` reports. `info` are strategies of single communicators.
 
 mod complete;
 mod deliver;
+mod finish;
+mod info;
 mod matched;
+mod network;
 mod orphans;
 mod peers;
 mod persistent;

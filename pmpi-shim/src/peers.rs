@@ -3,6 +3,7 @@
 use crate::state::{Handle, Shim};
 use crate::sys::*;
 use mpress::{FLOOR, SameNode};
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -27,6 +28,20 @@ impl World {
     /// Whether there is anyone to exchange frames with.
     pub(crate) fn frames_any(&self) -> bool {
         (0..self.nodes.len()).any(|rank| c_int::try_from(rank).is_ok_and(|rank| self.frames(rank)))
+    }
+
+    /// How many nodes there are.
+    pub(crate) fn count(&self) -> usize {
+        self.by_node().len()
+    }
+
+    /// The ranks of each node, in their order.
+    pub(crate) fn by_node(&self) -> Vec<Vec<c_int>> {
+        let mut nodes = BTreeMap::<c_int, Vec<c_int>>::new();
+        for (rank, node) in (0..).zip(&self.nodes) {
+            nodes.entry(*node).or_default().push(rank);
+        }
+        nodes.into_values().collect()
     }
 
     /// Whether `rank` of the world runs on another node than this process.

@@ -1,30 +1,29 @@
-//! The beginning and the end: the handshake after `MPI_Init`, the report in `MPI_Finalize`.
+//! The beginning: the handshake after `MPI_Init`.
 //!
 //! Frames are used only if every rank of the world said the same in the handshake: same version, same floor, same codecs,
 //! same settings. A rank whose settings are wrong says nothing valid, so then all pass through.
 
+use crate::finish::{self, Job};
 use crate::peers::{self, World};
 use crate::span::Kinds;
 use crate::state::{self, Shim, raise};
 use crate::sys::*;
 use crate::table::real;
-use mpress::{Engine, FLOOR, Report, SameNode, Settings, SettingsError, Stats, report};
-use std::ffi::{c_int, c_void};
+use crate::{info, network};
+use mpress::{Engine, FLOOR, Knowledge, Record, SameNode, Settings, SettingsError, Strategy};
+use std::ffi::c_int;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ptr;
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// How long the handshake waits for the other ranks. They all come out of `MPI_Init` at about the same time; one that
 /// does not answer runs without the shim.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Set once the ranks have agreed: what to print in the end.
-static REPORT: OnceLock<Report> = OnceLock::new();
-
 /// After the MPI's own initialisation, which returned `code`.
 pub(crate) fn after_init(code: c_int) -> c_int {
-    if code != SUCCESS || REPORT.get().is_some() {
+    if code != SUCCESS || finish::is_expected() {
         return code;
     }
     match start() {
@@ -48,15 +47,54 @@ fn start() -> Result<(), c_int> {
         return Ok(());
     }
     let Ok(settings) = settings else { return Ok(()) };
+    if settings.dump_config && rank == 0 {
+        eprint!("{}", settings.to_toml());
+    }
     if settings.disable {
         return Ok(());
     }
     let world = find_nodes(rank, size, settings.same_node)?;
+    let nodes = world.count();
     if world.frames_any() {
-        state::activate(prepare(world, &settings)?);
+        let shim = prepare(world, &settings)?;
+        state::activate(shim);
     }
-    let _ = REPORT.set(settings.report);
+    finish::expect(Job { settings, start: Instant::now(), ranks: size, nodes });
     be_called_at_the_end()
+}
+
+/// The engine, with all that is known before the first message. What of that cannot be read is said once.
+fn make_engine(world: &World, settings: &Settings) -> Result<Engine, c_int> {
+    let say = |line: &dyn std::fmt::Display| {
+        if world.rank == 0 {
+            eprintln!("mpress: {line}");
+        }
+    };
+    let knowledge = settings.heuristics.as_deref().map_or_else(Knowledge::default, |folder| {
+        let (knowledge, errors) = Knowledge::read(folder);
+        errors.iter().for_each(|error| say(error));
+        knowledge
+    });
+    let mut settings = settings.clone();
+    let record = match &settings.guide {
+        Some(file) if settings.strategy == Strategy::Guided => Record::read(file).map_or_else(
+            |error| {
+                say(&format!("{error}; the adaptive strategy is used"));
+                settings.strategy = Strategy::Adaptive;
+                None
+            },
+            Some,
+        ),
+        _ => None,
+    };
+    let engine = Engine::new(&settings, &knowledge, record.as_ref());
+    if matches!(settings.strategy, Strategy::Adaptive | Strategy::Measure)
+        && !knowledge.links_measured
+        && let Some(link) = network::measure(world)?
+    {
+        engine.set_link(link);
+    }
+    Ok(engine)
 }
 
 /// `MPI_Finalize` begins by deleting the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the
@@ -65,7 +103,12 @@ fn be_called_at_the_end() -> Result<(), c_int> {
     let mut keyval = KEYVAL_INVALID;
     // SAFETY: callbacks of the right kind, and a place for the key. The attribute keeps the freed key alive.
     unsafe {
-        ok(PMPI_Comm_create_keyval(Some(peers::not_copied), Some(finish), &raw mut keyval, ptr::null_mut()))?;
+        ok(PMPI_Comm_create_keyval(
+            Some(peers::not_copied),
+            Some(finish::finish),
+            &raw mut keyval,
+            ptr::null_mut(),
+        ))?;
         ok(PMPI_Comm_set_attr(COMM_SELF, keyval, ptr::null_mut()))?;
         ok(PMPI_Comm_free_keyval(&raw mut keyval))
     }
@@ -125,7 +168,7 @@ fn agreement(settings: &Settings) -> u64 {
 }
 
 /// Finds out who shares memory with whom.
-fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Result<World, c_int> {
+pub(crate) fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Result<World, c_int> {
     let mut node = COMM_NULL;
     let mut keyval = KEYVAL_INVALID;
     // SAFETY: collective calls over the world, which every rank makes since all have agreed; places for the answers.
@@ -176,8 +219,10 @@ fn prepare(world: World, settings: &Settings) -> Result<Shim, c_int> {
         ))?;
         ok(PMPI_Query_thread(&raw mut level))?;
     }
+    let engine = make_engine(&world, settings)?;
     Ok(Shim {
-        engine: Engine::new(settings.same_node).with_threads(settings.threads),
+        engine,
+        strategies: info::Strategies::new()?,
         world,
         kinds: Kinds::new(),
         own_comm: own,
@@ -190,53 +235,4 @@ fn prepare(world: World, settings: &Settings) -> Result<Shim, c_int> {
         multiple: level == THREAD_MULTIPLE,
         damaged,
     })
-}
-
-/// The end of the job; the MPI is still whole.
-unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
-    let shim = state::shared();
-    if let Some(shim) = shim {
-        shim.orphans.wait(shim);
-    }
-    if let Some(&report) = REPORT.get().filter(|&&report| report != Report::None) {
-        print_report(shim, report);
-    }
-    state::deactivate();
-    if let Some(shim) = shim {
-        let (mut own, mut group, mut gibibyte, mut keyval) =
-            (shim.own_comm, shim.world.group, shim.gibibyte, shim.world.keyval);
-        // SAFETY: handles of ours that nothing uses any more. Attributes under the key keep it alive as long as they live.
-        unsafe {
-            PMPI_Type_free(&raw mut gibibyte);
-            PMPI_Comm_free_keyval(&raw mut keyval);
-            PMPI_Comm_free(&raw mut own);
-            PMPI_Group_free(&raw mut group);
-        }
-    }
-    SUCCESS
-}
-
-/// Sums the counters of all ranks and prints them on rank 0.
-fn print_report(shim: Option<&Shim>, how: Report) {
-    let stats = shim.map_or_else(|| Engine::default().stats(), |shim| shim.engine.stats());
-    let mut sum: Stats = stats.clone();
-    let (mut rank, mut size) = (0, 0);
-    let count = c_int::try_from(stats.as_words().len()).unwrap_or(0);
-    // SAFETY: two arrays of `count` numbers; every rank has the same report setting, so all take part.
-    let code = unsafe {
-        PMPI_Comm_rank(COMM_WORLD, &raw mut rank);
-        PMPI_Comm_size(COMM_WORLD, &raw mut size);
-        PMPI_Reduce(
-            stats.as_words().as_ptr().cast(),
-            sum.as_words_mut().as_mut_ptr().cast(),
-            count,
-            UINT64,
-            SUM,
-            0,
-            COMM_WORLD,
-        )
-    };
-    if code == SUCCESS && rank == 0 {
-        eprint!("{}", report::text(&sum, usize::try_from(size).unwrap_or(0), how));
-    }
 }

@@ -1,5 +1,6 @@
 //! The shared state of the shim, and the guard against wrapping calls that the MPI makes itself.
 
+use crate::info::Strategies;
 use crate::orphans::Orphans;
 use crate::peers::World;
 use crate::requests::Requests;
@@ -17,6 +18,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 pub(crate) struct Shim {
     pub(crate) engine: Engine,
     pub(crate) world: World,
+    pub(crate) strategies: Strategies,
     pub(crate) kinds: Kinds,
     /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. It returns errors.
     pub(crate) own_comm: MPI_Comm,

@@ -16,7 +16,7 @@ use crate::send::Mode::{Buffered, Ready, Standard, Synchronous};
 use crate::span::{Envelope, Span};
 use crate::state::{self, Depth};
 use crate::sys::*;
-use crate::{complete, matched, orphans, persistent, probe, recv, send, sendrecv};
+use crate::{complete, info, matched, orphans, persistent, probe, recv, send, sendrecv};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -334,6 +334,10 @@ table! {
         MPI_Cancel / PMPI_Cancel (request: *mut MPI_Request) => |shim, pass| complete::cancel(shim, request, pass);
         MPI_Request_free / PMPI_Request_free (request: *mut MPI_Request)
             => |shim, pass| complete::free(shim, request, pass);
+        MPI_Comm_set_info / PMPI_Comm_set_info (comm: MPI_Comm, info: MPI_Info)
+            => |shim, pass| info::given(shim, comm, info, pass());
+        MPI_Comm_dup_with_info / PMPI_Comm_dup_with_info (comm: MPI_Comm, info: MPI_Info, new: *mut MPI_Comm)
+            => |shim, pass| { let code = pass(); info::given(shim, if code == SUCCESS { *new } else { COMM_NULL }, info, code) };
         MPI_Buffer_detach / PMPI_Buffer_detach (buffer: *mut c_void, size: *mut c_int)
             => |shim, pass| orphans::before_detach(shim, pass);
         #[cfg(mpi_large_count)]

@@ -75,11 +75,12 @@ impl Shim {
         let to =
             if self.world.other_node(world_rank) { Destination::OtherNode } else { Destination::SameNode };
         let span = &message.span;
+        let strategy = self.strategies.of(message.comm);
         match self.layout(span) {
             Layout::Contiguous(kind) => {
                 // SAFETY: contiguous elements of `len` bytes, which the program lends until the send completes.
                 let raw = unsafe { slice::from_raw_parts(span.ptr.cast::<u8>(), len) };
-                match self.engine.encode(raw, kind, to).ok_or(ERR_OTHER)? {
+                match self.engine.encode_by(strategy, raw, kind, to).ok_or(ERR_OTHER)? {
                     Frame::Packed(buffer) => Wire::whole(self, buffer),
                     Frame::Raw(header) => {
                         let copy = if detached || !RAW_IN_TWO_PARTS {
@@ -105,7 +106,11 @@ impl Shim {
                 buffer.set_len(HEADER_LEN + len);
                 // SAFETY: the caller vouches for the span.
                 unsafe { self.gather(span, &mut buffer[HEADER_LEN..])? };
-                match self.engine.encode(&buffer[HEADER_LEN..], Kind::Other, to).ok_or(ERR_OTHER)? {
+                match self
+                    .engine
+                    .encode_by(strategy, &buffer[HEADER_LEN..], Kind::Other, to)
+                    .ok_or(ERR_OTHER)?
+                {
                     Frame::Packed(packed) => Wire::whole(self, packed),
                     Frame::Raw(header) => {
                         buffer[..HEADER_LEN].copy_from_slice(&header);

@@ -35,7 +35,7 @@ fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Wri
 }
 
 fn compressing<'a>(job: &Plan<'a>) -> Plan<'a> {
-    job.shimmed().env("MPRESS_SAME_NODE", "compress")
+    job.shimmed().env("MPRESS_SAME_NODE", "compress").env("MPRESS_STRATEGY", "fixed:diffpack-balanced")
 }
 
 /// A test that compares nothing but passed messages would pass as well: this many went in frames, and got smaller.
@@ -137,11 +137,68 @@ fn a_wrong_setting_is_one_line_and_changes_nothing() {
     for (name, value, line) in [
         ("MPRESS_REPORT", "loud", "MPRESS_REPORT=loud: expected none, summary or full"),
         ("MPRESS_REPROT", "full", "MPRESS_REPROT: unknown setting"),
+        (
+            "MPRESS_STRATEGY",
+            "best",
+            "MPRESS_STRATEGY=best: expected adaptive, guided, fixed:CODEC, off or measure",
+        ),
+        ("MPRESS_CONFIG", "/none/mpress.toml", "/none/mpress.toml: No such file"),
     ] {
         let with = compressing(&job).env(name, value).run(name);
         assert_same(&without, &with);
         let lines = with.shim_lines().unwrap();
         assert!(lines.len() == 1 && lines[0].contains(line), "{lines:?}");
+    }
+}
+
+/// What is wrong with these does not keep messages from being compressed.
+#[test]
+fn a_file_that_cannot_be_used_is_one_line_and_the_program_runs_on() {
+    let Some(rig) = Rig::new("unusable") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]);
+    let without = job.run("without");
+    let summary = compressing(&job).env("MPRESS_REPORT", "summary");
+    for (name, value, line) in [
+        ("MPRESS_HEURISTICS", "/dev", "/dev/network.toml: "),
+        ("MPRESS_REPORT_FILE", "/none/report.json", "/none/report.json: No such file"),
+    ] {
+        let with = summary.env(name, value).run(name);
+        assert_same(&without, &with);
+        assert!(with.shim_lines().unwrap().iter().any(|said| said.contains(line)), "{:?}", with.shim_lines());
+        assert_framed(&with, 10);
+    }
+    let guided = summary.env("MPRESS_STRATEGY", "guided").env("MPRESS_GUIDE", "/none/guide").run("guided");
+    assert_same(&without, &guided);
+    let lines = guided.shim_lines().unwrap();
+    assert!(lines.iter().any(|line| line.contains("/none/guide: No such file")), "{lines:?}");
+}
+
+#[test]
+fn a_run_is_recorded_and_replayed() {
+    let Some(rig) = Rig::new("guided") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]);
+    let without = job.run("without");
+    let guide = rig.folder().join("guide.toml");
+    let json = rig.folder().join("report.json");
+    let guided = compressing(&job).env("MPRESS_GUIDE", guide.to_str().unwrap());
+    assert_same(&without, &guided.env("MPRESS_STRATEGY", "adaptive").run("record"));
+    assert!(std::fs::read_to_string(&guide).unwrap().contains("[[decision]]"));
+    let replay = guided.env("MPRESS_STRATEGY", "guided").env("MPRESS_REPORT_FILE", json.to_str().unwrap());
+    assert_same(&without, &replay.run("replay"));
+    let report = std::fs::read_to_string(&json).unwrap();
+    assert!(report.contains("\"strategy\": \"guided\""), "{report}");
+}
+
+#[test]
+fn a_communicator_may_have_a_strategy_of_its_own() {
+    let Some(rig) = Rig::new("info") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["info"]);
+    let without = job.run("without");
+    let with = compressing(&job).env("MPRESS_STRATEGY", "off").env("MPRESS_REPORT", "full").run("with");
+    assert_same(&without, &with);
+    let lines = with.shim_lines().unwrap().join("\n");
+    for word in ["dfcm ", "diffpack-ratio ", "mpress_strategy=best: expected adaptive"] {
+        assert!(lines.contains(word), "no {word} in {lines}");
     }
 }
 
@@ -189,10 +246,10 @@ fn the_report_is_what_was_asked_for() {
     };
     assert_eq!(lines_of("none"), Vec::<String>::new());
     let summary = lines_of("summary");
-    assert_eq!(summary.len(), 1, "{summary:?}");
+    assert_eq!(summary.len(), 2, "{summary:?}");
     assert!(summary[0].starts_with("mpress: ") && summary[0].contains("over 2 ranks"), "{summary:?}");
     let full = lines_of("full");
-    assert!(full.len() > 3, "{full:?}");
+    assert!(full.len() > 10, "{full:?}");
     for word in ["f64", "diffpack", "raw", "f32"] {
         assert!(full.iter().skip(2).any(|line| line.contains(word)), "no {word} in {full:#?}");
     }

@@ -199,3 +199,27 @@ void freed_communicators(void)
     memory_free(&m);
   }
 }
+
+/* Strategies of single communicators. To an MPI without the shim they are hints that it does not know. */
+void info_strategies(void)
+{
+  static const char *const strategies[] = {"fixed:dfcm", "fixed:diffpack-ratio", "off", "best"};
+  for (int i = 0; i < 4; i++) {
+    MPI_Info info;
+    MPI_Comm comm, again;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpress_strategy", strategies[i]);
+    if (i % 2) {
+      MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+      note_code(MPI_Comm_set_info(comm, info));
+    } else {
+      note_code(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
+    }
+    MPI_Info_free(&info);
+    ring_of(strategies[i], comm);
+    MPI_Comm_dup(comm, &again);
+    MPI_Comm_free(&comm);
+    ring_of("its duplicate", again);
+    MPI_Comm_free(&again);
+  }
+}

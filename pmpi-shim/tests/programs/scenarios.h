@@ -45,6 +45,7 @@ void wrong_arguments(void);
 void communicators(void);
 void two_communicators(void);
 void freed_communicators(void);
+void info_strategies(void);
 
 /* race.c: several senders to one receiver */
 void race(void);

@@ -42,6 +42,7 @@ static const struct {
     {"communicators", communicators, 20},
     {"two_communicators", two_communicators, 20},
     {"freed_communicators", freed_communicators, 20},
+    {"info_strategies", info_strategies, 20},
     {"race", race, 30},
     {"threads_on_own_tags", threads_on_own_tags, 30},
     {"probing_thread", probing_thread, 30},

@@ -5,7 +5,7 @@ pub(crate) mod programs;
 
 use mpress_cluster::{Error, Launcher, Mpi, Outcome};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -44,6 +44,11 @@ impl Rig {
         // A test that failed has released the lock by panicking; that says nothing of the next.
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Self { mpi, shim, dir, _turn: turn })
+    }
+
+    /// A folder for what the test writes.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.dir
     }
 
     /// A job of this program with this many ranks on every node.

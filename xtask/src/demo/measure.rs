@@ -57,7 +57,14 @@ pub(crate) fn measure(
         job.program(paths.mpress()).arg("run");
         if launcher.nodes() == 1 {
             // There are no counters on this host: mpress itself has to say that it was at work.
-            job.args(["--same-node", "compress", "--report", "summary"]);
+            job.args([
+                "--same-node",
+                "compress",
+                "--strategy",
+                "fixed:diffpack-balanced",
+                "--report",
+                "summary",
+            ]);
         }
         job.arg("--").arg(binary);
     } else {

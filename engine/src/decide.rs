@@ -1,0 +1,152 @@
+//! Decisions: what the strategy says of a message, and what the selector is told of the outcome.
+
+use crate::codecs::{Codec, names};
+use crate::engine::Destination;
+use crate::knowledge::Knowledge;
+use crate::settings::{SameNode, Settings};
+use crate::strategy::Strategy;
+use mpress_codec::Kind;
+use mpress_selector::{
+    Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Selector, Tally, Thresholds, Transfer,
+};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Decides for all threads of a process.
+pub(crate) struct Decider {
+    strategy: Strategy,
+    threshold: usize,
+    same_node: SameNode,
+    guided: Option<Guided>,
+    selector: Mutex<Selector>,
+}
+
+/// What to do with a message.
+#[derive(Default)]
+pub(crate) struct Plan {
+    /// What to encode it with, if at all.
+    pub(crate) codec: Option<Codec>,
+    /// Whether to send the result; else it is only counted.
+    pub(crate) send: bool,
+    /// What the selector has decided, if it was asked.
+    decision: Option<Decision>,
+}
+
+impl Plan {
+    /// A part of the message that is to be encoded only to see how that goes.
+    pub(crate) fn probe(&self) -> Option<(Codec, &Probe)> {
+        let probe = self.decision.as_ref()?.probe.as_ref()?;
+        Some((Codec::at(usize::from(probe.offer))?, probe))
+    }
+}
+
+impl Knowledge {
+    /// A selector that starts from this, and chooses among the codecs of this build. A codec's offer is its
+    /// [`index`](Codec::index).
+    #[must_use]
+    pub fn selector(&self, transfer: Transfer) -> Selector {
+        let kinds = |at: usize| Codec::at(at).map_or(&[][..], Codec::adaptive_kinds);
+        let offers: Vec<_> =
+            names().enumerate().map(|(at, name)| Offered { name, kinds: kinds(at) }).collect();
+        Selector::new(&offers, &self.behaviours(), &self.links, transfer)
+    }
+}
+
+impl Decider {
+    pub(crate) fn new(settings: &Settings, knowledge: &Knowledge, guided: Option<Guided>) -> Self {
+        Self {
+            strategy: settings.strategy,
+            threshold: settings.threshold,
+            same_node: settings.same_node,
+            guided,
+            selector: Mutex::new(knowledge.selector(Transfer::Serial)),
+        }
+    }
+
+    fn selector(&self) -> MutexGuard<'_, Selector> {
+        self.selector.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Decides what to do with a message: by this strategy, or by that of the process.
+    pub(crate) fn plan(&self, strategy: Option<Strategy>, kind: Kind, to: Destination, raw: &[u8]) -> Plan {
+        if raw.len() < self.threshold || (to == Destination::SameNode && self.same_node == SameNode::Pass) {
+            return Plan::default();
+        }
+        // Whatever is not passed over here is treated as if it went over the network.
+        let (peer, strategy) = (PeerClass::NETWORK, strategy.unwrap_or(self.strategy));
+        match strategy {
+            Strategy::Off => Plan::default(),
+            Strategy::Fixed(codec) => Plan { codec: Some(codec), send: true, decision: None },
+            Strategy::Guided => {
+                let choice =
+                    self.guided.as_ref().map_or(Choice::Raw, |guided| guided.decide(kind, peer, raw.len()));
+                Plan { codec: codec(choice), send: true, decision: None }
+            }
+            Strategy::Adaptive | Strategy::Measure => {
+                let decision = self.selector().decide(kind, peer, raw);
+                let send = strategy == Strategy::Adaptive;
+                Plan { codec: codec(decision.choice), send, decision: Some(decision) }
+            }
+        }
+    }
+
+    /// The message was encoded to so many bytes; as many as it has if it is sent raw.
+    pub(crate) fn encoded(&self, plan: &Plan, wire_len: usize, time: Duration) {
+        if let Some(decision) = &plan.decision {
+            self.selector().encoded(decision, wire_len, nanoseconds(time));
+        }
+    }
+
+    /// The probe was encoded to so many bytes.
+    pub(crate) fn probed(&self, plan: &Plan, wire_len: usize, time: Duration) {
+        if let Some(decision) = &plan.decision {
+            self.selector().probed(decision, wire_len, nanoseconds(time));
+        }
+    }
+
+    /// A message was decoded by what decodes frames of this codec.
+    pub(crate) fn decoded(&self, kind: Kind, codec: Codec, raw_len: usize, time: Duration) {
+        if let Ok(offer) = u8::try_from(codec.index()) {
+            self.selector().decoded(kind, offer, raw_len, nanoseconds(time));
+        }
+    }
+
+    /// A message of so many bytes was on its way to another node for so long, as far as the sender could see.
+    pub(crate) fn transferred(&self, bytes: usize, time: Duration) {
+        self.selector().transferred(PeerClass::NETWORK, bytes, nanoseconds(time));
+    }
+
+    pub(crate) fn set_link(&self, link: Link) {
+        self.selector().set_link(PeerClass::NETWORK, link);
+    }
+
+    pub(crate) fn link(&self) -> Link {
+        self.selector().link(PeerClass::NETWORK)
+    }
+
+    pub(crate) fn gain(&self) -> Gain {
+        self.selector().gain(PeerClass::NETWORK)
+    }
+
+    /// The compression window of a kind, and how it came to be.
+    pub(crate) fn window(&self, kind: Kind) -> (Thresholds, Vec<Thresholds>) {
+        let selector = self.selector();
+        let (now, history) = selector.window(kind, PeerClass::NETWORK);
+        (now, history.to_vec())
+    }
+
+    pub(crate) fn tally(&self) -> Tally {
+        self.selector().tally()
+    }
+}
+
+fn codec(choice: Choice) -> Option<Codec> {
+    match choice {
+        Choice::Raw => None,
+        Choice::Encode(offer) => Codec::at(usize::from(offer)),
+    }
+}
+
+fn nanoseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e9
+}

@@ -1,0 +1,213 @@
+//! Heuristics files: what is known of the network and of the codecs before the first message. Formats:
+//! `docs/format/heuristics.md`.
+
+use mpress_codec::Kind;
+use mpress_selector::{Behaviour, DEFAULT_LINKS, Level, Link, PEER_CLASSES, PeerClass, Speed};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The name of the network's file in a folder of heuristics.
+pub const NETWORK_FILE: &str = "network.toml";
+/// The name of the codecs' file in a folder of heuristics.
+pub const COMPRESSION_FILE: &str = "compression.toml";
+
+const NETWORK_FORMAT: &str = "mpress network heuristics";
+const COMPRESSION_FORMAT: &str = "mpress compression heuristics";
+/// The version of both formats.
+const VERSION: u32 = 1;
+
+/// What is known before the first message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knowledge {
+    /// The links by peer class.
+    pub links: [Link; PEER_CLASSES],
+    /// Whether the links were measured here; those of the defaults may be wrong by orders of magnitude.
+    pub links_measured: bool,
+    /// How codecs behave.
+    pub codecs: Vec<CodecBehaviour>,
+}
+
+impl Default for Knowledge {
+    /// A gigabit network, and codecs as they behave on a server of 2023.
+    fn default() -> Self {
+        let codecs = parse(include_str!("../heuristics/compression.toml"), COMPRESSION_FORMAT);
+        let codecs = codecs.map_or_else(|_| Vec::new(), |file: CompressionFile| file.behaviour);
+        Self { links: DEFAULT_LINKS, links_measured: false, codecs }
+    }
+}
+
+/// The file of the network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkFile {
+    format: String,
+    version: u32,
+    /// When, where and by what command it was measured.
+    pub made: String,
+    /// The links.
+    pub link: Vec<MeasuredLink>,
+}
+
+/// A link as it was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeasuredLink {
+    /// The name of the peer class.
+    pub peers: String,
+    /// Latency and effective bandwidth.
+    #[serde(flatten)]
+    pub link: Link,
+    /// Microseconds that messages of so many bytes took one way, while no one else sent.
+    #[serde(default)]
+    pub alone: Vec<Point>,
+}
+
+/// A measured message.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Its length.
+    pub bytes: u64,
+    /// Microseconds from the sender to the receiver.
+    pub us: f64,
+}
+
+/// The file of the codecs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CompressionFile {
+    format: String,
+    version: u32,
+    /// When, where and by what command it was measured.
+    pub made: String,
+    /// How the codecs behave.
+    pub behaviour: Vec<CodecBehaviour>,
+}
+
+/// How a codec behaves on messages of a kind and redundancy level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodecBehaviour {
+    /// The name of the kind.
+    pub kind: String,
+    /// The name of the level.
+    pub level: String,
+    /// The name of the codec.
+    pub codec: String,
+    /// Raw bytes over compressed bytes.
+    pub ratio: f64,
+    /// Encoding.
+    pub encode: Speed,
+    /// Decoding.
+    pub decode: Speed,
+}
+
+impl NetworkFile {
+    /// A file of these links.
+    #[must_use]
+    pub fn new(made: String, link: Vec<MeasuredLink>) -> Self {
+        Self { format: NETWORK_FORMAT.into(), version: VERSION, made, link }
+    }
+}
+
+impl CompressionFile {
+    /// A file of these behaviours.
+    #[must_use]
+    pub fn new(made: String, behaviour: Vec<CodecBehaviour>) -> Self {
+        Self { format: COMPRESSION_FORMAT.into(), version: VERSION, made, behaviour }
+    }
+}
+
+/// A file of heuristics that cannot be used. `Display` gives one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {why}; built-in defaults are used", file.display())]
+pub struct KnowledgeError {
+    /// The file.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl Knowledge {
+    /// Reads the files of a folder. What cannot be used is left at the defaults, and said.
+    #[must_use]
+    pub fn read(folder: &Path) -> (Self, Vec<KnowledgeError>) {
+        let mut knowledge = Self::default();
+        let mut errors = Vec::new();
+        let mut take = |name: &str, take: &mut dyn FnMut(&str) -> Result<(), String>| {
+            let file = folder.join(name);
+            let text = std::fs::read_to_string(&file).map_err(|error| error.to_string());
+            if let Err(why) = text.and_then(|text| take(&text)) {
+                errors.push(KnowledgeError { file, why });
+            }
+        };
+        take(NETWORK_FILE, &mut |text| {
+            knowledge.links = links(&parse(text, NETWORK_FORMAT)?)?;
+            knowledge.links_measured = true;
+            Ok(())
+        });
+        take(COMPRESSION_FILE, &mut |text| {
+            let file: CompressionFile = parse(text, COMPRESSION_FORMAT)?;
+            if let Some(wrong) = file.behaviour.iter().find(|b| b.to_behaviour().is_none_or(|b| !b.is_sane()))
+            {
+                return Err(format!("no codec behaves so: {} {} {}", wrong.kind, wrong.level, wrong.codec));
+            }
+            knowledge.codecs = file.behaviour;
+            Ok(())
+        });
+        (knowledge, errors)
+    }
+
+    /// The behaviours as the selector takes them.
+    pub(crate) fn behaviours(&self) -> Vec<Behaviour<'_>> {
+        self.codecs.iter().filter_map(CodecBehaviour::to_behaviour).collect()
+    }
+}
+
+impl CodecBehaviour {
+    fn to_behaviour(&self) -> Option<Behaviour<'_>> {
+        Some(Behaviour {
+            kind: Kind::ALL.into_iter().find(|kind| kind.name() == self.kind)?,
+            level: Level::ALL.into_iter().find(|level| level.name() == self.level)?,
+            codec: &self.codec,
+            ratio: self.ratio,
+            encode: self.encode,
+            decode: self.decode,
+        })
+    }
+}
+
+fn links(file: &NetworkFile) -> Result<[Link; PEER_CLASSES], String> {
+    let mut links = DEFAULT_LINKS;
+    for measured in &file.link {
+        let class = PeerClass::all().find(|class| class.name() == measured.peers);
+        let class = class.ok_or_else(|| format!("no peers are called `{}`", measured.peers))?;
+        if !measured.link.is_sane() {
+            return Err(format!("no link is like that to `{}`", measured.peers));
+        }
+        links[class.index()] = measured.link;
+    }
+    Ok(links)
+}
+
+/// What all files of ours have in front.
+#[derive(Deserialize)]
+struct Head {
+    format: Option<String>,
+    version: Option<u32>,
+}
+
+/// Reads one of our files.
+pub(crate) fn parse<T: DeserializeOwned>(text: &str, format: &str) -> Result<T, String> {
+    let error = |error: toml::de::Error| crate::toml_error(text, &error);
+    let head: Head = toml::from_str(text).map_err(error)?;
+    if head.format.as_deref() != Some(format) {
+        return Err(format!("not a file of {format}"));
+    }
+    match head.version {
+        Some(VERSION) => toml::from_str(text).map_err(error),
+        Some(version) => Err(format!("version {version} of {format}; this is for version {VERSION}")),
+        None => Err("no version".into()),
+    }
+}

@@ -1,0 +1,104 @@
+//! The report as text.
+
+use super::{Counts, JobReport, Threshold};
+use crate::settings::Report;
+use std::fmt::Write as _;
+
+impl JobReport {
+    /// The report as lines for a terminal; empty for [`Report::None`]. The first line has the totals, the last the verdict.
+    #[must_use]
+    pub fn text(&self, how: Report) -> String {
+        let mut text = String::new();
+        if how == Report::None {
+            return text;
+        }
+        let total = &self.total;
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{} messages in frames over {} ranks: {} raw, {} on the wire, ratio {:.3}; encoding {:.3} s, decoding {:.3} s",
+            total.messages,
+            self.job.ranks,
+            bytes(total.raw_bytes),
+            bytes(total.wire_bytes),
+            total.ratio(),
+            total.encode_s,
+            total.decode_s,
+        );
+        if how == Report::Full {
+            self.details(&mut text);
+        }
+        let _ = writeln!(text, "{}", self.verdict);
+        text.lines().fold(String::new(), |text, line| text + "mpress: " + line + "\n")
+    }
+
+    fn details(&self, text: &mut String) {
+        let job = &self.job;
+        let _ = writeln!(
+            text,
+            "{}: {} ranks on {} nodes, {:.3} s; strategy {}; network {:.1} us, {:.1} MB/s",
+            job.program, job.ranks, job.nodes, job.seconds, job.strategy, job.latency_us, job.bandwidth_mb_s
+        );
+        heading(text, "kind   codec");
+        for line in &self.codecs {
+            row(text, &format!("{:<6} {}", line.kind, line.codec), &line.counts);
+        }
+        for to in &self.destinations {
+            heading(text, &format!("to {}", to.destination));
+            for size in &to.sizes {
+                row(text, &format!("from {}", bytes(size.from)), &size.counts);
+            }
+        }
+        for window in &self.windows {
+            let steps: Vec<_> = window.thresholds.iter().map(step).collect();
+            let _ = writeln!(text, "window of {}: {}", window.kind, steps.join(", "));
+        }
+        let gain = &self.gain;
+        let _ = writeln!(
+            text,
+            "gain over {:.3} s of sending raw between nodes: predicted {:.3} s, measured {:.3} s",
+            gain.raw_s, gain.predicted_s, gain.measured_s
+        );
+    }
+}
+
+fn heading(text: &mut String, name: &str) {
+    let _ = writeln!(
+        text,
+        "{name:<24} {:>10} {:>15} {:>15} {:>7} {:>10} {:>10}",
+        "messages", "raw bytes", "wire bytes", "ratio", "encode s", "decode s"
+    );
+}
+
+fn row(text: &mut String, name: &str, counts: &Counts) {
+    let _ = writeln!(
+        text,
+        "{name:<24} {:>10} {:>15} {:>15} {:>7.3} {:>10.3} {:>10.3}",
+        counts.messages,
+        counts.raw_bytes,
+        counts.wire_bytes,
+        counts.ratio(),
+        counts.encode_s,
+        counts.decode_s
+    );
+}
+
+/// The thresholds at some time.
+fn step(threshold: &Threshold) -> String {
+    let at = format!("after {}", threshold.messages);
+    match (threshold.smallest, threshold.end) {
+        (None, _) => format!("{at} closed"),
+        (Some(smallest), None) => format!("{at} from {}", bytes(smallest)),
+        (Some(smallest), Some(end)) => format!("{at} from {} below {}", bytes(smallest), bytes(end)),
+    }
+}
+
+/// A byte count with a decimal unit and three digits or more.
+pub(super) fn bytes(n: u64) -> String {
+    match n {
+        0..10_000 => format!("{n} B"),
+        10_000..10_000_000 => format!("{:.1} kB", n as f64 / 1e3),
+        10_000_000..10_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
+        _ => format!("{:.1} GB", n as f64 / 1e9),
+    }
+}

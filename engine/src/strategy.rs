@@ -1,0 +1,84 @@
+//! How it is decided which messages are compressed, and by what codec.
+
+use crate::codecs::{Codec, names};
+use std::fmt;
+use std::str::FromStr;
+
+/// A strategy, as `MPRESS_STRATEGY` names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Message by message, by what has been learned: PRAcTICaL-MPI's Run-time Adaptive Strategy (section 3).
+    #[default]
+    Adaptive,
+    /// By the record of an earlier run: Adaptive-CoMPI's Guided Strategy.
+    Guided,
+    /// One codec for all messages that it is made for: CoMPI's mode.
+    Fixed(Codec),
+    /// No message is compressed.
+    Off,
+    /// No message is compressed, but what the adaptive strategy would have gained is counted.
+    Measure,
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Adaptive => f.write_str("adaptive"),
+            Self::Guided => f.write_str("guided"),
+            Self::Fixed(codec) => write!(f, "fixed:{}", codec.name()),
+            Self::Off => f.write_str("off"),
+            Self::Measure => f.write_str("measure"),
+        }
+    }
+}
+
+/// Not the name of a strategy, or of a codec. `Display` says what may be named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StrategyError {
+    /// Not the name of a strategy.
+    #[error("adaptive, guided, fixed:CODEC, off or measure")]
+    Strategy,
+    /// Not the name of a codec.
+    #[error("fixed: with one of {}", names().filter(|name| Codec::named(name).is_some()).collect::<Vec<_>>().join(", "))]
+    Codec,
+}
+
+impl FromStr for Strategy {
+    type Err = StrategyError;
+
+    fn from_str(text: &str) -> Result<Self, StrategyError> {
+        match text {
+            "adaptive" => Ok(Self::Adaptive),
+            "guided" => Ok(Self::Guided),
+            "off" => Ok(Self::Off),
+            "measure" => Ok(Self::Measure),
+            _ => {
+                let codec = text.strip_prefix("fixed:").ok_or(StrategyError::Strategy)?;
+                Codec::named(codec).map(Self::Fixed).ok_or(StrategyError::Codec)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strategies_are_named() {
+        for name in ["adaptive", "guided", "fixed:dfcm", "fixed:diffpack-ratio", "off", "measure"] {
+            assert_eq!(name.parse::<Strategy>().map(|strategy| strategy.to_string()), Ok(name.to_owned()));
+        }
+        for (wrong, error) in [
+            ("", StrategyError::Strategy),
+            ("Adaptive", StrategyError::Strategy),
+            ("fixed", StrategyError::Strategy),
+            ("fixed:", StrategyError::Codec),
+            ("fixed:raw", StrategyError::Codec),
+            ("fixed:gzip", StrategyError::Codec),
+        ] {
+            assert_eq!(wrong.parse::<Strategy>(), Err(error), "{wrong}");
+        }
+        assert!(StrategyError::Codec.to_string().contains(" dfcm,"));
+    }
+}

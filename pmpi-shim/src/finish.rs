@@ -1,0 +1,135 @@
+//! The end: the report in `MPI_Finalize`, and the record of decisions.
+
+use crate::state;
+use crate::sys::*;
+use mpress::report::{About, JobReport, Share};
+use mpress::{Engine, Record, Report, Settings, Strategy};
+use std::ffi::{c_int, c_void};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// What is known of the job from its beginning.
+pub(crate) struct Job {
+    pub(crate) settings: Settings,
+    pub(crate) start: Instant,
+    pub(crate) ranks: c_int,
+    pub(crate) nodes: usize,
+}
+
+/// Set once the ranks have agreed.
+static JOB: OnceLock<Job> = OnceLock::new();
+
+pub(crate) fn expect(job: Job) {
+    let _ = JOB.set(job);
+}
+
+pub(crate) fn is_expected() -> bool {
+    JOB.get().is_some()
+}
+
+/// The end of the job; the MPI is still whole.
+pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
+    let shim = state::shared();
+    if let Some(shim) = shim {
+        shim.orphans.wait(shim);
+    }
+    if let Some(job) = JOB.get() {
+        let unused;
+        let engine = match shim {
+            Some(shim) => &shim.engine,
+            None => {
+                unused = Engine::default();
+                &unused
+            }
+        };
+        report(job, engine);
+        record(job, engine);
+    }
+    state::deactivate();
+    if let Some(shim) = shim {
+        let (mut own, mut group, mut gibibyte, mut keyval) =
+            (shim.own_comm, shim.world.group, shim.gibibyte, shim.world.keyval);
+        // SAFETY: handles of ours that nothing uses any more. Attributes under the key keep it alive as long as they live.
+        unsafe {
+            PMPI_Type_free(&raw mut gibibyte);
+            PMPI_Comm_free_keyval(&raw mut keyval);
+            PMPI_Comm_free(&raw mut own);
+            PMPI_Group_free(&raw mut group);
+        }
+    }
+    SUCCESS
+}
+
+/// Sums the counters of all ranks; rank 0 prints the report or writes it to its file. Every rank has the same settings, so
+/// all take part.
+fn report(job: &Job, engine: &Engine) {
+    let settings = &job.settings;
+    if settings.report == Report::None && settings.report_file.is_none() {
+        return;
+    }
+    let mut sum = Share::of(engine);
+    if !sum_over_ranks(sum.as_words_mut()) {
+        return;
+    }
+    let about = About {
+        program: program(),
+        ranks: u64::try_from(job.ranks).unwrap_or(0),
+        nodes: job.nodes as u64,
+        time: job.start.elapsed(),
+    };
+    let report = JobReport::new(&about, settings, &sum, engine);
+    let Some(file) = &settings.report_file else {
+        eprint!("{}", report.text(settings.report));
+        return;
+    };
+    // To a file all goes that is known, unless less was asked for.
+    let how = if settings.report == Report::None { Report::Full } else { settings.report };
+    let text = if is_json(file) { report.to_json() } else { Ok(report.text(how)) };
+    if let Err(why) = text.and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string())) {
+        eprintln!("mpress: {}: {why}; here is the report:", file.display());
+        eprint!("{}", report.text(how));
+    }
+}
+
+/// Rank 0 writes down what the adaptive strategy chose, for the guided one.
+fn record(job: &Job, engine: &Engine) {
+    let Some(file) = &job.settings.guide else { return };
+    if !matches!(job.settings.strategy, Strategy::Adaptive | Strategy::Measure) {
+        return;
+    }
+    let mut tally = engine.tally();
+    if !sum_over_ranks(tally.as_words_mut()) {
+        return;
+    }
+    let written = Record::of(&tally)
+        .to_toml()
+        .and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string()));
+    if let Err(why) = written {
+        eprintln!("mpress: {}: {why}; the decisions are not recorded", file.display());
+    }
+}
+
+/// Puts the sum over all ranks into the words of rank 0; says whether this is it.
+fn sum_over_ranks(words: &mut [u64]) -> bool {
+    let mine = words.to_vec();
+    let mut rank = 0;
+    let count = c_int::try_from(words.len()).unwrap_or(0);
+    // SAFETY: two arrays of `count` numbers.
+    let code = unsafe {
+        PMPI_Comm_rank(COMM_WORLD, &raw mut rank);
+        PMPI_Reduce(mine.as_ptr().cast(), words.as_mut_ptr().cast(), count, UINT64, SUM, 0, COMM_WORLD)
+    };
+    code == SUCCESS && rank == 0
+}
+
+/// The name of the program that runs.
+fn program() -> String {
+    let path = std::env::current_exe().ok();
+    let name = path.as_deref().and_then(Path::file_name);
+    name.map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())
+}
+
+fn is_json(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "json")
+}

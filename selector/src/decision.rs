@@ -1,0 +1,71 @@
+//! Decisions, and what is told of their outcome.
+
+use crate::link::PeerClass;
+use crate::sample::Level;
+use crate::size::SizeClass;
+use core::ops::Range;
+use mpress_codec::Kind;
+
+/// The place of a codec in the list that a selector was made with.
+pub type Offer = u8;
+
+/// What to do with a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Choice {
+    /// Send it as it is.
+    Raw,
+    /// Compress it with this codec.
+    Encode(Offer),
+}
+
+/// What a selector has decided. To be given back with the outcome, which it learns from.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// What to do with the message.
+    pub choice: Choice,
+    /// Whether to encode a part of it, only to learn how that goes.
+    pub probe: Option<Probe>,
+    pub(crate) kind: Kind,
+    pub(crate) peer: PeerClass,
+    pub(crate) len: usize,
+    pub(crate) raw_ns: f64,
+    pub(crate) expected_ns: f64,
+    pub(crate) looked_at: Option<LookedAt>,
+}
+
+/// A part of a message that is to be encoded, and by what codec. The result is not sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The codec.
+    pub offer: Offer,
+    /// The bytes of the message.
+    pub window: Range<usize>,
+}
+
+/// Of a message inside the window: where what is learned from it belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LookedAt {
+    pub(crate) context: u16,
+    pub(crate) size: SizeClass,
+    pub(crate) level: Level,
+}
+
+impl Decision {
+    /// The redundancy level of the message, if it was sampled.
+    #[must_use]
+    pub fn level(&self) -> Option<Level> {
+        self.looked_at.map(|at| at.level).filter(|&level| level != Level::Unknown)
+    }
+
+    /// Whether gains were estimated: the message was inside the compression window.
+    #[must_use]
+    pub fn is_estimated(&self) -> bool {
+        self.looked_at.is_some()
+    }
+
+    /// The nanoseconds by which the message is expected to arrive earlier than raw; 0 if it is sent raw.
+    #[must_use]
+    pub fn expected_gain_ns(&self) -> f64 {
+        self.raw_ns - self.expected_ns
+    }
+}

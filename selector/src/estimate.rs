@@ -1,0 +1,82 @@
+//! How long a message takes, raw and compressed.
+
+use crate::link::Link;
+
+/// How coding and transfer follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// One after the other: a message is encoded, sent, decoded.
+    Serial,
+    /// In chunks of this many bytes, so that one chunk is on its way while others are coded (cMPI, section 2.4).
+    Pipelined {
+        /// Raw bytes of a chunk.
+        chunk: usize,
+    },
+}
+
+/// What a codec makes of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Packed {
+    /// Compressed bytes over raw bytes.
+    pub fraction: f64,
+    /// Nanoseconds of encoding.
+    pub encode_ns: f64,
+    /// Nanoseconds of decoding.
+    pub decode_ns: f64,
+}
+
+impl Packed {
+    /// Nanoseconds until the receiver has the message.
+    #[must_use]
+    pub fn time_ns(&self, transfer: Transfer, link: &Link, len: usize) -> f64 {
+        let all = link.time_ns(len as f64 * self.fraction);
+        match transfer {
+            Transfer::Pipelined { chunk } if len > chunk => {
+                // The slowest stage works all the time; the others add what they need for one chunk. Each chunk is
+                // a message, but the latencies of all but one overlap with the transfer.
+                let part = chunk as f64 / len as f64;
+                let wire = all - link.time_ns(0.0);
+                let stages = [self.encode_ns, wire, self.decode_ns];
+                let slowest = stages.into_iter().fold(0.0, f64::max);
+                link.time_ns(0.0) + slowest + (stages.iter().sum::<f64>() - slowest) * part
+            }
+            _ => self.encode_ns + all + self.decode_ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEN_GBIT: Link = Link { latency_us: 0.0, bandwidth_mb_s: 1250.0 };
+
+    /// A codec of this ratio and these speeds in MB/s, at work on a message of a MB.
+    fn codec(ratio: f64, encode: f64, decode: f64) -> Packed {
+        Packed { fraction: 1.0 / ratio, encode_ns: 1e9 / encode, decode_ns: 1e9 / decode }
+    }
+
+    #[test]
+    fn serial_gains_from_the_speed_that_theory_says() {
+        // 1 / (1 / encode + 1 / decode) > bandwidth * ratio / (ratio - 1): 3750 MB/s here.
+        let raw = TEN_GBIT.time_ns(1e6);
+        assert!(codec(1.5, 7600.0, 7600.0).time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000) < raw);
+        assert!(codec(1.5, 7400.0, 7400.0).time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000) > raw);
+    }
+
+    #[test]
+    fn pipelined_gains_up_to_the_ratio() {
+        let transfer = Transfer::Pipelined { chunk: 1000 };
+        let raw = TEN_GBIT.time_ns(1e6);
+        let gain = |codec: Packed| raw / codec.time_ns(transfer, &TEN_GBIT, 1_000_000);
+        assert!((gain(codec(1.5, 7000.0, 7000.0)) - 1.5).abs() < 0.01);
+        assert!((gain(codec(3.0, 2500.0, 7000.0)) - 2.0).abs() < 0.01, "bounded by the encoder");
+        assert!(gain(codec(1.5, 1000.0, 7000.0)) < 1.0);
+        // A message of one chunk is coded like any other.
+        let short = codec(1.5, 7000.0, 7000.0);
+        assert_eq!(
+            short.time_ns(Transfer::Pipelined { chunk: 1_000_000 }, &TEN_GBIT, 1_000_000),
+            short.time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000)
+        );
+    }
+}

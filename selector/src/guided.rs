@@ -1,0 +1,54 @@
+//! The guided strategy: the decisions of one run, replayed in the next without looking at messages
+//! (Adaptive-CoMPI; PRAcTICaL-MPI, section 3).
+
+use crate::decision::Choice;
+use crate::link::{PEER_CLASSES, PeerClass};
+use crate::size::{CLASSES, SizeClass};
+use alloc::boxed::Box;
+use mpress_codec::Kind;
+
+/// A recorded decision: what to do with messages of a kind and size class for a peer class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guide {
+    /// The kind of the messages.
+    pub kind: Kind,
+    /// Where they go.
+    pub peer: PeerClass,
+    /// How long they are.
+    pub size: SizeClass,
+    /// What to do.
+    pub choice: Choice,
+}
+
+/// Decides by the record of an earlier run. Deciding costs a look into a table.
+#[derive(Clone, Debug)]
+pub struct Guided {
+    table: Box<[[[Choice; CLASSES]; PEER_CLASSES]; Kind::ALL.len()]>,
+}
+
+impl Guided {
+    /// From the record of a run. Where two entries speak of the same messages, the later counts. Messages of a length of which
+    /// there is no record are treated as the next longer or shorter ones of the record, if these are at most an octave away,
+    /// and are sent raw otherwise.
+    #[must_use]
+    pub fn new(record: impl IntoIterator<Item = Guide>) -> Self {
+        let mut known = [[[None; CLASSES]; PEER_CLASSES]; Kind::ALL.len()];
+        for guide in record {
+            known[guide.kind as usize][guide.peer.index()][guide.size.index()] = Some(guide.choice);
+        }
+        let near = |sizes: &[Option<Choice>; CLASSES], at: usize| {
+            let candidates =
+                [Some(at), at.checked_add(1), at.checked_sub(1), at.checked_add(2), at.checked_sub(2)];
+            candidates.into_iter().flatten().find_map(|at| *sizes.get(at)?).unwrap_or(Choice::Raw)
+        };
+        let table = known.map(|peers| peers.map(|sizes| core::array::from_fn(|at| near(&sizes, at))));
+        Self { table: Box::new(table) }
+    }
+
+    /// Decides what to do with a message of this many bytes.
+    #[inline]
+    #[must_use]
+    pub fn decide(&self, kind: Kind, peer: PeerClass, len: usize) -> Choice {
+        self.table[kind as usize][peer.index()][SizeClass::of(len).index()]
+    }
+}

@@ -1,0 +1,30 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod cell;
+mod decision;
+mod estimate;
+mod guided;
+mod heuristics;
+mod ledger;
+mod link;
+mod priors;
+mod sample;
+mod selector;
+mod size;
+mod tally;
+mod window;
+
+pub use decision::{Choice, Decision, Offer, Probe};
+pub use estimate::{Packed, Transfer};
+pub use guided::{Guide, Guided};
+pub use heuristics::{Behaviour, DEFAULT_LINKS, Speed};
+pub use link::{Link, PEER_CLASSES, PeerClass};
+pub use sample::{Level, level};
+pub use selector::{Gain, Offered, Selector};
+pub use size::SizeClass;
+pub use tally::Tally;
+pub use window::Thresholds;

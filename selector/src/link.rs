@@ -1,0 +1,158 @@
+//! What is known of the way to other processes: latency and effective bandwidth.
+
+/// How many peer classes there may be.
+pub const PEER_CLASSES: usize = 4;
+
+/// The class of processes that are reached the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PeerClass(u8);
+
+impl PeerClass {
+    /// Processes on the same node.
+    pub const SAME_NODE: Self = Self(0);
+    /// Processes behind the network.
+    pub const NETWORK: Self = Self(1);
+
+    /// The class with this number, if there is one.
+    #[must_use]
+    pub const fn new(number: u8) -> Option<Self> {
+        if (number as usize) < PEER_CLASSES { Some(Self(number)) } else { None }
+    }
+
+    /// All classes.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..PEER_CLASSES as u8).map(Self)
+    }
+
+    /// Its number, below [`PEER_CLASSES`].
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// A short name for files and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        ["same-node", "network", "network-2", "network-3"][self.index()]
+    }
+}
+
+/// The way to a class of processes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Link {
+    /// What a message takes however short it is, in microseconds.
+    pub latency_us: f64,
+    /// What one rank gets while those around it send too, in MB/s (10^6 bytes a second).
+    pub bandwidth_mb_s: f64,
+}
+
+impl Link {
+    /// Nanoseconds until this many bytes have arrived.
+    #[inline]
+    #[must_use]
+    pub fn time_ns(&self, bytes: f64) -> f64 {
+        self.latency_us * 1e3 + bytes * 1e3 / self.bandwidth_mb_s
+    }
+
+    /// Whether both figures can be ones of a network.
+    #[must_use]
+    pub fn is_sane(&self) -> bool {
+        (0.0..1e7).contains(&self.latency_us) && (1e-3..1e7).contains(&self.bandwidth_mb_s)
+    }
+}
+
+/// Samples that an estimate of the bandwidth rests on.
+const SAMPLES: usize = 16;
+/// Of these the so many fastest may be luck; the next one is believed.
+const LUCKY: usize = 3;
+/// From so many samples on what was observed is believed rather than what was measured beforehand.
+const ENOUGH: usize = 8;
+
+/// A link, and what transfers have shown of it.
+///
+/// A transfer takes at least as long as the network needs, and longer if the receiver comes late. So the bandwidth is
+/// near the fastest of the latest transfers: the fourth of sixteen. A network that gets slower shows after thirteen
+/// transfers, one that gets faster after four, and up to twelve late receivers in sixteen do no harm.
+#[derive(Clone, Debug)]
+pub(crate) struct Observed {
+    link: Link,
+    samples: [f64; SAMPLES],
+    seen: usize,
+}
+
+impl Observed {
+    pub(crate) fn new(link: Link) -> Self {
+        Self { link, samples: [0.0; SAMPLES], seen: 0 }
+    }
+
+    /// What is believed now.
+    #[inline]
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// A transfer of this many bytes took this long. Says by what factor the bandwidth
+    /// differs from what was believed before.
+    pub(crate) fn observe(&mut self, bytes: usize, ns: f64) -> f64 {
+        let net = ns - self.link.latency_us * 1e3;
+        if !(net > 0.0 && bytes > 0) {
+            return 1.0;
+        }
+        self.samples[self.seen % SAMPLES] = bytes as f64 * 1e3 / net;
+        self.seen += 1;
+        if self.seen < ENOUGH {
+            return 1.0;
+        }
+        let mut samples = self.samples;
+        let known = &mut samples[..self.seen.min(SAMPLES)];
+        known.sort_unstable_by(|a, b| b.total_cmp(a));
+        let before = self.link.bandwidth_mb_s;
+        let now = Link { bandwidth_mb_s: known[LUCKY], ..self.link };
+        if now.is_sane() {
+            self.link = now;
+        }
+        self.link.bandwidth_mb_s / before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIGABIT: Link = Link { latency_us: 20.0, bandwidth_mb_s: 120.0 };
+
+    #[test]
+    fn a_change_shows_and_late_receivers_do_not() {
+        let mut link = Observed::new(GIGABIT);
+        let time = |mb_s: f64| 20e3 + 1e6 * 1e3 / mb_s;
+        for at in 0..64 {
+            link.observe(1_000_000, if at % 4 == 0 { time(110.0) } else { time(30.0) });
+        }
+        assert!((link.link().bandwidth_mb_s - 110.0).abs() < 1e-6, "{link:?}");
+        let slower = (1..100).find(|_| {
+            link.observe(1_000_000, time(11.0));
+            link.link().bandwidth_mb_s < 12.0
+        });
+        assert!(slower.is_some_and(|samples| samples <= 16), "{slower:?}");
+        let faster = (1..100).find(|_| {
+            link.observe(1_000_000, time(110.0));
+            link.link().bandwidth_mb_s > 100.0
+        });
+        assert_eq!(faster, Some(4));
+    }
+
+    #[test]
+    fn nonsense_is_not_believed() {
+        let mut link = Observed::new(GIGABIT);
+        for (bytes, ns) in
+            [(0, 1e9), (1_000_000, 0.0), (1_000_000, f64::NAN), (1, f64::INFINITY), (usize::MAX, 20_001.0)]
+        {
+            for _ in 0..20 {
+                link.observe(bytes, ns);
+                assert!(link.link().is_sane(), "{bytes} {ns}");
+            }
+        }
+    }
+}

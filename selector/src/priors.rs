@@ -1,0 +1,96 @@
+//! The heuristics, laid out for looking up.
+
+use crate::cell::{Cell, Pace};
+use crate::heuristics::{Behaviour, Speed};
+use crate::sample::Level;
+use alloc::vec::Vec;
+use mpress_codec::Kind;
+
+/// Codecs that are looked at for a kind of message, at most.
+pub(crate) const CANDIDATES: usize = 8;
+const LEVELS: usize = Level::ALL.len();
+
+/// A codec that may be chosen for a kind, and what is known of it over all message lengths.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    /// Its place in the engine's offers.
+    pub(crate) offer: u8,
+    levels: [Prior; LEVELS],
+    /// How decoding compares with the heuristics, whatever the level.
+    decode_pace: Pace,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Prior {
+    cell: Cell,
+    encode: Speed,
+    decode: Speed,
+    encode_pace: Pace,
+}
+
+/// Where nothing is known of a codec: a speed that few have, and no gain. Trying it out shows better.
+const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 500.0 };
+
+impl Candidate {
+    pub(crate) fn new(offer: u8, name: &str, kind: Kind, behaviours: &[Behaviour<'_>]) -> Self {
+        let known: Vec<_> =
+            behaviours.iter().filter(|b| b.kind == kind && b.codec == name && b.is_sane()).collect();
+        let levels = Level::ALL.map(|level| {
+            let nearest = known.iter().min_by_key(|b| (b.level as u8).abs_diff(level as u8));
+            match known.iter().find(|b| b.level == level).or(nearest) {
+                Some(b) => Prior {
+                    cell: Cell::new(1.0 / b.ratio),
+                    encode: b.encode,
+                    decode: b.decode,
+                    encode_pace: Pace::AS_EXPECTED,
+                },
+                None => Prior {
+                    cell: Cell::new(1.0),
+                    encode: UNKNOWN,
+                    decode: UNKNOWN,
+                    encode_pace: Pace::AS_EXPECTED,
+                },
+            }
+        });
+        Self { offer, levels, decode_pace: Pace::AS_EXPECTED }
+    }
+
+    /// The fraction that messages of this level become, whatever their length.
+    #[inline]
+    pub(crate) fn fraction(&self, level: Level) -> f64 {
+        self.levels[level as usize].cell.fraction()
+    }
+
+    #[inline]
+    pub(crate) fn encode_ns(&self, level: Level, len: usize) -> f64 {
+        let prior = &self.levels[level as usize];
+        prior.encode_pace.time_ns(&prior.encode, len)
+    }
+
+    #[inline]
+    pub(crate) fn decode_ns(&self, level: Level, len: usize) -> f64 {
+        self.decode_pace.time_ns(&self.levels[level as usize].decode, len)
+    }
+
+    /// Encoding and decoding a message of this length, at the level where that takes least.
+    pub(crate) fn least_coding_ns(&self, len: usize) -> f64 {
+        let coding = Level::ALL.map(|level| self.encode_ns(level, len) + self.decode_ns(level, len));
+        coding.into_iter().fold(f64::INFINITY, f64::min)
+    }
+
+    /// A message, or a part of one, became this fraction of its length.
+    pub(crate) fn observe_fraction(&mut self, level: Level, fraction: f64) {
+        self.levels[level as usize].cell.observe(fraction);
+    }
+
+    /// Encoding a message of this many bytes took so long.
+    pub(crate) fn observe_encode(&mut self, level: Level, len: usize, ns: f64) {
+        let prior = &mut self.levels[level as usize];
+        prior.encode_pace.observe(&prior.encode, len, ns);
+    }
+
+    /// Decoding a message to this many bytes took so long. Its level is the sender's knowledge.
+    pub(crate) fn observe_decode(&mut self, len: usize, ns: f64) {
+        self.decode_pace.observe(&self.levels[Level::Unknown as usize].decode, len, ns);
+    }
+}

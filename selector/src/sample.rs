@@ -1,0 +1,164 @@
+//! The redundancy level of a message, from a cheap sample.
+//!
+//! PRAcTICaL-MPI (section 3) chooses by "the message datatype and its redundancy level" without saying how the latter is
+//! found. Here: some groups of neighbouring words, spread over the message, and in them the bits that a word shares
+//! with one shortly before it. Zeros and repetitions share all of them, smooth numbers the high ones, noise none.
+
+use mpress_codec::Kind;
+
+/// How redundant a message looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Level {
+    /// Next to nothing in common between words: noise, or structure that a glance does not show.
+    None = 0,
+    /// Less than a sixth of the bits: numbers of a range.
+    Low = 1,
+    /// Less than a third: smooth numbers.
+    Medium = 2,
+    /// Less than two thirds: small integers, very smooth numbers, many zeros.
+    High = 3,
+    /// More: mostly zeros or repetitions.
+    Extreme = 4,
+    /// No sample was taken: the message is too short for one to pay.
+    Unknown = 5,
+}
+
+impl Level {
+    /// All levels.
+    pub const ALL: [Self; 6] =
+        [Self::None, Self::Low, Self::Medium, Self::High, Self::Extreme, Self::Unknown];
+
+    /// A short name for files and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Extreme => "extreme",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The level of a message in which this part (0 to 1) of a word is seen before it.
+    fn of(shared: f32) -> Self {
+        match shared {
+            ..0.07 => Self::None,
+            ..0.17 => Self::Low,
+            ..0.34 => Self::Medium,
+            ..0.67 => Self::High,
+            _ => Self::Extreme,
+        }
+    }
+}
+
+/// Groups that a sample has.
+const GROUPS: usize = 8;
+/// Words that a group has: two runs that are compared, and before them those that they are compared with.
+const GROUP: usize = 2 * RUN + LAGS[LAGS.len() - 1];
+/// Words of a run; of these the one with most new bits counts, as one width serves several words in most codecs.
+const RUN: usize = 5;
+/// How many words back the bits are looked for. Elements often hold several numbers (a velocity has three).
+const LAGS: [usize; 4] = [1, 2, 3, 5];
+
+/// The level of a message; [`Level::Unknown`] if it is shorter than a sample.
+#[must_use]
+pub fn level(kind: Kind, message: &[u8]) -> Level {
+    match kind {
+        Kind::F64 => of_words(message, u64::from_le_bytes, |a, b| a ^ b),
+        Kind::Int64 => of_words(message, u64::from_le_bytes, |a, b| zigzag(a.wrapping_sub(b).cast_signed())),
+        Kind::F32 => of_words(message, u32::from_le_bytes, |a, b| u64::from(a ^ b)),
+        Kind::Int32 => {
+            of_words(message, u32::from_le_bytes, |a, b| zigzag(i64::from(a.wrapping_sub(b).cast_signed())))
+        }
+        Kind::Int16 => {
+            of_words(message, u16::from_le_bytes, |a, b| zigzag(i64::from(a.wrapping_sub(b).cast_signed())))
+        }
+        // Of bytes of no known order the words are compared; text shares little, repetitions and zeros all.
+        Kind::Int8 | Kind::Other => of_words(message, u32::from_le_bytes, |a, b| u64::from(a ^ b)),
+    }
+}
+
+/// Small differences as small numbers, whatever their sign.
+fn zigzag(difference: i64) -> u64 {
+    ((difference << 1) ^ (difference >> 63)).cast_unsigned()
+}
+
+fn of_words<const N: usize, W: Copy + Default>(
+    message: &[u8],
+    word: impl Fn([u8; N]) -> W,
+    news: impl Fn(W, W) -> u64,
+) -> Level {
+    let (words, _) = message.as_chunks::<N>();
+    let Some(free) = words.len().checked_sub(GROUP) else { return Level::Unknown };
+    // All are fetched first: memory is slow, but gives many at a time.
+    let groups: [[W; GROUP]; GROUPS] = core::array::from_fn(|group| {
+        let at = free * group / (GROUPS - 1);
+        words[at..].first_chunk::<GROUP>().map_or([W::default(); GROUP], |words| words.map(&word))
+    });
+    let bits = 8 * N as u32;
+    let mut shared = [0_u32; LAGS.len()];
+    for values in &groups {
+        for (shared, lag) in shared.iter_mut().zip(LAGS) {
+            for run in [GROUP - 2 * RUN, GROUP - RUN] {
+                let new = (run..run + RUN).fold(0, |new, i| new | news(values[i], values[i - lag]));
+                *shared += bits - (u64::BITS - new.leading_zeros()).min(bits);
+            }
+        }
+    }
+    let most = shared.into_iter().max().unwrap_or(0);
+    Level::of(most as f32 / (bits * 2 * GROUPS as u32) as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    fn noise(len: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
+        };
+        (0..len).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn noise_has_none_and_zeros_have_all() {
+        for kind in Kind::ALL {
+            assert_eq!(level(kind, &noise(10_000)), Level::None, "{kind:?}");
+            assert_eq!(level(kind, &vec![0; 10_000]), Level::Extreme, "{kind:?}");
+            assert_eq!(level(kind, &[7; 20]), Level::Unknown, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn the_fewer_bits_are_noise_the_higher_the_level() {
+        let message = |bits: u32| -> Vec<u8> {
+            let noise = noise(8 * 2000);
+            let words = noise.as_chunks().0.iter().zip(0_u32..);
+            let word = |(noise, at): (&[u8; 8], u32)| {
+                let smooth = (1.0 + f64::from(at) * 1e-5).to_bits();
+                (smooth ^ (u64::from_le_bytes(*noise) & ((1 << bits) - 1))).to_le_bytes()
+            };
+            words.flat_map(word).collect()
+        };
+        let levels: Vec<_> =
+            [0, 16, 32, 44, 50].into_iter().map(|bits| level(Kind::F64, &message(bits))).collect();
+        assert!(levels.is_sorted_by(|a, b| a >= b), "{levels:?}");
+        assert!(levels[0] >= Level::High && levels[4] < levels[0], "{levels:?}");
+    }
+
+    #[test]
+    fn records_of_several_numbers_are_seen_through() {
+        let records: Vec<u8> = (0..1000_u32)
+            .flat_map(|i| [f64::from(i) * 1e-6 + 1.0, -1e9, 3e-7])
+            .flat_map(f64::to_le_bytes)
+            .collect();
+        assert!(level(Kind::F64, &records) >= Level::Medium);
+    }
+}

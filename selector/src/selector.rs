@@ -1,0 +1,412 @@
+//! The adaptive strategy: decisions from estimates, estimates from outcomes (PRAcTICaL-MPI, section 3).
+
+use crate::cell::Cell;
+use crate::decision::{Choice, Decision, LookedAt, Offer, Probe};
+use crate::estimate::{Packed, Transfer};
+use crate::heuristics::Behaviour;
+use crate::ledger::Ledger;
+use crate::link::{Link, Observed, PEER_CLASSES, PeerClass};
+use crate::priors::{CANDIDATES, Candidate};
+use crate::sample::{self, Level};
+use crate::size::{CLASSES, SizeClass};
+use crate::tally::Tally;
+use crate::window::{Admission, Thresholds, Window};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use mpress_codec::Kind;
+
+const KINDS: usize = Kind::ALL.len();
+const LEVELS: usize = Level::ALL.len();
+
+/// What a sample may cost as a part of the time that the message takes raw, and what it does cost in nanoseconds.
+const SAMPLE_PART: f64 = 0.003;
+const SAMPLE_NS: f64 = 500.0;
+/// The codec in use for a sort of messages is replaced by one that is better by more than this part.
+const HYSTERESIS: f64 = 0.02;
+/// The weight of the latest error in the average, and the part of it that a codec has of which nothing was seen yet.
+const ERROR_WEIGHT: f64 = 0.25;
+const SHARED_ERROR: f64 = 0.7;
+/// A fraction so far from the expected one is a reason to try out codecs again.
+const NEW_FRACTION: f64 = 0.05;
+/// Bytes of a message that are encoded to see how that goes.
+const PROBE: usize = 8 << 10;
+/// After so many messages of a sort another codec is tried; after each trial that changed nothing twice as many, up to the
+/// largest.
+const TRY: u32 = 1;
+const TRY_MAX: u32 = 256;
+/// A bandwidth that has changed by this factor makes old knowledge of message lengths worthless.
+const NEWS: f64 = 1.25;
+
+/// A codec as it is offered to the selector.
+#[derive(Clone, Debug)]
+pub struct Offered<'a> {
+    /// Its name, as heuristics have it.
+    pub name: &'a str,
+    /// The kinds of messages that it may be chosen for.
+    pub kinds: &'a [Kind],
+}
+
+/// Decides message by message. Deterministic: the same calls give the same decisions.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    transfer: Transfer,
+    candidates: [Vec<Candidate>; KINDS],
+    links: [Observed; PEER_CLASSES],
+    windows: Box<[[Window; PEER_CLASSES]; KINDS]>,
+    /// Where the contexts are; they come to exist as messages of their sort do.
+    index: Box<[[[Option<u16>; LEVELS]; CLASSES]; KINDS]>,
+    contexts: Vec<Context>,
+    ledger: Ledger,
+    gains: [Gain; PEER_CLASSES],
+}
+
+/// A sort of messages: of a kind, size class and level.
+#[derive(Clone, Debug)]
+struct Context {
+    cells: [Cell; CANDIDATES],
+    /// By how much the fractions that were observed here exceed those of the level, on average.
+    error: f64,
+    visits: u32,
+    next_try: u32,
+    interval: u32,
+    /// By peer class, the candidate in use, counted from 1; 0 is none.
+    current: [u8; PEER_CLASSES],
+    /// By peer class, how often each was chosen, trials left out; the first is raw.
+    chosen: [[u32; CANDIDATES + 1]; PEER_CLASSES],
+}
+
+/// What compression has gained over sending raw, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gain {
+    /// As it was expected when the decisions were taken.
+    pub expected_ns: f64,
+    /// With the fraction and the encoding time that came out.
+    pub measured_ns: f64,
+}
+
+impl Selector {
+    /// A selector that may choose among these codecs, of which the first eight for a kind count. It starts from what is known
+    /// of codecs and links; entries that no codec or network can have are passed over.
+    #[must_use]
+    pub fn new(
+        offers: &[Offered<'_>],
+        behaviours: &[Behaviour<'_>],
+        links: &[Link; PEER_CLASSES],
+        transfer: Transfer,
+    ) -> Self {
+        let candidates = Kind::ALL.map(|kind| {
+            let suitable = (0..=Offer::MAX).zip(offers).filter(|(_, offered)| offered.kinds.contains(&kind));
+            suitable
+                .take(CANDIDATES)
+                .map(|(at, offered)| Candidate::new(at, offered.name, kind, behaviours))
+                .collect()
+        });
+        let defaults = &crate::heuristics::DEFAULT_LINKS;
+        let link = |at: usize| Observed::new(if links[at].is_sane() { links[at] } else { defaults[at] });
+        let mut selector = Self {
+            transfer,
+            candidates,
+            links: core::array::from_fn(link),
+            windows: Box::new(core::array::from_fn(|_| core::array::from_fn(|_| Window::new()))),
+            index: Box::new([[[None; LEVELS]; CLASSES]; KINDS]),
+            contexts: Vec::new(),
+            ledger: Ledger::default(),
+            gains: [Gain::default(); PEER_CLASSES],
+        };
+        PeerClass::all().for_each(|peer| selector.reset_windows(peer));
+        selector
+    }
+
+    /// Lets into the windows what would gain if it vanished altogether.
+    fn reset_windows(&mut self, peer: PeerClass) {
+        let link = self.links[peer.index()].link();
+        for (candidates, windows) in self.candidates.iter().zip(self.windows.iter_mut()) {
+            windows[peer.index()].reset(|size| {
+                let len = size.start();
+                let vanishes =
+                    |c: &Candidate| c.least_coding_ns(len) + link.time_ns(0.0) < link.time_ns(len as f64);
+                candidates.iter().any(vanishes)
+            });
+        }
+    }
+
+    /// Decides what to do with a message.
+    pub fn decide(&mut self, kind: Kind, peer: PeerClass, message: &[u8]) -> Decision {
+        let len = message.len();
+        let size = SizeClass::of(len);
+        let raw_ns = self.links[peer.index()].link().time_ns(len as f64);
+        self.ledger.sends(raw_ns);
+        let mut decision = Decision {
+            choice: Choice::Raw,
+            probe: None,
+            kind,
+            peer,
+            len,
+            raw_ns,
+            expected_ns: raw_ns,
+            looked_at: None,
+        };
+        let admission = self.windows[kind as usize][peer.index()].admits(size);
+        if admission == Admission::Outside {
+            return decision;
+        }
+        let level =
+            if raw_ns * SAMPLE_PART < SAMPLE_NS { Level::Unknown } else { sample::level(kind, message) };
+        let Some(context) = self.context(kind, size, level) else { return decision };
+        decision.looked_at = Some(LookedAt { context, size, level });
+        if admission == Admission::Reopened {
+            self.contexts[usize::from(context)].try_now();
+        }
+        self.weigh(&mut decision, size, level, usize::from(context));
+        decision
+    }
+
+    /// The context of these messages; `None` once there are as many as can be, which is never.
+    fn context(&mut self, kind: Kind, size: SizeClass, level: Level) -> Option<u16> {
+        let place = &mut self.index[kind as usize][size.index()][level as usize];
+        if place.is_none() {
+            *place = u16::try_from(self.contexts.len()).ok();
+            self.contexts.push(Context {
+                cells: [Cell::new(1.0); CANDIDATES],
+                error: 0.0,
+                visits: 0,
+                next_try: 0,
+                interval: TRY,
+                current: [0; PEER_CLASSES],
+                chosen: [[0; CANDIDATES + 1]; PEER_CLASSES],
+            });
+        }
+        *place
+    }
+
+    /// Estimates what each codec would make of the message, and chooses.
+    fn weigh(&mut self, decision: &mut Decision, size: SizeClass, level: Level, context: usize) {
+        let (kind, peer, len, raw_ns) = (decision.kind, decision.peer.index(), decision.len, decision.raw_ns);
+        let candidates = &self.candidates[kind as usize];
+        let link = *self.links[peer].link();
+        let context = &mut self.contexts[context];
+        let time = |at: usize, change: f64, context: &Context| {
+            let fraction = context.fraction(at, candidates[at].fraction(level));
+            let packed = Packed {
+                fraction: (fraction + change * context.cells[at].doubt()).clamp(0.0, 1.0),
+                encode_ns: candidates[at].encode_ns(level, len),
+                decode_ns: candidates[at].decode_ns(level, len),
+            };
+            packed.time_ns(self.transfer, &link, len)
+        };
+        let (mut best, mut best_ns, mut favour) = (None, raw_ns, f64::INFINITY);
+        for at in 0..candidates.len() {
+            let ns = time(at, 0.0, context);
+            let with_favour =
+                if usize::from(context.current[peer]) == at + 1 { ns * (1.0 - HYSTERESIS) } else { ns };
+            if ns < raw_ns && with_favour < favour {
+                (best, best_ns, favour) = (Some(at), ns, with_favour);
+            }
+        }
+        let visits = context.visits;
+        context.visits = visits.wrapping_add(1);
+        let due = visits >= context.next_try;
+        let window = &mut self.windows[kind as usize][peer];
+        let probe_len = len.min(PROBE);
+        let probe_ns = |at: usize| candidates[at].encode_ns(level, probe_len);
+        let Some(at) = best else {
+            window.gained(size, false);
+            context.current[peer] = 0;
+            context.chosen[peer][0] += 1;
+            // Whose turn it is, of those that would gain if the message vanished altogether.
+            let vanished = |at: &usize| candidates[*at].encode_ns(level, len) + link.time_ns(0.0) < raw_ns;
+            let turn = (0..candidates.len()).filter(vanished).min_by_key(|&at| context.cells[at].seen());
+            if let Some(at) = turn.filter(|&at| due && self.ledger.covers(probe_ns(at))) {
+                context.wait();
+                decision.probe = Some(probe(candidates[at].offer, len, probe_len, visits));
+            }
+            return;
+        };
+        if self.ledger.in_debt() || !self.ledger.covers(time(at, 1.0, context) - raw_ns) {
+            // It would gain, but how much is too uncertain for what has been gained so far.
+            window.gained(size, false);
+            if self.ledger.covers(probe_ns(at)) {
+                decision.probe = Some(probe(candidates[at].offer, len, probe_len, visits));
+            }
+            return;
+        }
+        context.current[peer] = at as u8 + 1;
+        context.chosen[peer][at + 1] += 1;
+        (decision.choice, decision.expected_ns) = (Choice::Encode(candidates[at].offer), best_ns);
+        if !due {
+            return;
+        }
+        // One that may be better, tried on the message itself.
+        let other = (0..candidates.len())
+            .filter(|&other| other != at && time(other, -1.0, context) < best_ns)
+            .min_by_key(|&other| context.cells[other].seen());
+        let other = other.filter(|&other| self.ledger.covers(time(other, 1.0, context) - best_ns));
+        context.wait();
+        if let Some(other) = other {
+            let ns = time(other, 0.0, context);
+            (decision.choice, decision.expected_ns) = (Choice::Encode(candidates[other].offer), ns);
+        }
+    }
+
+    /// The message was encoded with the codec that was chosen: to so many bytes, in so many nanoseconds. Fewer than the
+    /// message has if it was sent so; otherwise it was sent raw.
+    pub fn encoded(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
+        let (Choice::Encode(offer), Some(at)) = (decision.choice, decision.looked_at) else { return };
+        let fraction = wire_len as f64 / decision.len.max(1) as f64;
+        let packs = wire_len < decision.len;
+        let encode_ns = if packs { Some(ns) } else { None };
+        let Some(candidate) = self.learn(decision, at, offer, fraction, encode_ns) else { return };
+        let decode_ns = if packs { candidate.decode_ns(at.level, decision.len) } else { 0.0 };
+        let packed = Packed { fraction: fraction.min(1.0), encode_ns: ns.max(0.0), decode_ns };
+        let link = self.links[decision.peer.index()].link();
+        let gain_ns = decision.raw_ns - packed.time_ns(self.transfer, link, decision.len);
+        if !gain_ns.is_finite() {
+            return;
+        }
+        self.ledger.settle(gain_ns);
+        let gain = &mut self.gains[decision.peer.index()];
+        gain.expected_ns += decision.expected_gain_ns();
+        gain.measured_ns += gain_ns;
+        self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, gain_ns > 0.0);
+    }
+
+    /// The probe was encoded to so many bytes, in so many nanoseconds.
+    pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
+        let (Some(probe), Some(at)) = (&decision.probe, decision.looked_at) else { return };
+        self.ledger.settle(-ns.max(0.0));
+        let fraction = wire_len as f64 / probe.window.len().max(1) as f64;
+        let before = self.expected(decision, at, probe.offer);
+        self.learn(decision, at, probe.offer, fraction, None);
+        if before.is_some_and(|before| fraction < before - NEW_FRACTION) {
+            // Things have changed: the next messages are looked at, too.
+            self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, true);
+        }
+    }
+
+    /// The fraction that is expected of a codec.
+    fn expected(&self, decision: &Decision, at: LookedAt, offer: Offer) -> Option<f64> {
+        let candidates = &self.candidates[decision.kind as usize];
+        let place = candidates.iter().position(|candidate| candidate.offer == offer)?;
+        Some(
+            self.contexts.get(usize::from(at.context))?.fraction(place, candidates[place].fraction(at.level)),
+        )
+    }
+
+    fn learn(
+        &mut self,
+        decision: &Decision,
+        at: LookedAt,
+        offer: Offer,
+        fraction: f64,
+        encode_ns: Option<f64>,
+    ) -> Option<&Candidate> {
+        let candidates = &mut self.candidates[decision.kind as usize];
+        let place = candidates.iter().position(|candidate| candidate.offer == offer)?;
+        let candidate = &mut candidates[place];
+        let expected = candidate.fraction(at.level);
+        candidate.observe_fraction(at.level, fraction);
+        if let Some(ns) = encode_ns {
+            candidate.observe_encode(at.level, decision.len, ns);
+        }
+        let context = self.contexts.get_mut(usize::from(at.context))?;
+        let change = fraction - context.fraction(place, expected);
+        if change.abs() > NEW_FRACTION {
+            context.try_now();
+        }
+        context.error += (fraction - expected - context.error) * ERROR_WEIGHT;
+        context.cells[place].observe(fraction);
+        Some(candidate)
+    }
+
+    /// A message of this kind was decoded to so many bytes, in so many nanoseconds. What it took here it will take elsewhere.
+    pub fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
+        if let Some(candidate) = self.candidates[kind as usize].iter_mut().find(|c| c.offer == offer) {
+            candidate.observe_decode(len, ns);
+        }
+    }
+
+    /// So many bytes were on their way to a process of this class for so many nanoseconds, as far as the sender could see.
+    pub fn transferred(&mut self, peer: PeerClass, bytes: usize, ns: f64) {
+        let change = self.links[peer.index()].observe(bytes, ns);
+        if !(1.0 / NEWS..NEWS).contains(&change) {
+            self.reset_windows(peer);
+        }
+    }
+
+    /// What is believed of a link.
+    #[must_use]
+    pub fn link(&self, peer: PeerClass) -> Link {
+        *self.links[peer.index()].link()
+    }
+
+    /// The compression window of a kind and peer class, and how it came to be.
+    #[must_use]
+    pub fn window(&self, kind: Kind, peer: PeerClass) -> (Thresholds, &[Thresholds]) {
+        let window = &self.windows[kind as usize][peer.index()];
+        (window.thresholds(), window.history())
+    }
+
+    /// What compression has gained by peer class.
+    #[must_use]
+    pub fn gain(&self, peer: PeerClass) -> Gain {
+        self.gains[peer.index()]
+    }
+
+    /// What has been chosen how often, trials left out.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        let mut tally = Tally::new(self.candidates.each_ref().map(|c| c.iter().map(|c| c.offer).collect()));
+        for kind in Kind::ALL {
+            for size in SizeClass::all() {
+                for context in self.index[kind as usize][size.index()].iter().flatten() {
+                    for peer in PeerClass::all() {
+                        tally.add(
+                            kind,
+                            peer,
+                            size,
+                            &self.contexts[usize::from(*context)].chosen[peer.index()],
+                        );
+                    }
+                }
+            }
+        }
+        tally
+    }
+
+    /// Says what was measured of a link after the selector was made. What cannot be a link is passed over.
+    pub fn set_link(&mut self, peer: PeerClass, link: Link) {
+        if link.is_sane() {
+            self.links[peer.index()] = Observed::new(link);
+            self.reset_windows(peer);
+        }
+    }
+}
+
+impl Context {
+    /// The fraction that is expected of a candidate, given the one that is expected of it whatever the length. What one codec
+    /// does better or worse than expected, the others will not do as expected either.
+    #[inline]
+    fn fraction(&self, candidate: usize, of_level: f64) -> f64 {
+        let cell = self.cells[candidate];
+        if cell.seen() > 0 { cell.fraction() } else { (of_level + SHARED_ERROR * self.error).clamp(0.0, 1.0) }
+    }
+
+    /// Another codec is to be tried at the next message.
+    fn try_now(&mut self) {
+        self.next_try = self.visits;
+        self.interval = TRY;
+    }
+
+    fn wait(&mut self) {
+        self.next_try = self.visits.wrapping_add(self.interval);
+        self.interval = (self.interval * 2).min(TRY_MAX);
+    }
+}
+
+/// A window somewhere in the message, elsewhere each time.
+fn probe(offer: Offer, len: usize, probe_len: usize, visits: u32) -> Probe {
+    // Whole words, so that numbers stay numbers.
+    let free = (len - probe_len) / 8;
+    let start = if free == 0 { 0 } else { (visits as usize).wrapping_mul(0x9e37_79b1) % free * 8 };
+    Probe { offer, window: start..start + probe_len }
+}

@@ -1,0 +1,83 @@
+//! Size classes: message lengths, two to an octave.
+
+/// How many classes there are: from 1 KiB on, the last holds all from 64 MiB on.
+pub(crate) const CLASSES: usize = 2 * (OCTAVES_END - OCTAVES_START) + 1;
+
+const OCTAVES_START: usize = 10;
+const OCTAVES_END: usize = 26;
+
+/// The class of message lengths that behave alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SizeClass(u8);
+
+impl SizeClass {
+    /// How many classes there are.
+    pub const COUNT: usize = CLASSES;
+
+    /// The class of a length in bytes. Lengths below a KiB are in the first.
+    #[inline]
+    #[must_use]
+    pub const fn of(len: usize) -> Self {
+        if len < 1 << OCTAVES_START {
+            return Self(0);
+        }
+        if len >> OCTAVES_END != 0 {
+            return Self((CLASSES - 1) as u8);
+        }
+        let octave = len.ilog2() as usize;
+        let upper = (len >> (octave - 1)) & 1;
+        Self((2 * (octave - OCTAVES_START) + upper) as u8)
+    }
+
+    /// All classes, the shortest first.
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> {
+        (0..CLASSES as u8).map(Self)
+    }
+
+    /// The length in bytes of the shortest messages of this class.
+    #[must_use]
+    pub const fn start(self) -> usize {
+        let octave = OCTAVES_START + self.0 as usize / 2;
+        (1 << octave) + if self.0 % 2 == 1 { 1 << (octave - 1) } else { 0 }
+    }
+
+    /// The length in bytes below which messages of this class are; `usize::MAX` for the last.
+    #[must_use]
+    pub const fn end(self) -> usize {
+        if self.index() + 1 == CLASSES { usize::MAX } else { Self(self.0 + 1).start() }
+    }
+
+    /// The place of the class in the order of [`all`](Self::all).
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_is_in_its_class() {
+        for len in
+            (1024..5000).chain([65_535, 65_536, 98_303, 98_304, (1 << 26) - 1, 1 << 26, usize::MAX - 1])
+        {
+            let class = SizeClass::of(len);
+            assert!(class.start() <= len && len < class.end(), "{len}: {class:?}");
+        }
+        assert_eq!(SizeClass::of(0), SizeClass::of(1024));
+        assert_eq!(SizeClass::of(usize::MAX).index(), CLASSES - 1);
+    }
+
+    #[test]
+    fn classes_follow_each_other() {
+        let mut end = 1024;
+        for (at, class) in SizeClass::all().enumerate() {
+            assert_eq!((class.index(), class.start()), (at, end));
+            end = class.end();
+        }
+        assert_eq!(end, usize::MAX);
+    }
+}

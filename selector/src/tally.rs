@@ -1,0 +1,69 @@
+//! Counted decisions, of one process or summed over several.
+
+use crate::decision::{Choice, Offer};
+use crate::guided::Guide;
+use crate::link::{PEER_CLASSES, PeerClass};
+use crate::priors::CANDIDATES;
+use crate::size::{CLASSES, SizeClass};
+use alloc::vec;
+use alloc::vec::Vec;
+use mpress_codec::Kind;
+
+/// Raw, and the candidates of a kind.
+pub(crate) const CHOICES: usize = CANDIDATES + 1;
+const KINDS: usize = Kind::ALL.len();
+
+/// How often what was chosen for messages of each kind, peer class and size class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// The candidates by kind.
+    offers: [Vec<Offer>; KINDS],
+    words: Vec<u64>,
+}
+
+impl Tally {
+    pub(crate) fn new(offers: [Vec<Offer>; KINDS]) -> Self {
+        Self { offers, words: vec![0; KINDS * PEER_CLASSES * CLASSES * CHOICES] }
+    }
+
+    pub(crate) fn add(&mut self, kind: Kind, peer: PeerClass, size: SizeClass, chosen: &[u32; CHOICES]) {
+        let at = place(kind, peer, size);
+        for (sum, count) in self.words[at..at + CHOICES].iter_mut().zip(chosen) {
+            *sum += u64::from(*count);
+        }
+    }
+
+    /// The counts as a flat array, to be summed over processes element by element. Selectors that were made of the same offers
+    /// give arrays that can be summed.
+    #[must_use]
+    pub fn as_words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The same, to receive the sum.
+    pub fn as_words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// What was chosen most for messages of each kind, peer class and size class, and how often.
+    pub fn most_chosen(&self) -> impl Iterator<Item = (Guide, u64)> + '_ {
+        let kinds = Kind::ALL.into_iter();
+        let peers = kinds.flat_map(|kind| PeerClass::all().map(move |peer| (kind, peer)));
+        let sizes = peers.flat_map(|(kind, peer)| SizeClass::all().map(move |size| (kind, peer, size)));
+        sizes.filter_map(|(kind, peer, size)| {
+            let at = place(kind, peer, size);
+            // Of those chosen equally often the first.
+            let (at, messages) =
+                self.words[at..at + CHOICES].iter().enumerate().rev().max_by_key(|(_, count)| **count)?;
+            let choice = match at.checked_sub(1) {
+                None => Choice::Raw,
+                Some(at) => Choice::Encode(*self.offers[kind as usize].get(at)?),
+            };
+            (*messages > 0).then_some((Guide { kind, peer, size, choice }, *messages))
+        })
+    }
+}
+
+fn place(kind: Kind, peer: PeerClass, size: SizeClass) -> usize {
+    ((kind as usize * PEER_CLASSES + peer.index()) * CLASSES + size.index()) * CHOICES
+}

@@ -1,0 +1,207 @@
+//! The compression window: between which lengths compression may pay (PRAcTICaL-MPI, section 3, figure 1).
+
+use crate::size::{CLASSES, SizeClass};
+use alloc::vec::Vec;
+
+/// So many messages of a size class that did not gain, one after the other, and the class is taken not to gain.
+const PATIENCE: i8 = 4;
+/// After so many messages outside the window some are let in, to see whether things have changed; if they do not gain, twice
+/// as many later, up to the largest.
+const REOPEN: u32 = 128;
+const REOPEN_MAX: u32 = 512;
+/// Changes of the thresholds kept for the report.
+const HISTORY: usize = 32;
+
+/// The thresholds at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// Messages of this kind and peer class that had been decided.
+    pub messages: u64,
+    /// The shortest that may gain, in bytes.
+    pub smallest: usize,
+    /// The length in bytes from which on none gains. Not below `smallest`; the same if none gains at all.
+    pub end: usize,
+}
+
+/// What a window says of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It cannot gain, as far as is known.
+    Outside,
+    /// It may gain.
+    Inside,
+    /// As far as is known it cannot gain, but it is time to have a look.
+    Reopened,
+}
+
+/// The window of a kind and peer class. Inside, gains are estimated message by message; outside, messages are sent raw at
+/// once. A window reaches from the shortest size class to the longest of which is not known that they do not gain. Unlike the
+/// paper's it may have holes: classes in between that do not gain, whatever the reason, are outside, too.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    /// By size class, how many messages in a row have not gained.
+    misses: [i8; CLASSES],
+    first: u8,
+    end: u8,
+    messages: u64,
+    outside: u32,
+    reopen: u32,
+    history: Vec<Thresholds>,
+}
+
+impl Window {
+    /// A window with all lengths inside.
+    pub(crate) fn new() -> Self {
+        Self {
+            misses: [0; CLASSES],
+            first: 0,
+            end: CLASSES as u8,
+            messages: 0,
+            outside: 0,
+            reopen: REOPEN,
+            history: Vec::new(),
+        }
+    }
+
+    /// Whether a message of this class is to be looked at.
+    #[inline]
+    pub(crate) fn admits(&mut self, size: SizeClass) -> Admission {
+        self.messages += 1;
+        let at = size.index();
+        if self.misses[at] < PATIENCE {
+            return Admission::Inside;
+        }
+        self.outside += 1;
+        if self.outside < self.reopen {
+            return Admission::Outside;
+        }
+        self.outside = 0;
+        self.reopen = (self.reopen * 2).min(REOPEN_MAX);
+        self.misses[at] = 0;
+        self.adjust();
+        Admission::Reopened
+    }
+
+    /// A message of this class gained, or it did not.
+    pub(crate) fn gained(&mut self, size: SizeClass, gained: bool) {
+        let misses = &mut self.misses[size.index()];
+        if gained {
+            *misses = 0;
+            self.reopen = REOPEN;
+        } else if *misses < PATIENCE {
+            *misses += 1;
+            if *misses == PATIENCE {
+                self.adjust();
+            }
+        }
+    }
+
+    /// What was known of sizes is no longer true. From now on those are inside that may gain at all.
+    pub(crate) fn reset(&mut self, may_gain: impl Fn(SizeClass) -> bool) {
+        for size in SizeClass::all() {
+            self.misses[size.index()] = if may_gain(size) { 0 } else { PATIENCE };
+        }
+        self.reopen = REOPEN;
+        self.adjust();
+    }
+
+    fn adjust(&mut self) {
+        let open = |misses: &i8| *misses < PATIENCE;
+        let first = self.misses.iter().position(open).unwrap_or(CLASSES);
+        let end = self.misses.iter().rposition(open).map_or(first, |last| last + 1);
+        if (first as u8, end as u8) != (self.first, self.end) {
+            (self.first, self.end) = (first as u8, end as u8);
+            self.remember();
+        }
+    }
+
+    fn remember(&mut self) {
+        if self.history.len() == HISTORY {
+            // Every other one; the course of things stays visible however long a run is.
+            let mut at = 0;
+            self.history.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+        }
+        self.history.push(self.thresholds());
+    }
+
+    /// The thresholds now.
+    pub(crate) fn thresholds(&self) -> Thresholds {
+        let length =
+            |class: u8| SizeClass::all().nth(usize::from(class)).map_or(usize::MAX, SizeClass::start);
+        Thresholds { messages: self.messages, smallest: length(self.first), end: length(self.end) }
+    }
+
+    /// The thresholds after each change, the earliest first; of very many, some.
+    pub(crate) fn history(&self) -> &[Thresholds] {
+        &self.history
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Admission::{Inside, Outside, Reopened};
+    use super::*;
+
+    fn size(len: usize) -> SizeClass {
+        SizeClass::of(len)
+    }
+
+    #[test]
+    fn sizes_that_do_not_gain_shut_and_open_again() {
+        let mut window = Window::new();
+        for len in [1024, 1536, 1 << 26] {
+            for _ in 0..PATIENCE {
+                assert_eq!(window.admits(size(len)), Inside);
+                window.gained(size(len), false);
+            }
+            assert_eq!(window.admits(size(len)), Outside, "{len}");
+        }
+        let thresholds = window.thresholds();
+        assert_eq!((thresholds.smallest, thresholds.end), (2048, 1 << 26));
+        assert_eq!(window.admits(size(5000)), Inside);
+        let again = (1..).find(|_| window.admits(size(1024)) == Reopened);
+        assert!(again.is_some_and(|messages| messages <= REOPEN), "{again:?}");
+        (0..PATIENCE).for_each(|_| window.gained(size(1024), false));
+        assert_eq!(window.admits(size(1024)), Outside);
+        let again = (1..).find(|_| window.admits(size(1024)) == Reopened);
+        assert!(again.is_some_and(|messages| messages > REOPEN), "{again:?}");
+        window.gained(size(1024), true);
+        assert_eq!(window.admits(size(1024)), Inside);
+        assert_eq!(window.thresholds().smallest, 1024);
+    }
+
+    #[test]
+    fn a_hole_is_outside() {
+        let mut window = Window::new();
+        (0..PATIENCE).for_each(|_| window.gained(size(4096), false));
+        assert_eq!(window.admits(size(4096)), Outside);
+        assert_eq!((window.admits(size(2048)), window.admits(size(8192))), (Inside, Inside));
+        assert_eq!(window.thresholds().smallest, 1024);
+    }
+
+    #[test]
+    fn sizes_that_cannot_gain_are_outside_from_the_start() {
+        let mut window = Window::new();
+        window.reset(|class| class > size(4000));
+        assert_eq!(window.admits(size(4000)), Outside);
+        assert_eq!(window.admits(size(1 << 20)), Inside);
+        window.reset(|_| false);
+        let thresholds = window.thresholds();
+        assert_eq!(thresholds.smallest, thresholds.end, "an empty window");
+        assert_eq!(window.admits(size(1 << 20)), Outside);
+    }
+
+    #[test]
+    fn history_is_bounded() {
+        let mut window = Window::new();
+        for _ in 0..1000 {
+            (0..PATIENCE).for_each(|_| window.gained(size(1024), false));
+            window.reset(|_| true);
+        }
+        assert!(window.history().len() <= HISTORY);
+        assert!(window.history().is_sorted_by_key(|thresholds| thresholds.messages));
+    }
+}

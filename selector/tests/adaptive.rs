@@ -1,0 +1,275 @@
+//! The selector in a simulated world that changes under it.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use mpress_codec::Kind;
+use mpress_selector::{
+    Behaviour, Choice, Decision, Guided, Level, Link, Offered, PEER_CLASSES, Packed, PeerClass, Selector,
+    Speed, Transfer,
+};
+use proptest::prelude::*;
+
+const FAST: Speed = Speed { start_us: 0.2, mb_s: 6000.0 };
+const SLOW: Speed = Speed { start_us: 0.5, mb_s: 2000.0 };
+const OFFERED: [Offered<'_>; 2] =
+    [Offered { name: "fast", kinds: &[Kind::F64] }, Offered { name: "small", kinds: &[Kind::F64] }];
+
+fn behaviours() -> [Behaviour<'static>; 2] {
+    let behaviour = |codec, ratio, speed| Behaviour {
+        kind: Kind::F64,
+        level: Level::Unknown,
+        codec,
+        ratio,
+        encode: speed,
+        decode: speed,
+    };
+    [behaviour("fast", 1.3, FAST), behaviour("small", 1.5, SLOW)]
+}
+
+fn link(mb_s: f64) -> Link {
+    Link { latency_us: 10.0, bandwidth_mb_s: mb_s }
+}
+
+/// What there really is.
+#[derive(Clone, Copy)]
+struct World {
+    link: Link,
+    /// What the two codecs make of messages; 1 is raw.
+    fractions: [f64; 2],
+    speeds: [Speed; 2],
+}
+
+impl World {
+    fn new(mb_s: f64) -> Self {
+        Self { link: link(mb_s), fractions: [0.77, 0.67], speeds: [FAST, SLOW] }
+    }
+
+    fn with_noise(self) -> Self {
+        Self { fractions: [1.0, 1.0], ..self }
+    }
+
+    /// Sends a message as decided, and says so. Gives how long it took, and how long it takes raw.
+    fn send(&self, selector: &mut Selector, decision: &Decision, len: usize) -> (f64, f64) {
+        let raw_ns = self.link.time_ns(len as f64);
+        let mut ns = 0.0;
+        if let Some(probe) = &decision.probe {
+            let offer = usize::from(probe.offer);
+            let probe_ns = self.speeds[offer].time_ns(probe.window.len());
+            selector.probed(decision, (probe.window.len() as f64 * self.fractions[offer]) as usize, probe_ns);
+            ns += probe_ns;
+        }
+        let wire_len = match decision.choice {
+            Choice::Raw => {
+                ns += raw_ns;
+                len
+            }
+            Choice::Encode(offer) => {
+                let (fraction, speed) = (self.fractions[usize::from(offer)], self.speeds[usize::from(offer)]);
+                let encode_ns = speed.time_ns(len);
+                let decode_ns = if fraction < 1.0 { encode_ns } else { 0.0 };
+                ns += Packed { fraction, encode_ns, decode_ns }.time_ns(Transfer::Serial, &self.link, len);
+                selector.encoded(decision, (len as f64 * fraction) as usize, encode_ns);
+                if fraction < 1.0 {
+                    selector.decoded(Kind::F64, offer, len, decode_ns);
+                }
+                (len as f64 * fraction) as usize
+            }
+        };
+        selector.transferred(PeerClass::NETWORK, wire_len, self.link.time_ns(wire_len as f64));
+        (ns, raw_ns)
+    }
+
+    /// Sends so many messages; gives the time over that of all raw, and the last choice.
+    fn run(&self, selector: &mut Selector, messages: usize) -> (f64, Choice) {
+        let message = vec![0x5a_u8; LEN];
+        let (mut time, mut raw, mut last) = (0.0, 0.0, Choice::Raw);
+        for _ in 0..messages {
+            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+            last = decision.choice;
+            let (ns, raw_ns) = self.send(selector, &decision, message.len());
+            time += ns;
+            raw += raw_ns;
+        }
+        (time / raw, last)
+    }
+
+    /// After how many messages ten in a row are chosen so.
+    fn adapts(&self, selector: &mut Selector, wanted: impl Fn(Choice) -> bool) -> usize {
+        let message = vec![0x5a_u8; LEN];
+        let mut right = 0;
+        for at in 0..5000 {
+            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+            right = if wanted(decision.choice) { right + 1 } else { 0 };
+            self.send(selector, &decision, message.len());
+            if right == 10 {
+                return at - 9;
+            }
+        }
+        5000
+    }
+}
+
+const LEN: usize = 200_000;
+
+fn selector(mb_s: f64) -> Selector {
+    Selector::new(&OFFERED, &behaviours(), &[link(mb_s); PEER_CLASSES], Transfer::Serial)
+}
+
+fn is_raw(choice: Choice) -> bool {
+    choice == Choice::Raw
+}
+
+#[test]
+fn each_network_gets_its_codec() {
+    for (mb_s, wanted) in [(12.0, Choice::Encode(1)), (400.0, Choice::Encode(0)), (12_000.0, Choice::Raw)] {
+        let mut selector = selector(mb_s);
+        let (time, last) = World::new(mb_s).run(&mut selector, 200);
+        assert_eq!(last, wanted, "{mb_s} MB/s");
+        assert!(time < 1.001, "{mb_s} MB/s: {time}");
+    }
+}
+
+#[test]
+fn conditions_change_and_the_selector_follows() {
+    let world = World::new(400.0);
+    let mut selector = selector(400.0);
+    let (time, _) = world.run(&mut selector, 100);
+    assert!(time < 1.0, "{time}");
+    // The data turns random.
+    let off = world.with_noise().adapts(&mut selector, is_raw);
+    // And back.
+    let on = world.adapts(&mut selector, |choice| !is_raw(choice));
+    // The bandwidth drops tenfold, so that the better ratio pays.
+    let slower = World::new(40.0).adapts(&mut selector, |choice| choice == Choice::Encode(1));
+    // And rises to where nothing pays.
+    let faster = World::new(12_000.0).adapts(&mut selector, is_raw);
+    println!("messages until it follows: random {off}, back {on}, slower {slower}, faster {faster}");
+    assert!(off <= 5 && on <= 300 && slower <= 32 && faster <= 32, "{off} {on} {slower} {faster}");
+}
+
+#[test]
+fn wrong_heuristics_are_found_out() {
+    // The codecs are ten times slower than said, and the first makes nothing smaller.
+    let slow = |speed: Speed| Speed { mb_s: speed.mb_s / 10.0, ..speed };
+    let world = World { fractions: [1.0, 0.67], speeds: [slow(FAST), slow(SLOW)], ..World::new(900.0) };
+    let mut selector = selector(900.0);
+    let (first, _) = world.run(&mut selector, 2000);
+    let (later, _) = world.run(&mut selector, 2000);
+    assert!(first < 1.02 && later < 1.005, "{first} {later}");
+}
+
+#[test]
+fn incompressible_data_costs_next_to_nothing() {
+    for mb_s in [12.0, 120.0, 1200.0, 12_000.0] {
+        let mut selector = selector(mb_s);
+        let (time, last) = World::new(mb_s).with_noise().run(&mut selector, 2000);
+        assert!(is_raw(last) && time < 1.01, "{mb_s} MB/s: {time}");
+        assert!(World::new(mb_s).with_noise().adapts(&mut self::selector(mb_s), is_raw) <= 5, "{mb_s} MB/s");
+    }
+}
+
+#[test]
+fn data_that_always_turns_against_the_choice_is_bounded() {
+    let mut selector = selector(400.0);
+    let message = vec![0x5a_u8; LEN];
+    let world = World::new(400.0);
+    let (mut time, mut raw) = (0.0, 0.0);
+    for _ in 0..20_000 {
+        let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+        // Whatever is chosen to be compressed is random, all else is not.
+        let world = if is_raw(decision.choice) { world } else { world.with_noise() };
+        let (ns, raw_ns) = world.send(&mut selector, &decision, LEN);
+        time += ns;
+        raw += raw_ns;
+    }
+    assert!(time / raw < 1.01, "{}", time / raw);
+}
+
+#[test]
+fn what_was_chosen_is_chosen_again_by_its_record() {
+    let mut selector = selector(100.0);
+    World::new(100.0).run(&mut selector, 100);
+    let tally = selector.tally();
+    let record: Vec<_> = tally.most_chosen().collect();
+    assert_eq!(record.len(), 1);
+    let guided = Guided::new(record.iter().map(|(guide, _)| *guide));
+    assert_eq!(guided.decide(Kind::F64, PeerClass::NETWORK, LEN), Choice::Encode(1));
+    assert_eq!(guided.decide(Kind::F64, PeerClass::NETWORK, LEN + LEN / 4), Choice::Encode(1), "next to it");
+    assert_eq!(guided.decide(Kind::F64, PeerClass::NETWORK, 10 * LEN), Choice::Raw);
+    assert_eq!(guided.decide(Kind::F32, PeerClass::NETWORK, LEN), Choice::Raw);
+    assert_eq!(guided.decide(Kind::F64, PeerClass::SAME_NODE, LEN), Choice::Raw);
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Send { kind: Kind, peer: PeerClass, len: usize, wire: usize, ns: f64 },
+    Received { kind: Kind, offer: u8, len: usize, ns: f64 },
+    Transferred { peer: PeerClass, bytes: usize, ns: f64 },
+    Link { peer: PeerClass, link: Link },
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    let kind = || (0..7_u8).prop_map(|kind| Kind::from_wire(kind).unwrap());
+    let peer = || (0..4_u8).prop_map(|peer| PeerClass::new(peer).unwrap());
+    let len = || prop_oneof![0..5000_usize, Just(100_000), Just(1 << 20)];
+    let ns = || prop_oneof![Just(0.0), Just(f64::NAN), Just(f64::INFINITY), Just(-1.0), 1.0..1e9_f64];
+    prop_oneof![
+        8 => (kind(), peer(), len(), len(), ns())
+            .prop_map(|(kind, peer, len, wire, ns)| Event::Send { kind, peer, len, wire, ns }),
+        1 => (kind(), any::<u8>(), len(), ns())
+            .prop_map(|(kind, offer, len, ns)| Event::Received { kind, offer, len, ns }),
+        1 => (peer(), len(), ns()).prop_map(|(peer, bytes, ns)| Event::Transferred { peer, bytes, ns }),
+        1 => (peer(), ns(), ns()).prop_map(|(peer, latency_us, bandwidth_mb_s)| Event::Link {
+            peer,
+            link: Link { latency_us, bandwidth_mb_s },
+        }),
+    ]
+}
+
+proptest! {
+    /// Whatever it is told: no panic, only codecs that were offered for the kind, ordered thresholds, probes inside the
+    /// message; and the same again for the same calls.
+    #[test]
+    fn nothing_confuses_it(events in prop::collection::vec(any_event(), 1..200)) {
+        let offered = [
+            Offered { name: "a", kinds: &[Kind::F64, Kind::Int32] },
+            Offered { name: "unheard of", kinds: &[Kind::F64] },
+            Offered { name: "b", kinds: &[Kind::Other, Kind::F64] },
+        ];
+        let behaviours = behaviours().map(|b| Behaviour { codec: "a", ratio: f64::NAN, ..b });
+        let new = || Selector::new(&offered, &behaviours, &[link(f64::NAN); PEER_CLASSES], Transfer::Serial);
+        let mut selectors = [new(), new()];
+        let bytes: Vec<u8> = (0..1 << 20).map(|i: u32| (i.wrapping_mul(i) >> 7) as u8).collect();
+        for event in events {
+            let mut choices = Vec::new();
+            for selector in &mut selectors {
+                match event.clone() {
+                    Event::Send { kind, peer, len, wire, ns } => {
+                        let decision = selector.decide(kind, peer, &bytes[..len]);
+                        if let Choice::Encode(offer) = decision.choice {
+                            prop_assert!(offered[usize::from(offer)].kinds.contains(&kind));
+                        }
+                        if let Some(probe) = &decision.probe {
+                            prop_assert!(offered[usize::from(probe.offer)].kinds.contains(&kind));
+                            prop_assert!(probe.window.end <= len);
+                            selector.probed(&decision, wire, ns);
+                        }
+                        selector.encoded(&decision, wire, ns);
+                        choices.push((decision.choice, decision.probe));
+                    }
+                    Event::Received { kind, offer, len, ns } => selector.decoded(kind, offer, len, ns),
+                    Event::Transferred { peer, bytes, ns } => selector.transferred(peer, bytes, ns),
+                    Event::Link { peer, link } => selector.set_link(peer, link),
+                }
+                for kind in Kind::ALL {
+                    for peer in PeerClass::all() {
+                        let (now, history) = selector.window(kind, peer);
+                        prop_assert!(history.iter().chain([&now]).all(|at| at.smallest <= at.end));
+                        prop_assert!(selector.link(peer).is_sane());
+                    }
+                }
+            }
+            prop_assert!(choices.len() != 2 || choices[0] == choices[1]);
+        }
+    }
+}
