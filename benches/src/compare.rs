@@ -1,11 +1,13 @@
 //! The comparison of codecs on files of messages: what `compare` does between its arguments and its output.
 
 mod labels;
+mod markdown;
 mod measure;
 mod plot;
 mod report;
 mod table;
 
+pub use markdown::markdown;
 pub use measure::{Settings, measure};
 pub use plot::plot;
 pub use report::{Figures, Line, Record, Report, geometric_mean};

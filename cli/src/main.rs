@@ -1,11 +1,14 @@
 //! `mpress`: run MPI programs with their messages compressed.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod calibrate;
 mod detect;
 mod elf;
 mod launcher;
 mod program;
+mod replay;
+mod report;
 mod run;
 mod shim;
 
@@ -30,6 +33,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Options),
+    Calibrate(calibrate::Options),
+    Replay(replay::Options),
+    Report(report::Options),
 }
 
 /// How much later than the first rank the others fail.
@@ -49,13 +55,39 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let Command::Run(options) = command;
+    let options = match command {
+        Command::Run(options) => options,
+        Command::Report(options) => return report::run(&options),
+        Command::Calibrate(options) => {
+            return match calibrate::run(&options) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    complain(speaks, &error);
+                    ExitCode::FAILURE
+                }
+            };
+        }
+        Command::Replay(options) => {
+            return match replay::run(&options) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("mpress: {error}");
+                    ExitCode::FAILURE
+                }
+            };
+        }
+    };
     let error = run::run(&options);
+    complain(speaks, &error);
+    ExitCode::from(error.exit_status())
+}
+
+/// One rank says why all fail.
+fn complain(speaks: bool, error: &dyn std::error::Error) {
     if speaks {
         eprintln!("mpress: {error}");
     } else {
         // mpirun ends the job when the first rank fails: not before the one that speaks has spoken.
         std::thread::sleep(BEHIND_THE_SPEAKER);
     }
-    ExitCode::from(error.exit_status())
 }

@@ -29,6 +29,10 @@ pub(crate) struct Options {
     #[arg(long, value_enum)]
     mpi: Option<Mpi>,
 
+    /// How to decide what is compressed: adaptive, guided, fixed:CODEC, off or measure [default: adaptive]
+    #[arg(long, value_name = "STRATEGY")]
+    strategy: Option<mpress::Strategy>,
+
     /// What to say at the end of the job about its messages [default: none]
     #[arg(long, value_enum, value_name = "WHAT")]
     report: Option<Report>,
@@ -52,9 +56,11 @@ pub(crate) struct Options {
 
 const ENVIRONMENT: &str = "\
 Environment:
+  MPRESS_STRATEGY   as --strategy
   MPRESS_REPORT     none, summary or full, as --report
   MPRESS_SAME_NODE  pass or compress, as --same-node
   MPRESS_THREADS    1 to 1024, as --threads
+  MPRESS_CONFIG     a file of settings; more of them are in docs/settings.md
   MPRESS_DISABLE    1 leaves all messages alone, 0 does not
   MPRESS_LIBDIR     where the libraries are, if not in ../lib or ../lib/mpress beside this command
 
@@ -142,6 +148,9 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     };
     let mut command = Command::new(name);
     command.args(args).env(PRELOAD, preload(&shim, std::env::var_os(PRELOAD).as_deref())?);
+    if let Some(strategy) = options.strategy {
+        command.env("MPRESS_STRATEGY", strategy.to_string());
+    }
     if let Some(report) = options.report {
         command.env("MPRESS_REPORT", report.value());
     }

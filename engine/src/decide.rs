@@ -67,9 +67,14 @@ impl Decider {
         self.selector.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether messages to this destination are passed on without being considered.
+    pub(crate) fn passes(&self, to: Destination) -> bool {
+        to == Destination::SameNode && self.same_node == SameNode::Pass
+    }
+
     /// Decides what to do with a message: by this strategy, or by that of the process.
     pub(crate) fn plan(&self, strategy: Option<Strategy>, kind: Kind, to: Destination, raw: &[u8]) -> Plan {
-        if raw.len() < self.threshold || (to == Destination::SameNode && self.same_node == SameNode::Pass) {
+        if raw.len() < self.threshold || self.passes(to) {
             return Plan::default();
         }
         // Whatever is not passed over here is treated as if it went over the network.

@@ -129,7 +129,8 @@ pub struct Gain {
     pub predicted_s: f64,
     /// With the lengths and encoding times that came out.
     pub measured_s: f64,
-    /// The seconds that all messages between nodes would have taken raw, one after the other, as the network is known.
+    /// The seconds that all messages that were considered (those between nodes, unless `same_node = compress`) would have
+    /// taken raw, one after the other, as the network is known.
     pub raw_s: f64,
 }
 
@@ -147,9 +148,10 @@ impl Share {
     #[must_use]
     pub fn of(engine: &Engine) -> Self {
         let (stats, gain, link) = (engine.stats(), engine.gain(), engine.link());
-        let sent = stats.sent_to(Destination::OtherNode);
-        let raw_ns =
-            link.time_ns(sent.raw_bytes as f64) + link.time_ns(0.0) * (sent.messages as f64 - 1.0).max(0.0);
+        let considered = Destination::ALL.into_iter().filter(|to| !engine.passes(*to));
+        let sent: Line = considered.map(|to| stats.sent_to(to)).sum();
+        let transfer_ns = link.time_ns(sent.raw_bytes as f64) - link.time_ns(0.0);
+        let raw_ns = transfer_ns + link.time_ns(0.0) * sent.messages as f64;
         // Negative gains wrap around; their sum is right again.
         let words = [gain.expected_ns, gain.measured_ns, raw_ns].map(|ns| (ns as i64).cast_unsigned());
         Self { words: [&words[..], stats.as_words()].concat() }
@@ -240,11 +242,17 @@ impl JobReport {
     /// # Errors
     /// One line: why it is none.
     pub fn from_json(text: &str) -> Result<Self, String> {
-        let report: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if report.format != FORMAT || report.version != VERSION {
-            return Err(format!("not a file of {FORMAT}, version {VERSION}"));
+        #[derive(Deserialize)]
+        struct Head {
+            format: String,
+            version: u32,
         }
-        Ok(report)
+        // First what it is: a later version may have other fields.
+        match serde_json::from_str::<Head>(text) {
+            Ok(head) if head.format == FORMAT && head.version == VERSION => {}
+            _ => return Err(format!("not a file of {FORMAT}, version {VERSION}")),
+        }
+        serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
     /// The report as JSON.
@@ -293,7 +301,7 @@ fn verdict(total: &Counts, gain: &Gain, settings: &Settings) -> String {
         if saved >= 0.5 { format!("{would}saved {saved:.0} % of bytes") } else { "saved no bytes".into() };
     if gain.raw_s > 0.0 && gain.measured_s != 0.0 {
         let part = gain.measured_s / gain.raw_s * 100.0;
-        format!("{bytes}; estimated {part:.0} % of communication time between nodes")
+        format!("{bytes}; estimated {part:.0} % of communication time")
     } else {
         bytes
     }

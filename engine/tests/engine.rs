@@ -117,7 +117,11 @@ fn a_fixed_codec_is_used_for_all_that_it_is_made_for() {
 fn messages_inside_a_node_pass() {
     let raw = smooth(8000);
     for strategy in ["fixed:dfcm", "adaptive"] {
-        let of = |same_node| codec_of(&by(strategy, same_node), &raw, Kind::F64, Destination::SameNode);
+        let of = |same_node| {
+            let engine = by(strategy, same_node);
+            engine.set_link(SLOW);
+            codec_of(&engine, &raw, Kind::F64, Destination::SameNode)
+        };
         assert_eq!(of(SameNode::Pass), CodecId::RAW, "{strategy}");
         assert_ne!(of(SameNode::Compress), CodecId::RAW, "{strategy}");
     }
@@ -146,9 +150,11 @@ fn every_codec_brings_every_kind_back() {
 }
 
 /// Over a network so slow that whatever gets shorter arrives earlier, however slow this machine is today.
+const SLOW: mpress::selector::Link = mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 0.5 };
+
 fn adaptive() -> Engine {
     let engine = Engine::default();
-    engine.set_link(mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 0.5 });
+    engine.set_link(SLOW);
     engine
 }
 
@@ -180,6 +186,7 @@ fn a_fast_network_gets_raw_messages() {
 #[test]
 fn what_is_only_measured_is_sent_raw_and_counted() {
     let engine = by("measure", SameNode::Pass);
+    engine.set_link(SLOW);
     let raw = smooth(100_000);
     for _ in 0..10 {
         assert_eq!(codec_of(&engine, &raw, Kind::F64, Destination::OtherNode), CodecId::RAW);

@@ -80,7 +80,7 @@ struct Context {
 pub struct Gain {
     /// As it was expected when the decisions were taken.
     pub expected_ns: f64,
-    /// With the fraction and the encoding time that came out.
+    /// With the fraction and the encoding time that came out; what probes cost is taken off.
     pub measured_ns: f64,
 }
 
@@ -273,7 +273,9 @@ impl Selector {
     /// The probe was encoded to so many bytes, in so many nanoseconds.
     pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
         let (Some(probe), Some(at)) = (&decision.probe, decision.looked_at) else { return };
-        self.ledger.settle(-ns.max(0.0));
+        let cost_ns = if ns.is_finite() { ns.max(0.0) } else { 0.0 };
+        self.ledger.settle(-cost_ns);
+        self.gains[decision.peer.index()].measured_ns -= cost_ns;
         let fraction = wire_len as f64 / probe.window.len().max(1) as f64;
         let before = self.expected(decision, at, probe.offer);
         self.learn(decision, at, probe.offer, fraction, None);

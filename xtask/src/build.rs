@@ -12,7 +12,8 @@ use crate::paths::Paths;
 use crate::step::run;
 
 /// The example programs: name, source.
-pub(crate) const EXAMPLES: [(&str, &str); 2] = [("euler3d", "euler3d.c"), ("reaction3d", "reaction3d.f90")];
+pub(crate) const EXAMPLES: [(&str, &str); 3] =
+    [("euler3d", "euler3d.c"), ("reaction3d", "reaction3d.f90"), ("shuffle", "shuffle.c")];
 
 /// Builds everything; what is up to date stays as it is.
 pub(crate) fn all(paths: &Paths) -> Result<(), Error> {

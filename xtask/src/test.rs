@@ -49,6 +49,8 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
         let mut command = test(paths, mpi.name());
         command.args(["-p", "mpress-pmpi-shim"]).env("MPICC", mpi.mpicc());
         command.env("MPRESS_TEST_SHIM", paths.built_shim(mpi)).env("MPRESS_TEST_MPI", mpi.name());
+        // The first step has built it.
+        command.env("MPRESS_TEST_COMMAND", paths.target("test").join("debug/mpress"));
         steps.push(Step::new(format!("test of the shim with {}", mpi.title()), command));
     }
     steps

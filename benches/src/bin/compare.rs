@@ -3,7 +3,7 @@
 
 use clap::{Parser, ValueEnum};
 use mpress_benches::Result;
-use mpress_benches::compare::{Report, Settings, choose, measure, missing_peers, plot, table};
+use mpress_benches::compare::{Report, Settings, choose, markdown, measure, missing_peers, plot, table};
 use mpress_benches::corpus::{File, Piece, size};
 use mpress_codec::simd::{Level, Tier};
 use std::collections::BTreeSet;
@@ -57,6 +57,7 @@ struct Args {
 enum Format {
     Table,
     Csv,
+    Markdown,
 }
 
 fn main() -> ExitCode {
@@ -83,6 +84,7 @@ fn compare(args: Args) -> Result<()> {
     let report = Report::new(measure(&files, &subjects, &settings)?);
     let text = match args.format {
         Format::Csv => report.csv()?,
+        Format::Markdown => markdown(&report),
         Format::Table => format!("{}\n{}", conditions(&settings), table(&report)),
     };
     std::io::stdout().write_all(text.as_bytes())?;

@@ -10,9 +10,12 @@ use crate::paths::Paths;
 /// Far beyond any run here: what takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Cells along each axis and time steps, chosen so that three rounds take a few minutes.
-const SIZES: [(&str, [&str; 4]); 2] =
-    [("euler3d", ["96", "96", "96", "20"]), ("reaction3d", ["96", "96", "96", "15"])];
+/// Cells along each axis and time steps, or keys and rounds, chosen so that the demo takes a few minutes.
+const SIZES: [(&str, &[&str]); 3] = [
+    ("euler3d", &["96", "96", "96", "20"]),
+    ("reaction3d", &["96", "96", "96", "15"]),
+    ("shuffle", &["262144", "200"]),
+];
 
 /// With or without mpress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

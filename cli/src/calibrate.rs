@@ -1,0 +1,190 @@
+//! `mpress calibrate`: heuristics files for this machine and network. Formats: `docs/format/heuristics.md`.
+
+mod codecs;
+mod data;
+mod file;
+mod network;
+mod plugin;
+mod progress;
+
+use crate::detect::Mpi;
+use crate::{launcher, shim};
+use clap::Args;
+use mpress::knowledge::{
+    COMPRESSION_FILE, CodecBehaviour, CompressionFile, MeasuredLink, NETWORK_FILE, NetworkFile,
+};
+use plugin::Session;
+use progress::Progress;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Measurements of the network: up to twelve lengths and all ranks together, between nodes and inside one.
+const STEPS: usize = 2 * (12 + 1);
+
+/// Measure network and codecs, so that mpress decides well from the first message on
+///
+/// Give it to mpirun in place of a program, with as many ranks on every node as your
+/// programs have, on two nodes or more:
+///
+///     mpirun -n 64 mpress calibrate --out heuristics
+///     export MPRESS_HEURISTICS=$PWD/heuristics
+///
+/// It writes network.toml (latency and bandwidth, between nodes and inside a node) and
+/// compression.toml (how much and how fast each codec compresses data of each kind on
+/// this machine), in less than a minute. Without mpirun, or on one node, there is no
+/// network to measure: then it writes compression.toml alone.
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Options {
+    /// The folder for the files; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+
+    /// The MPI that measures the network; that of the launcher if not given
+    #[arg(long, value_enum)]
+    mpi: Option<Mpi>,
+
+    /// The library that does so, instead of the one installed for the MPI
+    #[arg(long, value_name = "PATH")]
+    shim: Option<PathBuf>,
+
+    /// Leave the network alone
+    #[arg(long, conflicts_with_all = ["mpi", "shim", "network_only"])]
+    codecs_only: bool,
+
+    /// Leave the codecs alone
+    #[arg(long)]
+    network_only: bool,
+}
+
+/// Why there are no files, or not all.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("{}: {why}", file.display())]
+    Write { file: PathBuf, why: String },
+    #[error("there is no network to measure: start it with mpirun, on two nodes or more")]
+    NoNetwork,
+    #[error("the measurement of the network gave figures that no network has; {NETWORK_FILE} is not written")]
+    Nonsense,
+    #[error(transparent)]
+    Shim(#[from] shim::Error),
+    #[error(transparent)]
+    Plugin(#[from] plugin::Error),
+}
+
+/// Measures and writes. Of the ranks of a job all take part in measuring the network; the first does the rest.
+pub(crate) fn run(options: &Options) -> Result<(), Error> {
+    let start = Instant::now();
+    let first = launcher::rank().is_none_or(|rank| rank == 0);
+    if first {
+        let wrong =
+            |error: std::io::Error| Error::Write { file: options.out.clone(), why: error.to_string() };
+        std::fs::create_dir_all(&options.out).map_err(wrong)?;
+    }
+    // The MPI ends with this function, when all has been written and said: the other ranks wait for that.
+    let session = if options.codecs_only { None } else { begin(options)? };
+    let first = session.as_ref().map_or(first, Session::is_first);
+    let mut progress = Progress::new(first);
+    let mut written = false;
+    if !options.codecs_only
+        && let Some(links) = measure_network(options, session.as_ref(), &mut progress)?
+    {
+        links.iter().for_each(|link| progress.say(&network::line(link)));
+        let file = NetworkFile::new(file::made(), links);
+        file::write(&options.out.join(NETWORK_FILE), toml::to_string(&file))?;
+        written = true;
+    }
+    if first && !options.network_only {
+        let file = CompressionFile::new(file::made(), measure_codecs(&mut progress));
+        file::write(&options.out.join(COMPRESSION_FILE), toml::to_string(&file))?;
+        written = true;
+    }
+    if written {
+        let (time, folder) = (start.elapsed().as_secs_f64(), std::path::absolute(&options.out));
+        let folder = folder.unwrap_or_else(|_| options.out.clone());
+        progress
+            .say(&format!("measured in {time:.0} s; to use it, set MPRESS_HEURISTICS={}", folder.display()));
+    }
+    Ok(())
+}
+
+/// The MPI of the job, if this is one.
+fn begin(options: &Options) -> Result<Option<Session>, Error> {
+    let shim = match (&options.shim, options.mpi.or_else(launcher::mpi)) {
+        (Some(path), _) => shim::given(path)?,
+        (None, Some(mpi)) => shim::installed(mpi)?,
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(Session::begin(&shim)?))
+}
+
+/// Measures the links, if there is a network. All ranks do so at the same time; the first alone gets the figures.
+fn measure_network(
+    options: &Options,
+    session: Option<&Session>,
+    progress: &mut Progress,
+) -> Result<Option<Vec<MeasuredLink>>, Error> {
+    let Some(session) = session.filter(|session| session.ranks() > 1) else {
+        if options.network_only {
+            return Err(Error::NoNetwork);
+        }
+        progress.say("the network is not measured: that takes several ranks, started by mpirun");
+        return Ok(None);
+    };
+    let (nodes, ranks) = (session.nodes(), session.ranks());
+    if nodes < 2 {
+        progress.say(&format!(
+            "all {ranks} ranks are on one node: no network to measure, no {NETWORK_FILE} is written"
+        ));
+        return Ok(None);
+    }
+    progress.part(&format!("the network of {nodes} nodes with {ranks} ranks"), STEPS);
+    let mut links = network::Links::default();
+    let mut done = 0;
+    session.measure(&mut |measurement| {
+        done += 1;
+        progress.step(done, &format!("messages of {} bytes", measurement.bytes));
+        links.hear(measurement);
+    })?;
+    if session.is_first() { links.done().map(Some).ok_or(Error::Nonsense) } else { Ok(None) }
+}
+
+/// How the codecs behave, of the first rank.
+fn measure_codecs(progress: &mut Progress) -> Vec<CodecBehaviour> {
+    progress.part("the codecs", codecs::steps());
+    let mut done = 0;
+    codecs::measure(|kind, codec| {
+        progress.step(done, &format!("{} on {}", codec.name(), kind.name()));
+        done += 1;
+    })
+}
+
+/// Four digits: more were never measured.
+fn round(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+/// The middle one.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_four_digits() {
+        assert_eq!(round(1.234_56), 1.235);
+        assert_eq!(round(987_654.0), 987_700.0);
+        assert_eq!(round(0.000_123_44), 0.000_123_4);
+        assert_eq!(round(0.0), 0.0);
+    }
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(vec![9.0, 1.0, 5.0]), Some(5.0));
+        assert_eq!(median(vec![]), None);
+    }
+}

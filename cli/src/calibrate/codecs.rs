@@ -1,0 +1,166 @@
+//! How the codecs behave on this machine.
+
+use super::data::{self, TEXTURES, Texture};
+use super::{median, round};
+use mpress::knowledge::CodecBehaviour;
+use mpress::selector::{self, Level, Speed};
+use mpress::{Codec, Decoder, Encoder, Kind, Out};
+use std::time::{Duration, Instant};
+
+/// The lengths of the messages measured; from two of them follow the time of a byte and what comes on top.
+const SHORT: usize = 4 << 10;
+const LONG: usize = 256 << 10;
+/// So many different messages of each length and texture, all LONG bytes from each other: together they are more than the
+/// first-level cache holds, and too many to be known by heart (branch predictors do learn a message that comes again).
+const MESSAGES: usize = 8;
+/// Of these so many are measured at least, and all if there is time.
+const LEAST: usize = 3;
+const PATIENCE: Duration = Duration::from_millis(8);
+
+/// A codec on messages of one texture and length.
+#[derive(Clone, Copy)]
+struct Measured {
+    /// Compressed bytes over raw bytes.
+    fraction: f64,
+    encode_ns: f64,
+    decode_ns: f64,
+}
+
+/// Measures every codec that the adaptive strategy considers, kind by kind and level by level. `begin` hears of each kind and
+/// codec.
+pub(super) fn measure(mut begin: impl FnMut(Kind, Codec)) -> Vec<CodecBehaviour> {
+    let mut behaviours = Vec::new();
+    for kind in Kind::ALL {
+        let data: Vec<_> = TEXTURES.iter().map(|texture| Data::new(kind, *texture)).collect();
+        for codec in Codec::all().filter(|codec| codec.adaptive_kinds().contains(&kind)) {
+            begin(kind, codec);
+            behaviours.extend(measure_codec(codec, kind, &data));
+        }
+    }
+    behaviours
+}
+
+/// How many times `begin` is called.
+pub(super) fn steps() -> usize {
+    Codec::all().map(|codec| codec.adaptive_kinds().len()).sum()
+}
+
+/// Messages of a texture, one behind the other.
+struct Data {
+    level: Level,
+    bytes: Vec<u8>,
+}
+
+impl Data {
+    fn new(kind: Kind, texture: Texture) -> Self {
+        let bytes = data::message(kind, texture, MESSAGES * LONG);
+        let mut levels: Vec<_> = bytes.chunks(LONG).map(|message| selector::level(kind, message)).collect();
+        levels.sort_unstable();
+        Self { level: levels[MESSAGES / 2], bytes }
+    }
+}
+
+fn measure_codec(codec: Codec, kind: Kind, data: &[Data]) -> Vec<CodecBehaviour> {
+    let measured: Vec<_> = data
+        .iter()
+        .filter_map(|data| {
+            Some((data.level, time(codec, kind, &data.bytes, SHORT)?, time(codec, kind, &data.bytes, LONG)?))
+        })
+        .collect();
+    let levels = Level::ALL.into_iter().filter_map(|level| {
+        // Of what the level is unknown, anything may come.
+        let here: Vec<_> =
+            measured.iter().filter(|(at, ..)| *at == level || level == Level::Unknown).collect();
+        let mean = |of: &dyn Fn(&Measured, &Measured) -> f64| {
+            here.iter().map(|(_, short, long)| of(short, long)).sum::<f64>() / here.len() as f64
+        };
+        let speed =
+            |ns: &dyn Fn(&Measured) -> f64| speed(mean(&|short, _| ns(short)), mean(&|_, long| ns(long)));
+        (!here.is_empty()).then(|| CodecBehaviour {
+            kind: kind.name().into(),
+            level: level.name().into(),
+            codec: codec.name().into(),
+            ratio: round(1.0 / mean(&|_, long| long.fraction)),
+            encode: speed(&|measured| measured.encode_ns),
+            decode: speed(&|measured| measured.decode_ns),
+        })
+    });
+    levels.collect()
+}
+
+/// The line through the nanoseconds of a short and of a long message.
+fn speed(short_ns: f64, long_ns: f64) -> Speed {
+    // Where start and noise are all there is, a byte still takes a little.
+    let ns_per_byte = ((long_ns - short_ns) / (LONG - SHORT) as f64).max(1e-3);
+    let start_ns = (short_ns - ns_per_byte * SHORT as f64).max(0.0);
+    Speed { start_us: round(start_ns * 1e-3), mb_s: round(1e3 / ns_per_byte) }
+}
+
+/// Codes messages of this length from all over `bytes`. The median counts: what the first message teaches a codec that
+/// remembers, and what interrupts one, is in few of them.
+fn time(codec: Codec, kind: Kind, bytes: &[u8], len: usize) -> Option<Measured> {
+    let (mut encoder, mut decoder) = codec.instances(kind)?;
+    let mut wire = vec![1; encoder.max_encoded_len(len)?];
+    // Written just before, as by a program, and no page is touched for the first time while the clock runs.
+    let messages: Vec<u8> =
+        bytes.chunks(LONG).filter_map(|message| message.get(..len)).flatten().copied().collect();
+    let mut raw = vec![1; messages.len()];
+    let start = Instant::now();
+    let (mut wire_len, mut encode_ns, mut decode_ns) = (0, Vec::new(), Vec::new());
+    for (message, raw) in messages.chunks(len).zip(raw.chunks_mut(len)) {
+        let (bytes, encode, decode) = code(&mut encoder, &mut decoder, message, &mut wire, raw)?;
+        wire_len += bytes.min(len);
+        encode_ns.push(encode);
+        decode_ns.push(decode);
+        if start.elapsed() > PATIENCE && encode_ns.len() >= LEAST {
+            break;
+        }
+    }
+    let fraction = wire_len as f64 / (len * encode_ns.len()) as f64;
+    Some(Measured { fraction, encode_ns: median(encode_ns)?, decode_ns: median(decode_ns)? })
+}
+
+/// Codes one message there and back: bytes on the wire, nanoseconds of encoding and of decoding; `None` if that fails.
+fn code(
+    encoder: &mut Encoder,
+    decoder: &mut Decoder,
+    message: &[u8],
+    wire: &mut [u8],
+    raw: &mut [u8],
+) -> Option<(usize, f64, f64)> {
+    let start = Instant::now();
+    let mut out = Out::from_slice(wire);
+    encoder.encode(message, &mut out).ok()?;
+    let encode = start.elapsed();
+    let wire = out.written();
+    let start = Instant::now();
+    decoder.decode(wire, &mut Out::from_slice(raw)).ok()?;
+    let decode = start.elapsed();
+    (raw == message).then_some((wire.len(), encode.as_secs_f64() * 1e9, decode.as_secs_f64() * 1e9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_rests_on_two_textures_or_more() {
+        for kind in Kind::ALL {
+            let levels = TEXTURES.map(|texture| Data::new(kind, texture).level);
+            for wanted in Level::ALL.into_iter().filter(|level| *level != Level::Unknown) {
+                let count = levels.iter().filter(|level| **level == wanted).count();
+                assert!(count >= 2, "{kind:?} has {count} textures of level {}: {levels:?}", wanted.name());
+            }
+        }
+    }
+
+    #[test]
+    fn a_speed_is_what_two_lengths_say() {
+        // 2 us and 0.5 ns a byte.
+        let at = |len: usize| 2000.0 + 0.5 * len as f64;
+        assert_eq!(speed(at(SHORT), at(LONG)), Speed { start_us: 2.0, mb_s: 2000.0 });
+        // Too little to measure, and the long one faster by luck.
+        assert!(speed(10.0, 10.0).is_sane() && speed(20.0, 10.0).is_sane());
+        assert_eq!(speed(0.0, at(LONG)).start_us, 0.0);
+    }
+}

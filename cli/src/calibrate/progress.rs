@@ -1,0 +1,65 @@
+//! Progress on standard error: a bar on a terminal, a plain line for each part elsewhere.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Says what is being measured; the bar goes when this does.
+pub(super) enum Progress {
+    Bar(ProgressBar),
+    Lines,
+    Silent,
+}
+
+impl Progress {
+    /// Only one rank of a job `speaks`.
+    pub(super) fn new(speaks: bool) -> Self {
+        match speaks {
+            false => Self::Silent,
+            true if std::io::stderr().is_terminal() => Self::Bar(ProgressBar::hidden()),
+            true => Self::Lines,
+        }
+    }
+
+    /// A part of this many steps begins.
+    pub(super) fn part(&mut self, what: &str, steps: usize) {
+        match self {
+            Self::Bar(bar) => {
+                bar.finish_and_clear();
+                *bar = ProgressBar::new(steps as u64);
+                if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:30} {elapsed} {wide_msg}") {
+                    bar.set_style(style);
+                }
+                bar.set_prefix(what.to_owned());
+                bar.enable_steady_tick(Duration::from_millis(120));
+            }
+            Self::Lines => eprintln!("mpress: measuring {what}"),
+            Self::Silent => {}
+        }
+    }
+
+    /// A step of the part: so many are done, and this is being done or was the last. As plain lines they were too many.
+    pub(super) fn step(&self, done: usize, what: &str) {
+        if let Self::Bar(bar) = self {
+            bar.set_position(done as u64);
+            bar.set_message(what.to_owned());
+        }
+    }
+
+    /// A line that stays.
+    pub(super) fn say(&self, line: &str) {
+        match self {
+            Self::Bar(bar) => bar.suspend(|| eprintln!("mpress: {line}")),
+            Self::Lines => eprintln!("mpress: {line}"),
+            Self::Silent => {}
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `mpress replay`: the selector judged without a cluster. Recorded messages are sent over links that are only calculated;
+//! what codecs make of the messages, and how fast, is measured.
+
+mod input;
+mod measure;
+mod plot;
+mod simulate;
+mod table;
+
+use clap::Args;
+use input::Input;
+use measure::measure;
+use mpress::Knowledge;
+use mpress::selector::{Link, Transfer};
+use simulate::{Times, simulate};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Simulate what the selector would do with recorded messages, and what that would gain
+///
+/// Every message is compressed by every codec that is made for its kind, which gives
+/// ratios and times on this machine. Then they are sent, one after the other, over five
+/// links by four strategies: all raw, all by the one codec that is best for the file, as
+/// the adaptive strategy decides, and as is best for each message in hindsight (the
+/// oracle); serial, and pipelined in chunks.
+///
+/// PATH is a file of messages with its index FILE.idx beside it, a folder of such, or a
+/// trace of receive calls (*.csv, *.csv.gz).
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Options {
+    /// Files of messages, folders of such, traces
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// The file of messages from which the messages of traces are filled, which have none of their own
+    #[arg(long, value_name = "FILE")]
+    payload: Option<PathBuf>,
+
+    /// The folder of heuristics to start from, instead of the built-in ones
+    #[arg(long, value_name = "DIR")]
+    heuristics: Option<PathBuf>,
+
+    /// A picture of the result, as SVG
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+/// Why nothing could be simulated.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("{0}")]
+    Input(String),
+    #[error("a message of {0} bytes is too long")]
+    TooLong(usize),
+    #[error("{0} did not bring a message back")]
+    NotLossless(&'static str),
+    #[error("{}: {why}", file.display())]
+    Plot { file: PathBuf, why: String },
+    #[error("cannot write the result: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+/// The links, slowest first: name, and what a rank gets of them.
+const LINKS: [(&str, Link); 5] = [
+    ("100 Mbit/s", Link { latency_us: 40.0, bandwidth_mb_s: 11.8 }),
+    ("1 Gbit/s", Link { latency_us: 25.0, bandwidth_mb_s: 118.0 }),
+    ("10 Gbit/s", Link { latency_us: 10.0, bandwidth_mb_s: 1180.0 }),
+    ("25 Gbit/s", Link { latency_us: 3.0, bandwidth_mb_s: 2950.0 }),
+    ("100 Gbit/s", Link { latency_us: 1.5, bandwidth_mb_s: 11_800.0 }),
+];
+
+/// How messages are transferred.
+const TRANSFERS: [(&str, Transfer); 2] =
+    [("serial", Transfer::Serial), ("pipelined", Transfer::Pipelined { chunk: 64 << 10 })];
+
+/// A file over a link.
+struct Row {
+    transfer: &'static str,
+    link: &'static str,
+    file: String,
+    messages: usize,
+    times: Times,
+}
+
+pub(crate) fn run(options: &Options) -> Result<(), Error> {
+    let inputs = input::read(&options.paths, options.payload.as_deref())?;
+    let knowledge = options.heuristics.as_deref().map_or_else(Knowledge::default, read_knowledge);
+    let mut measured = Vec::new();
+    for input in &inputs {
+        measured.push(measure(input)?);
+    }
+    let mut rows = Vec::new();
+    for (transfer_name, transfer) in TRANSFERS {
+        for (link_name, link) in LINKS {
+            for (input, file) in inputs.iter().zip(&measured) {
+                rows.push(Row {
+                    transfer: transfer_name,
+                    link: link_name,
+                    file: input.name.clone(),
+                    messages: input.messages.len(),
+                    times: simulate(file, &knowledge, &link, transfer),
+                });
+            }
+        }
+    }
+    if let Some(file) = &options.plot {
+        plot::write(file, &rows).map_err(|why| Error::Plot { file: file.clone(), why })?;
+    }
+    match std::io::stdout().write_all(table::of(&rows).as_bytes()) {
+        // Whoever reads may stop when he has seen enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}
+
+fn read_knowledge(folder: &Path) -> Knowledge {
+    let (knowledge, errors) = Knowledge::read(folder);
+    errors.iter().for_each(|error| eprintln!("mpress: {error}"));
+    knowledge
+}

@@ -1,0 +1,125 @@
+//! `mpress report`: the reports that jobs have written, as text and as a page to look at.
+
+mod chart;
+mod page;
+mod tables;
+mod text;
+mod units;
+mod xml;
+
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
+use mpress::report::JobReport;
+
+/// Show what jobs have reported, as text and as an HTML page
+///
+/// A job writes its report at its end if it is run with
+///
+///     MPRESS_REPORT=full MPRESS_REPORT_FILE=NAME.json
+///
+/// Several reports are compared; speedups are against the first.
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Options {
+    /// Reports in JSON
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Where the page goes [default: beside FILE, as .html; no page of several files]
+    #[arg(long, value_name = "PATH", value_parser = PathBufValueParser::new().try_map(page_path))]
+    html: Option<PathBuf>,
+}
+
+/// What did not work.
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    #[error("{}: {why}", .file.display())]
+    Read { file: PathBuf, why: io::Error },
+    #[error("{}: not a report in JSON: {why}", .file.display())]
+    Foreign { file: PathBuf, why: String },
+    #[error("{}: the page is not written: {why}", .path.display())]
+    Write { path: PathBuf, why: io::Error },
+    #[error("{}: the page is not written: it would replace the report", .0.display())]
+    Replace(PathBuf),
+    #[error("standard output: {0}")]
+    Print(io::Error),
+}
+
+/// A report, and the file that it is from.
+struct Named {
+    file: String,
+    report: JobReport,
+}
+
+/// Shows all reports that can be read. Fails if anything went wrong on the way.
+pub(crate) fn run(options: &Options) -> ExitCode {
+    let mut status = ExitCode::SUCCESS;
+    let mut fails = |error: &Error| {
+        // If standard error is closed there is nobody to tell.
+        let _ = writeln!(io::stderr(), "mpress: {}", text::plain(&error.to_string()));
+        status = ExitCode::FAILURE;
+    };
+    let mut reports = Vec::new();
+    for file in &options.files {
+        match read(file) {
+            Ok(report) => reports.push(Named { file: file.display().to_string(), report }),
+            Err(error) => fails(&error),
+        }
+    }
+    let mut text = text::text(&reports);
+    if let Some(path) = options.page().filter(|_| !reports.is_empty()) {
+        match write(&path, &options.files, &page::page(&reports)) {
+            Ok(()) => text += &format!("page: {}\n", text::plain(&path.display().to_string())),
+            Err(error) => fails(&error),
+        }
+    }
+    if let Err(error) = print(&text) {
+        fails(&error);
+    }
+    status
+}
+
+impl Options {
+    fn page(&self) -> Option<PathBuf> {
+        self.html.clone().or_else(|| match &*self.files {
+            [file] => Some(file.with_extension("html")),
+            _ => None,
+        })
+    }
+}
+
+fn page_path(path: PathBuf) -> Result<PathBuf, &'static str> {
+    if path == Path::new("-") {
+        Err("the text goes to standard output, the page to a file")
+    } else {
+        Ok(path)
+    }
+}
+
+fn read(file: &Path) -> Result<JobReport, Error> {
+    let text = fs::read_to_string(file).map_err(|why| Error::Read { file: file.to_owned(), why })?;
+    JobReport::from_json(&text).map_err(|why| Error::Foreign { file: file.to_owned(), why })
+}
+
+fn write(path: &Path, reports: &[PathBuf], page: &str) -> Result<(), Error> {
+    if let Ok(there) = path.canonicalize()
+        && reports.iter().any(|file| file.canonicalize().is_ok_and(|file| file == there))
+    {
+        return Err(Error::Replace(path.to_owned()));
+    }
+    fs::write(path, page).map_err(|why| Error::Write { path: path.to_owned(), why })
+}
+
+/// Prints as much as somebody wants to read.
+fn print(text: &str) -> Result<(), Error> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Print(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,232 @@
+//! What a report says, as facts and tables: once, for text and page.
+
+use super::Named;
+use super::units::{count, fixed, length, percent, seconds, time};
+use mpress::report::{Counts, Gain, JobReport, SizeCounts, Window};
+use mpress::selector::SizeClass;
+
+/// A table. All rows have as many cells as there are columns.
+pub(super) struct Table {
+    pub(super) title: String,
+    pub(super) columns: Vec<&'static str>,
+    /// So many columns in front are names, the others are numbers.
+    pub(super) names: usize,
+    pub(super) rows: Vec<Vec<String>>,
+    /// Whether the last row is the sum of the others.
+    pub(super) has_total: bool,
+}
+
+/// Where there is no number.
+const NONE: &str = "-";
+
+/// The job, and its totals: what it is, and what it comes to.
+pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
+    let (job, total) = (&report.job, &report.total);
+    let rank_seconds = job.seconds * job.ranks as f64;
+    let of_ranks = |seconds: f64| match percent(seconds, rank_seconds) {
+        Some(part) => format!("{} over all ranks, {part} of their time", time(seconds)),
+        None => time(seconds),
+    };
+    let mut facts = vec![
+        ("Program", job.program.clone()),
+        ("Ranks", count(job.ranks)),
+        ("Nodes", count(job.nodes)),
+        ("Time", time(job.seconds)),
+        ("Strategy", job.strategy.clone()),
+        ("Network latency", format!("{} us", fixed(job.latency_us))),
+        ("Network bandwidth", format!("{} MB/s for each rank", fixed(job.bandwidth_mb_s))),
+        ("Messages in frames", count(total.messages)),
+        ("Raw bytes", count(total.raw_bytes)),
+        ("Wire bytes", count(total.wire_bytes)),
+        ("Ratio", fixed(total.ratio())),
+        ("Bytes saved", saved(total)),
+        ("Encoding", of_ranks(total.encode_s)),
+        ("Decoding", of_ranks(total.decode_s)),
+    ];
+    if is_measured_only(report) {
+        facts.push(("Note", "no message was compressed; wire bytes are as they would have been".into()));
+    }
+    facts
+}
+
+/// Whether wire bytes are what would have been.
+pub(super) fn is_measured_only(report: &JobReport) -> bool {
+    report.job.strategy == mpress::Strategy::Measure.to_string()
+}
+
+/// Raw bytes less wire bytes, and what part that is.
+fn saved(counts: &Counts) -> String {
+    let saved = i128::from(counts.raw_bytes) - i128::from(counts.wire_bytes);
+    match percent(saved as f64, counts.raw_bytes as f64) {
+        Some(part) => format!("{} ({part})", count(saved)),
+        None => count(saved),
+    }
+}
+
+/// All that was counted.
+pub(super) fn tables(report: &JobReport) -> Vec<Table> {
+    let mut tables = vec![by_codec(report)];
+    for to in &report.destinations {
+        tables.push(by_length(&format!("Messages to {} by length", to.destination), &to.sizes, &to.total));
+    }
+    tables.extend(report.windows.iter().map(window));
+    tables.push(gain(&report.gain));
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+fn by_codec(report: &JobReport) -> Table {
+    let row = |kind: &str, codec: &str, counts: &Counts| {
+        let mut row = vec![kind.to_owned(), codec.to_owned()];
+        row.extend(sent(counts));
+        row.push(seconds(counts.decode_s));
+        row
+    };
+    let mut rows: Vec<_> =
+        report.codecs.iter().map(|line| row(&line.kind, &line.codec, &line.counts)).collect();
+    if !rows.is_empty() {
+        rows.push(row("total", "", &report.total));
+    }
+    Table {
+        title: "Messages by element kind and codec".into(),
+        columns: vec![
+            "kind",
+            "codec",
+            "messages",
+            "raw bytes",
+            "wire bytes",
+            "ratio",
+            "encode s",
+            "decode s",
+        ],
+        names: 2,
+        rows,
+        has_total: true,
+    }
+}
+
+fn by_length(title: &str, sizes: &[SizeCounts], total: &Counts) -> Table {
+    let row = |name: String, counts: &Counts| [vec![name], sent(counts)].concat();
+    let mut rows: Vec<_> = sizes.iter().map(|size| row(class_name(class(size.from)), &size.counts)).collect();
+    if !rows.is_empty() {
+        rows.push(row("total".into(), total));
+    }
+    Table {
+        title: title.into(),
+        columns: vec!["length", "messages", "raw bytes", "wire bytes", "ratio", "encode s"],
+        names: 1,
+        rows,
+        has_total: true,
+    }
+}
+
+/// The columns about what was sent.
+fn sent(counts: &Counts) -> Vec<String> {
+    let ratio = if counts.messages == 0 { NONE.into() } else { fixed(counts.ratio()) };
+    vec![
+        count(counts.messages),
+        count(counts.raw_bytes),
+        count(counts.wire_bytes),
+        ratio,
+        seconds(counts.encode_s),
+    ]
+}
+
+/// The size class of messages of this length.
+pub(super) fn class(length: u64) -> SizeClass {
+    SizeClass::of(usize::try_from(length).unwrap_or(usize::MAX))
+}
+
+/// From the shortest message of a class to below the shortest of the next.
+pub(super) fn class_name(class: SizeClass) -> String {
+    let start = length(class.start() as u64);
+    if class.end() == usize::MAX {
+        format!("{start} and more")
+    } else {
+        format!("{start} to {}", length(class.end() as u64))
+    }
+}
+
+fn window(window: &Window) -> Table {
+    let row = |threshold: &mpress::report::Threshold| {
+        let (from, below) = match (threshold.smallest, threshold.end) {
+            (None, _) => ("none".into(), "none".into()),
+            (Some(smallest), end) => (length(smallest), end.map_or("no limit".into(), length)),
+        };
+        vec![count(threshold.messages), from, below]
+    };
+    Table {
+        title: format!("Compression window of {} on rank 0", window.kind),
+        columns: vec!["messages until then", "from", "below"],
+        names: 0,
+        rows: window.thresholds.iter().map(row).collect(),
+        has_total: false,
+    }
+}
+
+/// Whether the gain was estimated. Only the strategies `adaptive` and `measure` do that.
+pub(super) fn is_estimated(gain: &Gain) -> bool {
+    gain.predicted_s != 0.0 || gain.measured_s != 0.0
+}
+
+fn gain(gain: &Gain) -> Table {
+    let row = |name: &str, s: f64| vec![name.to_owned(), seconds(s), part(s, gain)];
+    let mut rows = vec![row("all raw", gain.raw_s)];
+    if is_estimated(gain) {
+        rows.extend([row("gain, predicted", gain.predicted_s), row("gain, measured", gain.measured_s)]);
+    }
+    Table {
+        title: "Estimated time of messages to other nodes, over all ranks".into(),
+        columns: vec!["", "seconds", "of all raw"],
+        names: 1,
+        rows,
+        has_total: false,
+    }
+}
+
+/// A part of the time that sending all raw would have taken.
+fn part(seconds: f64, gain: &Gain) -> String {
+    percent(seconds, gain.raw_s).unwrap_or_else(|| NONE.into())
+}
+
+/// A line for each report, with the first as the measure of speed.
+pub(super) fn comparison(reports: &[Named]) -> Table {
+    let first = reports.first().map_or(0.0, |named| named.report.job.seconds);
+    let row = |Named { file, report }: &Named| {
+        let (job, gain) = (&report.job, &report.gain);
+        let comparable = first > 0.0 && job.seconds > 0.0;
+        let (gain_s, of_raw) = if is_estimated(gain) {
+            (seconds(gain.measured_s), part(gain.measured_s, gain))
+        } else {
+            (NONE.into(), NONE.into())
+        };
+        vec![
+            file.clone(),
+            job.program.clone(),
+            job.strategy.clone(),
+            fixed(job.seconds),
+            if comparable { fixed(first / job.seconds) } else { NONE.into() },
+            fixed(report.total.ratio()),
+            saved(&report.total),
+            gain_s,
+            of_raw,
+        ]
+    };
+    Table {
+        title: "Comparison".into(),
+        columns: vec![
+            "file",
+            "program",
+            "strategy",
+            "seconds",
+            "speedup",
+            "ratio",
+            "bytes saved",
+            "estimated gain s",
+            "of all raw",
+        ],
+        names: 3,
+        rows: reports.iter().map(row).collect(),
+        has_total: false,
+    }
+}

@@ -1,0 +1,126 @@
+//! `mpress calibrate` on one machine: the files it writes, and what it says where there is no network. With a network:
+//! `pmpi-shim/tests/calibrate.rs`.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+use mpress::Knowledge;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const LAUNCHER: [&str; 11] = [
+    "OMPI_COMM_WORLD_SIZE",
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_NAMESPACE",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "PMI_SIZE",
+    "PMI_FD",
+    "HYDI_CONTROL_FD",
+    "HYDRA_CONTROL_FD",
+    "SLURM_PROCID",
+    "MPRESS_LIBDIR",
+];
+
+/// A folder of its own for each test.
+fn folder(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("calibrate-{name}"));
+    let _from_an_earlier_run: std::io::Result<()> = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// `mpress calibrate` where no launcher has been.
+fn calibrate(args: &[&str], out: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpress"));
+    LAUNCHER.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    command.arg("calibrate").args(args).arg("--out").arg(out);
+    command
+}
+
+/// Runs it: exit status and lines on standard error.
+fn run(command: &mut Command) -> (Option<i32>, Vec<String>) {
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), stderr.lines().map(str::to_owned).collect())
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn the_codecs_file_is_one_that_the_engine_takes() {
+    let dir = folder("codecs").join("made/here");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("compression.toml"), "of another make").unwrap();
+    let (status, lines) = run(&mut calibrate(&["--codecs-only"], &dir));
+    assert_eq!(status, Some(0), "{lines:?}");
+    assert!(lines.iter().all(|line| line.starts_with("mpress: ")), "{lines:?}");
+    let hint = format!("set MPRESS_HEURISTICS={}", dir.display());
+    assert!(lines.len() == 2 && lines[1].ends_with(&hint), "{lines:?}");
+    assert_eq!(names(&dir), ["compression.toml"]);
+
+    let (knowledge, errors) = Knowledge::read(&dir);
+    // Of the network nothing was to be found.
+    assert!(errors.iter().all(|error| error.file.ends_with("network.toml")), "{errors:?}");
+    assert!(!knowledge.links_measured);
+    assert_ne!(knowledge.codecs, Knowledge::default().codecs);
+    for kind in mpress::Kind::ALL {
+        let levels = mpress::selector::Level::ALL.map(|level| {
+            knowledge.codecs.iter().filter(|b| b.kind == kind.name() && b.level == level.name()).count()
+        });
+        assert!(levels.iter().all(|rows| *rows > 0 && *rows == levels[0]), "{kind:?}: {levels:?}");
+    }
+    let text = fs::read_to_string(dir.join("compression.toml")).unwrap();
+    let made = text.lines().find(|line| line.starts_with("made = ")).unwrap();
+    for word in ["20", " UTC on ", "mpress calibrate --codecs-only", env!("CARGO_PKG_VERSION")] {
+        assert!(made.contains(word), "`{word}` is not in {made}");
+    }
+}
+
+#[test]
+fn ranks_that_have_nothing_to_do_leave() {
+    let dir = folder("ranks");
+    let (status, lines) = run(calibrate(&["--codecs-only"], &dir).env("PMI_RANK", "1"));
+    assert_eq!((status, lines.len()), (Some(0), 0), "{lines:?}");
+    assert!(names(&dir).is_empty());
+}
+
+#[test]
+fn without_ranks_there_is_no_network() {
+    let (status, lines) = run(&mut calibrate(&["--network-only"], &folder("alone")));
+    assert_eq!((status, lines.len()), (Some(1), 1), "{lines:?}");
+    assert!(lines[0].starts_with("mpress: there is no network to measure"), "{lines:?}");
+}
+
+#[test]
+fn what_goes_wrong_is_said_in_one_line() {
+    let dir = folder("wrong");
+    let file = dir.join("file");
+    fs::write(&file, "").unwrap();
+    let fails = |command: &mut Command, words: &[&str]| {
+        let (status, lines) = run(command);
+        assert_eq!((status, lines.len()), (Some(1), 1), "{lines:?}");
+        assert!(words.iter().all(|word| lines[0].contains(word)), "{words:?}: {lines:?}");
+    };
+    fails(&mut calibrate(&["--codecs-only"], &file), &["mpress: ", "wrong/file: "]);
+    fails(&mut calibrate(&["--codecs-only"], &file.join("under")), &["mpress: ", "wrong/file/under: "]);
+    fails(&mut calibrate(&["--shim", "/no/such.so"], &dir), &["/no/such.so"]);
+    fails(&mut calibrate(&["--shim", file.to_str().unwrap()], &dir), &["wrong/file: "]);
+    // A library, but of something else.
+    fails(&mut calibrate(&["--shim", "libc.so.6"], Path::new("/")), &["libc.so.6"]);
+    let mut launched = calibrate(&[], &dir);
+    launched.env("MPRESS_LIBDIR", &dir).env("PMI_RANK", "0");
+    fails(&mut launched, &["no shim for MPICH", "libmpress-mpich.so"]);
+    assert_eq!(names(&dir), ["file"]);
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    for args in [["--codecs-only", "--network-only"], ["--codecs-only", "--mpi=mpich"]] {
+        assert_eq!(run(&mut calibrate(&args, Path::new("."))).0, Some(2));
+    }
+}

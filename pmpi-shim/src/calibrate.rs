@@ -1,0 +1,374 @@
+//! The network, measured for `mpress calibrate`, which loads this library as a plugin: so the command needs no MPI itself.
+//!
+//! These are the only exports that are no MPI functions: [`mpress_calibrate_begin`], [`mpress_calibrate_network`] and
+//! [`mpress_calibrate_end`], called in this order by every rank. Nothing is intercepted meanwhile. Errors of the MPI end the
+//! job in its own words, as in any program that does not ask for anything else.
+//!
+//! Whoever has nothing to send waits asleep: a rank that spins takes time from the others where there are more ranks than
+//! cores.
+
+use crate::peers::World;
+use crate::startup::find_nodes;
+use crate::state::Depth;
+use crate::sys::*;
+use crate::table::{open, real};
+use mpress::SameNode;
+use mpress::selector::PeerClass;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::time::{Duration, Instant};
+
+/// Where this rank is. The command has the same struct in `cli/src/calibrate/plugin.rs`.
+#[repr(C)]
+struct Place {
+    rank: c_int,
+    ranks: c_int,
+    nodes: c_int,
+    /// From `begin` to `end`; nothing for the caller to look into.
+    world: *mut World,
+}
+
+/// Something that was measured. The command has the same struct.
+#[repr(C)]
+struct Measurement {
+    /// [`ALONE`] or [`TOGETHER`].
+    what: c_int,
+    /// The number of a [`PeerClass`].
+    peers: c_int,
+    /// The length of the messages.
+    bytes: u64,
+    /// As `what` says.
+    value: f64,
+}
+
+/// Microseconds that a message took one way, while no one else sent.
+const ALONE: c_int = 0;
+/// MB/s (10^6 bytes a second) at which a rank received, while all ranks of the sending nodes sent.
+const TOGETHER: c_int = 1;
+
+/// Hears of a measurement, with the context that was given along.
+type Hear = unsafe extern "C" fn(*mut c_void, *const Measurement);
+
+/// The longest message measured; the others are this by powers of 4.
+const LONGEST: usize = 4 << 20;
+/// Alone, messages of a length go there and back for so long, or once where that takes longer.
+const ALONE_TIME: f64 = 0.1;
+/// The most times they do, after which nothing new is learned.
+const ALONE_TIMES: f64 = 1001.0;
+/// Where there and back takes longer, longer messages are left out.
+const TOO_LONG: f64 = 1.0;
+/// Together, messages become longer until an exchange takes so long, then a round of exchanges is made to take so long.
+const EXCHANGE_TIME: f64 = 0.05;
+const ROUND_TIME: f64 = 0.3;
+const ROUNDS: usize = 3;
+
+/// Initialises the MPI and finds out who is where.
+///
+/// # Safety
+/// `place` is a place for the answer. To be called once.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
+    // What the MPI calls of itself must not start the shim.
+    let _depth = Depth::enter();
+    let begin = || {
+        let (mut rank, mut ranks) = (0, 0);
+        // SAFETY: no arguments to look at, which MPI allows; places for the answers.
+        unsafe {
+            ok(open::MPI_Init(ptr::null_mut(), ptr::null_mut()))?;
+            ok(PMPI_Comm_rank(COMM_WORLD, &raw mut rank))?;
+            ok(PMPI_Comm_size(COMM_WORLD, &raw mut ranks))?;
+        }
+        let world = find_nodes(rank, ranks, SameNode::Pass)?;
+        let nodes = c_int::try_from(world.count()).map_err(|_| ERR_INTERN)?;
+        Ok(Place { rank, ranks, nodes, world: Box::into_raw(Box::new(world)) })
+    };
+    match begin() {
+        // SAFETY: the caller's promise.
+        Ok(found) => unsafe { place.write(found) },
+        Err(code) => return code,
+    }
+    SUCCESS
+}
+
+/// Measures the network, and memory where a node has several ranks. Rank 0 hears of all that was measured, as it comes.
+///
+/// # Safety
+/// `place` is as `mpress_calibrate_begin` left it; `hear` can be called with `context`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn mpress_calibrate_network(
+    place: *const Place,
+    hear: Hear,
+    context: *mut c_void,
+) -> c_int {
+    // SAFETY: the caller's promise; `begin` has made the world, and only `end` takes it away.
+    let world = unsafe { &*(*place).world };
+    let tell = |what, peers: PeerClass, bytes: usize, value| {
+        if world.rank == 0 {
+            let peers = c_int::try_from(peers.index()).unwrap_or(0);
+            let measurement = Measurement { what, peers, bytes: bytes as u64, value };
+            // SAFETY: the caller's promise.
+            unsafe { hear(context, &raw const measurement) };
+        }
+    };
+    let mut bench = Bench {
+        rank: world.rank,
+        ranks: world.nodes.len(),
+        out: vec![0x5a; LONGEST],
+        into: vec![1; LONGEST],
+    };
+    let mut measure = |class| {
+        if let Some(pair) = pair(world, class) {
+            bench.alone(pair, |bytes, us| tell(ALONE, class, bytes, us))?;
+            let (bytes, mb_s) = bench.together(&steps(world, class))?;
+            tell(TOGETHER, class, bytes, mb_s);
+        }
+        Ok(())
+    };
+    let result = measure(PeerClass::NETWORK).and_then(|()| measure(PeerClass::SAME_NODE));
+    result.err().unwrap_or(SUCCESS)
+}
+
+/// Waits, asleep, until all ranks are here, then ends the MPI.
+///
+/// # Safety
+/// `place` is as `mpress_calibrate_begin` left it. To be called once, last.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn mpress_calibrate_end(place: *mut Place) -> c_int {
+    // SAFETY: the caller's promise; `begin` has leaked the box.
+    let world = unsafe { Box::from_raw((*place).world) };
+    let all_here = share(0.0, world.nodes.len());
+    // SAFETY: every rank ends the MPI here.
+    all_here.and_then(|_| ok(unsafe { PMPI_Finalize() })).err().unwrap_or(SUCCESS)
+}
+
+/// Two ranks of this class to each other, the lowest there are.
+fn pair(world: &World, class: PeerClass) -> Option<(c_int, c_int)> {
+    let nodes = world.by_node();
+    if class == PeerClass::SAME_NODE {
+        return nodes.iter().find_map(|ranks| Some((*ranks.first()?, *ranks.get(1)?)));
+    }
+    Some((*nodes.first()?.first()?, *nodes.get(1)?.first()?))
+}
+
+/// Whom a rank sends to and whom it receives from; `MPI_PROC_NULL` for no one.
+type Neighbours = (c_int, c_int);
+
+/// Who sends to whom while all of a node do, step by step.
+///
+/// Inside a node, ranks send in a ring. Between nodes, each sends as many ranks on as the largest node has: with as many on every
+/// node, to its like on the next node. Where one node has more ranks than all others together, some find none on another node.
+/// First every second node sends, then the others: where TCP has to share the way with its own acknowledgements, messages both
+/// ways at a time get little more in all than one way.
+fn steps(world: &World, class: PeerClass) -> Vec<Neighbours> {
+    let nodes = world.by_node();
+    let node = |rank: c_int| nodes.iter().position(|ranks| ranks.contains(&rank)).unwrap_or(0);
+    let own = node(world.rank);
+    let is_inside = class == PeerClass::SAME_NODE;
+    let (ring, by) = match nodes.get(own) {
+        Some(ranks) if is_inside => (ranks.clone(), 1),
+        _ => (nodes.concat(), nodes.iter().map(Vec::len).max().unwrap_or(0)),
+    };
+    let at = ring.iter().position(|&rank| rank == world.rank).unwrap_or(0);
+    let rank = |at: usize| ring.get(at % ring.len()).copied().unwrap_or(world.rank);
+    let (to, from) = (rank(at + by), rank(at + ring.len() - by));
+    if is_inside {
+        return vec![if to == world.rank { (PROC_NULL, PROC_NULL) } else { (to, from) }];
+    }
+    let sends = |step: usize, node: usize| node % 2 == step;
+    let flows = |step: usize, from: usize, to: usize| sends(step, from) && !sends(step, to);
+    let step = |step| {
+        let to = if flows(step, own, node(to)) { to } else { PROC_NULL };
+        (to, if flows(step, node(from), own) { from } else { PROC_NULL })
+    };
+    (0..2).map(step).collect()
+}
+
+/// What messages are sent with.
+struct Bench {
+    rank: c_int,
+    ranks: usize,
+    out: Vec<u8>,
+    into: Vec<u8>,
+}
+
+impl Bench {
+    /// One-way times in microseconds between two ranks, while the others sleep.
+    fn alone(&mut self, (ping, pong): (c_int, c_int), tell: impl Fn(usize, f64)) -> Result<(), c_int> {
+        for power in 0..=LONGEST.ilog2() / 2 {
+            let len = 1 << (2 * power);
+            // Once to wake up, and to make the connection.
+            self.ping_pong(ping, pong, len)?;
+            let mut seconds = self.ping_pong(ping, pong, len)?;
+            let once = self.heard_from(ping, seconds)?;
+            let times = (ALONE_TIME / once).clamp(0.0, ALONE_TIMES) as usize;
+            if times > 1 {
+                let mut all = Vec::with_capacity(times);
+                for _ in 0..times {
+                    all.push(self.ping_pong(ping, pong, len)?);
+                }
+                seconds = median(all);
+            }
+            tell(len, self.heard_from(ping, seconds)? * 0.5e6);
+            if once > TOO_LONG {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Seconds that a message takes there and back; 0 for who has no part in it.
+    fn ping_pong(&mut self, ping: c_int, pong: c_int, len: usize) -> Result<f64, c_int> {
+        let start = Instant::now();
+        if self.rank == ping {
+            self.send(pong, len)?;
+            self.receive(pong, len)?;
+        } else if self.rank == pong {
+            self.receive(ping, len)?;
+            self.send(ping, len)?;
+        } else {
+            return Ok(0.0);
+        }
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    fn send(&self, to: c_int, len: usize) -> Result<(), c_int> {
+        let out = self.out.get(..len).ok_or(ERR_INTERN)?;
+        // SAFETY: a buffer of `len` bytes.
+        ok(unsafe { real::MPI_Send(out.as_ptr().cast(), count(len)?, BYTE, to, 0, COMM_WORLD) })
+    }
+
+    fn receive(&mut self, from: c_int, len: usize) -> Result<(), c_int> {
+        let into = self.into.get_mut(..len).ok_or(ERR_INTERN)?;
+        // SAFETY: a buffer of `len` bytes.
+        ok(unsafe {
+            real::MPI_Recv(into.as_mut_ptr().cast(), count(len)?, BYTE, from, 0, COMM_WORLD, STATUS_IGNORE)
+        })
+    }
+
+    /// The bandwidth in MB/s at which a rank receives while all send, the median over ranks and steps, and the length of the
+    /// messages.
+    fn together(&mut self, steps: &[Neighbours]) -> Result<(usize, f64), c_int> {
+        // Short enough for a hundred ranks behind one slow link.
+        let mut len = 64 << 10;
+        let mut slowest = self.slowest_exchange(steps, len)?;
+        while slowest < EXCHANGE_TIME && len < LONGEST {
+            len *= 4;
+            slowest = self.slowest_exchange(steps, len)?;
+        }
+        let times = (ROUND_TIME / slowest).clamp(1.0, 1e4) as usize;
+        let mut all = Vec::new();
+        for &step in steps {
+            // What disturbs a round makes it slower.
+            let mut fastest = f64::INFINITY;
+            for _ in 0..ROUNDS {
+                self.meet()?;
+                let start = Instant::now();
+                for _ in 0..times {
+                    self.exchange(step, len)?;
+                }
+                fastest = fastest.min(start.elapsed().as_secs_f64());
+            }
+            let receives = step.1 != PROC_NULL;
+            all.extend(share(
+                if receives { (len * times) as f64 / fastest * 1e-6 } else { 0.0 },
+                self.ranks,
+            )?);
+        }
+        all.retain(|&mb_s| mb_s > 0.0);
+        Ok((len, median(all)))
+    }
+
+    /// Seconds of the slowest rank for one exchange; the same number on all.
+    fn slowest_exchange(&mut self, steps: &[Neighbours], len: usize) -> Result<f64, c_int> {
+        let mut slowest = 1e-9_f64;
+        for &step in steps {
+            // Once for the connections.
+            self.exchange(step, len)?;
+            self.meet()?;
+            let start = Instant::now();
+            self.exchange(step, len)?;
+            let all = share(start.elapsed().as_secs_f64(), self.ranks)?;
+            slowest = all.into_iter().fold(slowest, f64::max);
+        }
+        Ok(slowest)
+    }
+
+    /// Sends a message to one neighbour and receives one from the other, and lets others use the processor meanwhile: the longer
+    /// it takes, the less often it has to be looked after.
+    fn exchange(&mut self, (to, from): Neighbours, len: usize) -> Result<(), c_int> {
+        const NAP: Duration = Duration::from_micros(20);
+        let (out, into) =
+            (self.out.get(..len).ok_or(ERR_INTERN)?, self.into.get_mut(..len).ok_or(ERR_INTERN)?);
+        let mut requests = [REQUEST_NULL; 2];
+        let [receiving, sending] = &mut requests;
+        let mut done = 0;
+        let start = Instant::now();
+        // SAFETY: buffers of `len` bytes that live until both requests are done.
+        unsafe {
+            ok(real::MPI_Irecv(into.as_mut_ptr().cast(), count(len)?, BYTE, from, 1, COMM_WORLD, receiving))?;
+            ok(real::MPI_Isend(out.as_ptr().cast(), count(len)?, BYTE, to, 1, COMM_WORLD, sending))?;
+            loop {
+                ok(real::MPI_Testall(2, requests.as_mut_ptr(), &raw mut done, STATUSES_IGNORE))?;
+                if done != 0 {
+                    return Ok(());
+                }
+                rest(start.elapsed() / 64, NAP, 5 * NAP);
+            }
+        }
+    }
+
+    /// What a rank says, heard by all.
+    fn heard_from(&self, rank: c_int, mine: f64) -> Result<f64, c_int> {
+        let all = share(mine, self.ranks)?;
+        usize::try_from(rank).ok().and_then(|rank| all.get(rank)).copied().ok_or(ERR_INTERN)
+    }
+
+    /// All ranks go on at about the same time: the first time wakes them up.
+    fn meet(&self) -> Result<(), c_int> {
+        share(0.0, self.ranks)?;
+        share(0.0, self.ranks).map(drop)
+    }
+}
+
+/// What all ranks say, heard by all. The longer a rank has to wait for it, the deeper it sleeps.
+fn share(mine: f64, ranks: usize) -> Result<Vec<f64>, c_int> {
+    const SHORTEST: Duration = Duration::from_micros(50);
+    const DEEPEST: Duration = Duration::from_millis(10);
+    let mut all = vec![0.0_f64; ranks];
+    let bytes = count(size_of::<f64>())?;
+    let mut request = REQUEST_NULL;
+    let (mut done, mut status) = (0, empty_status());
+    let start = Instant::now();
+    // SAFETY: a number to send, room for one of each rank; both live until the request is done.
+    unsafe {
+        let (mine, all) = ((&raw const mine).cast(), all.as_mut_ptr().cast());
+        ok(PMPI_Iallgather(mine, bytes, BYTE, all, bytes, BYTE, COMM_WORLD, &raw mut request))?;
+        loop {
+            ok(real::MPI_Test(&raw mut request, &raw mut done, &raw mut status))?;
+            if done != 0 {
+                break;
+            }
+            rest(start.elapsed() / 16, SHORTEST, DEEPEST);
+        }
+    }
+    Ok(all)
+}
+
+/// Gives the processor to others: for so long, no longer than `most`, or for a moment if that is less than `least`.
+fn rest(nap: Duration, least: Duration, most: Duration) {
+    if nap < least {
+        std::thread::yield_now();
+    } else {
+        std::thread::sleep(nap.min(most));
+    }
+}
+
+fn count(len: usize) -> Result<c_int, c_int> {
+    c_int::try_from(len).map_err(|_| ERR_INTERN)
+}
+
+/// The middle one; 0 of none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}

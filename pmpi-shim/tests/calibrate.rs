@@ -1,0 +1,137 @@
+//! `mpress calibrate` on emulated clusters: the bandwidth it finds is that of the links.
+//!
+//! `cargo xtask test` says which MPI, which shim and which command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`,
+//! `MPRESS_TEST_COMMAND`).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+use mpress::Knowledge;
+use mpress::selector::{DEFAULT_LINKS, PeerClass};
+use mpress_cluster::{Cluster, Config, Error, Launcher, Mpi, Outcome, Rate};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Jobs want all cores.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+const LIMIT: Duration = Duration::from_secs(90);
+
+/// Not by `eprintln!`: the harness hides what a passing test prints, and a skip must never look like a pass.
+fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
+    let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
+    None
+}
+
+/// What a test works with: the command beside shims that are found, and a folder for the files.
+struct Rig {
+    mpi: Mpi,
+    command: PathBuf,
+    dir: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Rig {
+    fn new(test: &str) -> Option<Self> {
+        let var = |name: &str| std::env::var(format!("MPRESS_TEST_{name}")).ok();
+        let (Some(shim), Some(mpi), Some(command)) = (var("SHIM"), var("MPI"), var("COMMAND")) else {
+            return skip("MPRESS_TEST_SHIM, _MPI and _COMMAND are not set (`cargo xtask test` sets them)");
+        };
+        let shim = Path::new(&shim).canonicalize().expect("MPRESS_TEST_SHIM is a file");
+        let command = Path::new(&command).canonicalize().expect("MPRESS_TEST_COMMAND is a file");
+        let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is openmpi or mpich");
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-calibrate-{test}"));
+        let _from_an_earlier_run: std::io::Result<()> = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).unwrap();
+        std::os::unix::fs::symlink(shim, dir.join(format!("libmpress-{mpi}.so"))).unwrap();
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Self { mpi, command, dir, _turn: turn })
+    }
+
+    fn out(&self) -> PathBuf {
+        self.dir.join("out")
+    }
+
+    /// Runs it by mpirun; gives the standard error, unless MPICH hung in `MPI_Finalize` after the work.
+    fn calibrate(&self, launcher: Launcher<'_>, ranks_per_node: usize) -> Option<String> {
+        let mut job = launcher.mpirun(self.mpi, ranks_per_node);
+        job.env("MPRESS_LIBDIR", &self.dir).program(&self.command).args([
+            "calibrate",
+            "--network-only",
+            "--out",
+        ]);
+        job.arg(self.out());
+        let written = self.out().join("network.toml");
+        let output = if job.is_networked() {
+            match job.run_patiently(LIMIT, 1, |_| written.exists()) {
+                Ok(finished) => finished.output,
+                Err(Error::HungInFinalize { .. }) => return None,
+                Err(error) => panic!("{error}"),
+            }
+        } else {
+            match job.run(LIMIT) {
+                Ok(Outcome::Finished(output)) => output,
+                other => panic!("{other:?}"),
+            }
+        };
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{}: {stderr}", output.status);
+        Some(stderr)
+    }
+}
+
+/// Two nodes; what the file says of a rank must be its share of the link.
+fn finds_the_rate(test: &str, rate: Rate, ranks_per_node: usize) {
+    let Some(rig) = Rig::new(test) else { return };
+    if let Err(error) = Cluster::permitted() {
+        return skip(error).unwrap_or_default();
+    }
+    let cluster = Cluster::new(Config { nodes: 2, rate: Some(rate) }).unwrap();
+    let stderr = rig.calibrate(Launcher::Cluster(&cluster), ranks_per_node);
+    if let Some(stderr) = stderr {
+        let lines = stderr.lines().filter(|line| line.starts_with("mpress: ")).count();
+        assert_eq!(lines, if ranks_per_node > 1 { 4 } else { 3 }, "{stderr}");
+    }
+    let (knowledge, errors) = Knowledge::read(&rig.out());
+    assert!(errors.iter().all(|error| error.file.ends_with("compression.toml")), "{errors:?}");
+    assert!(knowledge.links_measured);
+    let link = knowledge.links[PeerClass::NETWORK.index()];
+    let share = rate.bits_per_second() as f64 / 8e6 / ranks_per_node as f64;
+    let part = link.bandwidth_mb_s / share;
+    assert!((0.8..1.2).contains(&part), "{} MB/s of {share}", link.bandwidth_mb_s);
+    // A message that takes as long as this would be 100 KB long.
+    assert!(link.latency_us > 1.0 && link.latency_us < 10_000.0, "{link:?}");
+    let inside = knowledge.links[PeerClass::SAME_NODE.index()];
+    assert_eq!(inside != DEFAULT_LINKS[PeerClass::SAME_NODE.index()], ranks_per_node > 1, "{inside:?}");
+}
+
+#[test]
+fn a_hundred_megabit_for_one_rank_on_each_node() {
+    finds_the_rate("100-1", Rate::mbit(100), 1);
+}
+
+#[test]
+fn a_hundred_megabit_shared_by_two_ranks_on_each_node() {
+    finds_the_rate("100-2", Rate::mbit(100), 2);
+}
+
+#[test]
+fn a_gigabit_for_one_rank_on_each_node() {
+    finds_the_rate("1000-1", Rate::gbit(1), 1);
+}
+
+#[test]
+fn a_gigabit_shared_by_two_ranks_on_each_node() {
+    finds_the_rate("1000-2", Rate::gbit(1), 2);
+}
+
+#[test]
+fn on_one_node_there_is_no_network_and_nothing_is_written() {
+    let Some(rig) = Rig::new("one-node") else { return };
+    let stderr = rig.calibrate(Launcher::Local, 2).unwrap();
+    let lines: Vec<_> = stderr.lines().filter(|line| line.starts_with("mpress: ")).collect();
+    assert!(lines.len() == 1 && lines[0].contains("2 ranks are on one node"), "{stderr}");
+    assert_eq!(std::fs::read_dir(rig.out()).unwrap().count(), 0);
+}
