@@ -54,8 +54,8 @@ impl Width {
 }
 
 const NUMBERS: &[Kind] = &[Kind::F64, Kind::F32, Kind::Int64, Kind::Int32, Kind::Int16, Kind::Other];
-const FLOATS: &[Kind] = &[Kind::F64, Kind::F32];
-const INTEGERS: &[Kind] = &[Kind::Int32, Kind::Int16, Kind::Int8];
+const WIDE: &[Kind] = &[Kind::F64, Kind::F32, Kind::Int64, Kind::Int32];
+const INTEGERS: &[Kind] = &[Kind::Int64, Kind::Int32, Kind::Int16, Kind::Int8];
 const BYTES: &[Kind] = &[Kind::Int8, Kind::Other];
 
 /// Codecs, in the order of reports. The first is the raw message.
@@ -65,7 +65,7 @@ static TABLE: [Row; COUNT] = [
     Row { name: "diffpack-balanced", member: families::diffpack_balanced, adaptive: NUMBERS },
     Row { name: "diffpack-ratio", member: families::diffpack_ratio, adaptive: NUMBERS },
     Row { name: "dfcm", member: families::dfcm, adaptive: &[] },
-    Row { name: "dfcm-lanes", member: families::dfcm_lanes, adaptive: FLOATS },
+    Row { name: "dfcm-lanes", member: families::dfcm_lanes, adaptive: WIDE },
     Row { name: "fpc", member: families::fpc, adaptive: &[] },
     Row { name: "rice", member: families::rice, adaptive: INTEGERS },
     Row { name: "rle", member: families::rle, adaptive: BYTES },

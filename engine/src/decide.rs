@@ -116,9 +116,8 @@ impl Decider {
         }
     }
 
-    /// A message of so many bytes was on its way to another node for so long, as far as the sender could see.
-    pub(crate) fn transferred(&self, bytes: usize, time: Duration) {
-        self.selector().transferred(PeerClass::NETWORK, bytes, nanoseconds(time));
+    pub(crate) fn waited(&self, bytes: usize, time: Duration) {
+        self.selector().waited(PeerClass::NETWORK, bytes, nanoseconds(time));
     }
 
     pub(crate) fn set_link(&self, link: Link) {

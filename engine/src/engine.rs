@@ -229,10 +229,10 @@ impl Engine {
         Ok(())
     }
 
-    /// Says how long a frame or message of so many bytes was on its way to another node, as far as its sender can tell: how long
-    /// a blocking send took that waits for the receiver. The selector learns the bandwidth from that.
-    pub fn transferred(&self, bytes: usize, time: Duration) {
-        self.decider.transferred(bytes, time);
+    /// Says how long this process waited while so many bytes went to or came from other nodes, whichever is more. The selector
+    /// learns from that what bandwidth the network has at least.
+    pub fn waited(&self, bytes: usize, time: Duration) {
+        self.decider.waited(bytes, time);
     }
 
     /// Says what was measured of the network after the engine was made.

@@ -133,13 +133,15 @@ pub(crate) unsafe fn wait(
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
-        let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
-        if code != SUCCESS {
-            batch.failed(0);
-            store_status(status, &found);
-            return code;
-        }
-        batch.finish_one(0, &mut found, status)
+        shim.traffic.during(&shim.engine, || {
+            let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
+            if code != SUCCESS {
+                batch.failed(0);
+                store_status(status, &found);
+                return code;
+            }
+            batch.finish_one(0, &mut found, status)
+        })
     }
 }
 
@@ -181,8 +183,10 @@ pub(crate) unsafe fn waitany(
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = empty_status();
-        let code = open::MPI_Waitany(count, batch.inner.as_mut_ptr(), index, &raw mut found);
-        any(batch, code, *index, &mut found, status)
+        shim.traffic.during(&shim.engine, || {
+            let code = open::MPI_Waitany(count, batch.inner.as_mut_ptr(), index, &raw mut found);
+            any(batch, code, *index, &mut found, status)
+        })
     }
 }
 
@@ -244,8 +248,10 @@ pub(crate) unsafe fn waitall(
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        let code = open::MPI_Waitall(count, batch.inner.as_mut_ptr(), found.as_mut_ptr());
-        all(batch, code, &mut found, statuses)
+        shim.traffic.during(&shim.engine, || {
+            let code = open::MPI_Waitall(count, batch.inner.as_mut_ptr(), found.as_mut_ptr());
+            all(batch, code, &mut found, statuses)
+        })
     }
 }
 

@@ -6,7 +6,8 @@
 //! Data flows one way through the modules: `table` (the exported calls) calls the handlers (`send`, `recv`, `sendrecv`,
 //! `probe`, `matched`, `persistent`, `complete`), which use `wire` (a message on its way out), `posted` and `stash` (on
 //! their way in) and `requests` (what is under way), over `peers`, `span` and `sys`. `startup` makes the shared `state`,
-//! for which `network` is measured; `finish` reports. `info` are strategies of single communicators. `calibrate` is called by
+//! for which `network` is measured; `finish` reports. `info` are strategies of single communicators;
+//! `traffic` learns how long the rank waits. `calibrate` is called by
 //! `mpress calibrate` alone.
 
 mod calibrate;
@@ -31,4 +32,5 @@ mod stash;
 mod state;
 mod sys;
 mod table;
+mod traffic;
 mod wire;

@@ -14,10 +14,10 @@ const SHORT: usize = 8;
 const SHORT_ROUNDS: usize = 20;
 /// Messages from which the bandwidth follows: the first, and up to how long they may get.
 const LONG: usize = 64 << 10;
-const LONGEST: usize = 4 << 20;
+const LONGEST: usize = 1 << 20;
 /// Once an exchange takes so long, there is no need for a longer one.
-const ENOUGH: Duration = Duration::from_millis(10);
-const LONG_ROUNDS: usize = 3;
+const ENOUGH: Duration = Duration::from_millis(1);
+const LONG_ROUNDS: usize = 2;
 
 /// Measures the network; `None` where not every node has as many ranks: then there is no partner for each.
 pub(crate) fn measure(world: &World) -> Result<Option<Link>, c_int> {

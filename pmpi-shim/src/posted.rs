@@ -9,6 +9,7 @@ use crate::peers::Peers;
 use crate::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, set_received_bytes};
 use crate::state::Shim;
 use crate::sys::*;
+use crate::traffic;
 use mpress::{Buffer, HEADER_LEN, Incoming};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -89,6 +90,9 @@ impl Posted {
         }
         let received = received_bytes(status);
         let framed = self.peers.arrived_framed(status, received);
+        if framed {
+            traffic::received(received);
+        }
         // SAFETY: the MPI has written `received` bytes, to the places `new` gave it.
         let len = unsafe {
             match self.place {
@@ -130,7 +134,7 @@ impl Posted {
         copy.set_len(body.len());
         // SAFETY: `body` is not used any more; the program's buffer has room for `len` bytes.
         let out = unsafe { slice::from_raw_parts_mut(start.cast::<MaybeUninit<u8>>(), len) };
-        shim.engine.decode(&incoming, &copy, out).map_err(|_| shim.damaged)?;
+        traffic::coding(|| shim.engine.decode(&incoming, &copy, out)).map_err(|_| shim.damaged)?;
         Ok(len)
     }
 

@@ -35,7 +35,7 @@ pub(crate) unsafe fn blocking(
 ) -> c_int {
     let Some(peers) = shim.meets_frames(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    unsafe {
+    shim.traffic.during(&shim.engine, || unsafe {
         if !shim.multiple && shim.stash.is_empty() {
             return in_one_call(shim, &message, &peers, status);
         }
@@ -43,7 +43,7 @@ pub(crate) unsafe fn blocking(
             Ok(active) => wait(shim, active, status),
             Err(error) => raise(message.comm, error),
         }
-    }
+    })
 }
 
 /// Irecv.

@@ -5,6 +5,7 @@ use crate::send::Mode;
 use crate::span::{Envelope, OwnedType};
 use crate::state::{Handle, Shim};
 use crate::sys::*;
+use crate::traffic;
 use crate::wire::Wire;
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -35,7 +36,7 @@ impl Drop for Active {
 pub(crate) enum Finish {
     Nothing,
     /// Free the memory that was sent.
-    Send(#[allow(dead_code, reason = "held until the send completes")] Wire),
+    Send(Wire),
     Receive(Posted),
     /// Report an error that was found when the message was delivered.
     Failed(MPI_Comm, c_int),
@@ -70,7 +71,11 @@ impl Active {
             return ok(code).map_err(|code| (comm, code));
         }
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Nothing | Finish::Send(_) => Ok(()),
+            Finish::Nothing => Ok(()),
+            Finish::Send(wire) => {
+                traffic::sent(wire.len());
+                Ok(())
+            }
             // SAFETY: the caller vouches for the completion.
             Finish::Receive(posted) => unsafe { posted.finish(shim, status) }.map_err(|code| (comm, code)),
             Finish::Failed(comm, code) => Err((comm, code)),

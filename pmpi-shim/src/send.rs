@@ -6,6 +6,7 @@ use crate::span::Envelope;
 use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
 use crate::table::real;
+use crate::traffic;
 use crate::wire::Wire;
 use mpress::FLOOR;
 use std::ffi::c_int;
@@ -30,19 +31,24 @@ pub(crate) unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: 
             Err(code) => raise(message.comm, code),
         };
     }
-    // SAFETY: the program's own arguments; the wire lasts until the send returns.
-    unsafe {
-        let wire = match shim.frame(&message, framed.len, framed.world_rank, false) {
-            Ok(wire) => wire,
-            Err(code) => return raise(message.comm, code),
-        };
-        let send = match mode {
-            Mode::Standard | Mode::Buffered => real::MPI_Send,
-            Mode::Synchronous => real::MPI_Ssend,
-            Mode::Ready => real::MPI_Rsend,
-        };
-        send(wire.ptr(), wire.count(), wire.datatype(), message.peer, message.tag, message.comm)
-    }
+    shim.traffic.during(&shim.engine, || {
+        // SAFETY: the program's own arguments; the wire lasts until the send returns.
+        unsafe {
+            let wire = match shim.frame(&message, framed.len, framed.world_rank, false) {
+                Ok(wire) => wire,
+                Err(code) => return raise(message.comm, code),
+            };
+            let send = match mode {
+                Mode::Standard | Mode::Buffered => real::MPI_Send,
+                Mode::Synchronous => real::MPI_Ssend,
+                Mode::Ready => real::MPI_Rsend,
+            };
+            let code =
+                send(wire.ptr(), wire.count(), wire.datatype(), message.peer, message.tag, message.comm);
+            traffic::sent(wire.len());
+            code
+        }
+    })
 }
 
 /// Isend, Ibsend, Issend, Irsend.

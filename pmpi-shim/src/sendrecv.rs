@@ -26,12 +26,12 @@ pub(crate) unsafe fn blocking(
         return pass();
     }
     // SAFETY: the program's own arguments.
-    unsafe {
+    shim.traffic.during(&shim.engine, || unsafe {
         match start(shim, &out, &into, Manner { detached, blocking: true }) {
             Ok((receive, send)) => finish(shim, receive, send, status),
             Err(error) => raise(into.comm, error),
         }
-    }
+    })
 }
 
 /// Isendrecv and Isendrecv_replace. The program gets one request, the receive's; the send goes on from a copy.

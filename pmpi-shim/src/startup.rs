@@ -223,6 +223,7 @@ fn prepare(world: World, settings: &Settings) -> Result<Shim, c_int> {
     Ok(Shim {
         engine,
         strategies: info::Strategies::new()?,
+        traffic: crate::traffic::Traffic::default(),
         world,
         kinds: Kinds::new(),
         own_comm: own,

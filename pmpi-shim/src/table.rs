@@ -317,7 +317,7 @@ table! {
         ) => |shim, pass| complete::waitany(shim, count, requests, index, status, pass);
         MPI_Waitsome / PMPI_Waitsome (
             count: c_int, requests: *mut MPI_Request, outcount: *mut c_int, indices: *mut c_int, statuses: *mut MPI_Status
-        ) => |shim, pass| complete::some(shim, open::MPI_Waitsome, (count, requests), (outcount, indices, statuses), pass);
+        ) => |shim, pass| shim.traffic.during(&shim.engine, || complete::some(shim, open::MPI_Waitsome, (count, requests), (outcount, indices, statuses), pass));
         MPI_Test / PMPI_Test (request: *mut MPI_Request, flag: *mut c_int, status: *mut MPI_Status)
             => |shim, pass| complete::test(shim, request, flag, status, pass);
         MPI_Testall / PMPI_Testall (

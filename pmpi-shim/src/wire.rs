@@ -3,6 +3,7 @@
 use crate::span::{ByteSpan, Envelope, Layout, Span};
 use crate::state::Shim;
 use crate::sys::*;
+use crate::traffic;
 use mpress::{Buffer, Destination, Frame, HEADER_LEN, Kind};
 use std::ffi::{c_int, c_void};
 use std::slice;
@@ -10,13 +11,14 @@ use std::slice;
 /// A frame, or a copy of a plain message, ready for one of the MPI's send functions.
 pub(crate) struct Wire {
     bytes: ByteSpan,
-    _memory: Memory,
+    memory: Memory,
 }
 
-#[allow(dead_code, reason = "held, not read: the MPI reads it")]
+/// What the MPI reads while the message is under way.
 enum Memory {
     Frame(Buffer),
-    Header(Header),
+    /// And the length of the message, which lies elsewhere.
+    Header(#[allow(dead_code, reason = "held, not read")] Header, usize),
 }
 
 /// A header at an address that does not change. Kept as a raw pointer, since the MPI reads through its address while we
@@ -39,19 +41,27 @@ impl Wire {
         self.bytes.count()
     }
 
+    /// Its bytes, as far as they count for the time that they take.
+    pub(crate) fn len(&self) -> usize {
+        match &self.memory {
+            Memory::Frame(buffer) => buffer.len(),
+            Memory::Header(_, len) => *len,
+        }
+    }
+
     pub(crate) fn datatype(&self) -> MPI_Datatype {
         self.bytes.span.datatype
     }
 
     fn whole(shim: &Shim, mut buffer: Buffer) -> Result<Self, c_int> {
         let bytes = shim.byte_span(buffer.as_mut_ptr(), buffer.len())?;
-        Ok(Self { bytes, _memory: Memory::Frame(buffer) })
+        Ok(Self { bytes, memory: Memory::Frame(buffer) })
     }
 
     fn in_two_parts(shim: &Shim, header: [u8; HEADER_LEN], body: &Span, len: usize) -> Result<Self, c_int> {
         let header = Header(Box::into_raw(Box::new(header)));
         let bytes = shim.absolute(&[(header.0.cast(), HEADER_LEN), (body.ptr.cast(), len)])?;
-        Ok(Self { bytes, _memory: Memory::Header(header) })
+        Ok(Self { bytes, memory: Memory::Header(header, len) })
     }
 }
 
@@ -80,7 +90,7 @@ impl Shim {
             Layout::Contiguous(kind) => {
                 // SAFETY: contiguous elements of `len` bytes, which the program lends until the send completes.
                 let raw = unsafe { slice::from_raw_parts(span.ptr.cast::<u8>(), len) };
-                match self.engine.encode_by(strategy, raw, kind, to).ok_or(ERR_OTHER)? {
+                match traffic::coding(|| self.engine.encode_by(strategy, raw, kind, to)).ok_or(ERR_OTHER)? {
                     Frame::Packed(buffer) => Wire::whole(self, buffer),
                     Frame::Raw(header) => {
                         let copy = if detached || !RAW_IN_TWO_PARTS {

@@ -82,14 +82,31 @@ impl Rig {
     }
 }
 
-/// Two nodes; what the file says of a rank must be its share of the link.
+/// Two nodes; what the file says of a rank must be its share of the link. Whatever else this machine does makes the links slower
+/// than they are, but not always: one of three measurements must be right, and none may be above.
 fn finds_the_rate(test: &str, rate: Rate, ranks_per_node: usize) {
     let Some(rig) = Rig::new(test) else { return };
     if let Err(error) = Cluster::permitted() {
         return skip(error).unwrap_or_default();
     }
     let cluster = Cluster::new(Config { nodes: 2, rate: Some(rate) }).unwrap();
-    let stderr = rig.calibrate(Launcher::Cluster(&cluster), ranks_per_node);
+    let share = rate.bits_per_second() as f64 / 8e6 / ranks_per_node as f64;
+    let mut found = Vec::new();
+    while found.len() < 3 {
+        let bandwidth = measured(&rig, &cluster, ranks_per_node);
+        assert!(bandwidth < 1.2 * share, "{bandwidth} MB/s of {share}");
+        found.push(bandwidth);
+        if bandwidth > 0.8 * share {
+            return;
+        }
+    }
+    panic!("{found:?} MB/s of {share}");
+}
+
+/// Runs it on a cluster, and looks whether all is as it should be but for the bandwidth, which is returned.
+fn measured(rig: &Rig, cluster: &Cluster, ranks_per_node: usize) -> f64 {
+    let _from_an_earlier_run: std::io::Result<()> = std::fs::remove_dir_all(rig.out());
+    let stderr = rig.calibrate(Launcher::Cluster(cluster), ranks_per_node);
     if let Some(stderr) = stderr {
         let lines = stderr.lines().filter(|line| line.starts_with("mpress: ")).count();
         assert_eq!(lines, if ranks_per_node > 1 { 4 } else { 3 }, "{stderr}");
@@ -97,14 +114,12 @@ fn finds_the_rate(test: &str, rate: Rate, ranks_per_node: usize) {
     let (knowledge, errors) = Knowledge::read(&rig.out());
     assert!(errors.iter().all(|error| error.file.ends_with("compression.toml")), "{errors:?}");
     assert!(knowledge.links_measured);
-    let link = knowledge.links[PeerClass::NETWORK.index()];
-    let share = rate.bits_per_second() as f64 / 8e6 / ranks_per_node as f64;
-    let part = link.bandwidth_mb_s / share;
-    assert!((0.8..1.2).contains(&part), "{} MB/s of {share}", link.bandwidth_mb_s);
-    // A message that takes as long as this would be 100 KB long.
-    assert!(link.latency_us > 1.0 && link.latency_us < 10_000.0, "{link:?}");
     let inside = knowledge.links[PeerClass::SAME_NODE.index()];
     assert_eq!(inside != DEFAULT_LINKS[PeerClass::SAME_NODE.index()], ranks_per_node > 1, "{inside:?}");
+    let link = knowledge.links[PeerClass::NETWORK.index()];
+    // Microseconds, and on a busy machine some slices of its scheduler's time.
+    assert!(link.latency_us > 1.0 && link.latency_us < 50_000.0, "{link:?}");
+    link.bandwidth_mb_s
 }
 
 #[test]

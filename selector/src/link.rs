@@ -67,24 +67,46 @@ impl Link {
 const SAMPLES: usize = 16;
 /// Of these the so many fastest may be luck; the next one is believed.
 const LUCKY: usize = 3;
-/// From so many samples on what was observed is believed rather than what was measured beforehand.
+/// From so many samples on what was observed counts.
 const ENOUGH: usize = 8;
+/// A rank waits so many times longer for a message than the network needs for it at most, if the other side comes late: it is
+/// believed that of sixteen waits the fourth shortest is no longer than that.
+const LATE: f64 = 4.0;
+
+/// The latest bandwidths that were observed, in MB/s.
+#[derive(Clone, Copy, Debug, Default)]
+struct Samples {
+    latest: [f64; SAMPLES],
+    seen: usize,
+}
+
+impl Samples {
+    /// Adds one; gives what is believed of the latest, if there are enough.
+    fn add(&mut self, mb_s: f64) -> Option<f64> {
+        self.latest[self.seen % SAMPLES] = mb_s;
+        self.seen += 1;
+        let mut samples = self.latest;
+        let known = &mut samples[..self.seen.min(SAMPLES)];
+        known.sort_unstable_by(|a, b| b.total_cmp(a));
+        known.get(LUCKY).copied().filter(|_| self.seen >= ENOUGH)
+    }
+}
 
 /// A link, and what transfers have shown of it.
 ///
-/// A transfer takes at least as long as the network needs, and longer if the receiver comes late. So the bandwidth is
-/// near the fastest of the latest transfers: the fourth of sixteen. A network that gets slower shows after thirteen
-/// transfers, one that gets faster after four, and up to twelve late receivers in sixteen do no harm.
+/// A transfer takes at least as long as the network needs. So the bandwidth is near the fastest of the latest transfers: the
+/// fourth of sixteen. A network that gets slower shows after thirteen transfers, one that gets faster after four, and up to
+/// twelve disturbed transfers in sixteen do no harm.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
     link: Link,
-    samples: [f64; SAMPLES],
-    seen: usize,
+    transfers: Samples,
+    waits: Samples,
 }
 
 impl Observed {
     pub(crate) fn new(link: Link) -> Self {
-        Self { link, samples: [0.0; SAMPLES], seen: 0 }
+        Self { link, transfers: Samples::default(), waits: Samples::default() }
     }
 
     /// What is believed now.
@@ -93,23 +115,33 @@ impl Observed {
         &self.link
     }
 
-    /// A transfer of this many bytes took this long. Says by what factor the bandwidth
-    /// differs from what was believed before.
-    pub(crate) fn observe(&mut self, bytes: usize, ns: f64) -> f64 {
+    /// The network took this long for so many bytes. Says by what factor the bandwidth differs from what was believed
+    /// before.
+    pub(crate) fn transferred(&mut self, bytes: usize, ns: f64) -> f64 {
         let net = ns - self.link.latency_us * 1e3;
         if !(net > 0.0 && bytes > 0) {
             return 1.0;
         }
-        self.samples[self.seen % SAMPLES] = bytes as f64 * 1e3 / net;
-        self.seen += 1;
-        if self.seen < ENOUGH {
+        match self.transfers.add(bytes as f64 * 1e3 / net) {
+            Some(mb_s) => self.believe(mb_s),
+            None => 1.0,
+        }
+    }
+
+    /// A rank waited this long for so many bytes: for the network, and maybe for others. Says the same.
+    pub(crate) fn waited(&mut self, bytes: usize, ns: f64) -> f64 {
+        if !(ns > 0.0 && bytes > 0) {
             return 1.0;
         }
-        let mut samples = self.samples;
-        let known = &mut samples[..self.seen.min(SAMPLES)];
-        known.sort_unstable_by(|a, b| b.total_cmp(a));
+        match self.waits.add(bytes as f64 * 1e3 / ns) {
+            Some(least) => self.believe(self.link.bandwidth_mb_s.clamp(least, least * LATE)),
+            None => 1.0,
+        }
+    }
+
+    fn believe(&mut self, bandwidth_mb_s: f64) -> f64 {
         let before = self.link.bandwidth_mb_s;
-        let now = Link { bandwidth_mb_s: known[LUCKY], ..self.link };
+        let now = Link { bandwidth_mb_s, ..self.link };
         if now.is_sane() {
             self.link = now;
         }
@@ -128,19 +160,33 @@ mod tests {
         let mut link = Observed::new(GIGABIT);
         let time = |mb_s: f64| 20e3 + 1e6 * 1e3 / mb_s;
         for at in 0..64 {
-            link.observe(1_000_000, if at % 4 == 0 { time(110.0) } else { time(30.0) });
+            link.transferred(1_000_000, if at % 4 == 0 { time(110.0) } else { time(30.0) });
         }
         assert!((link.link().bandwidth_mb_s - 110.0).abs() < 1e-6, "{link:?}");
         let slower = (1..100).find(|_| {
-            link.observe(1_000_000, time(11.0));
+            link.transferred(1_000_000, time(11.0));
             link.link().bandwidth_mb_s < 12.0
         });
         assert!(slower.is_some_and(|samples| samples <= 16), "{slower:?}");
         let faster = (1..100).find(|_| {
-            link.observe(1_000_000, time(110.0));
+            link.transferred(1_000_000, time(110.0));
             link.link().bandwidth_mb_s > 100.0
         });
         assert_eq!(faster, Some(4));
+    }
+
+    #[test]
+    fn waits_say_what_a_network_has_at_least() {
+        let mut link = Observed::new(GIGABIT);
+        let mut after = |mb_s: f64| {
+            (0..SAMPLES).for_each(|_| {
+                link.waited(1_000_000, 1e9 / mb_s);
+            });
+            link.link().bandwidth_mb_s
+        };
+        assert_eq!(after(40.0), 120.0, "others may have been late");
+        assert_eq!(after(20.0), 80.0, "but not as late as that");
+        assert_eq!(after(1000.0), 1000.0);
     }
 
     #[test]
@@ -150,7 +196,8 @@ mod tests {
             [(0, 1e9), (1_000_000, 0.0), (1_000_000, f64::NAN), (1, f64::INFINITY), (usize::MAX, 20_001.0)]
         {
             for _ in 0..20 {
-                link.observe(bytes, ns);
+                link.transferred(bytes, ns);
+                link.waited(bytes, ns);
                 assert!(link.link().is_sane(), "{bytes} {ns}");
             }
         }

@@ -327,10 +327,21 @@ impl Selector {
         }
     }
 
-    /// So many bytes were on their way to a process of this class for so many nanoseconds, as far as the sender could see.
+    /// The network took so many nanoseconds for so many bytes to a process of this class.
     pub fn transferred(&mut self, peer: PeerClass, bytes: usize, ns: f64) {
-        let change = self.links[peer.index()].observe(bytes, ns);
-        if !(1.0 / NEWS..NEWS).contains(&change) {
+        let change = self.links[peer.index()].transferred(bytes, ns);
+        self.bandwidth_changed(peer, change);
+    }
+
+    /// This rank waited so many nanoseconds while so many bytes went to or came from processes of this class. It may have waited
+    /// for these, too; so the bandwidth is at least what this says, and believed to be at most four times of that.
+    pub fn waited(&mut self, peer: PeerClass, bytes: usize, ns: f64) {
+        let change = self.links[peer.index()].waited(bytes, ns);
+        self.bandwidth_changed(peer, change);
+    }
+
+    fn bandwidth_changed(&mut self, peer: PeerClass, factor: f64) {
+        if !(1.0 / NEWS..NEWS).contains(&factor) {
             self.reset_windows(peer);
         }
     }

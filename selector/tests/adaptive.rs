@@ -258,7 +258,10 @@ proptest! {
                         choices.push((decision.choice, decision.probe));
                     }
                     Event::Received { kind, offer, len, ns } => selector.decoded(kind, offer, len, ns),
-                    Event::Transferred { peer, bytes, ns } => selector.transferred(peer, bytes, ns),
+                    Event::Transferred { peer, bytes, ns } => {
+                        selector.transferred(peer, bytes, ns);
+                        selector.waited(peer, bytes / 2, ns);
+                    }
                     Event::Link { peer, link } => selector.set_link(peer, link),
                 }
                 for kind in Kind::ALL {

@@ -14,7 +14,7 @@ const LONG: usize = 256 << 10;
 /// first-level cache holds, and too many to be known by heart (branch predictors do learn a message that comes again).
 const MESSAGES: usize = 8;
 /// Of these so many are measured at least, and all if there is time.
-const LEAST: usize = 3;
+const LEAST: usize = 5;
 const PATIENCE: Duration = Duration::from_millis(8);
 
 /// A codec on messages of one texture and length.
