@@ -438,6 +438,30 @@ proptest! {
         prop_assert_eq!(receive(&engine, &wire).unwrap(), raw);
     }
 
+    /// Past the header and its check: whatever a codec makes of noise, or of a good wire's first bytes and then noise.
+    #[test]
+    fn any_payload_with_a_right_check_is_harmless(
+        codec in 0_u8..30,
+        raw_len in 0_usize..100_000,
+        noise in prop::collection::vec(any::<u8>(), 0..3000),
+        from in 0_usize..200,
+    ) {
+        let engine = Engine::default();
+        let _ = receive(&engine, &frame(CodecId(codec), raw_len, &noise));
+        for setting in mpress::Codec::all() {
+            let raw = smooth(raw_len.max(FLOOR));
+            let strategy: Strategy = format!("fixed:{}", setting.name()).parse().unwrap();
+            let sent = engine.encode_by(Some(strategy), &raw, Kind::F64, Destination::OtherNode).unwrap();
+            let Frame::Packed(sent) = sent else { continue };
+            let mut payload = sent[HEADER_LEN..].to_vec();
+            let from = from.min(payload.len());
+            payload.truncate(from);
+            payload.extend_from_slice(&noise);
+            let received = receive(&engine, &frame(CodecId(sent[1]), raw.len(), &payload));
+            prop_assert!(received.is_err() || received.is_ok_and(|message| message.len() == raw.len()));
+        }
+    }
+
     #[test]
     fn any_bytes_are_no_frame_or_harmless(wire in prop::collection::vec(any::<u8>(), HEADER_LEN..3000)) {
         let _ = receive(&fixed(), &wire);
