@@ -55,7 +55,7 @@ impl Level {
 }
 
 /// Groups that a sample has.
-const GROUPS: usize = 8;
+const GROUPS: usize = 6;
 /// Words that a group has: two runs that are compared, and before them those that they are compared with.
 const GROUP: usize = 2 * RUN + LAGS[LAGS.len() - 1];
 /// Words of a run; of these the one with most new bits counts, as one width serves several words in most codecs.

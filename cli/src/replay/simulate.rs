@@ -17,8 +17,8 @@ pub(super) struct Times {
     pub(super) oracle: f64,
     /// Messages that the selector has compressed.
     pub(super) compressed: usize,
-    /// What decisions have cost, where gains were not estimated and where they were.
-    pub(super) deciding: [Vec<f64>; 2],
+    /// What decisions have cost: where gains were not estimated, where they were, and where the message was sampled, too.
+    pub(super) deciding: [Vec<f64>; 3],
 }
 
 impl Times {
@@ -83,7 +83,8 @@ fn select(file: &Measured<'_>, knowledge: &Knowledge, link: &Link, transfer: Tra
         let decision = selector.decide(file.kind, PeerClass::NETWORK, message);
         let ns = (elapsed(start) - clock_ns).max(0.0);
         times.selector += ns;
-        times.deciding[usize::from(decision.is_estimated())].push(ns);
+        let sort = usize::from(decision.is_estimated()) + usize::from(decision.level().is_some());
+        times.deciding[sort].push(ns);
         if let Some(probe) = &decision.probe
             && let Some(outcome) = outcome(file, usize::from(probe.offer), at)
         {

@@ -35,9 +35,10 @@ pub(super) fn of(rows: &[Row]) -> String {
     let all = || rows.iter().map(|row| &row.times);
     let _ = writeln!(
         text,
-        "a decision takes {:.0} ns outside the compression window, {:.0} ns inside (medians)",
+        "a decision takes {:.0} ns outside the compression window, {:.0} ns inside, {:.0} ns with a sample (medians)",
         median(all().flat_map(|times| &times.deciding[0])),
-        median(all().flat_map(|times| &times.deciding[1]))
+        median(all().flat_map(|times| &times.deciding[1])),
+        median(all().flat_map(|times| &times.deciding[2]))
     );
     text
 }
