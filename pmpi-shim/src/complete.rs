@@ -51,8 +51,9 @@ impl<'a> Batch<'a> {
 
     /// The MPI completed request `i` with an error: there is nothing to finish.
     fn failed(&mut self, i: usize) {
-        if let Some(record) = self.records.get_mut(i).and_then(Option::as_mut) {
-            record.active = None;
+        let record = self.records.get_mut(i).and_then(Option::as_mut);
+        if let Some(active) = record.and_then(|record| record.active.take()) {
+            active.abandon();
         }
     }
 

@@ -78,7 +78,12 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
     // the MPI may call here is the program's, hence `open`.
     unsafe {
         let code = open::MPI_Recv(into.ptr, posted.count(), into.datatype, peer, tag, comm, &raw mut found);
-        let result = if code == SUCCESS { posted.finish(shim, &mut found) } else { Ok(()) };
+        let result = if code == SUCCESS {
+            posted.finish(shim, &mut found)
+        } else {
+            std::mem::forget(posted); // as `Active::abandon`
+            Ok(())
+        };
         store_status(status, &found);
         result.map_or_else(|error| raise(comm, error), |()| code)
     }
@@ -155,6 +160,7 @@ pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Stat
     // SAFETY: a request of ours, a status of ours.
     let code = unsafe { open::MPI_Wait(&raw mut active.inner, &raw mut found) };
     if code != SUCCESS {
+        active.abandon();
         // SAFETY: the caller vouches for the place.
         unsafe { store_status(status, &found) };
         return code;
