@@ -6,6 +6,7 @@ mod instances;
 pub(crate) use instances::Instances;
 
 use mpress_codec::{CodecId, Decode, Encode, Kind};
+use std::sync::LazyLock;
 
 /// An encoder as the engine uses it.
 pub type Encoder = Box<dyn Encode + Send>;
@@ -133,6 +134,11 @@ impl Codec {
         if (1..COUNT).contains(&index) { Some(Self(index as u8)) } else { None }
     }
 
+    /// What it is for frames of this id.
+    fn member_of(self, id: CodecId) -> Option<Member> {
+        Width::ALL.into_iter().filter_map(self.row().member).find(|member| member.id == id)
+    }
+
     fn row(self) -> &'static Row {
         &TABLE[self.index()]
     }
@@ -155,8 +161,10 @@ pub(crate) struct Setting {
 
 /// The first codec, in the order of the table, that writes frames of this id. Settings of one codec share an id.
 pub(crate) fn reader(id: CodecId) -> Option<Codec> {
-    Codec::all()
-        .find(|codec| Width::ALL.iter().any(|width| (codec.row().member)(*width).is_some_and(|m| m.id == id)))
+    static READERS: LazyLock<[Option<Codec>; 256]> = LazyLock::new(|| {
+        std::array::from_fn(|id| Codec::all().find(|codec| codec.member_of(CodecId(id as u8)).is_some()))
+    });
+    READERS[usize::from(id.0)]
 }
 
 #[cfg(test)]

@@ -222,8 +222,9 @@ impl Engine {
             }
         }
         let time = start.elapsed();
-        self.counters.received(incoming.kind, id, incoming.raw_len(), time);
-        if let Some(codec) = codecs::reader(id) {
+        let codec = codecs::reader(id);
+        self.counters.received(incoming.kind, codec, incoming.raw_len(), time);
+        if let Some(codec) = codec {
             self.decider.decoded(incoming.kind, codec, incoming.raw_len(), time);
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::codecs::{self, Codec};
 use crate::engine::Destination;
-use mpress_codec::{CodecId, Kind};
+use mpress_codec::Kind;
 use mpress_selector::SizeClass;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -69,8 +69,8 @@ impl Counters {
     }
 
     /// A received message. Whence is not known, nor with what setting its codec was used: it counts for the first.
-    pub(crate) fn received(&self, kind: Kind, id: CodecId, raw: usize, time: Duration) {
-        let at = by_codec(kind, codecs::reader(id), Destination::OtherNode);
+    pub(crate) fn received(&self, kind: Kind, codec: Option<Codec>, raw: usize, time: Duration) {
+        let at = by_codec(kind, codec, Destination::OtherNode);
         self.words[at + DECODED].fetch_add(1, Relaxed);
         self.words[at + DECODED_BYTES].fetch_add(raw as u64, Relaxed);
         self.words[at + DECODE_NS].fetch_add(nanoseconds(time), Relaxed);

@@ -1,6 +1,6 @@
 //! The instances of codecs that wait for work.
 
-use super::{COUNT, Codec, Decoder, Encoder, Setting, Width};
+use super::{COUNT, Decoder, Encoder, Setting, Width, reader};
 use mpress_codec::{CodecId, Decode, Encode};
 use std::sync::{Mutex, PoisonError};
 
@@ -62,8 +62,7 @@ impl Setting {
 }
 
 fn decoder(id: CodecId) -> Option<Decoder> {
-    let members = Codec::all().flat_map(|codec| Width::ALL.map(codec.row().member)).flatten();
-    (members.into_iter().find(|member| member.id == id)?.decoder)()
+    (reader(id)?.member_of(id)?.decoder)()
 }
 
 fn lend<T, R>(idle: &Idle<T>, make: impl FnOnce() -> Option<T>, work: impl FnOnce(&mut T) -> R) -> Option<R> {
