@@ -2,70 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod support;
+
 use mpress::{
     CodecId, DecodeErrorKind, Destination, Engine, FLOOR, Frame, FrameError, HEADER_LEN, Incoming, Kind,
-    Knowledge, Record, Report, SameNode, Settings, Strategy, report,
+    Report, Settings, Strategy, report,
 };
-use mpress_codec::frame::Header;
 use mpress_codec::{Encode, Out};
 use proptest::prelude::*;
 use std::mem::MaybeUninit;
 use std::time::Duration;
-
-/// An engine that compresses all messages for other nodes with one codec.
-fn fixed() -> Engine {
-    by("fixed:diffpack-balanced", SameNode::Pass)
-}
-
-fn by(strategy: &str, same_node: SameNode) -> Engine {
-    let settings = Settings { strategy: strategy.parse().unwrap(), same_node, ..Settings::default() };
-    Engine::new(&settings, &Knowledge::default(), None)
-}
-
-/// The frame as it travels.
-fn wire(frame: &Frame, raw: &[u8]) -> Vec<u8> {
-    match frame {
-        Frame::Raw(header) => [header, raw].concat(),
-        Frame::Packed(buffer) => buffer.to_vec(),
-    }
-}
-
-/// Receives a frame into a buffer that held something else before.
-fn receive(engine: &Engine, wire: &[u8]) -> Result<Vec<u8>, FrameError> {
-    let (header, body) = wire.split_first_chunk::<HEADER_LEN>().unwrap();
-    let incoming = Incoming::open(header, body)?;
-    if incoming.raw_len() > 1 << 26 {
-        return Err(FrameError::Codec(CodecId(255))); // as a receiver refuses what its buffer cannot hold
-    }
-    let mut out = vec![MaybeUninit::new(0xee); incoming.raw_len()];
-    engine.decode(&incoming, body, &mut out)?;
-    // SAFETY: decode filled all of it.
-    Ok(out.into_iter().map(|byte| unsafe { byte.assume_init() }).collect())
-}
-
-/// A frame with this payload of doubles.
-fn frame(codec: CodecId, raw_len: usize, payload: &[u8]) -> Vec<u8> {
-    let header = Header { codec, kind: Kind::F64, raw_len: raw_len as u64, padding: 0, check: 0 };
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(&header.to_bytes());
-    crc.update(payload);
-    let header = Header { check: crc.finalize(), ..header };
-    [&header.to_bytes()[..], payload].concat()
-}
-
-fn smooth(len: usize) -> Vec<u8> {
-    (0..len.div_ceil(8)).flat_map(|i| (2.0 + (i as f64 * 0.003).sin()).to_le_bytes()).take(len).collect()
-}
-
-fn noise(len: usize) -> Vec<u8> {
-    let mut state = 1_u64;
-    (0..len)
-        .map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 56) as u8
-        })
-        .collect()
-}
+use support::{fixed, frame, noise, receive, smooth, wire};
 
 #[test]
 fn every_kind_and_length_comes_back() {
@@ -81,163 +28,6 @@ fn every_kind_and_length_comes_back() {
             }
         }
     }
-}
-
-fn codec_of(engine: &Engine, raw: &[u8], kind: Kind, to: Destination) -> CodecId {
-    CodecId(wire(&engine.encode(raw, kind, to).unwrap(), raw)[1])
-}
-
-#[test]
-fn a_fixed_codec_is_used_for_all_that_it_is_made_for() {
-    let raw = smooth(8000);
-    let of =
-        |strategy: &str, kind| codec_of(&by(strategy, SameNode::Pass), &raw, kind, Destination::OtherNode);
-    for kind in [Kind::Other, Kind::Int64, Kind::F64] {
-        assert_eq!(of("fixed:diffpack-balanced", kind), CodecId::DIFFPACK_64);
-        assert_eq!(of("fixed:diffpack-ratio", kind), CodecId::DIFFPACK_64);
-        assert_eq!(of("fixed:dfcm", kind), CodecId::DFCM_F64);
-        assert_eq!(of("fixed:lz77", kind), CodecId::RAW, "it gains nothing");
-        assert_eq!(of("off", kind), CodecId::RAW);
-        assert_eq!(of("measure", kind), CodecId::RAW);
-    }
-    assert_eq!(of("fixed:fpc", Kind::Int16), CodecId::RAW);
-    assert_eq!(of("fixed:huffman", Kind::F64), CodecId::HUFFMAN);
-
-    let narrow = |kind, raw: Vec<u8>| codec_of(&fixed(), &raw, kind, Destination::OtherNode);
-    let floats = (0..4000).flat_map(|i| (i as f32 * 0.01).sin().to_le_bytes()).collect();
-    assert_eq!(narrow(Kind::F32, floats), CodecId::DIFFPACK_32);
-    let counts: Vec<u8> = (0..4000_i32).flat_map(|i| (i * 3).to_le_bytes()).collect();
-    assert_eq!(narrow(Kind::Int32, counts), CodecId::DIFFPACK_32);
-    let counts: Vec<u8> = (0..4000_i16).flat_map(|i| (i * 3).to_le_bytes()).collect();
-    assert_eq!(narrow(Kind::Int16, counts), CodecId::DIFFPACK_16);
-    assert_eq!(narrow(Kind::Int8, vec![7; 4000]), CodecId::DIFFPACK_16);
-}
-
-#[test]
-fn messages_inside_a_node_pass() {
-    let raw = smooth(8000);
-    for strategy in ["fixed:dfcm", "adaptive"] {
-        let of = |same_node| {
-            let engine = by(strategy, same_node);
-            engine.set_link(SLOW);
-            codec_of(&engine, &raw, Kind::F64, Destination::SameNode)
-        };
-        assert_eq!(of(SameNode::Pass), CodecId::RAW, "{strategy}");
-        assert_ne!(of(SameNode::Compress), CodecId::RAW, "{strategy}");
-    }
-}
-
-#[test]
-fn the_threshold_is_kept() {
-    let settings =
-        Settings { threshold: 5000, strategy: "fixed:dfcm".parse().unwrap(), ..Settings::default() };
-    let engine = Engine::new(&settings, &Knowledge::default(), None);
-    assert_eq!(codec_of(&engine, &smooth(4992), Kind::F64, Destination::OtherNode), CodecId::RAW);
-    assert_eq!(codec_of(&engine, &smooth(5000), Kind::F64, Destination::OtherNode), CodecId::DFCM_F64);
-}
-
-#[test]
-fn every_codec_brings_every_kind_back() {
-    for codec in mpress::Codec::all() {
-        let engine = by(&format!("fixed:{}", codec.name()), SameNode::Pass);
-        for kind in Kind::ALL {
-            for raw in [smooth(20_000), vec![3; 20_001]] {
-                let wire = wire(&engine.encode(&raw, kind, Destination::OtherNode).unwrap(), &raw);
-                assert!(receive(&engine, &wire).unwrap() == raw, "{} {kind:?}", codec.name());
-            }
-        }
-    }
-}
-
-/// Over a network so slow that whatever gets shorter arrives earlier, however slow this machine is today.
-const SLOW: mpress::selector::Link = mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 0.5 };
-
-fn adaptive() -> Engine {
-    let engine = Engine::default();
-    engine.set_link(SLOW);
-    engine
-}
-
-#[test]
-fn the_adaptive_strategy_compresses_what_gains() {
-    let engine = adaptive();
-    let (smooth, noise) = (smooth(100_000), noise(100_000));
-    for _ in 0..20 {
-        assert_ne!(codec_of(&engine, &smooth, Kind::F64, Destination::OtherNode), CodecId::RAW);
-        assert_eq!(codec_of(&engine, &noise, Kind::F64, Destination::OtherNode), CodecId::RAW);
-    }
-    assert!(engine.gain().measured_ns > 0.0);
-    let stats = engine.stats();
-    assert_eq!(stats.sent_to(Destination::SameNode).messages, 0);
-    let sent = stats.sent_to(Destination::OtherNode);
-    assert!(sent.messages == 40 && sent.ratio() > 1.2, "{sent:?}");
-}
-
-#[test]
-fn a_fast_network_gets_raw_messages() {
-    let engine = Engine::default();
-    engine.set_link(mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 50_000.0 });
-    let raw = smooth(100_000);
-    for _ in 0..20 {
-        assert_eq!(codec_of(&engine, &raw, Kind::F64, Destination::OtherNode), CodecId::RAW);
-    }
-}
-
-#[test]
-fn what_is_only_measured_is_sent_raw_and_counted() {
-    let engine = by("measure", SameNode::Pass);
-    engine.set_link(SLOW);
-    let raw = smooth(100_000);
-    for _ in 0..10 {
-        assert_eq!(codec_of(&engine, &raw, Kind::F64, Destination::OtherNode), CodecId::RAW);
-    }
-    assert!(engine.stats().total().ratio() > 1.5);
-}
-
-fn strategy_of(codec: &str) -> String {
-    if codec == "raw" { "off".to_owned() } else { format!("fixed:{codec}") }
-}
-
-#[test]
-fn a_recorded_run_is_replayed() {
-    let adaptive = adaptive();
-    let messages = [smooth(100_000), noise(3000), smooth(40_000)];
-    let codecs = |engine: &Engine| {
-        messages.each_ref().map(|raw| codec_of(engine, raw, Kind::F64, Destination::OtherNode))
-    };
-    for _ in 0..20 {
-        codecs(&adaptive);
-    }
-    let text = Record::of(&adaptive.tally()).to_toml().unwrap();
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), &text).unwrap();
-    let record = Record::read(file.path()).unwrap();
-    let settings = Settings { strategy: Strategy::Guided, ..Settings::default() };
-    let guided = Engine::new(&settings, &Knowledge::default(), Some(&record));
-    let recorded = messages.each_ref().map(|raw| {
-        let entries = record.decision.iter().filter(|entry| entry.from <= raw.len() as u64);
-        let nearest = entries.max_by_key(|entry| entry.from).unwrap();
-        codec_of(&by(&strategy_of(&nearest.codec), SameNode::Pass), raw, Kind::F64, Destination::OtherNode)
-    });
-    assert!(recorded[0] != CodecId::RAW && recorded[2] != CodecId::RAW, "{text}");
-    for _ in 0..5 {
-        assert_eq!(codecs(&guided), recorded, "{text}");
-    }
-    assert_eq!(
-        codec_of(&guided, &smooth(2_000_000), Kind::F64, Destination::OtherNode),
-        CodecId::RAW,
-        "of such there is no record"
-    );
-}
-
-#[test]
-fn one_message_may_have_a_strategy_of_its_own() {
-    let engine = by("off", SameNode::Pass);
-    let raw = smooth(8000);
-    let strategy = "fixed:dfcm".parse().unwrap();
-    let frame = engine.encode_by(Some(strategy), &raw, Kind::F64, Destination::OtherNode).unwrap();
-    assert_eq!(CodecId(wire(&frame, &raw)[1]), CodecId::DFCM_F64);
-    assert_eq!(codec_of(&engine, &raw, Kind::F64, Destination::OtherNode), CodecId::RAW);
 }
 
 /// Not all that can be read is what the rule writes.
@@ -364,50 +154,6 @@ fn counters_and_report() {
 }
 
 #[test]
-fn damaged_heuristics_leave_the_defaults() {
-    use mpress::knowledge::{COMPRESSION_FILE, NETWORK_FILE};
-    let folder = tempfile::tempdir().unwrap();
-    let (knowledge, errors) = Knowledge::read(folder.path());
-    assert_eq!(knowledge, Knowledge::default());
-    assert_eq!(errors.len(), 2, "{errors:?}");
-
-    let good = "format = \"mpress network heuristics\"\nversion = 1\nmade = \"now\"\n\
-                [[link]]\npeers = \"network\"\nlatency_us = 2.5\nbandwidth_mb_s = 3000.0\n";
-    let write = |text: &str| std::fs::write(folder.path().join(NETWORK_FILE), text).unwrap();
-    std::fs::write(
-        folder.path().join(COMPRESSION_FILE),
-        "format = \"mpress compression heuristics\"\nversion = 1\nmade = \"\"\nbehaviour = []",
-    )
-    .unwrap();
-    write(good);
-    let (knowledge, errors) = Knowledge::read(folder.path());
-    assert!(errors.is_empty() && knowledge.links_measured && knowledge.codecs.is_empty(), "{errors:?}");
-    assert_eq!(knowledge.links[1].bandwidth_mb_s, 3000.0);
-
-    for (damage, part) in [
-        ("".to_owned(), "not a file of mpress network heuristics"),
-        (good.replace("version = 1", "version = 2"), "this is for version 1"),
-        (good.replace("version = 1", ""), "no version"),
-        (good.replace("3000.0", "-1.0"), "no link is like that"),
-        (good.replace("3000.0", "nan"), "no link is like that"),
-        (good.replace("3000.0", "\"fast\""), "invalid type"),
-        (good.replace("\"network\"", "\"moon\""), "no peers are called `moon`"),
-        (good[..60].to_owned(), "line "),
-        (good.replace("network heuristics", "compression heuristics"), "not a file of"),
-    ] {
-        write(&damage);
-        let (knowledge, errors) = Knowledge::read(folder.path());
-        assert!(!knowledge.links_measured, "{damage}");
-        let [error] = &errors[..] else { panic!("{errors:?}") };
-        let line = error.to_string();
-        assert!(
-            line.contains(part) && line.contains("built-in defaults") && line.lines().count() == 1,
-            "{line}"
-        );
-    }
-}
-
-#[test]
 fn threads_share_an_engine() {
     let engine = fixed();
     std::thread::scope(|scope| {
@@ -494,7 +240,7 @@ fn long_messages_go_in_blocks() {
     );
 
     // What came before must not show in a block.
-    let again = self::wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
+    let again = support::wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
     assert!(again == wire);
 
     let random = noise(5 << 20);
@@ -508,7 +254,7 @@ fn the_number_of_threads_does_not_show() {
     let send = |threads| {
         let strategy = "fixed:diffpack-balanced".parse().unwrap();
         let settings = Settings { threads, strategy, ..Settings::default() };
-        let engine = Engine::new(&settings, &Knowledge::default(), None);
+        let engine = Engine::new(&settings, &mpress::Knowledge::default(), None);
         let wire = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
         assert!(receive(&engine, &wire).unwrap() == raw, "{threads} threads");
         wire
