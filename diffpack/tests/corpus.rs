@@ -1,10 +1,7 @@
 //! Every message of the corpus of real ones comes back, at every level and effort, where it lies beside the repository.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
-use mpress_codec::conformance::{decode, encode, levels};
+use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
-use std::fs;
-use std::path::Path;
 
 /// Gives the ratio of messages sent as they come.
 fn run<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, effort: Effort, what: &str) -> f64 {
@@ -29,34 +26,19 @@ fn run<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, effort: Ef
 
 #[test]
 fn the_whole_corpus_comes_back() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    if !folder.exists() {
-        eprintln!("SKIPPED: the whole corpus, which does not lie beside the repository");
-        return;
-    }
+    let Some(files) = corpus() else { return };
+    let files: Vec<_> = files.collect();
     for (effort, floor, floor_of_integers) in
         [(Effort::Fast, 1.20, 3.3), (Effort::Balanced, 1.26, 3.3), (Effort::Ratio, 1.28, 3.3)]
     {
         let mut logarithms = Vec::new();
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap();
-            if !name.ends_with(".f64") && !name.ends_with(".i32") {
-                continue;
-            }
-            let bytes = fs::read(&path).unwrap();
-            let index = fs::read_to_string(folder.join(format!("{name}.idx"))).unwrap();
-            let ranges = index.lines().skip(1).map(|line| {
-                let mut fields = line.split(',').map(|field| field.parse::<usize>());
-                let (offset, len) = (fields.next().unwrap().unwrap(), fields.next().unwrap().unwrap());
-                offset..offset + len
-            });
-            let messages = ranges.map(|range| &bytes[range]);
+        for file in &files {
+            let (messages, name) = (file.messages(), &file.name);
             if name.ends_with(".f64") {
                 logarithms.push(run::<u64>(messages.clone(), effort, name).ln());
                 run::<u32>(messages.clone().take(40), effort, name);
                 run::<u16>(messages.take(20), effort, name);
-            } else {
+            } else if name.ends_with(".i32") {
                 let ratio = run::<u32>(messages, effort, name);
                 assert!(ratio > floor_of_integers, "{name}, {effort:?}: {ratio}");
             }

@@ -1,12 +1,10 @@
 //! Every message of a corpus of real ones comes back, where it lies beside the repository.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
-use mpress_codec::conformance::{decode, encode, levels};
+use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_codec::{Decode, Encode};
 use mpress_fpc::stream::{self, TableLevel};
 use mpress_fpc::{Decoder, Encoder, Word};
-use std::fs;
-use std::path::Path;
 
 /// Sends messages and gives their ratio.
 fn run<'a>(messages: impl Iterator<Item = &'a [u8]>, pair: (impl Encode, impl Decode), what: &str) -> f64 {
@@ -37,29 +35,13 @@ fn streams<'a>(messages: impl Iterator<Item = &'a [u8]>, what: &str) -> f64 {
 
 #[test]
 fn the_whole_corpus_comes_back() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    if !folder.exists() {
-        eprintln!("SKIPPED: the whole corpus, which does not lie beside the repository");
-        return;
-    }
+    let Some(files) = corpus() else { return };
     let mut ratios = Vec::new();
-    for entry in fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if !name.ends_with(".f64") && !name.ends_with(".i32") {
-            continue;
-        }
-        let bytes = fs::read(&path).unwrap();
-        let index = fs::read_to_string(folder.join(format!("{name}.idx"))).unwrap();
-        let ranges = index.lines().skip(1).map(|line| {
-            let mut fields = line.split(',').map(|field| field.parse::<usize>());
-            let (offset, len) = (fields.next().unwrap().unwrap(), fields.next().unwrap().unwrap());
-            offset..offset + len
-        });
-        let raws = ranges.map(|range| &bytes[range]);
+    for file in files {
+        let (raws, name) = (file.messages(), &file.name);
         if name.ends_with(".f64") {
             ratios.push([messages::<u64>(raws.clone(), name), streams(raws, name)]);
-        } else {
+        } else if name.ends_with(".i32") {
             messages::<u32>(raws, name);
         }
     }

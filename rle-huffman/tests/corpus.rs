@@ -1,10 +1,7 @@
 //! Every message of the corpus of real ones comes back, at every level, where it lies beside the repository.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
-use mpress_codec::conformance::{decode, encode, levels};
+use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};
-use std::fs;
-use std::path::Path;
 
 /// The ratio of messages each sent as it is where that is shorter.
 fn ratio<C: Code>(messages: &[&[u8]], encoder: &Encoder<C>, what: &str) -> f64 {
@@ -23,27 +20,11 @@ fn ratio<C: Code>(messages: &[&[u8]], encoder: &Encoder<C>, what: &str) -> f64 {
 
 #[test]
 fn the_whole_corpus_comes_back() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    if !folder.exists() {
-        eprintln!("SKIPPED: the whole corpus, which does not lie beside the repository");
-        return;
-    }
+    let Some(corpus) = corpus() else { return };
     let mut logarithms = [0.0; 4];
     let mut files = 0.0;
-    for entry in fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if !name.ends_with(".f64") && !name.ends_with(".i32") {
-            continue;
-        }
-        let bytes = fs::read(&path).unwrap();
-        let index = fs::read_to_string(folder.join(format!("{name}.idx"))).unwrap();
-        let ranges = index.lines().skip(1).map(|line| {
-            let mut fields = line.split(',').map(|field| field.parse::<usize>());
-            let (offset, len) = (fields.next().unwrap().unwrap(), fields.next().unwrap().unwrap());
-            offset..offset + len
-        });
-        let messages: Vec<&[u8]> = ranges.map(|range| &bytes[range]).collect();
+    for file in corpus {
+        let (messages, name): (Vec<_>, _) = (file.messages().collect(), &file.name);
         if name.ends_with(".f64") {
             let ratios = [
                 ratio(&messages, &Encoder::<Huffman>::new(Width::One), name),
@@ -53,7 +34,7 @@ fn the_whole_corpus_comes_back() {
             ];
             logarithms.iter_mut().zip(ratios).for_each(|(sum, ratio)| *sum += ratio.ln());
             files += 1.0;
-        } else {
+        } else if name.ends_with(".i32") {
             let planes = ratio(&messages, &Encoder::<Huffman>::new(Width::Four), name);
             assert!(planes > 2.3, "{name}: {planes}");
             ratio(&messages, &Encoder::<Rle>::new(Symbol::Auto, Width::Four), name);
