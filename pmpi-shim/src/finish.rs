@@ -17,6 +17,23 @@ pub(crate) struct Job {
     pub(crate) nodes: usize,
 }
 
+impl Job {
+    fn wants_report(&self) -> bool {
+        self.settings.report != Report::None || self.settings.report_file.is_some()
+    }
+
+    /// Where the decisions are to be recorded. The guided strategy reads that file, and others decide nothing.
+    fn record(&self) -> Option<&Path> {
+        let learns = matches!(self.settings.strategy, Strategy::Adaptive | Strategy::Measure);
+        self.settings.guide.as_deref().filter(|_| learns)
+    }
+
+    /// Whether there is anything to say at the end.
+    fn wants_words(&self) -> bool {
+        self.wants_report() || self.record().is_some()
+    }
+}
+
 /// Set once the ranks have agreed.
 static JOB: OnceLock<Job> = OnceLock::new();
 
@@ -34,17 +51,13 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
     if let Some(shim) = shim {
         shim.orphans.wait(shim);
     }
-    if let Some(job) = JOB.get() {
-        let unused;
-        let engine = match shim {
-            Some(shim) => &shim.engine,
-            None => {
-                unused = Engine::default();
-                &unused
-            }
-        };
-        report(job, engine);
-        record(job, engine);
+    if let Some(job) = JOB.get().filter(|job| job.wants_words()) {
+        // Where nobody is reached through frames the report is empty.
+        let unused = shim.is_none().then(Engine::default);
+        if let Some(engine) = shim.map(|shim| &shim.engine).or(unused.as_ref()) {
+            report(job, engine);
+            record(job, engine);
+        }
     }
     state::deactivate();
     if let Some(shim) = shim {
@@ -65,7 +78,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
 /// all take part.
 fn report(job: &Job, engine: &Engine) {
     let settings = &job.settings;
-    if settings.report == Report::None && settings.report_file.is_none() {
+    if !job.wants_report() {
         return;
     }
     let mut sum = Share::of(engine);
@@ -94,10 +107,7 @@ fn report(job: &Job, engine: &Engine) {
 
 /// Rank 0 writes down what the adaptive strategy chose, for the guided one.
 fn record(job: &Job, engine: &Engine) {
-    let Some(file) = &job.settings.guide else { return };
-    if !matches!(job.settings.strategy, Strategy::Adaptive | Strategy::Measure) {
-        return;
-    }
+    let Some(file) = job.record() else { return };
     let mut tally = engine.tally();
     if !sum_over_ranks(tally.as_words_mut()) {
         return;
