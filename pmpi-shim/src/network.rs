@@ -19,9 +19,18 @@ const LONGEST: usize = 1 << 20;
 const ENOUGH: Duration = Duration::from_millis(1);
 const LONG_ROUNDS: usize = 2;
 
-/// Measures the network; `None` where not every node has as many ranks: then there is no partner for each.
-pub(crate) fn measure(world: &World) -> Result<Option<Link>, c_int> {
+/// Measures the network if any rank wants that; all must call this. `None` too where not every node has as many ranks: then
+/// there is no partner for each.
+pub(crate) fn measure(world: &World, wanted: bool) -> Result<Option<Link>, c_int> {
     let Some((to, from)) = partners(world) else { return Ok(None) };
+    let (mine, mut sum) = (u64::from(wanted), 0_u64);
+    // SAFETY: a number, and a place for the answer.
+    unsafe {
+        ok(PMPI_Allreduce((&raw const mine).cast(), (&raw mut sum).cast(), 1, UINT64, SUM, COMM_WORLD))?;
+    }
+    if sum == 0 {
+        return Ok(None);
+    }
     // SAFETY: a collective call over the world; a place for the new communicator.
     let comm = unsafe {
         let mut comm = COMM_NULL;

@@ -75,7 +75,10 @@ fn make_engine(world: &World, settings: &Settings) -> Result<Engine, c_int> {
         errors.iter().for_each(|error| say(error));
         knowledge
     });
+    let learns = |settings: &Settings| matches!(settings.strategy, Strategy::Adaptive | Strategy::Measure);
     let mut settings = settings.clone();
+    // All ranks have the same settings, and so the same answer, whatever files they can read.
+    let may_learn = learns(&settings) || settings.strategy == Strategy::Guided;
     let record = match &settings.guide {
         Some(file) if settings.strategy == Strategy::Guided => Record::read(file).map_or_else(
             |error| {
@@ -88,11 +91,11 @@ fn make_engine(world: &World, settings: &Settings) -> Result<Engine, c_int> {
         _ => None,
     };
     let engine = Engine::new(&settings, &knowledge, record.as_ref());
-    if matches!(settings.strategy, Strategy::Adaptive | Strategy::Measure)
-        && !knowledge.links_measured
-        && let Some(link) = network::measure(world)?
-    {
-        engine.set_link(link);
+    if may_learn {
+        let wanted = learns(&settings) && !knowledge.links_measured;
+        if let Some(link) = network::measure(world, wanted)?.filter(|_| wanted) {
+            engine.set_link(link);
+        }
     }
     Ok(engine)
 }

@@ -123,6 +123,25 @@ fn every_call_between_two_nodes() {
     assert_framed(&with, 3000);
 }
 
+/// The start-up must not wait for a measurement that only some ranks take part in.
+#[test]
+fn heuristics_that_one_rank_cannot_read() {
+    let Some(rig) = Rig::new("hidden_heuristics") else { return };
+    let Some(cluster) = two_nodes() else { return };
+    let folder = rig.folder().join("heuristics");
+    std::fs::create_dir_all(&folder).unwrap();
+    let network = "format = \"mpress network heuristics\"\nversion = 1\nmade = \"by hand\"\n\
+                   [[link]]\npeers = \"network\"\nlatency_us = 20.0\nbandwidth_mb_s = 100.0\n";
+    std::fs::write(folder.join("network.toml"), network).unwrap();
+    let job = rig.job(Launcher::Cluster(&cluster), 1, "transparent", &["every_pair"]);
+    let without = job.run("without");
+    let hidden = r#"if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then
+        exec unshare -m sh -c 'mount -t tmpfs none "$MPRESS_HEURISTICS" && exec "$0" "$@"' "$0" "$@"
+        fi; exec "$0" "$@""#;
+    let with = job.shimmed().env("MPRESS_HEURISTICS", folder.to_str().unwrap()).wrapped(hidden).run("with");
+    assert_same(&without, &with);
+}
+
 #[test]
 fn two_ranks_on_each_of_two_nodes() {
     let Some(rig) = Rig::new("two_each") else { return };
