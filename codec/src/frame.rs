@@ -1,22 +1,43 @@
-//! The 16-byte frame header, version 1. Normative layout: `docs/format/frame.md`.
+//! The 32-byte frame header, version 2. Normative layout: `docs/format/frame.md`.
 //!
-//! This module only lays out and reads the header. What its check covers is computed by who sends the frame.
+//! This module only lays out and reads the header. The check is computed by who sends the frame.
 #![forbid(unsafe_code)]
 
 use crate::{CodecId, DecodeError, DecodeErrorKind, Kind};
 
 /// Bytes of a frame header.
-pub const HEADER_LEN: usize = 16;
+pub const HEADER_LEN: usize = 32;
 
 /// The version this build writes and reads.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// The longest message a frame can carry, in bytes.
 pub const MAX_RAW_LEN: u64 = (1 << 48) - 1;
 
+/// Where the check is.
+pub const CHECK: core::ops::Range<usize> = 12..16;
+
+/// The places of the mark.
+const MARKS: [usize; 2] = [0, 16];
+
+/// The eight bytes by which the processes of a job know their frames. All of them have the same; it should be random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub [u8; 8]);
+
+impl Mark {
+    /// Whether a message is a frame of this job, or what damage has left of one: it has the mark at one of its places.
+    #[must_use]
+    #[inline]
+    pub fn is_in(self, message: &[u8]) -> bool {
+        MARKS.into_iter().any(|at| message.get(at..at + self.0.len()) == Some(&self.0[..]))
+    }
+}
+
 /// A frame header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// The job's mark.
+    pub mark: Mark,
     /// The codec of the payload.
     pub codec: CodecId,
     /// What the elements of the message are.
@@ -25,7 +46,7 @@ pub struct Header {
     pub raw_len: u64,
     /// Zero bytes that follow the payload.
     pub padding: u16,
-    /// CRC-32/ISO-HDLC, as `docs/format/frame.md` defines its coverage.
+    /// CRC-32/ISO-HDLC of the frame with zeros in this field.
     pub check: u32,
 }
 
@@ -33,50 +54,45 @@ impl Header {
     /// The header's wire form. A `raw_len` above [`MAX_RAW_LEN`] is cut to 48 bits: check it first.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; HEADER_LEN] {
-        let len = self.raw_len.to_le_bytes();
-        let pad = self.padding.to_le_bytes();
-        let check = self.check.to_le_bytes();
-        [
-            VERSION,
-            self.codec.0,
-            self.kind as u8,
-            0,
-            check[0],
-            check[1],
-            check[2],
-            check[3],
-            len[0],
-            len[1],
-            len[2],
-            len[3],
-            len[4],
-            len[5],
-            pad[0],
-            pad[1],
-        ]
+        let mut wire = [0; HEADER_LEN];
+        for at in MARKS {
+            wire[at..at + 8].copy_from_slice(&self.mark.0);
+        }
+        wire[8..12].copy_from_slice(&[VERSION, self.codec.0, self.kind as u8, 0]);
+        wire[CHECK].copy_from_slice(&self.check.to_le_bytes());
+        wire[24..30].copy_from_slice(&self.raw_len.to_le_bytes()[..6]);
+        wire[30..32].copy_from_slice(&self.padding.to_le_bytes());
+        wire
     }
 
-    /// Reads a header from the front of `wire`. Whether the check holds, and whether the codec is known, is for
-    /// the caller to find out.
+    /// Reads a header from the front of `wire`. Whether the mark is the job's, whether the check holds and whether the codec
+    /// is known is for the caller to find out.
     ///
     /// # Errors
-    /// `Truncated` below 16 bytes, `Unsupported` for another version, `Corrupt` for an unknown kind or a reserved
-    /// byte that is not zero.
+    /// `Truncated` below 32 bytes, `Unsupported` for another version, `Corrupt` for two marks that differ, an unknown kind or
+    /// a reserved byte that is not zero.
     pub fn parse(wire: &[u8]) -> Result<Self, DecodeError> {
         use DecodeErrorKind::{Corrupt, Truncated, Unsupported};
-        let Some(&[version, codec, kind, reserved, c0, c1, c2, c3, l0, l1, l2, l3, l4, l5, p0, p1]) =
-            wire.first_chunk::<HEADER_LEN>()
-        else {
+        let Some(wire) = wire.first_chunk::<HEADER_LEN>() else {
             return Err(DecodeError::new(Truncated, wire.len()));
         };
+        let [first, fields, second, rest] = *wire.as_chunks::<8>().0 else {
+            return Err(DecodeError::new(Truncated, wire.len())); // 32 bytes are four times 8
+        };
+        if first != second {
+            return Err(DecodeError::new(Corrupt, MARKS[1]));
+        }
+        let [version, codec, kind, reserved, c0, c1, c2, c3] = fields;
         if version != VERSION {
-            return Err(DecodeError::new(Unsupported, 0));
+            return Err(DecodeError::new(Unsupported, 8));
         }
-        let kind = Kind::from_wire(kind).ok_or(DecodeError::new(Corrupt, 2))?;
+        let kind = Kind::from_wire(kind).ok_or(DecodeError::new(Corrupt, 10))?;
         if reserved != 0 {
-            return Err(DecodeError::new(Corrupt, 3));
+            return Err(DecodeError::new(Corrupt, 11));
         }
+        let [l0, l1, l2, l3, l4, l5, p0, p1] = rest;
         Ok(Self {
+            mark: Mark(first),
             codec: CodecId(codec),
             kind,
             raw_len: u64::from_le_bytes([l0, l1, l2, l3, l4, l5, 0, 0]),
@@ -91,6 +107,7 @@ mod tests {
     use super::*;
 
     const SAMPLE: Header = Header {
+        mark: Mark(*b"the mark"),
         codec: CodecId::DFCM_F64,
         kind: Kind::F64,
         raw_len: 0x0000_a1b2_c3d4_e5f6,
@@ -100,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_documented_one() {
-        let wire = [1, 1, 6, 0, 0xef, 0xbe, 0xad, 0xde, 0xf6, 0xe5, 0xd4, 0xc3, 0xb2, 0xa1, 0x02, 0x01];
+        let wire = *b"the mark\x02\x01\x06\x00\xef\xbe\xad\xdethe mark\xf6\xe5\xd4\xc3\xb2\xa1\x02\x01";
         assert_eq!(SAMPLE.to_bytes(), wire);
         assert_eq!(Header::parse(&wire), Ok(SAMPLE));
     }
@@ -115,14 +132,31 @@ mod tests {
 
     #[test]
     fn what_no_encoder_writes_is_refused() {
-        for (at, value, kind) in [
-            (0, 2, DecodeErrorKind::Unsupported),
-            (2, 7, DecodeErrorKind::Corrupt),
-            (3, 1, DecodeErrorKind::Corrupt),
+        for (at, value, found_at, kind) in [
+            (0, 2, 16, DecodeErrorKind::Corrupt),
+            (23, 2, 16, DecodeErrorKind::Corrupt),
+            (8, 1, 8, DecodeErrorKind::Unsupported),
+            (10, 7, 10, DecodeErrorKind::Corrupt),
+            (11, 1, 11, DecodeErrorKind::Corrupt),
         ] {
             let mut wire = SAMPLE.to_bytes();
             wire[at] = value;
-            assert_eq!(Header::parse(&wire), Err(DecodeError::new(kind, at)));
+            assert_eq!(Header::parse(&wire), Err(DecodeError::new(kind, found_at)));
         }
+    }
+
+    #[test]
+    fn the_mark_is_found_at_either_place_and_nowhere_else() {
+        let wire = SAMPLE.to_bytes();
+        for len in 0..HEADER_LEN {
+            assert_eq!(SAMPLE.mark.is_in(&wire[..len]), len >= 8, "{len} bytes");
+        }
+        for (first, second) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let mut damaged = wire;
+            damaged[3] ^= first;
+            damaged[19] ^= second;
+            assert_eq!(SAMPLE.mark.is_in(&damaged), first == 0 || second == 0);
+        }
+        assert!(!SAMPLE.mark.is_in(&wire[1..]) && !SAMPLE.mark.is_in(&wire[9..]));
     }
 }

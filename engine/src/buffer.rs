@@ -1,5 +1,6 @@
 //! Reusable byte buffers: taken from a bounded pool, given back when dropped.
 
+use crate::frame::HEADER_LEN;
 use std::collections::TryReserveError;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -95,7 +96,11 @@ impl DerefMut for Buffer {
 }
 
 impl Drop for Buffer {
+    /// Wipes what may have been a frame's header: memory that the program gets from the system must not look like a frame
+    /// (`docs/format/frame.md`).
     fn drop(&mut self) {
+        let end = self.bytes.len().min(HEADER_LEN);
+        self.bytes[..end].fill(0);
         self.pool.give(std::mem::take(&mut self.bytes));
     }
 }

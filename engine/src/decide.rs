@@ -7,7 +7,8 @@ use crate::settings::{SameNode, Settings};
 use crate::strategy::Strategy;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Selector, Tally, Thresholds, Transfer,
+    Admitted, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Selector, Tally, Thresholds,
+    Transfer,
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,8 +22,25 @@ pub(crate) struct Decider {
     selector: Mutex<Selector>,
 }
 
+/// A message that is worth looking at, of which the length is known but not yet the bytes.
+#[derive(Debug)]
+pub struct Considered {
+    pub(crate) kind: Kind,
+    pub(crate) to: Destination,
+    pub(crate) len: usize,
+    by: By,
+}
+
+/// Who decides about it.
+#[derive(Debug)]
+enum By {
+    /// A strategy that has decided already.
+    Rule(Codec),
+    /// The selector. `send`: the outcome is sent; else it is only counted.
+    Selector { admitted: Admitted, send: bool },
+}
+
 /// What to do with a message.
-#[derive(Default)]
 pub(crate) struct Plan {
     /// What to encode it with, if at all.
     pub(crate) codec: Option<Codec>,
@@ -72,24 +90,39 @@ impl Decider {
         to == Destination::SameNode && self.same_node == SameNode::Pass
     }
 
-    /// Decides what to do with a message: by this strategy, or by that of the process.
-    pub(crate) fn plan(&self, strategy: Option<Strategy>, kind: Kind, to: Destination, raw: &[u8]) -> Plan {
-        if raw.len() < self.threshold || self.passes(to) {
-            return Plan::default();
+    /// Whether to look at a message: by this strategy, or by that of the process.
+    pub(crate) fn consider(
+        &self,
+        strategy: Option<Strategy>,
+        kind: Kind,
+        to: Destination,
+        len: usize,
+    ) -> Option<Considered> {
+        if len < self.threshold || self.passes(to) {
+            return None;
         }
         // Whatever is not passed over here is treated as if it went over the network.
         let (peer, strategy) = (PeerClass::NETWORK, strategy.unwrap_or(self.strategy));
-        match strategy {
-            Strategy::Off => Plan::default(),
-            Strategy::Fixed(codec) => Plan { codec: Some(codec), send: true, decision: None },
-            Strategy::Guided => {
-                let choice =
-                    self.guided.as_ref().map_or(Choice::Raw, |guided| guided.decide(kind, peer, raw.len()));
-                Plan { codec: codec(choice), send: true, decision: None }
+        let by = match strategy {
+            Strategy::Off => return None,
+            Strategy::Fixed(codec) => By::Rule(codec),
+            Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer, len))?),
+            Strategy::Adaptive => {
+                By::Selector { admitted: self.selector().admit(kind, peer, len)?, send: true }
             }
-            Strategy::Adaptive | Strategy::Measure => {
-                let decision = self.selector().decide(kind, peer, raw);
-                let send = strategy == Strategy::Adaptive;
+            Strategy::Measure => {
+                By::Selector { admitted: self.selector().admit(kind, peer, len)?, send: false }
+            }
+        };
+        Some(Considered { kind, to, len, by })
+    }
+
+    /// Decides what to do with a message.
+    pub(crate) fn plan(&self, considered: Considered, raw: &[u8]) -> Plan {
+        match considered.by {
+            By::Rule(codec) => Plan { codec: Some(codec), send: true, decision: None },
+            By::Selector { admitted, send } => {
+                let decision = self.selector().weigh(admitted, raw);
                 Plan { codec: codec(decision.choice), send, decision: Some(decision) }
             }
         }

@@ -3,8 +3,8 @@
 use crate::blocks::{self, BLOCK, Threads};
 use crate::buffer::{Buffer, Pool};
 use crate::codecs::{self, Instances, Setting};
-use crate::decide::{Decider, Plan};
-use crate::frame::{self, FLOOR, Frame, FrameError, HEADER_LEN, Incoming};
+use crate::decide::{Considered, Decider, Plan};
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Mark};
 use crate::guide::Record;
 use crate::knowledge::Knowledge;
 use crate::settings::Settings;
@@ -47,6 +47,7 @@ impl Destination {
 
 /// Compresses messages and counts what that gained. Shared by all threads of a process.
 pub struct Engine {
+    mark: Mark,
     decider: Decider,
     instances: Instances,
     threads: Threads,
@@ -63,10 +64,12 @@ impl Default for Engine {
 
 impl Engine {
     /// An engine with these settings that starts from this knowledge, and for the guided strategy from this record. The
-    /// settings say how; files are read by the caller ([`Knowledge::read`], [`Record::read`]).
+    /// settings say how; files are read by the caller ([`Knowledge::read`], [`Record::read`]). Its mark is the same in every
+    /// process; where messages may hold anything, give it one that is random ([`with_mark`](Self::with_mark)).
     #[must_use]
     pub fn new(settings: &Settings, knowledge: &Knowledge, record: Option<&Record>) -> Self {
         Self {
+            mark: Mark(*b"mpress 2"),
             decider: Decider::new(settings, knowledge, record.map(Record::guided)),
             instances: Instances::default(),
             threads: Threads::new(settings.threads),
@@ -75,45 +78,54 @@ impl Engine {
         }
     }
 
-    /// Makes a frame of a message, compressed or raw as the strategy decides. The frame is never more than 16 bytes longer
-    /// than the message, and never shorter than [`FLOOR`](crate::FLOOR) if the message is not.
-    ///
-    /// `None` if the message is longer than a frame can say (2^48 - 1 bytes).
-    pub fn encode(&self, raw: &[u8], kind: Kind, to: Destination) -> Option<Frame> {
-        self.encode_by(None, raw, kind, to)
+    /// The same engine with the mark of this job, which all its processes must share.
+    #[must_use]
+    pub fn with_mark(self, mark: Mark) -> Self {
+        Self { mark, ..self }
     }
 
-    /// The same by another strategy than the engine's, if one is given. [`Strategy::Guided`] needs a record that the engine
-    /// was made with; without, messages go raw.
-    pub fn encode_by(
+    /// The frame of a message, if the strategy wants it compressed and that makes it shorter. `None`: send the message as it
+    /// is.
+    pub fn encode(&self, raw: &[u8], kind: Kind, to: Destination) -> Option<Buffer> {
+        self.encode_considered(self.consider(None, kind, to, raw.len())?, raw)
+    }
+
+    /// Whether a message of this length is worth looking at: the first half of [`encode`](Self::encode), for callers that
+    /// have the message's bytes only after some work. By another strategy than the engine's, if one is given;
+    /// [`Strategy::Guided`] needs a record that the engine was made with, and sends messages as they are without.
+    pub fn consider(
         &self,
         strategy: Option<Strategy>,
-        raw: &[u8],
         kind: Kind,
         to: Destination,
-    ) -> Option<Frame> {
-        let header = frame::raw_header(kind, raw.len())?;
-        let plan = self.decider.plan(strategy, kind, to, raw);
+        len: usize,
+    ) -> Option<Considered> {
+        let considered = self.decider.consider(strategy, kind, to, len);
+        if considered.is_none() {
+            self.counters.sent(kind, None, to, len, len, Duration::ZERO);
+        }
+        considered
+    }
+
+    /// The second half of [`encode`](Self::encode). `raw` must have the length that was considered; `None` if it has not.
+    pub fn encode_considered(&self, considered: Considered, raw: &[u8]) -> Option<Buffer> {
+        let (kind, to, len) = (considered.kind, considered.to, considered.len);
+        if raw.len() != len {
+            return None;
+        }
+        let plan = self.decider.plan(considered, raw);
         self.probe(&plan, raw, kind, to);
-        let Some(setting) = plan.codec.and_then(|codec| codec.of(kind)) else {
-            self.counters.sent(kind, None, to, raw.len(), HEADER_LEN + raw.len(), Duration::ZERO);
-            return Some(Frame::Raw(header));
-        };
         let start = Instant::now();
-        let packed = self.pack(setting, raw, kind);
-        let time = start.elapsed();
-        let wire_len = packed.as_ref().map_or(raw.len(), |buffer| buffer.len());
-        self.decider.encoded(&plan, wire_len, time);
-        Some(match packed {
-            Some(buffer) => {
-                self.counters.sent(kind, Some(setting.codec), to, raw.len(), buffer.len(), time);
-                if plan.send { Frame::Packed(buffer) } else { Frame::Raw(header) }
-            }
-            None => {
-                self.counters.sent(kind, None, to, raw.len(), HEADER_LEN + raw.len(), time);
-                Frame::Raw(header)
-            }
-        })
+        let setting = plan.codec.and_then(|codec| codec.of(kind));
+        let packed = setting.and_then(|setting| self.pack(setting, raw, kind));
+        let time = if setting.is_some() { start.elapsed() } else { Duration::ZERO };
+        let wire_len = packed.as_ref().map_or(len, |frame| frame.len());
+        if setting.is_some() {
+            self.decider.encoded(&plan, wire_len, time);
+        }
+        let codec = setting.filter(|_| packed.is_some()).map(|setting| setting.codec);
+        self.counters.sent(kind, codec, to, len, wire_len, time);
+        packed.filter(|_| plan.send)
     }
 
     /// Encodes what the selector wants to see encoded.
@@ -128,15 +140,15 @@ impl Engine {
         self.counters.tried(kind, codec, to, time);
     }
 
-    /// The compressed frame of a message; `None` if that is no shorter, or memory is short.
+    /// The frame of a message; `None` if that is no shorter, or memory is short.
     fn pack(&self, setting: Setting, raw: &[u8], kind: Kind) -> Option<Buffer> {
         let (id, mut buffer) = if raw.len() > BLOCK {
             (CodecId::BLOCKS, self.compress_blocks(setting, raw)?)
         } else {
             (setting.id, self.instances.with_encoder(setting, |encoder| self.compress(encoder, raw))??)
         };
-        frame::seal(id, kind, raw.len(), &mut buffer)?;
-        Some(buffer).filter(|buffer| buffer.len() < HEADER_LEN + raw.len())
+        frame::seal(self.mark, id, kind, raw.len(), &mut buffer)?;
+        Some(buffer)
     }
 
     /// The message compressed, behind room for a header; `None` if it does not get smaller or memory is short.
@@ -156,7 +168,7 @@ impl Engine {
             return None;
         }
         let bound = blocks::bound(&self.instances, setting, raw.len())?;
-        let mut buffer = self.buffers.take(HEADER_LEN.checked_add(bound)?).ok()?;
+        let mut buffer = self.buffers.take(frame::room(bound)?).ok()?;
         let room = buffer.room().get_mut(HEADER_LEN..)?;
         let len = blocks::encode(&self.threads, &self.instances, setting, raw, room)?;
         buffer.set_len(HEADER_LEN + len);
@@ -176,7 +188,7 @@ impl Engine {
 
     fn append(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
         let bound = encoder.max_encoded_len(raw.len())?;
-        let mut buffer = self.buffers.take(HEADER_LEN.checked_add(bound)?.max(FLOOR)).ok()?;
+        let mut buffer = self.buffers.take(frame::room(bound)?).ok()?;
         let mut out = Out::from_slice(buffer.room().get_mut(HEADER_LEN..)?);
         encoder.encode(raw, &mut out).ok()?;
         let len = out.len();
@@ -184,22 +196,29 @@ impl Engine {
         Some(buffer)
     }
 
-    /// Decodes everything behind the header of a frame into `out`, which must have room for exactly
-    /// [`Incoming::raw_len`] bytes.
+    /// Whether what arrived is a frame, or what damage has left of one; else it is a message. The first
+    /// [`HEADER_LEN`](crate::HEADER_LEN) bytes tell.
+    #[must_use]
+    pub fn is_frame(&self, message: &[u8]) -> bool {
+        self.mark.is_in(message)
+    }
+
+    /// Checks a frame.
+    ///
+    /// # Errors
+    /// Unless it is a whole frame of this job.
+    pub fn open<'a>(&self, frame: &'a [u8]) -> Result<Incoming<'a>, FrameError> {
+        Incoming::open(self.mark, frame)
+    }
+
+    /// Decodes a frame into `out`, which must have room for exactly [`Incoming::raw_len`] bytes.
     ///
     /// # Errors
     /// If the payload does not decode to exactly that many bytes. What `out` holds then is undefined.
-    pub fn decode(
-        &self,
-        incoming: &Incoming,
-        body: &[u8],
-        out: &mut [MaybeUninit<u8>],
-    ) -> Result<(), FrameError> {
-        let payload = incoming
-            .payload(body)
-            .ok_or(FrameError::damaged(DecodeErrorKind::Truncated, HEADER_LEN + body.len()))?;
+    pub fn decode(&self, incoming: &Incoming<'_>, out: &mut [MaybeUninit<u8>]) -> Result<(), FrameError> {
+        let payload = incoming.payload;
         if out.len() != incoming.raw_len() {
-            return Err(FrameError::damaged(DecodeErrorKind::Length, 8));
+            return Err(FrameError::damaged(DecodeErrorKind::Length, 24));
         }
         let start = Instant::now();
         let mut id = incoming.codec;
@@ -208,18 +227,13 @@ impl Engine {
             id = blocks::codec(payload).unwrap_or(CodecId::BLOCKS);
         } else {
             let mut out = Out::new(out);
-            if incoming.is_raw() {
-                out.extend_from_slice(payload)
-                    .map_err(|_| FrameError::damaged(DecodeErrorKind::Length, 8))?;
-            } else {
-                self.instances
-                    .with_decoder(id, |decoder| {
-                        // A failed decoder may refuse to work on; the next message is not to blame.
-                        decoder.decode(payload, &mut out).inspect_err(|_| decoder.reset())
-                    })
-                    .ok_or(FrameError::Codec(id))?
-                    .map_err(FrameError::Damaged)?;
-            }
+            self.instances
+                .with_decoder(id, |decoder| {
+                    // A failed decoder may refuse to work on; the next message is not to blame.
+                    decoder.decode(payload, &mut out).inspect_err(|_| decoder.reset())
+                })
+                .ok_or(FrameError::Codec(id))?
+                .map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();
         let codec = codecs::reader(id);

@@ -2,22 +2,38 @@
 //! Layout and rules: `docs/format/frame.md`.
 
 use crate::buffer::Buffer;
-use mpress_codec::frame::{Header, MAX_RAW_LEN};
+use mpress_codec::frame::{CHECK, Header, MAX_RAW_LEN};
 use mpress_codec::{CodecId, DecodeError, DecodeErrorKind, Kind};
 
-pub use mpress_codec::frame::HEADER_LEN;
+pub use mpress_codec::frame::{HEADER_LEN, Mark};
 
-/// Messages shorter than this many bytes are never framed, and no frame is shorter. So a receiver that sees fewer
-/// bytes knows them for a plain message. The threshold is cMPI's (section 2.4).
+/// Messages shorter than this many bytes never go in frames. The threshold is cMPI's (section 2.4).
 pub const FLOOR: usize = 1024;
 
-/// A message ready to be sent.
-#[derive(Debug)]
-pub enum Frame {
-    /// Send this header, and behind it the message itself.
-    Raw([u8; HEADER_LEN]),
-    /// Send these bytes.
-    Packed(Buffer),
+/// The shortest frame. What is shorter, and a receive into a shorter buffer, need not be looked at.
+pub const SHORTEST: usize = 1021;
+
+/// Lengths of frames have this remainder by [`STEP`], which no array of 2, 4 or 8 byte elements has.
+const REMAINDER: usize = 5;
+const STEP: usize = 8;
+const _: () = assert!(SHORTEST % STEP == REMAINDER && SHORTEST < FLOOR && SHORTEST > HEADER_LEN);
+
+/// Whether a frame may have this length.
+#[must_use]
+pub const fn may_be_frame(len: usize) -> bool {
+    len >= SHORTEST && len % STEP == REMAINDER
+}
+
+/// The length of the frame of a payload of so many bytes.
+#[must_use]
+pub const fn frame_len(payload: usize) -> usize {
+    let len = if HEADER_LEN + payload < SHORTEST { SHORTEST } else { HEADER_LEN + payload };
+    len + (STEP + REMAINDER - len % STEP) % STEP
+}
+
+/// The room that a frame needs whose payload may need so much.
+pub(crate) fn room(payload: usize) -> Option<usize> {
+    Some(HEADER_LEN.checked_add(payload)?.checked_add(STEP)?.max(SHORTEST))
 }
 
 /// A frame that cannot be opened or decoded.
@@ -39,35 +55,32 @@ impl FrameError {
 
 /// A frame that came in and passed its check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Incoming {
+pub struct Incoming<'a> {
     pub(crate) codec: CodecId,
     pub(crate) kind: Kind,
     raw_len: usize,
-    payload_len: usize,
+    pub(crate) payload: &'a [u8],
 }
 
-impl Incoming {
-    /// Checks a frame, given its header and everything behind it.
-    ///
-    /// # Errors
-    /// Unless the header is one of ours and the check holds.
-    pub fn open(header: &[u8; HEADER_LEN], body: &[u8]) -> Result<Self, FrameError> {
-        let parsed = Header::parse(header).map_err(FrameError::Damaged)?;
-        if check(&parsed, checked_part(&parsed, body)) != parsed.check {
-            return Err(FrameError::damaged(DecodeErrorKind::Corrupt, 4));
+impl<'a> Incoming<'a> {
+    /// Checks a frame.
+    pub(crate) fn open(mark: Mark, frame: &'a [u8]) -> Result<Self, FrameError> {
+        let header = Header::parse(frame).map_err(FrameError::Damaged)?;
+        if header.mark != mark {
+            return Err(FrameError::damaged(DecodeErrorKind::Corrupt, 0));
         }
-        let raw_len =
-            usize::try_from(parsed.raw_len).map_err(|_| FrameError::damaged(DecodeErrorKind::Length, 8))?;
-        let payload_len = body
-            .len()
-            .checked_sub(usize::from(parsed.padding))
-            .ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 14))?;
-        if parsed.codec == CodecId::RAW && (payload_len != raw_len || parsed.padding != 0) {
-            let kind =
-                if payload_len < raw_len { DecodeErrorKind::Truncated } else { DecodeErrorKind::Length };
-            return Err(FrameError::damaged(kind, HEADER_LEN + body.len()));
+        if check(frame) != header.check {
+            return Err(FrameError::damaged(DecodeErrorKind::Corrupt, CHECK.start));
         }
-        Ok(Self { codec: parsed.codec, kind: parsed.kind, raw_len, payload_len })
+        if !may_be_frame(frame.len()) {
+            return Err(FrameError::damaged(DecodeErrorKind::Length, frame.len()));
+        }
+        let raw_len = usize::try_from(header.raw_len).ok().filter(|&len| len > frame.len());
+        let raw_len = raw_len.ok_or(FrameError::damaged(DecodeErrorKind::Length, 24))?;
+        let payload = frame.len().checked_sub(usize::from(header.padding));
+        let payload = payload.and_then(|end| frame.get(HEADER_LEN..end));
+        let payload = payload.ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 30))?;
+        Ok(Self { codec: header.codec, kind: header.kind, raw_len, payload })
     }
 
     /// Length of the message in bytes.
@@ -75,58 +88,32 @@ impl Incoming {
     pub fn raw_len(&self) -> usize {
         self.raw_len
     }
-
-    /// Whether the message follows the header as it is.
-    #[must_use]
-    pub fn is_raw(&self) -> bool {
-        self.codec == CodecId::RAW
-    }
-
-    /// The compressed part of everything behind the header.
-    pub(crate) fn payload<'a>(&self, body: &'a [u8]) -> Option<&'a [u8]> {
-        body.get(..self.payload_len)
-    }
 }
 
-/// The header of a message that travels raw; `None` if it is too long for a frame.
-pub(crate) fn raw_header(kind: Kind, raw_len: usize) -> Option<[u8; HEADER_LEN]> {
-    finished(CodecId::RAW, kind, raw_len, 0, &[])
-}
-
-/// Completes `frame`, which holds room for a header, the compressed message, and room up to the floor: pads it and
-/// fills in the header. `None` if the message is too long for a frame.
-pub(crate) fn seal(codec: CodecId, kind: Kind, raw_len: usize, frame: &mut Buffer) -> Option<()> {
+/// Completes `frame`, which holds room for a header and the compressed message, and has [`room`] behind it: pads it and
+/// fills in the header. `None` if it is not shorter than the message, or the message too long for a frame.
+pub(crate) fn seal(mark: Mark, codec: CodecId, kind: Kind, raw_len: usize, frame: &mut Buffer) -> Option<()> {
     let payload_end = frame.len();
-    let padding = FLOOR.saturating_sub(payload_end);
-    let header = finished(codec, kind, raw_len, u16::try_from(padding).ok()?, frame.get(HEADER_LEN..)?)?;
-    frame.first_chunk_mut::<HEADER_LEN>()?.copy_from_slice(&header);
-    frame.set_len(payload_end + padding);
+    let len = frame_len(payload_end.checked_sub(HEADER_LEN)?);
+    if len >= raw_len {
+        return None;
+    }
+    let raw_len = u64::try_from(raw_len).ok().filter(|&n| n <= MAX_RAW_LEN)?;
+    let padding = u16::try_from(len - payload_end).ok()?;
+    frame.set_len(len);
     frame.get_mut(payload_end..)?.fill(0);
+    let mut header = Header { mark, codec, kind, raw_len, padding, check: 0 };
+    frame.first_chunk_mut()?.clone_from(&header.to_bytes());
+    header.check = check(frame);
+    frame.first_chunk_mut()?.clone_from(&header.to_bytes());
     Some(())
 }
 
-fn finished(
-    codec: CodecId,
-    kind: Kind,
-    raw_len: usize,
-    padding: u16,
-    payload: &[u8],
-) -> Option<[u8; HEADER_LEN]> {
-    let raw_len = u64::try_from(raw_len).ok().filter(|&n| n <= MAX_RAW_LEN)?;
-    let mut header = Header { codec, kind, raw_len, padding, check: 0 };
-    header.check = check(&header, payload);
-    Some(header.to_bytes())
-}
-
-/// What the check covers beside the header: the payload, unless it is the message itself.
-fn checked_part<'a>(header: &Header, body: &'a [u8]) -> &'a [u8] {
-    let payload = body.len().saturating_sub(usize::from(header.padding));
-    if header.codec == CodecId::RAW { &[] } else { &body[..payload] }
-}
-
-fn check(header: &Header, payload: &[u8]) -> u32 {
+/// The check of a frame, whatever its check field holds.
+fn check(frame: &[u8]) -> u32 {
     let mut crc = crc32fast::Hasher::new();
-    crc.update(&Header { check: 0, ..*header }.to_bytes());
-    crc.update(payload);
+    crc.update(frame.get(..CHECK.start).unwrap_or_default());
+    crc.update(&[0; CHECK.end - CHECK.start]);
+    crc.update(frame.get(CHECK.end..).unwrap_or_default());
     crc.finalize()
 }

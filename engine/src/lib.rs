@@ -17,8 +17,9 @@ mod strategy;
 
 pub use buffer::Buffer;
 pub use codecs::{Codec, Decoder, Encoder, names as codec_names};
+pub use decide::Considered;
 pub use engine::{Destination, Engine};
-pub use frame::{FLOOR, Frame, FrameError, HEADER_LEN, Incoming};
+pub use frame::{FLOOR, FrameError, HEADER_LEN, Incoming, Mark, SHORTEST, frame_len, may_be_frame};
 pub use guide::Record;
 pub use knowledge::Knowledge;
 pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out};

@@ -5,25 +5,27 @@
 mod support;
 
 use mpress::{
-    CodecId, DecodeErrorKind, Destination, Engine, FLOOR, Frame, FrameError, HEADER_LEN, Incoming, Kind,
-    Report, Settings, Strategy, report,
+    CodecId, DecodeErrorKind, Destination, Engine, FLOOR, FrameError, HEADER_LEN, Kind, Mark, Report,
+    SHORTEST, Settings, Strategy, may_be_frame, report,
 };
 use mpress_codec::{Encode, Out};
 use proptest::prelude::*;
 use std::mem::MaybeUninit;
 use std::time::Duration;
-use support::{fixed, frame, noise, receive, smooth, wire};
+use support::{MARK, fixed, frame, noise, receive, sealed, send, smooth, wire};
 
 #[test]
 fn every_kind_and_length_comes_back() {
     let engine = fixed();
     for kind in Kind::ALL {
-        for len in [1024, 1025, 1031, 4000, 32_767, 32_768, 100_001, 1 << 20] {
+        for len in [1023, 1024, 1025, 1031, 4000, 32_767, 32_768, 100_001, 1 << 20] {
             for raw in [smooth(len), noise(len), vec![0; len]] {
-                let frame = engine.encode(&raw, kind, Destination::OtherNode).unwrap();
-                let wire = wire(&frame, &raw);
-                assert!(wire.len() <= raw.len() + HEADER_LEN, "{kind:?} {len}: a frame of {}", wire.len());
-                assert!(wire.len() >= FLOOR, "{kind:?} {len}: a frame of {} is below the floor", wire.len());
+                let frame = engine.encode(&raw, kind, Destination::OtherNode);
+                let wire = wire(frame.as_ref(), &raw);
+                if let Some(frame) = frame {
+                    assert!(frame.len() < raw.len() && may_be_frame(frame.len()), "{kind:?} {len}");
+                    assert!(engine.is_frame(&frame));
+                }
                 assert!(receive(&engine, &wire).unwrap() == raw, "{kind:?} {len}");
             }
         }
@@ -43,47 +45,109 @@ fn a_frame_of_dfcm_is_read() {
 }
 
 #[test]
-fn a_very_compressible_message_is_padded_to_the_floor() {
+fn a_very_compressible_message_is_padded_to_the_shortest_frame() {
     let engine = fixed();
     let raw: Vec<u8> = 1.5_f64.to_le_bytes().repeat(130);
     let frame = engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap();
-    let Frame::Packed(ref buffer) = frame else { panic!("130 equal doubles stay raw") };
-    assert_eq!(buffer.len(), FLOOR);
-    assert_eq!(receive(&engine, buffer).unwrap(), raw);
+    assert_eq!(frame.len(), SHORTEST);
+    assert_eq!(receive(&engine, &frame).unwrap(), raw);
+    assert!(u16::from_le_bytes([frame[30], frame[31]]) > 800, "130 equal doubles take little");
+    let mut wrong = frame.to_vec();
+    wrong[30..32].fill(0xff);
+    assert!(receive(&engine, &sealed(&wrong)).is_err(), "more padding than there is frame");
+}
+
+#[test]
+fn lengths_of_arrays_are_no_lengths_of_frames() {
+    assert!((SHORTEST..SHORTEST + 8).any(may_be_frame));
+    for size in [2, 4, 8, 16] {
+        assert!(!(0..100_000).step_by(size).any(may_be_frame), "elements of {size} bytes");
+    }
+    assert!(!(0..SHORTEST).any(may_be_frame));
 }
 
 #[test]
 fn a_flipped_bit_never_gives_wrong_data() {
     let engine = fixed();
-    for raw in [smooth(3000), noise(1500)] {
-        let frame = engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap();
-        let packed = matches!(frame, Frame::Packed(_));
-        let wire = wire(&frame, &raw);
-        // The body of a raw frame is the program's own data, as unprotected as without us.
-        let covered = if packed { wire.len() } else { HEADER_LEN };
-        for bit in 0..covered * 8 {
-            let mut damaged = wire.clone();
-            damaged[bit / 8] ^= 1 << (bit % 8);
-            assert!(receive(&engine, &damaged).is_err(), "bit {bit} of {} bytes", wire.len());
-        }
-        for cut in HEADER_LEN..wire.len() {
-            assert!(receive(&engine, &wire[..cut]).is_err(), "the first {cut} of {} bytes", wire.len());
-        }
-        assert!(receive(&engine, &[&wire[..], &[0]].concat()).is_err(), "a byte too many");
-        assert_eq!(receive(&engine, &wire).unwrap(), raw, "the engine works on after errors");
+    let raw = smooth(3000);
+    let wire = send(&engine, &raw);
+    assert!(wire.len() < raw.len());
+    for bit in 0..wire.len() * 8 {
+        let mut damaged = wire.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(receive(&engine, &damaged).is_err(), "bit {bit} of {} bytes", wire.len());
     }
+    for cut in 8..wire.len() {
+        assert!(receive(&engine, &wire[..cut]).is_err(), "the first {cut} of {} bytes", wire.len());
+    }
+    for more in 1..10 {
+        assert!(receive(&engine, &[&wire[..], &vec![0; more]].concat()).is_err(), "{more} bytes too many");
+    }
+    assert_eq!(receive(&engine, &wire).unwrap(), raw, "the engine works on after errors");
 }
 
 #[test]
-fn padding_is_covered_by_its_length() {
+fn damage_to_one_mark_leaves_the_other() {
     let engine = fixed();
-    let raw: Vec<u8> = 1.5_f64.to_le_bytes().repeat(130);
-    let frame = engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap();
-    let mut wire = wire(&frame, &raw);
-    assert!(u16::from_le_bytes([wire[14], wire[15]]) > 800, "130 equal doubles take little");
-    wire[14] = 0xff;
-    wire[15] = 0xff;
-    assert!(receive(&engine, &wire).is_err(), "more padding than body");
+    let wire = send(&engine, &smooth(3000));
+    for at in [0, 16] {
+        let mut damaged = wire.clone();
+        damaged[at..at + 8].fill(0);
+        assert!(engine.is_frame(&damaged) && receive(&engine, &damaged).is_err());
+    }
+    let mut damaged = wire.clone();
+    damaged[1..24].fill(0xaa);
+    assert!(!engine.is_frame(&damaged), "a burst over both is beyond what is promised");
+}
+
+#[test]
+fn frames_of_another_job_are_messages() {
+    let (engine, other) = (fixed(), fixed().with_mark(Mark(*b"otherjob")));
+    let wire = send(&engine, &smooth(3000));
+    assert!(engine.is_frame(&wire) && !other.is_frame(&wire));
+    assert!(other.open(&wire).is_err());
+}
+
+/// What a frame must not say, behind a check that holds.
+#[test]
+fn what_no_encoder_writes_is_refused() {
+    let engine = fixed();
+    let raw = smooth(3000);
+    let wire = send(&engine, &raw);
+    let kind = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut wrong = wire.clone();
+        change(&mut wrong);
+        match engine.open(&sealed(&wrong)).map(|_| ()).unwrap_err() {
+            FrameError::Damaged(error) => (error.kind, error.offset),
+            FrameError::Codec(codec) => panic!("codec {}", codec.0),
+        }
+    };
+    let len = wire.len();
+    assert_eq!(kind(&|wire| wire[24..30].fill(0)), (DecodeErrorKind::Length, 24));
+    assert_eq!(
+        kind(&|wire| wire[24..26].copy_from_slice(&(len as u16).to_le_bytes())),
+        (DecodeErrorKind::Length, 24)
+    );
+    assert_eq!(kind(&|wire| wire.truncate(len - 1)), (DecodeErrorKind::Length, len - 1));
+    assert_eq!(kind(&|wire| wire.truncate(SHORTEST - 8)), (DecodeErrorKind::Length, SHORTEST - 8));
+    assert_eq!(kind(&|wire| wire[30..32].fill(0xff)), (DecodeErrorKind::Corrupt, 30));
+    assert_eq!(kind(&|wire| wire[8] = 1), (DecodeErrorKind::Unsupported, 8));
+    assert_eq!(
+        receive(&engine, &frame(CodecId::RAW, 3000, &[7; 2000])),
+        Err(FrameError::Codec(CodecId::RAW))
+    );
+}
+
+/// Memory that goes back to the system may become the program's, and be sent as it is.
+#[test]
+fn a_dropped_frame_leaves_none_behind() {
+    let engine = fixed();
+    let frame = engine.encode(&smooth(3000), Kind::F64, Destination::OtherNode).unwrap();
+    let at = frame.as_ptr();
+    drop(frame);
+    let mut again = engine.buffer(1500).unwrap();
+    assert_eq!(again.as_ptr(), at, "the same memory");
+    assert!(!engine.is_frame(again.room()));
 }
 
 #[test]
@@ -97,12 +161,11 @@ fn an_unknown_codec_is_named() {
 fn a_message_must_fit_the_output_exactly() {
     let engine = fixed();
     let raw = smooth(4096);
-    let wire = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
-    let (header, body) = wire.split_first_chunk::<HEADER_LEN>().unwrap();
-    let incoming = Incoming::open(header, body).unwrap();
+    let wire = send(&engine, &raw);
+    let incoming = engine.open(&wire).unwrap();
     for len in [0, 4095, 4097] {
         let mut out = vec![MaybeUninit::new(0); len];
-        let Err(FrameError::Damaged(error)) = engine.decode(&incoming, body, &mut out) else {
+        let Err(FrameError::Damaged(error)) = engine.decode(&incoming, &mut out) else {
             panic!("{len} bytes for a message of 4096")
         };
         assert_eq!(error.kind, DecodeErrorKind::Length);
@@ -114,13 +177,13 @@ fn counters_and_report() {
     let engine = fixed();
     let raws = [smooth(8000), noise(40_000)];
     for raw in &raws {
-        let wire = wire(&engine.encode(raw, Kind::F64, Destination::OtherNode).unwrap(), raw);
+        let wire = send(&engine, raw);
         receive(&engine, &wire).unwrap();
     }
     let stats = engine.stats();
     let total = stats.total();
     assert_eq!((total.messages, total.raw_bytes), (2, 48_000));
-    assert!(total.wire_bytes < 48_000 && total.wire_bytes > 40_016);
+    assert!(total.wire_bytes < 48_000 && total.wire_bytes > 40_000);
     let lines: Vec<_> = stats.lines().map(|(kind, codec, line)| (kind, codec, line.messages)).collect();
     assert_eq!(
         lines,
@@ -162,7 +225,7 @@ fn threads_share_an_engine() {
             scope.spawn(move || {
                 for round in 0..50 {
                     let raw = smooth(1024 + 777 * thread + round);
-                    let wire = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
+                    let wire = send(engine, &raw);
                     assert!(receive(engine, &wire).unwrap() == raw);
                 }
             });
@@ -178,9 +241,9 @@ proptest! {
         let end = run.min(raw.len());
         raw[..end].fill(0x3f);
         let engine = fixed();
-        let frame = engine.encode(&raw, Kind::from_wire(kind).unwrap(), Destination::OtherNode).unwrap();
-        let wire = wire(&frame, &raw);
-        prop_assert!((FLOOR..=raw.len() + HEADER_LEN).contains(&wire.len()));
+        let frame = engine.encode(&raw, Kind::from_wire(kind).unwrap(), Destination::OtherNode);
+        let wire = wire(frame.as_ref(), &raw);
+        prop_assert!((SHORTEST..=raw.len()).contains(&wire.len()));
         prop_assert_eq!(receive(&engine, &wire).unwrap(), raw);
     }
 
@@ -192,18 +255,18 @@ proptest! {
         noise in prop::collection::vec(any::<u8>(), 0..3000),
         from in 0_usize..200,
     ) {
-        let engine = Engine::default();
+        let engine = Engine::default().with_mark(MARK);
         let _ = receive(&engine, &frame(CodecId(codec), raw_len, &noise));
         for setting in mpress::Codec::all() {
             let raw = smooth(raw_len.max(FLOOR));
             let strategy: Strategy = format!("fixed:{}", setting.name()).parse().unwrap();
-            let sent = engine.encode_by(Some(strategy), &raw, Kind::F64, Destination::OtherNode).unwrap();
-            let Frame::Packed(sent) = sent else { continue };
+            let considered = engine.consider(Some(strategy), Kind::F64, Destination::OtherNode, raw.len()).unwrap();
+            let Some(sent) = engine.encode_considered(considered, &raw) else { continue };
             let mut payload = sent[HEADER_LEN..].to_vec();
             let from = from.min(payload.len());
             payload.truncate(from);
             payload.extend_from_slice(&noise);
-            let received = receive(&engine, &frame(CodecId(sent[1]), raw.len(), &payload));
+            let received = receive(&engine, &frame(CodecId(sent[9]), raw.len(), &payload));
             prop_assert!(received.is_err() || received.is_ok_and(|message| message.len() == raw.len()));
         }
     }
@@ -211,6 +274,10 @@ proptest! {
     #[test]
     fn any_bytes_are_no_frame_or_harmless(wire in prop::collection::vec(any::<u8>(), HEADER_LEN..3000)) {
         let _ = receive(&fixed(), &wire);
+        let _ = fixed().open(&wire);
+        let mut marked = wire;
+        marked[..8].copy_from_slice(&MARK.0);
+        prop_assert!(receive(&fixed(), &marked).is_err());
     }
 }
 
@@ -225,8 +292,8 @@ fn long() -> Vec<u8> {
 fn long_messages_go_in_blocks() {
     let raw = long();
     let engine = fixed();
-    let wire = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
-    assert_eq!(CodecId(wire[1]), CodecId::BLOCKS);
+    let wire = send(&engine, &raw);
+    assert_eq!(CodecId(wire[9]), CodecId::BLOCKS);
     let table: Vec<u32> =
         wire[HEADER_LEN..].as_chunks().0[1..5].iter().map(|len| u32::from_le_bytes(*len)).collect();
     assert!(table[1] == 1 << 20 && table[0] < 1 << 19 && table[3] < 12_345, "{table:?}");
@@ -240,11 +307,11 @@ fn long_messages_go_in_blocks() {
     );
 
     // What came before must not show in a block.
-    let again = support::wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
+    let again = send(&engine, &raw);
     assert!(again == wire);
 
     let random = noise(5 << 20);
-    assert!(matches!(engine.encode(&random, Kind::F64, Destination::OtherNode), Some(Frame::Raw(_))));
+    assert!(engine.encode(&random, Kind::F64, Destination::OtherNode).is_none());
 }
 
 #[cfg(feature = "rayon")]
@@ -254,8 +321,8 @@ fn the_number_of_threads_does_not_show() {
     let send = |threads| {
         let strategy = "fixed:diffpack-balanced".parse().unwrap();
         let settings = Settings { threads, strategy, ..Settings::default() };
-        let engine = Engine::new(&settings, &mpress::Knowledge::default(), None);
-        let wire = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
+        let engine = Engine::new(&settings, &mpress::Knowledge::default(), None).with_mark(MARK);
+        let wire = send(&engine, &raw);
         assert!(receive(&engine, &wire).unwrap() == raw, "{threads} threads");
         wire
     };
@@ -269,8 +336,9 @@ fn the_number_of_threads_does_not_show() {
 fn damaged_blocks_are_refused() {
     let raw = long();
     let engine = fixed();
-    let whole = wire(&engine.encode(&raw, Kind::F64, Destination::OtherNode).unwrap(), &raw);
-    let payload = &whole[HEADER_LEN..];
+    let whole = send(&engine, &raw);
+    let padding = usize::from(u16::from_le_bytes([whole[30], whole[31]]));
+    let payload = &whole[HEADER_LEN..whole.len() - padding];
     let refused = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut payload = payload.to_vec();
         change(&mut payload);

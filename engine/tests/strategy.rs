@@ -62,7 +62,7 @@ fn every_codec_brings_every_kind_back() {
         let engine = by(&format!("fixed:{}", codec.name()), SameNode::Pass);
         for kind in Kind::ALL {
             for raw in [smooth(20_000), vec![3; 20_001]] {
-                let wire = wire(&engine.encode(&raw, kind, Destination::OtherNode).unwrap(), &raw);
+                let wire = wire(engine.encode(&raw, kind, Destination::OtherNode).as_ref(), &raw);
                 assert!(receive(&engine, &wire).unwrap() == raw, "{} {kind:?}", codec.name());
             }
         }
@@ -155,8 +155,10 @@ fn one_message_may_have_a_strategy_of_its_own() {
     let engine = by("off", SameNode::Pass);
     let raw = smooth(8000);
     let strategy = "fixed:dfcm".parse().unwrap();
-    let frame = engine.encode_by(Some(strategy), &raw, Kind::F64, Destination::OtherNode).unwrap();
-    assert_eq!(CodecId(wire(&frame, &raw)[1]), CodecId::DFCM_F64);
+    let considered = engine.consider(Some(strategy), Kind::F64, Destination::OtherNode, raw.len()).unwrap();
+    assert_eq!(CodecId(engine.encode_considered(considered, &raw).unwrap()[9]), CodecId::DFCM_F64);
+    let considered = engine.consider(Some(strategy), Kind::F64, Destination::OtherNode, raw.len()).unwrap();
+    assert!(engine.encode_considered(considered, &raw[8..]).is_none(), "another message");
     assert_eq!(codec_of(&engine, &raw, Kind::F64, Destination::OtherNode), CodecId::RAW);
 }
 

@@ -53,7 +53,7 @@ impl<'a> Batch<'a> {
     fn failed(&mut self, i: usize) {
         let record = self.records.get_mut(i).and_then(Option::as_mut);
         if let Some(active) = record.and_then(|record| record.active.take()) {
-            active.abandon();
+            active.abandon(self.shim);
         }
     }
 

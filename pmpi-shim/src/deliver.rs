@@ -4,7 +4,7 @@ use crate::requests::{Active, Finish};
 use crate::span::{Layout, Span};
 use crate::state::Shim;
 use crate::sys::*;
-use mpress::{HEADER_LEN, Incoming};
+use crate::traffic;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
@@ -27,13 +27,6 @@ impl Delivered {
     }
 }
 
-/// Splits what arrived as a frame into header and body, and checks it.
-pub(crate) fn open<'a>(shim: &Shim, wire: &'a [u8]) -> Result<(Incoming, &'a [u8]), c_int> {
-    let (header, body) = wire.split_first_chunk::<HEADER_LEN>().ok_or(shim.damaged)?;
-    let incoming = Incoming::open(header, body).map_err(|_| shim.damaged)?;
-    Ok((incoming, body))
-}
-
 /// Puts what arrived, a frame or a plain message, into `span`, and says how many bytes the message has.
 ///
 /// # Safety
@@ -49,12 +42,8 @@ pub(crate) unsafe fn land(
         // SAFETY: the caller vouches for the span.
         return unsafe { land_raw(shim, wire, span, capacity) };
     }
-    let (incoming, body) = open(shim, wire)?;
+    let incoming = shim.engine.open(wire).map_err(|_| shim.damaged)?;
     let len = incoming.raw_len();
-    if incoming.is_raw() {
-        // SAFETY: as above. A raw frame's body has the length of its message (`open`).
-        return unsafe { land_raw(shim, body, span, capacity) };
-    }
     if len > capacity {
         return Err(ERR_TRUNCATE);
     }
@@ -62,14 +51,14 @@ pub(crate) unsafe fn land(
         Layout::Contiguous(_) => {
             // SAFETY: contiguous elements with room for `len` bytes, apart from `wire`.
             let out = unsafe { slice::from_raw_parts_mut(span.ptr.cast::<MaybeUninit<u8>>(), len) };
-            shim.engine.decode(&incoming, body, out).map_err(|_| shim.damaged)?;
+            traffic::coding(|| shim.engine.decode(&incoming, out)).map_err(|_| shim.damaged)?;
         }
         Layout::Typed => {
             let mut buffer = shim.engine.buffer(len).ok_or(ERR_NO_MEM)?;
             let room = ptr::from_mut(&mut buffer.room()[..len]);
             // SAFETY: initialised bytes seen as possibly uninitialised ones; `decode` writes only initialised ones.
             let out = unsafe { slice::from_raw_parts_mut(room.cast::<MaybeUninit<u8>>(), len) };
-            shim.engine.decode(&incoming, body, out).map_err(|_| shim.damaged)?;
+            traffic::coding(|| shim.engine.decode(&incoming, out)).map_err(|_| shim.damaged)?;
             buffer.set_len(len);
             // SAFETY: the caller vouches for the span, which has room for `len` bytes.
             unsafe { shim.scatter(&buffer, span)? };
@@ -78,7 +67,11 @@ pub(crate) unsafe fn land(
     Ok(len)
 }
 
-unsafe fn land_raw(shim: &Shim, raw: &[u8], span: &Span, capacity: usize) -> Result<usize, c_int> {
+/// The same for a message without a frame.
+///
+/// # Safety
+/// As for [`land`].
+pub(crate) unsafe fn land_raw(shim: &Shim, raw: &[u8], span: &Span, capacity: usize) -> Result<usize, c_int> {
     if raw.len() > capacity {
         return Err(ERR_TRUNCATE);
     }

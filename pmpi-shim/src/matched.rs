@@ -1,15 +1,18 @@
-//! Mprobe, Improbe, Mrecv and Imrecv. A framed message that a matched probe took is received at once, to know its
+//! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received as soon as a matched probe took it, to know its
 //! length; the program gets the handle of an empty message to ourselves in its place.
 
 use crate::peers::Peers;
-use crate::span::{Span, received_bytes, store_status};
+use crate::posted::Posted;
+use crate::requests::{Active, Finish};
+use crate::span::{Envelope, Span, received_bytes, store_status};
 use crate::stash::{Arrived, Taken};
 use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
-use crate::table::real;
+use crate::table::{open, real};
+use mpress::SHORTEST;
 use std::ffi::c_int;
 use std::ptr;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 /// The tag of empty messages to ourselves (0 is that of copies).
 const STAND_IN: c_int = 1;
@@ -73,7 +76,7 @@ pub(crate) unsafe fn improbe(
 /// Matches a message now, or, with `block`, as soon as there is one.
 unsafe fn take(
     shim: &Shim,
-    peers: &Peers,
+    peers: &Arc<Peers>,
     source: c_int,
     tag: c_int,
     comm: MPI_Comm,
@@ -93,7 +96,11 @@ unsafe fn take(
         if flag == 0 {
             return Ok(None);
         }
-        if !peers.arrived_framed(&status, received_bytes(&status)) {
+        let len = received_bytes(&status);
+        if !peers.may_be_frame(&status, len) {
+            if len >= SHORTEST && peers.framed(status.MPI_SOURCE) {
+                shim.matched.put(message, Taken::Left { comm, peers: Arc::clone(peers) });
+            }
             return Ok(Some((message, status)));
         }
         let arrived = Arrived::receive(shim, comm, peers, &mut message, &status)?;
@@ -115,7 +122,7 @@ unsafe fn stand_in(
         ok(real::MPI_Mprobe(0, STAND_IN, shim.own_comm, &raw mut handle, &raw mut status))?;
     }
     let seen = arrived.seen().status();
-    shim.matched.put(handle, Taken { comm, arrived, stand_in: request });
+    shim.matched.put(handle, Taken::Received { comm, arrived, stand_in: request });
     Ok((handle, seen))
 }
 
@@ -129,13 +136,34 @@ pub(crate) unsafe fn mrecv(
 ) -> c_int {
     // SAFETY: the program's own arguments and places.
     unsafe {
-        let Some(Taken { comm, arrived, stand_in }) = shim.matched.take(*message) else { return pass() };
-        if let Err(code) = discard(message, stand_in) {
-            return raise(comm, code);
+        match shim.matched.take(*message) {
+            None => pass(),
+            Some(Taken::Received { comm, arrived, stand_in }) => {
+                if let Err(code) = discard(message, stand_in) {
+                    return raise(comm, code);
+                }
+                let (delivered, result) = arrived.deliver(shim, &span);
+                store_status(status, &delivered.status());
+                result.map_or_else(|code| raise(comm, code), |()| SUCCESS)
+            }
+            Some(Taken::Left { comm, peers }) => {
+                let Some(posted) = post(shim, span, comm, peers) else { return pass() };
+                let posted = match posted {
+                    Ok(posted) => posted,
+                    Err(code) => return raise(comm, code),
+                };
+                let (into, mut found) = (posted.span(), empty_status());
+                let code = open::MPI_Mrecv(into.ptr, posted.count(), into.datatype, message, &raw mut found);
+                let result = if code == SUCCESS {
+                    posted.finish(shim, &mut found)
+                } else {
+                    posted.abandon(shim);
+                    Ok(())
+                };
+                store_status(status, &found);
+                result.map_or_else(|error| raise(comm, error), |()| code)
+            }
         }
-        let (delivered, result) = arrived.deliver(shim, &span);
-        store_status(status, &delivered.status());
-        result.map_or_else(|code| raise(comm, code), |()| SUCCESS)
     }
 }
 
@@ -149,18 +177,45 @@ pub(crate) unsafe fn imrecv(
 ) -> c_int {
     // SAFETY: the program's own arguments and places.
     unsafe {
-        let Some(Taken { comm, arrived, stand_in }) = shim.matched.take(*message) else { return pass() };
-        if let Err(code) = discard(message, stand_in) {
-            return raise(comm, code);
-        }
-        match arrived.deliver_as_request(shim, &span, comm) {
-            Ok(active) => {
-                *request = shim.requests.hand_out(active);
-                SUCCESS
+        match shim.matched.take(*message) {
+            None => pass(),
+            Some(Taken::Received { comm, arrived, stand_in }) => {
+                if let Err(code) = discard(message, stand_in) {
+                    return raise(comm, code);
+                }
+                match arrived.deliver_as_request(shim, &span, comm) {
+                    Ok(active) => {
+                        *request = shim.requests.hand_out(active);
+                        SUCCESS
+                    }
+                    Err(code) => raise(comm, code),
+                }
             }
-            Err(code) => raise(comm, code),
+            Some(Taken::Left { comm, peers }) => {
+                let Some(posted) = post(shim, span, comm, peers) else { return pass() };
+                let posted = match posted {
+                    Ok(posted) => posted,
+                    Err(code) => return raise(comm, code),
+                };
+                let (into, mut inner) = (posted.span(), REQUEST_NULL);
+                let code = open::MPI_Imrecv(into.ptr, posted.count(), into.datatype, message, &raw mut inner);
+                if code == SUCCESS {
+                    *request = shim.requests.hand_out(Active::new(inner, Finish::Receive(posted)));
+                }
+                code
+            }
         }
     }
+}
+
+/// Prepares the receive of a matched message that was left with the MPI. `None`: the MPI's own call does all that is needed.
+fn post(shim: &Shim, span: Span, comm: MPI_Comm, peers: Arc<Peers>) -> Option<Result<Posted, c_int>> {
+    let capacity = span.bytes().filter(|&capacity| capacity >= SHORTEST)?;
+    if shim.refused(&span) {
+        return None;
+    }
+    let message = Envelope::new(span, ANY_SOURCE, ANY_TAG, comm);
+    Some(Posted::new(shim, &message, capacity, peers))
 }
 
 /// Receives the empty message that stood in, which sets the program's handle to null as the real receive would.

@@ -2,7 +2,7 @@
 
 use crate::state::{Handle, Shim};
 use crate::sys::*;
-use mpress::{FLOOR, SameNode};
+use mpress::SameNode;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -20,7 +20,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Whether messages between this process and `rank` of the world go in frames. Both ends come to the same answer.
+    /// Whether messages between this process and `rank` of the world may go in frames. Both ends come to the same answer.
     pub(crate) fn frames(&self, rank: c_int) -> bool {
         rank != self.rank && (self.same_node == SameNode::Compress || self.other_node(rank))
     }
@@ -59,7 +59,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// Whether messages to or from this rank go in frames. `MPI_ANY_SOURCE` counts as long as anyone does.
+    /// Whether messages to or from this rank may go in frames. `MPI_ANY_SOURCE` counts as long as anyone does.
     pub(crate) fn framed(&self, rank: c_int) -> bool {
         if rank == ANY_SOURCE {
             return self.any;
@@ -67,9 +67,9 @@ impl Peers {
         usize::try_from(rank).ok().and_then(|r| self.framed.get(r)).is_some_and(|&framed| framed)
     }
 
-    /// Whether what this status tells of came in a frame, given its length.
-    pub(crate) fn arrived_framed(&self, status: &MPI_Status, bytes: usize) -> bool {
-        bytes >= FLOOR && self.framed(status.MPI_SOURCE)
+    /// Whether what this status tells of may be a frame, as far as source and length say.
+    pub(crate) fn may_be_frame(&self, status: &MPI_Status, bytes: usize) -> bool {
+        mpress::may_be_frame(bytes) && self.framed(status.MPI_SOURCE)
     }
 
     /// This rank's rank in `MPI_COMM_WORLD`.

@@ -1,47 +1,41 @@
-//! A receive that may bring a frame: posted with room for a header, set right when it completes.
+//! A receive that may bring a frame: posted as the program posted it, set right when it completes.
 //!
-//! The header goes to a place of its own and the rest straight into the program's buffer, so that a raw frame needs no
-//! copy. A compressed body lands in the front of the same buffer (it is shorter than the message) and is decoded from a
-//! copy; a plain message, whose first bytes landed where the header would be, is moved up by 16 bytes.
+//! A frame is shorter than its message, so it fits the program's buffer. It is taken out of there and decoded into it.
 
-use crate::deliver::land;
+use crate::deliver::{land, land_raw};
 use crate::peers::Peers;
 use crate::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, set_received_bytes};
 use crate::state::Shim;
 use crate::sys::*;
 use crate::traffic;
-use mpress::{Buffer, HEADER_LEN, Incoming};
+use mpress::{Buffer, HEADER_LEN, SHORTEST};
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
+use std::slice;
 use std::sync::Arc;
-use std::{ptr, slice};
 
 /// A posted receive, to be kept until it completes.
 pub(crate) struct Posted {
-    bytes: ByteSpan,
     place: Place,
+    /// The program's buffer; as bytes, if it is contiguous.
     span: Span,
     capacity: usize,
     peers: Arc<Peers>,
     pub(crate) comm: MPI_Comm,
 }
 
+/// Where the MPI writes.
 enum Place {
-    /// The header's place; the rest goes into the program's buffer.
-    InPlace(Side),
-    /// All goes here; the program's buffer is not contiguous, and its datatype is held.
-    Bounce(Buffer, #[allow(dead_code, reason = "held until the receive completes")] Option<OwnedType>),
+    /// The program's buffer, which is contiguous.
+    Contiguous(ByteSpan),
+    /// The program's buffer, by its own datatype, which is held.
+    Typed(#[allow(dead_code, reason = "held until the receive completes")] Option<OwnedType>),
+    /// A buffer of ours, from which the program's is filled.
+    Bounce(ByteSpan, Buffer, #[allow(dead_code, reason = "as above")] Option<OwnedType>),
 }
 
-/// A place for a header, at an address that does not change while the MPI writes through it.
-struct Side(*mut [u8; HEADER_LEN]);
-
-impl Drop for Side {
-    fn drop(&mut self) {
-        // SAFETY: from `Box::into_raw` in `Posted::new`, dropped once.
-        drop(unsafe { Box::from_raw(self.0) });
-    }
-}
+/// Whether a frame may be received into elements of several bytes, not all of the last of which it fills. MPICH takes that
+/// for an error. (Into a contiguous buffer of ours, Open MPI 4.1 would write beyond the end where a message is too long.)
+const PARTIAL_ELEMENTS: bool = cfg!(open_mpi);
 
 impl Posted {
     /// Prepares a receive into a buffer of `capacity` bytes.
@@ -52,29 +46,33 @@ impl Posted {
         peers: Arc<Peers>,
     ) -> Result<Self, c_int> {
         let mut span = message.span;
-        let (bytes, place) = match shim.layout(&span) {
+        let place = match shim.layout(&span) {
             Layout::Contiguous(_) => {
-                let side = Side(Box::into_raw(Box::new([0; HEADER_LEN])));
-                let bytes = shim.absolute(&[(side.0.cast(), HEADER_LEN), (span.ptr.cast(), capacity)])?;
-                (bytes, Place::InPlace(side))
+                let count = MPI_Count::try_from(capacity).map_err(|_| ERR_INTERN)?;
+                span = Span::new(span.ptr, count, BYTE);
+                Place::Contiguous(shim.byte_span(span.ptr.cast(), capacity)?)
             }
+            Layout::Typed if PARTIAL_ELEMENTS => Place::Typed(shim.hold(&mut span)?),
             Layout::Typed => {
-                let room = capacity + HEADER_LEN;
-                let mut buffer = shim.engine.buffer(room).ok_or(ERR_NO_MEM)?;
-                let datatype = shim.hold(&mut span)?;
-                (shim.byte_span(buffer.room().as_mut_ptr(), room)?, Place::Bounce(buffer, datatype))
+                let mut buffer = shim.engine.buffer(capacity).ok_or(ERR_NO_MEM)?;
+                let bytes = shim.byte_span(buffer.room().as_mut_ptr(), capacity)?;
+                Place::Bounce(bytes, buffer, shim.hold(&mut span)?)
             }
         };
-        Ok(Self { bytes, place, span, capacity, peers, comm: message.comm })
+        Ok(Self { place, span, capacity, peers, comm: message.comm })
     }
 
-    /// What to receive into, in place of the program's buffer. Its count fits an `int`.
+    /// What to receive into.
     pub(crate) fn span(&self) -> Span {
-        self.bytes.span
+        match &self.place {
+            Place::Contiguous(bytes) | Place::Bounce(bytes, ..) => bytes.span,
+            Place::Typed(_) => self.span,
+        }
     }
 
+    /// Its count, for MPIs without large counts.
     pub(crate) fn count(&self) -> c_int {
-        self.bytes.count()
+        c_int::try_from(self.span().count).unwrap_or(c_int::MAX) // the program's own, or that of a byte span
     }
 
     /// Puts what came into the program's buffer as the program expects it, and makes the status say so.
@@ -89,67 +87,77 @@ impl Posted {
             return Ok(());
         }
         let received = received_bytes(status);
-        let framed = self.peers.arrived_framed(status, received);
-        if framed {
+        let may_be_frame = received >= SHORTEST && self.peers.framed(status.MPI_SOURCE);
+        if may_be_frame {
             traffic::received(received);
         }
-        // SAFETY: the MPI has written `received` bytes, to the places `new` gave it.
-        let len = unsafe {
-            match self.place {
-                Place::InPlace(ref side) if framed => {
-                    self.settle_frame(shim, &*side.0, received.saturating_sub(HEADER_LEN))?
-                }
-                Place::InPlace(ref side) => self.move_up(&*side.0, received)?,
-                Place::Bounce(ref buffer, _) => {
-                    let wire =
-                        slice::from_raw_parts(buffer.as_ptr(), received.min(self.capacity + HEADER_LEN));
-                    land(shim, wire, framed, &self.span, self.capacity)?
-                }
+        // SAFETY: the MPI has written `received` bytes.
+        unsafe {
+            if let Place::Bounce(_, mut buffer, _) = self.place {
+                buffer.set_len(received);
+                let framed = may_be_frame && shim.engine.is_frame(&buffer);
+                let len = land(shim, &buffer, framed, &self.span, self.capacity)?;
+                set_received_bytes(status, len);
+                return Ok(());
             }
-        };
-        set_received_bytes(status, len);
+            if may_be_frame && self.holds_frame(shim)? {
+                let frame = self.take_out(shim, received)?;
+                let len =
+                    land(shim, &frame, true, &self.span, self.capacity).inspect_err(|_| self.wipe(shim))?;
+                set_received_bytes(status, len);
+            }
+        }
         Ok(())
     }
 
-    /// The body of a frame lies in the front of the program's buffer.
-    unsafe fn settle_frame(
-        &self,
-        shim: &Shim,
-        header: &[u8; HEADER_LEN],
-        body_len: usize,
-    ) -> Result<usize, c_int> {
-        let start = self.span.ptr.cast::<u8>();
-        // SAFETY: the MPI has written that many bytes there.
-        let body = unsafe { slice::from_raw_parts(start, body_len.min(self.capacity)) };
-        let incoming = Incoming::open(header, body).map_err(|_| shim.damaged)?;
-        let len = incoming.raw_len();
-        if incoming.is_raw() {
-            return Ok(len);
+    /// The MPI completed the receive with an error. What it was given is not given back: Open MPI 4.1 ends a receive with
+    /// `MPI_ERR_TRUNCATE` before all of a long message has come, and writes the rest where it was told to.
+    pub(crate) fn abandon(self, shim: &Shim) {
+        // SAFETY: a buffer of at least `SHORTEST` bytes, lent by the program until now.
+        unsafe {
+            if !matches!(self.place, Place::Bounce(..)) && self.holds_frame(shim) == Ok(true) {
+                self.wipe(shim);
+            }
         }
-        if len > self.capacity {
-            return Err(ERR_TRUNCATE);
-        }
-        let mut copy = shim.engine.buffer(body.len()).ok_or(ERR_NO_MEM)?;
-        copy.room()[..body.len()].copy_from_slice(body);
-        copy.set_len(body.len());
-        // SAFETY: `body` is not used any more; the program's buffer has room for `len` bytes.
-        let out = unsafe { slice::from_raw_parts_mut(start.cast::<MaybeUninit<u8>>(), len) };
-        traffic::coding(|| shim.engine.decode(&incoming, &copy, out)).map_err(|_| shim.damaged)?;
-        Ok(len)
+        std::mem::forget(self);
     }
 
-    /// A plain message lies partly in the header's place.
-    unsafe fn move_up(&self, side: &[u8; HEADER_LEN], received: usize) -> Result<usize, c_int> {
-        if received > self.capacity {
-            return Err(ERR_TRUNCATE);
+    /// Whether a frame begins in the program's buffer, which has room for one.
+    unsafe fn holds_frame(&self, shim: &Shim) -> Result<bool, c_int> {
+        if let Place::Contiguous(_) = self.place {
+            // SAFETY: contiguous elements with room for a frame.
+            let front = unsafe { slice::from_raw_parts(self.span.ptr.cast::<u8>(), HEADER_LEN) };
+            return Ok(shim.engine.is_frame(front));
         }
-        let start = self.span.ptr.cast::<u8>();
-        let first = received.min(HEADER_LEN);
-        // SAFETY: `received` bytes fit the program's buffer, whose front holds all but the first 16 of them.
+        // SAFETY: the caller vouches for the buffer.
+        Ok(shim.engine.is_frame(&unsafe { self.take_out(shim, HEADER_LEN) }?))
+    }
+
+    /// A copy of the first `len` bytes of what came.
+    unsafe fn take_out(&self, shim: &Shim, len: usize) -> Result<Buffer, c_int> {
+        let mut elements = self.span;
+        let size = Span { count: 1, ..elements }.bytes().filter(|&size| size > 0).ok_or(ERR_INTERN)?;
+        let count = len.div_ceil(size);
+        elements.count = MPI_Count::try_from(count).map_err(|_| ERR_INTERN)?;
+        let mut buffer = shim.engine.buffer(count * size).ok_or(ERR_NO_MEM)?;
+        buffer.set_len(count * size);
+        // SAFETY: the caller vouches for the buffer, which has no fewer elements than were received.
         unsafe {
-            ptr::copy(start, start.add(first), received - first);
-            ptr::copy_nonoverlapping(side.as_ptr(), start, first);
+            match self.place {
+                Place::Contiguous(_) => {
+                    let bytes = slice::from_raw_parts(elements.ptr.cast::<u8>(), count * size);
+                    buffer.copy_from_slice(bytes);
+                }
+                Place::Typed(_) | Place::Bounce(..) => shim.gather(&elements, &mut buffer)?,
+            }
         }
-        Ok(received)
+        buffer.set_len(len);
+        Ok(buffer)
+    }
+
+    /// Takes care that the program does not send on what looks like a frame (`docs/format/frame.md`).
+    unsafe fn wipe(&self, shim: &Shim) {
+        // SAFETY: the program's buffer, which has room for a header. If it fails, there is an error already.
+        let _ = unsafe { land_raw(shim, &[0; HEADER_LEN], &self.span, self.capacity) };
     }
 }

@@ -93,7 +93,7 @@ unsafe fn look(
             if flag == 0 {
                 return Ok(None);
             }
-            if !peers.arrived_framed(&status, received_bytes(&status)) {
+            if !peers.may_be_frame(&status, received_bytes(&status)) {
                 return Ok(Some(status));
             }
             shim.stash.pull(shim, comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;

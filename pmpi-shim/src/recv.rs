@@ -8,7 +8,7 @@ use crate::span::{Envelope, store_status};
 use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
 use crate::table::{open, real};
-use mpress::FLOOR;
+use mpress::SHORTEST;
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Shim {
         let capacity = message.span.bytes()?;
         // A short buffer cannot hold a frame. It can meet the stash; but without threads the stash cannot fill up
         // between this look and the receive.
-        if capacity < FLOOR && !self.multiple && self.stash.is_empty() {
+        if capacity < SHORTEST && !self.multiple && self.stash.is_empty() {
             return None;
         }
         self.probe_peers(message.peer, message.tag, message.comm).filter(|_| !self.refused(&message.span))
@@ -81,7 +81,7 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
         let result = if code == SUCCESS {
             posted.finish(shim, &mut found)
         } else {
-            std::mem::forget(posted); // as `Active::abandon`
+            posted.abandon(shim);
             Ok(())
         };
         store_status(status, &found);
@@ -122,7 +122,7 @@ unsafe fn post(
     let capacity = message.span.bytes().unwrap_or(0);
     // SAFETY: the caller vouches for the message; what is posted lasts until the request completes.
     unsafe {
-        if capacity < FLOOR {
+        if capacity < SHORTEST {
             return irecv(message, own_handler);
         }
         let posted = Posted::new(shim, message, capacity, Arc::clone(peers))?;
@@ -160,7 +160,7 @@ pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Stat
     // SAFETY: a request of ours, a status of ours.
     let code = unsafe { open::MPI_Wait(&raw mut active.inner, &raw mut found) };
     if code != SUCCESS {
-        active.abandon();
+        active.abandon(shim);
         // SAFETY: the caller vouches for the place.
         unsafe { store_status(status, &found) };
         return code;

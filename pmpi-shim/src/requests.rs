@@ -82,10 +82,12 @@ impl Active {
         }
     }
 
-    /// The MPI completed the operation with an error. What it was given is not given back: Open MPI 4.1 ends a receive with
-    /// `MPI_ERR_TRUNCATE` before all of a long message has come, and writes the rest where it was told to.
-    pub(crate) fn abandon(mut self) {
-        std::mem::forget(std::mem::replace(&mut self.finish, Finish::Nothing));
+    /// The MPI completed the operation with an error. It may still read what it was given to send.
+    pub(crate) fn abandon(mut self, shim: &Shim) {
+        match std::mem::replace(&mut self.finish, Finish::Nothing) {
+            Finish::Receive(posted) => posted.abandon(shim),
+            other => std::mem::forget(other),
+        }
     }
 
     /// The same for a request that stays with the program: what came out is kept for when it is waited for.

@@ -17,31 +17,29 @@ pub(crate) enum Mode {
     Standard,
     Synchronous,
     Ready,
-    /// Sent from a copy of our own, so the program's attached buffer is not needed.
+    /// A frame is a copy already, so the program's attached buffer is not needed for it.
     Buffered,
 }
 
 /// Send, Bsend, Ssend, Rsend.
 pub(crate) unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
     let Some(framed) = shim.framed_send(&message) else { return pass() };
-    if mode == Mode::Buffered {
-        // SAFETY: the program's own arguments.
-        return match unsafe { start_buffered(shim, &message, &framed) } {
-            Ok(()) => SUCCESS,
-            Err(code) => raise(message.comm, code),
-        };
-    }
     shim.traffic.during(&shim.engine, || {
         // SAFETY: the program's own arguments; the wire lasts until the send returns.
         unsafe {
-            let wire = match shim.frame(&message, framed.len, framed.world_rank, false) {
-                Ok(wire) => wire,
-                Err(code) => return raise(message.comm, code),
+            let Some(wire) = shim.frame(&message, &framed) else {
+                let code = pass();
+                traffic::sent(framed.len);
+                return code;
             };
             let send = match mode {
-                Mode::Standard | Mode::Buffered => real::MPI_Send,
+                Mode::Standard => real::MPI_Send,
                 Mode::Synchronous => real::MPI_Ssend,
                 Mode::Ready => real::MPI_Rsend,
+                Mode::Buffered => {
+                    return send_buffered(shim, wire, &message)
+                        .map_or_else(|error| raise(message.comm, error), |()| SUCCESS);
+                }
             };
             let code =
                 send(wire.ptr(), wire.count(), wire.datatype(), message.peer, message.tag, message.comm);
@@ -61,7 +59,9 @@ pub(crate) unsafe fn nonblocking(
 ) -> c_int {
     let Some(framed) = shim.framed_send(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    match unsafe { start_framed(shim, mode, &message, &framed, false) } {
+    let Some(wire) = (unsafe { shim.frame(&message, &framed) }) else { return pass() };
+    // SAFETY: as above.
+    match unsafe { start_framed(shim, mode, wire, &message) } {
         Ok(active) => {
             // SAFETY: the place the program gave.
             unsafe { *request = shim.requests.hand_out(active) };
@@ -71,14 +71,14 @@ pub(crate) unsafe fn nonblocking(
     }
 }
 
-/// What is known of a message that goes in a frame.
+/// What is known of a message that may go in a frame.
 pub(crate) struct Framed {
     pub(crate) len: usize,
     pub(crate) world_rank: c_int,
 }
 
 impl Shim {
-    /// Whether a message goes in a frame: it is long enough, and the other end expects it. Arguments that the MPI will
+    /// Whether a message may go in a frame: it is long enough, and the other end knows frames. Arguments that the MPI will
     /// refuse never do.
     pub(crate) fn framed_send(&self, message: &Envelope) -> Option<Framed> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR)?;
@@ -105,8 +105,10 @@ pub(crate) unsafe fn start(
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
-        if let Some(framed) = shim.framed_send(message) {
-            return start_framed(shim, mode, message, &framed, detached);
+        if let Some(framed) = shim.framed_send(message)
+            && let Some(wire) = shim.frame(message, &framed)
+        {
+            return start_framed(shim, mode, wire, message);
         }
         if detached && message.peer != PROC_NULL {
             let len = message.span.bytes().ok_or(ERR_OTHER)?;
@@ -118,31 +120,22 @@ pub(crate) unsafe fn start(
     }
 }
 
-unsafe fn start_framed(
-    shim: &Shim,
-    mode: Mode,
-    message: &Envelope,
-    framed: &Framed,
-    detached: bool,
-) -> Result<Active, Error> {
+unsafe fn start_framed(shim: &Shim, mode: Mode, wire: Wire, message: &Envelope) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
         if mode == Mode::Buffered {
-            start_buffered(shim, message, framed)?;
+            send_buffered(shim, wire, message)?;
             return Ok(deliver::completed(None)?);
         }
-        isend(mode, shim.frame(message, framed.len, framed.world_rank, detached)?, message)
+        isend(mode, wire, message)
     }
 }
 
 /// A buffered send completes at once, whatever the receiver does: it goes on without a request of the program's.
-unsafe fn start_buffered(shim: &Shim, message: &Envelope, framed: &Framed) -> Result<(), Error> {
-    // SAFETY: the caller vouches for the message; a detached frame needs nothing of it.
-    unsafe {
-        let wire = shim.frame(message, framed.len, framed.world_rank, true)?;
-        let active = isend(Mode::Standard, wire, message)?;
-        shim.orphans.adopt(active, true);
-    }
+unsafe fn send_buffered(shim: &Shim, wire: Wire, message: &Envelope) -> Result<(), Error> {
+    // SAFETY: the caller vouches for the message; the wire needs nothing of it.
+    let active = unsafe { isend(Mode::Standard, wire, message)? };
+    shim.orphans.adopt(active, true);
     Ok(())
 }
 

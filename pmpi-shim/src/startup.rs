@@ -1,7 +1,7 @@
 //! The beginning: the handshake after `MPI_Init`.
 //!
-//! Frames are used only if every rank of the world said the same in the handshake: same version, same floor, same codecs,
-//! same settings. A rank whose settings are wrong says nothing valid, so then all pass through.
+//! Frames are used only if every rank of the world said the same in the handshake: same version, same lengths of frames, same
+//! codecs, same settings. A rank whose settings are wrong says nothing valid, so then all pass through.
 
 use crate::finish::{self, Job};
 use crate::peers::{self, World};
@@ -10,9 +10,9 @@ use crate::state::{self, Shim, raise};
 use crate::sys::*;
 use crate::table::real;
 use crate::{info, network};
-use mpress::{Engine, FLOOR, Knowledge, Record, SameNode, Settings, SettingsError, Strategy};
+use mpress::{Engine, FLOOR, Knowledge, Mark, Record, SHORTEST, SameNode, Settings, SettingsError, Strategy};
 use std::ffi::c_int;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::ptr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -40,12 +40,15 @@ fn start() -> Result<(), c_int> {
         ok(PMPI_Comm_size(COMM_WORLD, &raw mut size))?;
     }
     let settings = Settings::from_vars(std::env::vars_os());
-    if let Some(doubt) = handshake(&settings, size)? {
-        if rank == 0 {
-            eprintln!("mpress: {doubt}; messages pass through uncompressed");
+    let mark = match handshake(&settings, size)? {
+        Agreement::Reached(mark) => mark,
+        Agreement::Doubtful(doubt) => {
+            if rank == 0 {
+                eprintln!("mpress: {doubt}; messages pass through uncompressed");
+            }
+            return Ok(());
         }
-        return Ok(());
-    }
+    };
     let Ok(settings) = settings else { return Ok(()) };
     if settings.dump_config && rank == 0 {
         eprint!("{}", settings.to_toml());
@@ -56,7 +59,7 @@ fn start() -> Result<(), c_int> {
     let world = find_nodes(rank, size, settings.same_node)?;
     let nodes = world.count();
     if world.frames_any() {
-        let shim = prepare(world, &settings)?;
+        let shim = prepare(world, &settings, mark)?;
         state::activate(shim);
     }
     finish::expect(Job { settings, start: Instant::now(), ranks: size, nodes });
@@ -117,21 +120,30 @@ fn be_called_at_the_end() -> Result<(), c_int> {
     }
 }
 
-/// Asks all ranks whether they agree. `Some` says why they do not.
-fn handshake(settings: &Result<Settings, SettingsError>, size: c_int) -> Result<Option<String>, c_int> {
-    // The minimum of a number and of its complement are complements of each other only if all ranks gave the same one.
+/// What came of the handshake.
+enum Agreement {
+    /// All ranks are alike; the mark is the job's.
+    Reached(Mark),
+    /// They are not, and this is why.
+    Doubtful(String),
+}
+
+/// Asks all ranks whether they agree, and draws the mark.
+fn handshake(settings: &Result<Settings, SettingsError>, size: c_int) -> Result<Agreement, c_int> {
+    // The minimum of a number and of its complement are complements of each other only if all ranks gave the same one. The
+    // third is drawn at random by each rank.
     let said = settings.as_ref().map_or(0, agreement);
     // Leaked: where ranks do not answer, the operation outlives this function.
-    let mine = Box::leak(Box::new([said, !said]));
+    let mine = Box::leak(Box::new([said, !said, RandomState::new().hash_one(said)]));
     let least = Box::leak(Box::new(*mine));
     let mut request = REQUEST_NULL;
     if size > 1 {
-        // SAFETY: two arrays of two numbers that live for ever.
+        // SAFETY: two arrays of three numbers that live for ever.
         unsafe {
             ok(PMPI_Iallreduce(
                 mine.as_ptr().cast(),
                 least.as_mut_ptr().cast(),
-                2,
+                3,
                 UINT64,
                 MIN,
                 COMM_WORLD,
@@ -152,22 +164,25 @@ fn handshake(settings: &Result<Settings, SettingsError>, size: c_int) -> Result<
         }
     }
     Ok(match settings {
-        Err(error) => Some(error.to_string()),
-        Ok(_) if least[0] != !least[1] => {
-            Some("the ranks have different versions or settings of mpress, or wrong ones".to_owned())
-        }
-        Ok(_) => None,
+        Err(error) => Agreement::Doubtful(error.to_string()),
+        Ok(_) if least[0] != !least[1] => Agreement::Doubtful(
+            "the ranks have different versions or settings of mpress, or wrong ones".to_owned(),
+        ),
+        // The least of many random numbers is small; its digest is as random as one of them.
+        Ok(_) => Agreement::Reached(Mark(hash(&least[2]).to_le_bytes())),
     })
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// What all ranks must have in common, as a number that is not 0.
 fn agreement(settings: &Settings) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    env!("CARGO_PKG_VERSION").hash(&mut hasher);
-    FLOOR.hash(&mut hasher);
-    mpress::codec_names().for_each(|name| name.hash(&mut hasher));
-    format!("{settings:?}").hash(&mut hasher);
-    hasher.finish().max(1)
+    let codecs: Vec<_> = mpress::codec_names().collect();
+    hash(&(env!("CARGO_PKG_VERSION"), FLOOR, SHORTEST, codecs, format!("{settings:?}"))).max(1)
 }
 
 /// Finds out who shares memory with whom.
@@ -205,7 +220,7 @@ pub(crate) fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Resul
 }
 
 /// Makes the shared state. Nothing here needs the other ranks.
-fn prepare(world: World, settings: &Settings) -> Result<Shim, c_int> {
+fn prepare(world: World, settings: &Settings, mark: Mark) -> Result<Shim, c_int> {
     let mut own = COMM_NULL;
     let mut gibibyte = DATATYPE_NULL;
     let (mut damaged, mut level) = (ERR_OTHER, 0);
@@ -222,7 +237,7 @@ fn prepare(world: World, settings: &Settings) -> Result<Shim, c_int> {
         ))?;
         ok(PMPI_Query_thread(&raw mut level))?;
     }
-    let engine = make_engine(&world, settings)?;
+    let engine = make_engine(&world, settings)?.with_mark(mark);
     Ok(Shim {
         engine,
         strategies: info::Strategies::new()?,

@@ -5,7 +5,7 @@
 //! everything the same source sent before it is taken too. So a receive that looks here first, and then in the MPI's own
 //! queue, never overtakes.
 
-use crate::deliver::{Delivered, completed, land, open};
+use crate::deliver::{Delivered, completed, land};
 use crate::peers::Peers;
 use crate::requests::{Active, Finish};
 use crate::span::{Span, received_bytes};
@@ -16,7 +16,7 @@ use mpress::Buffer;
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 /// A message that has arrived.
 pub(crate) struct Arrived {
@@ -46,10 +46,10 @@ impl Arrived {
         called(unsafe {
             real::MPI_Mrecv(bytes.span.ptr, bytes.count(), bytes.span.datatype, message, &raw mut received)
         })?;
-        let framed = peers.arrived_framed(status, len);
+        let framed = peers.framed(status.MPI_SOURCE) && shim.engine.is_frame(&wire);
         // The length of a damaged frame is not known; the receive will say what is wrong with it.
-        let raw_len =
-            if framed { open(shim, &wire).map_or(len, |(incoming, _)| incoming.raw_len()) } else { len };
+        let opened = if framed { shim.engine.open(&wire).ok() } else { None };
+        let raw_len = opened.map_or(len, |incoming| incoming.raw_len());
         Ok(Self { comm: comm.key(), source: status.MPI_SOURCE, tag: status.MPI_TAG, wire, framed, raw_len })
     }
 
@@ -186,11 +186,16 @@ pub(crate) fn forget(comm: usize) {
 }
 
 /// A message that a matched probe took.
-pub(crate) struct Taken {
-    pub(crate) comm: MPI_Comm,
-    pub(crate) arrived: Arrived,
-    /// The send of the empty message whose handle the program has.
-    pub(crate) stand_in: MPI_Request,
+pub(crate) enum Taken {
+    /// It may be a frame, and had to be received.
+    Received {
+        comm: MPI_Comm,
+        arrived: Arrived,
+        /// The send of the empty message whose handle the program has.
+        stand_in: MPI_Request,
+    },
+    /// It is none, or what damage has left of one: its receive will see.
+    Left { comm: MPI_Comm, peers: Arc<Peers> },
 }
 
 /// Messages that matched probes took, by the handle that the program has for them.

@@ -18,6 +18,18 @@ pub enum Choice {
     Encode(Offer),
 }
 
+/// A message inside the compression window, whose bytes have not been looked at.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    pub(crate) kind: Kind,
+    pub(crate) peer: PeerClass,
+    pub(crate) len: usize,
+    pub(crate) size: SizeClass,
+    pub(crate) raw_ns: f64,
+    /// It was outside so far.
+    pub(crate) reopened: bool,
+}
+
 /// What a selector has decided. To be given back with the outcome, which it learns from.
 #[derive(Clone, Debug)]
 pub struct Decision {
@@ -50,7 +62,23 @@ pub(crate) struct LookedAt {
     pub(crate) level: Level,
 }
 
+impl Probe {
+    /// A window somewhere in the message, elsewhere each time.
+    pub(crate) fn somewhere(offer: Offer, len: usize, probe_len: usize, visits: u32) -> Self {
+        // Whole words, so that numbers stay numbers.
+        let free = (len - probe_len) / 8;
+        let start = if free == 0 { 0 } else { (visits as usize).wrapping_mul(0x9e37_79b1) % free * 8 };
+        Self { offer, window: start..start + probe_len }
+    }
+}
+
 impl Decision {
+    /// Of a message outside the window.
+    pub(crate) fn outside(kind: Kind, peer: PeerClass, len: usize) -> Self {
+        let (raw_ns, expected_ns) = (0.0, 0.0);
+        Self { choice: Choice::Raw, probe: None, kind, peer, len, raw_ns, expected_ns, looked_at: None }
+    }
+
     /// The redundancy level of the message, if it was sampled.
     #[must_use]
     pub fn level(&self) -> Option<Level> {

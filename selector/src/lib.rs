@@ -5,6 +5,7 @@
 extern crate alloc;
 
 mod cell;
+mod context;
 mod decision;
 mod estimate;
 mod guided;
@@ -13,12 +14,13 @@ mod ledger;
 mod link;
 mod priors;
 mod sample;
+mod scales;
 mod selector;
 mod size;
 mod tally;
 mod window;
 
-pub use decision::{Choice, Decision, Offer, Probe};
+pub use decision::{Admitted, Choice, Decision, Offer, Probe};
 pub use estimate::{Packed, Transfer};
 pub use guided::{Guide, Guided};
 pub use heuristics::{Behaviour, DEFAULT_LINKS, Speed};

@@ -1,13 +1,14 @@
 //! The adaptive strategy: decisions from estimates, estimates from outcomes (PRAcTICaL-MPI, section 3).
 
-use crate::cell::Cell;
-use crate::decision::{Choice, Decision, LookedAt, Offer, Probe};
+use crate::context::{Context, NEW_FRACTION};
+use crate::decision::{Admitted, Choice, Decision, LookedAt, Offer, Probe};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::ledger::Ledger;
 use crate::link::{Link, Observed, PEER_CLASSES, PeerClass};
 use crate::priors::{CANDIDATES, Candidate};
 use crate::sample::{self, Level};
+use crate::scales::Scales;
 use crate::size::{CLASSES, SizeClass};
 use crate::tally::Tally;
 use crate::window::{Admission, Thresholds, Window};
@@ -21,19 +22,6 @@ const LEVELS: usize = Level::ALL.len();
 /// What a sample may cost as a part of the time that the message takes raw, and what it does cost in nanoseconds.
 const SAMPLE_PART: f64 = 0.003;
 const SAMPLE_NS: f64 = 500.0;
-/// The codec in use for a sort of messages is replaced by one that is better by more than this part.
-const HYSTERESIS: f64 = 0.02;
-/// The weight of the latest error in the average, and the part of it that a codec has of which nothing was seen yet.
-const ERROR_WEIGHT: f64 = 0.25;
-const SHARED_ERROR: f64 = 0.7;
-/// A fraction so far from the expected one is a reason to try out codecs again.
-const NEW_FRACTION: f64 = 0.05;
-/// Bytes of a message that are encoded to see how that goes.
-const PROBE: usize = 8 << 10;
-/// After so many messages of a sort another codec is tried; after each trial that changed nothing twice as many, up to the
-/// largest.
-const TRY: u32 = 1;
-const TRY_MAX: u32 = 256;
 /// A bandwidth that has changed by this factor makes old knowledge of message lengths worthless.
 const NEWS: f64 = 1.25;
 
@@ -58,21 +46,6 @@ pub struct Selector {
     contexts: Vec<Context>,
     ledger: Ledger,
     gains: [Gain; PEER_CLASSES],
-}
-
-/// A sort of messages: of a kind, size class and level.
-#[derive(Clone, Debug)]
-struct Context {
-    cells: [Cell; CANDIDATES],
-    /// By how much the fractions that were observed here exceed those of the level, on average.
-    error: f64,
-    visits: u32,
-    next_try: u32,
-    interval: u32,
-    /// By peer class, the candidate in use, counted from 1; 0 is none.
-    current: [u8; PEER_CLASSES],
-    /// By peer class, how often each was chosen, trials left out; the first is raw.
-    chosen: [[u32; CANDIDATES + 1]; PEER_CLASSES],
 }
 
 /// What compression has gained over sending raw, in nanoseconds.
@@ -132,32 +105,75 @@ impl Selector {
 
     /// Decides what to do with a message.
     pub fn decide(&mut self, kind: Kind, peer: PeerClass, message: &[u8]) -> Decision {
-        let len = message.len();
+        match self.admit(kind, peer, message.len()) {
+            Some(admitted) => self.weigh(admitted, message),
+            None => Decision::outside(kind, peer, message.len()),
+        }
+    }
+
+    /// Whether a message of this length is worth looking at: the first half of [`decide`](Self::decide), for which its bytes
+    /// are not needed yet. `None`: send it as it is.
+    pub fn admit(&mut self, kind: Kind, peer: PeerClass, len: usize) -> Option<Admitted> {
         let size = SizeClass::of(len);
         let raw_ns = self.links[peer.index()].link().time_ns(len as f64);
         self.ledger.sends(raw_ns);
-        let mut decision = Decision {
-            choice: Choice::Raw,
-            probe: None,
-            kind,
-            peer,
-            len,
-            raw_ns,
-            expected_ns: raw_ns,
-            looked_at: None,
+        let reopened = match self.windows[kind as usize][peer.index()].admits(size) {
+            Admission::Outside => return None,
+            Admission::Inside => false,
+            Admission::Reopened => true,
         };
-        let admission = self.windows[kind as usize][peer.index()].admits(size);
-        if admission == Admission::Outside {
-            return decision;
-        }
+        Some(Admitted { kind, peer, len, size, raw_ns, reopened })
+    }
+
+    /// The second half of [`decide`](Self::decide), given the message that was admitted.
+    pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
+        let Admitted { kind, peer, len, size, raw_ns, reopened } = admitted;
         let level =
             if raw_ns * SAMPLE_PART < SAMPLE_NS { Level::Unknown } else { sample::level(kind, message) };
-        let Some(context) = self.context(kind, size, level) else { return decision };
-        decision.looked_at = Some(LookedAt { context, size, level });
-        if admission == Admission::Reopened {
-            self.contexts[usize::from(context)].try_now();
+        let mut decision = Decision { raw_ns, expected_ns: raw_ns, ..Decision::outside(kind, peer, len) };
+        let Some(at) = self.context(kind, size, level) else { return decision };
+        decision.looked_at = Some(LookedAt { context: at, size, level });
+        let context = &mut self.contexts[usize::from(at)];
+        if reopened {
+            context.try_now();
         }
-        self.weigh(&mut decision, size, level, usize::from(context));
+        let (due, peer) = (context.is_due(), peer.index());
+        let visits = context.visit();
+
+        let (candidates, link, ledger) =
+            (&self.candidates[kind as usize], self.links[peer].link(), &self.ledger);
+        let scales = Scales { candidates, context, link, transfer: self.transfer, level, len, raw_ns };
+        let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
+        let best = scales.best(scales.context.current(peer));
+        // It may gain, but how much may be too uncertain for what has been gained so far.
+        let certain = best.filter(|&at| !ledger.in_debt() && ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
+        let probed = match best {
+            None if due => scales.hopeful().filter(affordable),
+            Some(at) if certain.is_none() => Some(at).filter(affordable),
+            _ => None,
+        };
+        // One that may be better is tried on the message itself.
+        let trial = certain.filter(|_| due).and_then(|best| {
+            let loss_ns = |at: usize| scales.time_ns(at, 1.0) - scales.time_ns(best, 0.0);
+            scales.rival(best).filter(|&at| ledger.covers(loss_ns(at)))
+        });
+        if let Some(at) = trial.or(certain) {
+            decision.choice = Choice::Encode(candidates[at].offer);
+            decision.expected_ns = scales.time_ns(at, 0.0);
+        }
+        decision.probe =
+            probed.map(|at| Probe::somewhere(candidates[at].offer, len, scales.probe_len(), visits));
+
+        let context = &mut self.contexts[usize::from(at)];
+        if certain.is_some() || best.is_none() {
+            context.choose(peer, certain);
+            if due && (certain.is_some() || probed.is_some()) {
+                context.wait();
+            }
+        }
+        if certain.is_none() {
+            self.windows[kind as usize][peer].gained(size, false);
+        }
         decision
     }
 
@@ -166,86 +182,9 @@ impl Selector {
         let place = &mut self.index[kind as usize][size.index()][level as usize];
         if place.is_none() {
             *place = u16::try_from(self.contexts.len()).ok();
-            self.contexts.push(Context {
-                cells: [Cell::new(1.0); CANDIDATES],
-                error: 0.0,
-                visits: 0,
-                next_try: 0,
-                interval: TRY,
-                current: [0; PEER_CLASSES],
-                chosen: [[0; CANDIDATES + 1]; PEER_CLASSES],
-            });
+            self.contexts.push(Context::new());
         }
         *place
-    }
-
-    /// Estimates what each codec would make of the message, and chooses.
-    fn weigh(&mut self, decision: &mut Decision, size: SizeClass, level: Level, context: usize) {
-        let (kind, peer, len, raw_ns) = (decision.kind, decision.peer.index(), decision.len, decision.raw_ns);
-        let candidates = &self.candidates[kind as usize];
-        let link = *self.links[peer].link();
-        let context = &mut self.contexts[context];
-        let time = |at: usize, change: f64, context: &Context| {
-            let fraction = context.fraction(at, candidates[at].fraction(level));
-            let packed = Packed {
-                fraction: (fraction + change * context.cells[at].doubt()).clamp(0.0, 1.0),
-                encode_ns: candidates[at].encode_ns(level, len),
-                decode_ns: candidates[at].decode_ns(level, len),
-            };
-            packed.time_ns(self.transfer, &link, len)
-        };
-        let (mut best, mut best_ns, mut favour) = (None, raw_ns, f64::INFINITY);
-        for at in 0..candidates.len() {
-            let ns = time(at, 0.0, context);
-            let with_favour =
-                if usize::from(context.current[peer]) == at + 1 { ns * (1.0 - HYSTERESIS) } else { ns };
-            if ns < raw_ns && with_favour < favour {
-                (best, best_ns, favour) = (Some(at), ns, with_favour);
-            }
-        }
-        let visits = context.visits;
-        context.visits = visits.wrapping_add(1);
-        let due = visits >= context.next_try;
-        let window = &mut self.windows[kind as usize][peer];
-        let probe_len = len.min(PROBE);
-        let probe_ns = |at: usize| candidates[at].encode_ns(level, probe_len);
-        let Some(at) = best else {
-            window.gained(size, false);
-            context.current[peer] = 0;
-            context.chosen[peer][0] += 1;
-            // Whose turn it is, of those that would gain if the message vanished altogether.
-            let vanished = |at: &usize| candidates[*at].encode_ns(level, len) + link.time_ns(0.0) < raw_ns;
-            let turn = (0..candidates.len()).filter(vanished).min_by_key(|&at| context.cells[at].seen());
-            if let Some(at) = turn.filter(|&at| due && self.ledger.covers(probe_ns(at))) {
-                context.wait();
-                decision.probe = Some(probe(candidates[at].offer, len, probe_len, visits));
-            }
-            return;
-        };
-        if self.ledger.in_debt() || !self.ledger.covers(time(at, 1.0, context) - raw_ns) {
-            // It would gain, but how much is too uncertain for what has been gained so far.
-            window.gained(size, false);
-            if self.ledger.covers(probe_ns(at)) {
-                decision.probe = Some(probe(candidates[at].offer, len, probe_len, visits));
-            }
-            return;
-        }
-        context.current[peer] = at as u8 + 1;
-        context.chosen[peer][at + 1] += 1;
-        (decision.choice, decision.expected_ns) = (Choice::Encode(candidates[at].offer), best_ns);
-        if !due {
-            return;
-        }
-        // One that may be better, tried on the message itself.
-        let other = (0..candidates.len())
-            .filter(|&other| other != at && time(other, -1.0, context) < best_ns)
-            .min_by_key(|&other| context.cells[other].seen());
-        let other = other.filter(|&other| self.ledger.covers(time(other, 1.0, context) - best_ns));
-        context.wait();
-        if let Some(other) = other {
-            let ns = time(other, 0.0, context);
-            (decision.choice, decision.expected_ns) = (Choice::Encode(candidates[other].offer), ns);
-        }
     }
 
     /// The message was encoded with the codec that was chosen: to so many bytes, in so many nanoseconds. Fewer than the
@@ -310,13 +249,7 @@ impl Selector {
         if let Some(ns) = encode_ns {
             candidate.observe_encode(at.level, decision.len, ns);
         }
-        let context = self.contexts.get_mut(usize::from(at.context))?;
-        let change = fraction - context.fraction(place, expected);
-        if change.abs() > NEW_FRACTION {
-            context.try_now();
-        }
-        context.error += (fraction - expected - context.error) * ERROR_WEIGHT;
-        context.cells[place].observe(fraction);
+        self.contexts.get_mut(usize::from(at.context))?.observe(place, expected, fraction);
         Some(candidate)
     }
 
@@ -393,33 +326,4 @@ impl Selector {
             self.reset_windows(peer);
         }
     }
-}
-
-impl Context {
-    /// The fraction that is expected of a candidate, given the one that is expected of it whatever the length. What one codec
-    /// does better or worse than expected, the others will not do as expected either.
-    #[inline]
-    fn fraction(&self, candidate: usize, of_level: f64) -> f64 {
-        let cell = self.cells[candidate];
-        if cell.seen() > 0 { cell.fraction() } else { (of_level + SHARED_ERROR * self.error).clamp(0.0, 1.0) }
-    }
-
-    /// Another codec is to be tried at the next message.
-    fn try_now(&mut self) {
-        self.next_try = self.visits;
-        self.interval = TRY;
-    }
-
-    fn wait(&mut self) {
-        self.next_try = self.visits.wrapping_add(self.interval);
-        self.interval = (self.interval * 2).min(TRY_MAX);
-    }
-}
-
-/// A window somewhere in the message, elsewhere each time.
-fn probe(offer: Offer, len: usize, probe_len: usize, visits: u32) -> Probe {
-    // Whole words, so that numbers stay numbers.
-    let free = (len - probe_len) / 8;
-    let start = if free == 0 { 0 } else { (visits as usize).wrapping_mul(0x9e37_79b1) % free * 8 };
-    Probe { offer, window: start..start + probe_len }
 }

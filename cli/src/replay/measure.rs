@@ -2,7 +2,7 @@
 
 use super::{Error, Input};
 use mpress::selector::Packed;
-use mpress::{Codec, Kind, Out};
+use mpress::{Codec, Kind, Out, frame_len};
 use std::time::Instant;
 
 /// Passes over a file; of the times of a message the median counts.
@@ -19,7 +19,7 @@ pub(super) struct Measured<'a> {
 /// What a codec made of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
-    /// Bytes, 16 of a frame's header included; none if that is no shorter than the message.
+    /// Bytes of the frame; none if that is no shorter than the message.
     pub(super) wire_len: Option<usize>,
     pub(super) encode_ns: f64,
     pub(super) decode_ns: f64,
@@ -33,8 +33,6 @@ impl Outcome {
         Packed { fraction, encode_ns: self.encode_ns, decode_ns }
     }
 }
-
-const HEADER: usize = mpress::HEADER_LEN;
 
 /// Measures all codecs that are made for this kind.
 pub(super) fn measure(input: &Input) -> Result<Measured<'_>, Error> {
@@ -62,7 +60,7 @@ fn measure_codec(codec: Codec, kind: Kind, messages: &[Vec<u8>]) -> Result<Optio
                 encoder.worthwhile(message) != Some(false) && encoder.encode(message, &mut out).is_ok();
             let encode_ns = start.elapsed().as_secs_f64() * 1e9;
             let wire = out.written();
-            let gains = tried && HEADER + wire.len() < message.len();
+            let gains = tried && frame_len(wire.len()) < message.len();
             let mut decode_ns = 0.0;
             if gains {
                 let raw = &mut raw[..message.len()];
@@ -73,7 +71,7 @@ fn measure_codec(codec: Codec, kind: Kind, messages: &[Vec<u8>]) -> Result<Optio
                     return Err(Error::NotLossless(codec.name()));
                 }
             }
-            let wire_len = gains.then_some(HEADER + wire.len());
+            let wire_len = gains.then_some(frame_len(wire.len()));
             outcomes.push(Outcome { wire_len, encode_ns, decode_ns });
         }
         passes.push(outcomes);

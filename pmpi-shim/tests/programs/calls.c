@@ -6,8 +6,8 @@
 
 enum { SIZES = 12 };
 /* Odd sizes travel as bytes, the others as doubles or floats. The floor lies at 1024; 32 KiB is where the engine begins
- * to try before it encodes; the largest goes by rendezvous everywhere. */
-static const int sizes[SIZES] = {8, 1016, 1023, 1024, 1025, 1032, 1040, 4099, 32776, 65552, 1048576, 4194304};
+ * to try before it encodes; the largest goes by rendezvous everywhere. The odd ones are as long as frames may be. */
+static const int sizes[SIZES] = {8, 1016, 1021, 1024, 1029, 1032, 1040, 4101, 32776, 65552, 1048576, 4194304};
 
 static void send_go(void)
 {

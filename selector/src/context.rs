@@ -1,0 +1,97 @@
+//! What is known of one sort of messages: of a kind, size class and level.
+
+use crate::cell::Cell;
+use crate::link::PEER_CLASSES;
+use crate::priors::CANDIDATES;
+
+/// The weight of the latest error in the average, and the part of it that a codec has of which nothing was seen yet.
+const ERROR_WEIGHT: f64 = 0.25;
+const SHARED_ERROR: f64 = 0.7;
+/// A fraction so far from the expected one is a reason to try out codecs again.
+pub(crate) const NEW_FRACTION: f64 = 0.05;
+/// After so many messages of a sort another codec is tried; after each trial that changed nothing twice as many, up to the
+/// largest.
+const TRY: u32 = 1;
+const TRY_MAX: u32 = 256;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) cells: [Cell; CANDIDATES],
+    /// By how much the fractions that were observed here exceed those of the level, on average.
+    error: f64,
+    visits: u32,
+    next_try: u32,
+    interval: u32,
+    /// By peer class, the candidate in use.
+    current: [Option<u8>; PEER_CLASSES],
+    /// By peer class, how often each was chosen, trials left out; the first is raw.
+    pub(crate) chosen: [[u32; CANDIDATES + 1]; PEER_CLASSES],
+}
+
+impl Context {
+    pub(crate) fn new() -> Self {
+        Self {
+            cells: [Cell::new(1.0); CANDIDATES],
+            error: 0.0,
+            visits: 0,
+            next_try: 0,
+            interval: TRY,
+            current: [None; PEER_CLASSES],
+            chosen: [[0; CANDIDATES + 1]; PEER_CLASSES],
+        }
+    }
+
+    /// The fraction that is expected of a candidate, given the one that is expected of it whatever the length. What one codec
+    /// does better or worse than expected, the others will not do as expected either.
+    #[inline]
+    pub(crate) fn fraction(&self, candidate: usize, of_level: f64) -> f64 {
+        let cell = self.cells[candidate];
+        if cell.seen() > 0 { cell.fraction() } else { (of_level + SHARED_ERROR * self.error).clamp(0.0, 1.0) }
+    }
+
+    /// The candidate in use for a peer class.
+    #[inline]
+    pub(crate) fn current(&self, peer: usize) -> Option<usize> {
+        self.current[peer].map(usize::from)
+    }
+
+    /// From now on this candidate is in use.
+    pub(crate) fn choose(&mut self, peer: usize, candidate: Option<usize>) {
+        self.current[peer] = candidate.map(|at| at as u8); // fewer than `CANDIDATES`
+        self.chosen[peer][candidate.map_or(0, |at| at + 1)] += 1;
+    }
+
+    /// A message of this sort is weighed: the number of those before it.
+    pub(crate) fn visit(&mut self) -> u32 {
+        let before = self.visits;
+        self.visits = before.wrapping_add(1);
+        before
+    }
+
+    /// Whether it is time to try something else.
+    pub(crate) fn is_due(&self) -> bool {
+        self.visits >= self.next_try
+    }
+
+    /// Another codec is to be tried at the next message.
+    pub(crate) fn try_now(&mut self) {
+        self.next_try = self.visits;
+        self.interval = TRY;
+    }
+
+    /// Something was tried; the next time is later.
+    pub(crate) fn wait(&mut self) {
+        self.next_try = self.visits.wrapping_add(self.interval);
+        self.interval = (self.interval * 2).min(TRY_MAX);
+    }
+
+    /// A candidate made this fraction of a message, where `expected` is what it does whatever the length.
+    pub(crate) fn observe(&mut self, candidate: usize, expected: f64, fraction: f64) {
+        let change = fraction - self.fraction(candidate, expected);
+        if change.abs() > NEW_FRACTION {
+            self.try_now();
+        }
+        self.error += (fraction - expected - self.error) * ERROR_WEIGHT;
+        self.cells[candidate].observe(fraction);
+    }
+}

@@ -1,0 +1,77 @@
+//! One message on the scales: what each codec would make of it, by what is known.
+
+use crate::context::Context;
+use crate::estimate::{Packed, Transfer};
+use crate::link::Link;
+use crate::priors::Candidate;
+use crate::sample::Level;
+
+/// The codec in use for a sort of messages is replaced by one that is better by more than this part.
+const HYSTERESIS: f64 = 0.02;
+/// Bytes of a message that are encoded to see how that goes.
+const PROBE: usize = 8 << 10;
+
+/// A message of this level and length, and who might compress it. Candidates go by their places.
+pub(crate) struct Scales<'a> {
+    pub(crate) candidates: &'a [Candidate],
+    pub(crate) context: &'a Context,
+    pub(crate) link: &'a Link,
+    pub(crate) transfer: Transfer,
+    pub(crate) level: Level,
+    pub(crate) len: usize,
+    /// What it takes as it is.
+    pub(crate) raw_ns: f64,
+}
+
+impl Scales<'_> {
+    /// The nanoseconds that the message takes with this candidate: as expected, or with `doubt` 1 if it comes out as bad as it
+    /// may, with -1 as good.
+    pub(crate) fn time_ns(&self, at: usize, doubt: f64) -> f64 {
+        let candidate = &self.candidates[at];
+        let fraction = self.context.fraction(at, candidate.fraction(self.level));
+        let packed = Packed {
+            fraction: (fraction + doubt * self.context.cells[at].doubt()).clamp(0.0, 1.0),
+            encode_ns: candidate.encode_ns(self.level, self.len),
+            decode_ns: candidate.decode_ns(self.level, self.len),
+        };
+        packed.time_ns(self.transfer, self.link, self.len)
+    }
+
+    /// The candidate that takes least, if that is less than raw. The one in use must be beaten clearly.
+    pub(crate) fn best(&self, current: Option<usize>) -> Option<usize> {
+        let (mut best, mut least) = (None, f64::INFINITY);
+        for at in 0..self.candidates.len() {
+            let ns = self.time_ns(at, 0.0);
+            let with_favour = if current == Some(at) { ns * (1.0 - HYSTERESIS) } else { ns };
+            if ns < self.raw_ns && with_favour < least {
+                (best, least) = (Some(at), with_favour);
+            }
+        }
+        best
+    }
+
+    /// Another candidate that may be better than the best one: of these, the one that was seen least.
+    pub(crate) fn rival(&self, best: usize) -> Option<usize> {
+        let best_ns = self.time_ns(best, 0.0);
+        let may_win = |&at: &usize| at != best && self.time_ns(at, -1.0) < best_ns;
+        (0..self.candidates.len()).filter(may_win).min_by_key(|&at| self.context.cells[at].seen())
+    }
+
+    /// Of the candidates that would gain if the message vanished altogether, the one that was seen least.
+    pub(crate) fn hopeful(&self) -> Option<usize> {
+        let vanished_ns =
+            |at: usize| self.candidates[at].encode_ns(self.level, self.len) + self.link.time_ns(0.0);
+        let hopeful = (0..self.candidates.len()).filter(|&at| vanished_ns(at) < self.raw_ns);
+        hopeful.min_by_key(|&at| self.context.cells[at].seen())
+    }
+
+    /// The bytes of a probe.
+    pub(crate) fn probe_len(&self) -> usize {
+        self.len.min(PROBE)
+    }
+
+    /// The nanoseconds that a probe of this candidate takes.
+    pub(crate) fn probe_ns(&self, at: usize) -> f64 {
+        self.candidates[at].encode_ns(self.level, self.probe_len())
+    }
+}
