@@ -157,7 +157,7 @@ fn files_that_are_no_reports_do_not_keep_others_back() {
         .with("half.json", &SAMPLE[..SAMPLE.len() / 2])
         .with("foreign.json", "{\"format\": \"something else\"}\n")
         .with("later.json", &SAMPLE.replacen("\"version\": 1", "\"version\": 2", 1))
-        .with("text.txt", "mpress: 3 messages in frames\n");
+        .with("text.txt", "mpress: 3 of 3 messages compressed\n");
     fs::write(place.0.join("bytes.json"), [0xff; 40]).unwrap();
     let files =
         ["none.json", "half.json", "good.json", "foreign.json", "later.json", "text.txt", "bytes.json", "."];
@@ -221,7 +221,7 @@ fn a_report_of_nothing_says_so() {
         "verdict": "no message was long enough to be compressed"}"#;
     let place = Place::new("empty").with("run.json", report).with("sample.json", SAMPLE);
     let printed = succeeds(&place.report(&["run.json"]).output().unwrap());
-    assert_eq!(line(&printed, "@ Messages"), "@ Messages in frames : 0");
+    assert_eq!(line(&printed, "@ Messages"), "@ Messages : 0");
     let page = place.page("run.html");
     assert!(page.contains("There is nothing to draw"));
     assert!(!page.contains("<svg") && !printed.contains("NaN") && !printed.contains("inf"));

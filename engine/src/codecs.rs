@@ -54,6 +54,9 @@ impl Width {
     }
 }
 
+/// What reports and records call a message without a codec.
+pub(crate) const RAW: &str = "raw";
+
 const NUMBERS: &[Kind] = &[Kind::F64, Kind::F32, Kind::Int64, Kind::Int32, Kind::Int16, Kind::Other];
 const WIDE: &[Kind] = &[Kind::F64, Kind::F32, Kind::Int64, Kind::Int32];
 const INTEGERS: &[Kind] = &[Kind::Int64, Kind::Int32, Kind::Int16, Kind::Int8];

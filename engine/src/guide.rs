@@ -1,6 +1,6 @@
 //! Records of decisions, for the guided strategy. Format: `docs/format/heuristics.md`.
 
-use crate::codecs::Codec;
+use crate::codecs::{Codec, RAW};
 use crate::knowledge;
 use mpress_codec::Kind;
 use mpress_selector::{Choice, Guide, Guided, PeerClass, SizeClass, Tally};
@@ -46,8 +46,8 @@ impl Record {
             peers: guide.peer.name().into(),
             from: guide.size.start() as u64,
             codec: match guide.choice {
-                Choice::Raw => "raw",
-                Choice::Encode(offer) => Codec::at(usize::from(offer)).map_or("raw", Codec::name),
+                Choice::Raw => RAW,
+                Choice::Encode(offer) => Codec::at(usize::from(offer)).map_or(RAW, Codec::name),
             }
             .into(),
             messages,
@@ -91,7 +91,7 @@ impl Entry {
             peer: PeerClass::all().find(|class| class.name() == self.peers)?,
             size: SizeClass::of(usize::try_from(self.from).ok()?),
             choice: match &*self.codec {
-                "raw" => Choice::Raw,
+                RAW => Choice::Raw,
                 name => Choice::Encode(u8::try_from(Codec::named(name)?.index()).ok()?),
             },
         })

@@ -21,7 +21,7 @@ pub struct JobReport {
     version: u32,
     /// The job.
     pub job: Job,
-    /// All messages in frames, of all ranks.
+    /// All messages long enough for compression, of all ranks, to processes that know frames.
     pub total: Counts,
     /// By element kind and codec; of a setting of a codec what was sent, and of the codec's first setting what was received.
     pub codecs: Vec<CodecCounts>,
@@ -61,7 +61,7 @@ pub struct Counts {
     pub messages: u64,
     /// Their bytes as the program gave them.
     pub raw_bytes: u64,
-    /// Their bytes in frames. With the strategy `measure`: as they would have been.
+    /// Their bytes as they were sent. With the strategy `measure`: as they would have been.
     pub wire_bytes: u64,
     /// Seconds of encoding.
     pub encode_s: f64,

@@ -1,6 +1,6 @@
 //! What is counted of messages: by element kind and codec, by destination and by length.
 
-use crate::codecs::{self, Codec};
+use crate::codecs::{self, Codec, RAW};
 use crate::engine::Destination;
 use mpress_codec::Kind;
 use mpress_selector::SizeClass;
@@ -94,11 +94,11 @@ pub struct Stats {
 /// What was counted of one sort of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// Messages sent in frames.
+    /// Messages sent.
     pub messages: u64,
     /// Their bytes as the program gave them.
     pub raw_bytes: u64,
-    /// Their bytes as they were sent, headers included.
+    /// Their bytes as they were sent, headers of frames included.
     pub wire_bytes: u64,
     /// Nanoseconds spent encoding, trials that ended raw included.
     pub encode_ns: u64,
@@ -179,7 +179,7 @@ impl Stats {
             .flat_map(move |kind| rows().map(move |codec| (kind, codec)))
             .map(|(kind, codec)| {
                 let line = Destination::ALL.map(|to| self.at(by_codec(kind, codec, to))).into_iter().sum();
-                (kind, codec.map_or("raw", Codec::name), line)
+                (kind, codec.map_or(RAW, Codec::name), line)
             })
             .filter(|(_, _, line): &(_, _, Line)| !line.is_zero())
     }

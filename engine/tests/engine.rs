@@ -201,7 +201,10 @@ fn counters_and_report() {
 
     assert_eq!(report.text(Report::None), "");
     let summary = report.text(Report::Summary);
-    assert!(summary.starts_with("mpress: 6 messages in frames over 4 ranks: 144.0 kB raw"), "{summary}");
+    assert!(
+        summary.starts_with("mpress: 3 of 6 messages compressed over 4 ranks: 144.0 kB raw"),
+        "{summary}"
+    );
     assert_eq!(summary.lines().count(), 2, "{summary}");
     assert!(summary.ends_with(" % of bytes\n"), "{summary}");
     let full = report.text(Report::Full);

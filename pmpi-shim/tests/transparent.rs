@@ -25,7 +25,7 @@ const WITH_MANY: [&str; 7] = [
     "matched_messages_kept",
 ];
 
-/// The same job without the shim, and under it with messages inside a node in frames. Both must write the same.
+/// The same job without the shim, and under it with messages inside a node compressed. Both must write the same.
 fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Written) {
     let job = rig.job(Launcher::Local, ranks, "transparent", args);
     let without = job.run("without");
@@ -38,14 +38,14 @@ fn compressing<'a>(job: &Plan<'a>) -> Plan<'a> {
     job.shimmed().env("MPRESS_SAME_NODE", "compress").env("MPRESS_STRATEGY", "fixed:diffpack-balanced")
 }
 
-/// A test that compares nothing but passed messages would pass as well: this many went in frames, and got smaller.
+/// A test that compares nothing but passed messages would pass as well: this many went in frames.
 fn assert_framed(written: &Written, least: u64) {
     // Where MPICH hung in its MPI_Finalize, the report is lost.
     if written.stderr.is_none() {
         return;
     }
     let (messages, ratio) = written.framed().expect("a report");
-    assert!(messages >= least && ratio > 1.1, "{messages} messages in frames, ratio {ratio}");
+    assert!(messages >= least && ratio > 1.1, "{messages} messages compressed, ratio {ratio}");
 }
 
 #[test]

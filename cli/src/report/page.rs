@@ -65,7 +65,7 @@ fn whole(xml: &mut Xml, Named { file, report }: &Named, rank: &str) {
         }
     });
     if report.total.messages == 0 {
-        xml.leaf("p", &[], "There is nothing to draw: no messages were sent in frames.");
+        xml.leaf("p", &[], "There is nothing to draw: no messages were long enough to be compressed.");
     } else {
         by_codec(xml, report);
         codec_shares(xml, &report.codecs);

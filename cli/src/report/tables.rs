@@ -35,7 +35,7 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
         ("Strategy", job.strategy.clone()),
         ("Network latency", format!("{} us", fixed(job.latency_us))),
         ("Network bandwidth", format!("{} MB/s for each rank", fixed(job.bandwidth_mb_s))),
-        ("Messages in frames", count(total.messages)),
+        ("Messages", count(total.messages)),
         ("Raw bytes", count(total.raw_bytes)),
         ("Wire bytes", count(total.wire_bytes)),
         ("Ratio", fixed(total.ratio())),

@@ -1,6 +1,7 @@
 //! The report as text.
 
 use super::{Counts, JobReport, Threshold};
+use crate::codecs::RAW;
 use crate::settings::Report;
 use std::fmt::Write as _;
 
@@ -16,7 +17,8 @@ impl JobReport {
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{} messages in frames over {} ranks: {} raw, {} on the wire, ratio {:.3}; encoding {:.3} s, decoding {:.3} s",
+            "{} of {} messages compressed over {} ranks: {} raw, {} sent, ratio {:.3}; encoding {:.3} s, decoding {:.3} s",
+            self.compressed(),
             total.messages,
             self.job.ranks,
             bytes(total.raw_bytes),
@@ -30,6 +32,11 @@ impl JobReport {
         }
         let _ = writeln!(text, "{}", self.verdict);
         text.lines().fold(String::new(), |text, line| text + "mpress: " + line + "\n")
+    }
+
+    /// How many messages were sent compressed; with the strategy `measure`, would have been.
+    fn compressed(&self) -> u64 {
+        self.codecs.iter().filter(|line| line.codec != RAW).map(|line| line.counts.messages).sum()
     }
 
     fn details(&self, text: &mut String) {

@@ -194,10 +194,10 @@ impl Written {
         Some(self.stderr.as_deref()?.lines().filter(|line| line.contains("mpress")).collect())
     }
 
-    /// How many messages the report says went in frames, and the ratio.
+    /// How many messages the report says were compressed, and the ratio.
     pub(crate) fn framed(&self) -> Option<(u64, f64)> {
         let lines = self.shim_lines()?;
-        let line = lines.iter().find(|line| line.contains(" messages in frames over "))?;
+        let line = lines.iter().find(|line| line.contains(" messages compressed over "))?;
         let mut words = line.split([' ', ',', ';']);
         let messages = words.nth(1)?.parse().ok()?;
         let ratio = line.split("ratio ").nth(1)?.split(';').next()?.parse().ok()?;
