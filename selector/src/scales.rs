@@ -26,6 +26,7 @@ pub(crate) struct Scales<'a> {
 impl Scales<'_> {
     /// The nanoseconds that the message takes with this candidate: as expected, or with `doubt` 1 if it comes out as bad as it
     /// may, with -1 as good.
+    #[inline]
     pub(crate) fn time_ns(&self, at: usize, doubt: f64) -> f64 {
         let candidate = &self.candidates[at];
         let fraction = self.context.fraction(at, candidate.fraction(self.level));
@@ -37,22 +38,21 @@ impl Scales<'_> {
         packed.time_ns(self.transfer, self.link, self.len)
     }
 
-    /// The candidate that takes least, if that is less than raw. The one in use must be beaten clearly.
-    pub(crate) fn best(&self, current: Option<usize>) -> Option<usize> {
+    /// The candidate that takes least, and its nanoseconds, if that is less than raw. The one in use must be beaten clearly.
+    pub(crate) fn best(&self, current: Option<usize>) -> Option<(usize, f64)> {
         let (mut best, mut least) = (None, f64::INFINITY);
         for at in 0..self.candidates.len() {
             let ns = self.time_ns(at, 0.0);
             let with_favour = if current == Some(at) { ns * (1.0 - HYSTERESIS) } else { ns };
             if ns < self.raw_ns && with_favour < least {
-                (best, least) = (Some(at), with_favour);
+                (best, least) = (Some((at, ns)), with_favour);
             }
         }
         best
     }
 
     /// Another candidate that may be better than the best one: of these, the one that was seen least.
-    pub(crate) fn rival(&self, best: usize) -> Option<usize> {
-        let best_ns = self.time_ns(best, 0.0);
+    pub(crate) fn rival(&self, (best, best_ns): (usize, f64)) -> Option<usize> {
         let may_win = |&at: &usize| at != best && self.time_ns(at, -1.0) < best_ns;
         (0..self.candidates.len()).filter(may_win).min_by_key(|&at| self.context.cells[at].seen())
     }

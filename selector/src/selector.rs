@@ -146,27 +146,28 @@ impl Selector {
         let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
         let best = scales.best(scales.context.current(peer));
         // It may gain, but how much may be too uncertain for what has been gained so far.
-        let certain = best.filter(|&at| !ledger.in_debt() && ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
+        let certain =
+            best.filter(|&(at, _)| !ledger.in_debt() && ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
         let probed = match best {
             None if due => scales.hopeful().filter(affordable),
-            Some(at) if certain.is_none() => Some(at).filter(affordable),
+            Some((at, _)) if certain.is_none() => Some(at).filter(affordable),
             _ => None,
         };
         // One that may be better is tried on the message itself.
         let trial = certain.filter(|_| due).and_then(|best| {
-            let loss_ns = |at: usize| scales.time_ns(at, 1.0) - scales.time_ns(best, 0.0);
-            scales.rival(best).filter(|&at| ledger.covers(loss_ns(at)))
+            let loss_ns = |at: usize| scales.time_ns(at, 1.0) - best.1;
+            let rival = scales.rival(best).filter(|&at| ledger.covers(loss_ns(at)))?;
+            Some((rival, scales.time_ns(rival, 0.0)))
         });
-        if let Some(at) = trial.or(certain) {
-            decision.choice = Choice::Encode(candidates[at].offer);
-            decision.expected_ns = scales.time_ns(at, 0.0);
+        if let Some((at, ns)) = trial.or(certain) {
+            (decision.choice, decision.expected_ns) = (Choice::Encode(candidates[at].offer), ns);
         }
         decision.probe =
             probed.map(|at| Probe::somewhere(candidates[at].offer, len, scales.probe_len(), visits));
 
         let context = &mut self.contexts[usize::from(at)];
         if certain.is_some() || best.is_none() {
-            context.choose(peer, certain);
+            context.choose(peer, certain.map(|(at, _)| at));
             if due && (certain.is_some() || probed.is_some()) {
                 context.wait();
             }

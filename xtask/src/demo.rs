@@ -22,7 +22,7 @@ const MPI: Mpi = Mpi::OpenMpi;
 /// The links, slowest first, how long each may be measured (a further round starts only if it fits), and what runs there. Noise
 /// runs where there is nothing to gain and much to lose.
 const LINKS: [(Rate, Duration, &[&str]); 3] = [
-    (Rate::mbit(100), Duration::from_secs(130), &SIMULATIONS),
+    (Rate::mbit(100), Duration::from_secs(180), &SIMULATIONS),
     (Rate::gbit(1), Duration::from_secs(60), &SIMULATIONS),
     (Rate::gbit(10), Duration::from_secs(75), &["euler3d", "reaction3d", NOISE]),
 ];

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// out as far as is usual, so that at a gigabit a good third of its time is communication (16 x 16 x 216 cells a rank); the other
 /// computes more between messages (48 x 48 x 96).
 const SIZES: [(&str, &[&str]); 3] = [
-    ("euler3d", &["32", "32", "216", "30"]),
+    ("euler3d", &["32", "32", "216", "45"]),
     ("reaction3d", &["96", "96", "96", "15"]),
     ("shuffle", &["262144", "200"]),
 ];
