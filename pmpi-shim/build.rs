@@ -57,8 +57,9 @@ const FUNCTIONS: &str = "P?MPI_(\
     [BSR]?s?s?[Ss]end(_init)?(_c)?|I[bsr]?s?send(_c)?|I?[Rr]ecv(_init)?(_c)?|I?[Mm]recv(_c)?|\
     I?[Ss]endrecv(_replace)?(_c)?|I?[Mm]?[Pp]robe|Start|Startall|\
     Wait(any|all|some)?|Test(any|all|some)?|Test_cancelled|Cancel|Request_free|Request_get_status|Buffer_detach(_c)?|\
-    Comm_(size|rank|group|remote_group|remote_size|test_inter|get_attr|set_attr|create_keyval|free_keyval|dup|dup_with_info|set_info|free|split_type|set_errhandler|call_errhandler)|\
+    Comm_(size|rank|create|group|remote_group|remote_size|test_inter|get_attr|set_attr|create_keyval|free_keyval|dup|dup_with_info|set_info|free|split_type|set_errhandler|call_errhandler)|\
     Group_(size|translate_ranks|free)|\
     Type_(dup|size_x|get_extent|get_envelope(_c)?|get_contents(_c)?|free|create_struct|contiguous|commit)|\
     Get_elements_x|Status_set_elements_x|Status_set_cancelled|Get_address|\
-    Grequest_start|Grequest_complete|Allgather|Iallgather|Iallreduce|Allreduce|Reduce|Info_get|Add_error_code|Add_error_string)";
+    (Bcast|Scatterv?|Gatherv?|Allgatherv?|Alltoall[vw]?)(_c)?|\
+    Grequest_start|Grequest_complete|Iallgather|Iallreduce|Allreduce|Reduce|Info_get|Add_error_code|Add_error_string)";

@@ -17,6 +17,7 @@ const MPI_Info mpress_INFO_NULL = MPI_INFO_NULL;
 const MPI_Op mpress_MIN = MPI_MIN;
 const MPI_Op mpress_SUM = MPI_SUM;
 void *const mpress_BOTTOM = MPI_BOTTOM;
+void *const mpress_IN_PLACE = MPI_IN_PLACE;
 MPI_Status *const mpress_STATUS_IGNORE = MPI_STATUS_IGNORE;
 MPI_Status *const mpress_STATUSES_IGNORE = MPI_STATUSES_IGNORE;
 

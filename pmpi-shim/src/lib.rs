@@ -11,6 +11,7 @@
 //! `mpress calibrate` alone.
 
 mod calibrate;
+mod collective;
 mod complete;
 mod deliver;
 mod finish;

@@ -1,5 +1,7 @@
 //! Who is reached through frames: processes of this job on other nodes.
 
+use crate::collective::Collectives;
+use crate::span::Span;
 use crate::state::{Handle, Shim};
 use crate::sys::*;
 use mpress::SameNode;
@@ -56,6 +58,8 @@ pub(crate) struct Peers {
     framed: Box<[bool]>,
     any: bool,
     world: Box<[c_int]>,
+    inter: bool,
+    pub(crate) collectives: Collectives,
 }
 
 impl Peers {
@@ -70,6 +74,11 @@ impl Peers {
     /// Whether what this status tells of may be a frame, as far as source and length say.
     pub(crate) fn may_be_frame(&self, status: &MPI_Status, bytes: usize) -> bool {
         mpress::may_be_frame(bytes) && self.framed(status.MPI_SOURCE)
+    }
+
+    /// How many ranks there are.
+    pub(crate) fn size(&self) -> c_int {
+        c_int::try_from(self.world.len()).unwrap_or(c_int::MAX)
     }
 
     /// This rank's rank in `MPI_COMM_WORLD`.
@@ -100,6 +109,7 @@ impl Shim {
                 Arc::from_raw(kept)
             }
         } else {
+            #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
             let peers = Arc::new(self.find_peers(comm)?);
             let kept = Arc::into_raw(Arc::clone(&peers));
             // SAFETY: as above.
@@ -111,6 +121,28 @@ impl Shim {
             peers
         };
         peers.any.then_some(peers)
+    }
+
+    /// The same for a collective, in which all ranks come to the same answer. With two groups it is the MPI's.
+    pub(crate) fn collective_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
+        if !self.collectives {
+            return None;
+        }
+        self.peers(comm).filter(|peers| !peers.inter)
+    }
+
+    /// The same for a collective with a root, where all have blocks as long as `equal`, if there is one. An invalid root is for
+    /// the MPI to refuse.
+    pub(crate) fn rooted_peers(
+        &self,
+        comm: MPI_Comm,
+        root: c_int,
+        equal: Option<Span>,
+    ) -> Option<Arc<Peers>> {
+        let peers = self.collective_peers(comm)?;
+        let valid = usize::try_from(root).is_ok_and(|root| root < peers.world.len());
+        let long = equal.is_none_or(|block| self.is_long(&block));
+        (valid && long).then_some(peers)
     }
 
     /// A communicator with a process from outside this job's world (spawned, connected) has no framed peers: whether
@@ -126,7 +158,8 @@ impl Shim {
             let inside = local.iter().chain(&there).all(|&rank| rank != UNDEFINED);
             let framed: Box<[bool]> = there.iter().map(|&rank| inside && self.world.frames(rank)).collect();
             let any = framed.contains(&true);
-            Some(Peers { framed, any, world: there.into() })
+            let collectives = Collectives::default();
+            Some(Peers { framed, any, world: there.into(), inter: inter != 0, collectives })
         }
     }
 

@@ -8,7 +8,7 @@ use crate::sys::*;
 use crate::table::real;
 use crate::traffic;
 use crate::wire::Wire;
-use mpress::FLOOR;
+use mpress::{Destination, FLOOR};
 use std::ffi::c_int;
 
 /// The send modes of MPI.
@@ -74,7 +74,7 @@ pub(crate) unsafe fn nonblocking(
 /// What is known of a message that may go in a frame.
 pub(crate) struct Framed {
     pub(crate) len: usize,
-    pub(crate) world_rank: c_int,
+    pub(crate) to: Destination,
 }
 
 impl Shim {
@@ -89,7 +89,8 @@ impl Shim {
         if self.refused(&message.span) {
             return None;
         }
-        Some(Framed { len, world_rank: peers.world_rank(message.peer) })
+        let other = self.world.other_node(peers.world_rank(message.peer));
+        Some(Framed { len, to: if other { Destination::OtherNode } else { Destination::SameNode } })
     }
 }
 

@@ -234,7 +234,10 @@ impl Shim {
 
     /// A message to ourselves does what pack and unpack do, and gets right what these get wrong: absolute addresses, and
     /// messages that end inside an element.
-    unsafe fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
+    ///
+    /// # Safety
+    /// Both spans must be what the program gave, or ours.
+    pub(crate) unsafe fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
         let _turn = self.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut status = empty_status();
         // SAFETY: the caller vouches for both spans.

@@ -251,6 +251,8 @@ fn prepare(world: World, settings: &Settings, mark: Mark) -> Result<Shim, c_int>
         stash: crate::stash::Stash::default(),
         matched: crate::stash::Matched::default(),
         orphans: crate::orphans::Orphans::default(),
+        threshold: settings.threshold,
+        collectives: settings.strategy != Strategy::Off,
         multiple: level == THREAD_MULTIPLE,
         damaged,
     })

@@ -32,6 +32,10 @@ pub(crate) struct Shim {
     pub(crate) stash: Stash,
     pub(crate) matched: Matched,
     pub(crate) orphans: Orphans,
+    /// Shorter messages are not compressed.
+    pub(crate) threshold: usize,
+    /// Whether anything in collectives may be compressed.
+    pub(crate) collectives: bool,
     /// Whether several threads may call the MPI at the same time.
     pub(crate) multiple: bool,
     /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.
@@ -109,6 +113,13 @@ impl From<c_int> for Error {
     /// An error that we found.
     fn from(code: c_int) -> Self {
         Self { code, raised: false }
+    }
+}
+
+impl Error {
+    /// The code, whoever has heard of it.
+    pub(crate) fn code(self) -> c_int {
+        self.code
     }
 }
 

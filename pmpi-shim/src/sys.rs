@@ -46,6 +46,7 @@ constants! {
     MIN = "mpress_MIN": MPI_Op,
     SUM = "mpress_SUM": MPI_Op,
     BOTTOM = "mpress_BOTTOM": *mut c_void,
+    IN_PLACE = "mpress_IN_PLACE": *mut c_void,
     STATUS_IGNORE = "mpress_STATUS_IGNORE": *mut MPI_Status,
     STATUSES_IGNORE = "mpress_STATUSES_IGNORE": *mut MPI_Status,
     ANY_SOURCE = "mpress_ANY_SOURCE": c_int,

@@ -12,11 +12,12 @@
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
+use crate::collective::{equal, typed, varied};
 use crate::send::Mode::{Buffered, Ready, Standard, Synchronous};
 use crate::span::{Envelope, Span};
 use crate::state::{self, Depth};
 use crate::sys::*;
-use crate::{complete, info, matched, orphans, persistent, probe, recv, send, sendrecv};
+use crate::{collective, complete, info, matched, orphans, persistent, probe, recv, send, sendrecv};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -334,6 +335,79 @@ table! {
         MPI_Cancel / PMPI_Cancel (request: *mut MPI_Request) => |shim, pass| complete::cancel(shim, request, pass);
         MPI_Request_free / PMPI_Request_free (request: *mut MPI_Request)
             => |shim, pass| complete::free(shim, request, pass);
+        MPI_Bcast / PMPI_Bcast (buf: *mut c_void, count: c_int, datatype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+            => |shim, pass| collective::bcast(shim, Span::new(buf, count, datatype), root, comm, pass);
+        #[cfg(mpi_large_count)]
+        MPI_Bcast_c / PMPI_Bcast_c (buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+            => |shim, pass| collective::bcast(shim, Span::new(buf, count, datatype), root, comm, pass);
+        MPI_Gather / PMPI_Gather (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, root, comm, pass);
+        #[cfg(mpi_large_count)]
+        MPI_Gather_c / PMPI_Gather_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, root, comm, pass);
+        MPI_Gatherv / PMPI_Gatherv (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const c_int, rdispls: *const c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), false, root, comm, pass);
+        #[cfg(mpi_large_count)]
+        MPI_Gatherv_c / PMPI_Gatherv_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const MPI_Count, rdispls: *const MPI_Aint, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), false, root, comm, pass);
+        MPI_Scatter / PMPI_Scatter (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+            => |shim, pass| collective::scatter(shim, equal(sendbuf, sendcount, sendtype), Span::new(recvbuf, recvcount, recvtype), true, root, comm, pass);
+        #[cfg(mpi_large_count)]
+        MPI_Scatter_c / PMPI_Scatter_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+            => |shim, pass| collective::scatter(shim, equal(sendbuf, sendcount, sendtype), Span::new(recvbuf, recvcount, recvtype), true, root, comm, pass);
+        MPI_Scatterv / PMPI_Scatterv (sendbuf: *const c_void, sendcounts: *const c_int, sdispls: *const c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+            => |shim, pass| collective::scatter(shim, varied(sendbuf, sendcounts, sdispls, sendtype), Span::new(recvbuf, recvcount, recvtype), false, root, comm, pass);
+        #[cfg(mpi_large_count)]
+        MPI_Scatterv_c / PMPI_Scatterv_c (sendbuf: *const c_void, sendcounts: *const MPI_Count, sdispls: *const MPI_Aint, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+            => |shim, pass| collective::scatter(shim, varied(sendbuf, sendcounts, sdispls, sendtype), Span::new(recvbuf, recvcount, recvtype), false, root, comm, pass);
+        MPI_Allgather / PMPI_Allgather (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm)
+            => |shim, pass| collective::allgather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), comm, pass);
+        #[cfg(mpi_large_count)]
+        MPI_Allgather_c / PMPI_Allgather_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, comm: MPI_Comm)
+            => |shim, pass| collective::allgather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), comm, pass);
+        MPI_Allgatherv / PMPI_Allgatherv (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const c_int, rdispls: *const c_int, recvtype: MPI_Datatype, comm: MPI_Comm)
+            => |shim, pass| collective::allgather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), comm, pass);
+        #[cfg(mpi_large_count)]
+        MPI_Allgatherv_c / PMPI_Allgatherv_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const MPI_Count, rdispls: *const MPI_Aint, recvtype: MPI_Datatype, comm: MPI_Comm)
+            => |shim, pass| collective::allgather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), comm, pass);
+        MPI_Alltoall / PMPI_Alltoall (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm)
+            => |shim, pass| collective::alltoall(shim, sendbuf, equal(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, comm, pass);
+        #[cfg(mpi_large_count)]
+        MPI_Alltoall_c / PMPI_Alltoall_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, comm: MPI_Comm)
+            => |shim, pass| collective::alltoall(shim, sendbuf, equal(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, comm, pass);
+        MPI_Alltoallv / PMPI_Alltoallv (sendbuf: *const c_void, sendcounts: *const c_int, sdispls: *const c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const c_int, rdispls: *const c_int, recvtype: MPI_Datatype, comm: MPI_Comm)
+            => |shim, pass| collective::alltoall(shim, sendbuf, varied(sendbuf, sendcounts, sdispls, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype),
+                false, comm, pass);
+        #[cfg(mpi_large_count)]
+        MPI_Alltoallv_c / PMPI_Alltoallv_c (sendbuf: *const c_void, sendcounts: *const MPI_Count, sdispls: *const MPI_Aint, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const MPI_Count, rdispls: *const MPI_Aint, recvtype: MPI_Datatype, comm: MPI_Comm)
+            => |shim, pass| collective::alltoall(shim, sendbuf, varied(sendbuf, sendcounts, sdispls, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype),
+                false, comm, pass);
+        MPI_Alltoallw / PMPI_Alltoallw (sendbuf: *const c_void, sendcounts: *const c_int, sdispls: *const c_int, sendtypes: *const MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const c_int, rdispls: *const c_int, recvtypes: *const MPI_Datatype, comm: MPI_Comm)
+            => |shim, pass| collective::alltoall(shim, sendbuf, typed(sendbuf, sendcounts, sdispls, sendtypes), typed(recvbuf, recvcounts, rdispls, recvtypes),
+                false, comm, pass);
+        #[cfg(mpi_large_count)]
+        MPI_Alltoallw_c / PMPI_Alltoallw_c (sendbuf: *const c_void, sendcounts: *const MPI_Count, sdispls: *const MPI_Aint, sendtypes: *const MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const MPI_Count, rdispls: *const MPI_Aint, recvtypes: *const MPI_Datatype, comm: MPI_Comm)
+            => |shim, pass| collective::alltoall(shim, sendbuf, typed(sendbuf, sendcounts, sdispls, sendtypes), typed(recvbuf, recvcounts, rdispls, recvtypes),
+                false, comm, pass);
+
         MPI_Comm_set_info / PMPI_Comm_set_info (comm: MPI_Comm, info: MPI_Info)
             => |shim, pass| info::given(shim, comm, info, pass());
         MPI_Comm_dup_with_info / PMPI_Comm_dup_with_info (comm: MPI_Comm, info: MPI_Info, new: *mut MPI_Comm)

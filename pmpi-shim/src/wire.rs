@@ -5,7 +5,7 @@ use crate::span::{ByteSpan, Envelope, Layout};
 use crate::state::Shim;
 use crate::sys::*;
 use crate::traffic;
-use mpress::{Buffer, Destination, Kind};
+use mpress::{Buffer, Kind};
 use std::ffi::{c_int, c_void};
 use std::slice;
 
@@ -44,12 +44,8 @@ impl Shim {
     /// # Safety
     /// `message` must be what the caller of a send function gave, for a rank that `framed_send` accepts.
     pub(crate) unsafe fn frame(&self, message: &Envelope, framed: &Framed) -> Option<Wire> {
-        let to = if self.world.other_node(framed.world_rank) {
-            Destination::OtherNode
-        } else {
-            Destination::SameNode
-        };
-        let (span, len) = (&message.span, framed.len);
+        let Framed { len, to } = *framed;
+        let span = &message.span;
         let strategy = self.strategies.of(message.comm);
         let layout = self.layout(span);
         let kind = match layout {
