@@ -61,5 +61,5 @@ const FUNCTIONS: &str = "P?MPI_(\
     Group_(size|translate_ranks|free)|\
     Type_(dup|size_x|get_extent|get_envelope(_c)?|get_contents(_c)?|free|create_struct|contiguous|commit)|\
     Get_elements_x|Status_set_elements_x|Status_set_cancelled|Get_address|\
-    (Bcast|Scatterv?|Gatherv?|Allgatherv?|Alltoall[vw]?)(_c)?|\
-    Grequest_start|Grequest_complete|Iallgather|Iallreduce|Allreduce|Reduce|Info_get|Add_error_code|Add_error_string)";
+    I?([Bb]cast|[Ss]catterv?|[Gg]atherv?|[Aa]llgatherv?|[Aa]lltoall[vw]?)(_c)?|\
+    Grequest_start|Grequest_complete|Iallreduce|Allreduce|Reduce|Info_get|Add_error_code|Add_error_string)";

@@ -11,10 +11,12 @@
 mod blocks;
 mod exchange;
 mod shared;
+mod under_way;
 
 pub(crate) use blocks::{Blocks, equal, typed, varied};
 pub(crate) use exchange::{alltoall, gather, scatter};
 pub(crate) use shared::{allgather, bcast};
+pub(crate) use under_way::UnderWay;
 
 use crate::span::Span;
 use crate::state::{Shim, raise};
@@ -30,6 +32,35 @@ pub(crate) struct Collectives {
     own: OnceLock<Result<MPI_Comm, c_int>>,
     bcast: Pause,
     allgather: Pause,
+}
+
+/// How the program called a collective, and of which communicator.
+#[derive(Clone, Copy)]
+pub(crate) enum How {
+    Blocking(MPI_Comm),
+    /// And where it wants its request.
+    Nonblocking(MPI_Comm, *mut MPI_Request),
+}
+
+impl How {
+    fn comm(self) -> MPI_Comm {
+        match self {
+            Self::Blocking(comm) | Self::Nonblocking(comm, _) => comm,
+        }
+    }
+}
+
+impl Collectives {
+    /// Whether a collective can be done here. To make a communicator all ranks have to wait for each other, which a
+    /// nonblocking collective must not; so before the first blocking one these are the MPI's, but in `MPI_COMM_WORLD`.
+    fn allow(&self, how: How) -> bool {
+        matches!(how, How::Blocking(_)) || self.own.get().is_some()
+    }
+
+    /// Makes the communicator now. All ranks must.
+    pub(crate) fn prepare(&self, comm: MPI_Comm) -> Result<(), c_int> {
+        self.own.get_or_init(|| own_communicator(comm)).map(|_| ())
+    }
 }
 
 /// How long a collective is left to the MPI. Every rank sees the same outcomes and comes to the same numbers.

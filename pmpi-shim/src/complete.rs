@@ -37,7 +37,16 @@ impl<'a> Batch<'a> {
                 None => request,
             })
             .collect();
-        Some(Self { shim, requests, inner, records })
+        let mut batch = Self { shim, requests, inner, records };
+        batch.advance(false);
+        Some(batch)
+    }
+
+    /// Moves the collectives among them on, to their ends if asked to. Says whether all are there.
+    fn advance(&mut self, to_the_end: bool) -> bool {
+        let shim = self.shim;
+        let actives = self.records.iter_mut().flatten().filter_map(|record| record.active.as_mut());
+        actives.filter_map(|active| (!active.advance(shim, to_the_end)).then_some(())).count() == 0
     }
 
     /// Finishes request `i`, which the MPI has just completed with `status`.
@@ -135,6 +144,7 @@ pub(crate) unsafe fn wait(
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
         shim.traffic.during(&shim.engine, || {
+            batch.advance(true);
             let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
             if code != SUCCESS {
                 batch.failed(0);
@@ -185,6 +195,16 @@ pub(crate) unsafe fn waitany(
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = empty_status();
         shim.traffic.during(&shim.engine, || {
+            // The MPI does not know what collectives of ours wait for.
+            while !batch.advance(false) {
+                let mut flag = 0;
+                let code =
+                    open::MPI_Testany(count, batch.inner.as_mut_ptr(), index, &raw mut flag, &raw mut found);
+                if code != SUCCESS || flag != 0 {
+                    return any(batch, code, *index, &mut found, status);
+                }
+                std::thread::yield_now();
+            }
             let code = open::MPI_Waitany(count, batch.inner.as_mut_ptr(), index, &raw mut found);
             any(batch, code, *index, &mut found, status)
         })
@@ -250,6 +270,7 @@ pub(crate) unsafe fn waitall(
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
         shim.traffic.during(&shim.engine, || {
+            batch.advance(true);
             let code = open::MPI_Waitall(count, batch.inner.as_mut_ptr(), found.as_mut_ptr());
             all(batch, code, &mut found, statuses)
         })
@@ -286,10 +307,10 @@ unsafe fn all(batch: Batch<'_>, code: c_int, found: &mut [MPI_Status], statuses:
     unsafe { batch.finish_many(0..found.len(), found, statuses, code) }
 }
 
-/// Waitsome and Testsome. `place`: outcount, indices and statuses.
+/// Waitsome, and without `wait` Testsome. `place`: outcount, indices and statuses.
 pub(crate) unsafe fn some(
     shim: &Shim,
-    function: unsafe fn(c_int, *mut MPI_Request, *mut c_int, *mut c_int, *mut MPI_Status) -> c_int,
+    wait: bool,
     requests: (c_int, *mut MPI_Request),
     place: (*mut c_int, *mut c_int, *mut MPI_Status),
     pass: impl Fn() -> c_int,
@@ -300,7 +321,16 @@ pub(crate) unsafe fn some(
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        let code = function(count, batch.inner.as_mut_ptr(), outcount, indices, found.as_mut_ptr());
+        let code = loop {
+            // As in `waitany`.
+            let waits = wait && batch.advance(false);
+            let function = if waits { open::MPI_Waitsome } else { open::MPI_Testsome };
+            let code = function(count, batch.inner.as_mut_ptr(), outcount, indices, found.as_mut_ptr());
+            if waits || !wait || code != SUCCESS || *outcount != 0 {
+                break code;
+            }
+            std::thread::yield_now();
+        };
         let completed = usize::try_from(*outcount).unwrap_or(0);
         if *outcount == UNDEFINED || (code != SUCCESS && code != ERR_IN_STATUS) || completed > found.len() {
             return code;

@@ -89,14 +89,23 @@ pub(crate) unsafe fn land_raw(shim: &Shim, raw: &[u8], span: &Span, capacity: us
 /// A request that is complete from the start and whose status says this (an empty status for `None`): a generalized
 /// request, so that it is one of its own to every call of the MPI.
 pub(crate) fn completed(delivered: Option<Delivered>) -> Result<Active, c_int> {
+    let inner = generalized(delivered)?;
+    // SAFETY: a request that has just been started.
+    ok(unsafe { PMPI_Grequest_complete(inner) })?;
+    Ok(Active::new(inner, Finish::Nothing))
+}
+
+/// A request that is complete when `PMPI_Grequest_complete` says so, with an empty status.
+pub(crate) fn pending() -> Result<MPI_Request, c_int> {
+    generalized(None)
+}
+
+fn generalized(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
     let state = Box::into_raw(Box::new(delivered));
     let mut inner = REQUEST_NULL;
     // SAFETY: the callbacks take the state to be what it is; `free` is called once, with the request.
-    unsafe {
-        ok(PMPI_Grequest_start(Some(query), Some(free), Some(cancel), state.cast(), &raw mut inner))?;
-        ok(PMPI_Grequest_complete(inner))?;
-    }
-    Ok(Active::new(inner, Finish::Nothing))
+    ok(unsafe { PMPI_Grequest_start(Some(query), Some(free), Some(cancel), state.cast(), &raw mut inner) })?;
+    Ok(inner)
 }
 
 unsafe extern "C" fn query(state: *mut c_void, status: *mut MPI_Status) -> c_int {

@@ -1,5 +1,6 @@
 //! Requests under way that need something done when they complete, by the handle the program has.
 
+use crate::collective::UnderWay;
 use crate::posted::Posted;
 use crate::send::Mode;
 use crate::span::{Envelope, OwnedType};
@@ -38,6 +39,8 @@ pub(crate) enum Finish {
     /// Free the memory that was sent.
     Send(Wire),
     Receive(Posted),
+    /// A collective of ours: its messages are to be waited for.
+    Collective(MPI_Comm, UnderWay),
     /// Report an error that was found when the message was delivered.
     Failed(MPI_Comm, c_int),
 }
@@ -63,7 +66,7 @@ impl Active {
     pub(crate) unsafe fn finish(&mut self, shim: &Shim, status: &mut MPI_Status) -> Result<(), Failure> {
         let comm = match &self.finish {
             Finish::Receive(posted) => posted.comm,
-            Finish::Failed(comm, _) => *comm,
+            Finish::Failed(comm, _) | Finish::Collective(comm, _) => *comm,
             Finish::Nothing | Finish::Send(_) => COMM_SELF,
         };
         if let Some((known, code)) = self.done {
@@ -78,6 +81,8 @@ impl Active {
             }
             // SAFETY: the caller vouches for the completion.
             Finish::Receive(posted) => unsafe { posted.finish(shim, status) }.map_err(|code| (comm, code)),
+            // Its request is complete only once it has been advanced to its end.
+            Finish::Collective(comm, messages) => messages.outcome().map_err(|code| (comm, code)),
             Finish::Failed(comm, code) => Err((comm, code)),
         }
     }

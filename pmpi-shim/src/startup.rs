@@ -60,6 +60,9 @@ fn start() -> Result<(), c_int> {
     let nodes = world.count();
     if world.frames_any() {
         let shim = prepare(world, &settings, mark)?;
+        if let Some(peers) = shim.collective_peers(COMM_WORLD) {
+            peers.collectives.prepare(COMM_WORLD)?;
+        }
         state::activate(shim);
     }
     finish::expect(Job { settings, start: Instant::now(), ranks: size, nodes });

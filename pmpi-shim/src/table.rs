@@ -12,6 +12,7 @@
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
+use crate::collective::How::{Blocking, Nonblocking};
 use crate::collective::{equal, typed, varied};
 use crate::send::Mode::{Buffered, Ready, Standard, Synchronous};
 use crate::span::{Envelope, Span};
@@ -318,7 +319,7 @@ table! {
         ) => |shim, pass| complete::waitany(shim, count, requests, index, status, pass);
         MPI_Waitsome / PMPI_Waitsome (
             count: c_int, requests: *mut MPI_Request, outcount: *mut c_int, indices: *mut c_int, statuses: *mut MPI_Status
-        ) => |shim, pass| shim.traffic.during(&shim.engine, || complete::some(shim, open::MPI_Waitsome, (count, requests), (outcount, indices, statuses), pass));
+        ) => |shim, pass| shim.traffic.during(&shim.engine, || complete::some(shim, true, (count, requests), (outcount, indices, statuses), pass));
         MPI_Test / PMPI_Test (request: *mut MPI_Request, flag: *mut c_int, status: *mut MPI_Status)
             => |shim, pass| complete::test(shim, request, flag, status, pass);
         MPI_Testall / PMPI_Testall (
@@ -329,7 +330,7 @@ table! {
         ) => |shim, pass| complete::testany(shim, count, requests, (index, flag), status, pass);
         MPI_Testsome / PMPI_Testsome (
             count: c_int, requests: *mut MPI_Request, outcount: *mut c_int, indices: *mut c_int, statuses: *mut MPI_Status
-        ) => |shim, pass| complete::some(shim, open::MPI_Testsome, (count, requests), (outcount, indices, statuses), pass);
+        ) => |shim, pass| complete::some(shim, false, (count, requests), (outcount, indices, statuses), pass);
         MPI_Request_get_status / PMPI_Request_get_status (request: MPI_Request, flag: *mut c_int, status: *mut MPI_Status)
             => |shim, pass| complete::get_status(shim, request, flag, status, pass);
         MPI_Cancel / PMPI_Cancel (request: *mut MPI_Request) => |shim, pass| complete::cancel(shim, request, pass);
@@ -342,32 +343,60 @@ table! {
             => |shim, pass| collective::bcast(shim, Span::new(buf, count, datatype), root, comm, pass);
         MPI_Gather / PMPI_Gather (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
-            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, root, comm, pass);
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, root, Blocking(comm), pass);
+        MPI_Igather / PMPI_Igather (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, root, Nonblocking(comm, request), pass);
         #[cfg(mpi_large_count)]
         MPI_Gather_c / PMPI_Gather_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
-            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, root, comm, pass);
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, root, Blocking(comm), pass);
+        #[cfg(mpi_large_count)]
+        MPI_Igather_c / PMPI_Igather_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, root, Nonblocking(comm, request), pass);
         MPI_Gatherv / PMPI_Gatherv (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcounts: *const c_int, rdispls: *const c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
-            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), false, root, comm, pass);
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), false, root, Blocking(comm), pass);
+        MPI_Igatherv / PMPI_Igatherv (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const c_int, rdispls: *const c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), false, root, Nonblocking(comm, request), pass);
         #[cfg(mpi_large_count)]
         MPI_Gatherv_c / PMPI_Gatherv_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcounts: *const MPI_Count, rdispls: *const MPI_Aint, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
-            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), false, root, comm, pass);
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), false, root, Blocking(comm), pass);
+        #[cfg(mpi_large_count)]
+        MPI_Igatherv_c / PMPI_Igatherv_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const MPI_Count, rdispls: *const MPI_Aint, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::gather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), false, root, Nonblocking(comm, request), pass);
         MPI_Scatter / PMPI_Scatter (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
-            => |shim, pass| collective::scatter(shim, equal(sendbuf, sendcount, sendtype), Span::new(recvbuf, recvcount, recvtype), true, root, comm, pass);
+            => |shim, pass| collective::scatter(shim, equal(sendbuf, sendcount, sendtype), Span::new(recvbuf, recvcount, recvtype), true, root, Blocking(comm), pass);
+        MPI_Iscatter / PMPI_Iscatter (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::scatter(shim, equal(sendbuf, sendcount, sendtype), Span::new(recvbuf, recvcount, recvtype), true, root, Nonblocking(comm, request), pass);
         #[cfg(mpi_large_count)]
         MPI_Scatter_c / PMPI_Scatter_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
-            => |shim, pass| collective::scatter(shim, equal(sendbuf, sendcount, sendtype), Span::new(recvbuf, recvcount, recvtype), true, root, comm, pass);
+            => |shim, pass| collective::scatter(shim, equal(sendbuf, sendcount, sendtype), Span::new(recvbuf, recvcount, recvtype), true, root, Blocking(comm), pass);
+        #[cfg(mpi_large_count)]
+        MPI_Iscatter_c / PMPI_Iscatter_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::scatter(shim, equal(sendbuf, sendcount, sendtype), Span::new(recvbuf, recvcount, recvtype), true, root, Nonblocking(comm, request), pass);
         MPI_Scatterv / PMPI_Scatterv (sendbuf: *const c_void, sendcounts: *const c_int, sdispls: *const c_int, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
-            => |shim, pass| collective::scatter(shim, varied(sendbuf, sendcounts, sdispls, sendtype), Span::new(recvbuf, recvcount, recvtype), false, root, comm, pass);
+            => |shim, pass| collective::scatter(shim, varied(sendbuf, sendcounts, sdispls, sendtype), Span::new(recvbuf, recvcount, recvtype), false, root, Blocking(comm), pass);
+        MPI_Iscatterv / PMPI_Iscatterv (sendbuf: *const c_void, sendcounts: *const c_int, sdispls: *const c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::scatter(shim, varied(sendbuf, sendcounts, sdispls, sendtype), Span::new(recvbuf, recvcount, recvtype), false, root, Nonblocking(comm, request), pass);
         #[cfg(mpi_large_count)]
         MPI_Scatterv_c / PMPI_Scatterv_c (sendbuf: *const c_void, sendcounts: *const MPI_Count, sdispls: *const MPI_Aint, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
-            => |shim, pass| collective::scatter(shim, varied(sendbuf, sendcounts, sdispls, sendtype), Span::new(recvbuf, recvcount, recvtype), false, root, comm, pass);
+            => |shim, pass| collective::scatter(shim, varied(sendbuf, sendcounts, sdispls, sendtype), Span::new(recvbuf, recvcount, recvtype), false, root, Blocking(comm), pass);
+        #[cfg(mpi_large_count)]
+        MPI_Iscatterv_c / PMPI_Iscatterv_c (sendbuf: *const c_void, sendcounts: *const MPI_Count, sdispls: *const MPI_Aint, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::scatter(shim, varied(sendbuf, sendcounts, sdispls, sendtype), Span::new(recvbuf, recvcount, recvtype), false, root, Nonblocking(comm, request), pass);
         MPI_Allgather / PMPI_Allgather (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm)
             => |shim, pass| collective::allgather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), equal(recvbuf, recvcount, recvtype), comm, pass);
@@ -384,29 +413,54 @@ table! {
             => |shim, pass| collective::allgather(shim, Span::new(sendbuf.cast_mut(), sendcount, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype), comm, pass);
         MPI_Alltoall / PMPI_Alltoall (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm)
-            => |shim, pass| collective::alltoall(shim, sendbuf, equal(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, comm, pass);
+            => |shim, pass| collective::alltoall(shim, sendbuf, equal(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, Blocking(comm), pass);
+        MPI_Ialltoall / PMPI_Ialltoall (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::alltoall(shim, sendbuf, equal(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, Nonblocking(comm, request), pass);
         #[cfg(mpi_large_count)]
         MPI_Alltoall_c / PMPI_Alltoall_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, comm: MPI_Comm)
-            => |shim, pass| collective::alltoall(shim, sendbuf, equal(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, comm, pass);
+            => |shim, pass| collective::alltoall(shim, sendbuf, equal(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, Blocking(comm), pass);
+        #[cfg(mpi_large_count)]
+        MPI_Ialltoall_c / PMPI_Ialltoall_c (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::alltoall(shim, sendbuf, equal(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype), true, Nonblocking(comm, request), pass);
         MPI_Alltoallv / PMPI_Alltoallv (sendbuf: *const c_void, sendcounts: *const c_int, sdispls: *const c_int, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcounts: *const c_int, rdispls: *const c_int, recvtype: MPI_Datatype, comm: MPI_Comm)
             => |shim, pass| collective::alltoall(shim, sendbuf, varied(sendbuf, sendcounts, sdispls, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype),
-                false, comm, pass);
+                false, Blocking(comm), pass);
+        MPI_Ialltoallv / PMPI_Ialltoallv (sendbuf: *const c_void, sendcounts: *const c_int, sdispls: *const c_int, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const c_int, rdispls: *const c_int, recvtype: MPI_Datatype, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::alltoall(shim, sendbuf, varied(sendbuf, sendcounts, sdispls, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype),
+                false, Nonblocking(comm, request), pass);
         #[cfg(mpi_large_count)]
         MPI_Alltoallv_c / PMPI_Alltoallv_c (sendbuf: *const c_void, sendcounts: *const MPI_Count, sdispls: *const MPI_Aint, sendtype: MPI_Datatype,
             recvbuf: *mut c_void, recvcounts: *const MPI_Count, rdispls: *const MPI_Aint, recvtype: MPI_Datatype, comm: MPI_Comm)
             => |shim, pass| collective::alltoall(shim, sendbuf, varied(sendbuf, sendcounts, sdispls, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype),
-                false, comm, pass);
+                false, Blocking(comm), pass);
+        #[cfg(mpi_large_count)]
+        MPI_Ialltoallv_c / PMPI_Ialltoallv_c (sendbuf: *const c_void, sendcounts: *const MPI_Count, sdispls: *const MPI_Aint, sendtype: MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const MPI_Count, rdispls: *const MPI_Aint, recvtype: MPI_Datatype, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::alltoall(shim, sendbuf, varied(sendbuf, sendcounts, sdispls, sendtype), varied(recvbuf, recvcounts, rdispls, recvtype),
+                false, Nonblocking(comm, request), pass);
         MPI_Alltoallw / PMPI_Alltoallw (sendbuf: *const c_void, sendcounts: *const c_int, sdispls: *const c_int, sendtypes: *const MPI_Datatype,
             recvbuf: *mut c_void, recvcounts: *const c_int, rdispls: *const c_int, recvtypes: *const MPI_Datatype, comm: MPI_Comm)
             => |shim, pass| collective::alltoall(shim, sendbuf, typed(sendbuf, sendcounts, sdispls, sendtypes), typed(recvbuf, recvcounts, rdispls, recvtypes),
-                false, comm, pass);
+                false, Blocking(comm), pass);
+        MPI_Ialltoallw / PMPI_Ialltoallw (sendbuf: *const c_void, sendcounts: *const c_int, sdispls: *const c_int, sendtypes: *const MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const c_int, rdispls: *const c_int, recvtypes: *const MPI_Datatype, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::alltoall(shim, sendbuf, typed(sendbuf, sendcounts, sdispls, sendtypes), typed(recvbuf, recvcounts, rdispls, recvtypes),
+                false, Nonblocking(comm, request), pass);
         #[cfg(mpi_large_count)]
         MPI_Alltoallw_c / PMPI_Alltoallw_c (sendbuf: *const c_void, sendcounts: *const MPI_Count, sdispls: *const MPI_Aint, sendtypes: *const MPI_Datatype,
             recvbuf: *mut c_void, recvcounts: *const MPI_Count, rdispls: *const MPI_Aint, recvtypes: *const MPI_Datatype, comm: MPI_Comm)
             => |shim, pass| collective::alltoall(shim, sendbuf, typed(sendbuf, sendcounts, sdispls, sendtypes), typed(recvbuf, recvcounts, rdispls, recvtypes),
-                false, comm, pass);
+                false, Blocking(comm), pass);
+        #[cfg(mpi_large_count)]
+        MPI_Ialltoallw_c / PMPI_Ialltoallw_c (sendbuf: *const c_void, sendcounts: *const MPI_Count, sdispls: *const MPI_Aint, sendtypes: *const MPI_Datatype,
+            recvbuf: *mut c_void, recvcounts: *const MPI_Count, rdispls: *const MPI_Aint, recvtypes: *const MPI_Datatype, comm: MPI_Comm, request: *mut MPI_Request)
+            => |shim, pass| collective::alltoall(shim, sendbuf, typed(sendbuf, sendcounts, sdispls, sendtypes), typed(recvbuf, recvcounts, rdispls, recvtypes),
+                false, Nonblocking(comm, request), pass);
 
         MPI_Comm_set_info / PMPI_Comm_set_info (comm: MPI_Comm, info: MPI_Info)
             => |shim, pass| info::given(shim, comm, info, pass());

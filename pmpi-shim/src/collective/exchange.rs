@@ -1,13 +1,12 @@
 //! All-to-all, scatter and gather: messages between two ranks each, as by the send and receive calls.
 
-use super::{Blocks, Group};
+use super::under_way::UnderWay;
+use super::{Blocks, Collectives, Group, How};
 use crate::recv;
-use crate::requests::Active;
 use crate::send::{self, Mode};
 use crate::span::{Envelope, Layout, Span};
 use crate::state::Shim;
 use crate::sys::*;
-use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -25,26 +24,27 @@ pub(crate) unsafe fn alltoall(
     from: impl Blocks,
     to: impl Blocks,
     equal: bool,
-    comm: MPI_Comm,
+    how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(peers) = shim.collective_peers(comm) else { return pass() };
+    let Some(peers) = shim.collective_peers(how.comm()).filter(|peers| peers.collectives.allow(how)) else {
+        return pass();
+    };
     if buf == IN_PLACE || (equal && !shim.is_long(&to(0))) {
         return pass();
     }
-    shim.collectively(comm, &peers.collectives, |group| {
-        let mut messages = Messages::new(shim, group);
+    shim.exchange(&peers.collectives, how, |start| {
+        let group = start.group;
         // SAFETY: the program's own blocks. In each step one rank sends to another, which receives from it in the same step.
         unsafe {
-            messages.copy(&from(group.rank), &to(group.rank));
+            start.copy(&from(group.rank), &to(group.rank));
             for step in 1..group.size {
                 let source = (group.rank + group.size - step) % group.size;
-                messages.receive(&to(source), source);
+                start.receive(&to(source), source);
                 let dest = (group.rank + step) % group.size;
-                messages.send(&from(dest), dest);
+                start.send(&from(dest), dest);
             }
         }
-        messages.finish()
     })
 }
 
@@ -56,27 +56,29 @@ pub(crate) unsafe fn gather(
     blocks: impl Blocks,
     equal: bool,
     root: c_int,
-    comm: MPI_Comm,
+    how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let in_place = mine.ptr == IN_PLACE;
     // Only a root may have it in place.
     let equal = equal.then(|| if in_place { blocks(root) } else { mine });
-    let Some(peers) = shim.rooted_peers(comm, root, equal) else { return pass() };
-    shim.collectively(comm, &peers.collectives, |group| {
-        let mut messages = Messages::new(shim, group);
+    let Some(peers) = shim.rooted_peers(how.comm(), root, equal).filter(|peers| peers.collectives.allow(how))
+    else {
+        return pass();
+    };
+    shim.exchange(&peers.collectives, how, |start| {
+        let group = start.group;
         // SAFETY: the program's own blocks.
         unsafe {
             if group.rank == root {
                 if !in_place {
-                    messages.copy(&mine, &blocks(root));
+                    start.copy(&mine, &blocks(root));
                 }
-                group.others().for_each(|rank| messages.receive(&blocks(rank), rank));
+                group.others().for_each(|rank| start.receive(&blocks(rank), rank));
             } else {
-                messages.send(&mine, root);
+                start.send(&mine, root);
             }
         }
-        messages.finish()
     })
 }
 
@@ -87,41 +89,44 @@ pub(crate) unsafe fn scatter(
     mine: Span,
     equal: bool,
     root: c_int,
-    comm: MPI_Comm,
+    how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let in_place = mine.ptr == IN_PLACE;
     let equal = equal.then(|| if in_place { blocks(root) } else { mine });
-    let Some(peers) = shim.rooted_peers(comm, root, equal) else { return pass() };
-    shim.collectively(comm, &peers.collectives, |group| {
-        let mut messages = Messages::new(shim, group);
+    let Some(peers) = shim.rooted_peers(how.comm(), root, equal).filter(|peers| peers.collectives.allow(how))
+    else {
+        return pass();
+    };
+    shim.exchange(&peers.collectives, how, |start| {
+        let group = start.group;
         // SAFETY: the program's own blocks.
         unsafe {
             if group.rank == root {
-                group.others().for_each(|rank| messages.send(&blocks(rank), rank));
+                group.others().for_each(|rank| start.send(&blocks(rank), rank));
                 if !in_place {
-                    messages.copy(&blocks(root), &mine);
+                    start.copy(&blocks(root), &mine);
                 }
             } else {
-                messages.receive(&mine, root);
+                start.receive(&mine, root);
             }
         }
-        messages.finish()
     })
 }
 
-/// The messages of a collective. The first error counts; the others are waited for all the same.
-struct Messages<'a> {
+/// A collective that is being started.
+struct Start<'a> {
     shim: &'a Shim,
     group: &'a Group,
-    sends: VecDeque<Active>,
-    receives: VecDeque<Active>,
-    outcome: Result<(), c_int>,
+    messages: UnderWay,
+    /// As many may be under way at a time in each direction, where the call may wait.
+    at_most: Option<usize>,
 }
 
-impl<'a> Messages<'a> {
-    fn new(shim: &'a Shim, group: &'a Group) -> Self {
-        Self { shim, group, sends: VecDeque::new(), receives: VecDeque::new(), outcome: Ok(()) }
+impl<'a> Start<'a> {
+    fn new(shim: &'a Shim, group: &'a Group, how: How) -> Self {
+        let at_most = matches!(how, How::Blocking(_)).then_some(UNDER_WAY);
+        Self { shim, group, messages: UnderWay::new(), at_most }
     }
 
     /// # Safety
@@ -130,13 +135,12 @@ impl<'a> Messages<'a> {
         let message = Envelope::new(*span, dest, TAG, self.group.own);
         if span.bytes() != Some(0) {
             // SAFETY: the caller vouches for the span.
-            let started = unsafe { send::start(self.shim, Mode::Standard, &message, false) };
-            match started {
-                Ok(active) => self.sends.push_back(active),
-                Err(error) => self.outcome = self.outcome.and(Err(error.code())),
+            match unsafe { send::start(self.shim, Mode::Standard, &message, false) } {
+                Ok(active) => self.messages.sends(active),
+                Err(error) => self.messages.note(Err(error.code())),
             }
         }
-        self.wait(UNDER_WAY);
+        self.pause();
     }
 
     /// # Safety
@@ -145,13 +149,12 @@ impl<'a> Messages<'a> {
         let message = Envelope::new(*span, source, TAG, self.group.own);
         if span.bytes() != Some(0) {
             // SAFETY: the caller vouches for the span.
-            let started = unsafe { recv::start_any(self.shim, &message, false) };
-            match started {
-                Ok(active) => self.receives.push_back(active),
-                Err(error) => self.outcome = self.outcome.and(Err(error.code())),
+            match unsafe { recv::start_any(self.shim, &message, false) } {
+                Ok(active) => self.messages.receives(active),
+                Err(error) => self.messages.note(Err(error.code())),
             }
         }
-        self.wait(UNDER_WAY);
+        self.pause();
     }
 
     /// What a rank sends to itself.
@@ -166,25 +169,36 @@ impl<'a> Messages<'a> {
             unsafe { ptr::copy(from.ptr.cast::<u8>(), to.ptr.cast::<u8>(), bytes.unwrap_or(0)) };
         } else {
             // SAFETY: the caller vouches for the spans.
-            let copied = unsafe { self.shim.copy(from, to) };
-            self.outcome = self.outcome.and(copied);
+            self.messages.note(unsafe { self.shim.copy(from, to) });
         }
     }
 
-    /// Waits until no more than so many are under way in each direction, the earliest first.
-    fn wait(&mut self, at_most: usize) {
-        while self.receives.len() > at_most || self.sends.len() > at_most {
-            let list = if self.receives.len() > at_most { &mut self.receives } else { &mut self.sends };
-            if let Some(active) = list.pop_front() {
-                // SAFETY: no status is wanted.
-                let code = unsafe { recv::wait(self.shim, active, STATUS_IGNORE) };
-                self.outcome = self.outcome.and(ok(code));
+    fn pause(&mut self) {
+        if let Some(at_most) = self.at_most {
+            self.messages.wait(self.shim, at_most);
+        }
+    }
+}
+
+impl Shim {
+    /// Makes a collective of messages between two ranks each.
+    fn exchange(&self, collectives: &Collectives, how: How, start: impl FnOnce(&mut Start<'_>)) -> c_int {
+        self.collectively(how.comm(), collectives, |group| {
+            let mut started = Start::new(self, group, how);
+            start(&mut started);
+            let mut messages = started.messages;
+            match how {
+                How::Blocking(_) => {
+                    messages.wait(self, 0);
+                    messages.outcome()
+                }
+                How::Nonblocking(comm, request) => {
+                    let active = messages.into_request(comm)?;
+                    // SAFETY: the place the program gave.
+                    unsafe { *request = self.requests.hand_out(active) };
+                    Ok(())
+                }
             }
-        }
-    }
-
-    fn finish(mut self) -> Result<(), c_int> {
-        self.wait(0);
-        self.outcome
+        })
     }
 }

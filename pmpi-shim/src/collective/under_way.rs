@@ -1,0 +1,99 @@
+//! The messages of a collective that are under way, and the request that a nonblocking one has.
+
+use crate::deliver;
+use crate::recv;
+use crate::requests::{Active, Finish};
+use crate::state::Shim;
+use crate::sys::*;
+use crate::table::open;
+use std::collections::VecDeque;
+use std::ffi::c_int;
+
+/// Messages under way. The first error counts; the others are waited for all the same.
+pub(crate) struct UnderWay {
+    sends: VecDeque<Active>,
+    receives: VecDeque<Active>,
+    outcome: Result<(), c_int>,
+}
+
+impl UnderWay {
+    pub(super) fn new() -> Self {
+        Self { sends: VecDeque::new(), receives: VecDeque::new(), outcome: Ok(()) }
+    }
+
+    pub(super) fn sends(&mut self, active: Active) {
+        self.sends.push_back(active);
+    }
+
+    pub(super) fn receives(&mut self, active: Active) {
+        self.receives.push_back(active);
+    }
+
+    pub(super) fn note(&mut self, outcome: Result<(), c_int>) {
+        self.outcome = self.outcome.and(outcome);
+    }
+
+    /// What has become of them so far.
+    pub(crate) fn outcome(&self) -> Result<(), c_int> {
+        self.outcome
+    }
+
+    /// Waits until no more than so many are under way in each direction, the earliest first.
+    pub(super) fn wait(&mut self, shim: &Shim, at_most: usize) {
+        while self.receives.len() > at_most || self.sends.len() > at_most {
+            let list = if self.receives.len() > at_most { &mut self.receives } else { &mut self.sends };
+            if let Some(active) = list.pop_front() {
+                // SAFETY: no status is wanted.
+                self.note(ok(unsafe { recv::wait(shim, active, STATUS_IGNORE) }));
+            }
+        }
+    }
+
+    /// Finishes those that have completed; says whether these were the last.
+    fn test(&mut self, shim: &Shim) -> bool {
+        let mut outcome = self.outcome;
+        for list in [&mut self.receives, &mut self.sends] {
+            list.retain_mut(|active| {
+                let (mut flag, mut status) = (0, empty_status());
+                // SAFETY: a request of ours and places for the answers; it has completed when `finish` is called.
+                let result = unsafe {
+                    let code = open::MPI_Test(&raw mut active.inner, &raw mut flag, &raw mut status);
+                    match ok(code) {
+                        Ok(()) if flag == 0 => return true,
+                        Ok(()) => active.finish(shim, &mut status).map_err(|(_, code)| code),
+                        Err(code) => Err(code),
+                    }
+                };
+                outcome = outcome.and(result);
+                false
+            });
+        }
+        self.outcome = outcome;
+        self.sends.is_empty() && self.receives.is_empty()
+    }
+
+    /// A request for them, complete when they are.
+    pub(super) fn into_request(self, comm: MPI_Comm) -> Result<Active, c_int> {
+        Ok(Active::new(deliver::pending()?, Finish::Collective(comm, self)))
+    }
+}
+
+impl Active {
+    /// Moves a collective on, to its end if asked to; says whether it is there. Then its request is complete, too.
+    pub(crate) fn advance(&mut self, shim: &Shim, to_the_end: bool) -> bool {
+        let Finish::Collective(comm, messages) = &mut self.finish else { return true };
+        if to_the_end {
+            messages.wait(shim, 0);
+        } else if !messages.test(shim) {
+            return false;
+        }
+        let outcome = messages.outcome();
+        // SAFETY: the request of `into_request`, completed once: from here on it is no collective any more.
+        let completed = ok(unsafe { PMPI_Grequest_complete(self.inner) });
+        self.finish = match outcome.and(completed) {
+            Ok(()) => Finish::Nothing,
+            Err(code) => Finish::Failed(*comm, code),
+        };
+        true
+    }
+}
