@@ -15,7 +15,7 @@ use support::compare::assert_same;
 use support::{Plan, Rig, Written, skip};
 
 /// Scenarios in which it matters who is where, and how many.
-const WITH_MANY: [&str; 7] = [
+const WITH_MANY: [&str; 8] = [
     "race",
     "two_peers_by_wildcard",
     "communicators",
@@ -23,6 +23,7 @@ const WITH_MANY: [&str; 7] = [
     "freed_communicators",
     "among_collectives",
     "matched_messages_kept",
+    "collectives",
 ];
 
 /// The same job without the shim, and under it with messages inside a node compressed. Both must write the same.

@@ -47,6 +47,11 @@ void two_communicators(void);
 void freed_communicators(void);
 void info_strategies(void);
 
+/* collectives.c: collectives that move data */
+void collectives(void);
+void collectives_of_many(void);
+void collectives_at_a_time(void);
+
 /* race.c: several senders to one receiver */
 void race(void);
 

@@ -1,0 +1,244 @@
+/* Collectives that move data: every call, blocking and nonblocking, with blocks on both sides of the floor, of several
+ * layouts, in place where that is allowed, on communicators of all kinds, and several at a time. */
+#include "scenarios.h"
+
+#include <string.h>
+
+enum { TAG = 110, MOST = 64 };
+
+enum call { BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, CALLS };
+static const char *const names[CALLS] = {"Bcast",     "Gather",     "Gatherv",  "Scatter",   "Scatterv",
+                                         "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"};
+
+/* Elements of `size` bytes, each `step` bytes behind the one before. */
+typedef struct {
+  const char *name;
+  MPI_Datatype type;
+  int size, step;
+} element;
+
+/* Blocks of up to `length` elements for each rank of `comm`. Of the v-forms every block has another length, and some none. */
+typedef struct {
+  MPI_Comm comm;
+  int me, count, root, length, in_place;
+  element of;
+  int mine, counts[MOST], places[MOST], side_by_side[MOST], sent[MOST], received[MOST], sent_at[MOST], received_at[MOST];
+  MPI_Datatype types[MOST];
+} setting;
+
+static setting setting_of(MPI_Comm comm, element of, int length, int root, int in_place)
+{
+  setting s = {.comm = comm, .root = root, .length = length, .in_place = in_place, .of = of};
+  MPI_Comm_rank(comm, &s.me);
+  MPI_Comm_size(comm, &s.count);
+  if (s.count > MOST)
+    give_up("more ranks than expected");
+  for (int i = 0; i < s.count; i++) {
+    s.counts[i] = length * (i + 1) / (s.count + 1);
+    s.places[i] = (s.count - 1 - i) * length;
+    s.side_by_side[i] = i * length;
+    s.sent[i] = (s.me + 2 * i) % 3 ? length * ((s.me + i) % s.count + 1) / s.count : 0;
+    s.received[i] = (i + 2 * s.me) % 3 ? length * ((i + s.me) % s.count + 1) / s.count : 0;
+    /* In place two ranks exchange blocks of one length. */
+    if (in_place)
+      s.received[i] = (s.me + i) % 3 ? length * ((s.me + i) % s.count + 1) / s.count : 0;
+    s.sent_at[i] = s.received_at[i] = i * length * of.step;
+    s.types[i] = of.type;
+  }
+  s.mine = s.counts[s.me];
+  return s;
+}
+
+static int in_place_allowed(enum call call)
+{
+  return call != BCAST;
+}
+
+/* Makes the call. What has no significance is nonsense. */
+static int make(enum call call, setting *s, void *out, void *in, MPI_Request *request)
+{
+  int here = s->me == s->root, n = s->length;
+  MPI_Datatype type = s->of.type;
+  MPI_Comm comm = s->comm;
+  int *displs = s->side_by_side;
+  void *own = s->in_place && (here || call >= ALLGATHER) ? MPI_IN_PLACE : out;
+  switch (call) {
+  case BCAST:
+    if (here && in != out)
+      memcpy(in, out, (size_t)n * (size_t)s->of.step);
+    return request ? MPI_Ibcast(in, n, type, s->root, comm, request) : MPI_Bcast(in, n, type, s->root, comm);
+  case GATHER:
+    return request ? MPI_Igather(own, n, type, here ? in : NULL, here ? n : -3, here ? type : MPI_DATATYPE_NULL, s->root,
+                                 comm, request)
+                   : MPI_Gather(own, n, type, here ? in : NULL, here ? n : -3, here ? type : MPI_DATATYPE_NULL, s->root,
+                                comm);
+  case GATHERV:
+    return request ? MPI_Igatherv(own, s->mine, type, in, here ? s->counts : NULL, here ? s->places : NULL, type, s->root,
+                                  comm, request)
+                   : MPI_Gatherv(own, s->mine, type, in, here ? s->counts : NULL, here ? s->places : NULL, type, s->root,
+                                 comm);
+  case SCATTER: {
+    void *to = s->in_place && here ? MPI_IN_PLACE : in;
+    return request ? MPI_Iscatter(here ? out : NULL, here ? n : -3, here ? type : MPI_DATATYPE_NULL, to, n, type, s->root,
+                                  comm, request)
+                   : MPI_Scatter(here ? out : NULL, here ? n : -3, here ? type : MPI_DATATYPE_NULL, to, n, type, s->root,
+                                 comm);
+  }
+  case SCATTERV: {
+    void *to = s->in_place && here ? MPI_IN_PLACE : in;
+    return request ? MPI_Iscatterv(out, here ? s->counts : NULL, here ? s->places : NULL, type, to, s->mine, type, s->root,
+                                   comm, request)
+                   : MPI_Scatterv(out, here ? s->counts : NULL, here ? s->places : NULL, type, to, s->mine, type, s->root,
+                                  comm);
+  }
+  case ALLGATHER:
+    return request ? MPI_Iallgather(own, n, type, in, n, type, comm, request)
+                   : MPI_Allgather(own, n, type, in, n, type, comm);
+  case ALLGATHERV:
+    return request ? MPI_Iallgatherv(own, s->mine, type, in, s->counts, s->places, type, comm, request)
+                   : MPI_Allgatherv(own, s->mine, type, in, s->counts, s->places, type, comm);
+  case ALLTOALL:
+    return request ? MPI_Ialltoall(own, n, type, in, n, type, comm, request)
+                   : MPI_Alltoall(own, n, type, in, n, type, comm);
+  case ALLTOALLV:
+    if (s->in_place)
+      return request ? MPI_Ialltoallv(MPI_IN_PLACE, NULL, NULL, type, in, s->received, displs, type, comm, request)
+                     : MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, type, in, s->received, displs, type, comm);
+    return request ? MPI_Ialltoallv(out, s->sent, displs, type, in, s->received, displs, type, comm, request)
+                   : MPI_Alltoallv(out, s->sent, displs, type, in, s->received, displs, type, comm);
+  default:
+    if (s->in_place)
+      return request ? MPI_Ialltoallw(MPI_IN_PLACE, NULL, NULL, NULL, in, s->received, s->received_at, s->types, comm, request)
+                     : MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, in, s->received, s->received_at, s->types, comm);
+    return request ? MPI_Ialltoallw(out, s->sent, s->sent_at, s->types, in, s->received, s->received_at, s->types, comm,
+                                    request)
+                   : MPI_Alltoallw(out, s->sent, s->sent_at, s->types, in, s->received, s->received_at, s->types, comm);
+  }
+}
+
+/* Both buffers of a setting. In place, what is sent lies where the result goes. */
+static void buffers(setting *s, int seed, memory *out, memory *in)
+{
+  size_t room = (size_t)s->length * (size_t)s->of.step * (size_t)s->count;
+  enum content content = seed % 3 == 2 ? RANDOM : SMOOTH;
+  *out = memory_new(room);
+  *in = memory_new(room);
+  fill(out->data, room, content, (uint64_t)(seed * 100 + s->me));
+  if (s->in_place)
+    fill(in->data, room, content, (uint64_t)(seed * 100 + s->me + 50));
+}
+
+static void one(const char *where, enum call call, setting *s, int seed, int nonblocking)
+{
+  memory out, in;
+  MPI_Request request;
+  MPI_Status status;
+  buffers(s, seed, &out, &in);
+  begin("%s: %s%s %d %s root %d%s", where, nonblocking ? "I" : "", names[call], s->length, s->of.name, s->root,
+        s->in_place ? " in place" : "");
+  note_code(make(call, s, out.data, in.data, nonblocking ? &request : NULL));
+  if (nonblocking)
+    note_code(complete_quietly(seed % COMPLETIONS, &request, &status));
+  note(" out=%016lx in=%016lx", (unsigned long)digest(&out), (unsigned long)digest(&in));
+  end();
+  memory_free(&out);
+  memory_free(&in);
+}
+
+static void all_of(const char *where, MPI_Comm comm, element of, int lengths_from, int lengths_to)
+{
+  static const int lengths[] = {0, 3, 127, 128, 1029, 40000};
+  int count, seed = 0;
+  MPI_Comm_size(comm, &count);
+  for (int l = lengths_from; l < lengths_to; l++)
+    for (int in_place = 0; in_place < 2; in_place++)
+      for (int call = 0; call < CALLS; call++)
+        for (int nonblocking = 0; nonblocking < 2; nonblocking++, seed++) {
+          if (in_place && !in_place_allowed((enum call)call))
+            continue;
+          setting s = setting_of(comm, of, lengths[l], seed % count, in_place);
+          one(where, (enum call)call, &s, seed, nonblocking);
+        }
+}
+
+void collectives(void)
+{
+  element elements[] = {{"doubles", MPI_DOUBLE, 8, 8}, {"bytes", MPI_BYTE, 1, 1}, {"spread doubles", 0, 8, 24}};
+  MPI_Type_create_resized(MPI_DOUBLE, 0, 24, &elements[2].type);
+  MPI_Type_commit(&elements[2].type);
+  for (int e = 0; e < 3; e++)
+    all_of("world", MPI_COMM_WORLD, elements[e], 0, 6);
+  MPI_Type_free(&elements[2].type);
+}
+
+void collectives_of_many(void)
+{
+  element doubles = {"doubles", MPI_DOUBLE, 8, 8};
+  MPI_Comm comm;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
+  all_of("reversed", comm, doubles, 4, 5);
+  MPI_Comm_free(&comm);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm);
+  all_of("every other", comm, doubles, 4, 5);
+  /* Between two groups: left to the MPI. */
+  if (size > 1) {
+    MPI_Comm inter;
+    int there, data[2000], gathered[2000 * MOST];
+    MPI_Intercomm_create(comm, 0, MPI_COMM_WORLD, rank % 2 ? 0 : 1, 5, &inter);
+    MPI_Comm_remote_size(inter, &there);
+    for (int i = 0; i < 2000; i++)
+      data[i] = rank * 1000 + i;
+    begin("inter");
+    note_code(MPI_Bcast(data, 2000, MPI_INT, rank % 2 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter));
+    note_code(MPI_Allgather(data, 2000, MPI_INT, gathered, 2000, MPI_INT, inter));
+    note(" data=%016lx", (unsigned long)digest_bytes(gathered, sizeof(int) * 2000 * (size_t)there));
+    end();
+    MPI_Comm_free(&inter);
+  }
+  MPI_Comm_free(&comm);
+}
+
+/* Several under way with messages among them, completed in another order than begun. */
+void collectives_at_a_time(void)
+{
+  element doubles = {"doubles", MPI_DOUBLE, 8, 8};
+  enum { COUNT = 5 };
+  static const enum call calls[COUNT] = {ALLTOALL, ALLGATHER, GATHER, SCATTER, ALLTOALLV};
+  for (int round = 0; round < 12; round++) {
+    setting settings[COUNT];
+    memory out[COUNT], in[COUNT], sent = memory_new(24000), received = memory_new(24000);
+    MPI_Request requests[COUNT + 2];
+    MPI_Status statuses[COUNT + 2];
+    int next_rank = (rank + 1) % size, before = (rank + size - 1) % size;
+    begin("round %d", round);
+    for (int c = 0; c < COUNT; c++) {
+      settings[c] = setting_of(MPI_COMM_WORLD, doubles, 500 * (c + 1), (round + c) % size, 0);
+      buffers(&settings[c], round + c, &out[c], &in[c]);
+      note_code(make(calls[c], &settings[c], out[c].data, in[c].data, &requests[c]));
+    }
+    fill(sent.data, sent.room, SMOOTH, (uint64_t)(round * 10 + rank));
+    MPI_Irecv(received.data, 3000, MPI_DOUBLE, before, TAG, MPI_COMM_WORLD, &requests[COUNT]);
+    MPI_Isend(sent.data, 3000, MPI_DOUBLE, next_rank, TAG, MPI_COMM_WORLD, &requests[COUNT + 1]);
+    if (round % 3 == 0)
+      note_code(MPI_Waitall(COUNT + 2, requests, statuses));
+    else if (round % 3 == 1)
+      for (int i = 0; i < COUNT + 2; i++) {
+        int index;
+        note_code(MPI_Waitany(COUNT + 2, requests, &index, &statuses[0]));
+      }
+    else
+      for (int i = COUNT + 1; i >= 0; i--)
+        note_code(MPI_Wait(&requests[i], &statuses[i]));
+    for (int i = 0; i < COUNT + 2; i++)
+      note_request("", requests[i]);
+    for (int c = 0; c < COUNT; c++) {
+      note(" %016lx", (unsigned long)digest(&in[c]));
+      memory_free(&out[c]);
+      memory_free(&in[c]);
+    }
+    note(" %016lx", (unsigned long)digest(&received));
+    end();
+    memory_free(&sent);
+    memory_free(&received);
+  }
+}
