@@ -30,6 +30,10 @@ fn main() {
     for path in &mpi.include_paths {
         bindings = bindings.clang_arg(format!("-I{}", path.display()));
     }
+    let passed = passed();
+    for (_, name) in &passed {
+        bindings = bindings.allowlist_function(format!("PMPI_{name}(_c)?"));
+    }
     let bindings = bindings.generate().expect("mpi.h can be read").to_string();
     // What the MPI has is read off its own header.
     if bindings.contains("fn PMPI_Send_c(") {
@@ -39,7 +43,9 @@ fn main() {
         println!("cargo:rustc-cfg=open_mpi");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("OUT_DIR is set by cargo"));
-    std::fs::write(out.join("mpi.rs"), bindings).expect("OUT_DIR is writable");
+    std::fs::write(out.join("mpi.rs"), &bindings).expect("OUT_DIR is writable");
+
+    std::fs::write(out.join("passed.rs"), rows(&passed, &bindings)).expect("OUT_DIR is writable");
 
     // Python loads its MPI with RTLD_LOCAL; only a dependency of our own makes RTLD_NEXT find it there.
     println!("cargo:rustc-cdylib-link-arg=-Wl,--no-as-needed");
@@ -49,6 +55,32 @@ fn main() {
     for lib in &mpi.libs {
         println!("cargo:rustc-cdylib-link-arg=-l{lib}");
     }
+}
+
+/// The calls of `src/passed.txt`: the sort and the name of each.
+fn passed() -> Vec<(&'static str, &'static str)> {
+    println!("cargo:rerun-if-changed=src/passed.txt");
+    let lines = include_str!("src/passed.txt").lines().filter(|line| !line.starts_with('#'));
+    lines
+        .filter_map(|line| line.split_once(':'))
+        .flat_map(|(sort, names)| names.split_whitespace().map(move |name| (sort, name)))
+        .collect()
+}
+
+/// Rows for the macro in `src/passed.rs`, with the prototypes of `mpi.h`.
+fn rows(passed: &[(&str, &str)], bindings: &str) -> String {
+    let mut sorts: Vec<&str> = passed.iter().map(|(sort, _)| *sort).collect();
+    sorts.dedup();
+    let mut text = format!("passed! {{ {sorts:?}\n");
+    for (sort, name) in passed {
+        let at = sorts.iter().position(|other| other == sort).expect("it is one of them");
+        for name in [(*name).to_owned(), format!("{name}_c")] {
+            let Some((_, rest)) = bindings.split_once(&format!("pub fn PMPI_{name}(")) else { continue };
+            let Some((arguments, _)) = rest.split_once(") -> ::std::os::raw::c_int;") else { continue };
+            text += &format!("{at} MPI_{name} PMPI_{name} ({});\n", arguments.trim().trim_end_matches(','));
+        }
+    }
+    text + "}\n"
 }
 
 /// What the shim calls, and (for the check of their signatures) what it wraps.

@@ -31,8 +31,20 @@ pub struct JobReport {
     pub windows: Vec<Window>,
     /// What the adaptive strategy reckons that it has gained.
     pub gain: Gain,
+    /// Calls that were not considered, by sort.
+    #[serde(default)]
+    pub passed: Vec<Passed>,
     /// What was saved, in one line.
     pub verdict: String,
+}
+
+/// Calls that the layer over the engine does not compress, but counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passed {
+    /// What they are, in the plural.
+    pub calls: String,
+    /// How many there were, over all ranks.
+    pub count: u64,
 }
 
 /// What ran where.
@@ -190,6 +202,8 @@ pub struct About {
     pub nodes: u64,
     /// From the beginning of MPI to its end.
     pub time: Duration,
+    /// Calls that the layer does not compress.
+    pub passed: Vec<Passed>,
 }
 
 impl JobReport {
@@ -233,8 +247,17 @@ impl JobReport {
             destinations: destinations.into_iter().filter(|to| to.total.messages > 0).collect(),
             windows: windows.collect(),
             gain,
+            passed: about.passed.iter().filter(|passed| passed.count > 0).cloned().collect(),
             verdict: verdict(&total, &gain, settings),
         }
+    }
+
+    /// The calls that were not considered, as one line; `None` if there were none.
+    #[must_use]
+    pub fn passed_line(&self) -> Option<String> {
+        let of = |passed: &Passed| format!("{} {}", passed.count, passed.calls);
+        let all: Vec<_> = self.passed.iter().map(of).collect();
+        (!all.is_empty()).then(|| all.join(", "))
     }
 
     /// Reads a report.

@@ -194,7 +194,11 @@ fn counters_and_report() {
 
     let mut sum = report::Share::of(&engine);
     sum.as_words_mut().iter_mut().for_each(|word| *word = word.wrapping_mul(3));
-    let about = report::About { program: "p".into(), ranks: 4, nodes: 2, time: Duration::from_secs(5) };
+    let passed = [("reductions", 7), ("files", 0)]
+        .map(|(calls, count)| report::Passed { calls: calls.into(), count })
+        .to_vec();
+    let about =
+        report::About { program: "p".into(), ranks: 4, nodes: 2, time: Duration::from_secs(5), passed };
     let report = report::JobReport::new(&about, &Settings::default(), &sum, &engine);
     assert_eq!((report.total.messages, report.total.raw_bytes), (6, 144_000));
     assert_eq!(report.destinations[0].sizes.iter().map(|size| size.counts.messages).sum::<u64>(), 6);
@@ -209,6 +213,7 @@ fn counters_and_report() {
     assert!(summary.ends_with(" % of bytes\n"), "{summary}");
     let full = report.text(Report::Full);
     assert!(full.contains("diffpack-balanced") && full.contains("p: 4 ranks on 2 nodes, 5.000 s"), "{full}");
+    assert!(full.contains("not considered: 7 reductions\n"), "{full}");
     assert!(full.lines().all(|line| line.starts_with("mpress: ")), "{full}");
 
     let json = report.to_json().unwrap();

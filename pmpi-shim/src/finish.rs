@@ -1,8 +1,8 @@
 //! The end: the report in `MPI_Finalize`, and the record of decisions.
 
-use crate::state;
 use crate::sys::*;
-use mpress::report::{About, JobReport, Share};
+use crate::{passed, state};
+use mpress::report::{About, JobReport, Passed, Share};
 use mpress::{Engine, Record, Report, Settings, Strategy};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -82,14 +82,18 @@ fn report(job: &Job, engine: &Engine) {
         return;
     }
     let mut sum = Share::of(engine);
+    let (sorts, mut calls): (Vec<_>, Vec<_>) = passed::counts().into_iter().unzip();
+    sum_over_ranks(&mut calls);
     if !sum_over_ranks(sum.as_words_mut()) {
         return;
     }
+    let passed = sorts.into_iter().zip(calls);
     let about = About {
         program: program(),
         ranks: u64::try_from(job.ranks).unwrap_or(0),
         nodes: job.nodes as u64,
         time: job.start.elapsed(),
+        passed: passed.map(|(sort, count)| Passed { calls: sort.to_owned(), count }).collect(),
     };
     let report = JobReport::new(&about, settings, &sum, engine);
     let Some(file) = &settings.report_file else {

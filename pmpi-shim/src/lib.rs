@@ -19,6 +19,7 @@ mod info;
 mod matched;
 mod network;
 mod orphans;
+mod passed;
 mod peers;
 mod persistent;
 mod posted;

@@ -8,7 +8,7 @@ use mpress::SameNode;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// The processes of `MPI_COMM_WORLD` and the nodes they run on. Every rank has the same table.
 pub(crate) struct World {
@@ -93,34 +93,47 @@ impl Shim {
         if comm == COMM_NULL {
             return None;
         }
-        let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
-        // SAFETY: our key, the caller's communicator, places for the answers.
-        let code =
-            unsafe { PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut value).cast(), &raw mut found) };
-        if code != SUCCESS {
-            return None;
-        }
-        let peers = if found != 0 {
-            let kept = value.cast::<Peers>().cast_const();
-            // SAFETY: only the branch below stores under our key, a leaked `Arc`; the attribute owns one count until
-            // `forget` gives it back, and the communicator is alive while the caller uses it.
-            unsafe {
-                Arc::increment_strong_count(kept);
-                Arc::from_raw(kept)
-            }
-        } else {
-            #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
-            let peers = Arc::new(self.find_peers(comm)?);
-            let kept = Arc::into_raw(Arc::clone(&peers));
-            // SAFETY: as above.
-            let code = unsafe { PMPI_Comm_set_attr(comm, self.world.keyval, kept.cast_mut().cast()) };
-            if code != SUCCESS {
-                // SAFETY: the attribute did not take the count over.
-                unsafe { Arc::decrement_strong_count(kept) };
-            }
-            peers
+        let peers = match self.kept_peers(comm).ok()? {
+            Some(peers) => peers,
+            None => self.make_peers(comm)?,
         };
         peers.any.then_some(peers)
+    }
+
+    /// The peers that are known already.
+    fn kept_peers(&self, comm: MPI_Comm) -> Result<Option<Arc<Peers>>, c_int> {
+        let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
+        // SAFETY: our key, the caller's communicator, places for the answers.
+        unsafe {
+            ok(PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut value).cast(), &raw mut found))?;
+            if found == 0 {
+                return Ok(None);
+            }
+            let kept = value.cast::<Peers>().cast_const();
+            // Only `make_peers` stores under our key, a leaked `Arc`; the attribute owns one count until `forget` gives it
+            // back, and the communicator is alive while the caller uses it.
+            Arc::increment_strong_count(kept);
+            Ok(Some(Arc::from_raw(kept)))
+        }
+    }
+
+    /// Finds out about the peers, and keeps them. One thread at a time: what another one keeps must not be replaced.
+    fn make_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
+        let _turn = self.peers_turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(peers) = self.kept_peers(comm).ok()? {
+            return Some(peers);
+        }
+        #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
+        let peers = Arc::new(self.find_peers(comm)?);
+        let kept = Arc::into_raw(Arc::clone(&peers));
+        // SAFETY: our key, the caller's communicator.
+        let code = unsafe { PMPI_Comm_set_attr(comm, self.world.keyval, kept.cast_mut().cast()) };
+        if code != SUCCESS {
+            // SAFETY: the attribute did not take the count over.
+            unsafe { Arc::decrement_strong_count(kept) };
+            return None;
+        }
+        Some(peers)
     }
 
     /// The same for a collective, in which all ranks come to the same answer. With two groups it is the MPI's.

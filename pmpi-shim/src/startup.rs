@@ -249,6 +249,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark) -> Result<Shim, c_int>
         kinds: Kinds::new(),
         own_comm: own,
         own_turn: Mutex::new(()),
+        peers_turn: Mutex::new(()),
         gibibyte,
         requests: crate::requests::Requests::default(),
         stash: crate::stash::Stash::default(),

@@ -26,6 +26,8 @@ pub(crate) struct Shim {
     pub(crate) own_comm: MPI_Comm,
     /// Held while a message to ourselves is under way, so that two threads do not take each other's.
     pub(crate) own_turn: Mutex<()>,
+    /// Held while the peers of a communicator are found out.
+    pub(crate) peers_turn: Mutex<()>,
     /// 2^30 bytes as one datatype: counts are `int`, messages may be longer.
     pub(crate) gibibyte: MPI_Datatype,
     pub(crate) requests: Requests,

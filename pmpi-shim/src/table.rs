@@ -23,17 +23,22 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The address of a function of the MPI, looked up at the first call.
-struct Symbol {
+pub(crate) struct Symbol {
     name: &'static std::ffi::CStr,
     address: AtomicPtr<c_void>,
 }
 
 impl Symbol {
-    const fn new(name: &'static std::ffi::CStr) -> Self {
+    /// The function of this name, which must end in a zero byte.
+    pub(crate) const fn of(name: &'static str) -> Self {
+        let name = match std::ffi::CStr::from_bytes_with_nul(name.as_bytes()) {
+            Ok(name) => name,
+            Err(_) => c"",
+        };
         Self { name, address: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    fn get(&self) -> *mut c_void {
+    pub(crate) fn get(&self) -> *mut c_void {
         let known = self.address.load(Ordering::Relaxed);
         if !known.is_null() {
             return known;
@@ -104,12 +109,7 @@ macro_rules! table {
                 const _: unsafe extern "C" fn($($ty),*) -> c_int = crate::sys::$pname;
                 // An error handler in C++ may throw.
                 type Function = unsafe extern "C-unwind" fn($($ty),*) -> c_int;
-                const NAME: &std::ffi::CStr =
-                    match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($pname), "\0").as_bytes()) {
-                        Ok(name) => name,
-                        Err(_) => c"",
-                    };
-                static SYMBOL: Symbol = Symbol::new(NAME);
+                static SYMBOL: Symbol = Symbol::of(concat!(stringify!($pname), "\0"));
                 let address = SYMBOL.get();
                 if address.is_null() {
                     return ERR_INTERN;

@@ -60,6 +60,9 @@ impl JobReport {
             let steps: Vec<_> = window.thresholds.iter().map(step).collect();
             let _ = writeln!(text, "window of {}: {}", window.kind, steps.join(", "));
         }
+        if let Some(passed) = self.passed_line() {
+            let _ = writeln!(text, "not considered: {passed}");
+        }
         let gain = &self.gain;
         let _ = writeln!(
             text,
