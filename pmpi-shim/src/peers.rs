@@ -131,7 +131,6 @@ impl Shim {
         if code != SUCCESS {
             // SAFETY: the attribute did not take the count over.
             unsafe { Arc::decrement_strong_count(kept) };
-            return None;
         }
         Some(peers)
     }

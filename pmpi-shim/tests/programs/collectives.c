@@ -156,6 +156,11 @@ static void all_of(const char *where, MPI_Comm comm, element of, int lengths_fro
         for (int nonblocking = 0; nonblocking < 2; nonblocking++, seed++) {
           if (in_place && !in_place_allowed((enum call)call))
             continue;
+#ifdef OPEN_MPI
+          /* Open MPI 4.1.4 gives wrong blocks where all-to-all of several lengths is nonblocking and in place. */
+          if (in_place && nonblocking && (call == ALLTOALLV || call == ALLTOALLW))
+            continue;
+#endif
           setting s = setting_of(comm, of, lengths[l], seed % count, in_place);
           one(where, (enum call)call, &s, seed, nonblocking);
         }
