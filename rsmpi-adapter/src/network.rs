@@ -99,8 +99,6 @@ impl Exchange<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn everyone_has_a_partner_or_nobody() {
         let nodes = [0, 0, 2, 2, 4, 4];

@@ -46,7 +46,7 @@ enum Command {
     Demo,
     /// Measure what small and incompressible messages cost with and without mpress
     Pingpong,
-    /// Test everything: all crates, each SIMD level, without std, and the shim with each MPI
+    /// Test everything: all crates, each SIMD level, without std, and shim and rsmpi adapter with each MPI
     Test,
     /// What the project asks of a change: format, lints, documentation, then everything `test` does
     Ci,
