@@ -97,6 +97,7 @@ impl Span {
         let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
         // SAFETY: a datatype that lives, and places for the answers.
         unsafe { ok(ffi::MPI_Type_get_extent(self.datatype, &raw mut lower, &raw mut extent))? };
+        #[allow(clippy::unnecessary_cast, reason = "the type of addresses is not the same in all MPIs")]
         let offset = (from as isize).wrapping_mul(extent as isize);
         Ok(Self { ptr: self.ptr.wrapping_byte_offset(offset), count, ..self.clone() })
     }

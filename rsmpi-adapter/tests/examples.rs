@@ -15,8 +15,11 @@ use support::{Rig, nodes};
 const FRAMED: [(&str, &str); 2] =
     [("MPRESS_SAME_NODE", "compress"), ("MPRESS_STRATEGY", "fixed:diffpack-balanced")];
 
+/// Lines by ranks.
+type Lines = fn(usize) -> usize;
+
 /// The examples, and how many lines each prints with so many ranks.
-const EXAMPLES: [(&str, fn(usize) -> usize); 5] = [
+const EXAMPLES: [(&str, Lines); 5] = [
     ("halo", |_| 1),
     ("broadcast", |ranks| ranks),
     ("gather", |ranks| ranks + 1),

@@ -55,7 +55,9 @@ impl Rig {
         env: &[(&str, &str)],
     ) -> Written {
         let mut job = launcher.mpirun(self.mpi, ranks_per_node);
-        env.iter().for_each(|(name, value)| drop(job.env(name, value)));
+        for (name, value) in env {
+            job.env(name, value);
+        }
         job.program(self.examples.join(program[0])).args(&program[1..]);
         let name = format!("{} ranks of {program:?} with {env:?}", job.ranks());
         let worked = |out: &[u8]| out.iter().filter(|&&byte| byte == b'\n').count() >= lines;

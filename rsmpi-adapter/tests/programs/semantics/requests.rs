@@ -18,7 +18,7 @@ pub(crate) fn check(job: &Job) {
 
 /// Every other message is noise, which is no frame.
 fn message(rank: i32, at: usize) -> Vec<f64> {
-    doubles(at % 2 == 0, rank + 10 * at as i32, LEN)
+    doubles(at.is_multiple_of(2), rank + 10 * at as i32, LEN)
 }
 
 fn in_any_order(job: &Job) {
