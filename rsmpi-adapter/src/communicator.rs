@@ -3,7 +3,7 @@
 //! Frames are used only if every rank said the same in the handshake: same version, same lengths of frames, same codecs, same
 //! settings.
 
-use crate::context::{Attached, Context, Own, Peers};
+use crate::context::{Attached, Context, Peers};
 use crate::error::{Error, Result};
 use crate::{network, shim};
 use mpi::Rank;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// [`Universe`](mpi::environment::Universe) is.
 pub struct CompressedCommunicator {
     // In this order: the attribute of the communicator holds the context, too, and must not be the last to do so.
-    comm: Own,
+    comm: SimpleCommunicator,
     context: Arc<Context>,
 }
 
@@ -65,7 +65,7 @@ impl CompressedCommunicator {
             None if settings.strategy == Strategy::Guided => Err(SettingsError::NoGuide),
             _ => Ok(settings),
         });
-        let comm = of.duplicate();
+        let mut comm = of.duplicate();
         let agreed = handshake(&comm, settings.as_ref().ok());
         let (settings, agreed) = (settings?, agreed?);
         let channel = comm.duplicate();
@@ -78,8 +78,7 @@ impl CompressedCommunicator {
             Engine::new(&settings, &Knowledge::default(), None)
         };
         let context = Arc::new(Context::new(engine, peers, channel)?);
-        let mut comm = Own(comm);
-        comm.0.set_attr(Attached(Arc::clone(&context)));
+        comm.set_attr(Attached(Arc::clone(&context)));
         Ok(Self { comm, context })
     }
 
@@ -107,7 +106,7 @@ impl Deref for CompressedCommunicator {
     type Target = SimpleCommunicator;
 
     fn deref(&self) -> &SimpleCommunicator {
-        &self.comm.0
+        &self.comm
     }
 }
 

@@ -49,7 +49,7 @@ pub enum Error {
         ranks: usize,
     },
     /// A method for the root was called on another rank, or one for the others on the root.
-    #[error("rank {rank} called the method for {}", if rank == root { "the other ranks, but is the root" } else { "the root, but is not the root" })]
+    #[error("rank {rank} called the method for {}", caller(*rank == *root))]
     Root {
         /// The rank that called.
         rank: Rank,
@@ -67,6 +67,10 @@ pub enum Error {
         /// What the MPI says of it.
         text: String,
     },
+}
+
+fn caller(is_root: bool) -> &'static str {
+    if is_root { "the other ranks, but is the root" } else { "the root, but is not the root" }
 }
 
 /// What a method of this crate gives.
@@ -89,4 +93,19 @@ fn mpi_error(code: c_int) -> Error {
     let text = text.get(..usize::try_from(len).unwrap_or(0)).unwrap_or_default();
     let text = String::from_utf8_lossy(text).lines().next().unwrap_or_default().to_owned();
     Error::Mpi { code, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_one_line() {
+        let root = Error::Root { rank: 1, root: 0 }.to_string();
+        assert_eq!(root, "rank 1 called the method for the root, but is not the root");
+        let root = Error::Root { rank: 0, root: 0 }.to_string();
+        assert_eq!(root, "rank 0 called the method for the other ranks, but is the root");
+        let settings = Error::from(SettingsError::NoGuide).to_string();
+        assert!(settings.contains("MPRESS_GUIDE") && settings.lines().count() == 1);
+    }
 }
