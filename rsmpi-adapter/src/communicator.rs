@@ -3,7 +3,8 @@
 //! Frames are used only if every rank said the same in the handshake: same version, same lengths of frames, same codecs, same
 //! settings.
 
-use crate::context::{Attached, Context, Peers};
+use crate::attached::Attached;
+use crate::context::{Context, Peers};
 use crate::error::{Error, Result};
 use crate::{network, shim};
 use mpi::Rank;

@@ -4,14 +4,13 @@ use crate::error::{Error, Result, ok};
 use crate::span::{Bytes, Span};
 use crate::traffic::Traffic;
 use mpi::Rank;
-use mpi::attribute::CommAttribute;
-use mpi::ffi::{self, MPI_Comm};
+use mpi::ffi;
 use mpi::raw::AsRaw;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::Communicator;
 use mpress::{Buffer, Destination, Engine, FLOOR};
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Collective operations with fewer bytes for each rank are the MPI's: it has algorithms for short messages that take fewer
 /// steps, and an exchange of lengths would cost more than it gains.
@@ -65,12 +64,6 @@ impl Peers {
     }
 }
 
-/// The attribute by which a communicator leads to its context. Duplicates of the communicator do not have it.
-#[derive(Clone)]
-pub(crate) struct Attached(pub(crate) Arc<Context>);
-
-impl CommAttribute for Attached {}
-
 impl Context {
     pub(crate) fn new(engine: Engine, peers: Peers, channel: SimpleCommunicator) -> Result<Self> {
         // SAFETY: a constant of the MPI.
@@ -88,20 +81,6 @@ impl Context {
             own: Own(own),
             own_turn: Mutex::new(()),
         })
-    }
-
-    /// The context of a communicator.
-    pub(crate) fn of(comm: MPI_Comm) -> Result<Arc<Self>> {
-        static KEY: OnceLock<c_int> = OnceLock::new();
-        let key = *KEY.get_or_init(|| Attached::get_key().as_raw());
-        let (mut value, mut found) = (std::ptr::null_mut::<c_void>(), 0);
-        // SAFETY: a communicator that lives, a key of ours, and places for the answers. Under this key rsmpi keeps a box of
-        // `Attached` that lasts as long as the communicator.
-        unsafe {
-            ok(ffi::MPI_Comm_get_attr(comm, key, (&raw mut value).cast(), &raw mut found))?;
-            let attached = value.cast::<Attached>().as_ref().filter(|_| found != 0);
-            attached.map(|attached| Arc::clone(&attached.0)).ok_or(Error::NotCompressed)
-        }
     }
 
     /// How many ranks there are.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod attached;
 mod collectives;
 mod communicator;
 mod context;

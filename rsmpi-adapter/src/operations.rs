@@ -46,7 +46,7 @@ pub(crate) unsafe fn send(context: &Context, span: &Span, to: Envelope, mode: Mo
         let start = Instant::now();
         let (count, byte) = (frame.len() as c_int, ffi::RSMPI_UINT8_T);
         ok(call(frame.as_ptr().cast(), count, byte, to.rank, to.tag, to.comm))?;
-        context.traffic.waited(&context.engine, Way::Out, frame.len(), start.elapsed());
+        context.traffic.waited(&context.engine, Way::Out, frame.len(), start);
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ pub(crate) unsafe fn receive(context: &Arc<Context>, span: &Span, from: Envelope
         let (ptr, count, datatype) = posted.place();
         let start = Instant::now();
         let code = ffi::MPI_Recv(ptr, count, datatype, from.rank, from.tag, from.comm, &raw mut status);
-        let completion = Completion::Receive(Arc::clone(context), posted);
+        let completion = Completion::Receive(posted);
         if let Err(error) = ok(code) {
             completion.abandon();
             return Err(error);
@@ -126,7 +126,6 @@ pub(crate) unsafe fn immediate_receive(
     unsafe {
         let mut request = ffi::RSMPI_REQUEST_NULL;
         ok(ffi::MPI_Irecv(ptr, count, datatype, from.rank, from.tag, from.comm, &raw mut request))?;
-        let receive = |posted| Completion::Receive(Arc::clone(context), posted);
-        Ok((request, posted.map_or(Completion::Plain, receive)))
+        Ok((request, posted.map_or(Completion::Plain, Completion::Receive)))
     }
 }

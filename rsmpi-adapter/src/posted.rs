@@ -6,6 +6,7 @@
 use crate::context::Context;
 use crate::error::{Error, Result, ok};
 use crate::span::{Bytes, Span};
+use crate::traffic::Way;
 use mpi::ffi::{self, MPI_Status};
 use mpi::point_to_point::Status;
 use mpress::{Buffer, HEADER_LEN, SHORTEST};
@@ -13,6 +14,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::slice;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A posted receive, to be kept until it completes.
 pub(crate) struct Posted {
@@ -46,12 +48,12 @@ impl Posted {
         (ptr, self.bytes.count, self.bytes.datatype)
     }
 
-    /// Puts what came into the program's buffer as the program expects it, makes the status say so, and says how long the frame
-    /// was, if it was one.
+    /// Puts what came into the program's buffer as the program expects it, and makes the status say so. The wait for it began
+    /// at `start`.
     ///
     /// # Safety
     /// The receive must have completed without an error, and `status` be what it gave; the program's buffer must still be there.
-    pub(crate) unsafe fn finish(self, status: &mut MPI_Status) -> Result<Option<usize>> {
+    pub(crate) unsafe fn finish(self, status: &mut MPI_Status, start: Instant) -> Result<()> {
         let received = received_bytes(status);
         let context = &self.context;
         let may_be_frame = received >= SHORTEST && context.peers.framed(status.MPI_SOURCE);
@@ -60,16 +62,16 @@ impl Posted {
                 buffer.set_len(received);
                 if !may_be_frame || !context.engine.is_frame(&buffer) {
                     context.unpack(&buffer, &self.span)?;
-                    return Ok(None);
+                    return Ok(());
                 }
                 buffer
             }
-            None if !may_be_frame => return Ok(None),
+            None if !may_be_frame => return Ok(()),
             None => {
                 // SAFETY: the MPI has written so many bytes into the buffer, which is one run of them.
                 let bytes = unsafe { slice::from_raw_parts_mut(self.span.ptr.cast::<u8>(), received) };
                 if !context.engine.is_frame(bytes) {
-                    return Ok(None);
+                    return Ok(());
                 }
                 let mut frame = context.buffer(received)?;
                 frame.set_len(received);
@@ -79,10 +81,11 @@ impl Posted {
                 frame
             }
         };
+        context.traffic.waited(&context.engine, Way::In, received, start);
         // SAFETY: the caller vouches for the buffer, which `frame` is no part of.
         let len = unsafe { land(context, &frame, &self.span)? };
         set_received_bytes(status, len);
-        Ok(Some(received))
+        Ok(())
     }
     /// Takes care that what is left of a receive that failed does not look like a frame when the program sends it on
     /// (`docs/format/frame.md`).

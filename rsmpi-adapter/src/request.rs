@@ -22,29 +22,24 @@ pub(crate) enum Completion {
     /// A frame that is being sent.
     Frame(Arc<Context>, Buffer),
     /// A receive that may bring a frame.
-    Receive(Arc<Context>, Posted),
+    Receive(Posted),
 }
 
 impl Completion {
-    /// The MPI has completed the operation with this status.
+    /// The MPI has completed the operation with this status; the wait for that began at `start`.
     ///
     /// # Safety
     /// The program's buffer must still be there.
     pub(crate) unsafe fn finish(self, status: &mut MPI_Status, start: Instant) -> Result<()> {
-        let waited = start.elapsed();
         match self {
-            Self::Plain => {}
+            Self::Plain => Ok(()),
             Self::Frame(context, frame) => {
-                context.traffic.waited(&context.engine, Way::Out, frame.len(), waited);
+                context.traffic.waited(&context.engine, Way::Out, frame.len(), start);
+                Ok(())
             }
-            Self::Receive(context, posted) => {
-                // SAFETY: the caller vouches for the buffer.
-                if let Some(frame) = unsafe { posted.finish(status)? } {
-                    context.traffic.waited(&context.engine, Way::In, frame, waited);
-                }
-            }
+            // SAFETY: the caller vouches for the buffer.
+            Self::Receive(posted) => unsafe { posted.finish(status, start) },
         }
-        Ok(())
     }
 
     /// The MPI completed the operation with an error.
@@ -52,7 +47,7 @@ impl Completion {
     /// # Safety
     /// The program's buffer must still be there.
     pub(crate) unsafe fn abandon(self) {
-        if let Self::Receive(_, posted) = &self {
+        if let Self::Receive(posted) = &self {
             // SAFETY: the caller vouches for the buffer.
             unsafe { posted.wipe() };
         }

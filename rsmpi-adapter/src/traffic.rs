@@ -3,7 +3,7 @@
 
 use mpress::Engine;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Frames from this length on count.
 const LONG: usize = 32 << 10;
@@ -26,8 +26,8 @@ pub(crate) enum Way {
 }
 
 impl Traffic {
-    /// A call of the MPI's that waited for a frame of so many bytes took so long.
-    pub(crate) fn waited(&self, engine: &Engine, way: Way, bytes: usize, time: Duration) {
+    /// A call of the MPI's that waited for a frame of so many bytes began at `start`, and is over.
+    pub(crate) fn waited(&self, engine: &Engine, way: Way, bytes: usize, start: Instant) {
         if bytes < LONG {
             return;
         }
@@ -35,7 +35,7 @@ impl Traffic {
         let (out, into) = if way == Way::Out { (bytes, 0) } else { (0, bytes) };
         let sent = self.sent.fetch_add(out, Relaxed) + out;
         let received = self.received.fetch_add(into, Relaxed) + into;
-        self.waited_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+        self.waited_ns.fetch_add(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX), Relaxed);
         if sent.max(received) >= ENOUGH {
             // Another thread may add something meanwhile, which then counts for the next time.
             let (sent, received) = (self.sent.swap(0, Relaxed), self.received.swap(0, Relaxed));

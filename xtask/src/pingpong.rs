@@ -39,10 +39,10 @@ const SHIM: [Case; 3] = [
 ];
 /// For a program of rsmpi's methods and of the adapter's.
 const ADAPTER: [Case; 4] = [
-    ("8", "200000", "20000", "smooth"),
-    ("1024", "200000", "20000", "smooth"),
-    ("1048576", "2000", "60", "smooth"),
-    ("1048576", "2000", "60", "random"),
+    ("8", "100000", "20000", "smooth"),
+    ("1024", "100000", "20000", "smooth"),
+    ("1048576", "500", "60", "smooth"),
+    ("1048576", "500", "60", "random"),
 ];
 
 /// Measures on this host and, where permitted, on an emulated cluster of 1 Gbit/s.
