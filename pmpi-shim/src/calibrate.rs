@@ -1,6 +1,6 @@
 //! The network, measured for `mpress calibrate`, which loads this library as a plugin: so the command needs no MPI itself.
 //!
-//! These are the only exports that are no MPI functions: [`mpress_calibrate_begin`], [`mpress_calibrate_network`] and
+//! Exports that are no MPI functions: [`mpress_calibrate_begin`], [`mpress_calibrate_network`] and
 //! [`mpress_calibrate_end`], called in this order by every rank. Nothing is intercepted meanwhile. Errors of the MPI end the
 //! job in its own words, as in any program that does not ask for anything else.
 //!

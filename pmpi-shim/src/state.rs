@@ -94,6 +94,13 @@ pub(crate) fn active() -> Option<&'static Shim> {
     Some(shim)
 }
 
+/// Whether the shim compresses in this process: what `mpress-rsmpi` asks, so that nothing is compressed twice. Set once
+/// `MPI_Init` is over.
+#[unsafe(no_mangle)]
+extern "C" fn mpress_shim_is_active() -> c_int {
+    c_int::from(shared().is_some())
+}
+
 /// From now on calls are handled.
 pub(crate) fn activate(shim: Shim) {
     SHIM.store(Box::into_raw(Box::new(shim)), Ordering::Release);

@@ -20,14 +20,20 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
     clippy.args(deny);
     steps.push(Step::new("lints", clippy));
     for mpi in Mpi::ALL {
-        let mut clippy = cargo(&["clippy", "-p", "mpress-pmpi-shim", "--all-targets", "--target-dir"]);
-        clippy.arg(paths.target(mpi.name())).env("MPICC", mpi.mpicc()).args(deny);
-        steps.push(Step::new(format!("lints of the shim for {}", mpi.title()), clippy));
+        for (package, name) in [("mpress-pmpi-shim", "shim"), ("mpress-rsmpi", "rsmpi adapter")] {
+            let mut clippy = cargo(&["clippy", "-p", package, "--all-targets", "--target-dir"]);
+            clippy.arg(paths.target(mpi.name())).env("MPICC", mpi.mpicc()).args(deny);
+            steps.push(Step::new(format!("lints of the {name} for {}", mpi.title()), clippy));
+        }
     }
 
     let mut doc = cargo(&["doc", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     steps.push(Step::new("documentation", doc));
+    let mut doc = cargo(&["doc", "--no-deps", "-p", "mpress-rsmpi", "--target-dir"]);
+    let mpi = Mpi::OpenMpi;
+    doc.arg(paths.target(mpi.name())).env("MPICC", mpi.mpicc()).env("RUSTDOCFLAGS", "-D warnings");
+    steps.push(Step::new("documentation of the rsmpi adapter", doc));
 
     steps.extend(test::steps(paths));
     steps

@@ -45,8 +45,11 @@ enum Command {
     #[command(verbatim_doc_comment)]
     Demo,
     /// Measure what small and incompressible messages cost with and without mpress
-    Pingpong,
-    /// Test everything: all crates, each SIMD level, without std, and the shim with each MPI
+    Pingpong {
+        /// Of what: the shim or the rsmpi adapter; both without this
+        layer: Option<pingpong::Layer>,
+    },
+    /// Test everything: all crates, each SIMD level, without std, and shim and rsmpi adapter with each MPI
     Test,
     /// What the project asks of a change: format, lints, documentation, then everything `test` does
     Ci,
@@ -82,7 +85,7 @@ fn run(command: Command) -> Result<(), Error> {
         }
         Command::Build => build::all(&paths),
         Command::Demo => demo::run(&paths),
-        Command::Pingpong => pingpong::run(&paths),
+        Command::Pingpong { layer } => pingpong::run(&paths, layer),
         Command::Test => step::run_all(test::steps(&paths)),
         Command::Ci => step::run_all(ci::steps(&paths)),
     }

@@ -1,9 +1,11 @@
-//! Ping-pong: what a message costs with and without mpress, small ones and incompressible ones. A measurement, not a test.
+//! Ping-pong: what a message costs with and without mpress, small ones and incompressible ones; of the rsmpi adapter long smooth
+//! ones, too. A measurement, not a test.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use mpress_cluster::{Cluster, Config, Launcher, Mpi, Rate};
+use mpress_cluster::{Cluster, Config, Job, Launcher, Mpi, Rate};
 
 use crate::build;
 use crate::error::Error;
@@ -17,16 +19,38 @@ const TURNS: usize = 5;
 /// MPICH hangs at its end now and then; the cluster knows the case and tries again.
 const TRIES: u32 = 20;
 
+/// What compresses.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Layer {
+    /// The shim, under a C program.
+    Shim,
+    /// The rsmpi adapter.
+    Rsmpi,
+}
+
 /// Bytes, exchanges on this host and on the cluster, payload.
-const CASES: [(&str, &str, &str, &str); 3] = [
+type Case = (&'static str, &'static str, &'static str, &'static str);
+
+/// For a C program with and without the shim.
+const SHIM: [Case; 3] = [
     ("8", "200000", "20000", "smooth"),
     ("512", "200000", "20000", "smooth"),
     ("1048576", "2000", "60", "random"),
 ];
+/// For a program of rsmpi's methods and of the adapter's.
+const ADAPTER: [Case; 4] = [
+    ("8", "100000", "20000", "smooth"),
+    ("1024", "100000", "20000", "smooth"),
+    ("1048576", "500", "60", "smooth"),
+    ("1048576", "500", "60", "random"),
+];
 
 /// Measures on this host and, where permitted, on an emulated cluster of 1 Gbit/s.
-pub(crate) fn run(paths: &Paths) -> Result<(), Error> {
-    build::for_mpis(paths, &Mpi::ALL)?;
+pub(crate) fn run(paths: &Paths, only: Option<Layer>) -> Result<(), Error> {
+    let wanted = |layer| only.is_none_or(|only| only == layer);
+    if wanted(Layer::Shim) {
+        build::for_mpis(paths, &Mpi::ALL)?;
+    }
     let cluster = match Cluster::permitted() {
         Ok(()) => Some(Cluster::new(Config { nodes: 2, rate: Some(Rate::mbit(1000)) })?),
         Err(reason) => {
@@ -35,46 +59,78 @@ pub(crate) fn run(paths: &Paths) -> Result<(), Error> {
         }
     };
     println!(
-        "{:<10} {:<13} {:>8} {:<7} {:>11} {:>11} {:>6}",
-        "MPI", "network", "bytes", "payload", "plain us", "mpress us", "ratio"
+        "{:<9} {:<10} {:<13} {:>8} {:<7} {:>11} {:>11} {:>6}",
+        "layer", "MPI", "network", "bytes", "payload", "plain us", "mpress us", "ratio"
     );
     for mpi in Mpi::ALL {
-        let program = paths.examples(mpi).join("pingpong");
-        let mut compiler = Command::new(mpi.mpicc());
-        compiler
-            .arg("-O2")
-            .arg("-o")
-            .arg(&program)
-            .arg(paths.root().join("benches/mpi/pingpong.c"))
-            .arg("-lm");
-        step::run(&format!("build of pingpong for {}", mpi.title()), &mut compiler)?;
-        let launchers =
-            [("this host", Some(Launcher::Local)), ("1 Gbit/s", cluster.as_ref().map(Launcher::Cluster))];
-        for (network, launcher) in launchers {
-            let Some(launcher) = launcher else { continue };
-            for (bytes, local, remote, payload) in CASES {
-                let exchanges = if matches!(launcher, Launcher::Local) { local } else { remote };
-                let (mut plain, mut ours) = (Vec::new(), Vec::new());
-                for _ in 0..TURNS {
-                    for (shim, times) in [(false, &mut plain), (true, &mut ours)] {
-                        let mut job = launcher.mpirun(mpi, 2 / launcher.nodes());
-                        if shim {
-                            job.program(paths.mpress()).args(["run", "--"]).arg(&program);
-                        } else {
-                            job.program(&program);
-                        }
-                        job.args([bytes, exchanges, payload]);
-                        let finished = job.run_patiently(LIMIT, TRIES, |stdout| time_us(stdout).is_some())?;
-                        times.push(time_us(&finished.output.stdout).ok_or_else(|| no_time(mpi))?);
-                    }
+        if wanted(Layer::Shim) {
+            let (program, mpress) = (c_program(paths, mpi)?, paths.mpress());
+            let start = |job: &mut Job, case: Case, ours: bool| {
+                match ours {
+                    true => job.program(&mpress).args(["run", "--"]).arg(&program),
+                    false => job.program(&program),
                 }
-                let (plain, ours) = (median(plain), median(ours));
-                println!(
-                    "{:<10} {network:<13} {bytes:>8} {payload:<7} {plain:>11.3} {ours:>11.3} {:>6.3}",
-                    mpi.title(),
-                    ours / plain
-                );
+                .args([case.0, case.1, case.3]);
+            };
+            measure("shim", mpi, cluster.as_ref(), &SHIM, &start)?;
+        }
+        if wanted(Layer::Rsmpi) {
+            let program = adapter_program(paths, mpi)?;
+            let start = |job: &mut Job, case: Case, ours: bool| {
+                let methods = if ours { "compressed" } else { "plain" };
+                job.program(&program).args([case.0, case.1, methods, case.3]);
+            };
+            measure("rsmpi", mpi, cluster.as_ref(), &ADAPTER, &start)?;
+        }
+    }
+    Ok(())
+}
+
+fn c_program(paths: &Paths, mpi: Mpi) -> Result<PathBuf, Error> {
+    let program = paths.examples(mpi).join("pingpong");
+    let mut compiler = Command::new(mpi.mpicc());
+    compiler.arg("-O2").arg("-o").arg(&program);
+    compiler.arg(paths.root().join("benches/mpi/pingpong.c")).arg("-lm");
+    step::run(&format!("build of pingpong for {}", mpi.title()), &mut compiler)?;
+    Ok(program)
+}
+
+fn adapter_program(paths: &Paths, mpi: Mpi) -> Result<PathBuf, Error> {
+    let (mut cargo, target) = (paths.cargo(), paths.target(mpi.name()));
+    cargo.args(["build", "--release", "-p", "mpress-rsmpi", "--example", "ping_pong", "--target-dir"]);
+    cargo.arg(&target).env("MPICC", mpi.mpicc());
+    step::run(&format!("build of the rsmpi ping-pong for {}", mpi.title()), &mut cargo)?;
+    Ok(target.join("release/examples/ping_pong"))
+}
+
+/// Prints a line for each network and case. `start` makes a job of a case, with mpress or without.
+fn measure(
+    layer: &str,
+    mpi: Mpi,
+    cluster: Option<&Cluster>,
+    cases: &[Case],
+    start: &dyn Fn(&mut Job, Case, bool),
+) -> Result<(), Error> {
+    let launchers = [("this host", Some(Launcher::Local)), ("1 Gbit/s", cluster.map(Launcher::Cluster))];
+    for (network, launcher) in launchers {
+        let Some(launcher) = launcher else { continue };
+        for &(bytes, local, remote, payload) in cases {
+            let exchanges = if matches!(launcher, Launcher::Local) { local } else { remote };
+            let (mut plain, mut ours) = (Vec::new(), Vec::new());
+            for _ in 0..TURNS {
+                for (mpress, times) in [(false, &mut plain), (true, &mut ours)] {
+                    let mut job = launcher.mpirun(mpi, 2 / launcher.nodes());
+                    start(&mut job, (bytes, exchanges, exchanges, payload), mpress);
+                    let finished = job.run_patiently(LIMIT, TRIES, |stdout| time_us(stdout).is_some())?;
+                    times.push(time_us(&finished.output.stdout).ok_or_else(|| no_time(mpi))?);
+                }
             }
+            let (plain, ours) = (median(plain), median(ours));
+            println!(
+                "{layer:<9} {:<10} {network:<13} {bytes:>8} {payload:<7} {plain:>11.3} {ours:>11.3} {:>6.3}",
+                mpi.title(),
+                ours / plain
+            );
         }
     }
     Ok(())

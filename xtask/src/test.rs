@@ -52,6 +52,10 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
         // The first step has built it.
         command.env("MPRESS_TEST_COMMAND", paths.target("test").join("debug/mpress"));
         steps.push(Step::new(format!("test of the shim with {}", mpi.title()), command));
+        let mut command = test(paths, mpi.name());
+        command.args(["-p", "mpress-rsmpi"]).env("MPICC", mpi.mpicc());
+        command.env("MPRESS_TEST_SHIM", paths.built_shim(mpi)).env("MPRESS_TEST_MPI", mpi.name());
+        steps.push(Step::new(format!("test of the rsmpi adapter with {}", mpi.title()), command));
     }
     steps
 }

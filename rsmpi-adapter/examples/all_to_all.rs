@@ -1,0 +1,30 @@
+//! Every rank to every rank: all-gather and all-to-all.
+
+use mpi::traits::*;
+use mpress_rsmpi::{CompressedCommunicator, traits::*};
+use std::error::Error;
+
+/// Elements from a rank for a rank.
+const EACH: usize = 10_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let universe = mpi::initialize().ok_or("MPI is initialised already")?;
+    let world = CompressedCommunicator::from_env(&universe.world())?;
+    let (rank, size) = (world.rank() as usize, world.size() as usize);
+    let value = |from: usize, to: usize, i: usize| ((from * 10 + to) * EACH + i) as u32;
+
+    let mine: Vec<u32> = (0..EACH).map(|i| value(rank, 0, i)).collect();
+    let mut all = vec![0_u32; size * EACH];
+    world.compressed_all_gather_into(&mine[..], &mut all[..])?;
+    for (i, &x) in all.iter().enumerate() {
+        assert_eq!(x, value(i / EACH, 0, i % EACH));
+    }
+
+    let out: Vec<u32> = (0..size * EACH).map(|i| value(rank, i / EACH, i % EACH)).collect();
+    world.compressed_all_to_all_into(&out[..], &mut all[..])?;
+    for (i, &x) in all.iter().enumerate() {
+        assert_eq!(x, value(i / EACH, rank, i % EACH));
+    }
+    println!("Rank {rank} has {} values from {size} ranks.", all.len());
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Gather, scatter, and their forms with varying counts.
+
+use mpi::Count;
+use mpi::datatype::{Partition, PartitionMut};
+use mpi::traits::*;
+use mpress_rsmpi::{CompressedCommunicator, traits::*};
+use std::error::Error;
+
+/// Elements of a rank; in the second half times its rank.
+const EACH: usize = 5000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let universe = mpi::initialize().ok_or("MPI is initialised already")?;
+    let world = CompressedCommunicator::from_env(&universe.world())?;
+    let (rank, size) = (world.rank() as usize, world.size() as usize);
+    let root = world.process_at_rank(0);
+
+    let of = |rank: usize, len: usize| -> Vec<f64> {
+        (0..len).map(|i| (rank * EACH + i) as f64 * 0.5 + 1.0).collect()
+    };
+    let mine = of(rank, EACH);
+    if rank == 0 {
+        let mut all = vec![0.0; size * EACH];
+        root.compressed_gather_into_root(&mine[..], &mut all[..])?;
+        assert_eq!(all, of(0, size * EACH));
+        println!("Root gathered {} values.", all.len());
+        let mut back = vec![0.0; EACH];
+        root.compressed_scatter_into_root(&all[..], &mut back[..])?;
+        assert_eq!(back, mine);
+    } else {
+        root.compressed_gather_into(&mine[..])?;
+        let mut back = vec![0.0; EACH];
+        root.compressed_scatter_into(&mut back[..])?;
+        assert_eq!(back, mine);
+        println!("Rank {rank} has its values back.");
+    }
+
+    let counts: Vec<Count> = (0..size).map(|rank| (rank * EACH) as Count).collect();
+    let starts: Vec<Count> = (0..size).map(|rank| counts[..rank].iter().sum()).collect();
+    let mine = of(rank, rank * EACH);
+    if rank == 0 {
+        let mut all = vec![0.0; counts.iter().sum::<Count>() as usize];
+        let mut parts = PartitionMut::new(&mut all[..], counts.clone(), &starts[..]);
+        root.compressed_gather_varcount_into_root(&mine[..], &mut parts)?;
+        for (rank, &start) in starts.iter().enumerate() {
+            assert_eq!(all[start as usize..][..rank * EACH], of(rank, rank * EACH));
+        }
+        println!("Root gathered {} values of varying counts.", all.len());
+        let mut back = vec![0.0; mine.len()];
+        let parts = Partition::new(&all[..], counts, &starts[..]);
+        root.compressed_scatter_varcount_into_root(&parts, &mut back[..])?;
+    } else {
+        root.compressed_gather_varcount_into(&mine[..])?;
+        let mut back = vec![0.0; mine.len()];
+        root.compressed_scatter_varcount_into(&mut back[..])?;
+        assert_eq!(back, mine);
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! Immediate operations in a scope of rsmpi's: waited for, tested, and dropped.
+
+use mpi::traits::*;
+use mpress_rsmpi::{CompressedCommunicator, traits::*, wait_any};
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let universe = mpi::initialize().ok_or("MPI is initialised already")?;
+    let world = CompressedCommunicator::from_env(&universe.world())?;
+    let (rank, size) = (world.rank(), world.size());
+    let next = world.process_at_rank((rank + 1) % size);
+    let previous = world.process_at_rank((rank + size - 1) % size);
+    let of = |rank: i32| -> Vec<f32> { (0..20_000).map(|i| (rank * 20_000 + i) as f32 * 0.25).collect() };
+    let (mine, expected) = (of(rank), of((rank + size - 1) % size));
+
+    let mut x = vec![0.0_f32; mine.len()];
+    mpi::request::scope(|scope| {
+        let receive = previous.immediate_compressed_receive_into(scope, &mut x[..])?;
+        let mut send = next.immediate_compressed_send(scope, &mine[..])?;
+        let status = receive.wait()?;
+        assert_eq!(status.count(f32::equivalent_datatype()), 20_000);
+        // The other way to complete a request.
+        while let Err(request) = send.test()? {
+            send = request;
+        }
+        Ok::<(), mpress_rsmpi::Error>(())
+    })?;
+    assert_eq!(x, expected);
+
+    // What is dropped is complete as well.
+    let mut y = vec![0.0_f32; mine.len()];
+    mpi::request::scope(|scope| {
+        let _receive = previous.immediate_compressed_receive_into_with_tag(scope, &mut y[..], 7)?;
+        next.immediate_compressed_send_with_tag(scope, &mine[..], 7)?.wait_without_status()
+    })?;
+    assert_eq!(y, expected);
+
+    // Several at a time.
+    let mut parts = vec![[0.0_f32; 4096]; 3];
+    mpi::request::scope(|scope| {
+        let mut receives = Vec::new();
+        for (tag, part) in (10..).zip(&mut parts) {
+            receives.push(previous.immediate_compressed_receive_into_with_tag(scope, part, tag)?);
+        }
+        for tag in 10..13 {
+            next.compressed_send_with_tag(&mine[..4096], tag)?;
+        }
+        while let Some((_, status)) = wait_any(&mut receives)? {
+            assert_eq!(status.source_rank(), previous.rank());
+        }
+        Ok::<(), mpress_rsmpi::Error>(())
+    })?;
+    assert!(parts.iter().all(|part| part[..] == expected[..4096]));
+    println!("Rank {rank} has all that rank {} sent.", previous.rank());
+    Ok(())
+}

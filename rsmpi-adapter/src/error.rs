@@ -1,0 +1,111 @@
+//! What can go wrong, beside what plain rsmpi ends the program for.
+
+use mpi::{Rank, ffi};
+use mpress::{FrameError, SettingsError};
+use std::ffi::{c_char, c_int};
+
+/// An error of the adapter. `Display` gives one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting of this rank that cannot be understood.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The ranks cannot exchange frames.
+    #[error("the ranks have different versions or settings of mpress, or wrong ones")]
+    Disagreement,
+    /// Compression needs one group in which every rank knows every other.
+    #[error("an inter-communicator cannot be compressed")]
+    InterCommunicator,
+    /// A method of this crate was called on a communicator, or on a process of one, that is no
+    /// [`CompressedCommunicator`](crate::CompressedCommunicator).
+    #[error("the communicator is not a CompressedCommunicator")]
+    NotCompressed,
+    /// A compressed message arrived that is not what was sent. What the receive buffer holds is undefined.
+    #[error("a compressed message arrived damaged: {0}")]
+    Frame(#[from] FrameError),
+    /// A compressed message is longer than its receive buffer, whose content is undefined.
+    #[error("a message of {message} bytes is longer than its receive buffer of {room}")]
+    Truncated {
+        /// Bytes of the message.
+        message: usize,
+        /// Bytes of the buffer.
+        room: usize,
+    },
+    /// A message that is no whole number of elements of the type it is received as.
+    #[error("a message of {message} bytes is no whole number of elements of {element} bytes")]
+    Elements {
+        /// Bytes of the message.
+        message: usize,
+        /// Bytes of an element.
+        element: usize,
+    },
+    /// The buffer of a collective operation has not a part for every rank.
+    #[error("a buffer of {parts} parts is too little for {ranks} ranks")]
+    Parts {
+        /// Parts of the buffer.
+        parts: usize,
+        /// Ranks of the communicator.
+        ranks: usize,
+    },
+    /// A method for the root was called on another rank, or one for the others on the root.
+    #[error("rank {rank} called the method for {}", caller(*rank == *root))]
+    Root {
+        /// The rank that called.
+        rank: Rank,
+        /// The root.
+        root: Rank,
+    },
+    /// Memory is short.
+    #[error("no memory for a message of {0} bytes")]
+    Memory(usize),
+    /// An error of the MPI, where the communicator's error handler is not the default one, which ends the program.
+    #[error("{text} (MPI error {code})")]
+    Mpi {
+        /// The MPI's error code.
+        code: c_int,
+        /// What the MPI says of it.
+        text: String,
+    },
+}
+
+fn caller(is_root: bool) -> &'static str {
+    if is_root { "the other ranks, but is the root" } else { "the root, but is not the root" }
+}
+
+/// What a method of this crate gives.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The outcome of a call of the MPI's.
+pub(crate) fn ok(code: c_int) -> Result<()> {
+    if code == SUCCESS { Ok(()) } else { Err(mpi_error(code)) }
+}
+
+/// A constant that bindgen gives the type of an unsigned integer.
+const SUCCESS: c_int = ffi::MPI_SUCCESS as c_int;
+
+#[cold]
+fn mpi_error(code: c_int) -> Error {
+    let mut text = [0_u8; ffi::MPI_MAX_ERROR_STRING as usize];
+    let mut len = 0;
+    // SAFETY: room for the longest text there is, and a place for its length.
+    unsafe { ffi::MPI_Error_string(code, text.as_mut_ptr().cast::<c_char>(), &raw mut len) };
+    let text = text.get(..usize::try_from(len).unwrap_or(0)).unwrap_or_default();
+    let text = String::from_utf8_lossy(text).lines().next().unwrap_or_default().to_owned();
+    Error::Mpi { code, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_one_line() {
+        let root = Error::Root { rank: 1, root: 0 }.to_string();
+        assert_eq!(root, "rank 1 called the method for the root, but is not the root");
+        let root = Error::Root { rank: 0, root: 0 }.to_string();
+        assert_eq!(root, "rank 0 called the method for the other ranks, but is the root");
+        let settings = Error::from(SettingsError::NoGuide).to_string();
+        assert!(settings.contains("MPRESS_GUIDE") && settings.lines().count() == 1);
+    }
+}

@@ -1,0 +1,120 @@
+//! What is wrong is an error, and the next message is not to blame.
+
+use crate::Job;
+use crate::data::{bytes, doubles};
+use mpi::traits::*;
+use mpress_rsmpi::{CompressedCommunicator, Error, Settings, Strategy, traits::*};
+
+pub(crate) fn check(job: &Job) {
+    misuse(job);
+    disagreement(job);
+    elements(job);
+    if job.framed {
+        truncated(job);
+        damaged(job);
+    }
+}
+
+fn misuse(job: &Job) {
+    let x = [0.0_f64; 1000];
+    let (rank, size) = (job.world.rank(), job.world.size());
+    assert_eq!(job.plain.this_process().compressed_send(&x[..]), Err(Error::NotCompressed));
+    assert!(matches!(
+        job.world.duplicate().any_process().compressed_receive_vec::<f64>(),
+        Err(Error::NotCompressed)
+    ));
+    let me = job.world.this_process();
+    assert_eq!(me.compressed_gather_into(&x[..]), Err(Error::Root { rank, root: rank }));
+    let root = (rank + 1) % size;
+    if root != rank {
+        let other = job.world.process_at_rank(root);
+        let outcome = other.compressed_scatter_into_root(&x[..], &mut [0.0_f64; 1000][..]);
+        assert_eq!(outcome, Err(Error::Root { rank, root }));
+    }
+    let none: [mpi::Count; 0] = [];
+    let parts = mpi::datatype::Partition::new(&x[..], &none[..], &none[..]);
+    let outcome = me.compressed_scatter_varcount_into_root(&parts, &mut [0.0_f64; 1][..]);
+    assert_eq!(outcome, Err(Error::Parts { parts: 0, ranks: size as usize }));
+}
+
+/// Settings that differ are an error on all ranks.
+fn disagreement(job: &Job) {
+    let threads = 1 + usize::from(job.world.rank() == 0);
+    let outcome = CompressedCommunicator::new(&job.plain, &Settings { threads, ..Settings::default() });
+    assert!(matches!(outcome, Err(Error::Disagreement)) || job.world.size() == 1);
+    let guided = Settings { strategy: Strategy::Guided, ..Settings::default() };
+    assert!(matches!(CompressedCommunicator::new(&job.plain, &guided), Err(Error::Settings(_))));
+    let off = Settings { strategy: Strategy::Off, ..Settings::default() };
+    let off = CompressedCommunicator::new(&job.plain, &off).unwrap();
+    assert!((0..off.size()).all(|rank| !off.compresses_with(rank)));
+}
+
+/// Bytes that are no whole doubles; the message is received all the same.
+fn elements(job: &Job) {
+    let (rank, next, previous) = job.ring();
+    let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
+    for smooth in [true, false] {
+        let (mine, short) = (bytes(smooth, rank, 8001), [rank]);
+        mpi::request::scope(|scope| {
+            let first = next.immediate_compressed_send(scope, &mine[..]).unwrap();
+            let second = next.immediate_compressed_send(scope, &short[..]).unwrap();
+            let outcome = previous.compressed_receive_vec::<f64>();
+            assert_eq!(outcome.err(), Some(Error::Elements { message: 8001, element: 8 }));
+            assert_eq!(previous.compressed_receive_vec::<i32>().unwrap().0, [previous.rank()]);
+            first.wait().unwrap();
+            second.wait().unwrap();
+        });
+    }
+}
+
+/// A frame that fits where its message does not.
+fn truncated(job: &Job) {
+    let (rank, next, previous) = job.ring();
+    let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
+    let mine = vec![f64::from(rank); 10_000];
+    mpi::request::scope(|scope| {
+        let send = next.immediate_compressed_send(scope, &mine[..]).unwrap();
+        let outcome = previous.compressed_receive_into(&mut vec![0.0_f64; 9_999][..]);
+        assert_eq!(outcome.err(), Some(Error::Truncated { message: 80_000, room: 79_992 }));
+        send.wait().unwrap();
+    });
+}
+
+/// A frame that changes on its way, taken and sent on by plain rsmpi.
+fn damaged(job: &Job) {
+    let (rank, next, previous) = job.ring();
+    let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
+    let mine = doubles(true, rank, 2000);
+    let mut frame = Vec::new();
+    mpi::request::scope(|scope| {
+        let send = next.immediate_compressed_send(scope, &mine[..]).unwrap();
+        frame = previous.receive_vec::<u8>().0;
+        send.wait().unwrap();
+    });
+    assert!(frame.len() < 16_000);
+    for at in [0, 9, 12, 17, 24, 31, 32, frame.len() / 2, frame.len() - 1] {
+        let mut wrong = frame.clone();
+        wrong[at] ^= 1;
+        for by_vec in [false, true] {
+            mpi::request::scope(|scope| {
+                let send = next.immediate_send(scope, &wrong[..]);
+                let mut room = vec![0.0_f64; 2000];
+                let outcome = match by_vec {
+                    true => previous.compressed_receive_vec::<f64>().map(|_| ()),
+                    false => previous.compressed_receive_into(&mut room[..]).map(|_| ()),
+                };
+                assert!(matches!(outcome, Err(Error::Frame(_))), "byte {at}: {outcome:?}");
+                // What is left must not look like a frame.
+                assert!(by_vec || room[..4].iter().all(|&x| x == 0.0));
+                send.wait();
+            });
+        }
+    }
+    // Whole, it is the message that was sent first.
+    mpi::request::scope(|scope| {
+        let send = previous.immediate_send(scope, &frame[..]);
+        let (back, _) = next.compressed_receive_vec::<f64>().unwrap();
+        assert_eq!(back, mine);
+        send.wait();
+    });
+}
