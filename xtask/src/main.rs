@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup|build|demo|test|ci|pingpong`.
+//! The project's own commands: `cargo xtask setup|build|demo|test|conformance|ci|pingpong`.
 
 #![forbid(unsafe_code)]
 
@@ -6,6 +6,7 @@ mod build;
 mod ci;
 mod demo;
 mod error;
+mod mpi4py;
 mod paths;
 mod pingpong;
 mod progress;
@@ -48,6 +49,8 @@ enum Command {
     Pingpong,
     /// Test everything: all crates, each SIMD level, without std, and the shim with each MPI
     Test,
+    /// Run mpi4py's test suite under the shim in more ways than `test` does: more ranks, other levels of thread support
+    Conformance,
     /// What the project asks of a change: format, lints, documentation, then everything `test` does
     Ci,
 }
@@ -84,6 +87,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Demo => demo::run(&paths),
         Command::Pingpong => pingpong::run(&paths),
         Command::Test => step::run_all(test::steps(&paths)),
+        Command::Conformance => step::run_all(test::conformance(&paths)),
         Command::Ci => step::run_all(ci::steps(&paths)),
     }
 }

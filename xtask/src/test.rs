@@ -3,6 +3,7 @@
 use mpress_cluster::Mpi;
 
 use crate::build;
+use crate::mpi4py;
 use crate::paths::Paths;
 use crate::step::Step;
 
@@ -23,7 +24,7 @@ const KERNELS: [&str; 12] = [
 ];
 
 /// The steps, cheapest knowledge first.
-pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
+pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     let mut all = test(paths, "test");
     // What is no default of the engine, but what the shim has.
     all.args(["--features", "mpress/rayon"]);
@@ -52,6 +53,22 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
         // The first step has built it.
         command.env("MPRESS_TEST_COMMAND", paths.target("test").join("debug/mpress"));
         steps.push(Step::new(format!("test of the shim with {}", mpi.title()), command));
+    }
+    for mpi in Mpi::ALL {
+        // With the shims built above.
+        let name = format!("mpi4py with {}", mpi.title());
+        steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::SOME)));
+    }
+    steps
+}
+
+/// The steps of `cargo xtask conformance`: what `test` has no time for.
+pub(crate) fn conformance(paths: &Paths) -> Vec<Step<'_>> {
+    let mut steps = Vec::new();
+    for mpi in Mpi::ALL {
+        steps.push(Step::new(format!("shim for {}", mpi.title()), build::shim(paths, mpi)));
+        let name = format!("mpi4py with {}", mpi.title());
+        steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::ALL)));
     }
     steps
 }

@@ -1,0 +1,178 @@
+//! mpi4py's own test suite, plainly and under the shim: every test must end the same.
+
+mod install;
+mod outcomes;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use mpress_cluster::{Launcher, Mpi, Outcome};
+
+use crate::error::Error;
+use crate::paths::Paths;
+use crate::step::{Done, seconds};
+use install::Installed;
+use outcomes::Outcomes;
+
+/// Far beyond any run here: what takes this long hangs.
+const LIMIT: Duration = Duration::from_secs(400);
+
+/// Compression of all messages that can be compressed: of what the suite sends little is long, and it runs on one node.
+const FORCED: [(&str, &str); 4] = [
+    ("MPRESS_SAME_NODE", "compress"),
+    ("MPRESS_STRATEGY", "fixed:diffpack-balanced"),
+    ("MPRESS_THRESHOLD", "1024"),
+    ("MPRESS_REPORT", "summary"),
+];
+
+/// One way to run the suite.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    ranks: usize,
+    /// Options of the suite; by default it asks for `MPI_THREAD_MULTIPLE`.
+    options: &'static [&'static str],
+}
+
+/// What `cargo xtask test` has time for.
+pub(crate) const SOME: [Run; 4] = [of(1), of(2), of(3), SINGLE];
+/// What `cargo xtask conformance` runs.
+pub(crate) const ALL: [Run; 7] = [of(1), of(2), of(3), of(4), of(5), SINGLE, SERIALIZED];
+
+const SINGLE: Run = Run { ranks: 2, options: &["--thread-level=single"] };
+const SERIALIZED: Run = Run { ranks: 3, options: &["--thread-level=serialized"] };
+
+const fn of(ranks: usize) -> Run {
+    Run { ranks, options: &[] }
+}
+
+/// Runs the suite with this MPI in these ways, under the shim and without.
+pub(crate) fn run(paths: &Paths, mpi: Mpi, runs: &[Run]) -> Result<Done, Error> {
+    let installed = match install::ensure(paths, mpi)? {
+        Ok(installed) => installed,
+        Err(reason) => return Ok(Done::Skipped(reason)),
+    };
+    let (mut tests, mut messages) = (0, 0);
+    for run in runs {
+        let plain = once(paths, &installed, mpi, run, None)?;
+        let shimmed = once(paths, &installed, mpi, run, Some(&paths.built_shim(mpi)))?;
+        outcomes::compare(&plain.outcomes, &shimmed.outcomes).map_err(|message| Error::Program {
+            run: shimmed.name.clone(),
+            message: at(message, &shimmed),
+        })?;
+        eprintln!(
+            "    {}: {} without and {} with mpress; {} messages compressed",
+            plain.outcomes,
+            seconds(plain.time),
+            seconds(shimmed.time),
+            shimmed.compressed
+        );
+        if run.ranks > 1 && shimmed.compressed == 0 {
+            let message = "mpress compressed nothing, so this proves nothing".to_owned();
+            return Err(Error::Program { run: shimmed.name, message });
+        }
+        tests += plain.outcomes.count();
+        messages += shimmed.compressed;
+    }
+    Ok(Done::Ran(format!("{tests} tests with the same outcome, {messages} messages compressed")))
+}
+
+/// One run of the suite.
+struct Suite {
+    name: String,
+    time: Duration,
+    /// What it wrote on its standard output and error.
+    log: PathBuf,
+    outcomes: Outcomes,
+    compressed: u64,
+}
+
+fn at(message: String, suite: &Suite) -> String {
+    format!("{message}\nits output: {}", suite.log.display())
+}
+
+fn once(
+    paths: &Paths,
+    installed: &Installed,
+    mpi: Mpi,
+    run: &Run,
+    shim: Option<&Path>,
+) -> Result<Suite, Error> {
+    let how = if shim.is_some() { "mpress" } else { "plain" };
+    let options = run.options.concat();
+    let name = format!("mpi4py with {}, {} ranks{options}, {how}", mpi.title(), run.ranks);
+    eprintln!("    {name}");
+    let dir = installed.outcomes();
+    fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
+    let prefix = dir.join(format!("{}{options}.{how}", run.ranks));
+    let file = |extension: &str| {
+        let mut name = OsString::from(&prefix);
+        name.push(format!(".{extension}"));
+        PathBuf::from(name)
+    };
+    let lines: Vec<_> = (0..run.ranks).map(|rank| file(&rank.to_string())).collect();
+    for file in &lines {
+        let _there_or_not: std::io::Result<()> = fs::remove_file(file);
+    }
+    let mut job = Launcher::Local.mpirun(mpi, run.ranks);
+    job.current_dir(&dir).program(installed.python()).arg(paths.root().join("xtask/mpi4py/record.py"));
+    job.arg(installed.tests()).arg(&prefix).args(run.options);
+    for excluded in EXCLUDED.iter().filter(|excluded| excluded.mpi.is_none_or(|only| only == mpi)) {
+        job.args(["-x", excluded.tests]);
+    }
+    if let Some(shim) = shim {
+        job.env("LD_PRELOAD", shim);
+        for (name, value) in FORCED {
+            job.env(name, value);
+        }
+    }
+    let start = Instant::now();
+    let outcome = job.run(LIMIT)?;
+    let time = start.elapsed();
+    let (stdout, stderr, ended) = match outcome {
+        Outcome::Finished(output) => (output.stdout, output.stderr, true),
+        Outcome::TimedOut(partial) => (partial.stdout, partial.stderr, false),
+    };
+    let log = file("log");
+    fs::write(&log, [stdout, stderr.clone()].concat()).map_err(Error::file(&log))?;
+    let written = lines.iter().map(|file| fs::read_to_string(file).unwrap_or_default());
+    let outcomes = Outcomes::read(written).map_err(|message| {
+        let until = if ended { String::new() } else { format!(" (ended after {})", seconds(LIMIT)) };
+        Error::Program {
+            run: name.clone(),
+            message: format!("{message}{until}\nits output: {}", log.display()),
+        }
+    })?;
+    let compressed = compressed(&String::from_utf8_lossy(&stderr));
+    Ok(Suite { name, time, log, outcomes, compressed })
+}
+
+/// How many messages the report says were compressed.
+fn compressed(stderr: &str) -> u64 {
+    let line = stderr.lines().find(|line| line.contains(" messages compressed over "));
+    line.and_then(|line| line.rsplit("mpress: ").next()?.split(' ').next()?.parse().ok()).unwrap_or(0)
+}
+
+/// Tests that cannot be compared.
+struct Excluded {
+    mpi: Option<Mpi>,
+    /// A pattern of the suite's option `-x`.
+    tests: &'static str,
+    #[allow(dead_code, reason = "for the reader")]
+    why: &'static str,
+}
+
+const EXCLUDED: [Excluded; 0] = [];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_is_found_among_what_the_suite_writes() {
+        let line = "OK (skipped=69)\n..mpress: 12 of 90 messages compressed over 2 ranks: 3 kB raw\n";
+        assert_eq!(compressed(line), 12);
+        assert_eq!(compressed("OK (skipped=69)\n"), 0);
+    }
+}
