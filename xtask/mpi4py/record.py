@@ -7,10 +7,6 @@
 import sys
 import unittest
 
-folder, prefix = sys.argv[1:3]
-sys.path.insert(0, folder)
-import main  # noqa: E402
-
 
 class Record(unittest.TextTestResult):
     """The usual result, which also writes the lines."""
@@ -22,7 +18,7 @@ class Record(unittest.TextTestResult):
         if Record.lines is None:
             from mpi4py import MPI
 
-            Record.lines = open(f"{prefix}.{MPI.COMM_WORLD.Get_rank()}", "w", encoding="utf-8")
+            Record.lines = open(f"{sys.argv[2]}.{MPI.COMM_WORLD.Get_rank()}", "w", encoding="utf-8")
         words = [outcome] if test is None else [outcome, test.id()]
         print(*words, sep="\t", file=Record.lines, flush=True)
 
@@ -64,5 +60,15 @@ class Record(unittest.TextTestResult):
         self.line("end")
 
 
-sys.dont_write_bytecode = True
-main.main(module=None, argv=[f"{folder}/main.py", *sys.argv[3:]], testRunner=unittest.TextTestRunner(resultclass=Record))
+def run(folder, options):
+    sys.path.insert(0, folder)
+    import main
+
+    sys.dont_write_bytecode = True
+    runner = unittest.TextTestRunner(resultclass=Record)
+    main.main(module=None, argv=[f"{folder}/main.py", *options], testRunner=runner)
+
+
+# Processes that a test spawns import this file, too.
+if __name__ == "__main__":
+    run(sys.argv[1], sys.argv[3:])

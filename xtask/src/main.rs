@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use error::Error;
+use mpress_cluster::Mpi;
 use paths::Paths;
 
 /// What a shell gives a command ended by Ctrl-C.
@@ -50,7 +51,14 @@ enum Command {
     /// Test everything: all crates, each SIMD level, without std, and the shim with each MPI
     Test,
     /// Run mpi4py's test suite under the shim in more ways than `test` does: more ranks, other levels of thread support
-    Conformance,
+    Conformance {
+        /// With this MPI alone: openmpi or mpich
+        #[arg(long)]
+        mpi: Option<Mpi>,
+        /// With so many ranks alone
+        #[arg(long)]
+        ranks: Option<usize>,
+    },
     /// What the project asks of a change: format, lints, documentation, then everything `test` does
     Ci,
 }
@@ -87,7 +95,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Demo => demo::run(&paths),
         Command::Pingpong => pingpong::run(&paths),
         Command::Test => step::run_all(test::steps(&paths)),
-        Command::Conformance => step::run_all(test::conformance(&paths)),
+        Command::Conformance { mpi, ranks } => step::run_all(test::conformance(&paths, mpi, ranks)),
         Command::Ci => step::run_all(ci::steps(&paths)),
     }
 }

@@ -62,13 +62,14 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     steps
 }
 
-/// The steps of `cargo xtask conformance`: what `test` has no time for.
-pub(crate) fn conformance(paths: &Paths) -> Vec<Step<'_>> {
+/// The steps of `cargo xtask conformance`: what `test` has no time for, or of that what is asked for.
+pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
-    for mpi in Mpi::ALL {
+    for mpi in Mpi::ALL.into_iter().filter(|&one| mpi.is_none_or(|only| only == one)) {
         steps.push(Step::new(format!("shim for {}", mpi.title()), build::shim(paths, mpi)));
+        let runs = ranks.map_or_else(|| mpi4py::ALL.to_vec(), |ranks| vec![mpi4py::Run::of(ranks)]);
         let name = format!("mpi4py with {}", mpi.title());
-        steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::ALL)));
+        steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &runs)));
     }
     steps
 }
