@@ -67,7 +67,7 @@ pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>)
     let mut steps = Vec::new();
     for mpi in Mpi::ALL.into_iter().filter(|&one| mpi.is_none_or(|only| only == one)) {
         steps.push(Step::new(format!("shim for {}", mpi.title()), build::shim(paths, mpi)));
-        let runs = ranks.map_or_else(|| mpi4py::ALL.to_vec(), |ranks| vec![mpi4py::Run::of(ranks)]);
+        let runs = ranks.map_or_else(|| mpi4py::ALL.to_vec(), |ranks| vec![mpi4py::Run::all(ranks)]);
         let name = format!("mpi4py with {}", mpi.title());
         steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &runs)));
     }

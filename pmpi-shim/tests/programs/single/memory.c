@@ -15,14 +15,19 @@ enum { WINDOW = 50, LONG = 512, TAG = 1 };
 
 static double out[LONG], into[LONG];
 
-static long resident_kib(void)
+/* What a rank found in a phase: resident KiB before and after, seconds. */
+typedef struct {
+  double before, after, seconds;
+} finding;
+
+static double resident_kib(void)
 {
   long pages = 0, resident = 0;
   FILE *file = fopen("/proc/self/statm", "r");
   if (!file || fscanf(file, "%ld %ld", &pages, &resident) != 2)
     give_up("/proc/self/statm cannot be read");
   fclose(file);
-  return resident * (sysconf(_SC_PAGESIZE) / 1024);
+  return (double)(resident * (sysconf(_SC_PAGESIZE) / 1024));
 }
 
 /* A window of messages there and as many back, each waited for in its turn or all together. */
@@ -138,28 +143,27 @@ static void every_way(int window)
   }
 }
 
-static void phase(const char *name, void (*window)(int), int windows)
+static finding phase(const char *name, void (*window)(int), int windows)
 {
+  finding found = {0, 0, 0};
   scene(name, 120);
   if (role == IDLE)
-    return;
-  long before = 0;
-  double start = 0;
+    return found;
   for (int i = 0; i < windows; i++) {
     if (i == windows / 5) {
-      before = resident_kib();
-      start = MPI_Wtime();
+      found.before = resident_kib();
+      found.seconds = -MPI_Wtime();
     }
     window(i);
     /* Nobody runs ahead: what waits at a receiver is memory of the MPI's. */
     MPI_Sendrecv(NULL, 0, MPI_BYTE, peer, TAG, NULL, 0, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-  double seconds = MPI_Wtime() - start;
-  printf("%s: rank %d: %ld to %ld KiB, %.3f s\n", name, rank, before, resident_kib(), seconds);
-  fflush(stdout);
+  found.seconds += MPI_Wtime();
+  found.after = resident_kib();
   begin("data");
   note(" %016lx", (unsigned long)digest_bytes(into, sizeof into));
   end();
+  return found;
 }
 
 int main(int argc, char **argv)
@@ -174,17 +178,25 @@ int main(int argc, char **argv)
   peer = role == SENDER ? rank + half : rank - half;
   fill(out, sizeof out, SMOOTH, 1);
   log_open(argv[1]);
-  phase("words", words, windows);
-  phase("half_kib", half_kib, windows);
-  phase("every_way", every_way, windows / 20);
+  static const char *const names[] = {"words", "half_kib", "every_way"};
+  enum { PHASES = sizeof names / sizeof *names };
+  finding found[PHASES];
+  found[0] = phase(names[0], words, windows);
+  found[1] = phase(names[1], half_kib, windows);
+  found[2] = phase(names[2], every_way, windows / 20);
   log_close();
-  MPI_Barrier(MPI_COMM_WORLD);
-  /* So that what other ranks have printed comes before. */
-  usleep(100000);
+  finding *all = malloc((size_t)size * sizeof found);
+  if (!all)
+    give_up("no memory");
+  MPI_Gather(found, 3 * PHASES, MPI_DOUBLE, all, 3 * PHASES, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   if (rank == 0) {
+    for (int i = 0; i < size * PHASES; i++)
+      printf("%s: rank %d: %.0f to %.0f KiB, %.3f s\n", names[i % PHASES], i / PHASES, all[i].before, all[i].after,
+             all[i].seconds);
     printf("done\n");
     fflush(stdout);
   }
+  free(all);
   MPI_Finalize();
   return 0;
 }
