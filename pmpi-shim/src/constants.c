@@ -23,6 +23,7 @@ MPI_Status *const mpress_STATUSES_IGNORE = MPI_STATUSES_IGNORE;
 
 const int mpress_ANY_SOURCE = MPI_ANY_SOURCE;
 const int mpress_ANY_TAG = MPI_ANY_TAG;
+const int mpress_TAG_UB = MPI_TAG_UB;
 const int mpress_PROC_NULL = MPI_PROC_NULL;
 const int mpress_UNDEFINED = MPI_UNDEFINED;
 const int mpress_KEYVAL_INVALID = MPI_KEYVAL_INVALID;

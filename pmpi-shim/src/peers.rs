@@ -71,6 +71,11 @@ impl Peers {
         usize::try_from(rank).ok().and_then(|r| self.framed.get(r)).is_some_and(|&framed| framed)
     }
 
+    /// Whether the communicator has this rank.
+    pub(crate) fn has(&self, rank: c_int) -> bool {
+        usize::try_from(rank).is_ok_and(|rank| rank < self.framed.len())
+    }
+
     /// Whether what this status tells of may be a frame, as far as source and length say.
     pub(crate) fn may_be_frame(&self, status: &MPI_Status, bytes: usize) -> bool {
         mpress::may_be_frame(bytes) && self.framed(status.MPI_SOURCE)

@@ -119,7 +119,7 @@ impl Posted {
                 self.wipe(shim);
             }
         }
-        std::mem::forget(self);
+        std::mem::forget(self.place);
     }
 
     /// Whether a frame begins in the program's buffer, which has room for one.

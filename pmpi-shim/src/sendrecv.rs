@@ -6,11 +6,43 @@ use crate::send::{self, Mode};
 use crate::span::Envelope;
 use crate::state::{Error, Shim, raise};
 use crate::sys::*;
+use crate::table::real;
 use std::ffi::c_int;
+use std::ptr;
+use std::sync::OnceLock;
 
-/// Whether either half needs us.
+/// Whether either half needs us, and the MPI will refuse neither. It looks at all arguments before it starts anything, while
+/// we start one half before the other; so what it refuses is passed on to it.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
-    shim.framed_send(out).is_some() || shim.meets_frames(into).is_some()
+    let (sends, receives) = (shim.framed_send(out).is_some(), shim.meets_frames(into).is_some());
+    (sends || receives)
+        && out.tag.max(into.tag) <= greatest_tag()
+        && (sends || accepted(shim, out, false))
+        && (receives || accepted(shim, into, true))
+}
+
+/// Whether the MPI takes the arguments of a half that needs nothing of us. Its communicator is good: the other half has it, too.
+fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
+    let Envelope { span, peer, tag, comm } = *half;
+    (tag >= 0 || (wildcards && tag == ANY_TAG))
+        && (peer == PROC_NULL
+            || (wildcards && peer == ANY_SOURCE)
+            || shim.peers(comm).is_some_and(|peers| peers.has(peer)))
+        && span.bytes().is_some()
+        && !shim.refused(&span)
+}
+
+/// The same for all communicators, and for as long as the MPI runs.
+fn greatest_tag() -> c_int {
+    static GREATEST: OnceLock<c_int> = OnceLock::new();
+    *GREATEST.get_or_init(|| {
+        let (mut value, mut found) = (ptr::null::<c_int>(), 0);
+        // SAFETY: a predefined attribute, whose value is the address of an `int`, and places for the answers.
+        unsafe {
+            PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found);
+            if found != 0 && !value.is_null() { *value } else { c_int::MAX }
+        }
+    })
 }
 
 /// Sendrecv, and with `detached` Sendrecv_replace.
@@ -79,10 +111,33 @@ unsafe fn start(
     unsafe {
         if manner.detached {
             let send = send::start(shim, Mode::Standard, out, true)?;
-            return Ok((recv::start_any(shim, into, manner.blocking)?, send));
+            return match recv::start_any(shim, into, manner.blocking) {
+                Ok(receive) => Ok((receive, send)),
+                Err(error) => {
+                    // The MPI still reads what is sent.
+                    shim.orphans.adopt(send, true);
+                    Err(error)
+                }
+            };
         }
         let receive = recv::start_any(shim, into, manner.blocking)?;
-        Ok((receive, send::start(shim, Mode::Standard, out, false)?))
+        match send::start(shim, Mode::Standard, out, false) {
+            Ok(send) => Ok((receive, send)),
+            Err(error) => {
+                withdraw(shim, receive);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Takes a receive back whose other half could not be started: it must neither get a later message nor write to memory that
+/// is not lent any more.
+unsafe fn withdraw(shim: &Shim, mut receive: Active) {
+    // SAFETY: a request of ours. An error of the receive has been reported to the handler; the call has one of its own.
+    unsafe {
+        real::MPI_Cancel(&raw mut receive.inner);
+        wait(shim, receive, STATUS_IGNORE);
     }
 }
 

@@ -51,6 +51,7 @@ constants! {
     STATUSES_IGNORE = "mpress_STATUSES_IGNORE": *mut MPI_Status,
     ANY_SOURCE = "mpress_ANY_SOURCE": c_int,
     ANY_TAG = "mpress_ANY_TAG": c_int,
+    TAG_UB = "mpress_TAG_UB": c_int,
     PROC_NULL = "mpress_PROC_NULL": c_int,
     UNDEFINED = "mpress_UNDEFINED": c_int,
     KEYVAL_INVALID = "mpress_KEYVAL_INVALID": c_int,

@@ -305,6 +305,38 @@ fn an_error_handler_that_does_not_come_back() {
     assert_same(&job.run("without"), &compressing(&job).run("with"));
 }
 
+/// By how many KiB the resident memory of a rank grew in each phase of `memory`.
+fn growth(written: &Written) -> Vec<i64> {
+    written.assert_well();
+    let of = |line: &str| {
+        let mut words = line.split(": ").nth(2)?.split(' ');
+        let (before, after) = (words.next()?, words.nth(1)?);
+        Some(after.parse::<i64>().ok()? - before.parse::<i64>().ok()?)
+    };
+    written.stdout.lines().filter(|line| line.contains(" KiB, ")).map(|line| of(line).unwrap()).collect()
+}
+
+#[test]
+fn memory_does_not_grow_with_the_number_of_messages() {
+    let Some(rig) = Rig::new("memory") else { return };
+    // An allocation for each of the long messages that is not freed would be more than this.
+    const NOISE_KIB: i64 = 512;
+    let grows_as_without = |launcher: Launcher<'_>, ranks_per_node, count| {
+        let job = rig.job(launcher, ranks_per_node, "memory", &[count]);
+        let without = job.run("without");
+        let with = compressing(&job).env("MPRESS_REPORT", "summary").run("with");
+        assert_same(&without, &with);
+        let (without_kib, with_kib) = (growth(&without), growth(&with));
+        assert_eq!((without_kib.len(), with_kib.len()), (6, 6), "{}", with.stdout);
+        let most = without_kib.iter().max().unwrap() + NOISE_KIB;
+        assert!(with_kib.iter().all(|&kib| kib <= most), "{}\n{}", without.stdout, with.stdout);
+        assert_framed(&with, 1000);
+    };
+    grows_as_without(Launcher::Local, 2, "200000");
+    let Some(cluster) = two_nodes() else { return };
+    grows_as_without(Launcher::Cluster(&cluster), 1, "60000");
+}
+
 /// The names in the table of wrapped calls and in the list of those that are only counted. With `large_count` also those that only
 /// an MPI with large counts has.
 fn table(large_count: bool) -> BTreeSet<String> {

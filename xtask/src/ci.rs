@@ -7,7 +7,7 @@ use crate::step::Step;
 use crate::test;
 
 /// The steps, quickest first.
-pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
+pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     let cargo = |args: &[&str]| {
         let mut command = paths.cargo();
         command.args(args);

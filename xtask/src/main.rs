@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup|build|demo|test|ci|pingpong`.
+//! The project's own commands: `cargo xtask setup|build|demo|test|conformance|ci|pingpong`.
 
 #![forbid(unsafe_code)]
 
@@ -6,6 +6,7 @@ mod build;
 mod ci;
 mod demo;
 mod error;
+mod mpi4py;
 mod paths;
 mod pingpong;
 mod progress;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use error::Error;
+use mpress_cluster::Mpi;
 use paths::Paths;
 
 /// What a shell gives a command ended by Ctrl-C.
@@ -51,6 +53,15 @@ enum Command {
     },
     /// Test everything: all crates, each SIMD level, without std, and shim and rsmpi adapter with each MPI
     Test,
+    /// Run mpi4py's test suite under the shim in more ways than `test` does: more ranks, other levels of thread support
+    Conformance {
+        /// With this MPI alone: openmpi or mpich
+        #[arg(long)]
+        mpi: Option<Mpi>,
+        /// With so many ranks alone
+        #[arg(long)]
+        ranks: Option<usize>,
+    },
     /// What the project asks of a change: format, lints, documentation, then everything `test` does
     Ci,
 }
@@ -87,6 +98,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Demo => demo::run(&paths),
         Command::Pingpong { layer } => pingpong::run(&paths, layer),
         Command::Test => step::run_all(test::steps(&paths)),
+        Command::Conformance { mpi, ranks } => step::run_all(test::conformance(&paths, mpi, ranks)),
         Command::Ci => step::run_all(ci::steps(&paths)),
     }
 }

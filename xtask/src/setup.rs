@@ -25,8 +25,11 @@ const CLUSTER: &str = "iproute2";
 /// And these, for the peers of the benchmarks. A build without them leaves those peers out.
 const PEERS: [&str; 3] = ["libaec-dev", "libblosc-dev", "liblzo2-dev"];
 
+/// And these, for mpi4py, whose test suite runs under the shim.
+const PYTHON: [&str; 2] = ["python3-venv", "python3-dev"];
+
 /// What the packages are for, looked for by name where there are no such packages.
-const TOOLS: [&str; 10] = [
+const TOOLS: [&str; 11] = [
     "gcc",
     "make",
     "gfortran",
@@ -37,11 +40,12 @@ const TOOLS: [&str; 10] = [
     "mpifort.mpich",
     "mpirun.mpich",
     "ip",
+    "python3",
 ];
 
 /// Makes sure that all packages are there; costs next to nothing when they are.
 pub(crate) fn ensure() -> Result<(), Error> {
-    let packages: Vec<_> = PACKAGES.into_iter().chain([CLUSTER]).chain(PEERS).collect();
+    let packages: Vec<_> = PACKAGES.into_iter().chain([CLUSTER]).chain(PEERS).chain(PYTHON).collect();
     if !is_debian() {
         let missing: Vec<_> = TOOLS.into_iter().filter(|tool| !is_on_path(tool)).collect();
         return match missing.is_empty() {

@@ -6,19 +6,33 @@ use std::time::{Duration, Instant};
 use crate::error::Error;
 
 /// One named command.
-pub(crate) struct Step {
+pub(crate) struct Step<'a> {
     name: String,
-    todo: Todo,
+    todo: Todo<'a>,
 }
 
-enum Todo {
+enum Todo<'a> {
     Run(Box<Command>),
+    Call(Box<dyn FnOnce() -> Result<Done, Error> + 'a>),
     Skip(&'static str),
 }
 
-impl Step {
+/// What came of a step that ended without an error.
+pub(crate) enum Done {
+    /// It ran, and this is worth knowing.
+    Ran(String),
+    /// This machine cannot do it, for this reason.
+    Skipped(String),
+}
+
+impl<'a> Step<'a> {
     pub(crate) fn new(name: impl Into<String>, command: Command) -> Self {
         Self { name: name.into(), todo: Todo::Run(Box::new(command)) }
+    }
+
+    /// A step that is more than one command.
+    pub(crate) fn call(name: impl Into<String>, call: impl FnOnce() -> Result<Done, Error> + 'a) -> Self {
+        Self { name: name.into(), todo: Todo::Call(Box::new(call)) }
     }
 
     /// A step that this machine cannot do; shown as such and never as passed.
@@ -28,7 +42,7 @@ impl Step {
 }
 
 /// Runs all steps and says in the end how long each took.
-pub(crate) fn run_all(steps: Vec<Step>) -> Result<(), Error> {
+pub(crate) fn run_all(steps: Vec<Step<'_>>) -> Result<(), Error> {
     let start = Instant::now();
     let count = steps.len();
     let width = steps.iter().map(|step| step.name.len()).max().unwrap_or(0);
@@ -42,6 +56,13 @@ pub(crate) fn run_all(steps: Vec<Step>) -> Result<(), Error> {
                 let what = format!("step {number} of {count}, {}", step.name);
                 run(&what, &mut command)?;
                 seconds(start.elapsed())
+            }
+            Todo::Call(call) => {
+                let start = Instant::now();
+                match call()? {
+                    Done::Ran(found) => format!("{}, {found}", seconds(start.elapsed())),
+                    Done::Skipped(reason) => format!("SKIPPED: {reason}"),
+                }
             }
         };
         eprintln!("    {}: {outcome}", step.name);
@@ -75,7 +96,8 @@ fn line(command: &Command) -> String {
     env.chain(words.map(|word| word.to_string_lossy().into_owned())).collect::<Vec<_>>().join(" ")
 }
 
-fn seconds(time: Duration) -> String {
+/// A time for people to read.
+pub(crate) fn seconds(time: Duration) -> String {
     match time.as_secs() {
         0..60 => format!("{:.1} s", time.as_secs_f64()),
         seconds => format!("{} min {} s", seconds / 60, seconds % 60),
@@ -105,6 +127,22 @@ mod tests {
         let error = run_all(steps).unwrap_err().to_string();
         assert_eq!(error, "step 3 of 4, bad: `sh -c exit 3` failed (exit status: 3)");
         assert!(!marker.exists());
+    }
+
+    #[test]
+    fn a_call_says_what_came_of_it() {
+        let mut ran = false;
+        let steps = vec![
+            Step::call("fine", || {
+                ran = true;
+                Ok(Done::Ran("all well".to_owned()))
+            }),
+            Step::call("impossible", || Ok(Done::Skipped("no network".to_owned()))),
+        ];
+        run_all(steps).unwrap();
+        assert!(ran);
+        let bad = Step::call("bad", || Err(Error::ResultsDiffer));
+        assert!(matches!(run_all(vec![bad]), Err(Error::ResultsDiffer)));
     }
 
     #[test]

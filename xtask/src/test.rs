@@ -3,6 +3,7 @@
 use mpress_cluster::Mpi;
 
 use crate::build;
+use crate::mpi4py;
 use crate::paths::Paths;
 use crate::step::Step;
 
@@ -23,7 +24,7 @@ const KERNELS: [&str; 12] = [
 ];
 
 /// The steps, cheapest knowledge first.
-pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
+pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     let mut all = test(paths, "test");
     // What is no default of the engine, but what the shim has.
     all.args(["--features", "mpress/rayon"]);
@@ -56,6 +57,23 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step> {
         command.args(["-p", "mpress-rsmpi"]).env("MPICC", mpi.mpicc());
         command.env("MPRESS_TEST_SHIM", paths.built_shim(mpi)).env("MPRESS_TEST_MPI", mpi.name());
         steps.push(Step::new(format!("test of the rsmpi adapter with {}", mpi.title()), command));
+    }
+    for mpi in Mpi::ALL {
+        // With the shims built above.
+        let name = format!("mpi4py with {}", mpi.title());
+        steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::SOME)));
+    }
+    steps
+}
+
+/// The steps of `cargo xtask conformance`: what `test` has no time for, or of that what is asked for.
+pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>) -> Vec<Step<'_>> {
+    let mut steps = Vec::new();
+    for mpi in Mpi::ALL.into_iter().filter(|&one| mpi.is_none_or(|only| only == one)) {
+        steps.push(Step::new(format!("shim for {}", mpi.title()), build::shim(paths, mpi)));
+        let runs = ranks.map_or_else(|| mpi4py::ALL.to_vec(), |ranks| vec![mpi4py::Run::all(ranks)]);
+        let name = format!("mpi4py with {}", mpi.title());
+        steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &runs)));
     }
     steps
 }

@@ -58,6 +58,48 @@ static void refuse_probe(const char *what, int from, int tag, MPI_Comm comm)
   result(what, "Improbe", MPI_Improbe(from, tag, comm, &flag, &message, &status));
 }
 
+/* One half of the call is as it should be, the other is refused: neither has been started, so that the next message goes
+ * to the next receive. */
+static void refuse_half(const char *what, int count)
+{
+  static const char *const names[] = {"Sendrecv to nowhere", "Sendrecv from nowhere", "Sendrecv_replace to nowhere",
+                                      "Sendrecv_replace from nowhere"};
+  for (int i = 0; i < 4; i++) {
+    MPI_Status status;
+    memory out = memory_new((size_t)count * 8), in = memory_new((size_t)count * 8);
+    int to = i % 2 ? peer : size, from = i % 2 ? size : peer;
+    fill(out.data, out.room, SMOOTH, 1);
+    if (i < 2)
+      result(what, names[i], MPI_Sendrecv(out.data, count, MPI_DOUBLE, to, TAG, in.data, count, MPI_DOUBLE, from, TAG,
+                                          MPI_COMM_WORLD, &status));
+    else
+      result(what, names[i],
+             MPI_Sendrecv_replace(out.data, count, MPI_DOUBLE, to, TAG, from, TAG, MPI_COMM_WORLD, &status));
+    /* As if a message that got away had time to arrive. */
+    MPI_Barrier(MPI_COMM_WORLD);
+    fill(out.data, out.room, SMOOTH, 2);
+    begin("%s: after %s", what, names[i]);
+    blank(&status);
+    if (role == SENDER)
+      note_code(MPI_Send(out.data, count, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD));
+    else {
+      note_code(MPI_Recv(in.data, count, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &status));
+      note_status(&status, MPI_DOUBLE);
+    }
+    int flag = -1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Iprobe(peer, TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    note(" left=%d %016lx %016lx", flag, (unsigned long)digest(&out), (unsigned long)digest(&in));
+    end();
+    while (flag) {
+      MPI_Recv(in.data, count, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &status);
+      MPI_Iprobe(peer, TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    }
+    memory_free(&out);
+    memory_free(&in);
+  }
+}
+
 void wrong_arguments(void)
 {
   MPI_Errhandler errhandler, before;
@@ -85,6 +127,9 @@ void wrong_arguments(void)
   refuse("no buffer, nothing", NULL, 0, MPI_DOUBLE, size, TAG, MPI_COMM_WORLD);
   refuse_probe("rank too large", size, TAG, MPI_COMM_WORLD);
   refuse_probe("tag negative", peer, -77, MPI_COMM_WORLD);
+
+  refuse_half("long", COUNT);
+  refuse_half("short", 2);
 
   /* Nothing of all this has left anything behind. */
   MPI_Request request;
