@@ -46,8 +46,6 @@ enum Part {
 
 const NOT_MESSAGES: &str = "--exclude=test_(rma|win|io|file|util_sync)";
 
-/// What `cargo xtask test` has time for.
-pub(crate) const SOME: [Run; 3] = [Run::messages(1), Run::messages(2), Run::messages(3)];
 /// What `cargo xtask conformance` runs.
 pub(crate) const ALL: [Run; 6] = [
     Run::all(1),
