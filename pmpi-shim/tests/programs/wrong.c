@@ -95,6 +95,8 @@ static void refuse_half(const char *what, int count)
       MPI_Recv(in.data, count, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &status);
       MPI_Iprobe(peer, TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     }
+    /* What comes next must not be taken for what is left. */
+    MPI_Barrier(MPI_COMM_WORLD);
     memory_free(&out);
     memory_free(&in);
   }
