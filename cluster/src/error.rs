@@ -1,5 +1,6 @@
 //! What can go wrong, each as one clear line.
 
+use crate::Partial;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -59,6 +60,8 @@ pub enum Error {
         command: String,
         /// How often it was tried.
         tries: u32,
+        /// What it had written the last time.
+        partial: Partial,
     },
     /// [`crate::tear_down_all`] was called: nothing is started any more.
     #[error("interrupted")]

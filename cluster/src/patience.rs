@@ -67,7 +67,7 @@ impl Job {
             }
             hung += 1;
             if hung >= tries {
-                return Err(Error::HungInFinalize { command: line(&command), tries });
+                return Err(Error::HungInFinalize { command: line(&command), tries, partial });
             }
         }
     }

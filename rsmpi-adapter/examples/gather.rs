@@ -32,7 +32,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut back = vec![0.0; EACH];
         root.compressed_scatter_into(&mut back[..])?;
         assert_eq!(back, mine);
-        println!("Rank {rank} has its values back.");
     }
 
     let counts: Vec<Count> = (0..size).map(|rank| (rank * EACH) as Count).collect();
@@ -45,15 +44,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (rank, &start) in starts.iter().enumerate() {
             assert_eq!(all[start as usize..][..rank * EACH], of(rank, rank * EACH));
         }
-        println!("Root gathered {} values of varying counts.", all.len());
         let mut back = vec![0.0; mine.len()];
         let parts = Partition::new(&all[..], counts, &starts[..]);
         root.compressed_scatter_varcount_into_root(&parts, &mut back[..])?;
+        println!("Root gathered {} values of varying counts.", all.len());
     } else {
         root.compressed_gather_varcount_into(&mine[..])?;
         let mut back = vec![0.0; mine.len()];
         root.compressed_scatter_varcount_into(&mut back[..])?;
         assert_eq!(back, mine);
+        println!("Rank {rank} has its values back.");
     }
     Ok(())
 }

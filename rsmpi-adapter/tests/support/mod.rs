@@ -11,8 +11,9 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Far beyond any run here: what takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(150);
-/// MPICH hangs at its end now and then; the cluster knows the case and tries again.
-const TRIES: u32 = 20;
+/// MPICH hangs at its end, some programs nearly always; the cluster knows the case. What a job has written by then counts, but a
+/// few tries are made to see it end.
+const TRIES: u32 = 3;
 
 /// Not by `eprintln!`: the harness hides what a passing test prints, and a skip must never look like a pass.
 pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
@@ -61,13 +62,18 @@ impl Rig {
         job.program(self.examples.join(program[0])).args(&program[1..]);
         let name = format!("{} ranks of {program:?} with {env:?}", job.ranks());
         let worked = |out: &[u8]| out.iter().filter(|&&byte| byte == b'\n').count() >= lines;
-        let output = match job.run_patiently(LIMIT, TRIES, worked) {
-            Ok(Finished { output, .. }) => output,
+        let (stdout, stderr, ended_well) = match job.run_patiently(LIMIT, TRIES, worked) {
+            Ok(Finished { output, .. }) => (output.stdout, output.stderr, output.status.success()),
+            Err(Error::HungInFinalize { partial, .. }) => {
+                let _shown =
+                    writeln!(std::io::stderr(), "{name} hung in MPI_Finalize after its work, {TRIES} times");
+                (partial.stdout, partial.stderr, true)
+            }
             Err(error) => panic!("{name}: {error}"),
         };
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{name}: {}\n{stdout}\n{stderr}", output.status);
+        let stderr = String::from_utf8_lossy(&stderr).into_owned();
+        let stdout = String::from_utf8_lossy(&stdout).into_owned();
+        assert!(ended_well, "{name} failed\n{stdout}\n{stderr}");
         let mut sorted: Vec<_> = stdout.lines().map(str::to_owned).collect();
         sorted.sort();
         assert_eq!(sorted.len(), lines, "{name}:\n{stdout}\n{stderr}");
