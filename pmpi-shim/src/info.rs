@@ -1,5 +1,4 @@
-//! Strategies of single communicators: the info key `mpress_strategy`, given by `MPI_Comm_set_info` or
-//! `MPI_Comm_dup_with_info`.
+//! Infos of communicators: the key `mpress_strategy` gives one a strategy of its own, and `mpi_assert_exact_length` is kept from the MPI.
 //!
 //! MPIs drop hints that they do not know, so the strategy is kept as an attribute of the communicator. Like hints it goes
 //! over to a duplicate (MPI 4.0, section 7.4.2).
@@ -12,6 +11,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const KEY: &CStr = c"mpress_strategy";
+/// MPI 4.0, section 7.4.4.
+const EXACT_LENGTH: &CStr = c"mpi_assert_exact_length";
 /// Longer values than this name no strategy.
 const MAX_VALUE: usize = 63;
 
@@ -83,24 +84,75 @@ unsafe extern "C" fn forgotten(_: MPI_Comm, _: c_int, value: *mut c_void, _: *mu
     SUCCESS
 }
 
-/// After `MPI_Comm_set_info` or `MPI_Comm_dup_with_info`, which returned `code`: takes over the strategy for `comm`.
+/// Calls a function of the MPI that gives `comm`, or makes a communicator there, with this info, of which it takes over the strategy.
+///
+/// # Safety
+/// `comm` must hold a communicator once the call has been successful, and `info` be what the caller of the function gave.
+pub(crate) unsafe fn given(
+    shim: &Shim,
+    comm: *const MPI_Comm,
+    info: MPI_Info,
+    call: impl FnOnce(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        let code = without_exact_length(info, call);
+        if code == SUCCESS && *comm != COMM_NULL {
+            take_over(shim, *comm, info);
+        }
+        code
+    }
+}
+
+/// Calls a function of the MPI with this info, but for the assertion that messages are as long as their receives: frames are shorter.
 ///
 /// # Safety
 /// `info` must be what the caller of the function gave.
-pub(crate) unsafe fn given(shim: &Shim, comm: MPI_Comm, info: MPI_Info, code: c_int) -> c_int {
-    if code != SUCCESS || comm == COMM_NULL || info == INFO_NULL {
-        return code;
+pub(crate) unsafe fn without_exact_length(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
+    // SAFETY: the caller vouches for the info; what is freed is a copy of ours.
+    unsafe {
+        let mut value = [0 as c_char; MAX_VALUE + 1];
+        if look_up(info, EXACT_LENGTH, &mut value).is_none() {
+            return call(info);
+        }
+        let mut copy = INFO_NULL;
+        let made = ok(PMPI_Info_dup(info, &raw mut copy))
+            .and_then(|()| ok(PMPI_Info_delete(copy, EXACT_LENGTH.as_ptr())));
+        let code = made.map_or_else(|code| code, |()| call(copy));
+        if copy != INFO_NULL {
+            PMPI_Info_free(&raw mut copy);
+        }
+        code
     }
-    let mut value = [0 as c_char; MAX_VALUE + 1];
+}
+
+/// The value of a key that an info has.
+///
+/// # Safety
+/// `info` must be one that the program gave.
+unsafe fn look_up<'a>(
+    info: MPI_Info,
+    key: &CStr,
+    value: &'a mut [c_char; MAX_VALUE + 1],
+) -> Option<&'a CStr> {
+    if info == INFO_NULL {
+        return None;
+    }
     let mut found = 0;
-    // SAFETY: the caller vouches for the info; the place has a byte more than its length says.
-    let asked =
-        unsafe { PMPI_Info_get(info, KEY.as_ptr(), MAX_VALUE as c_int, value.as_mut_ptr(), &raw mut found) };
-    if asked != SUCCESS || found == 0 {
-        return code;
+    // SAFETY: the caller vouches for the info; the place has a byte more than its length says, which stays a zero.
+    unsafe {
+        let asked = PMPI_Info_get(info, key.as_ptr(), MAX_VALUE as c_int, value.as_mut_ptr(), &raw mut found);
+        (asked == SUCCESS && found != 0).then(|| CStr::from_ptr(value.as_ptr()))
     }
-    // SAFETY: MPI ends the value with a zero, and the last byte of the place is one in any case.
-    let text = unsafe { CStr::from_ptr(value.as_ptr()) }.to_string_lossy();
+}
+
+/// # Safety
+/// As for [`look_up`].
+unsafe fn take_over(shim: &Shim, comm: MPI_Comm, info: MPI_Info) {
+    let mut value = [0 as c_char; MAX_VALUE + 1];
+    // SAFETY: the caller vouches for the info.
+    let Some(text) = (unsafe { look_up(info, KEY, &mut value) }) else { return };
+    let text = text.to_string_lossy();
     match text.parse::<Strategy>() {
         Ok(strategy) => shim.strategies.set(comm, strategy),
         Err(expected) if shim.world.rank == 0 => {
@@ -108,5 +160,4 @@ pub(crate) unsafe fn given(shim: &Shim, comm: MPI_Comm, info: MPI_Info, code: c_
         }
         Err(_) => {}
     }
-    code
 }

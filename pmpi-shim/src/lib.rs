@@ -3,7 +3,7 @@
 //! Built once per MPI (`MPICC` names it). What each wrapped call does, and why a framed message never meets a call that
 //! does not know frames, is written down in `docs/shim.md`; frames themselves in `docs/format/frame.md`.
 //!
-//! Data flows one way through the modules: `table` (the exported calls) calls the handlers (`send`, `recv`, `sendrecv`,
+//! Data flows one way through the modules: `table` (the exported calls, made from `calls.txt`) calls the handlers (`send`, `recv`, `sendrecv`,
 //! `probe`, `matched`, `persistent`, `complete`), which use `wire` (a message on its way out), `posted` and `stash` (on
 //! their way in) and `requests` (what is under way), over `peers`, `span` and `sys`. `startup` makes the shared `state`,
 //! for which `network` is measured; `finish` reports. `info` are strategies of single communicators;

@@ -1,4 +1,4 @@
-//! Calls that are passed to the MPI as they come, and counted. Their list is `passed.txt`.
+//! Calls that are passed to the MPI as they come, and counted. They are the sections "passed" of the table, `calls.txt`.
 
 use crate::state;
 use crate::sys::*;

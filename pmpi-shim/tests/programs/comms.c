@@ -1,6 +1,8 @@
 /* Communicators of all kinds: ranks in them are not those of MPI_COMM_WORLD. */
 #include "scenarios.h"
 
+#include <string.h>
+
 enum { TAG = 90 };
 
 /* A ring in a communicator: everyone sends to the next and receives from the one before, by all ways. `to` and `from`
@@ -222,4 +224,63 @@ void info_strategies(void)
     ring_of("its duplicate", again);
     MPI_Comm_free(&again);
   }
+}
+
+/* All calls that give a communicator an info, with an assertion that frames would break: 1 if the MPI was told of it. */
+static int asserted(int way, MPI_Comm *comm)
+{
+  MPI_Info info, got;
+  MPI_Request request;
+  int next = (rank + 1) % size, before = (rank + size - 1) % size, one = 1, found = 0;
+  char value[8];
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_assert_exact_length", "true");
+  MPI_Info_set(info, "mpress_strategy", "fixed:dfcm");
+  switch (way) {
+  case 0:
+    MPI_Comm_dup(MPI_COMM_WORLD, comm);
+    note_code(MPI_Comm_set_info(*comm, info));
+    break;
+  case 1:
+    note_code(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, comm));
+    break;
+  case 2:
+    note_code(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, info, comm));
+    break;
+  case 3:
+    note_code(MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &next, MPI_UNWEIGHTED, info, 0, comm));
+    break;
+  case 4:
+    note_code(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, 0,
+                                             comm));
+    break;
+  default:
+#if MPI_VERSION >= 4
+    note_code(MPI_Comm_idup_with_info(MPI_COMM_WORLD, info, comm, &request));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+#else
+    (void)request;
+    MPI_Comm_dup(MPI_COMM_WORLD, comm);
+#endif
+  }
+  MPI_Info_free(&info);
+  MPI_Comm_get_info(*comm, &got);
+  MPI_Info_get(got, "mpi_assert_exact_length", sizeof value - 1, value, &found);
+  MPI_Info_free(&got);
+  return found && strcmp(value, "true") == 0;
+}
+
+void info_exact_length(void)
+{
+  int count = 0;
+  for (int way = 0; way < 6; way++) {
+    MPI_Comm comm;
+    begin("way %d", way);
+    count += asserted(way, &comm);
+    end();
+    ring_of("exact length", comm);
+    MPI_Comm_free(&comm);
+  }
+  if (rank == 0)
+    printf("%d communicators with an assertion of exact lengths\n", count);
 }

@@ -46,6 +46,7 @@ void communicators(void);
 void two_communicators(void);
 void freed_communicators(void);
 void info_strategies(void);
+void info_exact_length(void);
 
 /* collectives.c: collectives that move data */
 void collectives(void);

@@ -1,0 +1,121 @@
+//! Takes types and constants from the `mpi.h` of the MPI that `MPICC` names, makes the exported functions from the table of calls, and
+//! links the shim to that MPI.
+#![allow(clippy::panic, clippy::expect_used, reason = "a build script fails by panicking")]
+
+#[allow(dead_code, reason = "the tests need the rest")]
+mod calls;
+
+use calls::{Section, When};
+use std::env;
+use std::path::PathBuf;
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=MPICC");
+    for file in ["src/constants.c", "src/calls.txt", "build"] {
+        println!("cargo:rerun-if-changed={file}");
+    }
+    println!("cargo:rustc-check-cfg=cfg(mpi_large_count)");
+    println!("cargo:rustc-check-cfg=cfg(open_mpi)");
+
+    let mpi = build_probe_mpi::probe().unwrap_or_else(|errors| {
+        let reasons: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        panic!("no MPI found (set MPICC to a compiler wrapper): {}", reasons.join("; "))
+    });
+
+    let mut c = cc::Build::new();
+    c.file("src/constants.c").includes(&mpi.include_paths).warnings_into_errors(true).compile("constants");
+
+    let mut bindings = bindgen::builder()
+        .header_contents("wrapper.h", "#include <mpi.h>")
+        .allowlist_type("MPI_(Comm|Datatype|Request|Status|Message|Group|Count|Aint|Info|Errhandler)")
+        .allowlist_function(FUNCTIONS)
+        .allowlist_var("MPI_VERSION|OPEN_MPI|OMPI_MAJOR_VERSION|MPICH_NUMVERSION")
+        .layout_tests(true)
+        .override_abi(bindgen::Abi::CUnwind, "PMPI_Comm_call_errhandler")
+        .generate_comments(false)
+        .merge_extern_blocks(true);
+    for path in &mpi.include_paths {
+        bindings = bindings.clang_arg(format!("-I{}", path.display()));
+    }
+    let sections = calls::parse(include_str!("../src/calls.txt"));
+    for call in sections.iter().flat_map(|section| &section.calls) {
+        bindings = bindings.allowlist_function(format!("PMPI_{}(_c)?", call.name));
+    }
+    let bindings = bindings.generate().expect("mpi.h can be read").to_string();
+    // What the MPI has is read off its own header.
+    if bindings.contains("fn PMPI_Send_c(") {
+        println!("cargo:rustc-cfg=mpi_large_count");
+    }
+    if bindings.contains("OPEN_MPI") {
+        println!("cargo:rustc-cfg=open_mpi");
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("OUT_DIR is set by cargo"));
+    let (table, passed) = rows(&sections, &bindings);
+    for (name, text) in [("mpi.rs", &bindings), ("table.rs", &table), ("passed.rs", &passed)] {
+        std::fs::write(out.join(name), text).expect("OUT_DIR is writable");
+    }
+
+    // Python loads its MPI with RTLD_LOCAL; only a dependency of our own makes RTLD_NEXT find it there.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,--no-as-needed");
+    for path in &mpi.lib_paths {
+        println!("cargo:rustc-link-search=native={}", path.display());
+    }
+    for lib in &mpi.libs {
+        println!("cargo:rustc-cdylib-link-arg=-l{lib}");
+    }
+}
+
+/// A prototype as bindgen writes it: `a: T, b: U`. `None` if the MPI has no such function.
+fn prototype(bindings: &str, name: &str) -> Option<Vec<(String, String)>> {
+    let (_, rest) = bindings.split_once(&format!("pub fn PMPI_{name}("))?;
+    let (arguments, _) = rest.split_once(") -> ::std::os::raw::c_int;")?;
+    let arguments = arguments.split(',').filter_map(|argument| argument.split_once(':'));
+    Some(arguments.map(|(name, ty)| (name.trim().to_owned(), ty.trim().to_owned())).collect())
+}
+
+/// Rows for the macros in `src/table.rs` and `src/passed.rs`.
+fn rows(sections: &[Section<'_>], bindings: &str) -> (String, String) {
+    let [mut always, mut active, mut passed] = [const { String::new() }; 3];
+    let mut sorts = Vec::new();
+    for section in sections {
+        if section.when == When::Passed {
+            sorts.push(section.name);
+        }
+        for call in &section.calls {
+            for name in [call.name.to_owned(), format!("{}_c", call.name)] {
+                // An MPI without large counts, or without a call of a later standard.
+                let Some(prototype) = prototype(bindings, &name) else { continue };
+                let row = |names: &[&str]| {
+                    let arguments =
+                        names.iter().zip(&prototype).map(|(name, (_, ty))| format!("{name}: {ty}"));
+                    format!("MPI_{name} PMPI_{name} ({})", arguments.collect::<Vec<_>>().join(", "))
+                };
+                let same = call.arguments.len() == prototype.len();
+                assert!(same || section.when == When::Passed, "MPI_{name} has other arguments in mpi.h");
+                let handler = call.handler.join("\n");
+                match section.when {
+                    When::Always => always += &format!("{} => |pass| {handler};\n", row(&call.arguments)),
+                    When::Active => {
+                        active += &format!("{} => |shim, pass| {handler};\n", row(&call.arguments));
+                    }
+                    When::Passed => {
+                        let names: Vec<_> = prototype.iter().map(|(name, _)| name.as_str()).collect();
+                        passed += &format!("{} {};\n", sorts.len() - 1, row(&names));
+                    }
+                }
+            }
+        }
+    }
+    (
+        format!("table! {{\nalways {{\n{always}}}\nactive {{\n{active}}}\n}}\n"),
+        format!("passed! {{\n{sorts:?}\n{passed}}}\n"),
+    )
+}
+
+/// What the shim calls beside the functions of the table.
+const FUNCTIONS: &str = "P?MPI_(\
+    Query_thread|Finalize|Test_cancelled|Get_address|Get_elements_x|Status_set_elements_x|Status_set_cancelled|\
+    Comm_(size|rank|create|group|remote_group|remote_size|test_inter|get_attr|set_attr|create_keyval|free_keyval|dup|free|\
+    set_errhandler|call_errhandler)|Group_(size|translate_ranks|free)|\
+    Type_(dup|size_x|get_extent|get_envelope(_c)?|get_contents(_c)?|free|create_struct|contiguous|commit)|\
+    Grequest_start|Grequest_complete|Info_(get|dup|delete|free)|Add_error_code|Add_error_string)";

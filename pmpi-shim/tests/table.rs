@@ -1,0 +1,107 @@
+//! The table of calls, what the shim exports, and the page in `docs` are the same.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+#[path = "../build/calls.rs"]
+#[allow(dead_code, reason = "the build needs the rest")]
+mod calls;
+
+use calls::{Section, When};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+const TABLE: &str = include_str!("../src/calls.txt");
+
+/// Calls that came with MPI 4.
+const NEW: [&str; 17] = [
+    "Isendrecv",
+    "Isendrecv_replace",
+    "Comm_idup_with_info",
+    "Psend_init",
+    "Precv_init",
+    "Bcast_init",
+    "Gather_init",
+    "Gatherv_init",
+    "Scatter_init",
+    "Scatterv_init",
+    "Allgather_init",
+    "Allgatherv_init",
+    "Alltoall_init",
+    "Alltoallv_init",
+    "Alltoallw_init",
+    "Reduce_init",
+    "Allreduce_init",
+];
+
+#[test]
+fn what_is_exported_is_the_table_under_both_names() {
+    let Some(shim) = std::env::var_os("MPRESS_TEST_SHIM") else {
+        // Not by `eprintln!`: the harness hides what a passing test prints.
+        let _shown =
+            writeln!(std::io::stderr(), "SKIPPED: MPRESS_TEST_SHIM is not set (`cargo xtask test` sets it)");
+        return;
+    };
+    let output = Command::new("nm").args(["-D", "--defined-only"]).arg(&shim).output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let names: BTreeSet<&str> = text.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    let of = |prefix| names.iter().filter_map(|name| name.strip_prefix(prefix)).collect::<BTreeSet<_>>();
+    let (mpi, pmpi) = (of("MPI_"), of("PMPI_"));
+    assert_eq!(mpi, pmpi);
+    // What `mpress calibrate` calls, under names that no program has.
+    assert_eq!(of("mpress_calibrate_"), BTreeSet::from(["begin", "end", "network"]));
+    // What `mpress-rsmpi` asks.
+    assert!(names.contains("mpress_shim_is_active"));
+    assert_eq!(mpi.len() + pmpi.len() + 4, names.len(), "{names:?}");
+
+    let sections = calls::parse(TABLE);
+    let table: Vec<&str> = sections.iter().flat_map(|section| &section.calls).map(|call| call.name).collect();
+    let every: BTreeSet<&str> = table.iter().copied().collect();
+    assert_eq!(every.len(), table.len(), "a call is in the table twice");
+    let exported: BTreeSet<&str> = mpi.iter().map(|name| name.strip_suffix("_c").unwrap_or(name)).collect();
+    let large_count = mpi.contains("Send_c");
+    let missing: Vec<_> =
+        every.difference(&exported).filter(|name| large_count || !NEW.contains(name)).collect();
+    assert_eq!(missing, Vec::<&&str>::new());
+    assert_eq!(exported.difference(&every).collect::<Vec<_>>(), Vec::<&&str>::new());
+}
+
+/// The page, as it follows from the table.
+fn page(sections: &[Section<'_>]) -> String {
+    let mut page = "# The calls that the shim wraps\n\n\
+        Made from `pmpi-shim/src/calls.txt`. Without MPI_ in front of the names; with them go their large-count forms (..._c), where the MPI has\n\
+        them, and the names that begin with PMPI. A test holds this page against the table, and the table against what the shim exports.\n\n\
+        | calls | | what becomes of them |\n| --- | --- | --- |\n"
+        .to_owned();
+    let row = |page: &mut String, section: &Section<'_>| {
+        let names: Vec<_> = section.calls.iter().map(|call| format!("`{}`", call.name)).collect();
+        let what = if section.what.is_empty() { String::new() } else { format!(" {} |", section.what) };
+        writeln!(page, "| {} | {} |{what}", section.name, names.join(" ")).unwrap();
+    };
+    let (passed, handled): (Vec<_>, Vec<_>) =
+        sections.iter().partition(|section| section.when == When::Passed);
+    handled.into_iter().for_each(|section| row(&mut page, section));
+    page += "\nPassed to the MPI as they come, and counted for the report:\n\n| calls | |\n| --- | --- |\n";
+    passed.into_iter().for_each(|section| row(&mut page, section));
+    page + "\nAll other calls are not touched.\n"
+}
+
+#[test]
+fn the_page_is_made_from_the_table() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/calls.md");
+    let sections = calls::parse(TABLE);
+    assert!(sections.iter().map(|section| section.calls.len()).sum::<usize>() > 100);
+    let page = page(&sections);
+    if std::env::var_os("WRITE_DOCS").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        page,
+        "WRITE_DOCS=1 cargo test --test table writes it"
+    );
+}
