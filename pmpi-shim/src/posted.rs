@@ -52,11 +52,15 @@ impl Posted {
                 span = Span::new(span.ptr, count, BYTE);
                 Place::Contiguous(shim.byte_span(span.ptr.cast(), capacity)?)
             }
-            Layout::Typed if PARTIAL_ELEMENTS => Place::Typed(shim.hold(&mut span)?),
             Layout::Typed => {
-                let mut buffer = shim.engine.buffer(capacity).ok_or(ERR_NO_MEM)?;
-                let bytes = shim.byte_span(buffer.room().as_mut_ptr(), capacity)?;
-                Place::Bounce(bytes, buffer, shim.hold(&mut span)?)
+                let held = shim.hold(&mut span)?;
+                // Without the memory a frame is an error of the MPI, but its sender does not wait in vain.
+                match if PARTIAL_ELEMENTS { None } else { shim.engine.buffer(capacity) } {
+                    None => Place::Typed(held),
+                    Some(mut buffer) => {
+                        Place::Bounce(shim.byte_span(buffer.room().as_mut_ptr(), capacity)?, buffer, held)
+                    }
+                }
             }
         };
         Ok(Self { place, span, capacity, peers, comm: message.comm })
@@ -101,9 +105,10 @@ impl Posted {
                 return Ok(());
             }
             if may_be_frame && self.holds_frame(shim)? {
-                let frame = self.take_out(shim, received)?;
-                let len =
-                    land(shim, &frame, true, &self.span, self.capacity).inspect_err(|_| self.wipe(shim))?;
+                let landed = self
+                    .take_out(shim, received)
+                    .and_then(|frame| land(shim, &frame, true, &self.span, self.capacity));
+                let len = landed.inspect_err(|_| self.wipe(shim))?;
                 set_received_bytes(status, len);
             }
         }

@@ -6,11 +6,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
 
+#[allow(dead_code, reason = "others need the rest")]
 mod support;
 
-use mpress_cluster::{Cluster, Config, Launcher, Mpi};
+use mpress_cluster::{Cluster, Launcher, Mpi};
 use support::compare::assert_same;
-use support::{Plan, Rig, Written, skip};
+use support::{Rig, Written, skip, two_nodes};
 
 /// Scenarios in which it matters who is where, and how many.
 const WITH_MANY: [&str; 8] = [
@@ -28,13 +29,9 @@ const WITH_MANY: [&str; 8] = [
 fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Written) {
     let job = rig.job(Launcher::Local, ranks, "transparent", args);
     let without = job.run("without");
-    let with = compressing(&job).env("MPRESS_REPORT", "summary").run("with");
+    let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
     assert_same(&without, &with);
     (without, with)
-}
-
-fn compressing<'a>(job: &Plan<'a>) -> Plan<'a> {
-    job.shimmed().env("MPRESS_SAME_NODE", "compress").env("MPRESS_STRATEGY", "fixed:diffpack-balanced")
 }
 
 /// A test that compares nothing but passed messages would pass as well: this many went in frames.
@@ -97,14 +94,6 @@ fn random_schedules_between_two_nodes() {
     let with = compare_on_nodes(&rig, &cluster, 1, "random", &["random", "30000", "2000"]);
     assert_framed(&with, 15_000);
     compare_on_nodes(&rig, &cluster, 2, "two-each", &["random", "40000", "16"]);
-}
-
-/// A cluster as fast as the machine: what is tested here is not speed.
-fn two_nodes() -> Option<Cluster> {
-    match Cluster::permitted() {
-        Ok(()) => Some(Cluster::new(Config { nodes: 2, rate: None }).unwrap()),
-        Err(error) => skip(error),
-    }
 }
 
 fn compare_on_nodes(
@@ -176,7 +165,7 @@ fn a_wrong_setting_is_one_line_and_changes_nothing() {
         ),
         ("MPRESS_CONFIG", "/none/mpress.toml", "/none/mpress.toml: No such file"),
     ] {
-        let with = compressing(&job).env(name, value).run(name);
+        let with = job.compressing().env(name, value).run(name);
         assert_same(&without, &with);
         let lines = with.shim_lines().unwrap();
         assert!(lines.len() == 1 && lines[0].contains(line), "{lines:?}");
@@ -189,7 +178,7 @@ fn a_file_that_cannot_be_used_is_one_line_and_the_program_runs_on() {
     let Some(rig) = Rig::new("unusable") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]);
     let without = job.run("without");
-    let summary = compressing(&job).env("MPRESS_REPORT", "summary");
+    let summary = job.compressing().env("MPRESS_REPORT", "summary");
     for (name, value, line) in [
         ("MPRESS_HEURISTICS", "/dev", "/dev/network.toml: "),
         ("MPRESS_REPORT_FILE", "/none/report.json", "/none/report.json: No such file"),
@@ -212,7 +201,7 @@ fn a_run_is_recorded_and_replayed() {
     let without = job.run("without");
     let guide = rig.folder().join("guide.toml");
     let json = rig.folder().join("report.json");
-    let guided = compressing(&job).env("MPRESS_GUIDE", guide.to_str().unwrap());
+    let guided = job.compressing().env("MPRESS_GUIDE", guide.to_str().unwrap());
     assert_same(&without, &guided.env("MPRESS_STRATEGY", "adaptive").run("record"));
     assert!(std::fs::read_to_string(&guide).unwrap().contains("[[decision]]"));
     let replay = guided.env("MPRESS_STRATEGY", "guided").env("MPRESS_REPORT_FILE", json.to_str().unwrap());
@@ -226,7 +215,7 @@ fn a_communicator_may_have_a_strategy_of_its_own() {
     let Some(rig) = Rig::new("info") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["info"]);
     let without = job.run("without");
-    let with = compressing(&job).env("MPRESS_STRATEGY", "off").env("MPRESS_REPORT", "full").run("with");
+    let with = job.compressing().env("MPRESS_STRATEGY", "off").env("MPRESS_REPORT", "full").run("with");
     assert_same(&without, &with);
     let lines = with.shim_lines().unwrap().join("\n");
     for word in ["dfcm ", "diffpack-ratio ", "mpress_strategy=best: expected adaptive"] {
@@ -239,42 +228,9 @@ fn a_communicator_may_have_a_strategy_of_its_own() {
 }
 
 #[test]
-fn ranks_that_disagree_pass_everything_through() {
-    let Some(rig) = Rig::new("disagree") else { return };
-    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair", "probes"]);
-    let without = job.run("without");
-    for (name, script) in [
-        (
-            "disabled",
-            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_DISABLE=1; exec "$0" "$@""#,
-        ),
-        (
-            "enabled",
-            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] && export MPRESS_DISABLE=1; exec "$0" "$@""#,
-        ),
-        (
-            "wrong",
-            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_REPORT=loud; exec "$0" "$@""#,
-        ),
-        (
-            "report",
-            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_REPORT=full; exec "$0" "$@""#,
-        ),
-    ] {
-        let with = compressing(&job).wrapped(script).run(name);
-        assert_same(&without, &with);
-        let lines = with.shim_lines().unwrap();
-        assert!(lines.len() == 1 && lines[0].contains("different versions or settings"), "{name}: {lines:?}");
-    }
-    let all = compressing(&job).env("MPRESS_DISABLE", "1").env("MPRESS_REPORT", "full").run("all");
-    assert_same(&without, &all);
-    assert_eq!(all.shim_lines().unwrap(), Vec::<&str>::new(), "disabled in all ranks: not a word");
-}
-
-#[test]
 fn the_report_is_what_was_asked_for() {
     let Some(rig) = Rig::new("report") else { return };
-    let job = compressing(&rig.job(Launcher::Local, 2, "transparent", &["every_pair"]));
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]).compressing();
     let lines_of = |value| {
         let written = job.env("MPRESS_REPORT", value).run(value);
         written.assert_well();
@@ -292,29 +248,19 @@ fn the_report_is_what_was_asked_for() {
 }
 
 #[test]
-fn a_damaged_frame_is_an_error_and_never_data() {
-    let Some(rig) = Rig::new("poison") else { return };
-    let written = compressing(&rig.job(Launcher::Local, 2, "poison", &[])).run("poison");
-    written.assert_well();
-    assert!(written.stdout.contains(" damaged frames, 0 wrong\n"), "{}", written.stdout);
-    let checked = written.logs[0].lines().filter(|line| line.ends_with("outside=clean")).count();
-    assert!(checked > 500 && !written.logs[0].contains("touched"), "{checked} checks");
-}
-
-#[test]
 fn messages_sent_while_others_finalize() {
     let Some(rig) = Rig::new("late") else { return };
     let job = rig.job(Launcher::Local, 2, "late", &[]);
     let without = job.run("without");
-    assert_same(&without, &compressing(&job).run("with"));
-    assert_same(&without, &compressing(&job).env("MPRESS_REPORT", "summary").run("with-report"));
+    assert_same(&without, &job.compressing().run("with"));
+    assert_same(&without, &job.compressing().env("MPRESS_REPORT", "summary").run("with-report"));
 }
 
 #[test]
 fn an_error_handler_that_does_not_come_back() {
     let Some(rig) = Rig::new("jump") else { return };
     let job = rig.job(Launcher::Local, 2, "jump", &[]);
-    assert_same(&job.run("without"), &compressing(&job).run("with"));
+    assert_same(&job.run("without"), &job.compressing().run("with"));
 }
 
 /// By how many KiB the resident memory of a rank grew in each phase of `memory`.
@@ -336,7 +282,7 @@ fn memory_does_not_grow_with_the_number_of_messages() {
     let grows_as_without = |launcher: Launcher<'_>, ranks_per_node, count| {
         let job = rig.job(launcher, ranks_per_node, "memory", &[count]);
         let without = job.run("without");
-        let with = compressing(&job).env("MPRESS_REPORT", "summary").run("with");
+        let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
         assert_same(&without, &with);
         let (without_kib, with_kib) = (growth(&without), growth(&with));
         assert_eq!((without_kib.len(), with_kib.len()), (6, 6), "{}", with.stdout);

@@ -3,7 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod programs;
 
-use mpress_cluster::{Error, Launcher, Mpi, Outcome};
+use mpress_cluster::{Cluster, Config, Error, Launcher, Mpi, Outcome};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,6 +19,14 @@ const LIMIT: Duration = Duration::from_secs(150);
 pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
     None
+}
+
+/// A cluster as fast as the machine: what is tested here is not speed.
+pub(crate) fn two_nodes() -> Option<Cluster> {
+    match Cluster::permitted() {
+        Ok(()) => Some(Cluster::new(Config { nodes: 2, rate: None }).unwrap()),
+        Err(error) => skip(error),
+    }
 }
 
 /// What a test works with, and the permission to run jobs.
@@ -109,6 +117,20 @@ impl Plan<'_> {
     #[must_use]
     pub(crate) fn shimmed(&self) -> Self {
         self.env("LD_PRELOAD", self.rig.shim.to_str().unwrap())
+    }
+
+    /// Under the shim, with messages inside a node compressed, too.
+    #[must_use]
+    pub(crate) fn compressing(&self) -> Self {
+        self.shimmed().env("MPRESS_SAME_NODE", "compress").env("MPRESS_STRATEGY", "fixed:diffpack-balanced")
+    }
+
+    /// As [`compressing`](Self::compressing), with this library of `programs/preload` between it and the MPI.
+    #[must_use]
+    pub(crate) fn compressing_over(&self, library: &str) -> Self {
+        let library = programs::built(self.rig.mpi, library);
+        let both = format!("{}:{}", self.rig.shim.display(), library.display());
+        self.compressing().env("LD_PRELOAD", &both)
     }
 
     /// Each rank started by this shell script, whose `"$0" "$@"` is the program.
@@ -202,6 +224,12 @@ impl Written {
         let messages = words.nth(1)?.parse().ok()?;
         let ratio = line.split("ratio ").nth(1)?.split(';').next()?.parse().ok()?;
         Some((messages, ratio))
+    }
+
+    /// Fails unless the job ended by itself, and not well.
+    pub(crate) fn assert_ended_badly(&self) {
+        let failure = self.failure.as_deref().unwrap_or_else(|| panic!("`{}` ended well", self.name));
+        assert!(!failure.starts_with("not ended after"), "`{}`: {failure}", self.name);
     }
 
     /// Fails unless the job ended well.

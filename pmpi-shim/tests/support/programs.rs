@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// The program of this name: `transparent` is made of all files in `programs`, the others of one file in
-/// `programs/single` and what they share.
+/// `programs/single` and what they share. `NAME.so` is a library to be preloaded, of one file in `programs/preload`.
 pub(crate) fn built(mpi: Mpi, name: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| build_all(mpi)).join(name)
@@ -20,6 +20,9 @@ fn build_all(mpi: Mpi) -> PathBuf {
     for file in c_files(&sources.join("single")) {
         let name = file.file_stem().unwrap().to_owned();
         build(mpi, &target.join(name), &[file, sources.join("observe.c")]);
+    }
+    for file in c_files(&sources.join("preload")) {
+        build(mpi, &target.join(file.file_stem().unwrap()).with_extension("so"), &[file]);
     }
     target
 }
@@ -43,6 +46,9 @@ fn build(mpi: Mpi, target: &Path, sources: &[PathBuf]) {
         "-Wno-cast-function-type",
         "-Wno-stringop-overflow",
     ]);
+    if target.extension().is_some() {
+        command.args(["-shared", "-fPIC"]);
+    }
     command.args(["-pthread", "-o"]).arg(target).args(sources).arg("-ldl");
     let output = command.output().unwrap_or_else(|error| panic!("{}: {error}", mpi.mpicc()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,0 +1,112 @@
+//! What goes wrong ends in an error of the MPI or in messages that pass through: never in wrong data, and never in waiting where
+//! plain MPI would not.
+//!
+//! `cargo xtask test` says which MPI and which shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+#[allow(dead_code, reason = "others need the rest")]
+mod support;
+
+use mpress_cluster::{Launcher, Mpi};
+use support::compare::assert_same;
+use support::{Rig, two_nodes};
+
+#[test]
+fn a_damaged_frame_is_an_error_and_never_data() {
+    let Some(rig) = Rig::new("poison") else { return };
+    let written = rig.job(Launcher::Local, 2, "poison", &[]).compressing().run("poison");
+    written.assert_well();
+    assert!(written.stdout.contains(" damaged frames, 0 wrong\n"), "{}", written.stdout);
+    let checked = written.logs[0].lines().filter(|line| line.ends_with("outside=clean")).count();
+    assert!(checked > 500 && !written.logs[0].contains("touched"), "{checked} checks");
+}
+
+#[test]
+fn damaged_frames_in_collectives_are_errors_and_never_data() {
+    let Some(rig) = Rig::new("damaged") else { return };
+    let ranks: &[usize] = if rig.mpi == Mpi::Mpich { &[2] } else { &[2, 3] };
+    for &ranks in ranks {
+        let job = rig.job(Launcher::Local, ranks, "damaged", &[]).compressing_over("damage.so");
+        let written = job.run("damaged");
+        written.assert_well();
+        let summary = written.stdout.lines().find(|line| line.contains(" frames damaged, "));
+        let numbers = summary.unwrap().split(' ').filter_map(|word| word.parse::<u64>().ok());
+        let numbers: Vec<_> = numbers.collect();
+        assert!(numbers[0] > 80 && numbers[1] > 80 && numbers[2] == 0, "{}", written.stdout);
+    }
+}
+
+#[test]
+fn ranks_that_disagree_pass_everything_through() {
+    let Some(rig) = Rig::new("disagree") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair", "probes"]);
+    let without = job.run("without");
+    for (name, script) in [
+        (
+            "disabled",
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_DISABLE=1; exec "$0" "$@""#,
+        ),
+        (
+            "enabled",
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] && export MPRESS_DISABLE=1; exec "$0" "$@""#,
+        ),
+        (
+            "wrong",
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_REPORT=loud; exec "$0" "$@""#,
+        ),
+        (
+            "report",
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_REPORT=full; exec "$0" "$@""#,
+        ),
+    ] {
+        let with = job.compressing().wrapped(script).run(name);
+        assert_same(&without, &with);
+        let lines = with.shim_lines().unwrap();
+        assert!(lines.len() == 1 && lines[0].contains("different versions or settings"), "{name}: {lines:?}");
+    }
+    let all = job.compressing().env("MPRESS_DISABLE", "1").env("MPRESS_REPORT", "full").run("all");
+    assert_same(&without, &all);
+    assert_eq!(all.shim_lines().unwrap(), Vec::<&str>::new(), "disabled in all ranks: not a word");
+}
+
+/// The handshake waits a minute for the others; then it is an error, which ends the job.
+#[test]
+fn a_rank_without_the_shim_ends_the_job() {
+    let Some(rig) = Rig::new("alone") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]).env("TRANSPARENT_PATIENCE", "9");
+    let script = r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && unset LD_PRELOAD; exec "$0" "$@""#;
+    let written = job.compressing().wrapped(script).run("alone");
+    written.assert_ended_badly();
+    let stderr = written.stderr.unwrap();
+    assert!(stderr.contains("the shim must be loaded in every rank or in none"), "{stderr}");
+}
+
+#[test]
+fn without_memory_messages_pass_or_fail_but_are_never_wrong() {
+    let Some(rig) = Rig::new("starved") else { return };
+    let written = rig.job(Launcher::Local, 2, "starved", &[]).compressing().run("starved");
+    written.assert_well();
+    assert!(written.stdout.contains(" errors, 0 wrong\n"), "{}", written.stdout);
+}
+
+#[test]
+fn a_killed_peer_ends_the_job() {
+    let Some(rig) = Rig::new("killed") else { return };
+    let cluster = two_nodes();
+    let launchers =
+        [Some((Launcher::Local, 2)), cluster.as_ref().map(|cluster| (Launcher::Cluster(cluster), 1))];
+    for (launcher, ranks_per_node) in launchers.into_iter().flatten() {
+        let job = rig.job(launcher, ranks_per_node, "killed", &[]);
+        for (name, job) in [("without", job.clone()), ("with", job.compressing())] {
+            let written = job.run(name);
+            written.assert_ended_badly();
+            assert!(
+                written.logs.iter().all(String::is_empty),
+                "a rank found its peer hanging: {:?}",
+                written.logs
+            );
+        }
+    }
+}
