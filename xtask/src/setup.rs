@@ -26,7 +26,7 @@ const CLUSTER: &str = "iproute2";
 const PEERS: [&str; 3] = ["libaec-dev", "libblosc-dev", "liblzo2-dev"];
 
 /// And these, for mpi4py, whose test suite runs under the shim.
-const PYTHON: [&str; 2] = ["python3-venv", "python3-dev"];
+const PYTHON: [&str; 1] = ["python3-venv"];
 
 /// What the packages are for, looked for by name where there are no such packages.
 const TOOLS: [&str; 11] = [

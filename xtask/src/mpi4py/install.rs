@@ -1,4 +1,4 @@
-//! mpi4py in a virtual environment per MPI, and the sources its tests come with, under `target/mpi4py`.
+//! mpi4py in a virtual environment, and the sources its tests come with, under `target/mpi4py`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,16 @@ use crate::step;
 
 const VERSION: &str = "4.1.2";
 
-/// Where an MPI's mpi4py is.
+/// Where mpi4py is, for one of the MPIs.
 pub(super) struct Installed {
     dir: PathBuf,
+    mpi: Mpi,
 }
 
 impl Installed {
     fn of(paths: &Paths, mpi: Mpi) -> Self {
         // A new version gets a folder of its own.
-        Self { dir: paths.target("mpi4py").join(format!("{VERSION}-{mpi}")) }
+        Self { dir: paths.target("mpi4py").join(VERSION), mpi }
     }
 
     /// The interpreter that finds this mpi4py.
@@ -35,32 +36,61 @@ impl Installed {
 
     /// A folder for what runs of the suite write.
     pub(super) fn outcomes(&self) -> PathBuf {
-        self.dir.join("outcomes")
+        self.dir.join(format!("outcomes-{}", self.mpi))
+    }
+
+    /// Variables by which mpi4py takes this MPI: wheels are made for several, and know them by the names of their libraries.
+    pub(super) fn env(&self) -> [(&'static str, PathBuf); 2] {
+        [("MPI4PY_MPIABI", self.mpi.name().into()), ("LD_LIBRARY_PATH", self.libraries())]
+    }
+
+    fn libraries(&self) -> PathBuf {
+        self.dir.join(format!("lib-{}", self.mpi))
     }
 
     /// There once everything else is.
     fn mark(&self) -> PathBuf {
         self.dir.join("complete")
     }
+
+    /// Gives the MPI that the shim is linked to the name that wheels know; Debian has another for MPICH's.
+    fn link(&self, shim: &Path) -> Result<(), Error> {
+        let output = Command::new("ldd").arg(shim).output().map_err(Error::file(shim))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let library = text.lines().map(str::trim).find(|line| line.starts_with("libmpi"));
+        let library = library.and_then(|line| line.split_whitespace().nth(2)).unwrap_or_default();
+        let libraries = self.libraries();
+        let name = libraries.join(if self.mpi == Mpi::Mpich { "libmpi.so.12" } else { "libmpi.so.40" });
+        fs::create_dir_all(&libraries).map_err(Error::file(&libraries))?;
+        let _there_or_not: std::io::Result<()> = fs::remove_file(&name);
+        std::os::unix::fs::symlink(library, &name).map_err(Error::file(&name))
+    }
 }
 
-/// Installs mpi4py for an MPI, if it is not. `Ok(Err(_))`: it cannot be had, for this reason.
+/// Installs mpi4py, if it is not. `Ok(Err(_))`: it cannot be had, for this reason.
 pub(super) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String>, Error> {
     let installed = Installed::of(paths, mpi);
-    if installed.mark().is_file() {
-        return Ok(Ok(installed));
+    if !installed.mark().is_file()
+        && let Err(reason) = install(&installed)?
+    {
+        return Ok(Err(reason));
     }
-    eprintln!("    installing mpi4py {VERSION} for {}", mpi.title());
+    installed.link(&paths.built_shim(mpi))?;
+    Ok(Ok(installed))
+}
+
+fn install(installed: &Installed) -> Result<Result<(), String>, Error> {
+    eprintln!("    installing mpi4py {VERSION}");
     let dir = &installed.dir;
     // What an attempt left that did not come to its end.
     let _there_or_not: std::io::Result<()> = fs::remove_dir_all(dir);
     fs::create_dir_all(dir).map_err(Error::file(dir))?;
     step::run("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(dir))?;
     let wanted = format!("mpi4py=={VERSION}");
-    // Arrays of NumPy are among the buffers that the suite sends.
+    // The suite is in the sources alone. Arrays of NumPy are among the buffers that it sends.
     let fetch: [&[&str]; 2] = [
+        &["install", "--only-binary=:all:", &wanted, "numpy"],
         &["download", "--no-deps", "--no-binary=mpi4py", &wanted],
-        &["install", "--only-binary=:all:", "numpy"],
     ];
     for words in fetch {
         if let Err(reason) = fetched(&mut pip(dir, words)) {
@@ -69,11 +99,8 @@ pub(super) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String
     }
     let archive = format!("mpi4py-{VERSION}.tar.gz");
     step::run("unpacking of mpi4py", Command::new("tar").current_dir(dir).args(["-xzf", &archive]))?;
-    let mut install = pip(dir, &["install", "--no-cache-dir", "--no-binary=mpi4py", &archive]);
-    // A wheel of another MPI's may lie in the cache.
-    step::run(&format!("build of mpi4py for {}", mpi.title()), install.env("MPICC", mpi.mpicc()))?;
     fs::write(installed.mark(), "").map_err(Error::file(installed.mark()))?;
-    Ok(Ok(installed))
+    Ok(Ok(()))
 }
 
 fn pip(dir: &Path, words: &[&str]) -> Command {
