@@ -10,6 +10,7 @@ use crate::knowledge::Knowledge;
 use crate::settings::Settings;
 use crate::stats::{Counters, Stats};
 use crate::strategy::Strategy;
+use crate::traffic::{self, Traffic};
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out};
 use mpress_selector::{Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
@@ -53,6 +54,7 @@ pub struct Engine {
     threads: Threads,
     buffers: Arc<Pool>,
     counters: Counters,
+    traffic: Traffic,
 }
 
 impl Default for Engine {
@@ -75,6 +77,7 @@ impl Engine {
             threads: Threads::new(settings.threads),
             buffers: Arc::default(),
             counters: Counters::default(),
+            traffic: Traffic::default(),
         }
     }
 
@@ -244,10 +247,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Says how long this process waited while so many bytes went to or came from other nodes, whichever is more. The selector
-    /// learns from that what bandwidth the network has at least.
-    pub fn waited(&self, bytes: usize, time: Duration) {
-        self.decider.waited(bytes, time);
+    /// Whether frames of so many bytes are to be counted by [`waited`](Self::waited).
+    #[must_use]
+    pub const fn counts(bytes: usize) -> bool {
+        bytes >= traffic::LONG
+    }
+
+    /// Says how long this process waited while frames of so many bytes went to and came from other nodes, in calls that did nothing
+    /// else. The selector learns from that what bandwidth the network has at least.
+    pub fn waited(&self, sent: usize, received: usize, time: Duration) {
+        if let Some((bytes, time)) = self.traffic.add(sent, received, time) {
+            self.decider.waited(bytes, time);
+        }
     }
 
     /// Says what was measured of the network after the engine was made.

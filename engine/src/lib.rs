@@ -8,12 +8,15 @@ mod decide;
 mod engine;
 mod frame;
 mod guide;
+pub mod job;
 pub mod knowledge;
+pub mod network;
 pub mod report;
 mod settings;
 pub mod size;
 mod stats;
 mod strategy;
+mod traffic;
 
 pub use buffer::Buffer;
 pub use codecs::{Codec, Decoder, Encoder, names as codec_names};

@@ -21,6 +21,7 @@ pub(crate) use under_way::UnderWay;
 use crate::span::Span;
 use crate::state::{Shim, raise};
 use crate::sys::*;
+use crate::traffic;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -140,7 +141,7 @@ impl Shim {
                 ok(PMPI_Comm_size(own, &raw mut size))?;
             }
             let group = Group { own, rank, size };
-            self.traffic.during(&self.engine, || collective(&group))
+            traffic::during(&self.engine, || collective(&group))
         });
         outcome.map_or_else(|code| raise(comm, code), |()| SUCCESS)
     }

@@ -5,6 +5,7 @@ use crate::span::store_status;
 use crate::state::{Shim, raise};
 use crate::sys::*;
 use crate::table::{open, real};
+use crate::traffic;
 use std::ffi::c_int;
 use std::slice;
 
@@ -143,7 +144,7 @@ pub(crate) unsafe fn wait(
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
-        shim.traffic.during(&shim.engine, || {
+        traffic::during(&shim.engine, || {
             batch.advance(true);
             let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
             if code != SUCCESS {
@@ -194,7 +195,7 @@ pub(crate) unsafe fn waitany(
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = empty_status();
-        shim.traffic.during(&shim.engine, || {
+        traffic::during(&shim.engine, || {
             // The MPI does not know what collectives of ours wait for.
             while !batch.advance(false) {
                 let mut flag = 0;
@@ -269,7 +270,7 @@ pub(crate) unsafe fn waitall(
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        shim.traffic.during(&shim.engine, || {
+        traffic::during(&shim.engine, || {
             batch.advance(true);
             let code = open::MPI_Waitall(count, batch.inner.as_mut_ptr(), found.as_mut_ptr());
             all(batch, code, &mut found, statuses)

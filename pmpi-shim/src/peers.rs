@@ -5,7 +5,6 @@ use crate::span::Span;
 use crate::state::{Handle, Shim};
 use crate::sys::*;
 use mpress::SameNode;
-use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, PoisonError};
@@ -39,11 +38,9 @@ impl World {
 
     /// The ranks of each node, in their order.
     pub(crate) fn by_node(&self) -> Vec<Vec<c_int>> {
-        let mut nodes = BTreeMap::<c_int, Vec<c_int>>::new();
-        for (rank, node) in (0..).zip(&self.nodes) {
-            nodes.entry(*node).or_default().push(rank);
-        }
-        nodes.into_values().collect()
+        let of_mpi = |rank: usize| c_int::try_from(rank).ok();
+        let nodes = mpress::network::by_node(&self.nodes).into_iter();
+        nodes.map(|ranks| ranks.into_iter().filter_map(of_mpi).collect()).collect()
     }
 
     /// Whether `rank` of the world runs on another node than this process.

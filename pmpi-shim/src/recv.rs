@@ -8,6 +8,7 @@ use crate::span::{Envelope, store_status};
 use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
 use crate::table::{open, real};
+use crate::traffic;
 use mpress::SHORTEST;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ pub(crate) unsafe fn blocking(
 ) -> c_int {
     let Some(peers) = shim.meets_frames(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    shim.traffic.during(&shim.engine, || unsafe {
+    traffic::during(&shim.engine, || unsafe {
         if !shim.multiple && shim.stash.is_empty() {
             return in_one_call(shim, &message, &peers, status);
         }

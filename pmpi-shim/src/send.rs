@@ -24,7 +24,7 @@ pub(crate) enum Mode {
 /// Send, Bsend, Ssend, Rsend.
 pub(crate) unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
     let Some(framed) = shim.framed_send(&message) else { return pass() };
-    shim.traffic.during(&shim.engine, || {
+    traffic::during(&shim.engine, || {
         // SAFETY: the program's own arguments; the wire lasts until the send returns.
         unsafe {
             let Some(wire) = shim.frame(&message, &framed) else {

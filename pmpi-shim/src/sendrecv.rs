@@ -7,6 +7,7 @@ use crate::span::Envelope;
 use crate::state::{Error, Shim, raise};
 use crate::sys::*;
 use crate::table::real;
+use crate::traffic;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::OnceLock;
@@ -58,7 +59,7 @@ pub(crate) unsafe fn blocking(
         return pass();
     }
     // SAFETY: the program's own arguments.
-    shim.traffic.during(&shim.engine, || unsafe {
+    traffic::during(&shim.engine, || unsafe {
         match start(shim, &out, &into, Manner { detached, blocking: true }) {
             Ok((receive, send)) => finish(shim, receive, send, status),
             Err(error) => raise(into.comm, error),

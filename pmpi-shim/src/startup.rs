@@ -1,7 +1,7 @@
 //! The beginning: the handshake after `MPI_Init`.
 //!
-//! Frames are used only if every rank of the world said the same in the handshake: same version, same lengths of frames, same
-//! codecs, same settings. A rank whose settings are wrong says nothing valid, so then all pass through.
+//! Frames are used only if every rank of the world said the same in the handshake ([`mpress::job`]). A rank whose settings are wrong
+//! says nothing valid, so then all pass through.
 
 use crate::finish::{self, Job};
 use crate::peers::{self, World};
@@ -10,9 +10,8 @@ use crate::state::{self, Shim, raise};
 use crate::sys::*;
 use crate::table::real;
 use crate::{info, network};
-use mpress::{Engine, FLOOR, Knowledge, Mark, Record, SHORTEST, SameNode, Settings, SettingsError, Strategy};
+use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
 use std::ffi::c_int;
-use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::ptr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -69,41 +68,14 @@ fn start() -> Result<(), c_int> {
     be_called_at_the_end()
 }
 
-/// The engine, with all that is known before the first message. What of that cannot be read is said once.
 fn make_engine(world: &World, settings: &Settings) -> Result<Engine, c_int> {
     let say = |line: &dyn std::fmt::Display| {
         if world.rank == 0 {
             eprintln!("mpress: {line}");
         }
     };
-    let knowledge = settings.heuristics.as_deref().map_or_else(Knowledge::default, |folder| {
-        let (knowledge, errors) = Knowledge::read(folder);
-        errors.iter().for_each(|error| say(error));
-        knowledge
-    });
-    let learns = |settings: &Settings| matches!(settings.strategy, Strategy::Adaptive | Strategy::Measure);
-    let mut settings = settings.clone();
-    // All ranks have the same settings, and so the same answer, whatever files they can read.
-    let may_learn = learns(&settings) || settings.strategy == Strategy::Guided;
-    let record = match &settings.guide {
-        Some(file) if settings.strategy == Strategy::Guided => Record::read(file).map_or_else(
-            |error| {
-                say(&format!("{error}; the adaptive strategy is used"));
-                settings.strategy = Strategy::Adaptive;
-                None
-            },
-            Some,
-        ),
-        _ => None,
-    };
-    let engine = Engine::new(&settings, &knowledge, record.as_ref());
-    if may_learn {
-        let wanted = learns(&settings) && !knowledge.links_measured;
-        if let Some(link) = network::measure(world, wanted)?.filter(|_| wanted) {
-            engine.set_link(link);
-        }
-    }
-    Ok(engine)
+    let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
+    Engine::start(settings, &world.nodes, rank, say, network::Messages::new)
 }
 
 /// `MPI_Finalize` begins by deleting the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the
@@ -133,11 +105,8 @@ enum Agreement {
 
 /// Asks all ranks whether they agree, and draws the mark.
 fn handshake(settings: &Result<Settings, SettingsError>, size: c_int) -> Result<Agreement, c_int> {
-    // The minimum of a number and of its complement are complements of each other only if all ranks gave the same one. The
-    // third is drawn at random by each rank.
-    let said = settings.as_ref().map_or(0, agreement);
     // Leaked: where ranks do not answer, the operation outlives this function.
-    let mine = Box::leak(Box::new([said, !said, RandomState::new().hash_one(said)]));
+    let mine = Box::leak(Box::new(job::said(settings.as_ref().ok())));
     let least = Box::leak(Box::new(*mine));
     let mut request = REQUEST_NULL;
     if size > 1 {
@@ -166,26 +135,13 @@ fn handshake(settings: &Result<Settings, SettingsError>, size: c_int) -> Result<
             }
         }
     }
-    Ok(match settings {
-        Err(error) => Agreement::Doubtful(error.to_string()),
-        Ok(_) if least[0] != !least[1] => Agreement::Doubtful(
+    Ok(match (settings, job::heard(*least)) {
+        (Err(error), _) => Agreement::Doubtful(error.to_string()),
+        (Ok(_), Some(mark)) => Agreement::Reached(mark),
+        (Ok(_), None) => Agreement::Doubtful(
             "the ranks have different versions or settings of mpress, or wrong ones".to_owned(),
         ),
-        // The least of many random numbers is small; its digest is as random as one of them.
-        Ok(_) => Agreement::Reached(Mark(hash(&least[2]).to_le_bytes())),
     })
-}
-
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// What all ranks must have in common, as a number that is not 0.
-fn agreement(settings: &Settings) -> u64 {
-    let codecs: Vec<_> = mpress::codec_names().collect();
-    hash(&(env!("CARGO_PKG_VERSION"), FLOOR, SHORTEST, codecs, format!("{settings:?}"))).max(1)
 }
 
 /// Finds out who shares memory with whom.
@@ -244,7 +200,6 @@ fn prepare(world: World, settings: &Settings, mark: Mark) -> Result<Shim, c_int>
     Ok(Shim {
         engine,
         strategies: info::Strategies::new()?,
-        traffic: crate::traffic::Traffic::default(),
         world,
         kinds: Kinds::new(),
         own_comm: own,

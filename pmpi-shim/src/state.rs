@@ -7,7 +7,6 @@ use crate::requests::Requests;
 use crate::span::Kinds;
 use crate::stash::{Matched, Stash};
 use crate::sys::*;
-use crate::traffic::Traffic;
 use mpress::Engine;
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -20,7 +19,6 @@ pub(crate) struct Shim {
     pub(crate) engine: Engine,
     pub(crate) world: World,
     pub(crate) strategies: Strategies,
-    pub(crate) traffic: Traffic,
     pub(crate) kinds: Kinds,
     /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. It returns errors.
     pub(crate) own_comm: MPI_Comm,

@@ -17,7 +17,7 @@ use crate::send::Mode::{Buffered, Ready, Standard, Synchronous};
 use crate::span::{Envelope, Span};
 use crate::state::{self, Depth};
 use crate::sys::*;
-use crate::{collective, complete, info, matched, orphans, persistent, probe, recv, send, sendrecv};
+use crate::{collective, complete, info, matched, orphans, persistent, probe, recv, send, sendrecv, traffic};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 

@@ -6,15 +6,13 @@
 use crate::attached::Attached;
 use crate::context::{Context, Peers};
 use crate::error::{Error, Result};
-use crate::{network, shim};
+use crate::network::Messages;
+use crate::shim;
 use mpi::Rank;
 use mpi::collective::SystemOperation;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{AnyCommunicator, Communicator, CommunicatorCollectives};
-use mpress::{
-    Engine, FLOOR, Knowledge, Mark, Record, SHORTEST, SameNode, Settings, SettingsError, Stats, Strategy,
-};
-use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Stats, Strategy, job};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -74,7 +72,7 @@ impl CompressedCommunicator {
         let nodes = if pass { Vec::new() } else { find_nodes(&comm) };
         let peers = peers(comm.rank(), &nodes, settings.same_node);
         let engine = if peers.anyone {
-            make_engine(&channel, &nodes, settings).with_mark(agreed.mark)
+            make_engine(&channel, &nodes, &settings).with_mark(agreed.mark)
         } else {
             Engine::new(&settings, &Knowledge::default(), None)
         };
@@ -120,29 +118,14 @@ struct Agreed {
 
 /// Asks all ranks whether they agree, and draws the mark.
 fn handshake(comm: &SimpleCommunicator, settings: Option<&Settings>) -> Result<Agreed> {
-    // The minimum of a number and of its complement are complements of each other only if all ranks gave the same one. The
-    // third is drawn at random by each rank; the fourth is 0 where the shim is active.
-    let said = settings.map_or(0, agreement);
-    let mine = [said, !said, RandomState::new().hash_one(said), u64::from(!shim::is_active())];
+    let [number, complement, random] = job::said(settings);
+    // The fourth is 0 where the shim is active.
+    let mine = [number, complement, random, u64::from(!shim::is_active())];
     let mut least = mine;
     comm.all_reduce_into(&mine, &mut least, SystemOperation::min());
-    if least[0] != !least[1] || least[0] == 0 {
-        return Err(Error::Disagreement);
-    }
-    // The least of many random numbers is small; its digest is as random as one of them.
-    Ok(Agreed { mark: Mark(hash(&least[2]).to_le_bytes()), pass: least[3] == 0 })
-}
-
-/// What all ranks must have in common, as a number that is not 0.
-fn agreement(settings: &Settings) -> u64 {
-    let codecs: Vec<_> = mpress::codec_names().collect();
-    hash(&(env!("CARGO_PKG_VERSION"), FLOOR, SHORTEST, codecs, format!("{settings:?}"))).max(1)
-}
-
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
+    let [number, complement, random, passive] = least;
+    let mark = job::heard([number, complement, random]).ok_or(Error::Disagreement)?;
+    Ok(Agreed { mark, pass: passive == 0 })
 }
 
 /// For each rank, the lowest rank that shares memory with it.
@@ -172,40 +155,14 @@ fn own(rank: Rank, nodes: &[Rank]) -> Option<&Rank> {
     usize::try_from(rank).ok().and_then(|rank| nodes.get(rank))
 }
 
-/// The engine, with all that is known before the first message. What of that cannot be read is said once by rank 0, and done
-/// without. All ranks must call this.
-fn make_engine(channel: &SimpleCommunicator, nodes: &[Rank], mut settings: Settings) -> Engine {
+fn make_engine(channel: &SimpleCommunicator, nodes: &[Rank], settings: &Settings) -> Engine {
     let say = |line: &dyn std::fmt::Display| {
         if channel.rank() == 0 {
             eprintln!("mpress: {line}");
         }
     };
-    let knowledge = settings.heuristics.as_deref().map_or_else(Knowledge::default, |folder| {
-        let (knowledge, errors) = Knowledge::read(folder);
-        errors.iter().for_each(|error| say(error));
-        knowledge
-    });
-    let learns = |settings: &Settings| matches!(settings.strategy, Strategy::Adaptive | Strategy::Measure);
-    // All ranks have the same settings, and so the same answer, whatever files they can read.
-    let may_learn = learns(&settings) || settings.strategy == Strategy::Guided;
-    let record = match &settings.guide {
-        Some(file) if settings.strategy == Strategy::Guided => Record::read(file).map_or_else(
-            |error| {
-                say(&format!("{error}; the adaptive strategy is used"));
-                settings.strategy = Strategy::Adaptive;
-                None
-            },
-            Some,
-        ),
-        _ => None,
-    };
-    let engine = Engine::new(&settings, &knowledge, record.as_ref());
-    if may_learn {
-        let wanted = learns(&settings) && !knowledge.links_measured;
-        if let Some(link) = network::measure(channel, nodes, wanted).filter(|_| wanted) {
-            engine.set_link(link);
-        }
-    }
+    let rank = usize::try_from(channel.rank()).unwrap_or(0);
+    let Ok(engine) = Engine::start(settings, nodes, rank, say, || Ok(Messages::new(channel)));
     engine
 }
 
@@ -225,12 +182,5 @@ mod tests {
         let forced = super::peers(0, &[0, 0, 0], SameNode::Compress);
         assert_eq!(*forced.framed, [false, true, true]);
         assert!(forced.anyone && !super::peers(0, &[0], SameNode::Compress).anyone);
-    }
-
-    #[test]
-    fn settings_that_differ_are_told_apart() {
-        let settings = Settings::default();
-        assert_eq!(agreement(&settings), agreement(&settings.clone()));
-        assert_ne!(agreement(&settings), agreement(&Settings { threads: 2, ..settings }));
     }
 }

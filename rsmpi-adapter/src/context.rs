@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Result, ok};
 use crate::span::{Bytes, Span};
-use crate::traffic::Traffic;
 use mpi::Rank;
 use mpi::ffi;
 use mpi::raw::AsRaw;
@@ -11,6 +10,7 @@ use mpi::traits::Communicator;
 use mpress::{Buffer, Destination, Engine, FLOOR};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// Collective operations with fewer bytes for each rank are the MPI's: it has algorithms for short messages that take fewer
 /// steps, and an exchange of lengths would cost more than it gains.
@@ -20,7 +20,6 @@ const COLLECTIVE_FLOOR: usize = 16 << 10;
 pub(crate) struct Context {
     pub(crate) engine: Engine,
     pub(crate) peers: Peers,
-    pub(crate) traffic: Traffic,
     /// For the messages that collective operations are made of: they never meet those of the program.
     pub(crate) channel: Own,
     /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves.
@@ -73,14 +72,14 @@ impl Context {
             ok(ffi::MPI_Comm_dup(ffi::RSMPI_COMM_SELF, &raw mut own))?;
             <SimpleCommunicator as mpi::raw::FromRaw>::from_raw(own)
         };
-        Ok(Self {
-            engine,
-            peers,
-            traffic: Traffic::default(),
-            channel: Own(channel),
-            own: Own(own),
-            own_turn: Mutex::new(()),
-        })
+        Ok(Self { engine, peers, channel: Own(channel), own: Own(own), own_turn: Mutex::new(()) })
+    }
+
+    /// A call of the MPI that waited for a frame of so many bytes to go out, or to come in, began at `start`, and is over.
+    pub(crate) fn waited(&self, sent: usize, received: usize, start: Instant) {
+        if Engine::counts(sent.max(received)) {
+            self.engine.waited(sent, received, start.elapsed());
+        }
     }
 
     /// How many ranks there are.

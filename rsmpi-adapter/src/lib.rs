@@ -15,7 +15,6 @@ mod root;
 mod shim;
 mod source;
 mod span;
-mod traffic;
 
 pub use collectives::CompressedCollectives;
 pub use communicator::CompressedCommunicator;

@@ -5,7 +5,6 @@ use crate::error::{Result, ok};
 use crate::posted::{self, Posted};
 use crate::request::Completion;
 use crate::span::Span;
-use crate::traffic::Way;
 use mpi::ffi::{self, MPI_Comm, MPI_Request, MPI_Status};
 use mpi::{Rank, Tag};
 use std::ffi::{c_int, c_void};
@@ -46,7 +45,7 @@ pub(crate) unsafe fn send(context: &Context, span: &Span, to: Envelope, mode: Mo
         let start = Instant::now();
         let (count, byte) = (frame.len() as c_int, ffi::RSMPI_UINT8_T);
         ok(call(frame.as_ptr().cast(), count, byte, to.rank, to.tag, to.comm))?;
-        context.traffic.waited(&context.engine, Way::Out, frame.len(), start);
+        context.waited(frame.len(), 0, start);
     }
     Ok(())
 }

@@ -6,7 +6,6 @@
 use crate::context::Context;
 use crate::error::{Error, Result, ok};
 use crate::span::{Bytes, Span};
-use crate::traffic::Way;
 use mpi::ffi::{self, MPI_Status};
 use mpi::point_to_point::Status;
 use mpress::{Buffer, HEADER_LEN, SHORTEST};
@@ -81,7 +80,7 @@ impl Posted {
                 frame
             }
         };
-        context.traffic.waited(&context.engine, Way::In, received, start);
+        context.waited(0, received, start);
         // SAFETY: the caller vouches for the buffer, which `frame` is no part of.
         let len = unsafe { land(context, &frame, &self.span)? };
         set_received_bytes(status, len);

@@ -3,7 +3,6 @@
 use crate::context::Context;
 use crate::error::{Result, ok};
 use crate::posted::{self, Posted};
-use crate::traffic::Way;
 use mpi::ffi::{self, MPI_Request, MPI_Status};
 use mpi::point_to_point::Status;
 use mpi::request::{Scope, StaticScope};
@@ -34,7 +33,7 @@ impl Completion {
         match self {
             Self::Plain => Ok(()),
             Self::Frame(context, frame) => {
-                context.traffic.waited(&context.engine, Way::Out, frame.len(), start);
+                context.waited(frame.len(), 0, start);
                 Ok(())
             }
             // SAFETY: the caller vouches for the buffer.
