@@ -59,7 +59,9 @@ impl Counters {
             self.words[at + MESSAGES].fetch_add(1, Relaxed);
             self.words[at + RAW_BYTES].fetch_add(raw as u64, Relaxed);
             self.words[at + WIRE_BYTES].fetch_add(wire as u64, Relaxed);
-            self.words[at + ENCODE_NS].fetch_add(nanoseconds(time), Relaxed);
+            if !time.is_zero() {
+                self.words[at + ENCODE_NS].fetch_add(nanoseconds(time), Relaxed);
+            }
         }
     }
 

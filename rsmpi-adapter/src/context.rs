@@ -76,8 +76,8 @@ impl Context {
     }
 
     /// A call of the MPI that waited for a frame of so many bytes to go out, or to come in, began at `start`, and is over.
-    pub(crate) fn waited(&self, sent: usize, received: usize, start: Instant) {
-        if Engine::counts(sent.max(received)) {
+    pub(crate) fn waited(&self, sent: usize, received: usize, start: Option<Instant>) {
+        if let Some(start) = start.filter(|_| Engine::counts(sent.max(received))) {
             self.engine.waited(sent, received, start.elapsed());
         }
     }
@@ -168,6 +168,11 @@ impl Context {
             ))
         }
     }
+}
+
+/// The time, if a message of at most so many bytes is one whose waiting counts. Short ones have no time to lose.
+pub(crate) fn clock(len: usize) -> Option<Instant> {
+    Engine::counts(len).then(Instant::now)
 }
 
 /// Address, count and datatype.

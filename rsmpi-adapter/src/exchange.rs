@@ -73,7 +73,7 @@ impl Pending {
     /// Waits for all; gives the first error.
     unsafe fn finish(mut self) -> Result<()> {
         for (mut request, completion) in self.requests {
-            let start = Instant::now();
+            let start = Some(Instant::now());
             // SAFETY: the caller vouches for the buffers.
             let outcome = unsafe {
                 match posted::wait(&mut request) {

@@ -1,6 +1,6 @@
 //! Sending and receiving, blocking and immediate, on any communicator: what the traits are made of.
 
-use crate::context::Context;
+use crate::context::{Context, clock};
 use crate::error::{Result, ok};
 use crate::posted::{self, Posted};
 use crate::request::Completion;
@@ -9,7 +9,6 @@ use mpi::ffi::{self, MPI_Comm, MPI_Request, MPI_Status};
 use mpi::{Rank, Tag};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The two modes of sending that compress. A buffered or a ready send of rsmpi's sends the message as it is.
 #[derive(Clone, Copy)]
@@ -42,7 +41,7 @@ pub(crate) unsafe fn send(context: &Context, span: &Span, to: Envelope, mode: Mo
         let Some(frame) = context.frame(span, to.rank) else {
             return ok(call(span.ptr, span.count, span.datatype, to.rank, to.tag, to.comm));
         };
-        let start = Instant::now();
+        let start = clock(frame.len());
         let (count, byte) = (frame.len() as c_int, ffi::RSMPI_UINT8_T);
         ok(call(frame.as_ptr().cast(), count, byte, to.rank, to.tag, to.comm))?;
         context.waited(frame.len(), 0, start);
@@ -97,7 +96,7 @@ pub(crate) unsafe fn receive(context: &Arc<Context>, span: &Span, from: Envelope
             return Ok(status);
         };
         let (ptr, count, datatype) = posted.place();
-        let start = Instant::now();
+        let start = clock(span.len());
         let code = ffi::MPI_Recv(ptr, count, datatype, from.rank, from.tag, from.comm, &raw mut status);
         let completion = Completion::Receive(posted);
         if let Err(error) = ok(code) {

@@ -52,9 +52,17 @@ impl Posted {
     ///
     /// # Safety
     /// The receive must have completed without an error, and `status` be what it gave; the program's buffer must still be there.
-    pub(crate) unsafe fn finish(self, status: &mut MPI_Status, start: Instant) -> Result<()> {
-        let received = received_bytes(status);
+    pub(crate) unsafe fn finish(self, status: &mut MPI_Status, start: Option<Instant>) -> Result<()> {
         let context = &self.context;
+        if self.bounce.is_none() {
+            // SAFETY: initialised bytes, one run of them, with room for a frame.
+            let front = unsafe { slice::from_raw_parts(self.span.ptr.cast::<u8>(), HEADER_LEN) };
+            // Most messages are none; to ask for their length takes longer than to look.
+            if !context.engine.is_frame(front) {
+                return Ok(());
+            }
+        }
+        let received = received_bytes(status);
         let may_be_frame = received >= SHORTEST && context.peers.framed(status.MPI_SOURCE);
         let frame = match self.bounce {
             Some(mut buffer) => {
@@ -69,9 +77,6 @@ impl Posted {
             None => {
                 // SAFETY: the MPI has written so many bytes into the buffer, which is one run of them.
                 let bytes = unsafe { slice::from_raw_parts_mut(self.span.ptr.cast::<u8>(), received) };
-                if !context.engine.is_frame(bytes) {
-                    return Ok(());
-                }
                 let mut frame = context.buffer(received)?;
                 frame.set_len(received);
                 frame.copy_from_slice(bytes);

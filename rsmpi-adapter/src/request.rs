@@ -29,7 +29,7 @@ impl Completion {
     ///
     /// # Safety
     /// The program's buffer must still be there.
-    pub(crate) unsafe fn finish(self, status: &mut MPI_Status, start: Instant) -> Result<()> {
+    pub(crate) unsafe fn finish(self, status: &mut MPI_Status, start: Option<Instant>) -> Result<()> {
         match self {
             Self::Plain => Ok(()),
             Self::Frame(context, frame) => {
@@ -115,7 +115,7 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
     /// # Errors
     /// As [`wait`](Self::wait).
     pub fn test(mut self) -> Result<std::result::Result<Status, Self>> {
-        let (start, mut done, mut status) = (Instant::now(), 0, posted::empty_status());
+        let (start, mut done, mut status) = (Some(Instant::now()), 0, posted::empty_status());
         // SAFETY: an active request, and places for the answers.
         let code = unsafe { ffi::MPI_Test(&raw mut self.raw, &raw mut done, &raw mut status) };
         if code == SUCCESS && done == 0 {
@@ -125,14 +125,14 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
     }
 
     fn complete(&mut self) -> Result<Status> {
-        let (start, mut status) = (Instant::now(), posted::empty_status());
+        let (start, mut status) = (Some(Instant::now()), posted::empty_status());
         // SAFETY: an active request, and a place for its status.
         let code = unsafe { ffi::MPI_Wait(&raw mut self.raw, &raw mut status) };
         self.completed(code, status, start)
     }
 
     /// The MPI has completed the operation.
-    fn completed(&mut self, code: i32, mut status: MPI_Status, start: Instant) -> Result<Status> {
+    fn completed(&mut self, code: i32, mut status: MPI_Status, start: Option<Instant>) -> Result<Status> {
         let completion = self.completion.take();
         // SAFETY: registered by `new`, and unregistered only here, since `completion` is taken once.
         unsafe { self.scope.unregister() };
@@ -187,7 +187,7 @@ impl<'a, D: ?Sized, S: Scope<'a>> fmt::Debug for Request<'a, D, S> {
 pub fn wait_any<'a, D: ?Sized, S: Scope<'a>>(
     requests: &mut Vec<Request<'a, D, S>>,
 ) -> Result<Option<(usize, Status)>> {
-    let start = Instant::now();
+    let start = Some(Instant::now());
     let mut raw: Vec<MPI_Request> = requests.iter().map(|request| request.raw).collect();
     let count = i32::try_from(raw.len()).unwrap_or(i32::MAX);
     let (mut index, mut status) = (-1, posted::empty_status());
