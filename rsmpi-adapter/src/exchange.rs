@@ -33,7 +33,7 @@ pub(crate) unsafe fn exchange(context: &Arc<Context>, sends: &[Part], receives: 
     let parts = |parts: &[Part]| parts.iter().filter(|(_, span)| span.len() > 0).cloned().collect::<Vec<_>>();
     for (rank, span) in parts(receives) {
         // SAFETY: the caller vouches for the elements until all is complete, which `finish` waits for.
-        pending.add(|| unsafe { operations::immediate_receive(context, &span, envelope(rank)) });
+        pending.add(|| unsafe { operations::immediate_receive(Arc::clone(context), &span, envelope(rank)) });
     }
     for (rank, span) in parts(sends) {
         // SAFETY: as above. A message is under way while the next is encoded.

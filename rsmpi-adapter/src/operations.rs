@@ -85,7 +85,7 @@ pub(crate) unsafe fn immediate_send(
 ///
 /// # Safety
 /// The elements must be initialised, and the caller's alone.
-pub(crate) unsafe fn receive(context: &Arc<Context>, span: &Span, from: Envelope) -> Result<MPI_Status> {
+pub(crate) unsafe fn receive(context: Arc<Context>, span: &Span, from: Envelope) -> Result<MPI_Status> {
     let mut status = posted::empty_status();
     let posted = Posted::new(context, span, from.rank)?;
     // SAFETY: room for the message, which the caller vouches for, and a place for the status.
@@ -113,7 +113,7 @@ pub(crate) unsafe fn receive(context: &Arc<Context>, span: &Span, from: Envelope
 /// # Safety
 /// The elements must be initialised, and be nobody else's until the request is complete.
 pub(crate) unsafe fn immediate_receive(
-    context: &Arc<Context>,
+    context: Arc<Context>,
     span: &Span,
     from: Envelope,
 ) -> Result<(MPI_Request, Completion)> {

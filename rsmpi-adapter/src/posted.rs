@@ -27,17 +27,12 @@ pub(crate) struct Posted {
 
 impl Posted {
     /// Prepares a receive. `None` where no frame can come: then it is the MPI's alone.
-    pub(crate) fn new(context: &Arc<Context>, span: &Span, source: mpi::Rank) -> Result<Option<Self>> {
+    pub(crate) fn new(context: Arc<Context>, span: &Span, source: mpi::Rank) -> Result<Option<Self>> {
         if span.len() < SHORTEST || !context.peers.framed(source) {
             return Ok(None);
         }
         let bounce = if span.kind.is_some() { None } else { Some(context.buffer(span.len())?) };
-        Ok(Some(Self {
-            context: Arc::clone(context),
-            span: span.clone(),
-            bytes: Bytes::new(span.len())?,
-            bounce,
-        }))
+        Ok(Some(Self { context, span: span.clone(), bytes: Bytes::new(span.len())?, bounce }))
     }
 
     /// What to receive into: address, count and datatype.

@@ -34,7 +34,7 @@ pub trait CompressedSource: Source {
         let mut room = [MaybeUninit::<Msg>::zeroed()];
         let span = Span::of_room(&mut room)?;
         // SAFETY: memory of our own, with zeros in it.
-        let status = unsafe { operations::receive(&context, &span, from)? };
+        let status = unsafe { operations::receive(context, &span, from)? };
         let message = posted::received_bytes(&status);
         if message != span.len() {
             return Err(Error::Elements { message, element: span.size });
@@ -62,7 +62,7 @@ pub trait CompressedSource: Source {
         let from = envelope(self, tag);
         let context = Context::of(from.comm)?;
         // SAFETY: a buffer that is borrowed alone.
-        unsafe { operations::receive(&context, &Span::of_mut(buf)?, from) }.map(posted::status)
+        unsafe { operations::receive(context, &Span::of_mut(buf)?, from) }.map(posted::status)
     }
 
     /// Receives into a buffer, as [`Source::receive_into`].
@@ -118,7 +118,7 @@ pub trait CompressedSource: Source {
         let span = Span::of_mut(buf)?;
         // SAFETY: a buffer that is borrowed alone as long as the scope lasts.
         unsafe {
-            let (request, completion) = operations::immediate_receive(&context, &span, from)?;
+            let (request, completion) = operations::immediate_receive(context, &span, from)?;
             Ok(Request::new(request, completion, buf, scope))
         }
     }
@@ -159,7 +159,7 @@ where
     let (into, out) = (Span::of_mut(buf)?, Span::of(msg)?);
     // SAFETY: buffers that are borrowed; the receive is complete before this returns.
     unsafe {
-        let (mut request, completion) = operations::immediate_receive(&incoming, &into, from)?;
+        let (mut request, completion) = operations::immediate_receive(incoming, &into, from)?;
         let sent = operations::send(&outgoing, &out, to, operations::Mode::Standard);
         let start = Some(std::time::Instant::now());
         let mut status = match posted::wait(&mut request) {
