@@ -121,6 +121,8 @@ fn every_call_between_two_nodes() {
     let ranks_per_node = if rig.mpi == Mpi::Mpich { 1 } else { 2 };
     let with = compare_on_nodes(&rig, &cluster, ranks_per_node, "all", &["all"]);
     assert_framed(&with, 3000);
+    let with = compare_on_nodes(&rig, &cluster, 1, "multiple", &["multiple", "all"]);
+    assert_framed(&with, 3000);
 }
 
 /// The start-up must not wait for a measurement that only some ranks take part in.
