@@ -18,8 +18,6 @@ use outcomes::Outcomes;
 
 /// What takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(900);
-/// The same where ranks share a core and MPICH, which spins, makes each wait for the other's time slice to end.
-const LIMIT_SPINNING: Duration = Duration::from_secs(3 * 3600);
 
 /// Compression of all messages that can be compressed: of what the suite sends little is long, and it runs on one node.
 const FORCED: [(&str, &str); 4] = [
@@ -48,7 +46,7 @@ enum Part {
 
 const NOT_MESSAGES: &str = "-etest_(rma|win|io|file|util_sync)";
 
-/// What `cargo xtask test` has time for. More ranks than the smallest machine has cores take minutes, and MPICH's many.
+/// What `cargo xtask test` has time for.
 pub(crate) const SOME: [Run; 1] = [Run::messages(2)];
 
 /// What `cargo xtask conformance` runs.
@@ -159,15 +157,17 @@ fn once(
     for excluded in EXCLUDED.iter().filter(|excluded| excluded.mpi.is_none_or(|only| only == mpi)) {
         job.args(["-x", excluded.tests]);
     }
-    if let Some(shim) = shim {
-        job.env("LD_PRELOAD", shim);
+    let preloaded: Vec<_> = shim.map(Path::to_owned).into_iter().chain(installed.preloaded()).collect();
+    if !preloaded.is_empty() {
+        job.env("LD_PRELOAD", std::env::join_paths(preloaded).unwrap_or_default());
+    }
+    if shim.is_some() {
         for (name, value) in FORCED {
             job.env(name, value);
         }
     }
     let start = Instant::now();
-    let limit = limit(mpi, run.ranks);
-    let outcome = job.run(limit)?;
+    let outcome = job.run(LIMIT)?;
     let time = start.elapsed();
     let (stdout, stderr, ended) = match outcome {
         Outcome::Finished(output) => (output.stdout, output.stderr, true),
@@ -177,7 +177,7 @@ fn once(
     fs::write(&log, [stdout, stderr.clone()].concat()).map_err(Error::file(&log))?;
     let written = lines.iter().map(|file| fs::read_to_string(file).unwrap_or_default());
     let outcomes = Outcomes::read(written).map_err(|message| {
-        let until = if ended { String::new() } else { format!(" (ended after {})", seconds(limit)) };
+        let until = if ended { String::new() } else { format!(" (ended after {})", seconds(LIMIT)) };
         Error::Program {
             run: name.clone(),
             message: format!("{message}{until}\nits output: {}", log.display()),
@@ -185,11 +185,6 @@ fn once(
     })?;
     let compressed = compressed(&String::from_utf8_lossy(&stderr));
     Ok(Suite { name, time, log, outcomes, compressed })
-}
-
-fn limit(mpi: Mpi, ranks: usize) -> Duration {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if mpi == Mpi::Mpich && ranks > cores { LIMIT_SPINNING } else { LIMIT }
 }
 
 /// How many messages the report says were compressed.

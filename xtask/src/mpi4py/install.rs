@@ -48,6 +48,11 @@ impl Installed {
         self.dir.join(format!("lib-{}", self.mpi))
     }
 
+    /// What to preload beside the shim: with MPICH, what keeps it from spinning.
+    pub(super) fn preloaded(&self) -> Option<PathBuf> {
+        (self.mpi == Mpi::Mpich).then(|| self.libraries().join("yield.so"))
+    }
+
     /// There once everything else is.
     fn mark(&self) -> PathBuf {
         self.dir.join("complete")
@@ -76,6 +81,12 @@ pub(super) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String
         return Ok(Err(reason));
     }
     installed.link(&paths.built_shim(mpi))?;
+    if let Some(library) = installed.preloaded() {
+        let mut build = Command::new(mpi.mpicc());
+        // Python loads its MPI with RTLD_LOCAL; only as a dependency of this library RTLD_NEXT finds it.
+        build.args(["-O1", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"]).arg(library);
+        step::run("build of yield.so", build.arg(paths.root().join("xtask/mpi4py/yield.c")).arg("-ldl"))?;
+    }
     Ok(Ok(installed))
 }
 
