@@ -8,7 +8,6 @@ use crate::knowledge::Knowledge;
 use crate::settings::Settings;
 use crate::strategy::Strategy;
 use crate::{Engine, network};
-use mpress_selector::Link;
 use std::fmt::Display;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 
@@ -49,13 +48,13 @@ impl Engine {
     /// What cannot be read is told to `say`, in one line each, and done without.
     ///
     /// # Errors
-    /// Those of the exchange of messages that `connect` gives. Either all processes call it or none.
+    /// Those of the messages.
     pub fn start<X: network::Exchange>(
         settings: &Settings,
         nodes: &[i32],
         rank: usize,
         say: impl Fn(&dyn Display),
-        connect: impl FnOnce() -> Result<X, X::Error>,
+        messages: &mut X,
     ) -> Result<Self, X::Error> {
         let knowledge = settings.heuristics.as_deref().map_or_else(Knowledge::default, |folder| {
             let (knowledge, errors) = Knowledge::read(folder);
@@ -80,8 +79,9 @@ impl Engine {
         let engine = Self::new(&settings, &knowledge, record.as_ref());
         if let Some(partners) = network::partners(nodes, rank).filter(|_| may_learn) {
             let wanted = learns(settings.strategy) && !knowledge.links_measured;
-            let link: Option<Link> = network::measure(partners, wanted, connect)?;
-            link.filter(|_| wanted).into_iter().for_each(|link| engine.set_link(link));
+            if let Some(link) = network::measure(partners, wanted, messages)?.filter(|_| wanted) {
+                engine.set_link(link);
+            }
         }
         Ok(engine)
     }

@@ -23,13 +23,19 @@ pub trait Exchange {
     /// Why a message failed.
     type Error;
 
+    /// Makes what the exchanges need; all processes call this, once somebody wants them.
+    ///
+    /// # Errors
+    /// Where that is not to be had.
+    fn connect(&mut self) -> Result<(), Self::Error>;
+
     /// Sends `len` bytes, at most [`LONGEST`], to one rank, and receives as many from another.
     ///
     /// # Errors
     /// Where the messages do not come through.
     fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), Self::Error>;
 
-    /// The sum of a number over all processes, which all call this; and how many they are.
+    /// The sum of a number over all processes, which all call this, connected or not; and how many they are.
     ///
     /// # Errors
     /// As above.
@@ -68,19 +74,19 @@ pub fn partners(nodes: &[i32], rank: usize) -> Option<(usize, usize)> {
 pub fn measure<X: Exchange>(
     partners: (usize, usize),
     wanted: bool,
-    connect: impl FnOnce() -> Result<X, X::Error>,
+    messages: &mut X,
 ) -> Result<Option<Link>, X::Error> {
-    let mut messages = connect()?;
     if messages.sum(u64::from(wanted))?.0 == 0 {
         return Ok(None);
     }
-    // The first messages make the connections.
-    rounds(&mut messages, partners, SHORT, 2)?;
-    let latency = rounds(&mut messages, partners, SHORT, SHORT_ROUNDS)?;
-    rounds(&mut messages, partners, LONG, 1)?;
+    messages.connect()?;
+    // The first messages find their way.
+    rounds(messages, partners, SHORT, 2)?;
+    let latency = rounds(messages, partners, SHORT, SHORT_ROUNDS)?;
+    rounds(messages, partners, LONG, 1)?;
     let mut len = LONG;
     loop {
-        let time = rounds(&mut messages, partners, len, LONG_ROUNDS)?;
+        let time = rounds(messages, partners, len, LONG_ROUNDS)?;
         if len == LONGEST || Duration::from_secs_f64(time) >= ENOUGH {
             let net = (time - latency).max(1e-9);
             return Ok(Some(Link { latency_us: latency * 1e6, bandwidth_mb_s: len as f64 / net * 1e-6 }));
@@ -126,16 +132,23 @@ mod tests {
     /// A network of which the others want nothing to be measured, or of 100 MB/s.
     struct Slow {
         wanted: u64,
-        longest: usize,
+        connected: bool,
     }
 
     impl Exchange for Slow {
         type Error = ();
 
+        fn connect(&mut self) -> Result<(), ()> {
+            self.connected = true;
+            Ok(())
+        }
+
         fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), ()> {
-            assert_eq!((to, from), (1, 2));
-            self.longest = self.longest.max(len);
-            std::thread::sleep(Duration::from_nanos(len as u64 * 10));
+            assert_eq!((to, from, self.connected), (1, 2, true));
+            // What a sleep takes too long must not count for the latency.
+            if len >= LONG {
+                std::thread::sleep(Duration::from_nanos(len as u64 * 10));
+            }
             Ok(())
         }
 
@@ -146,10 +159,12 @@ mod tests {
 
     #[test]
     fn it_is_measured_for_whoever_wants_it() {
-        let connect = |wanted| move || Ok(Slow { wanted, longest: 0 });
-        assert_eq!(measure((1, 2), false, connect(0)).unwrap().map(|link| link.bandwidth_mb_s), None);
+        let mut idle = Slow { wanted: 0, connected: false };
+        assert_eq!(measure((1, 2), false, &mut idle).unwrap().map(|link| link.bandwidth_mb_s), None);
+        assert!(!idle.connected, "nobody wants it");
         for (mine, others) in [(true, 0), (false, 1)] {
-            let link = measure((1, 2), mine, connect(others)).unwrap().unwrap();
+            let mut messages = Slow { wanted: others, connected: false };
+            let link = measure((1, 2), mine, &mut messages).unwrap().unwrap();
             // A sleep may last longer than it is told to, but no less.
             assert!(link.bandwidth_mb_s < 130.0 && link.bandwidth_mb_s > 0.1, "{link:?}");
         }

@@ -4,7 +4,7 @@ use crate::sys::*;
 use mpress::network::{Exchange, LONGEST};
 use std::ffi::c_int;
 
-/// Over a communicator of their own.
+/// Over a communicator of their own, once connected.
 pub(crate) struct Messages {
     comm: MPI_Comm,
     out: Vec<u8>,
@@ -12,24 +12,28 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// All ranks must call this.
-    pub(crate) fn new() -> Result<Self, c_int> {
-        let mut comm = COMM_NULL;
-        // SAFETY: a collective call over the world; a place for the new communicator.
-        unsafe { ok(PMPI_Comm_dup(COMM_WORLD, &raw mut comm))? };
-        Ok(Self { comm, out: vec![0x5a; LONGEST], into: vec![0; LONGEST] })
+    pub(crate) fn new() -> Self {
+        Self { comm: COMM_NULL, out: Vec::new(), into: Vec::new() }
     }
 }
 
 impl Drop for Messages {
     fn drop(&mut self) {
-        // SAFETY: a communicator of ours that nothing uses any more; all ranks come here.
-        unsafe { PMPI_Comm_free(&raw mut self.comm) };
+        if self.comm != COMM_NULL {
+            // SAFETY: a communicator of ours that nothing uses any more; all ranks come here.
+            unsafe { PMPI_Comm_free(&raw mut self.comm) };
+        }
     }
 }
 
 impl Exchange for Messages {
     type Error = c_int;
+
+    fn connect(&mut self) -> Result<(), c_int> {
+        (self.out, self.into) = (vec![0x5a; LONGEST], vec![0; LONGEST]);
+        // SAFETY: a collective call over the world; a place for the new communicator.
+        ok(unsafe { PMPI_Comm_dup(COMM_WORLD, &raw mut self.comm) })
+    }
 
     fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), c_int> {
         let int = |number: usize| c_int::try_from(number).map_err(|_| ERR_INTERN);
@@ -59,8 +63,15 @@ impl Exchange for Messages {
         let (mut sum, mut size) = (0_u64, 1);
         // SAFETY: a number each, and places for the answers.
         unsafe {
-            ok(PMPI_Comm_size(self.comm, &raw mut size))?;
-            ok(PMPI_Allreduce((&raw const number).cast(), (&raw mut sum).cast(), 1, UINT64, SUM, self.comm))?;
+            ok(PMPI_Comm_size(COMM_WORLD, &raw mut size))?;
+            ok(PMPI_Allreduce(
+                (&raw const number).cast(),
+                (&raw mut sum).cast(),
+                1,
+                UINT64,
+                SUM,
+                COMM_WORLD,
+            ))?;
         }
         Ok((sum, usize::try_from(size).unwrap_or(1)))
     }

@@ -55,7 +55,8 @@ impl Posted {
             Layout::Typed => {
                 let held = shim.hold(&mut span)?;
                 // Without the memory a frame is an error of the MPI, but its sender does not wait in vain.
-                match if PARTIAL_ELEMENTS { None } else { shim.engine.buffer(capacity) } {
+                let bounce = if PARTIAL_ELEMENTS { None } else { shim.engine.buffer(capacity) };
+                match bounce {
                     None => Place::Typed(held),
                     Some(mut buffer) => {
                         Place::Bounce(shim.byte_span(buffer.room().as_mut_ptr(), capacity)?, buffer, held)

@@ -68,6 +68,7 @@ fn start() -> Result<(), c_int> {
     be_called_at_the_end()
 }
 
+/// The engine, with all that is known before the first message. What of that cannot be read is said once.
 fn make_engine(world: &World, settings: &Settings) -> Result<Engine, c_int> {
     let say = |line: &dyn std::fmt::Display| {
         if world.rank == 0 {
@@ -75,7 +76,7 @@ fn make_engine(world: &World, settings: &Settings) -> Result<Engine, c_int> {
         }
     };
     let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
-    Engine::start(settings, &world.nodes, rank, say, network::Messages::new)
+    Engine::start(settings, &world.nodes, rank, say, &mut network::Messages::new())
 }
 
 /// `MPI_Finalize` begins by deleting the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the

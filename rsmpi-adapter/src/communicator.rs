@@ -155,6 +155,8 @@ fn own(rank: Rank, nodes: &[Rank]) -> Option<&Rank> {
     usize::try_from(rank).ok().and_then(|rank| nodes.get(rank))
 }
 
+/// The engine, with all that is known before the first message. What of that cannot be read is said once, by rank 0. All ranks must
+/// call this.
 fn make_engine(channel: &SimpleCommunicator, nodes: &[Rank], settings: &Settings) -> Engine {
     let say = |line: &dyn std::fmt::Display| {
         if channel.rank() == 0 {
@@ -162,7 +164,7 @@ fn make_engine(channel: &SimpleCommunicator, nodes: &[Rank], settings: &Settings
         }
     };
     let rank = usize::try_from(channel.rank()).unwrap_or(0);
-    let Ok(engine) = Engine::start(settings, nodes, rank, say, || Ok(Messages::new(channel)));
+    let Ok(engine) = Engine::start(settings, nodes, rank, say, &mut Messages::new(channel));
     engine
 }
 

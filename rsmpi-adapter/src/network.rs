@@ -17,12 +17,17 @@ pub(crate) struct Messages<'a> {
 
 impl<'a> Messages<'a> {
     pub(crate) fn new(comm: &'a SimpleCommunicator) -> Self {
-        Self { comm, out: vec![0x5a; LONGEST], into: vec![0; LONGEST] }
+        Self { comm, out: Vec::new(), into: Vec::new() }
     }
 }
 
 impl Exchange for Messages<'_> {
     type Error = Infallible;
+
+    fn connect(&mut self) -> Result<(), Infallible> {
+        (self.out, self.into) = (vec![0x5a; LONGEST], vec![0; LONGEST]);
+        Ok(())
+    }
 
     fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), Infallible> {
         // Ranks of the communicator, which are `int`s.

@@ -86,6 +86,7 @@ impl Posted {
         set_received_bytes(status, len);
         Ok(())
     }
+
     /// Takes care that what is left of a receive that failed does not look like a frame when the program sends it on
     /// (`docs/format/frame.md`).
     ///
