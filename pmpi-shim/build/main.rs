@@ -50,8 +50,9 @@ fn main() {
         println!("cargo:rustc-cfg=open_mpi");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("OUT_DIR is set by cargo"));
-    let (table, passed) = rows(&sections, &bindings);
-    for (name, text) in [("mpi.rs", &bindings), ("table.rs", &table), ("passed.rs", &passed)] {
+    let table = rows(&sections, &bindings);
+    let sorts = format!("const SORTS: &[&str] = &{:?};\n", sorts(&sections));
+    for (name, text) in [("mpi.rs", &bindings), ("table.rs", &table), ("sorts.rs", &sorts)] {
         std::fs::write(out.join(name), text).expect("OUT_DIR is writable");
     }
 
@@ -73,43 +74,40 @@ fn prototype(bindings: &str, name: &str) -> Option<Vec<(String, String)>> {
     Some(arguments.map(|(name, ty)| (name.trim().to_owned(), ty.trim().to_owned())).collect())
 }
 
-/// Rows for the macros in `src/table.rs` and `src/passed.rs`.
-fn rows(sections: &[Section<'_>], bindings: &str) -> (String, String) {
-    let [mut always, mut active, mut passed] = [const { String::new() }; 3];
-    let mut sorts = Vec::new();
+/// The rows for the macro in `src/table.rs`.
+fn rows(sections: &[Section<'_>], bindings: &str) -> String {
+    let (mut always, mut active) = (String::new(), String::new());
     for section in sections {
-        if section.when == When::Passed {
-            sorts.push(section.name);
-        }
         for call in &section.calls {
             for name in [call.name.to_owned(), format!("{}_c", call.name)] {
                 // An MPI without large counts, or without a call of a later standard.
                 let Some(prototype) = prototype(bindings, &name) else { continue };
-                let row = |names: &[&str]| {
-                    let arguments =
-                        names.iter().zip(&prototype).map(|(name, (_, ty))| format!("{name}: {ty}"));
-                    format!("MPI_{name} PMPI_{name} ({})", arguments.collect::<Vec<_>>().join(", "))
+                let names: Vec<&str> = match section.when {
+                    When::Passed => prototype.iter().map(|(name, _)| name.as_str()).collect(),
+                    When::Always | When::Active => call.arguments.clone(),
                 };
-                let same = call.arguments.len() == prototype.len();
-                assert!(same || section.when == When::Passed, "MPI_{name} has other arguments in mpi.h");
-                let handler = call.handler.join("\n");
-                match section.when {
-                    When::Always => always += &format!("{} => |pass| {handler};\n", row(&call.arguments)),
-                    When::Active => {
-                        active += &format!("{} => |shim, pass| {handler};\n", row(&call.arguments));
-                    }
+                assert!(names.len() == prototype.len(), "MPI_{name} has other arguments in mpi.h");
+                let arguments = names.iter().zip(&prototype).map(|(name, (_, ty))| format!("{name}: {ty}"));
+                let arguments = arguments.collect::<Vec<_>>().join(", ");
+                let (rows, closure, handler) = match section.when {
+                    When::Always => (&mut always, "|pass|", call.handler.join("\n")),
+                    When::Active => (&mut active, "|shim, pass|", call.handler.join("\n")),
                     When::Passed => {
-                        let names: Vec<_> = prototype.iter().map(|(name, _)| name.as_str()).collect();
-                        passed += &format!("{} {};\n", sorts.len() - 1, row(&names));
+                        let sort = sorts(sections).iter().position(|sort| *sort == section.name);
+                        let sort = sort.expect("it is one of them");
+                        (&mut active, "|shim, pass|", format!("{{ passed::count({sort}); pass() }}"))
                     }
-                }
+                };
+                *rows += &format!("MPI_{name} PMPI_{name} ({arguments}) => {closure} {handler};\n");
             }
         }
     }
-    (
-        format!("table! {{\nalways {{\n{always}}}\nactive {{\n{active}}}\n}}\n"),
-        format!("passed! {{\n{sorts:?}\n{passed}}}\n"),
-    )
+    format!("table! {{\nalways {{\n{always}}}\nactive {{\n{active}}}\n}}\n")
+}
+
+/// The sorts of calls that are counted.
+fn sorts<'a>(sections: &[Section<'a>]) -> Vec<&'a str> {
+    sections.iter().filter(|section| section.when == When::Passed).map(|section| section.name).collect()
 }
 
 /// What the shim calls beside the functions of the table.

@@ -17,19 +17,21 @@ use crate::send::Mode::{Buffered, Ready, Standard, Synchronous};
 use crate::span::{Envelope, Span};
 use crate::state::{self, Depth};
 use crate::sys::*;
-use crate::{collective, complete, info, matched, orphans, persistent, probe, recv, send, sendrecv, traffic};
+use crate::{
+    collective, complete, info, matched, orphans, passed, persistent, probe, recv, send, sendrecv, traffic,
+};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The address of a function of the MPI, looked up at the first call.
-pub(crate) struct Symbol {
+struct Symbol {
     name: &'static std::ffi::CStr,
     address: AtomicPtr<c_void>,
 }
 
 impl Symbol {
     /// The function of this name, which must end in a zero byte.
-    pub(crate) const fn of(name: &'static str) -> Self {
+    const fn of(name: &'static str) -> Self {
         let name = match std::ffi::CStr::from_bytes_with_nul(name.as_bytes()) {
             Ok(name) => name,
             Err(_) => c"",
@@ -37,7 +39,7 @@ impl Symbol {
         Self { name, address: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    pub(crate) fn get(&self) -> *mut c_void {
+    fn get(&self) -> *mut c_void {
         let known = self.address.load(Ordering::Relaxed);
         if !known.is_null() {
             return known;
@@ -120,7 +122,7 @@ macro_rules! table {
         const _: () = {
             #[inline(always)]
             #[allow(clippy::too_many_arguments, reason = "MPI's own list")]
-            #[allow(unused_variables, reason = "not every row needs all")]
+            #[allow(unused_variables, unused_unsafe, reason = "not every row needs all")]
             fn handle($($arg: $ty),*) -> c_int $body
 
             #[unsafe(no_mangle)]
