@@ -6,14 +6,17 @@
 //!
 //! - [`exchange`]: all-to-all, scatter and gather as messages between two ranks each, which need no word more than without us;
 //! - [`shared`]: broadcast and all-gather by the MPI's own algorithms, in which messages pass through many hands. They need the
-//!   length of frames beforehand, and are left to the MPI for a while where nothing got shorter.
+//!   length of frames beforehand, and are left to the MPI for a while where nothing got shorter;
+//! - [`direct`]: their nonblocking forms, as messages between two ranks each, where these leave a node no more often.
 
 mod blocks;
+mod direct;
 mod exchange;
 mod shared;
 mod under_way;
 
 pub(crate) use blocks::{Blocks, equal, typed, varied};
+pub(crate) use direct::{Spread, iallgather, ibcast};
 pub(crate) use exchange::{alltoall, gather, scatter};
 pub(crate) use shared::{allgather, bcast};
 pub(crate) use under_way::UnderWay;

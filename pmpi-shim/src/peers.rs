@@ -1,6 +1,6 @@
 //! Who is reached through frames: processes of this job on other nodes.
 
-use crate::collective::Collectives;
+use crate::collective::{Collectives, Spread};
 use crate::span::Span;
 use crate::state::{Handle, Shim};
 use crate::sys::*;
@@ -45,8 +45,11 @@ impl World {
 
     /// Whether `rank` of the world runs on another node than this process.
     pub(crate) fn other_node(&self, rank: c_int) -> bool {
-        let node = |rank: c_int| usize::try_from(rank).ok().and_then(|r| self.nodes.get(r));
-        node(rank) != node(self.rank)
+        self.node(rank) != self.node(self.rank)
+    }
+
+    fn node(&self, rank: c_int) -> Option<c_int> {
+        usize::try_from(rank).ok().and_then(|rank| self.nodes.get(rank)).copied()
     }
 }
 
@@ -56,6 +59,7 @@ pub(crate) struct Peers {
     any: bool,
     world: Box<[c_int]>,
     inter: bool,
+    pub(crate) spread: Spread,
     pub(crate) collectives: Collectives,
 }
 
@@ -172,8 +176,9 @@ impl Shim {
             let inside = local.iter().chain(&there).all(|&rank| rank != UNDEFINED);
             let framed: Box<[bool]> = there.iter().map(|&rank| inside && self.world.frames(rank)).collect();
             let any = framed.contains(&true);
-            let collectives = Collectives::default();
-            Some(Peers { framed, any, world: there.into(), inter: inter != 0, collectives })
+            let nodes: Vec<c_int> = there.iter().map(|&rank| self.world.node(rank).unwrap_or(rank)).collect();
+            let (spread, collectives) = (Spread::new(&nodes), Collectives::default());
+            Some(Peers { framed, any, world: there.into(), inter: inter != 0, spread, collectives })
         }
     }
 

@@ -11,7 +11,7 @@ use crate::wire::Wire;
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An operation under way.
 pub(crate) struct Active {
@@ -36,8 +36,8 @@ impl Drop for Active {
 /// What is to be done at completion.
 pub(crate) enum Finish {
     Nothing,
-    /// Free the memory that was sent.
-    Send(Wire),
+    /// Free the memory that was sent, after the last of the sends that share it.
+    Send(Arc<Wire>),
     Receive(Posted),
     /// A collective of ours: its messages are to be waited for.
     Collective(MPI_Comm, UnderWay),

@@ -10,6 +10,7 @@ use crate::traffic;
 use crate::wire::Wire;
 use mpress::{Destination, FLOOR};
 use std::ffi::c_int;
+use std::sync::Arc;
 
 /// The send modes of MPI.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,13 +116,47 @@ pub(crate) unsafe fn start(
             let len = message.span.bytes().ok_or(ERR_OTHER)?;
             return isend(mode, shim.plain_copy(message, len)?, message);
         }
-        let mut inner = REQUEST_NULL;
-        called(isend_as_is(mode, message, &raw mut inner))?;
-        Ok(Active::new(inner, Finish::Nothing))
+        as_is(mode, message)
     }
 }
 
-unsafe fn start_framed(shim: &Shim, mode: Mode, wire: Wire, message: &Envelope) -> Result<Active, Error> {
+/// Starts sends of one message to several ranks, encoded once if at all, and gives each to `started`.
+///
+/// # Safety
+/// `message` must be what the caller of a send function gave, but for whom it goes to.
+pub(crate) unsafe fn start_to_each(
+    shim: &Shim,
+    message: &Envelope,
+    dests: impl Iterator<Item = c_int>,
+    mut started: impl FnMut(Result<Active, Error>),
+) {
+    // SAFETY: the caller vouches for the message.
+    unsafe {
+        let wire = shim.shared_frame(message);
+        for dest in dests {
+            let message = Envelope { peer: dest, ..*message };
+            started(match wire.as_ref().filter(|_| shim.framed_send(&message).is_some()) {
+                Some(wire) => isend(Mode::Standard, Arc::clone(wire), &message),
+                None => as_is(Mode::Standard, &message),
+            });
+        }
+    }
+}
+
+/// Starts a send of the message as it is.
+unsafe fn as_is(mode: Mode, message: &Envelope) -> Result<Active, Error> {
+    let mut inner = REQUEST_NULL;
+    // SAFETY: the caller vouches for the message.
+    called(unsafe { isend_as_is(mode, message, &raw mut inner) })?;
+    Ok(Active::new(inner, Finish::Nothing))
+}
+
+unsafe fn start_framed(
+    shim: &Shim,
+    mode: Mode,
+    wire: Arc<Wire>,
+    message: &Envelope,
+) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
         if mode == Mode::Buffered {
@@ -133,14 +168,14 @@ unsafe fn start_framed(shim: &Shim, mode: Mode, wire: Wire, message: &Envelope) 
 }
 
 /// A buffered send completes at once, whatever the receiver does: it goes on without a request of the program's.
-unsafe fn send_buffered(shim: &Shim, wire: Wire, message: &Envelope) -> Result<(), Error> {
+unsafe fn send_buffered(shim: &Shim, wire: Arc<Wire>, message: &Envelope) -> Result<(), Error> {
     // SAFETY: the caller vouches for the message; the wire needs nothing of it.
     let active = unsafe { isend(Mode::Standard, wire, message)? };
     shim.orphans.adopt(active, true);
     Ok(())
 }
 
-unsafe fn isend(mode: Mode, wire: Wire, message: &Envelope) -> Result<Active, Error> {
+unsafe fn isend(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
     let start = match mode {
         Mode::Standard | Mode::Buffered => real::MPI_Isend,
         Mode::Synchronous => real::MPI_Issend,

@@ -5,9 +5,10 @@ use crate::span::{ByteSpan, Envelope, Layout};
 use crate::state::Shim;
 use crate::sys::*;
 use crate::traffic;
-use mpress::{Buffer, Kind};
+use mpress::{Buffer, Destination, Kind};
 use std::ffi::{c_int, c_void};
 use std::slice;
+use std::sync::Arc;
 
 /// A frame, or a copy of a message, ready for one of the MPI's send functions.
 pub(crate) struct Wire {
@@ -32,9 +33,11 @@ impl Wire {
         self.bytes.span.datatype
     }
 
-    fn new(shim: &Shim, mut memory: Buffer) -> Result<Self, c_int> {
+    /// Several sends may share it.
+    #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
+    fn new(shim: &Shim, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
         let bytes = shim.byte_span(memory.as_mut_ptr(), memory.len())?;
-        Ok(Self { bytes, memory })
+        Ok(Arc::new(Self { bytes, memory }))
     }
 }
 
@@ -43,7 +46,7 @@ impl Shim {
     ///
     /// # Safety
     /// `message` must be what the caller of a send function gave, for a rank that `framed_send` accepts.
-    pub(crate) unsafe fn frame(&self, message: &Envelope, framed: &Framed) -> Option<Wire> {
+    pub(crate) unsafe fn frame(&self, message: &Envelope, framed: &Framed) -> Option<Arc<Wire>> {
         let Framed { len, to } = *framed;
         let span = &message.span;
         let strategy = self.strategies.of(message.comm);
@@ -67,11 +70,21 @@ impl Shim {
         })
     }
 
+    /// The frame of a message for many, if it is worth one: some of them are on other nodes.
+    ///
+    /// # Safety
+    /// The message must be what the program gave.
+    pub(crate) unsafe fn shared_frame(&self, message: &Envelope) -> Option<Arc<Wire>> {
+        let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
+        // SAFETY: the caller vouches for the message.
+        unsafe { self.frame(message, &Framed { len, to: Destination::OtherNode }) }
+    }
+
     /// A copy of a message.
     ///
     /// # Safety
     /// As for [`frame`](Self::frame).
-    pub(crate) unsafe fn plain_copy(&self, message: &Envelope, len: usize) -> Result<Wire, c_int> {
+    pub(crate) unsafe fn plain_copy(&self, message: &Envelope, len: usize) -> Result<Arc<Wire>, c_int> {
         // SAFETY: the caller vouches for the span.
         Wire::new(self, unsafe { self.packed(message, len)? })
     }

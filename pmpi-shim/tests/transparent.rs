@@ -14,7 +14,7 @@ use support::compare::assert_same;
 use support::{Rig, Written, skip, two_nodes};
 
 /// Scenarios in which it matters who is where, and how many.
-const WITH_MANY: [&str; 8] = [
+const WITH_MANY: [&str; 10] = [
     "race",
     "two_peers_by_wildcard",
     "communicators",
@@ -23,6 +23,8 @@ const WITH_MANY: [&str; 8] = [
     "among_collectives",
     "matched_messages_kept",
     "collectives",
+    "collectives_at_a_time",
+    "collectives_in_turn",
 ];
 
 /// The same job without the shim, and under it with messages inside a node compressed. Both must write the same.
@@ -123,6 +125,18 @@ fn every_call_between_two_nodes() {
     assert_framed(&with, 3000);
     let with = compare_on_nodes(&rig, &cluster, 1, "multiple", &["multiple", "all"]);
     assert_framed(&with, 3000);
+}
+
+#[test]
+fn nonblocking_broadcasts_and_allgathers_between_two_nodes() {
+    let Some(rig) = Rig::new("in_turn") else { return };
+    let Some(cluster) = two_nodes() else { return };
+    let args = ["collectives_in_turn"];
+    // In each of 4 rounds one broadcast and two blocks of an all-gather can be compressed, with 4 ranks in 16 one and four.
+    assert_framed(&compare_on_nodes(&rig, &cluster, 1, "one-each", &args), 12);
+    if rig.mpi == Mpi::OpenMpi {
+        assert_framed(&compare_on_nodes(&rig, &cluster, 2, "two-each", &args), 80);
+    }
 }
 
 /// The start-up must not wait for a measurement that only some ranks take part in.

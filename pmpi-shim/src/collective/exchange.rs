@@ -115,9 +115,9 @@ pub(crate) unsafe fn scatter(
 }
 
 /// A collective that is being started.
-struct Start<'a> {
+pub(super) struct Start<'a> {
     shim: &'a Shim,
-    group: &'a Group,
+    pub(super) group: &'a Group,
     messages: UnderWay,
     /// As many may be under way at a time in each direction, where the call may wait.
     at_most: Option<usize>,
@@ -143,9 +143,27 @@ impl<'a> Start<'a> {
         self.pause();
     }
 
+    /// The same to all others.
+    ///
+    /// # Safety
+    /// As for `send`.
+    pub(super) unsafe fn send_to_others(&mut self, span: &Span) {
+        let message = Envelope::new(*span, PROC_NULL, TAG, self.group.own);
+        let messages = &mut self.messages;
+        if span.bytes() != Some(0) {
+            // SAFETY: the caller vouches for the span.
+            unsafe {
+                send::start_to_each(self.shim, &message, self.group.others(), |started| match started {
+                    Ok(active) => messages.sends(active),
+                    Err(error) => messages.note(Err(error.code())),
+                });
+            }
+        }
+    }
+
     /// # Safety
     /// `span` must be what the program gave to receive into.
-    unsafe fn receive(&mut self, span: &Span, source: c_int) {
+    pub(super) unsafe fn receive(&mut self, span: &Span, source: c_int) {
         let message = Envelope::new(*span, source, TAG, self.group.own);
         if span.bytes() != Some(0) {
             // SAFETY: the caller vouches for the span.
@@ -161,7 +179,7 @@ impl<'a> Start<'a> {
     ///
     /// # Safety
     /// The spans must be what the program gave.
-    unsafe fn copy(&mut self, from: &Span, to: &Span) {
+    pub(super) unsafe fn copy(&mut self, from: &Span, to: &Span) {
         let bytes = from.bytes();
         let contiguous = |span: &Span| matches!(self.shim.layout(span), Layout::Contiguous(_));
         if bytes.is_some() && bytes == to.bytes() && contiguous(from) && contiguous(to) {
@@ -182,7 +200,12 @@ impl<'a> Start<'a> {
 
 impl Shim {
     /// Makes a collective of messages between two ranks each.
-    fn exchange(&self, collectives: &Collectives, how: How, start: impl FnOnce(&mut Start<'_>)) -> c_int {
+    pub(super) fn exchange(
+        &self,
+        collectives: &Collectives,
+        how: How,
+        start: impl FnOnce(&mut Start<'_>),
+    ) -> c_int {
         self.collectively(how.comm(), collectives, |group| {
             let mut started = Start::new(self, group, how);
             start(&mut started);

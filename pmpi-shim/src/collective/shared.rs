@@ -3,15 +3,15 @@
 
 use super::{Blocks, Group};
 use crate::deliver::land;
-use crate::send::Framed;
 use crate::span::{Envelope, Layout, Span};
 use crate::state::Shim;
 use crate::sys::*;
 use crate::table::real;
 use crate::wire::Wire;
-use mpress::{Buffer, Destination};
+use mpress::Buffer;
 use std::ffi::{c_int, c_void};
 use std::slice;
+use std::sync::Arc;
 
 /// A length that is no frame's: the block goes as it is.
 const RAW: u64 = 0;
@@ -202,21 +202,11 @@ fn buffer(shim: &Shim, len: usize) -> Result<Buffer, c_int> {
 }
 
 impl Shim {
-    /// The frame of a message for many, if it is worth one: some of them are on other nodes.
-    ///
-    /// # Safety
-    /// The message must be what the program gave.
-    unsafe fn shared_frame(&self, message: &Envelope) -> Option<Wire> {
-        let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
-        // SAFETY: the caller vouches for the message.
-        unsafe { self.frame(message, &Framed { len, to: Destination::OtherNode }) }
-    }
-
     /// What a rank gives to an all-gather, and whether it is a frame.
     ///
     /// # Safety
     /// The message must be what the program gave.
-    unsafe fn own_block(&self, message: &Envelope) -> Result<(Wire, bool), c_int> {
+    unsafe fn own_block(&self, message: &Envelope) -> Result<(Arc<Wire>, bool), c_int> {
         // SAFETY: the caller vouches for the message.
         unsafe {
             match self.shared_frame(message) {

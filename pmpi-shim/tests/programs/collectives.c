@@ -171,8 +171,8 @@ void collectives_of_many(void)
 void collectives_at_a_time(void)
 {
   element doubles = {"doubles", MPI_DOUBLE, 8, 8};
-  enum { COUNT = 5 };
-  static const enum call calls[COUNT] = {ALLTOALL, ALLGATHER, GATHER, SCATTER, ALLTOALLV};
+  enum { COUNT = 7 };
+  static const enum call calls[COUNT] = {ALLTOALL, ALLGATHER, BCAST, GATHER, SCATTER, ALLGATHERV, ALLTOALLV};
   for (int round = 0; round < 12; round++) {
     setting settings[COUNT];
     memory out[COUNT], in[COUNT], sent = memory_new(24000), received = memory_new(24000);
@@ -210,4 +210,37 @@ void collectives_at_a_time(void)
     memory_free(&sent);
     memory_free(&received);
   }
+}
+
+/* One rank after the other waits for its collectives, then lets the next one do so, which sits in a receive until then: no rank's may
+ * depend on what another one does in its wait. */
+void collectives_in_turn(void)
+{
+  element doubles = {"doubles", MPI_DOUBLE, 8, 8};
+  enum { COUNT = 3 };
+  static const enum call calls[COUNT] = {BCAST, ALLGATHER, ALLGATHERV};
+  for (int first = 0; first < size; first++)
+    for (int root = 0; root < size; root++) {
+      setting settings[COUNT];
+      memory out[COUNT], in[COUNT];
+      MPI_Request requests[COUNT];
+      int turn = (rank + size - first) % size;
+      begin("first %d, root %d", first, root);
+      for (int c = 0; c < COUNT; c++) {
+        settings[c] = setting_of(MPI_COMM_WORLD, doubles, 40000, root, 0);
+        buffers(&settings[c], c, &out[c], &in[c]);
+        note_code(make(calls[c], &settings[c], out[c].data, in[c].data, &requests[c]));
+      }
+      if (turn > 0)
+        note_code(MPI_Recv(NULL, 0, MPI_BYTE, (rank + size - 1) % size, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+      note_code(MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE));
+      if (turn < size - 1)
+        note_code(MPI_Send(NULL, 0, MPI_BYTE, (rank + 1) % size, TAG, MPI_COMM_WORLD));
+      for (int c = 0; c < COUNT; c++) {
+        note(" %016lx", (unsigned long)digest(&in[c]));
+        memory_free(&out[c]);
+        memory_free(&in[c]);
+      }
+      end();
+    }
 }

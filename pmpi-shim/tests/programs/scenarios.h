@@ -52,6 +52,7 @@ void info_exact_length(void);
 void collectives(void);
 void collectives_of_many(void);
 void collectives_at_a_time(void);
+void collectives_in_turn(void);
 
 /* race.c: several senders to one receiver */
 void race(void);

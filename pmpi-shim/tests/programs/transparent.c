@@ -46,6 +46,7 @@ static const struct {
     {"info_exact_length", info_exact_length, 20},
     {"collectives_of_many", collectives_of_many, 60},
     {"collectives_at_a_time", collectives_at_a_time, 30},
+    {"collectives_in_turn", collectives_in_turn, 30},
     {"collectives", collectives, 90},
     {"race", race, 30},
     {"threads_on_own_tags", threads_on_own_tags, 30},

@@ -33,14 +33,18 @@ enum {
   ALLTOALL,
   ALLTOALLV,
   ALLTOALLW,
+  IBCAST,
   IGATHER,
   ISCATTER,
+  IALLGATHER,
+  IALLGATHERV,
   IALLTOALL,
   SEND_AND_RECEIVE,
   KINDS
 };
-static const char *const names[KINDS] = {"Bcast",     "Gather",    "Gatherv",   "Scatter", "Scatterv", "Allgather", "Allgatherv",
-                                         "Alltoall",  "Alltoallv", "Alltoallw", "Igather", "Iscatter", "Ialltoall", "Sendrecv"};
+static const char *const names[KINDS] = {"Bcast",     "Gather",    "Gatherv",   "Scatter",  "Scatterv",   "Allgather",
+                                         "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw", "Ibcast",    "Igather",
+                                         "Iscatter",  "Iallgather", "Iallgatherv", "Ialltoall", "Sendrecv"};
 
 static int run(int kind, MPI_Datatype type, MPI_Comm comm)
 {
@@ -68,6 +72,15 @@ static int run(int kind, MPI_Datatype type, MPI_Comm comm)
     return MPI_Alltoallv(out, counts, places, type, in, counts, places, type, comm);
   case ALLTOALLW:
     return MPI_Alltoallw(out, counts, bytes_at, types, in, counts, bytes_at, types, comm);
+  case IBCAST:
+    code = MPI_Ibcast(rank == root ? out : in, EACH, type, root, comm, &request);
+    break;
+  case IALLGATHER:
+    code = MPI_Iallgather(out, EACH, type, in, EACH, type, comm, &request);
+    break;
+  case IALLGATHERV:
+    code = MPI_Iallgatherv(out, EACH, type, in, counts, places, type, comm, &request);
+    break;
   case IGATHER:
     code = MPI_Igather(out, EACH, type, in, EACH, type, root, comm, &request);
     break;
@@ -87,11 +100,12 @@ static int run(int kind, MPI_Datatype type, MPI_Comm comm)
 static int missing(int kind, int stride)
 {
   int root = 1 % size, count = 0, blocks = size;
-  if (kind == BCAST || kind == SCATTER || kind == SCATTERV || kind == ISCATTER || kind == SEND_AND_RECEIVE)
+  int broadcast = kind == BCAST || kind == IBCAST;
+  if (broadcast || kind == SCATTER || kind == SCATTERV || kind == ISCATTER || kind == SEND_AND_RECEIVE)
     blocks = 1;
   if ((kind == GATHER || kind == GATHERV || kind == IGATHER) && rank != root)
     return 0;
-  if (kind == BCAST && rank == root)
+  if (broadcast && rank == root)
     return 0;
   for (int block = 0; block < blocks; block++) {
     int from = blocks > 1 ? block : kind == SEND_AND_RECEIVE ? (rank + size - 1) % size : root;
