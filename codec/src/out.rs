@@ -5,7 +5,7 @@
 //! initialised stays so ([`Out::from_slice`] rests on that).
 #![allow(unsafe_code)]
 
-use crate::Full;
+use crate::{EncodeError, Full};
 use core::mem::MaybeUninit;
 
 /// A buffer of possibly uninitialised bytes, filled from the front.
@@ -71,6 +71,41 @@ impl<'a> Out<'a> {
     /// Takes back everything past the first `len` bytes; does nothing where there are fewer.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
+    }
+
+    /// Makes room the only thing that can go wrong, and that before anything is written, as
+    /// [`Encode::encode`](crate::Encode::encode) asks for: `write` is called if there is room for `most` bytes, and must not
+    /// write more. `None` is more than any buffer has.
+    ///
+    /// # Errors
+    /// If there is less room.
+    #[inline]
+    pub fn within(
+        &mut self,
+        most: Option<usize>,
+        write: impl FnOnce(&mut Self) -> Result<(), Full>,
+    ) -> Result<(), EncodeError> {
+        let needed = most.unwrap_or(usize::MAX);
+        let error = EncodeError::new(needed, self.remaining());
+        if needed > self.remaining() {
+            return Err(error);
+        }
+        write(self).map_err(|_| error)
+    }
+
+    /// Writes all or nothing: what `write` wrote before an error is taken back, as
+    /// [`Decode::decode`](crate::Decode::decode) asks for.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    #[inline]
+    pub fn all_or_nothing<E>(&mut self, write: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<(), E> {
+        let start = self.len();
+        let result = write(self);
+        if result.is_err() {
+            self.truncate(start);
+        }
+        result
     }
 
     /// Adds `bytes`.
@@ -228,6 +263,25 @@ mod tests {
         assert_eq!(out.extend_zeroed(5), Err(Full));
         out.extend_zeroed(2).unwrap()[1] = b'y';
         assert_eq!((out.written(), out.remaining()), (&b"xy\0"[..], 2));
+    }
+
+    #[test]
+    fn a_message_is_written_whole_or_not_at_all() {
+        let mut bytes = [0xee; 4];
+        let mut out = Out::from_slice(&mut bytes);
+        let write = |out: &mut Out<'_>| out.extend_from_slice(b"abc");
+        assert_eq!(out.within(Some(5), write), Err(EncodeError::new(5, 4)));
+        assert_eq!(out.within(None, write), Err(EncodeError::new(usize::MAX, 4)));
+        assert!(out.is_empty());
+        assert_eq!(out.within(Some(4), write), Ok(()));
+        let twice = |out: &mut Out<'_>| {
+            out.extend_from_slice(b"d")?;
+            out.extend_from_slice(b"e")
+        };
+        assert_eq!(out.all_or_nothing(twice), Err(Full));
+        assert_eq!(out.written(), b"abc");
+        assert_eq!(out.all_or_nothing(|out| out.extend_from_slice(b"d")), Ok(()));
+        assert_eq!(out.written(), b"abcd");
     }
 
     #[test]

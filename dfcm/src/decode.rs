@@ -128,14 +128,11 @@ fn payload<W: Word>(
 
 impl<W: Word, M: AsMut<[u64]>> Decode for Decoder<W, M> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        let start = out.len();
-        let result = match self.header(wire, out.remaining()) {
-            Ok((lines, false)) => self.self_contained(wire, lines, out),
-            Ok((lines, true)) => self.continuing(wire, lines, out),
-            Err(error) => Err(error),
-        };
+        let result = out.all_or_nothing(|out| match self.header(wire, out.remaining())? {
+            (lines, false) => self.self_contained(wire, lines, out),
+            (lines, true) => self.continuing(wire, lines, out),
+        });
         if result.is_err() {
-            out.truncate(start);
             // Whatever went wrong, a message is missing now.
             self.sequence = Sequence::Lost;
         }

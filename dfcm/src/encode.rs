@@ -93,38 +93,35 @@ impl<W: Word, M: AsMut<[u64]>> Encode for Encoder<W, M> {
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
-        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
-        let error = EncodeError::new(needed, out.remaining());
-        if needed > out.remaining() {
-            return Err(error);
-        }
+        let most = self.max_encoded_len(raw.len());
         let start = out.len();
         let (elements, tail) = W::split(raw);
         let lines = match self.mode {
             Mode::SelfContained(lines) => lines.unwrap_or_else(|| Lines::for_elements(elements.len())),
             Mode::Continuing(lines, ..) => lines,
         };
-        let table = &mut self.memory.as_mut()[..lines.words::<W>()];
         let flags = lines.log2() | ((raw.len() % 8) as u8) << RAW_LEN_SHIFT;
-        // From here on nothing can fail: there is room for all that follows.
-        let predictor = match self.mode {
-            Mode::SelfContained(_) => {
-                out.extend_from_slice(&[VERSION, flags]).map_err(|_| error)?;
-                Predictor::fresh(table)
+        out.within(most, |out| {
+            let table = &mut self.memory.as_mut()[..lines.words::<W>()];
+            let predictor = match self.mode {
+                Mode::SelfContained(_) => {
+                    out.extend_from_slice(&[VERSION, flags])?;
+                    Predictor::fresh(table)
+                }
+                Mode::Continuing(_, context, history) => {
+                    out.extend_from_slice(&[VERSION, flags | CONTINUING])?;
+                    out.extend_from_slice(&history.to_bytes())?;
+                    Predictor::resume(table, context)
+                }
+            };
+            let left = kernel::encode(self.level, predictor, elements, out)?;
+            out.extend_from_slice(tail)?;
+            if let Mode::Continuing(_, context, history) = &mut self.mode {
+                *context = left;
+                *history = history.after(raw.len(), out.len() - start, left.sum);
             }
-            Mode::Continuing(_, context, history) => {
-                out.extend_from_slice(&[VERSION, flags | CONTINUING]).map_err(|_| error)?;
-                out.extend_from_slice(&history.to_bytes()).map_err(|_| error)?;
-                Predictor::resume(table, context)
-            }
-        };
-        let left = kernel::encode(self.level, predictor, elements, out).map_err(|_| error)?;
-        out.extend_from_slice(tail).map_err(|_| error)?;
-        if let Mode::Continuing(_, context, history) = &mut self.mode {
-            *context = left;
-            *history = history.after(raw.len(), out.len() - start, left.sum);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn reset(&mut self) {

@@ -60,12 +60,9 @@ impl<W: Word> Default for Decoder<W> {
 
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        let start = out.len();
-        let result = kernel::with(self.level, Message { decoder: self, wire, start, out });
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        out.all_or_nothing(|out| {
+            kernel::with(self.level, Message { decoder: self, wire, start: out.len(), out })
+        })
     }
 
     /// Does nothing: a decoder remembers no message.

@@ -58,13 +58,8 @@ impl<W: Word> Default for Decoder<W> {
 
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        let start = out.len();
-        let result = header(wire, out.remaining())
-            .and_then(|()| kernel::with(self.level, Message { decoder: self, wire, out }));
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        header(wire, out.remaining())?;
+        out.all_or_nothing(|out| kernel::with(self.level, Message { decoder: self, wire, out }))
     }
 
     fn reset(&mut self) {}

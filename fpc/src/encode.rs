@@ -80,13 +80,8 @@ impl<W: Word> Encode for Encoder<W> {
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
-        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
-        let error = EncodeError::new(needed, out.remaining());
-        if needed > out.remaining() {
-            return Err(error);
-        }
-        // From here on nothing can fail: there is room for all that follows.
-        kernel::with(self.level, Message { encoder: self, raw, out }).map_err(|_| error)
+        let most = self.max_encoded_len(raw.len());
+        out.within(most, |out| kernel::with(self.level, Message { encoder: self, raw, out }))
     }
 
     fn reset(&mut self) {}

@@ -26,15 +26,13 @@ impl<F: Format> Default for Decoder<F> {
 
 impl<F: Format> Decode for Decoder<F> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        let start = out.len();
-        // The output moves to a place of its own, and so into registers.
-        let mut local = mem::replace(out, Out::new(&mut []));
-        let result = F::decode(wire, &mut local);
-        *out = local;
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        out.all_or_nothing(|out| {
+            // The output moves to a place of its own, and so into registers.
+            let mut local = mem::replace(out, Out::new(&mut []));
+            let result = F::decode(wire, &mut local);
+            *out = local;
+            result
+        })
     }
 
     /// Does nothing: a decoder remembers no message.

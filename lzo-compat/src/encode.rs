@@ -29,13 +29,8 @@ impl<F: Format> Encode for Encoder<F> {
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
-        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
-        let error = EncodeError::new(needed, out.remaining());
-        if needed > out.remaining() {
-            return Err(error);
-        }
-        // From here on nothing can fail: there is room for all that follows.
-        parse::message::<F>(raw, self.effort, &mut self.positions, out).map_err(|_| error)
+        let most = self.max_encoded_len(raw.len());
+        out.within(most, |out| parse::message::<F>(raw, self.effort, &mut self.positions, out))
     }
 
     /// Does nothing: an encoder remembers no message.

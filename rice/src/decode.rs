@@ -45,12 +45,7 @@ impl<W: Word> Default for Decoder<W> {
 
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        let start = out.len();
-        let result = kernel::run(self.level, Message::<W> { wire, out, word: PhantomData });
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        out.all_or_nothing(|out| kernel::run(self.level, Message::<W> { wire, out, word: PhantomData }))
     }
 
     /// Does nothing: a decoder remembers no message.

@@ -41,12 +41,9 @@ impl<C: Code> Default for Decoder<C> {
 
 impl<C: Code> Decode for Decoder<C> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        let start = out.len();
-        let result = kernel::with(self.level, Message { decoder: self, wire: Reader::new(wire), out });
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        out.all_or_nothing(|out| {
+            kernel::with(self.level, Message { decoder: self, wire: Reader::new(wire), out })
+        })
     }
 
     /// Does nothing: a decoder remembers no message.

@@ -42,12 +42,9 @@ impl<W: Word> Default for Decoder<W> {
 
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        let start = out.len();
-        let result = kernel::with::<W, _>(self.level, Message { wire: Wire { bytes: wire, at: 0 }, out });
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        out.all_or_nothing(|out| {
+            kernel::with::<W, _>(self.level, Message { wire: Wire { bytes: wire, at: 0 }, out })
+        })
     }
 
     /// Does nothing: a decoder remembers no message.

@@ -43,13 +43,8 @@ impl<M: AsMut<[u64]>> Decode for Decoder<M> {
         let head = *wire.first().ok_or(DecodeError::new(Truncated, 0))?;
         let tables = TableLevel::new(head).filter(|tables| *tables <= self.most);
         let tables = tables.ok_or(DecodeError::new(Unsupported, 0))?;
-        let start = out.len();
         let predictor = Predictor::new(tables, self.memory.as_mut());
-        let result = kernel::with(self.level, Stream { predictor, wire, out });
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        out.all_or_nothing(|out| kernel::with(self.level, Stream { predictor, wire, out }))
     }
 
     fn reset(&mut self) {}

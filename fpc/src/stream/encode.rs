@@ -41,15 +41,12 @@ impl<M: AsMut<[u64]>> Encode for Encoder<M> {
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
-        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
-        let error = EncodeError::new(needed, out.remaining());
-        if needed > out.remaining() {
-            return Err(error);
-        }
-        // From here on nothing can fail: there is room for all that follows.
-        out.extend_from_slice(&[self.tables.get()]).map_err(|_| error)?;
-        let predictor = Predictor::new(self.tables, self.memory.as_mut());
-        kernel::with(self.level, Stream { predictor, raw, out }).map_err(|_| error)
+        let most = self.max_encoded_len(raw.len());
+        out.within(most, |out| {
+            out.extend_from_slice(&[self.tables.get()])?;
+            let predictor = Predictor::new(self.tables, self.memory.as_mut());
+            kernel::with(self.level, Stream { predictor, raw, out })
+        })
     }
 
     fn reset(&mut self) {}

@@ -73,24 +73,19 @@ impl Encode for Encoder {
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
-        let needed = self.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
-        let error = EncodeError::new(needed, out.remaining());
-        if needed > out.remaining() {
-            return Err(error);
-        }
-        let start = out.len();
-        let mut result = self.coded(self.parameters, raw, out);
-        if let Err(Stop::Sample { .. }) = result {
-            out.truncate(start);
-            result = self.coded(self.parameters.widened(), raw, out);
-        }
-        if result.is_err() {
-            // It does not get smaller.
-            out.truncate(start);
-            out.extend_from_slice(&[VERSION, (raw.len() % 8) as u8]).map_err(|_| error)?;
-            out.extend_from_slice(raw).map_err(|_| error)?;
-        }
-        Ok(())
+        let most = self.max_encoded_len(raw.len());
+        out.within(most, |out| {
+            let mut result = out.all_or_nothing(|out| self.coded(self.parameters, raw, out));
+            if let Err(Stop::Sample { .. }) = result {
+                result = out.all_or_nothing(|out| self.coded(self.parameters.widened(), raw, out));
+            }
+            if result.is_err() {
+                // It does not get smaller.
+                out.extend_from_slice(&[VERSION, (raw.len() % 8) as u8])?;
+                out.extend_from_slice(raw)?;
+            }
+            Ok(())
+        })
     }
 
     /// Does nothing: an encoder remembers no message.
@@ -152,12 +147,7 @@ impl Default for Decoder {
 
 impl Decode for Decoder {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        let start = out.len();
-        let result = self.message(wire, out);
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        out.all_or_nothing(|out| self.message(wire, out))
     }
 
     /// Does nothing: a decoder remembers no message.

@@ -19,17 +19,13 @@ use mpress_codec::{DecodeError, Full, Out};
 /// # Errors
 /// Unless `wire` is consumed wholly and `out` filled exactly: `Truncated`, `Corrupt`, `Length`. `out` is back at the length it came with then.
 pub fn decode_stream(parameters: &Parameters, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-    let start = out.len();
     let raw_len = out.remaining();
-    let stream = Stream { parameters: *parameters, wire: Wire { bytes: wire, at: 0 }, raw_len, out };
-    let result = kernel::run(Level::detect(), stream).and_then(|rest| {
+    out.all_or_nothing(|out| {
+        let stream = Stream { parameters: *parameters, wire: Wire { bytes: wire, at: 0 }, raw_len, out };
+        let rest = kernel::run(Level::detect(), stream)?;
         let whole = rest.at == wire.len() && raw_len.is_multiple_of(parameters.sample_len());
         if whole { Ok(()) } else { Err(rest.error(Length)) }
-    });
-    if result.is_err() {
-        out.truncate(start);
-    }
-    result
+    })
 }
 
 /// A wire with a stream in front, and `out` for the whole samples of `raw_len` bytes.

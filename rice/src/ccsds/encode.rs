@@ -47,19 +47,16 @@ pub fn encode_stream(parameters: &Parameters, raw: &[u8], out: &mut Out<'_>) -> 
     if needed > out.remaining() {
         return Err(StreamError::Output(error));
     }
-    let start = out.len();
     let offset = raw.len() / parameters.sample_len() * parameters.sample_len();
-    let mut result = Err(Stop::Sample { offset });
-    if offset == raw.len() {
-        let limit = usize::MAX;
-        result = kernel::run(Level::detect(), Stream { parameters: *parameters, raw, out, limit });
+    if offset != raw.len() {
+        return Err(StreamError::Sample { offset });
     }
-    result.map_err(|stop| {
-        out.truncate(start);
-        match stop {
-            Stop::Full => StreamError::Output(error),
-            Stop::Sample { offset } => StreamError::Sample { offset },
-        }
+    let stream = |out: &mut _| {
+        kernel::run(Level::detect(), Stream { parameters: *parameters, raw, out, limit: usize::MAX })
+    };
+    out.all_or_nothing(stream).map_err(|stop| match stop {
+        Stop::Full => StreamError::Output(error),
+        Stop::Sample { offset } => StreamError::Sample { offset },
     })
 }
 
