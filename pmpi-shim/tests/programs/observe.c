@@ -62,13 +62,28 @@ const char *scene_name(void)
 
 /* --- lines ------------------------------------------------------------------------------------------------------- */
 
-void log_open(const char *prefix)
+void take_place(const char *prefix)
 {
   char name[4096];
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int half = size / 2;
+  role = rank < half ? SENDER : rank < 2 * half ? RECEIVER : IDLE;
+  peer = role == SENDER ? rank + half : rank - half;
   snprintf(name, sizeof name, "%s.%d", prefix, rank);
   file = fopen(name, "w");
   if (!file)
     give_up("cannot write the log");
+}
+
+void job_begin(int *argc, char ***argv, int arguments)
+{
+  if (*argc != 1 + arguments) {
+    fprintf(stderr, "%d arguments expected, the first for the names of logs\n", arguments);
+    exit(2);
+  }
+  MPI_Init(argc, argv);
+  take_place((*argv)[1]);
 }
 
 void log_close(void)

@@ -13,7 +13,10 @@ enum role { SENDER, RECEIVER, IDLE };
 extern int rank, size, peer;
 extern enum role role;
 
-void log_open(const char *prefix);
+/* After MPI_Init: finds out who this process is, and opens its log. */
+void take_place(const char *prefix);
+/* The same with MPI_Init, for programs with so many arguments, the first of which is the logs' prefix. */
+void job_begin(int *argc, char ***argv, int arguments);
 void log_close(void);
 
 /* Begins a scenario. The watchdog ends the program, naming scenario and line, if it takes longer than this. */

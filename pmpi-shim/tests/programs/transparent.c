@@ -90,14 +90,9 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   else
     MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  int half = size / 2;
-  role = rank < half ? SENDER : rank < 2 * half ? RECEIVER : IDLE;
-  peer = role == SENDER ? rank + half : rank - half;
-  log_open(argv[1]);
+  take_place(argv[1]);
   begin("size %d, threads %d", size, provided);
   end();
 

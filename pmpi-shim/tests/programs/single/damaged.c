@@ -119,12 +119,7 @@ static int missing(int kind, int stride)
 
 int main(int argc, char **argv)
 {
-  if (argc < 2)
-    return 2;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  log_open(argv[1]);
+  job_begin(&argc, &argv, 1);
   scene("damaged", 60);
   int *damage = dlsym(RTLD_DEFAULT, "damage_frames"), *damaged = dlsym(RTLD_DEFAULT, "damaged_frames");
   if (!damage)

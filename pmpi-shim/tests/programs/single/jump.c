@@ -17,15 +17,9 @@ static void leave(MPI_Comm *comm, int *code, ...)
 
 int main(int argc, char **argv)
 {
-  if (argc < 2)
-    return 2;
   MPI_Comm comm;
   MPI_Errhandler errhandler;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  peer = 1 - rank;
-  log_open(argv[1]);
+  job_begin(&argc, &argv, 1);
   scene("jump", 30);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_create_errhandler(leave, &errhandler);

@@ -17,11 +17,7 @@ static void die(int signal)
 
 int main(int argc, char **argv)
 {
-  if (argc < 2)
-    return 2;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  log_open(argv[1]);
+  job_begin(&argc, &argv, 1);
   scene("killed", 60);
   double *out = malloc(COUNT * sizeof *out), *in = malloc(COUNT * sizeof *in);
   if (!out || !in)

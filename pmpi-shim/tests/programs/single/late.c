@@ -23,15 +23,9 @@ static int say_more(MPI_Comm comm, int key, void *attribute, void *state)
 
 int main(int argc, char **argv)
 {
-  if (argc < 2)
-    return 2;
   int key;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  job_begin(&argc, &argv, 1);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  peer = 1 - rank;
-  log_open(argv[1]);
   scene("late", 30);
   if (rank == 0) {
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, say_more, &key, NULL);

@@ -168,16 +168,9 @@ static finding phase(const char *name, void (*window)(int), int windows)
 
 int main(int argc, char **argv)
 {
-  if (argc != 3)
-    return 2;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  int half = size / 2, windows = atoi(argv[2]) / (2 * WINDOW);
-  role = rank < half ? SENDER : rank < 2 * half ? RECEIVER : IDLE;
-  peer = role == SENDER ? rank + half : rank - half;
+  job_begin(&argc, &argv, 2);
+  int windows = atoi(argv[2]) / (2 * WINDOW);
   fill(out, sizeof out, SMOOTH, 1);
-  log_open(argv[1]);
   static const char *const names[] = {"words", "half_kib", "every_way"};
   enum { PHASES = sizeof names / sizeof *names };
   finding found[PHASES];

@@ -266,12 +266,7 @@ static void check(int way, int number, MPI_Datatype strided, MPI_Comm comm)
 
 int main(int argc, char **argv)
 {
-  if (argc < 2)
-    return 2;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  log_open(argv[1]);
+  job_begin(&argc, &argv, 1);
   scene("poison", 120);
   find_raw();
   MPI_Comm comm;

@@ -147,14 +147,7 @@ static void limit(int starved)
 
 int main(int argc, char **argv)
 {
-  if (argc < 2)
-    return 2;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  peer = 1 - rank;
-  role = rank == 0 ? SENDER : RECEIVER;
-  log_open(argv[1]);
+  job_begin(&argc, &argv, 1);
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
