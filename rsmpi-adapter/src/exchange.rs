@@ -4,7 +4,6 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::operations::{self, Envelope, Mode};
-use crate::posted;
 use crate::request::Completion;
 use crate::span::Span;
 use mpi::ffi::MPI_Request;
@@ -12,7 +11,6 @@ use mpi::raw::AsRaw;
 use mpi::traits::Communicator;
 use mpi::{Rank, Tag};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Elements to or from a rank.
 pub(crate) type Part = (Rank, Span);
@@ -73,18 +71,8 @@ impl Pending {
     /// Waits for all; gives the first error.
     unsafe fn finish(mut self) -> Result<()> {
         for (mut request, completion) in self.requests {
-            let start = Some(Instant::now());
             // SAFETY: the caller vouches for the buffers.
-            let outcome = unsafe {
-                match posted::wait(&mut request) {
-                    Ok(mut status) => completion.finish(&mut status, start),
-                    Err(error) => {
-                        completion.abandon();
-                        Err(error)
-                    }
-                }
-            };
-            if let Err(error) = outcome {
+            if let Err(error) = unsafe { completion.wait(&mut request) } {
                 self.error.get_or_insert(error);
             }
         }

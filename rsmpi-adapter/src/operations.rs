@@ -98,14 +98,8 @@ pub(crate) unsafe fn receive(context: Arc<Context>, span: &Span, from: Envelope)
         let (ptr, count, datatype) = posted.place();
         let start = clock(span.len());
         let code = ffi::MPI_Recv(ptr, count, datatype, from.rank, from.tag, from.comm, &raw mut status);
-        let completion = Completion::Receive(posted);
-        if let Err(error) = ok(code) {
-            completion.abandon();
-            return Err(error);
-        }
-        completion.finish(&mut status, start)?;
+        Completion::Receive(posted).end(code, status, start)
     }
-    Ok(status)
 }
 
 /// Starts to receive a message.

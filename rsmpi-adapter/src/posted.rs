@@ -4,7 +4,7 @@
 //! that is not one run of bytes is filled from one of ours.
 
 use crate::context::Context;
-use crate::error::{Error, Result, ok};
+use crate::error::{Error, Result};
 use crate::span::{Bytes, Span};
 use mpi::ffi::{self, MPI_Status};
 use mpi::point_to_point::Status;
@@ -145,14 +145,6 @@ pub(crate) fn set_received_bytes(status: &mut MPI_Status, bytes: usize) {
 pub(crate) fn empty_status() -> MPI_Status {
     // SAFETY: a C struct of numbers.
     unsafe { std::mem::zeroed() }
-}
-
-/// Waits for a request.
-pub(crate) fn wait(request: &mut ffi::MPI_Request) -> Result<MPI_Status> {
-    let mut status = empty_status();
-    // SAFETY: a request of the caller's, and a place for its status.
-    unsafe { ok(ffi::MPI_Wait(request, &raw mut status))? };
-    Ok(status)
 }
 
 /// A status as rsmpi has it.

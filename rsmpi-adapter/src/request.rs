@@ -25,32 +25,46 @@ pub(crate) enum Completion {
 }
 
 impl Completion {
-    /// The MPI has completed the operation with this status; the wait for that began at `start`.
+    /// Waits for the operation, and gives its status.
     ///
     /// # Safety
-    /// The program's buffer must still be there.
-    pub(crate) unsafe fn finish(self, status: &mut MPI_Status, start: Option<Instant>) -> Result<()> {
-        match self {
-            Self::Plain => Ok(()),
-            Self::Frame(context, frame) => {
-                context.waited(frame.len(), 0, start);
-                Ok(())
-            }
-            // SAFETY: the caller vouches for the buffer.
-            Self::Receive(posted) => unsafe { posted.finish(status, start) },
-        }
+    /// As for [`end`](Self::end); the request must be that of this operation.
+    pub(crate) unsafe fn wait(self, request: &mut MPI_Request) -> Result<MPI_Status> {
+        let (start, mut status) = (Some(Instant::now()), posted::empty_status());
+        // SAFETY: an active request, and a place for its status.
+        let code = unsafe { ffi::MPI_Wait(request, &raw mut status) };
+        // SAFETY: as for this.
+        unsafe { self.end(code, status, start) }
     }
 
-    /// The MPI completed the operation with an error.
+    /// The MPI has completed the operation, with this error code and this status; the wait for that began at `start`. Gives the
+    /// status that the program is to see.
     ///
     /// # Safety
     /// The program's buffer must still be there.
-    pub(crate) unsafe fn abandon(self) {
-        if let Self::Receive(posted) = &self {
-            // SAFETY: the caller vouches for the buffer.
-            unsafe { posted.wipe() };
+    pub(crate) unsafe fn end(
+        self,
+        code: i32,
+        mut status: MPI_Status,
+        start: Option<Instant>,
+    ) -> Result<MPI_Status> {
+        if let Err(error) = ok(code) {
+            if let Self::Receive(posted) = &self {
+                // SAFETY: the caller vouches for the buffer.
+                unsafe { posted.wipe() };
+            }
+            // The MPI may still write into buffers of a receive that failed: Open MPI 4.1 ends one with `MPI_ERR_TRUNCATE`
+            // before all of the message has come.
+            mem::forget(self);
+            return Err(error);
         }
-        mem::forget(self);
+        match self {
+            Self::Plain => {}
+            Self::Frame(context, frame) => context.waited(frame.len(), 0, start),
+            // SAFETY: the caller vouches for the buffer.
+            Self::Receive(posted) => unsafe { posted.finish(&mut status, start)? },
+        }
+        Ok(status)
     }
 }
 
@@ -121,35 +135,22 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
         if code == SUCCESS && done == 0 {
             return Ok(Err(self));
         }
-        self.completed(code, status, start).map(Ok)
+        // SAFETY: the MPI has completed it; the buffer is borrowed for 'a.
+        self.ended(|completion| unsafe { completion.end(code, status, start) }).map(Ok)
     }
 
     fn complete(&mut self) -> Result<Status> {
-        let (start, mut status) = (Some(Instant::now()), posted::empty_status());
-        // SAFETY: an active request, and a place for its status.
-        let code = unsafe { ffi::MPI_Wait(&raw mut self.raw, &raw mut status) };
-        self.completed(code, status, start)
+        let mut raw = self.raw;
+        // SAFETY: an active request; the buffer is borrowed for 'a.
+        self.ended(|completion| unsafe { completion.wait(&mut raw) })
     }
 
-    /// The MPI has completed the operation.
-    fn completed(&mut self, code: i32, mut status: MPI_Status, start: Option<Instant>) -> Result<Status> {
-        let completion = self.completion.take();
-        // SAFETY: registered by `new`, and unregistered only here, since `completion` is taken once.
+    /// Ends the operation, once.
+    fn ended(&mut self, end: impl FnOnce(Completion) -> Result<MPI_Status>) -> Result<Status> {
+        let completion = self.completion.take().unwrap_or(Completion::Plain);
+        // SAFETY: registered by `new`, and unregistered only here, since an operation ends once.
         unsafe { self.scope.unregister() };
-        if let Err(error) = ok(code) {
-            // The MPI may still write into buffers of a receive that failed: Open MPI 4.1 ends one with `MPI_ERR_TRUNCATE`
-            // before all of the message has come.
-            if let Some(completion) = completion {
-                // SAFETY: the buffer is borrowed for 'a.
-                unsafe { completion.abandon() };
-            }
-            return Err(error);
-        }
-        if let Some(completion) = completion {
-            // SAFETY: the buffer is borrowed for 'a.
-            unsafe { completion.finish(&mut status, start)? };
-        }
-        Ok(posted::status(status))
+        end(completion).map(posted::status)
     }
 }
 
@@ -196,6 +197,7 @@ pub fn wait_any<'a, D: ?Sized, S: Scope<'a>>(
     let Some(index) = usize::try_from(index).ok().filter(|&index| index < requests.len()) else {
         return ok(code).map(|()| None);
     };
-    let status = requests.remove(index).completed(code, status, start)?;
+    // SAFETY: the MPI has completed it; the buffer is borrowed for 'a.
+    let status = requests.remove(index).ended(|completion| unsafe { completion.end(code, status, start) })?;
     Ok(Some((index, status)))
 }

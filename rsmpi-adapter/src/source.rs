@@ -161,15 +161,7 @@ where
     unsafe {
         let (mut request, completion) = operations::immediate_receive(incoming, &into, from)?;
         let sent = operations::send(&outgoing, &out, to, operations::Mode::Standard);
-        let start = Some(std::time::Instant::now());
-        let mut status = match posted::wait(&mut request) {
-            Ok(status) => status,
-            Err(error) => {
-                completion.abandon();
-                return Err(error);
-            }
-        };
-        completion.finish(&mut status, start)?;
+        let status = completion.wait(&mut request)?;
         sent.map(|()| posted::status(status))
     }
 }
