@@ -20,11 +20,17 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     clippy.args(deny);
     steps.push(Step::new("lints", clippy));
     for mpi in Mpi::ALL {
-        for (package, name) in [("mpress-pmpi-shim", "shim"), ("mpress-rsmpi", "rsmpi adapter")] {
-            let mut clippy = cargo(&["clippy", "-p", package, "--all-targets", "--target-dir"]);
-            clippy.arg(paths.target(mpi.name())).env("MPICC", mpi.mpicc()).args(deny);
-            steps.push(Step::new(format!("lints of the {name} for {}", mpi.title()), clippy));
-        }
+        let mut clippy = cargo(&[
+            "clippy",
+            "-p",
+            "mpress-pmpi-shim",
+            "-p",
+            "mpress-rsmpi",
+            "--all-targets",
+            "--target-dir",
+        ]);
+        clippy.arg(paths.target(mpi.name())).env("MPICC", mpi.mpicc()).args(deny);
+        steps.push(Step::new(format!("lints of shim and rsmpi adapter for {}", mpi.title()), clippy));
     }
 
     let mut doc = cargo(&["doc", "--no-deps"]);
