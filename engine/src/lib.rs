@@ -14,6 +14,7 @@ pub mod network;
 pub mod report;
 mod settings;
 pub mod size;
+mod spread;
 mod stats;
 mod strategy;
 mod traffic;
@@ -28,6 +29,7 @@ pub use knowledge::Knowledge;
 pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out};
 pub use mpress_selector as selector;
 pub use settings::{Report, SameNode, Settings, SettingsError};
+pub use spread::Spread;
 pub use stats::{Line, Stats};
 pub use strategy::{Strategy, StrategyError};
 

@@ -16,7 +16,7 @@ mod shared;
 mod under_way;
 
 pub(crate) use blocks::{Blocks, equal, typed, varied};
-pub(crate) use direct::{Spread, iallgather, ibcast};
+pub(crate) use direct::{iallgather, ibcast};
 pub(crate) use exchange::{alltoall, gather, scatter};
 pub(crate) use shared::{allgather, bcast};
 pub(crate) use under_way::UnderWay;

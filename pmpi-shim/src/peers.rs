@@ -1,10 +1,10 @@
 //! Who is reached through frames: processes of this job on other nodes.
 
-use crate::collective::{Collectives, Spread};
+use crate::collective::Collectives;
 use crate::span::Span;
 use crate::state::{Handle, Shim};
 use crate::sys::*;
-use mpress::SameNode;
+use mpress::{SameNode, Spread};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, PoisonError};
@@ -177,7 +177,7 @@ impl Shim {
             let framed: Box<[bool]> = there.iter().map(|&rank| inside && self.world.frames(rank)).collect();
             let any = framed.contains(&true);
             let nodes: Vec<c_int> = there.iter().map(|&rank| self.world.node(rank).unwrap_or(rank)).collect();
-            let (spread, collectives) = (Spread::new(&nodes), Collectives::default());
+            let (spread, collectives) = (Spread::new(&nodes, cfg!(open_mpi)), Collectives::default());
             Some(Peers { framed, any, world: there.into(), inter: inter != 0, spread, collectives })
         }
     }

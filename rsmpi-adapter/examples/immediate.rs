@@ -51,6 +51,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok::<(), mpress_rsmpi::Error>(())
     })?;
     assert!(parts.iter().all(|part| part[..] == expected[..4096]));
+
+    // A collective operation, with time for other things meanwhile.
+    let mut all = vec![0.0_f32; mine.len() * size as usize];
+    mpi::request::scope(|scope| {
+        let gather = world.immediate_compressed_all_gather_into(scope, &mine[..], &mut all[..])?;
+        let sum: f32 = mine.iter().sum();
+        assert!(sum > 0.0);
+        gather.wait_without_status()
+    })?;
+    assert!(all.chunks(mine.len()).eq((0..size).map(of)));
     println!("Rank {rank} has all that rank {} sent.", previous.rank());
     Ok(())
 }

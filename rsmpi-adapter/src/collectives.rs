@@ -2,11 +2,13 @@
 
 use crate::context::Context;
 use crate::error::{Result, ok};
-use crate::exchange::{all_ranks, exchange};
+use crate::exchange::{all_ranks, exchange, start, start_for_many};
 use crate::posted;
+use crate::request::{Operation, Request};
 use crate::span::Span;
 use mpi::datatype::traits::{Buffer, BufferMut, PartitionedBuffer, PartitionedBufferMut};
 use mpi::ffi::{self, MPI_Comm};
+use mpi::request::Scope;
 use mpi::traits::{Communicator, CommunicatorCollectives};
 use mpress::{Destination, FrameError};
 use std::ffi::c_int;
@@ -100,6 +102,116 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         }
         // SAFETY: borrowed buffers, the one alone; both are initialised.
         unsafe { exchange(&context, &all_ranks(&context, sends), &all_ranks(&context, receives)) }
+    }
+
+    /// Starts to gather the elements of all ranks on all ranks, as [`CommunicatorCollectives::immediate_all_gather_into`]. Each rank
+    /// sends its own to all, encoded once, and leaves that to the MPI where it would take longer ([`mpress::Spread`]).
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_all_gather_into<
+        'a,
+        Sc: Scope<'a>,
+        S: Buffer + ?Sized + 'a,
+        R: BufferMut + ?Sized + 'a,
+    >(
+        &self,
+        scope: Sc,
+        sendbuf: &'a S,
+        recvbuf: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>> {
+        let context = Context::of(self.as_raw())?;
+        let span = Span::of(sendbuf)?;
+        if !context.collective(span.len()) || !context.peers.spread.may_gather() {
+            return Ok(Request::plain(self.immediate_all_gather_into(scope, sendbuf, recvbuf)));
+        }
+        let parts = all_ranks(&context, Span::of_mut(recvbuf)?.equal_parts(context.ranks())?);
+        // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
+        unsafe {
+            let messages = start_for_many(&context, &span, parts.iter().map(|(rank, _)| *rank), &parts);
+            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+        }
+    }
+
+    /// Starts to gather as many elements as each rank has on all ranks, as
+    /// [`CommunicatorCollectives::immediate_all_gather_varcount_into`], in the way of
+    /// [`immediate_compressed_all_gather_into`](Self::immediate_compressed_all_gather_into).
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_all_gather_varcount_into<
+        'a,
+        Sc: Scope<'a>,
+        S: Buffer + ?Sized + 'a,
+        R: PartitionedBufferMut + ?Sized + 'a,
+    >(
+        &self,
+        scope: Sc,
+        sendbuf: &'a S,
+        recvbuf: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>> {
+        let context = Context::of(self.as_raw())?;
+        let parts = Span::parts_of_mut(recvbuf, context.ranks())?;
+        // All ranks know the lengths of all.
+        let longest = parts.iter().map(Span::len).max().unwrap_or(0);
+        if !context.collective(longest) || !context.peers.spread.may_gather() {
+            return Ok(Request::plain(self.immediate_all_gather_varcount_into(scope, sendbuf, recvbuf)));
+        }
+        let (span, parts) = (Span::of(sendbuf)?, all_ranks(&context, parts));
+        // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
+        unsafe {
+            let messages = start_for_many(&context, &span, parts.iter().map(|(rank, _)| *rank), &parts);
+            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+        }
+    }
+
+    /// Starts to send each rank its elements, and to receive from each, as [`CommunicatorCollectives::immediate_all_to_all_into`].
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_all_to_all_into<
+        'a,
+        Sc: Scope<'a>,
+        S: Buffer + ?Sized + 'a,
+        R: BufferMut + ?Sized + 'a,
+    >(
+        &self,
+        scope: Sc,
+        sendbuf: &'a S,
+        recvbuf: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>> {
+        let context = Context::of(self.as_raw())?;
+        let sends = all_ranks(&context, Span::of(sendbuf)?.equal_parts(context.ranks())?);
+        if !context.collective(sends.first().map_or(0, |(_, span)| span.len())) {
+            return Ok(Request::plain(self.immediate_all_to_all_into(scope, sendbuf, recvbuf)));
+        }
+        let receives = all_ranks(&context, Span::of_mut(recvbuf)?.equal_parts(context.ranks())?);
+        // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
+        unsafe {
+            let messages = start(&context, &sends, &receives);
+            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+        }
+    }
+
+    /// Starts to send each rank as many elements as are its own, and to receive from each, as
+    /// [`CommunicatorCollectives::immediate_all_to_all_varcount_into`].
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_all_to_all_varcount_into<
+        'a,
+        Sc: Scope<'a>,
+        S: PartitionedBuffer + ?Sized + 'a,
+        R: PartitionedBufferMut + ?Sized + 'a,
+    >(
+        &self,
+        scope: Sc,
+        sendbuf: &'a S,
+        recvbuf: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>> {
+        let context = Context::of(self.as_raw())?;
+        let sends = all_ranks(&context, Span::parts_of(sendbuf, context.ranks())?);
+        let receives = all_ranks(&context, Span::parts_of_mut(recvbuf, context.ranks())?);
+        if !context.peers.anyone {
+            return Ok(Request::plain(self.immediate_all_to_all_varcount_into(scope, sendbuf, recvbuf)));
+        }
+        // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
+        unsafe {
+            let messages = start(&context, &sends, &receives);
+            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+        }
     }
 }
 

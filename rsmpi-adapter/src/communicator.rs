@@ -12,7 +12,7 @@ use mpi::Rank;
 use mpi::collective::SystemOperation;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{AnyCommunicator, Communicator, CommunicatorCollectives};
-use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Stats, Strategy, job};
+use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Spread, Stats, Strategy, job};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -148,7 +148,12 @@ fn peers(rank: Rank, nodes: &[Rank], same_node: SameNode) -> Peers {
         .collect();
     let several = nodes.iter().any(|node| Some(node) != nodes.first());
     let anyone = several || (same_node == SameNode::Compress && nodes.len() > 1);
-    Peers { framed, other_node, anyone }
+    Peers { framed, other_node, anyone, spread: Spread::new(nodes, open_mpi()) }
+}
+
+/// Whether the MPI is Open MPI.
+fn open_mpi() -> bool {
+    mpi::environment::library_version().is_ok_and(|version| version.starts_with("Open MPI"))
 }
 
 fn own(rank: Rank, nodes: &[Rank]) -> Option<&Rank> {

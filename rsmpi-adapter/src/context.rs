@@ -7,7 +7,7 @@ use mpi::ffi;
 use mpi::raw::AsRaw;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::Communicator;
-use mpress::{Buffer, Destination, Engine, FLOOR};
+use mpress::{Buffer, Destination, Engine, FLOOR, Spread};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -37,7 +37,6 @@ unsafe impl Send for Own {}
 unsafe impl Sync for Own {}
 
 /// With whom frames are exchanged. Every rank has the same table of nodes, so both ends come to the same answer.
-#[derive(Default)]
 pub(crate) struct Peers {
     /// By rank; empty where frames are not used at all.
     pub(crate) framed: Box<[bool]>,
@@ -45,6 +44,7 @@ pub(crate) struct Peers {
     pub(crate) other_node: Box<[bool]>,
     /// Whether any two ranks exchange frames, which may be others than this one.
     pub(crate) anyone: bool,
+    pub(crate) spread: Spread,
 }
 
 impl Peers {
@@ -103,6 +103,18 @@ impl Context {
         }
         // SAFETY: the caller vouches for the elements.
         unsafe { self.encode(span, self.peers.destination(rank)) }
+    }
+
+    /// The frame of a message for many ranks, some of which are on other nodes.
+    ///
+    /// # Safety
+    /// As for [`frame`](Self::frame).
+    pub(crate) unsafe fn frame_for_many(&self, span: &Span) -> Option<Buffer> {
+        if span.len() < FLOOR || !self.peers.anyone {
+            return None;
+        }
+        // SAFETY: the caller vouches for the elements.
+        unsafe { self.encode(span, Destination::OtherNode) }
     }
 
     /// The frame of a message, wherever it goes.

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::operations::{self, Envelope, Mode};
-use crate::request::Request;
+use crate::request::{Operation, Request};
 use crate::span::Span;
 use mpi::Tag;
 use mpi::raw::AsRaw;
@@ -111,7 +111,7 @@ fn immediate_send<'a, D: Destination + ?Sized, B: Buffer + ?Sized + 'a, S: Scope
     let context = Context::of(to.comm)?;
     // SAFETY: an initialised buffer that is borrowed as long as the scope lasts.
     unsafe {
-        let (request, completion) = operations::immediate_send(&context, &Span::of(buf)?, to, mode)?;
-        Ok(Request::new(request, completion, buf, scope))
+        let message = operations::immediate_send(&context, &Span::of(buf)?, to, mode)?;
+        Ok(Request::new(Operation::Message(message), buf, scope))
     }
 }

@@ -7,6 +7,7 @@ mod context;
 mod destination;
 mod error;
 mod exchange;
+mod message;
 mod network;
 mod operations;
 mod posted;

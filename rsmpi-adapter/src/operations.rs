@@ -2,11 +2,12 @@
 
 use crate::context::{Context, clock};
 use crate::error::{Result, ok};
+use crate::message::{Completion, Message};
 use crate::posted::{self, Posted};
-use crate::request::Completion;
 use crate::span::Span;
-use mpi::ffi::{self, MPI_Comm, MPI_Request, MPI_Status};
+use mpi::ffi::{self, MPI_Comm, MPI_Status};
 use mpi::{Rank, Tag};
+use mpress::Buffer;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
@@ -52,13 +53,50 @@ pub(crate) unsafe fn send(context: &Context, span: &Span, to: Envelope, mode: Mo
 /// Starts to send a message.
 ///
 /// # Safety
-/// The elements must be initialised and stay as they are until the request is complete.
+/// The elements must be initialised and stay as they are until the message is complete.
 pub(crate) unsafe fn immediate_send(
     context: &Arc<Context>,
     span: &Span,
     to: Envelope,
     mode: Mode,
-) -> Result<(MPI_Request, Completion)> {
+) -> Result<Message> {
+    // SAFETY: the caller vouches for the elements.
+    unsafe {
+        let frame = context.frame(span, to.rank).map(Arc::new);
+        start(context, span, frame.as_ref(), to, mode)
+    }
+}
+
+/// Starts to send a message to several ranks, encoded once; gives each to `started`.
+///
+/// # Safety
+/// As for [`immediate_send`].
+pub(crate) unsafe fn immediate_send_to_each(
+    context: &Arc<Context>,
+    span: &Span,
+    comm: MPI_Comm,
+    tag: Tag,
+    ranks: impl Iterator<Item = Rank>,
+    mut started: impl FnMut(Result<Message>),
+) {
+    // SAFETY: as above.
+    unsafe {
+        let frame = context.frame_for_many(span).map(Arc::new);
+        for rank in ranks {
+            let frame = frame.as_ref().filter(|_| context.peers.framed(rank));
+            started(start(context, span, frame, Envelope { comm, rank, tag }, Mode::Standard));
+        }
+    }
+}
+
+/// Starts to send a message, as a frame if there is one.
+unsafe fn start(
+    context: &Arc<Context>,
+    span: &Span,
+    frame: Option<&Arc<Buffer>>,
+    to: Envelope,
+    mode: Mode,
+) -> Result<Message> {
     let call = match mode {
         Mode::Standard => ffi::MPI_Isend,
         Mode::Synchronous => ffi::MPI_Issend,
@@ -66,18 +104,14 @@ pub(crate) unsafe fn immediate_send(
     // SAFETY: as for `send`; the frame lives in the completion.
     unsafe {
         let mut request = ffi::RSMPI_REQUEST_NULL;
-        let completion = match context.frame(span, to.rank) {
-            None => {
-                ok(call(span.ptr, span.count, span.datatype, to.rank, to.tag, to.comm, &raw mut request))?;
-                Completion::Plain
-            }
-            Some(frame) => {
-                let (count, byte) = (frame.len() as c_int, ffi::RSMPI_UINT8_T);
-                ok(call(frame.as_ptr().cast(), count, byte, to.rank, to.tag, to.comm, &raw mut request))?;
-                Completion::Frame(Arc::clone(context), frame)
-            }
+        let (ptr, count, datatype) = match frame {
+            None => (span.ptr.cast_const(), span.count, span.datatype),
+            Some(frame) => (frame.as_ptr().cast(), frame.len() as c_int, ffi::RSMPI_UINT8_T),
         };
-        Ok((request, completion))
+        ok(call(ptr, count, datatype, to.rank, to.tag, to.comm, &raw mut request))?;
+        let completion = frame
+            .map_or(Completion::Plain, |frame| Completion::Frame(Arc::clone(context), Arc::clone(frame)));
+        Ok(Message { request, completion })
     }
 }
 
@@ -110,7 +144,7 @@ pub(crate) unsafe fn immediate_receive(
     context: Arc<Context>,
     span: &Span,
     from: Envelope,
-) -> Result<(MPI_Request, Completion)> {
+) -> Result<Message> {
     let mut posted = Posted::new(context, span, from.rank)?;
     let place = (span.ptr, span.count, span.datatype);
     let (ptr, count, datatype) = posted.as_mut().map_or(place, Posted::place);
@@ -118,6 +152,6 @@ pub(crate) unsafe fn immediate_receive(
     unsafe {
         let mut request = ffi::RSMPI_REQUEST_NULL;
         ok(ffi::MPI_Irecv(ptr, count, datatype, from.rank, from.tag, from.comm, &raw mut request))?;
-        Ok((request, posted.map_or(Completion::Plain, Completion::Receive)))
+        Ok(Message { request, completion: posted.map_or(Completion::Plain, Completion::Receive) })
     }
 }

@@ -1,70 +1,56 @@
 //! Requests: operations under way that have something left to do when the MPI has completed them.
 
-use crate::context::Context;
 use crate::error::{Result, ok};
-use crate::posted::{self, Posted};
+use crate::exchange::Messages;
+use crate::message::{Completion, Message};
+use crate::posted;
 use mpi::ffi::{self, MPI_Request, MPI_Status};
 use mpi::point_to_point::Status;
 use mpi::request::{Scope, StaticScope};
-use mpress::Buffer;
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
-use std::sync::Arc;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::time::Instant;
 
-/// What an operation needs until it is complete, and then.
-pub(crate) enum Completion {
-    /// Nothing: the MPI uses the program's buffer.
-    Plain,
-    /// A frame that is being sent.
-    Frame(Arc<Context>, Buffer),
-    /// A receive that may bring a frame.
-    Receive(Posted),
+/// What is under way.
+pub(crate) enum Operation {
+    Message(Message),
+    /// The messages of a collective operation.
+    Collective(Messages),
 }
 
-impl Completion {
-    /// Waits for the operation, and gives its status.
+impl Operation {
+    /// Waits for it, and gives its status; that of a collective operation is empty.
     ///
     /// # Safety
-    /// As for [`end`](Self::end); the request must be that of this operation.
-    pub(crate) unsafe fn wait(self, request: &mut MPI_Request) -> Result<MPI_Status> {
-        let (start, mut status) = (Some(Instant::now()), posted::empty_status());
-        // SAFETY: an active request, and a place for its status.
-        let code = unsafe { ffi::MPI_Wait(request, &raw mut status) };
-        // SAFETY: as for this.
-        unsafe { self.end(code, status, start) }
+    /// The program's buffers must still be there.
+    unsafe fn wait(self) -> Result<MPI_Status> {
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            match self {
+                Self::Message(message) => message.wait(),
+                Self::Collective(messages) => messages.wait().map(|()| posted::empty_status()),
+            }
+        }
     }
 
-    /// The MPI has completed the operation, with this error code and this status; the wait for that began at `start`. Gives the
-    /// status that the program is to see.
+    /// Its outcome, if it is complete; else the operation.
     ///
     /// # Safety
-    /// The program's buffer must still be there.
-    pub(crate) unsafe fn end(
-        self,
-        code: i32,
-        mut status: MPI_Status,
-        start: Option<Instant>,
-    ) -> Result<MPI_Status> {
-        if let Err(error) = ok(code) {
-            if let Self::Receive(posted) = &self {
-                // SAFETY: the caller vouches for the buffer.
-                unsafe { posted.wipe() };
+    /// As for [`wait`](Self::wait).
+    unsafe fn test(self) -> ControlFlow<Result<MPI_Status>, Self> {
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            match self {
+                Self::Message(message) => message.test().map_continue(Self::Message),
+                Self::Collective(messages) => messages
+                    .test()
+                    .map_continue(Self::Collective)
+                    .map_break(|outcome| outcome.map(|()| posted::empty_status())),
             }
-            // The MPI may still write into buffers of a receive that failed: Open MPI 4.1 ends one with `MPI_ERR_TRUNCATE`
-            // before all of the message has come.
-            mem::forget(self);
-            return Err(error);
         }
-        match self {
-            Self::Plain => {}
-            Self::Frame(context, frame) => context.waited(frame.len(), 0, start),
-            // SAFETY: the caller vouches for the buffer.
-            Self::Receive(posted) => unsafe { posted.finish(&mut status, start)? },
-        }
-        Ok(status)
     }
 }
 
@@ -77,9 +63,8 @@ impl Completion {
 /// panic neither waits nor completes; its scope then ends the program, as in rsmpi.
 #[must_use]
 pub struct Request<'a, D: ?Sized, S: Scope<'a> = StaticScope> {
-    raw: MPI_Request,
     /// `None` once complete.
-    completion: Option<Completion>,
+    operation: Option<Operation>,
     data: *const D,
     scope: S,
     // As in rsmpi: invariant, so that the buffer is borrowed for as long as the scope lasts.
@@ -90,14 +75,22 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
     /// An operation that was started.
     ///
     /// # Safety
-    /// `raw` must be active and not persistent; `data` be borrowed for `'a`, mutably for a receive, and what `completion` refers
-    /// to be part of it.
-    pub(crate) unsafe fn new(raw: MPI_Request, completion: Completion, data: *const D, scope: S) -> Self {
+    /// `data` must be borrowed for `'a`, mutably for a receive, and so must all that the operation refers to.
+    pub(crate) unsafe fn new(operation: Operation, data: *const D, scope: S) -> Self {
         scope.register();
-        Self { raw, completion: Some(completion), data, scope, phantom: PhantomData }
+        Self { operation: Some(operation), data, scope, phantom: PhantomData }
     }
 
-    /// Waits until the operation is complete, and decodes what it brought.
+    /// An operation that rsmpi started.
+    pub(crate) fn plain(request: mpi::request::Request<'a, D, S>) -> Self {
+        // SAFETY: rsmpi has borrowed the buffers for 'a; it leaves the scope, which is entered again.
+        unsafe {
+            let (request, data, scope) = request.into_raw();
+            Self::new(Operation::Message(Message { request, completion: Completion::Plain }), data, scope)
+        }
+    }
+
+    /// Waits until the operation is complete, and decodes what it brought. The status of a collective operation says nothing.
     ///
     /// # Errors
     /// [`Error::Frame`](crate::Error::Frame), [`Error::Truncated`](crate::Error::Truncated), and errors of the MPI where its
@@ -129,42 +122,49 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
     /// # Errors
     /// As [`wait`](Self::wait).
     pub fn test(mut self) -> Result<std::result::Result<Status, Self>> {
-        let (start, mut done, mut status) = (Some(Instant::now()), 0, posted::empty_status());
-        // SAFETY: an active request, and places for the answers.
-        let code = unsafe { ffi::MPI_Test(&raw mut self.raw, &raw mut done, &raw mut status) };
-        if code == SUCCESS && done == 0 {
-            return Ok(Err(self));
+        match self.poll() {
+            Some(outcome) => outcome.map(Ok),
+            None => Ok(Err(self)),
         }
-        // SAFETY: the MPI has completed it; the buffer is borrowed for 'a.
-        self.ended(|completion| unsafe { completion.end(code, status, start) }).map(Ok)
+    }
+
+    fn poll(&mut self) -> Option<Result<Status>> {
+        // SAFETY: the buffers are borrowed for 'a.
+        match unsafe { self.operation.take()?.test() } {
+            Continue(operation) => {
+                self.operation = Some(operation);
+                None
+            }
+            Break(outcome) => Some(self.ended(outcome)),
+        }
     }
 
     fn complete(&mut self) -> Result<Status> {
-        let mut raw = self.raw;
-        // SAFETY: an active request; the buffer is borrowed for 'a.
-        self.ended(|completion| unsafe { completion.wait(&mut raw) })
+        let Some(operation) = self.operation.take() else {
+            return Ok(posted::status(posted::empty_status()));
+        };
+        // SAFETY: the buffers are borrowed for 'a.
+        let outcome = unsafe { operation.wait() };
+        self.ended(outcome)
     }
 
-    /// Ends the operation, once.
-    fn ended(&mut self, end: impl FnOnce(Completion) -> Result<MPI_Status>) -> Result<Status> {
-        let completion = self.completion.take().unwrap_or(Completion::Plain);
-        // SAFETY: registered by `new`, and unregistered only here, since an operation ends once.
+    /// The operation, which was taken, is over.
+    fn ended(&mut self, outcome: Result<MPI_Status>) -> Result<Status> {
+        // SAFETY: registered by `new`, and unregistered only here, since an operation is taken once.
         unsafe { self.scope.unregister() };
-        end(completion).map(posted::status)
+        outcome.map(posted::status)
     }
 }
-
-const SUCCESS: i32 = ffi::MPI_SUCCESS as i32;
 
 impl<'a, D: ?Sized, S: Scope<'a>> Drop for Request<'a, D, S> {
     #[allow(clippy::panic, reason = "documented: a message that nobody would be told of")]
     fn drop(&mut self) {
-        if self.completion.is_none() {
+        if self.operation.is_none() {
             return;
         }
         if std::thread::panicking() {
             // What it waits for may never come. The buffers stay as they are; the scope ends the program.
-            mem::forget(self.completion.take());
+            mem::forget(self.operation.take());
             return;
         }
         if let Err(error) = self.complete() {
@@ -175,7 +175,7 @@ impl<'a, D: ?Sized, S: Scope<'a>> Drop for Request<'a, D, S> {
 
 impl<'a, D: ?Sized, S: Scope<'a>> fmt::Debug for Request<'a, D, S> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let done = self.completion.is_none();
+        let done = self.operation.is_none();
         formatter.debug_struct("Request").field("done", &done).finish_non_exhaustive()
     }
 }
@@ -188,16 +188,39 @@ impl<'a, D: ?Sized, S: Scope<'a>> fmt::Debug for Request<'a, D, S> {
 pub fn wait_any<'a, D: ?Sized, S: Scope<'a>>(
     requests: &mut Vec<Request<'a, D, S>>,
 ) -> Result<Option<(usize, Status)>> {
+    let raw = requests.iter().map(|request| match &request.operation {
+        Some(Operation::Message(message)) => Some(message.request),
+        _ => None,
+    });
+    let Some(mut raw) = raw.collect::<Option<Vec<MPI_Request>>>() else { return poll_any(requests) };
     let start = Some(Instant::now());
-    let mut raw: Vec<MPI_Request> = requests.iter().map(|request| request.raw).collect();
     let count = i32::try_from(raw.len()).unwrap_or(i32::MAX);
     let (mut index, mut status) = (-1, posted::empty_status());
     // SAFETY: so many active requests, and places for the answers.
     let code = unsafe { ffi::MPI_Waitany(count, raw.as_mut_ptr(), &raw mut index, &raw mut status) };
-    let Some(index) = usize::try_from(index).ok().filter(|&index| index < requests.len()) else {
+    let index = usize::try_from(index).ok().filter(|&index| index < requests.len());
+    let Some((index, mut request)) = index.map(|index| (index, requests.remove(index))) else {
         return ok(code).map(|()| None);
     };
-    // SAFETY: the MPI has completed it; the buffer is borrowed for 'a.
-    let status = requests.remove(index).ended(|completion| unsafe { completion.end(code, status, start) })?;
-    Ok(Some((index, status)))
+    let outcome = match request.operation.take() {
+        // SAFETY: the MPI has completed it; the buffer is borrowed for 'a.
+        Some(Operation::Message(message)) => unsafe { message.completion.end(code, status, start) },
+        _ => ok(code).map(|()| status),
+    };
+    Ok(Some((index, request.ended(outcome)?)))
+}
+
+/// The same where the MPI does not know what all of them wait for.
+fn poll_any<'a, D: ?Sized, S: Scope<'a>>(
+    requests: &mut Vec<Request<'a, D, S>>,
+) -> Result<Option<(usize, Status)>> {
+    loop {
+        for index in 0..requests.len() {
+            if let Some(outcome) = requests[index].poll() {
+                drop(requests.remove(index));
+                return Ok(Some((index, outcome?)));
+            }
+        }
+        std::thread::yield_now();
+    }
 }

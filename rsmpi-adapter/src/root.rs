@@ -2,10 +2,12 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result, ok};
-use crate::exchange::{all_ranks, exchange};
+use crate::exchange::{all_ranks, exchange, start, start_for_many};
 use crate::posted;
+use crate::request::{Operation, Request};
 use crate::span::{Bytes, Span};
 use mpi::datatype::traits::{Buffer, BufferMut, PartitionedBuffer, PartitionedBufferMut};
+use mpi::request::Scope;
 use mpi::traits::{Communicator, Root};
 use mpi::{ffi, raw::AsRaw};
 use mpress::{Destination, FrameError};
@@ -156,6 +158,213 @@ pub trait CompressedRoot: Root {
         let span = Span::of_mut(recvbuf)?;
         // SAFETY: borrowed buffers, the one alone; both are initialised.
         unsafe { exchange(&context, &all_ranks(&context, parts), &[(self.root_rank(), span)]) }
+    }
+
+    /// Starts to send the buffer of the root to all, as [`Root::immediate_broadcast_into`]. It is encoded once; the root sends it to
+    /// each rank itself, and leaves that to the MPI where it would take longer ([`mpress::Spread`]).
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_broadcast_into<'a, Sc: Scope<'a>, Buf: BufferMut + ?Sized + 'a>(
+        &self,
+        scope: Sc,
+        buffer: &'a mut Buf,
+    ) -> Result<Request<'a, Buf, Sc>> {
+        let (context, root) = (context(self)?, self.root_rank());
+        let span = Span::of_mut(buffer)?;
+        let ranks = 0..self.as_communicator().size();
+        if !context.collective(span.len()) || !context.peers.spread.may_broadcast(root) {
+            return Ok(Request::plain(self.immediate_broadcast_into(scope, buffer)));
+        }
+        // SAFETY: an initialised buffer that is borrowed alone as long as the scope lasts.
+        unsafe {
+            let messages = if self.as_communicator().rank() == root {
+                start_for_many(&context, &span, ranks.filter(|rank| *rank != root), &[])
+            } else {
+                start(&context, &[], &[(root, span)])
+            };
+            Ok(Request::new(Operation::Collective(messages), buffer, scope))
+        }
+    }
+
+    /// Starts to send the elements of this rank to the root, as [`Root::immediate_gather_into`].
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_gather_into<'a, Sc: Scope<'a>, S: Buffer + ?Sized + 'a>(
+        &self,
+        scope: Sc,
+        sendbuf: &'a S,
+    ) -> Result<Request<'a, S, Sc>> {
+        let context = other(self)?;
+        let span = Span::of(sendbuf)?;
+        if !context.collective(span.len()) {
+            return Ok(Request::plain(self.immediate_gather_into(scope, sendbuf)));
+        }
+        // SAFETY: a buffer that is borrowed as long as the scope lasts.
+        unsafe {
+            let messages = start(&context, &[(self.root_rank(), span)], &[]);
+            Ok(Request::new(Operation::Collective(messages), sendbuf, scope))
+        }
+    }
+
+    /// Starts to gather the elements of all ranks on the root, which calls this, as [`Root::immediate_gather_into_root`].
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_gather_into_root<
+        'a,
+        Sc: Scope<'a>,
+        S: Buffer + ?Sized + 'a,
+        R: BufferMut + ?Sized + 'a,
+    >(
+        &self,
+        scope: Sc,
+        sendbuf: &'a S,
+        recvbuf: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>> {
+        let context = root(self)?;
+        let span = Span::of(sendbuf)?;
+        if !context.collective(span.len()) {
+            return Ok(Request::plain(self.immediate_gather_into_root(scope, sendbuf, recvbuf)));
+        }
+        let parts = all_ranks(&context, Span::of_mut(recvbuf)?.equal_parts(context.ranks())?);
+        // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
+        unsafe {
+            let messages = start(&context, &[(self.root_rank(), span)], &parts);
+            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+        }
+    }
+
+    /// Starts to send as many elements as this rank has to the root, as [`Root::immediate_gather_varcount_into`].
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_gather_varcount_into<'a, Sc: Scope<'a>, S: Buffer + ?Sized + 'a>(
+        &self,
+        scope: Sc,
+        sendbuf: &'a S,
+    ) -> Result<Request<'a, S, Sc>> {
+        let context = other(self)?;
+        if !context.peers.anyone {
+            return Ok(Request::plain(self.immediate_gather_varcount_into(scope, sendbuf)));
+        }
+        let span = Span::of(sendbuf)?;
+        // SAFETY: a buffer that is borrowed as long as the scope lasts.
+        unsafe {
+            let messages = start(&context, &[(self.root_rank(), span)], &[]);
+            Ok(Request::new(Operation::Collective(messages), sendbuf, scope))
+        }
+    }
+
+    /// Starts to gather as many elements as each rank has on the root, which calls this, as
+    /// [`Root::immediate_gather_varcount_into_root`].
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_gather_varcount_into_root<
+        'a,
+        Sc: Scope<'a>,
+        S: Buffer + ?Sized + 'a,
+        R: PartitionedBufferMut + ?Sized + 'a,
+    >(
+        &self,
+        scope: Sc,
+        sendbuf: &'a S,
+        recvbuf: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>> {
+        let context = root(self)?;
+        let parts = Span::parts_of_mut(recvbuf, context.ranks())?;
+        if !context.peers.anyone {
+            return Ok(Request::plain(self.immediate_gather_varcount_into_root(scope, sendbuf, recvbuf)));
+        }
+        let (span, parts) = (Span::of(sendbuf)?, all_ranks(&context, parts));
+        // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
+        unsafe {
+            let messages = start(&context, &[(self.root_rank(), span)], &parts);
+            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+        }
+    }
+
+    /// Starts to receive this rank's elements from the root, as [`Root::immediate_scatter_into`].
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_scatter_into<'a, Sc: Scope<'a>, R: BufferMut + ?Sized + 'a>(
+        &self,
+        scope: Sc,
+        recvbuf: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>> {
+        let context = other(self)?;
+        let span = Span::of_mut(recvbuf)?;
+        if !context.collective(span.len()) {
+            return Ok(Request::plain(self.immediate_scatter_into(scope, recvbuf)));
+        }
+        // SAFETY: a buffer that is borrowed as long as the scope lasts.
+        unsafe {
+            let messages = start(&context, &[], &[(self.root_rank(), span)]);
+            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+        }
+    }
+
+    /// Starts to give each rank its elements, on the root, as [`Root::immediate_scatter_into_root`].
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_scatter_into_root<
+        'a,
+        Sc: Scope<'a>,
+        S: Buffer + ?Sized + 'a,
+        R: BufferMut + ?Sized + 'a,
+    >(
+        &self,
+        scope: Sc,
+        sendbuf: &'a S,
+        recvbuf: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>> {
+        let context = root(self)?;
+        let span = Span::of_mut(recvbuf)?;
+        if !context.collective(span.len()) {
+            return Ok(Request::plain(self.immediate_scatter_into_root(scope, sendbuf, recvbuf)));
+        }
+        let parts = all_ranks(&context, Span::of(sendbuf)?.equal_parts(context.ranks())?);
+        // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
+        unsafe {
+            let messages = start(&context, &parts, &[(self.root_rank(), span)]);
+            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+        }
+    }
+
+    /// Starts to receive as many elements as are this rank's from the root, as [`Root::immediate_scatter_varcount_into`].
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_scatter_varcount_into<'a, Sc: Scope<'a>, R: BufferMut + ?Sized + 'a>(
+        &self,
+        scope: Sc,
+        recvbuf: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>> {
+        let context = other(self)?;
+        if !context.peers.anyone {
+            return Ok(Request::plain(self.immediate_scatter_varcount_into(scope, recvbuf)));
+        }
+        let span = Span::of_mut(recvbuf)?;
+        // SAFETY: a buffer that is borrowed as long as the scope lasts.
+        unsafe {
+            let messages = start(&context, &[], &[(self.root_rank(), span)]);
+            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+        }
+    }
+
+    /// Starts to give each rank as many elements as are its own, on the root, as
+    /// [`Root::immediate_scatter_varcount_into_root`].
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_scatter_varcount_into_root<
+        'a,
+        Sc: Scope<'a>,
+        S: PartitionedBuffer + ?Sized + 'a,
+        R: BufferMut + ?Sized + 'a,
+    >(
+        &self,
+        scope: Sc,
+        sendbuf: &'a S,
+        recvbuf: &'a mut R,
+    ) -> Result<Request<'a, R, Sc>> {
+        let context = root(self)?;
+        let parts = Span::parts_of(sendbuf, context.ranks())?;
+        if !context.peers.anyone {
+            return Ok(Request::plain(self.immediate_scatter_varcount_into_root(scope, sendbuf, recvbuf)));
+        }
+        let (span, parts) = (Span::of_mut(recvbuf)?, all_ranks(&context, parts));
+        // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
+        unsafe {
+            let messages = start(&context, &parts, &[(self.root_rank(), span)]);
+            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+        }
     }
 }
 

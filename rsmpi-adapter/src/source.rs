@@ -5,7 +5,7 @@ use crate::destination::envelope as destination;
 use crate::error::{Error, Result, ok};
 use crate::operations::{self, Envelope};
 use crate::posted;
-use crate::request::Request;
+use crate::request::{Operation, Request};
 use crate::span::{Bytes, Span};
 use mpi::point_to_point::{Message, Status};
 use mpi::raw::{AsRaw, AsRawMut};
@@ -118,8 +118,8 @@ pub trait CompressedSource: Source {
         let span = Span::of_mut(buf)?;
         // SAFETY: a buffer that is borrowed alone as long as the scope lasts.
         unsafe {
-            let (request, completion) = operations::immediate_receive(context, &span, from)?;
-            Ok(Request::new(request, completion, buf, scope))
+            let message = operations::immediate_receive(context, &span, from)?;
+            Ok(Request::new(Operation::Message(message), buf, scope))
         }
     }
 
@@ -159,9 +159,9 @@ where
     let (into, out) = (Span::of_mut(buf)?, Span::of(msg)?);
     // SAFETY: buffers that are borrowed; the receive is complete before this returns.
     unsafe {
-        let (mut request, completion) = operations::immediate_receive(incoming, &into, from)?;
+        let message = operations::immediate_receive(incoming, &into, from)?;
         let sent = operations::send(&outgoing, &out, to, operations::Mode::Standard);
-        let status = completion.wait(&mut request)?;
+        let status = message.wait()?;
         sent.map(|()| posted::status(status))
     }
 }

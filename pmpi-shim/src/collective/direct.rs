@@ -3,13 +3,12 @@
 //! In the way of the blocking forms somebody has to go on with the next step when the one before is done, also while the rank is
 //! in another call, or a job hangs that would not by the MPI alone. Here all messages are under way at once. They pass through no
 //! hands, so that many ranks would be reached slower than by the MPI's trees and rings, if nothing can be compressed: then the MPI
-//! does it. What counts is how often a block leaves a node.
+//! does it ([`mpress::Spread`]).
 
 use super::{Blocks, How};
 use crate::span::Span;
 use crate::state::Shim;
 use crate::sys::*;
-use std::collections::HashMap;
 use std::ffi::c_int;
 
 /// Ibcast.
@@ -68,37 +67,4 @@ pub(crate) unsafe fn iallgather(
             }
         }
     })
-}
-
-/// How the ranks of a communicator are spread over nodes.
-pub(crate) struct Spread {
-    /// For each rank, how many of them are on its node.
-    beside: Box<[usize]>,
-    nodes: usize,
-}
-
-impl Spread {
-    /// `nodes`: for each rank, what its node is called.
-    pub(crate) fn new(nodes: &[c_int]) -> Self {
-        let mut sizes = HashMap::new();
-        for node in nodes {
-            *sizes.entry(node).or_insert(0) += 1;
-        }
-        Self { beside: nodes.iter().map(|node| sizes[node]).collect(), nodes: sizes.len() }
-    }
-
-    /// Whether this root may send to each rank itself. Open MPI does so up to 4 ranks, and then has a binomial tree in which the
-    /// first node sends to each rank of up to 3 nodes. By MPICH's tree it sends to one rank of as many nodes as the tree is high.
-    fn may_broadcast(&self, root: c_int) -> bool {
-        let ranks = self.beside.len();
-        let elsewhere = ranks - usize::try_from(root).map_or(0, |root| self.beside[root]);
-        let height = self.nodes.next_power_of_two().ilog2() as usize;
-        elsewhere <= height || (cfg!(open_mpi) && (ranks <= 4 || self.nodes <= 3))
-    }
-
-    /// Whether each rank may send to each other one itself. So does Open MPI. By MPICH's ring all blocks but one leave each node.
-    fn may_gather(&self) -> bool {
-        let ranks = self.beside.len();
-        cfg!(open_mpi) || self.beside.iter().all(|beside| beside * (ranks - beside) < ranks)
-    }
 }

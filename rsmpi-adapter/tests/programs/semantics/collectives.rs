@@ -8,7 +8,7 @@ use mpi::traits::*;
 use mpress_rsmpi::traits::*;
 
 /// Elements of a rank: below what is compressed and above, and where the MPIs change their algorithms.
-const EACH: [usize; 5] = [0, 100, 2048, 5003, 60_000];
+pub(crate) const EACH: [usize; 5] = [0, 100, 2048, 5003, 60_000];
 
 pub(crate) fn check(job: &Job) {
     for smooth in [true, false] {
@@ -55,7 +55,7 @@ fn rooted(job: &Job, smooth: bool, each: usize, root: i32) {
 }
 
 /// Counts of all ranks, one of which is 0, and displacements with gaps.
-fn counts(size: usize, each: usize) -> (Vec<Count>, Vec<Count>, usize) {
+pub(crate) fn counts(size: usize, each: usize) -> (Vec<Count>, Vec<Count>, usize) {
     let counts: Vec<Count> = (0..size).map(|rank| (rank * each) as Count).collect();
     let starts = (0..size).map(|rank| counts[..rank].iter().sum::<Count>() + rank as Count).collect();
     let total = counts.iter().sum::<Count>() as usize + size;

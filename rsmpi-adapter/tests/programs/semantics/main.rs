@@ -7,6 +7,7 @@
 mod collectives;
 mod data;
 mod errors;
+mod immediate;
 mod pairs;
 mod requests;
 mod types;
@@ -51,6 +52,7 @@ fn main() {
     requests::check(&job);
     types::check(&job);
     collectives::check(&job);
+    immediate::check(&job);
     errors::check(&job);
     let sent = job.world.stats().total();
     assert_eq!(sent.wire_bytes < sent.raw_bytes, compresses);
