@@ -123,28 +123,32 @@ impl Span {
     }
 }
 
-/// Kind and bytes of the predefined types that rsmpi knows, all without gaps.
+/// Kind and bytes of the predefined types that rsmpi knows, all without gaps. Asked of every message: the usual ones first, and no
+/// more of them looked at than need be.
 fn predefined(datatype: MPI_Datatype) -> Option<(Kind, usize)> {
+    let is = |known: MPI_Datatype| known == datatype;
     // SAFETY: constants of the MPI.
-    let known = unsafe {
-        [
-            (ffi::RSMPI_DOUBLE, Kind::F64, 8),
-            (ffi::RSMPI_FLOAT, Kind::F32, 4),
-            (ffi::RSMPI_UINT8_T, Kind::Int8, 1),
-            (ffi::RSMPI_INT32_T, Kind::Int32, 4),
-            (ffi::RSMPI_INT64_T, Kind::Int64, 8),
-            (ffi::RSMPI_UINT32_T, Kind::Int32, 4),
-            (ffi::RSMPI_UINT64_T, Kind::Int64, 8),
-            (ffi::RSMPI_INT8_T, Kind::Int8, 1),
-            (ffi::RSMPI_INT16_T, Kind::Int16, 2),
-            (ffi::RSMPI_UINT16_T, Kind::Int16, 2),
-            (ffi::RSMPI_C_BOOL, Kind::Int8, 1),
-            (ffi::RSMPI_FLOAT_COMPLEX, Kind::F32, 8),
-            (ffi::RSMPI_DOUBLE_COMPLEX, Kind::F64, 16),
-        ]
-    };
-    let (_, kind, size) = known.into_iter().find(|(known, ..)| *known == datatype)?;
-    Some((kind, size))
+    unsafe {
+        if is(ffi::RSMPI_DOUBLE) {
+            Some((Kind::F64, 8))
+        } else if is(ffi::RSMPI_FLOAT) {
+            Some((Kind::F32, 4))
+        } else if is(ffi::RSMPI_INT32_T) || is(ffi::RSMPI_UINT32_T) {
+            Some((Kind::Int32, 4))
+        } else if is(ffi::RSMPI_INT64_T) || is(ffi::RSMPI_UINT64_T) {
+            Some((Kind::Int64, 8))
+        } else if is(ffi::RSMPI_UINT8_T) || is(ffi::RSMPI_INT8_T) || is(ffi::RSMPI_C_BOOL) {
+            Some((Kind::Int8, 1))
+        } else if is(ffi::RSMPI_INT16_T) || is(ffi::RSMPI_UINT16_T) {
+            Some((Kind::Int16, 2))
+        } else if is(ffi::RSMPI_FLOAT_COMPLEX) {
+            Some((Kind::F32, 8))
+        } else if is(ffi::RSMPI_DOUBLE_COMPLEX) {
+            Some((Kind::F64, 16))
+        } else {
+            None
+        }
+    }
 }
 
 /// A datatype of ours, freed when dropped; operations under way keep theirs alive.
