@@ -5,11 +5,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use mpress_cluster::{Cluster, Config, Error, Finished, Launcher, Mpi, Outcome, Rate};
+use nix::sys::signal::Signal;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -145,6 +147,9 @@ fn a_failing_rank_fails_the_job() {
         let mut job = Launcher::Local.mpirun(mpi, 2);
         let outcome = job.program("sh").args(["-c", "exit 3"]).run(LIMIT).unwrap();
         let Outcome::Finished(output) = outcome else { panic!("{outcome:?}") };
-        assert_eq!(output.status.code(), Some(3), "{mpi}");
+        let status = output.status;
+        // MPICH's mpirun writes to a rank that has gone, once in some hundred times, and dies of it.
+        let broken_pipe = mpi == Mpi::Mpich && status.signal() == Some(Signal::SIGPIPE as i32);
+        assert!(status.code() == Some(3) || broken_pipe, "{mpi}: {status}");
     }
 }
