@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::{Result, ok};
 use crate::exchange::{all_ranks, exchange, start, start_for_many};
 use crate::posted;
-use crate::request::{Operation, Request};
+use crate::request::Request;
 use crate::span::Span;
 use mpi::datatype::traits::{Buffer, BufferMut, PartitionedBuffer, PartitionedBufferMut};
 use mpi::ffi::{self, MPI_Comm};
@@ -127,7 +127,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
         unsafe {
             let messages = start_for_many(&context, &span, parts.iter().map(|(rank, _)| *rank), &parts);
-            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+            Ok(Request::collective(messages, recvbuf, scope))
         }
     }
 
@@ -157,7 +157,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
         unsafe {
             let messages = start_for_many(&context, &span, parts.iter().map(|(rank, _)| *rank), &parts);
-            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
+            Ok(Request::collective(messages, recvbuf, scope))
         }
     }
 
@@ -181,10 +181,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         }
         let receives = all_ranks(&context, Span::of_mut(recvbuf)?.equal_parts(context.ranks())?);
         // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
-        unsafe {
-            let messages = start(&context, &sends, &receives);
-            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
-        }
+        Ok(unsafe { Request::collective(start(&context, &sends, &receives), recvbuf, scope) })
     }
 
     /// Starts to send each rank as many elements as are its own, and to receive from each, as
@@ -208,10 +205,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
             return Ok(Request::plain(self.immediate_all_to_all_varcount_into(scope, sendbuf, recvbuf)));
         }
         // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
-        unsafe {
-            let messages = start(&context, &sends, &receives);
-            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
-        }
+        Ok(unsafe { Request::collective(start(&context, &sends, &receives), recvbuf, scope) })
     }
 }
 

@@ -81,6 +81,15 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
         Self { operation: Some(operation), data, scope, phantom: PhantomData }
     }
 
+    /// A collective operation that was started.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new).
+    pub(crate) unsafe fn collective(messages: Messages, data: *const D, scope: S) -> Self {
+        // SAFETY: as above.
+        unsafe { Self::new(Operation::Collective(messages), data, scope) }
+    }
+
     /// An operation that rsmpi started.
     pub(crate) fn plain(request: mpi::request::Request<'a, D, S>) -> Self {
         // SAFETY: rsmpi has borrowed the buffers for 'a; it leaves the scope, which is entered again.

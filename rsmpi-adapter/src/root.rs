@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::{Error, Result, ok};
 use crate::exchange::{all_ranks, exchange, start, start_for_many};
 use crate::posted;
-use crate::request::{Operation, Request};
+use crate::request::Request;
 use crate::span::{Bytes, Span};
 use mpi::datatype::traits::{Buffer, BufferMut, PartitionedBuffer, PartitionedBufferMut};
 use mpi::request::Scope;
@@ -181,7 +181,7 @@ pub trait CompressedRoot: Root {
             } else {
                 start(&context, &[], &[(root, span)])
             };
-            Ok(Request::new(Operation::Collective(messages), buffer, scope))
+            Ok(Request::collective(messages, buffer, scope))
         }
     }
 
@@ -198,10 +198,7 @@ pub trait CompressedRoot: Root {
             return Ok(Request::plain(self.immediate_gather_into(scope, sendbuf)));
         }
         // SAFETY: a buffer that is borrowed as long as the scope lasts.
-        unsafe {
-            let messages = start(&context, &[(self.root_rank(), span)], &[]);
-            Ok(Request::new(Operation::Collective(messages), sendbuf, scope))
-        }
+        Ok(unsafe { Request::collective(start(&context, &[(self.root_rank(), span)], &[]), sendbuf, scope) })
     }
 
     /// Starts to gather the elements of all ranks on the root, which calls this, as [`Root::immediate_gather_into_root`].
@@ -224,10 +221,9 @@ pub trait CompressedRoot: Root {
         }
         let parts = all_ranks(&context, Span::of_mut(recvbuf)?.equal_parts(context.ranks())?);
         // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
-        unsafe {
-            let messages = start(&context, &[(self.root_rank(), span)], &parts);
-            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
-        }
+        Ok(unsafe {
+            Request::collective(start(&context, &[(self.root_rank(), span)], &parts), recvbuf, scope)
+        })
     }
 
     /// Starts to send as many elements as this rank has to the root, as [`Root::immediate_gather_varcount_into`].
@@ -243,10 +239,7 @@ pub trait CompressedRoot: Root {
         }
         let span = Span::of(sendbuf)?;
         // SAFETY: a buffer that is borrowed as long as the scope lasts.
-        unsafe {
-            let messages = start(&context, &[(self.root_rank(), span)], &[]);
-            Ok(Request::new(Operation::Collective(messages), sendbuf, scope))
-        }
+        Ok(unsafe { Request::collective(start(&context, &[(self.root_rank(), span)], &[]), sendbuf, scope) })
     }
 
     /// Starts to gather as many elements as each rank has on the root, which calls this, as
@@ -270,10 +263,9 @@ pub trait CompressedRoot: Root {
         }
         let (span, parts) = (Span::of(sendbuf)?, all_ranks(&context, parts));
         // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
-        unsafe {
-            let messages = start(&context, &[(self.root_rank(), span)], &parts);
-            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
-        }
+        Ok(unsafe {
+            Request::collective(start(&context, &[(self.root_rank(), span)], &parts), recvbuf, scope)
+        })
     }
 
     /// Starts to receive this rank's elements from the root, as [`Root::immediate_scatter_into`].
@@ -289,10 +281,7 @@ pub trait CompressedRoot: Root {
             return Ok(Request::plain(self.immediate_scatter_into(scope, recvbuf)));
         }
         // SAFETY: a buffer that is borrowed as long as the scope lasts.
-        unsafe {
-            let messages = start(&context, &[], &[(self.root_rank(), span)]);
-            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
-        }
+        Ok(unsafe { Request::collective(start(&context, &[], &[(self.root_rank(), span)]), recvbuf, scope) })
     }
 
     /// Starts to give each rank its elements, on the root, as [`Root::immediate_scatter_into_root`].
@@ -315,10 +304,9 @@ pub trait CompressedRoot: Root {
         }
         let parts = all_ranks(&context, Span::of(sendbuf)?.equal_parts(context.ranks())?);
         // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
-        unsafe {
-            let messages = start(&context, &parts, &[(self.root_rank(), span)]);
-            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
-        }
+        Ok(unsafe {
+            Request::collective(start(&context, &parts, &[(self.root_rank(), span)]), recvbuf, scope)
+        })
     }
 
     /// Starts to receive as many elements as are this rank's from the root, as [`Root::immediate_scatter_varcount_into`].
@@ -334,10 +322,7 @@ pub trait CompressedRoot: Root {
         }
         let span = Span::of_mut(recvbuf)?;
         // SAFETY: a buffer that is borrowed as long as the scope lasts.
-        unsafe {
-            let messages = start(&context, &[], &[(self.root_rank(), span)]);
-            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
-        }
+        Ok(unsafe { Request::collective(start(&context, &[], &[(self.root_rank(), span)]), recvbuf, scope) })
     }
 
     /// Starts to give each rank as many elements as are its own, on the root, as
@@ -361,10 +346,9 @@ pub trait CompressedRoot: Root {
         }
         let (span, parts) = (Span::of_mut(recvbuf)?, all_ranks(&context, parts));
         // SAFETY: buffers that are borrowed as long as the scope lasts, the one alone.
-        unsafe {
-            let messages = start(&context, &parts, &[(self.root_rank(), span)]);
-            Ok(Request::new(Operation::Collective(messages), recvbuf, scope))
-        }
+        Ok(unsafe {
+            Request::collective(start(&context, &parts, &[(self.root_rank(), span)]), recvbuf, scope)
+        })
     }
 }
 
