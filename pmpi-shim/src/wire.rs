@@ -76,6 +76,9 @@ impl Shim {
     /// The message must be what the program gave.
     pub(crate) unsafe fn shared_frame(&self, message: &Envelope) -> Option<Arc<Wire>> {
         let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
+        if self.refused(&message.span) {
+            return None; // the MPI is to say so
+        }
         // SAFETY: the caller vouches for the message.
         unsafe { self.frame(message, &Framed { len, to: Destination::OtherNode }) }
     }

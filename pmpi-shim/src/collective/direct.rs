@@ -50,7 +50,8 @@ pub(crate) unsafe fn iallgather(
     else {
         return pass();
     };
-    if !(0..peers.size()).any(|rank| shim.is_long(&blocks(rank))) {
+    let refused = mine.ptr != IN_PLACE && shim.refused(&mine);
+    if refused || !(0..peers.size()).any(|rank| shim.is_long(&blocks(rank))) {
         return pass();
     }
     shim.exchange(&peers.collectives, how, |start| {
