@@ -62,7 +62,7 @@ impl<'a> Batch<'a> {
     /// The MPI completed request `i` with an error: there is nothing to finish.
     fn failed(&mut self, i: usize) {
         let record = self.records.get_mut(i).and_then(Option::as_mut);
-        if let Some(active) = record.and_then(|record| record.active.take()) {
+        if let Some(mut active) = record.and_then(|record| record.active.take()) {
             active.abandon(self.shim);
         }
     }

@@ -4,8 +4,9 @@
 //! does not know frames, is written down in `docs/shim.md`; frames themselves in `docs/format/frame.md`.
 //!
 //! Data flows one way through the modules: `table` (the exported calls, made from `calls.txt`) calls the handlers (`send`, `recv`, `sendrecv`,
-//! `probe`, `matched`, `persistent`, `complete`), which use `wire` (a message on its way out), `posted` and `stash` (on
-//! their way in) and `requests` (what is under way), over `peers`, `span` and `sys`. `startup` makes the shared `state`,
+//! `probe`, `matched`, `persistent`, `complete`), which use `wire` (a message on its way out), `posted`, `stash` and `early` (on
+//! their way in), `in_place` and `covered` (memory that receives share), and `requests` (what is under way), over `peers`,
+//! `span` and `sys`. `startup` makes the shared `state`,
 //! for which `network` is measured; `finish` reports. `info` are strategies of single communicators;
 //! `traffic` learns how long the rank waits. `calibrate` is called by
 //! `mpress calibrate` alone.
@@ -13,8 +14,11 @@
 mod calibrate;
 mod collective;
 mod complete;
+mod covered;
 mod deliver;
+mod early;
 mod finish;
+mod in_place;
 mod info;
 mod matched;
 mod network;

@@ -1,11 +1,14 @@
-//! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received as soon as a matched probe took it, to know its
+//! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, to know its
 //! length; the program gets the handle of an empty message to ourselves in its place.
 
+use crate::early::Early;
 use crate::peers::Peers;
 use crate::posted::Posted;
+use crate::probe::look_into_the_mpi;
+use crate::recv;
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, Span, received_bytes, store_status};
-use crate::stash::{Arrived, Taken};
+use crate::stash::Taken;
 use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
 use crate::table::{open, real};
@@ -82,38 +85,78 @@ unsafe fn take(
     comm: MPI_Comm,
     block: bool,
 ) -> Result<Option<(MPI_Message, MPI_Status)>, Error> {
-    // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        if let Some(arrived) = shim.stash.take(comm, source, tag) {
-            return Ok(Some(stand_in(shim, comm, arrived)?));
-        }
-        let (mut flag, mut message, mut status) = (1, MESSAGE_NULL, empty_status());
-        called(if block {
-            real::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status)
-        } else {
-            real::MPI_Improbe(source, tag, comm, &raw mut flag, &raw mut message, &raw mut status)
-        })?;
-        if flag == 0 {
+    let held = shim.stash.hold();
+    let mut found = None;
+    if held.find(comm, source, tag).is_none() {
+        // As in `probe`: who finds nothing must not keep others from receiving.
+        // SAFETY: the caller vouches for the arguments.
+        found = unsafe { look_into_the_mpi(source, tag, comm, block)? };
+        if found.is_none() {
             return Ok(None);
         }
-        let len = received_bytes(&status);
-        if !peers.may_be_frame(&status, len) {
-            if len >= SHORTEST && peers.framed(status.MPI_SOURCE) {
-                shim.matched.put(message, Taken::Left { comm, peers: Arc::clone(peers) });
+    }
+    drop(held);
+    // Another thread may have taken it.
+    found = found.filter(|_| !shim.multiple);
+    let mut stash = shim.stash.open();
+    loop {
+        match stash.look(shim, comm, source, tag)? {
+            Some(Some(seen)) => {
+                let early = stash.take(comm, source, tag).ok_or(ERR_INTERN)?;
+                drop(stash);
+                // SAFETY: as above.
+                return Ok(Some(unsafe { hand_out(shim, peers, comm, early, seen.status())? }));
             }
-            return Ok(Some((message, status)));
+            Some(None) => return Ok(None),
+            None => {}
         }
-        let arrived = Arrived::receive(shim, comm, peers, &mut message, &status)?;
-        Ok(Some(stand_in(shim, comm, arrived)?))
+        // SAFETY: as above.
+        unsafe {
+            if found.is_none() {
+                found = look_into_the_mpi(source, tag, comm, false)?;
+            }
+            let Some(status) = found.take() else { return Ok(None) };
+            let (source, tag) = (status.MPI_SOURCE, status.MPI_TAG);
+            if peers.may_be_frame(&status, received_bytes(&status)) {
+                stash.pull(comm, peers, source, tag)?;
+                continue;
+            }
+            // The one that was just seen: nobody else takes messages now.
+            let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
+            called(real::MPI_Improbe(source, tag, comm, &raw mut flag, &raw mut message, &raw mut status))?;
+            if flag != 0 {
+                leave(shim, peers, comm, message, &status);
+                return Ok(Some((message, status)));
+            }
+        }
+    }
+}
+
+/// The program's handle for a message from the stash.
+unsafe fn hand_out(
+    shim: &Shim,
+    peers: &Arc<Peers>,
+    comm: MPI_Comm,
+    early: Early,
+    seen: MPI_Status,
+) -> Result<(MPI_Message, MPI_Status), c_int> {
+    let Some(message) = early.message() else {
+        // SAFETY: the caller vouches for the communicator.
+        return Ok((unsafe { stand_in(shim, comm, early)? }, seen));
+    };
+    leave(shim, peers, comm, message, &seen);
+    Ok((message, seen))
+}
+
+/// The message stays with the MPI, and the program gets the MPI's handle.
+fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, status: &MPI_Status) {
+    if received_bytes(status) >= SHORTEST && peers.framed(status.MPI_SOURCE) {
+        shim.matched.put(message, Taken::Left { comm, peers: Arc::clone(peers) });
     }
 }
 
 /// Gives a received message a handle of its own.
-unsafe fn stand_in(
-    shim: &Shim,
-    comm: MPI_Comm,
-    arrived: Arrived,
-) -> Result<(MPI_Message, MPI_Status), c_int> {
+unsafe fn stand_in(shim: &Shim, comm: MPI_Comm, early: Early) -> Result<MPI_Message, c_int> {
     let _turn = shim.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut request, mut handle, mut status) = (REQUEST_NULL, MESSAGE_NULL, empty_status());
     // SAFETY: an empty message from this process to itself; nobody else uses this communicator and tag.
@@ -121,9 +164,8 @@ unsafe fn stand_in(
         ok(real::MPI_Isend(ptr::null(), 0, BYTE, 0, STAND_IN, shim.own_comm, &raw mut request))?;
         ok(real::MPI_Mprobe(0, STAND_IN, shim.own_comm, &raw mut handle, &raw mut status))?;
     }
-    let seen = arrived.seen().status();
-    shim.matched.put(handle, Taken::Received { comm, arrived, stand_in: request });
-    Ok((handle, seen))
+    shim.matched.put(handle, Taken::Received { comm, early, stand_in: request });
+    Ok(handle)
 }
 
 /// Mrecv.
@@ -138,13 +180,14 @@ pub(crate) unsafe fn mrecv(
     unsafe {
         match shim.matched.take(*message) {
             None => pass(),
-            Some(Taken::Received { comm, arrived, stand_in }) => {
+            Some(Taken::Received { comm, early, stand_in }) => {
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
                 }
-                let (delivered, result) = arrived.deliver(shim, &span);
-                store_status(status, &delivered.status());
-                result.map_or_else(|code| raise(comm, code), |()| SUCCESS)
+                match early.into_receive(shim, &span) {
+                    Ok(active) => recv::wait(shim, active, status),
+                    Err(error) => raise(comm, error),
+                }
             }
             Some(Taken::Left { comm, peers }) => {
                 let Some(posted) = post(shim, span, comm, peers) else { return pass() };
@@ -179,16 +222,16 @@ pub(crate) unsafe fn imrecv(
     unsafe {
         match shim.matched.take(*message) {
             None => pass(),
-            Some(Taken::Received { comm, arrived, stand_in }) => {
+            Some(Taken::Received { comm, early, stand_in }) => {
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
                 }
-                match arrived.deliver_as_request(shim, &span, comm) {
+                match early.into_receive(shim, &span) {
                     Ok(active) => {
                         *request = shim.requests.hand_out(active);
                         SUCCESS
                     }
-                    Err(code) => raise(comm, code),
+                    Err(error) => raise(comm, error),
                 }
             }
             Some(Taken::Left { comm, peers }) => {
@@ -215,7 +258,7 @@ fn post(shim: &Shim, span: Span, comm: MPI_Comm, peers: Arc<Peers>) -> Option<Re
         return None;
     }
     let message = Envelope::new(span, ANY_SOURCE, ANY_TAG, comm);
-    Some(Posted::new(shim, &message, capacity, peers))
+    Some(Posted::new(shim, &message, capacity, peers, false))
 }
 
 /// Receives the empty message that stood in, which sets the program's handle to null as the real receive would.

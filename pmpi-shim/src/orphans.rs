@@ -38,13 +38,14 @@ impl Orphans {
         let Ok(mut list) = self.list.try_lock() else { return };
         list.retain_mut(|orphan| {
             let (mut flag, mut status) = (0, empty_status());
-            // SAFETY: a request of ours and places for the answers; it has completed when `finish` is called.
+            // SAFETY: a request of ours and places for the answers; it has completed when `settle` is called.
             unsafe {
                 let code = open::MPI_Test(&raw mut orphan.active.inner, &raw mut flag, &raw mut status);
-                if code == SUCCESS && flag != 0 {
-                    let _ = orphan.active.finish(shim, &mut status);
+                let pending = code == SUCCESS && flag == 0;
+                if !pending {
+                    let _ = orphan.active.settle(shim, code, &mut status);
                 }
-                code == SUCCESS && flag == 0
+                pending
             }
         });
         self.count.store(list.len(), Ordering::Release);

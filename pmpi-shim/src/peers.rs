@@ -2,7 +2,7 @@
 
 use crate::collective::Collectives;
 use crate::span::Span;
-use crate::state::{Handle, Shim};
+use crate::state::Shim;
 use crate::sys::*;
 use mpress::{SameNode, Spread};
 use std::ffi::{c_int, c_void};
@@ -226,6 +226,6 @@ pub(crate) unsafe extern "C" fn forget(
 ) -> c_int {
     // SAFETY: only `Shim::peers` stores under our key: a leaked `Arc<Peers>`.
     unsafe { Arc::decrement_strong_count(value.cast::<Peers>().cast_const()) };
-    crate::stash::forget(comm.key());
+    crate::stash::forget(comm);
     SUCCESS
 }

@@ -3,6 +3,7 @@
 //! A frame is shorter than its message, so it fits the program's buffer. It is taken out of there and decoded into it.
 
 use crate::deliver::{land, land_raw};
+use crate::in_place::{Claim, Memory};
 use crate::peers::Peers;
 use crate::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, set_received_bytes};
 use crate::state::Shim;
@@ -10,27 +11,33 @@ use crate::sys::*;
 use crate::traffic;
 use mpress::{Buffer, HEADER_LEN, SHORTEST};
 use std::ffi::c_int;
-use std::slice;
 use std::sync::Arc;
 
 /// A posted receive, to be kept until it completes.
 pub(crate) struct Posted {
     place: Place,
-    /// The program's buffer; as bytes, if it is contiguous.
-    span: Span,
-    capacity: usize,
+    memory: Memory,
     peers: Arc<Peers>,
     pub(crate) comm: MPI_Comm,
+    /// Datatypes of the program's and of ours.
+    _held: Option<OwnedType>,
 }
 
 /// Where the MPI writes.
 enum Place {
-    /// The program's buffer, which is contiguous.
-    Contiguous(ByteSpan),
-    /// The program's buffer, by its own datatype, which is held.
-    Typed(#[allow(dead_code, reason = "held until the receive completes")] Option<OwnedType>),
+    /// The program's buffer, by these bytes if it is contiguous. Without a claim nothing else is received meanwhile, or memory
+    /// was short.
+    Program(Option<ByteSpan>, Option<Claim>),
     /// A buffer of ours, from which the program's is filled.
-    Bounce(ByteSpan, Buffer, #[allow(dead_code, reason = "as above")] Option<OwnedType>),
+    Bounce(Bounce),
+}
+
+/// Memory of ours that a message is received into.
+pub(crate) struct Bounce {
+    pub(crate) bytes: ByteSpan,
+    pub(crate) buffer: Buffer,
+    /// The last byte of a message of this length is received one further on, see [`SPLIT`].
+    split: Option<usize>,
 }
 
 /// Whether a frame may be received into elements of several bytes, not all of the last of which it fills. MPICH takes that
@@ -38,40 +45,68 @@ enum Place {
 const PARTIAL_ELEMENTS: bool = cfg!(open_mpi);
 
 impl Posted {
-    /// Prepares a receive into a buffer of `capacity` bytes.
+    /// Prepares a receive into a buffer of `capacity` bytes. `alone`: nothing else is received until it completes.
     pub(crate) fn new(
         shim: &Shim,
         message: &Envelope,
         capacity: usize,
         peers: Arc<Peers>,
+        alone: bool,
     ) -> Result<Self, c_int> {
-        let mut span = message.span;
-        let place = match shim.layout(&span) {
-            Layout::Contiguous(_) => {
-                let count = MPI_Count::try_from(capacity).map_err(|_| ERR_INTERN)?;
-                span = Span::new(span.ptr, count, BYTE);
-                Place::Contiguous(shim.byte_span(span.ptr.cast(), capacity)?)
-            }
-            Layout::Typed => {
-                let held = shim.hold(&mut span)?;
-                // Without the memory a frame is an error of the MPI, but its sender does not wait in vain.
-                let bounce = if PARTIAL_ELEMENTS { None } else { shim.engine.buffer(capacity) };
-                match bounce {
-                    None => Place::Typed(held),
-                    Some(mut buffer) => {
-                        Place::Bounce(shim.byte_span(buffer.room().as_mut_ptr(), capacity)?, buffer, held)
-                    }
-                }
+        let (memory, held) = Self::lend(shim, &message.span, capacity)?;
+        let bytes = match memory.contiguous {
+            true => Some(shim.byte_span(memory.span.ptr.cast(), capacity)?),
+            false => None,
+        };
+        let by_elements = !memory.contiguous && !PARTIAL_ELEMENTS;
+        let (claim, free) = match by_elements {
+            true => (None, false),
+            false if alone => (None, !shim.in_place.overlaps(&memory)),
+            false => {
+                let claim = shim.in_place.claim(&memory);
+                let free = claim.is_some();
+                (claim, free)
             }
         };
-        Ok(Self { place, span, capacity, peers, comm: message.comm })
+        // Without the memory a frame is an error of the MPI, or damaged, but its sender does not wait in vain.
+        let bounce = if free { None } else { Bounce::new(shim, capacity)? };
+        let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
+        Ok(Self { place, memory, peers, comm: message.comm, _held: held })
+    }
+
+    /// A receive of a message that comes, or has come, to a buffer of ours.
+    pub(crate) fn arrived(
+        shim: &Shim,
+        span: &Span,
+        peers: Arc<Peers>,
+        comm: MPI_Comm,
+        bounce: Bounce,
+    ) -> Result<Self, (c_int, Bounce)> {
+        match Self::lend(shim, span, span.bytes().unwrap_or(0)) {
+            Ok((memory, held)) => Ok(Self { place: Place::Bounce(bounce), memory, peers, comm, _held: held }),
+            Err(code) => Err((code, bounce)),
+        }
+    }
+
+    /// The memory of a receive, and a hold on its datatype.
+    fn lend(shim: &Shim, span: &Span, capacity: usize) -> Result<(Memory, Option<OwnedType>), c_int> {
+        let mut span = *span;
+        let contiguous = matches!(shim.layout(&span), Layout::Contiguous(_));
+        let held = if contiguous {
+            let count = MPI_Count::try_from(capacity).map_err(|_| ERR_INTERN)?;
+            span = Span::new(span.ptr, count, BYTE);
+            None
+        } else {
+            shim.hold(&mut span)?
+        };
+        Ok((Memory { span, capacity, contiguous }, held))
     }
 
     /// What to receive into.
     pub(crate) fn span(&self) -> Span {
         match &self.place {
-            Place::Contiguous(bytes) | Place::Bounce(bytes, ..) => bytes.span,
-            Place::Typed(_) => self.span,
+            Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => bytes.span,
+            Place::Program(None, _) => self.memory.span,
         }
     }
 
@@ -96,22 +131,27 @@ impl Posted {
         if may_be_frame {
             traffic::received(received);
         }
-        // SAFETY: the MPI has written `received` bytes.
+        let Memory { span, capacity, .. } = &self.memory;
+        // SAFETY: the MPI has written `received` bytes, into memory that the program lends until now.
         unsafe {
-            if let Place::Bounce(_, mut buffer, _) = self.place {
-                buffer.set_len(received);
-                let framed = may_be_frame && shim.engine.is_frame(&buffer);
-                let len = land(shim, &buffer, framed, &self.span, self.capacity)?;
-                set_received_bytes(status, len);
-                return Ok(());
-            }
-            if may_be_frame && self.holds_frame(shim)? {
-                let landed = self
-                    .take_out(shim, received)
-                    .and_then(|frame| land(shim, &frame, true, &self.span, self.capacity));
-                let len = landed.inspect_err(|_| self.wipe(shim))?;
-                set_received_bytes(status, len);
-            }
+            let len = match self.place {
+                Place::Bounce(bounce) => {
+                    let wire = bounce.received(received);
+                    let framed = may_be_frame && shim.engine.is_frame(&wire);
+                    let write = |span: &Span| land(shim, &wire, framed, span, *capacity);
+                    shim.in_place.land(shim, &self.memory, write)?
+                }
+                Place::Program(_, claim) if may_be_frame => {
+                    let landed = match shim.in_place.take(shim, claim.as_ref(), &self.memory, received) {
+                        Ok(Some(frame)) => land(shim, &frame, true, span, *capacity),
+                        Ok(None) => return Ok(()),
+                        Err(code) => Err(code),
+                    };
+                    landed.inspect_err(|_| wipe(shim, &self.memory))?
+                }
+                Place::Program(..) => return Ok(()),
+            };
+            set_received_bytes(status, len);
         }
         Ok(())
     }
@@ -121,49 +161,56 @@ impl Posted {
     pub(crate) fn abandon(self, shim: &Shim) {
         // SAFETY: a buffer of at least `SHORTEST` bytes, lent by the program until now.
         unsafe {
-            if !matches!(self.place, Place::Bounce(..)) && self.holds_frame(shim) == Ok(true) {
-                self.wipe(shim);
-            }
-        }
-        std::mem::forget(self.place);
-    }
-
-    /// Whether a frame begins in the program's buffer, which has room for one.
-    unsafe fn holds_frame(&self, shim: &Shim) -> Result<bool, c_int> {
-        if let Place::Contiguous(_) = self.place {
-            // SAFETY: contiguous elements with room for a frame.
-            let front = unsafe { slice::from_raw_parts(self.span.ptr.cast::<u8>(), HEADER_LEN) };
-            return Ok(shim.engine.is_frame(front));
-        }
-        // SAFETY: the caller vouches for the buffer.
-        Ok(shim.engine.is_frame(&unsafe { self.take_out(shim, HEADER_LEN) }?))
-    }
-
-    /// A copy of the first `len` bytes of what came.
-    unsafe fn take_out(&self, shim: &Shim, len: usize) -> Result<Buffer, c_int> {
-        let mut elements = self.span;
-        let size = Span { count: 1, ..elements }.bytes().filter(|&size| size > 0).ok_or(ERR_INTERN)?;
-        let count = len.div_ceil(size);
-        elements.count = MPI_Count::try_from(count).map_err(|_| ERR_INTERN)?;
-        let mut buffer = shim.engine.buffer(count * size).ok_or(ERR_NO_MEM)?;
-        buffer.set_len(count * size);
-        // SAFETY: the caller vouches for the buffer, which has no fewer elements than were received.
-        unsafe {
             match self.place {
-                Place::Contiguous(_) => {
-                    let bytes = slice::from_raw_parts(elements.ptr.cast::<u8>(), count * size);
-                    buffer.copy_from_slice(bytes);
+                Place::Program(bytes, _claim) => {
+                    if self.memory.holds_frame(shim) == Ok(true) {
+                        wipe(shim, &self.memory);
+                    }
+                    std::mem::forget((bytes, self._held));
                 }
-                Place::Typed(_) | Place::Bounce(..) => shim.gather(&elements, &mut buffer)?,
+                Place::Bounce(bounce) => std::mem::forget((bounce, self._held)),
             }
+        }
+    }
+}
+
+/// Open MPI 4.1 writes beyond the end of a buffer in one piece where a message is too long for it. In two pieces it does not.
+const SPLIT: bool = cfg!(open_mpi);
+
+impl Bounce {
+    /// Room for a message of up to `capacity` bytes; `None` if memory is short.
+    fn new(shim: &Shim, capacity: usize) -> Result<Option<Self>, c_int> {
+        let Some(mut buffer) = shim.engine.buffer(capacity + 1) else { return Ok(None) };
+        let room = buffer.room().as_mut_ptr();
+        let split = Some(capacity).filter(|capacity| SPLIT && *capacity > 0);
+        let bytes = match split {
+            Some(_) => shim.absolute(&[(room, capacity - 1), (room.wrapping_add(capacity), 1)])?,
+            None => shim.byte_span(room, capacity)?,
+        };
+        Ok(Some(Self { bytes, buffer, split }))
+    }
+
+    /// Room for a message of exactly `len` bytes.
+    pub(crate) fn exact(shim: &Shim, len: usize) -> Result<Self, c_int> {
+        let mut buffer = shim.engine.buffer(len).ok_or(ERR_NO_MEM)?;
+        let bytes = shim.byte_span(buffer.room().as_mut_ptr(), len)?;
+        buffer.set_len(len);
+        Ok(Self { bytes, buffer, split: None })
+    }
+
+    /// The message of `len` bytes that was received.
+    fn received(self, len: usize) -> Buffer {
+        let mut buffer = self.buffer;
+        if self.split == Some(len) {
+            buffer.room().copy_within(len..=len, len - 1);
         }
         buffer.set_len(len);
-        Ok(buffer)
+        buffer
     }
+}
 
-    /// Takes care that the program does not send on what looks like a frame (`docs/format/frame.md`).
-    unsafe fn wipe(&self, shim: &Shim) {
-        // SAFETY: the program's buffer, which has room for a header. If it fails, there is an error already.
-        let _ = unsafe { land_raw(shim, &[0; HEADER_LEN], &self.span, self.capacity) };
-    }
+/// Takes care that the program does not send on what looks like a frame (`docs/format/frame.md`).
+unsafe fn wipe(shim: &Shim, memory: &Memory) {
+    // SAFETY: the program's buffer, which has room for a header. If it fails, there is an error already.
+    let _ = unsafe { land_raw(shim, &[0; HEADER_LEN], &memory.span, memory.capacity) };
 }

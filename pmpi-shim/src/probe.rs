@@ -70,33 +70,71 @@ pub(crate) unsafe fn iprobe(
 }
 
 /// What a probe would see now, or, with `block`, as soon as there is something.
+///
+/// Nothing here waits for a sender that is not in the MPI, but where the program's own call may wait.
 unsafe fn look(
     shim: &Shim,
-    peers: &Peers,
+    peers: &Arc<Peers>,
     source: c_int,
     tag: c_int,
     comm: MPI_Comm,
     block: bool,
 ) -> Result<Option<MPI_Status>, Error> {
-    loop {
-        if let Some(seen) = shim.stash.find(comm, source, tag) {
-            return Ok(Some(seen.status()));
+    // Probes that find nothing, or no frame, must not keep others from receiving.
+    let held = shim.stash.hold();
+    match held.find(comm, source, tag) {
+        Some(message) => {
+            if let Some(seen) = message.seen() {
+                return Ok(Some(seen.status()));
+            }
         }
-        let (mut flag, mut status) = (1, empty_status());
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
-            called(if block {
-                real::MPI_Probe(source, tag, comm, &raw mut status)
-            } else {
-                real::MPI_Iprobe(source, tag, comm, &raw mut flag, &raw mut status)
-            })?;
-            if flag == 0 {
-                return Ok(None);
+        None => {
+            // SAFETY: the caller vouches for the arguments.
+            let seen = unsafe { look_into_the_mpi(source, tag, comm, block)? };
+            match seen {
+                Some(status) if peers.may_be_frame(&status, received_bytes(&status)) => {}
+                seen => return Ok(seen),
             }
-            if !peers.may_be_frame(&status, received_bytes(&status)) {
-                return Ok(Some(status));
-            }
-            shim.stash.pull(shim, comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;
         }
     }
+    drop(held);
+    let mut stash = shim.stash.open();
+    loop {
+        match stash.look(shim, comm, source, tag)? {
+            Some(Some(seen)) => return Ok(Some(seen.status())),
+            Some(None) => return Ok(None),
+            None => {}
+        }
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            match look_into_the_mpi(source, tag, comm, false)? {
+                Some(status) if peers.may_be_frame(&status, received_bytes(&status)) => {
+                    stash.pull(comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;
+                }
+                seen => return Ok(seen),
+            }
+        }
+    }
+}
+
+/// The MPI's own probe.
+///
+/// # Safety
+/// The arguments must be what the caller of a probe gave.
+pub(crate) unsafe fn look_into_the_mpi(
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    block: bool,
+) -> Result<Option<MPI_Status>, Error> {
+    let (mut flag, mut status) = (1, empty_status());
+    // SAFETY: the caller vouches for the arguments.
+    called(unsafe {
+        if block {
+            real::MPI_Probe(source, tag, comm, &raw mut status)
+        } else {
+            real::MPI_Iprobe(source, tag, comm, &raw mut flag, &raw mut status)
+        }
+    })?;
+    Ok((flag != 0).then_some(status))
 }

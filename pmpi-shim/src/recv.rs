@@ -70,7 +70,7 @@ pub(crate) unsafe fn nonblocking(
 unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, status: *mut MPI_Status) -> c_int {
     let Envelope { span, peer, tag, comm } = *message;
     // Short buffers have been passed on (`meets_frames`).
-    let posted = match Posted::new(shim, message, span.bytes().unwrap_or(0), Arc::clone(peers)) {
+    let posted = match Posted::new(shim, message, span.bytes().unwrap_or(0), Arc::clone(peers), true) {
         Ok(posted) => posted,
         Err(code) => return raise(comm, code),
     };
@@ -102,9 +102,9 @@ unsafe fn start(
 ) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     loop {
-        if let Some(arrived) = shim.stash.take(comm, peer, tag) {
+        if let Some(early) = shim.stash.take(comm, peer, tag) {
             // SAFETY: the caller vouches for the span.
-            return Ok(unsafe { arrived.deliver_as_request(shim, &span, comm)? });
+            return unsafe { early.into_receive(shim, &span) };
         }
         let held = shim.stash.hold();
         if held.find(comm, peer, tag).is_none() {
@@ -126,7 +126,7 @@ unsafe fn post(
         if capacity < SHORTEST {
             return irecv(message, own_handler);
         }
-        let posted = Posted::new(shim, message, capacity, Arc::clone(peers))?;
+        let posted = Posted::new(shim, message, capacity, Arc::clone(peers), false)?;
         let mut active = irecv(&Envelope { span: posted.span(), ..*message }, own_handler)?;
         active.finish = Finish::Receive(posted);
         Ok(active)

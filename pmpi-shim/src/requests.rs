@@ -1,7 +1,7 @@
 //! Requests under way that need something done when they complete, by the handle the program has.
 
 use crate::collective::UnderWay;
-use crate::posted::Posted;
+use crate::posted::{Bounce, Posted};
 use crate::send::Mode;
 use crate::span::{Envelope, OwnedType};
 use crate::state::{Handle, Shim};
@@ -39,6 +39,8 @@ pub(crate) enum Finish {
     /// Free the memory that was sent, after the last of the sends that share it.
     Send(Arc<Wire>),
     Receive(Posted),
+    /// Free the memory that a message is received into, which nobody wants any more.
+    Forget(#[allow(dead_code, reason = "held until then")] Bounce),
     /// A collective of ours: its messages are to be waited for.
     Collective(MPI_Comm, UnderWay),
     /// Report an error that was found when the message was delivered.
@@ -67,14 +69,14 @@ impl Active {
         let comm = match &self.finish {
             Finish::Receive(posted) => posted.comm,
             Finish::Failed(comm, _) | Finish::Collective(comm, _) => *comm,
-            Finish::Nothing | Finish::Send(_) => COMM_SELF,
+            Finish::Nothing | Finish::Send(_) | Finish::Forget(_) => COMM_SELF,
         };
         if let Some((known, code)) = self.done {
             *status = known;
             return ok(code).map_err(|code| (comm, code));
         }
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Nothing => Ok(()),
+            Finish::Nothing | Finish::Forget(_) => Ok(()),
             Finish::Send(wire) => {
                 traffic::sent(wire.len());
                 Ok(())
@@ -87,8 +89,27 @@ impl Active {
         }
     }
 
-    /// The MPI completed the operation with an error. It may still read what it was given to send.
-    pub(crate) fn abandon(mut self, shim: &Shim) {
+    /// What becomes of an operation that a call of the MPI's has completed, with this code: it is finished or abandoned.
+    ///
+    /// # Safety
+    /// As for [`finish`](Self::finish).
+    pub(crate) unsafe fn settle(
+        &mut self,
+        shim: &Shim,
+        code: c_int,
+        status: &mut MPI_Status,
+    ) -> Result<(), c_int> {
+        if code != SUCCESS {
+            self.abandon(shim);
+            return Err(code);
+        }
+        // SAFETY: the caller vouches for the completion.
+        unsafe { self.finish(shim, status) }.map_err(|(_, code)| code)
+    }
+
+    /// The MPI completed the operation with an error. It may still read what it was given to send, and write where it was told
+    /// to: that memory is not given back.
+    pub(crate) fn abandon(&mut self, shim: &Shim) {
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
             Finish::Receive(posted) => posted.abandon(shim),
             other => std::mem::forget(other),

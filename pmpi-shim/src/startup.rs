@@ -13,7 +13,7 @@ use crate::{info, network};
 use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
 use std::ffi::c_int;
 use std::ptr;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long the handshake waits for the other ranks. They all come out of `MPI_Init` at about the same time; one that
@@ -210,6 +210,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark) -> Result<Shim, c_int>
         requests: crate::requests::Requests::default(),
         stash: crate::stash::Stash::default(),
         matched: crate::stash::Matched::default(),
+        in_place: Arc::default(),
         orphans: crate::orphans::Orphans::default(),
         threshold: settings.threshold,
         collectives: settings.strategy != Strategy::Off,

@@ -1,5 +1,6 @@
 //! The shared state of the shim, and the guard against wrapping calls that the MPI makes itself.
 
+use crate::in_place::InPlace;
 use crate::info::Strategies;
 use crate::orphans::Orphans;
 use crate::peers::World;
@@ -11,8 +12,8 @@ use mpress::Engine;
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::ptr;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Everything the handlers share. It lives from `MPI_Init` to the end of the process.
 pub(crate) struct Shim {
@@ -31,6 +32,7 @@ pub(crate) struct Shim {
     pub(crate) requests: Requests,
     pub(crate) stash: Stash,
     pub(crate) matched: Matched,
+    pub(crate) in_place: Arc<InPlace>,
     pub(crate) orphans: Orphans,
     /// Shorter messages are not compressed.
     pub(crate) threshold: usize,

@@ -90,9 +90,21 @@ fn a_rank_without_the_shim_ends_the_job() {
 #[test]
 fn without_memory_messages_pass_or_fail_but_are_never_wrong() {
     let Some(rig) = Rig::new("starved") else { return };
-    let written = rig.job(Launcher::Local, 2, "starved", &[]).compressing().run("starved");
-    written.assert_well();
-    assert!(written.stdout.contains(" errors, 0 wrong\n"), "{}", written.stdout);
+    for who in ["3", "1"] {
+        let written = rig.job(Launcher::Local, 2, "starved", &[who]).compressing().run(who);
+        written.assert_well();
+        assert!(written.stdout.contains(" errors, 0 wrong\n"), "{}", written.stdout);
+    }
+}
+
+/// A probe comes back although the sender has left the MPI.
+#[test]
+fn a_probe_does_not_wait_for_the_sender() {
+    let Some(rig) = Rig::new("local_probe") else { return };
+    let Some(cluster) = two_nodes() else { return };
+    let job = rig.job(Launcher::Cluster(&cluster), 1, "local_probe", &[]);
+    let without = job.run("without");
+    assert_same(&without, &job.compressing().run("with"));
 }
 
 #[test]

@@ -55,17 +55,15 @@ impl UnderWay {
         for list in [&mut self.receives, &mut self.sends] {
             list.retain_mut(|active| {
                 let (mut flag, mut status) = (0, empty_status());
-                // SAFETY: a request of ours and places for the answers; it has completed when `finish` is called.
-                let result = unsafe {
+                // SAFETY: a request of ours and places for the answers; it has completed when `settle` is called.
+                unsafe {
                     let code = open::MPI_Test(&raw mut active.inner, &raw mut flag, &raw mut status);
-                    match ok(code) {
-                        Ok(()) if flag == 0 => return true,
-                        Ok(()) => active.finish(shim, &mut status).map_err(|(_, code)| code),
-                        Err(code) => Err(code),
+                    let pending = code == SUCCESS && flag == 0;
+                    if !pending {
+                        outcome = outcome.and(active.settle(shim, code, &mut status));
                     }
-                };
-                outcome = outcome.and(result);
-                false
+                    pending
+                }
             });
         }
         self.outcome = outcome;

@@ -60,7 +60,14 @@ void race(void);
 /* threads.c: only where MPI_THREAD_MULTIPLE was granted */
 void threads_on_own_tags(void);
 void probing_thread(void);
+void matching_threads(void);
 void threads_on_own_communicators(void);
+
+/* shared_memory.c: receives whose memory overlaps */
+void windows_into_one_buffer(void);
+void windows_both_ways(void);
+void landing_over_a_pending_receive(void);
+void threads_into_one_buffer(void);
 
 /* random.c: schedules drawn from a seed */
 void random_channel(uint64_t seed);

@@ -196,6 +196,91 @@ static void *listen(void *argument)
   return NULL;
 }
 
+/* --- threads that match, and threads that only probe --------------------------------------------------------------- */
+
+enum { MATCHING = 3, MATCHED_MESSAGES = 1000, MATCHED_TAG = 320, LAST_TAG = 321 };
+
+typedef struct {
+  pthread_t thread;
+  int number, wrong, out_of_order, taken;
+} matcher;
+
+/* Every message holds its number first. Whoever matches the next one gets a later one than before: between two matched
+ * probes of a thread no earlier message can become free. */
+static void *match(void *argument)
+{
+  matcher *m = argument;
+  memory in = memory_new(ROOM);
+  double last = -1;
+  for (int turn = 0;; turn++) {
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status seen, status;
+    MPI_Request request;
+    int flag = 0, count = -1, told = -1, any_source = turn % 2 ? MPI_ANY_SOURCE : peer;
+    if ((turn + m->number) % 2)
+      while (!flag)
+        MPI_Improbe(any_source, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &message, &seen);
+    else
+      MPI_Mprobe(any_source, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &seen);
+    MPI_Get_count(&seen, MPI_DOUBLE, &told);
+    if (turn % 3)
+      MPI_Mrecv(in.data, ROOM / 8, MPI_DOUBLE, &message, &status);
+    else {
+      MPI_Imrecv(in.data, ROOM / 8, MPI_DOUBLE, &message, &request);
+      MPI_Wait(&request, &status);
+    }
+    if (status.MPI_TAG == LAST_TAG)
+      break;
+    MPI_Get_count(&status, MPI_DOUBLE, &count);
+    double number = *(double *)in.data;
+    m->wrong += count != told || count != bytes_of(0, (int)number) / 8 || status.MPI_TAG != MATCHED_TAG;
+    m->out_of_order += number <= last;
+    last = number;
+    m->taken++;
+  }
+  memory_free(&in);
+  return NULL;
+}
+
+void matching_threads(void)
+{
+  if (!allowed())
+    return;
+  if (role == SENDER) {
+    memory m = memory_new(ROOM);
+    for (int i = 0; i < MATCHED_MESSAGES; i++) {
+      fill(m.data, ROOM, SMOOTH, (uint64_t)i);
+      *(double *)m.data = i;
+      MPI_Send(m.data, bytes_of(0, i) / 8, MPI_DOUBLE, peer, MATCHED_TAG, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < MATCHING; i++)
+      MPI_Send(NULL, 0, MPI_BYTE, peer, LAST_TAG, MPI_COMM_WORLD);
+    memory_free(&m);
+    return;
+  }
+  pthread_t probers[2];
+  matcher matchers[MATCHING];
+  finished = 0;
+  for (int i = 0; i < 2; i++)
+    pthread_create(&probers[i], NULL, probe_all_the_time, NULL);
+  for (int i = 0; i < MATCHING; i++) {
+    matchers[i] = (matcher){.number = i};
+    pthread_create(&matchers[i].thread, NULL, match, &matchers[i]);
+  }
+  int wrong = 0, out_of_order = 0, taken = 0;
+  for (int i = 0; i < MATCHING; i++) {
+    pthread_join(matchers[i].thread, NULL);
+    wrong += matchers[i].wrong;
+    out_of_order += matchers[i].out_of_order;
+    taken += matchers[i].taken;
+  }
+  finished = 1;
+  for (int i = 0; i < 2; i++)
+    pthread_join(probers[i], NULL);
+  begin("taken=%d wrong=%d out_of_order=%d", taken, wrong, out_of_order);
+  end();
+}
+
 void probing_thread(void)
 {
   enum { LISTENERS = 2 };

@@ -51,7 +51,12 @@ static const struct {
     {"race", race, 30},
     {"threads_on_own_tags", threads_on_own_tags, 30},
     {"probing_thread", probing_thread, 30},
+    {"matching_threads", matching_threads, 60},
     {"threads_on_own_communicators", threads_on_own_communicators, 30},
+    {"windows_into_one_buffer", windows_into_one_buffer, 60},
+    {"windows_both_ways", windows_both_ways, 30},
+    {"landing_over_a_pending_receive", landing_over_a_pending_receive, 60},
+    {"threads_into_one_buffer", threads_into_one_buffer, 30},
     {"wrong_arguments", wrong_arguments, 20},
 };
 

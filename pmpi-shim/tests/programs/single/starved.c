@@ -19,6 +19,7 @@ enum {
   ISEND,
   PERSISTENT,
   MATCHED,
+  PROBED,
   SENDRECV,
   REPLACE,
   BCAST,
@@ -29,8 +30,8 @@ enum {
   SCATTER,
   KINDS
 };
-static const char *const names[KINDS] = {"Send",     "Send strided",     "Recv strided", "Isend",         "Send_init", "Mrecv",     "Sendrecv",
-                                         "Sendrecv_replace", "Bcast",     "Bcast strided", "Alltoall",  "Allgather", "Gather",   "Scatter"};
+static const char *const names[KINDS] = {"Send",     "Send strided",     "Recv strided", "Isend",         "Send_init", "Mrecv",
+                                         "Probe", "Sendrecv", "Sendrecv_replace", "Bcast",     "Bcast strided", "Alltoall",  "Allgather", "Gather",   "Scatter"};
 
 static double *out, *in;
 static MPI_Datatype strided;
@@ -38,7 +39,9 @@ static MPI_Datatype strided;
 /* With so much noise that frames do not fit either. */
 static double value(int from, int i)
 {
-  return from * 1e8 + i + (unsigned)i * 2654435761u / 4294967296.0;
+  uint64_t noise = ((uint64_t)i + 1) * 0x9E3779B97F4A7C15u;
+  noise = (noise ^ (noise >> 30)) * 0xBF58476D1CE4E5B9u;
+  return from * 1e8 + i + (double)(noise >> 36) / (1 << 28);
 }
 
 /* `half` of the elements where they are strided, or are for two ranks. */
@@ -52,6 +55,7 @@ static int run(int kind, MPI_Comm comm)
     switch (kind) {
     case SEND:
     case MATCHED:
+    case PROBED:
       return MPI_Send(out, COUNT, MPI_DOUBLE, peer, TAG, comm);
     case STRIDED_SEND:
       return MPI_Send(out, half, strided, peer, TAG, comm);
@@ -80,7 +84,12 @@ static int run(int kind, MPI_Comm comm)
       return MPI_Recv(in, COUNT, MPI_DOUBLE, peer, TAG, comm, &status);
     case MATCHED:
       code = MPI_Mprobe(peer, TAG, comm, &message, &status);
-      return code == MPI_SUCCESS ? MPI_Mrecv(in, COUNT, MPI_DOUBLE, &message, &status) : code;
+      /* A probe that fails leaves the message where it is. */
+      return code == MPI_SUCCESS ? MPI_Mrecv(in, COUNT, MPI_DOUBLE, &message, &status)
+                                 : MPI_Recv(in, COUNT, MPI_DOUBLE, peer, TAG, comm, &status);
+    case PROBED:
+      MPI_Probe(peer, TAG, comm, &status);
+      return MPI_Recv(in, COUNT, MPI_DOUBLE, peer, TAG, comm, &status);
     }
   switch (kind) {
   case SENDRECV:
@@ -106,7 +115,7 @@ static int run(int kind, MPI_Comm comm)
 static int missing(int kind)
 {
   int count = 0, half = COUNT / 2;
-  if (role == SENDER && kind <= MATCHED)
+  if (role == SENDER && kind <= PROBED)
     return 0;
   if (role == SENDER && (kind == BCAST || kind == STRIDED_BCAST || kind == GATHER))
     return 0;
@@ -147,7 +156,7 @@ static void limit(int starved)
 
 int main(int argc, char **argv)
 {
-  job_begin(&argc, &argv, 1);
+  job_begin(&argc, &argv, 2);
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -161,8 +170,8 @@ int main(int argc, char **argv)
   /* What is made with the first messages: connections, threads. */
   for (int i = 0; i < 2; i++)
     MPI_Sendrecv(out, 1 << 14, MPI_DOUBLE, peer, TAG, in, 1 << 14, MPI_DOUBLE, peer, TAG, comm, MPI_STATUS_IGNORE);
-  /* Both, the sender, the receiver, nobody: what has been allocated once may be kept. */
-  for (int who = 3; who >= 0; who--)
+  /* Both, the sender, the receiver, nobody. What has been allocated once may be kept, so another job begins with the receiver. */
+  for (int who = atoi(argv[2]); who >= 0; who--)
     for (int kind = 0; kind < KINDS; kind++) {
       /* Plain MPIs fail here for want of memory, and leave the other rank waiting. */
       if ((kind == REPLACE || kind == STRIDED_BCAST) && (who == 1 || who == 2))

@@ -1,0 +1,166 @@
+//! A message that was taken from the MPI's queue before the program asked for it: only a frame's header tells the length that
+//! a probe must report, and only receiving a frame shows its header.
+//!
+//! Nothing here waits for the sender: a message is matched first, which leaves it where it is, and received into memory of ours
+//! only if it may be a frame and a probe asks for it.
+
+use crate::deliver::Delivered;
+use crate::peers::Peers;
+use crate::posted::{Bounce, Posted};
+use crate::requests::{Active, Finish};
+use crate::span::{Envelope, Span, received_bytes};
+use crate::state::{Error, Handle, Shim, called};
+use crate::sys::*;
+use crate::table::real;
+use mpress::{SHORTEST, may_be_frame};
+use std::ffi::c_int;
+use std::sync::Arc;
+
+/// A message that is matched, but not yet the program's.
+pub(crate) struct Early {
+    comm: MPI_Comm,
+    pub(crate) source: c_int,
+    pub(crate) tag: c_int,
+    /// Bytes on the wire.
+    len: usize,
+    peers: Arc<Peers>,
+    state: State,
+}
+
+enum State {
+    /// The MPI has it.
+    Matched(MPI_Message),
+    /// It comes, or has come, to memory of ours. The message's length is known once it is there.
+    Receiving { request: MPI_Request, bounce: Bounce, message_len: Option<usize> },
+}
+
+impl Early {
+    /// A message that a matched probe has taken, and what that reported.
+    pub(crate) fn matched(
+        comm: MPI_Comm,
+        peers: &Arc<Peers>,
+        message: MPI_Message,
+        status: &MPI_Status,
+    ) -> Self {
+        let len = received_bytes(status);
+        let (source, tag, peers) = (status.MPI_SOURCE, status.MPI_TAG, Arc::clone(peers));
+        Self { comm, source, tag, len, peers, state: State::Matched(message) }
+    }
+
+    /// Whether it belongs to this communicator.
+    pub(crate) fn is_of(&self, comm: MPI_Comm) -> bool {
+        self.comm.key() == comm.key()
+    }
+
+    pub(crate) fn matches(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> bool {
+        self.is_of(comm)
+            && (source == ANY_SOURCE || source == self.source)
+            && (tag == ANY_TAG || tag == self.tag)
+    }
+
+    /// What a probe reports, where it is known without a further call.
+    pub(crate) fn seen(&self) -> Option<Delivered> {
+        let bytes = match self.state {
+            State::Matched(_) if self.may_be_frame() => return None,
+            State::Matched(_) => self.len,
+            State::Receiving { message_len, .. } => message_len?,
+        };
+        Some(Delivered { source: self.source, tag: self.tag, bytes })
+    }
+
+    /// Does what a probe needs to report it, as far as that goes without waiting. An error leaves it as it is: it can be received.
+    pub(crate) fn look(&mut self, shim: &Shim) -> Result<Option<Delivered>, Error> {
+        if self.may_be_frame() {
+            self.receive(shim)?;
+        }
+        if let State::Receiving { request, bounce, message_len: message_len @ None } = &mut self.state {
+            let (mut flag, mut status) = (0, empty_status());
+            // SAFETY: a request of ours, which this call leaves as it is, and places for the answers. A failure is for whoever
+            // receives the message.
+            let code = unsafe { real::MPI_Request_get_status(*request, &raw mut flag, &raw mut status) };
+            if code != SUCCESS || flag != 0 {
+                // The length of a damaged frame is not known; its receive will say what is wrong with it.
+                let opened = shim.engine.open(&bounce.buffer);
+                *message_len = Some(opened.map_or(self.len, |incoming| incoming.raw_len()));
+            }
+        }
+        Ok(self.seen())
+    }
+
+    fn may_be_frame(&self) -> bool {
+        may_be_frame(self.len) && self.peers.framed(self.source)
+    }
+
+    /// Starts to receive it into memory of ours, if that has not been done.
+    fn receive(&mut self, shim: &Shim) -> Result<(), Error> {
+        let State::Matched(mut message) = self.state else { return Ok(()) };
+        let bounce = Bounce::exact(shim, self.len)?;
+        // SAFETY: a message matched before, and room for all of it, which lasts until it is there.
+        let request = unsafe { imrecv(&bounce.bytes.span, &mut message)? };
+        self.state = State::Receiving { request, bounce, message_len: None };
+        Ok(())
+    }
+
+    /// The message itself, if the MPI has it.
+    pub(crate) fn message(&self) -> Option<MPI_Message> {
+        match self.state {
+            State::Matched(message) => Some(message),
+            State::Receiving { .. } => None,
+        }
+    }
+
+    /// Makes it the message of a receive of the program's.
+    ///
+    /// # Safety
+    /// `span` must be what the caller of a receive function gave.
+    pub(crate) unsafe fn into_receive(mut self, shim: &Shim, span: &Span) -> Result<Active, Error> {
+        let capacity = span.bytes().unwrap_or(0);
+        if self.len > capacity {
+            // It is too long, if it is no frame. The MPI might report that to another error handler than the communicator's. Without
+            // the memory it does.
+            let _ = self.receive(shim);
+        }
+        let Self { comm, peers, .. } = self;
+        match self.state {
+            State::Receiving { request, bounce, .. } => Posted::arrived(shim, span, peers, comm, bounce)
+                .map(|posted| Active::new(request, Finish::Receive(posted)))
+                .map_err(|(code, bounce)| {
+                    shim.orphans.adopt(Active::new(request, Finish::Forget(bounce)), false);
+                    code.into()
+                }),
+            // SAFETY: the caller vouches for the span; what is posted lasts until the request completes.
+            State::Matched(mut message) => unsafe {
+                if capacity < SHORTEST || self.len < SHORTEST {
+                    return Ok(Active::new(imrecv(span, &mut message)?, Finish::Nothing));
+                }
+                let wanted = Envelope::new(*span, ANY_SOURCE, ANY_TAG, comm);
+                let posted = Posted::new(shim, &wanted, capacity, peers, false)?;
+                let request = imrecv(&posted.span(), &mut message)?;
+                Ok(Active::new(request, Finish::Receive(posted)))
+            },
+        }
+    }
+
+    /// Nobody will receive it.
+    pub(crate) fn discard(self, shim: &Shim) {
+        if let State::Receiving { request, bounce, .. } = self.state {
+            shim.orphans.adopt(Active::new(request, Finish::Forget(bounce)), false);
+        }
+    }
+}
+
+/// The MPI's own nonblocking receive of a matched message.
+unsafe fn imrecv(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, Error> {
+    let mut request = REQUEST_NULL;
+    // SAFETY: the caller vouches for the span.
+    called(unsafe {
+        match c_int::try_from(span.count) {
+            Ok(count) => real::MPI_Imrecv(span.ptr, count, span.datatype, message, &raw mut request),
+            #[cfg(mpi_large_count)]
+            Err(_) => real::MPI_Imrecv_c(span.ptr, span.count, span.datatype, message, &raw mut request),
+            #[cfg(not(mpi_large_count))]
+            Err(_) => ERR_INTERN, // this MPI's own calls cannot have given such a count
+        }
+    })?;
+    Ok(request)
+}
