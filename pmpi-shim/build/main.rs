@@ -4,43 +4,30 @@
 
 #[allow(dead_code, reason = "the tests need the rest")]
 mod calls;
+mod header;
 
 use calls::{Section, When};
+use header::Function;
 use std::env;
 use std::path::PathBuf;
 
 fn main() {
-    println!("cargo:rerun-if-env-changed=MPICC");
     for file in ["src/constants.c", "src/calls.txt", "build"] {
         println!("cargo:rerun-if-changed={file}");
     }
     println!("cargo:rustc-check-cfg=cfg(mpi_large_count)");
     println!("cargo:rustc-check-cfg=cfg(open_mpi)");
 
-    let mpi = build_probe_mpi::probe().unwrap_or_else(|errors| {
-        let reasons: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        panic!("no MPI found (set MPICC to a compiler wrapper): {}", reasons.join("; "))
-    });
-
+    let mpi = header::probe();
     let mut c = cc::Build::new();
     c.file("src/constants.c").includes(&mpi.include_paths).warnings_into_errors(true).compile("constants");
 
-    let mut bindings = bindgen::builder()
-        .header_contents("wrapper.h", "#include <mpi.h>")
+    let sections = calls::parse(include_str!("../src/calls.txt"));
+    let bindings = header::builder(&mpi, &sections)
         .allowlist_type("MPI_(Comm|Datatype|Request|Status|Message|Group|Count|Aint|Info|Errhandler)")
         .allowlist_function(FUNCTIONS)
         .allowlist_var("MPI_VERSION|OPEN_MPI|OMPI_MAJOR_VERSION|MPICH_NUMVERSION")
-        .layout_tests(true)
-        .override_abi(bindgen::Abi::CUnwind, "PMPI_Comm_call_errhandler")
-        .generate_comments(false)
-        .merge_extern_blocks(true);
-    for path in &mpi.include_paths {
-        bindings = bindings.clang_arg(format!("-I{}", path.display()));
-    }
-    let sections = calls::parse(include_str!("../src/calls.txt"));
-    for call in sections.iter().flat_map(|section| &section.calls) {
-        bindings = bindings.allowlist_function(format!("PMPI_{}(_c)?", call.name));
-    }
+        .override_abi(bindgen::Abi::CUnwind, "PMPI_Comm_call_errhandler");
     let bindings = bindings.generate().expect("mpi.h can be read").to_string();
     // What the MPI has is read off its own header.
     if bindings.contains("fn PMPI_Send_c(") {
@@ -50,13 +37,15 @@ fn main() {
         println!("cargo:rustc-cfg=open_mpi");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("OUT_DIR is set by cargo"));
-    let table = rows(&sections, &bindings);
+    println!("cargo:rustc-env=MPRESS_MPI_SONAME={}", header::soname(&mpi, &out));
+    let functions = header::functions(&sections, &bindings);
+    let table = rows(&sections, &functions);
     let sorts = format!("const SORTS: &[&str] = &{:?};\n", sorts(&sections));
     for (name, text) in [("mpi.rs", &bindings), ("table.rs", &table), ("sorts.rs", &sorts)] {
         std::fs::write(out.join(name), text).expect("OUT_DIR is writable");
     }
 
-    // Python loads its MPI with RTLD_LOCAL; only a dependency of our own makes RTLD_NEXT find it there.
+    // The shim calls the MPI also by the names of its functions, and `mpress calibrate` loads the MPI with it.
     println!("cargo:rustc-cdylib-link-arg=-Wl,--no-as-needed");
     for path in &mpi.lib_paths {
         println!("cargo:rustc-link-search=native={}", path.display());
@@ -66,41 +55,30 @@ fn main() {
     }
 }
 
-/// A prototype as bindgen writes it: `a: T, b: U`. `None` if the MPI has no such function.
-fn prototype(bindings: &str, name: &str) -> Option<Vec<(String, String)>> {
-    let (_, rest) = bindings.split_once(&format!("pub fn PMPI_{name}("))?;
-    let (arguments, _) = rest.split_once(") -> ::std::os::raw::c_int;")?;
-    let arguments = arguments.split(',').filter_map(|argument| argument.split_once(':'));
-    Some(arguments.map(|(name, ty)| (name.trim().to_owned(), ty.trim().to_owned())).collect())
-}
-
-/// The rows for the macro in `src/table.rs`.
-fn rows(sections: &[Section<'_>], bindings: &str) -> String {
+/// The rows for the macro in `src/table.rs`: what an MPI without large counts, or without a call of a later standard, has not, is not
+/// in them.
+fn rows(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let (mut always, mut active) = (String::new(), String::new());
-    for section in sections {
-        for call in &section.calls {
-            for name in [call.name.to_owned(), format!("{}_c", call.name)] {
-                // An MPI without large counts, or without a call of a later standard.
-                let Some(prototype) = prototype(bindings, &name) else { continue };
-                let names: Vec<&str> = match section.when {
-                    When::Passed => prototype.iter().map(|(name, _)| name.as_str()).collect(),
-                    When::Always | When::Active => call.arguments.clone(),
-                };
-                assert!(names.len() == prototype.len(), "MPI_{name} has other arguments in mpi.h");
-                let arguments = names.iter().zip(&prototype).map(|(name, (_, ty))| format!("{name}: {ty}"));
-                let arguments = arguments.collect::<Vec<_>>().join(", ");
-                let (rows, closure, handler) = match section.when {
-                    When::Always => (&mut always, "|pass|", call.handler.join("\n")),
-                    When::Active => (&mut active, "|shim, pass|", call.handler.join("\n")),
-                    When::Passed => {
-                        let sort = sorts(sections).iter().position(|sort| *sort == section.name);
-                        let sort = sort.expect("it is one of them");
-                        (&mut active, "|shim, pass|", format!("{{ passed::count({sort}); pass() }}"))
-                    }
-                };
-                *rows += &format!("MPI_{name} PMPI_{name} ({arguments}) => {closure} {handler};\n");
+    for Function { section, call, name, arguments } in functions {
+        let Some(prototype) = arguments else { continue };
+        let names: Vec<&str> = match section.when {
+            When::Passed => prototype.iter().map(|(name, _)| name.as_str()).collect(),
+            When::Always | When::Active => call.arguments.clone(),
+        };
+        assert!(names.len() == prototype.len(), "MPI_{name} has other arguments in mpi.h");
+        let arguments = names.iter().zip(prototype).map(|(name, (_, ty))| format!("{name}: {ty}"));
+        let arguments = arguments.collect::<Vec<_>>().join(", ");
+        let (rows, closure, handler) = match section.when {
+            When::Always => (&mut always, "|pass|", call.handler.join("\n")),
+            When::Active => (&mut active, "|shim, pass|", call.handler.join("\n")),
+            When::Passed => {
+                let sort = sorts(sections).iter().position(|sort| *sort == section.name);
+                let sort = sort.expect("it is one of them");
+                (&mut active, "|shim, pass|", format!("{{ passed::count({sort}); pass() }}"))
             }
-        }
+        };
+        *rows +=
+            &format!("MPI_{name} PMPI_{name} \"mpress_MPI_{name}\" ({arguments}) => {closure} {handler};\n");
     }
     format!("table! {{\nalways {{\n{always}}}\nactive {{\n{active}}}\n}}\n")
 }

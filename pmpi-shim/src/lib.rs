@@ -3,7 +3,8 @@
 //! Built once per MPI (`MPICC` names it). What each wrapped call does, and why a framed message never meets a call that
 //! does not know frames, is written down in `docs/shim.md`; frames themselves in `docs/format/frame.md`.
 //!
-//! Data flows one way through the modules: `table` (the exported calls, made from `calls.txt`) calls the handlers (`send`, `recv`, `sendrecv`,
+//! The preload library (`preload/`) has the program's calls come here. Data flows one way through the modules: `table` (the functions
+//! for these calls, made from `calls.txt`) calls the handlers (`send`, `recv`, `sendrecv`,
 //! `probe`, `matched`, `persistent`, `complete`), which use `wire` (a message on its way out), `posted`, `stash` and `early` (on
 //! their way in), `in_place` and `covered` (memory that receives share), and `requests` (what is under way), over `peers`,
 //! `span` and `sys`. `startup` makes the shared `state`,
@@ -36,6 +37,7 @@ mod span;
 mod startup;
 mod stash;
 mod state;
+mod symbol;
 mod sys;
 mod table;
 mod traffic;

@@ -1,5 +1,5 @@
-//! Makes, for each wrapped call of the table (`calls.txt`), the two symbols the shim exports (`MPI_X` and `PMPI_X`: Fortran bindings
-//! call either) and two ways to the MPI's own function:
+//! Makes, for each wrapped call of the table (`calls.txt`), the handler `mpress_MPI_X`, which the preload library calls for `MPI_X` and
+//! `PMPI_X` (Fortran bindings call either), and two ways to the MPI's own function:
 //!
 //! - [`real`]: what the MPI calls of itself meanwhile is passed straight on. For all that carries a frame: it must not be
 //!   framed again.
@@ -16,45 +16,17 @@ use crate::collective::{equal, typed, varied};
 use crate::send::Mode::{Buffered, Ready, Standard, Synchronous};
 use crate::span::{Envelope, Span};
 use crate::state::{self, Depth};
+use crate::symbol::Symbol;
 use crate::sys::*;
 use crate::{
     collective, complete, info, matched, orphans, passed, persistent, probe, recv, send, sendrecv, traffic,
 };
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
-
-/// The address of a function of the MPI, looked up at the first call.
-struct Symbol {
-    name: &'static std::ffi::CStr,
-    address: AtomicPtr<c_void>,
-}
-
-impl Symbol {
-    /// The function of this name, which must end in a zero byte.
-    const fn of(name: &'static str) -> Self {
-        let name = match std::ffi::CStr::from_bytes_with_nul(name.as_bytes()) {
-            Ok(name) => name,
-            Err(_) => c"",
-        };
-        Self { name, address: AtomicPtr::new(std::ptr::null_mut()) }
-    }
-
-    fn get(&self) -> *mut c_void {
-        let known = self.address.load(Ordering::Relaxed);
-        if !known.is_null() {
-            return known;
-        }
-        // SAFETY: `name` is a C string; dlsym has no other precondition.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-        self.address.store(found, Ordering::Relaxed);
-        found
-    }
-}
 
 macro_rules! table {
     (
-        always { $($bare:ident $pbare:ident ( $($barg:ident: $bty:ty),* ) => |$bpass:ident| $bbody:expr;)* }
-        active { $($name:ident $pname:ident ( $($arg:ident: $ty:ty),* ) => |$shim:ident, $pass:ident| $body:expr;)* }
+        always { $($bare:ident $pbare:ident $bexport:literal ( $($barg:ident: $bty:ty),* ) => |$bpass:ident| $bbody:expr;)* }
+        active { $($name:ident $pname:ident $export:literal ( $($arg:ident: $ty:ty),* ) => |$shim:ident, $pass:ident| $body:expr;)* }
     ) => {
         /// The MPI's own functions; calls of wrapped functions meanwhile are handled.
         pub(crate) mod open {
@@ -77,7 +49,7 @@ macro_rules! table {
         }
 
         $(
-            table!(@export $bare $pbare ($($barg: $bty),*) {
+            table!(@export $bexport ($($barg: $bty),*) {
                 let $bpass = || {
                     let _depth = Depth::enter();
                     // SAFETY: the arguments are the caller's own, for the function it meant to call.
@@ -87,7 +59,7 @@ macro_rules! table {
             });
         )*
         $(
-            table!(@export $name $pname ($($arg: $ty),*) {
+            table!(@export $export ($($arg: $ty),*) {
                 let $pass = || {
                     // SAFETY: as above.
                     unsafe { open::$name($($arg),*) }
@@ -118,22 +90,12 @@ macro_rules! table {
             }
         )*
     };
-    (@export $name:ident $pname:ident ($($arg:ident: $ty:ty),*) $body:block) => {
+    (@export $export:literal ($($arg:ident: $ty:ty),*) $body:block) => {
         const _: () = {
-            #[inline(always)]
             #[allow(clippy::too_many_arguments, reason = "MPI's own list")]
             #[allow(unused_variables, unused_unsafe, reason = "not every row needs all")]
-            fn handle($($arg: $ty),*) -> c_int $body
-
-            #[unsafe(no_mangle)]
-            unsafe extern "C-unwind" fn $name($($arg: $ty),*) -> c_int {
-                handle($($arg),*)
-            }
-
-            #[unsafe(no_mangle)]
-            unsafe extern "C-unwind" fn $pname($($arg: $ty),*) -> c_int {
-                handle($($arg),*)
-            }
+            #[unsafe(export_name = $export)]
+            unsafe extern "C-unwind" fn handle($($arg: $ty),*) -> c_int $body
         };
     };
 }

@@ -1,0 +1,136 @@
+//! The exported functions: each is a jump through a slot.
+//!
+//! All arguments of MPI functions are integers or pointers. On 64-bit Linux, with the calling conventions of x86-64 and AArch64, each of these
+//! takes a register of its own or eight bytes of the stack, so a function of as many `usize` passes them on unchanged, whatever their types.
+
+#![allow(non_snake_case, reason = "the names are those of MPI")]
+
+use crate::{resolve, tools};
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+compile_error!("the functions pass their arguments on as 64-bit Linux does");
+
+/// The address of a function.
+pub(crate) struct Slot(AtomicPtr<c_void>);
+
+impl Slot {
+    pub(crate) const fn new(address: *mut c_void) -> Self {
+        Self(AtomicPtr::new(address))
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> *mut c_void {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set(&self, address: *mut c_void) {
+        self.0.store(address, Ordering::Release);
+    }
+
+    /// What the slot holds after the resolution; null if that is `first` still, for want of such a function.
+    fn resolved(&self, first: *mut c_void) -> *mut c_void {
+        resolve::resolve();
+        let address = self.get();
+        if address == first { std::ptr::null_mut() } else { address }
+    }
+}
+
+/// A call of the table.
+pub(crate) struct Call {
+    pub(crate) mpi_name: &'static CStr,
+    pub(crate) pmpi_name: &'static CStr,
+    /// The name of the shim's function.
+    pub(crate) handler_name: &'static CStr,
+    /// Where `MPI_X` jumps.
+    pub(crate) mpi: Slot,
+    /// Where `PMPI_X` jumps.
+    pub(crate) pmpi: Slot,
+    /// For a call that the shim makes by way of a tool: see [`tools`].
+    pub(crate) detour: tools::Detour,
+}
+
+/// The type of a function with these arguments. An error handler in C++ may throw.
+macro_rules! type_of {
+    ($($arg:ident)*) => { unsafe extern "C-unwind" fn($(integer!($arg)),*) -> c_int };
+}
+
+macro_rules! integer {
+    ($arg:ident) => {
+        usize
+    };
+}
+
+/// Calls the function at an address, if there is one.
+macro_rules! call {
+    ($address:expr, ($($arg:ident)*)) => {{
+        let address: *mut c_void = $address;
+        if address.is_null() {
+            return ERR_INTERN;
+        }
+        // SAFETY: the address of a function with as many arguments, all of them integers or pointers; see the head of the file.
+        let function = unsafe { std::mem::transmute::<*mut c_void, type_of!($($arg)*)>(address) };
+        // SAFETY: the arguments are the caller's own, for the function it meant to call.
+        unsafe { function($($arg),*) }
+    }};
+}
+
+macro_rules! calls {
+    ($($index:literal $name:ident $pname:ident $mpi:literal $pmpi:literal $handler:literal ($($arg:ident)*);)*) => {
+        /// All calls that the `mpi.h` of this MPI declares.
+        pub(crate) static CALLS: [Call; COUNT] = [$(
+            Call {
+                mpi_name: $mpi,
+                pmpi_name: $pmpi,
+                handler_name: $handler,
+                mpi: Slot::new($name::first as *mut c_void),
+                pmpi: Slot::new($name::first_pmpi as *mut c_void),
+                detour: tools::Detour::new($name::there as *mut c_void, $name::back as *mut c_void),
+            }
+        ),*];
+
+        $(
+            #[allow(clippy::too_many_arguments, reason = "MPI's own list")]
+            mod $name {
+                use super::*;
+
+                static CALL: &Call = &CALLS[$index];
+
+                #[unsafe(no_mangle)]
+                unsafe extern "C-unwind" fn $name($($arg: usize),*) -> c_int {
+                    call!(CALL.mpi.get(), ($($arg)*))
+                }
+
+                #[unsafe(no_mangle)]
+                unsafe extern "C-unwind" fn $pname($($arg: usize),*) -> c_int {
+                    call!(CALL.pmpi.get(), ($($arg)*))
+                }
+
+                pub(super) unsafe extern "C-unwind" fn first($($arg: usize),*) -> c_int {
+                    call!(CALL.mpi.resolved(first as *mut c_void), ($($arg)*))
+                }
+
+                pub(super) unsafe extern "C-unwind" fn first_pmpi($($arg: usize),*) -> c_int {
+                    call!(CALL.pmpi.resolved(first_pmpi as *mut c_void), ($($arg)*))
+                }
+
+                /// From the shim to the tool.
+                pub(super) unsafe extern "C-unwind" fn there($($arg: usize),*) -> c_int {
+                    let _inside = tools::Inside::enter($index);
+                    call!(CALL.detour.there(), ($($arg)*))
+                }
+
+                /// `PMPI_X` of the program or, inside of [`there`], of a tool.
+                pub(super) unsafe extern "C-unwind" fn back($($arg: usize),*) -> c_int {
+                    call!(CALL.detour.back($index), ($($arg)*))
+                }
+            }
+        )*
+    };
+}
+
+/// The MPI that the shim was built for, as programs that are linked to it name it.
+pub(crate) const BUILT_FOR: &CStr = MPI;
+
+include!(concat!(env!("OUT_DIR"), "/calls.rs"));

@@ -1,0 +1,96 @@
+//! Which MPIs the process has loaded, and what the program's calls would meet without this library.
+
+use crate::calls::BUILT_FOR;
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::OnceLock;
+
+/// The names that MPI libraries have had the loader know them by since MPI 3.
+const KNOWN: [&CStr; 6] = [
+    c"libmpi.so.40",
+    c"libmpich.so.12",
+    c"libmpi.so.12",
+    c"libmpi_abi.so.1",
+    c"libmpi.so.20",
+    c"libmpi.so.15",
+];
+
+/// The MPI that the shim works with.
+static CHOSEN: OnceLock<Mpi> = OnceLock::new();
+
+/// An MPI library that is loaded.
+#[derive(Clone, Copy)]
+pub(crate) struct Mpi {
+    pub(crate) soname: &'static CStr,
+    handle: *mut c_void,
+}
+
+// SAFETY: the loader's handles may be used by any thread.
+unsafe impl Send for Mpi {}
+// SAFETY: as above.
+unsafe impl Sync for Mpi {}
+
+impl Mpi {
+    /// Makes this the MPI of the process.
+    pub(crate) fn choose(&self) {
+        // A thread that comes second has found the same.
+        let _same = CHOSEN.set(*self);
+    }
+
+    /// The function of this name, by that library itself; null if it has none.
+    pub(crate) fn own(&self, name: &CStr) -> *mut c_void {
+        // SAFETY: a handle that `dlopen` gave and that is never closed, and a C string.
+        unsafe { libc::dlsym(self.handle, name.as_ptr()) }
+    }
+}
+
+/// All that are loaded; also those that Python has loaded for one of its modules alone (`RTLD_LOCAL`).
+pub(crate) fn mpis() -> Vec<Mpi> {
+    let mut found: Vec<Mpi> = Vec::new();
+    for soname in std::iter::once(BUILT_FOR).chain(KNOWN) {
+        // SAFETY: a C string; nothing is loaded by this, so no code runs.
+        let handle = unsafe { libc::dlopen(soname.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        // One library may be known by two names.
+        if !handle.is_null() && found.iter().all(|mpi| mpi.handle != handle) {
+            found.push(Mpi { soname, handle });
+        }
+    }
+    found
+}
+
+/// The function of this name that the shim shall call: of what comes between this library and the MPI, else of the chosen MPI; null if
+/// there is none.
+pub(crate) fn function(name: &CStr) -> *mut c_void {
+    let next = next(name);
+    if next.is_null() { CHOSEN.get().map_or(next, |mpi| mpi.own(name)) } else { next }
+}
+
+/// The function of this name that comes after this library's, where the loader looks; null if there is none, as where the MPI is
+/// loaded for one module alone. A second preload library is left out: one is enough.
+pub(crate) fn next(name: &CStr) -> *mut c_void {
+    let found = following(name);
+    let is_second = second().is_some_and(|second| object_of(found) == Some(second));
+    if is_second { ptr::null_mut() } else { found }
+}
+
+/// As [`next`], whoever it is.
+pub(crate) fn following(name: &CStr) -> *mut c_void {
+    // SAFETY: a C string.
+    unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
+}
+
+/// Where another preload library is loaded after this one.
+pub(crate) fn second() -> Option<*mut c_void> {
+    // SAFETY: a C string.
+    let other = unsafe { libc::dlsym(libc::RTLD_NEXT, c"mpress_shim_is_active".as_ptr()) };
+    object_of(other)
+}
+
+/// Where the library with this function is loaded.
+fn object_of(function: *mut c_void) -> Option<*mut c_void> {
+    // SAFETY: a struct of pointers, for which null is a value.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: any address may be asked about; a place for the answer.
+    let found = unsafe { libc::dladdr(function, &raw mut info) };
+    (found != 0 && !info.dli_fbase.is_null()).then_some(info.dli_fbase)
+}

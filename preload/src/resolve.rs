@@ -1,0 +1,127 @@
+//! Fills the slots.
+//!
+//! There is no lock: threads that make the first call at the same time come to the same result. So does a call that is made
+//! by what the resolution itself loads.
+
+use crate::calls::{BUILT_FOR, CALLS};
+use crate::loaded::{self, Mpi};
+use crate::tools::{self, Tool};
+use crate::{IS_ACTIVE, beside, say};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::Ordering;
+
+/// Finds out where the calls of this process go. Where no MPI is loaded yet, the slots stay as they are, and the next call asks again.
+pub(crate) fn resolve() {
+    let mpis = loaded::mpis();
+    let why = match mpis.as_slice() {
+        [] => format!(
+            "no MPI is loaded, or one that is not known; this library is for {}",
+            BUILT_FOR.to_string_lossy()
+        ),
+        [mpi] if mpi.soname == BUILT_FOR => match attach(mpi) {
+            Ok(()) => return,
+            Err(why) => why,
+        },
+        [mpi] => format!(
+            "the program uses {}, this library is for {}",
+            mpi.soname.to_string_lossy(),
+            BUILT_FOR.to_string_lossy()
+        ),
+        several => {
+            let names = several.iter().map(|mpi| mpi.soname.to_string_lossy()).collect::<Vec<_>>();
+            format!("several MPIs are loaded ({})", names.join(", "))
+        }
+    };
+    pass(&mpis);
+    // Where another preload library follows, it is up to that one.
+    if loaded::second().is_none() {
+        say::once(why);
+    }
+}
+
+/// Every call goes where it would go without this library. What the program would not find at all keeps its slot.
+fn pass(mpis: &[Mpi]) {
+    let function = |name: &CStr| {
+        let own = mpis.iter().map(|mpi| mpi.own(name));
+        std::iter::once(loaded::following(name)).chain(own).find(|address| !address.is_null())
+    };
+    for call in &CALLS {
+        for (name, slot) in [(call.mpi_name, &call.mpi), (call.pmpi_name, &call.pmpi)] {
+            if let Some(address) = function(name) {
+                slot.set(address);
+            }
+        }
+    }
+}
+
+/// Loads the shim for this MPI, and has it handle the calls. On an error nothing has changed.
+fn attach(mpi: &Mpi) -> Result<(), String> {
+    let path = beside::shim().map_err(|path| format!("there is no {}", path.display()))?;
+    let file = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+    // SAFETY: a C string. The file is the shim, by its name and place; its MPI is loaded. What it runs while it is loaded is that of
+    // any Rust library.
+    let shim =
+        unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE) };
+    if shim.is_null() {
+        return Err(loader_error());
+    }
+    let function = |name: &CStr| {
+        // SAFETY: the handle of a library that is never closed, and a C string.
+        let address = unsafe { libc::dlsym(shim, name.as_ptr()) };
+        let missing =
+            || format!("{} is of another version: it has no {}", path.display(), name.to_string_lossy());
+        if address.is_null() { Err(missing()) } else { Ok(address) }
+    };
+    let take_over = function(c"mpress_shim_attach")?;
+    let is_active = function(c"mpress_shim_is_active")?;
+    let handlers = CALLS.iter().map(|call| function(call.handler_name)).collect::<Result<Vec<_>, _>>()?;
+
+    mpi.choose();
+    let tools: Vec<_> = CALLS.iter().map(|call| tools::after_this(call, mpi)).collect();
+    for ((call, &handler), tool) in CALLS.iter().zip(&handlers).zip(&tools) {
+        if let Tool::Direct(address) = *tool {
+            call.detour.lead(address, handler, loaded::function(call.pmpi_name));
+        }
+    }
+    // SAFETY: the shim's function of this name has this type.
+    let take_over = unsafe { std::mem::transmute::<*mut c_void, Attach>(take_over) };
+    // SAFETY: `find` can be called at any time from now on.
+    unsafe { take_over(find) };
+    IS_ACTIVE.store(is_active, Ordering::Release);
+    for ((call, handler), tool) in CALLS.iter().zip(handlers).zip(tools) {
+        let (mpi, pmpi) = match tool {
+            Tool::None => (handler, handler),
+            Tool::Standard(tool) => (tool, handler),
+            Tool::Direct(_) => (handler, call.detour.entry_back()),
+        };
+        call.pmpi.set(pmpi);
+        call.mpi.set(mpi);
+    }
+    Ok(())
+}
+
+type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+type Attach = unsafe extern "C" fn(Find);
+
+/// The function of this name that the shim shall call.
+///
+/// # Safety
+/// `name` must be a C string.
+unsafe extern "C" fn find(name: *const c_char) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let name = unsafe { CStr::from_ptr(name) };
+    let detour = CALLS.iter().find(|call| call.detour.is_led() && call.pmpi_name == name);
+    detour.map_or_else(|| loaded::function(name), |call| call.detour.entry_there())
+}
+
+/// Why the loader refused.
+fn loader_error() -> String {
+    // SAFETY: no precondition; what it gives is a C string or null.
+    let error = unsafe { libc::dlerror() };
+    if error.is_null() {
+        return "the shim cannot be loaded".to_owned();
+    }
+    // SAFETY: as above; it is valid until the next call of the loader by this thread.
+    unsafe { CStr::from_ptr(error) }.to_string_lossy().into_owned()
+}
