@@ -115,7 +115,7 @@ fn begin(options: &Options) -> Result<Option<Session>, Error> {
         (None, Some(mpi)) => shim::installed(mpi)?,
         (None, None) => return Ok(None),
     };
-    Ok(Some(Session::begin(&shim)?))
+    Ok(Some(Session::begin(&shim::behind(shim))?))
 }
 
 /// Measures the links, if there is a network. All ranks do so at the same time; the first alone gets the figures.

@@ -1,4 +1,4 @@
-//! Where the shim is: the library that goes before the program's MPI.
+//! Where the shim is: the library that goes before the program's MPI, and the one that it loads.
 
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,14 @@ pub(crate) fn installed(mpi: Mpi) -> Result<PathBuf, Error> {
     // Through links: the command may be linked into another directory of the PATH.
     let command = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
     beside(&command, mpi)
+}
+
+/// The library that does the work: the one that is preloaded loads it from its own folder, and `mpress calibrate` loads it, too. Where
+/// there is none, the one given must be it.
+pub(crate) fn behind(library: PathBuf) -> PathBuf {
+    let mut name = library.file_stem().unwrap_or_default().to_owned();
+    name.push("-shim.so");
+    Some(library.with_file_name(name)).filter(|path| path.is_file()).unwrap_or(library)
 }
 
 fn beside(command: &Path, mpi: Mpi) -> Result<PathBuf, Error> {
@@ -73,6 +81,12 @@ mod tests {
         fs::write(&first, "").unwrap();
         assert_eq!(beside(&command, Mpi::Mpich).unwrap(), first);
         assert!(beside(&command, Mpi::OpenMpi).is_err());
+
+        let shim = prefix.join("lib/libmpress-mpich-shim.so");
+        assert_eq!(behind(first.clone()), first);
+        fs::write(&shim, "").unwrap();
+        assert_eq!(behind(first), shim);
+        assert_eq!(behind(shim.clone()), shim);
         fs::remove_dir_all(&prefix).unwrap();
     }
 }

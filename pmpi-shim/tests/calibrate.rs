@@ -45,7 +45,10 @@ impl Rig {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-calibrate-{test}"));
         let _from_an_earlier_run: std::io::Result<()> = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();
+        // As they are installed.
+        let beside = shim.with_file_name("libmpress_pmpi.so");
         std::os::unix::fs::symlink(shim, dir.join(format!("libmpress-{mpi}.so"))).unwrap();
+        std::os::unix::fs::symlink(beside, dir.join(format!("libmpress-{mpi}-shim.so"))).unwrap();
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Self { mpi, command, dir, _turn: turn })
     }

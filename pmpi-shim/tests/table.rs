@@ -11,7 +11,7 @@ use calls::{Section, When};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TABLE: &str = include_str!("../src/calls.txt");
@@ -37,26 +37,65 @@ const NEW: [&str; 17] = [
     "Allreduce_init",
 ];
 
-#[test]
-fn what_is_exported_is_the_table_under_both_names() {
-    let Some(shim) = std::env::var_os("MPRESS_TEST_SHIM") else {
+/// The preload library that is to be tested.
+fn preload_library() -> Option<PathBuf> {
+    let library = std::env::var_os("MPRESS_TEST_SHIM").map(PathBuf::from);
+    if library.is_none() {
         // Not by `eprintln!`: the harness hides what a passing test prints.
         let _shown =
             writeln!(std::io::stderr(), "SKIPPED: MPRESS_TEST_SHIM is not set (`cargo xtask test` sets it)");
-        return;
-    };
-    let output = Command::new("nm").args(["-D", "--defined-only"]).arg(&shim).output().unwrap();
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
-    let names: BTreeSet<&str> = text.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
-    let of = |prefix| names.iter().filter_map(|name| name.strip_prefix(prefix)).collect::<BTreeSet<_>>();
-    let (mpi, pmpi) = (of("MPI_"), of("PMPI_"));
+    }
+    library
+}
+
+fn output_of(command: &str, args: &[&str], library: &Path) -> String {
+    let output = Command::new(command).args(args).arg(library).output().unwrap();
+    assert!(output.status.success(), "{command}: {}", output.status);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The names that a library exports.
+fn exported(library: &Path) -> BTreeSet<String> {
+    let text = output_of("nm", &["-D", "--defined-only"], library);
+    text.lines().filter_map(|line| line.split_whitespace().nth(2)).map(str::to_owned).collect()
+}
+
+/// Those with this prefix, without it.
+fn of<'a>(names: &'a BTreeSet<String>, prefix: &str) -> BTreeSet<&'a str> {
+    names.iter().filter_map(|name| name.strip_prefix(prefix)).collect()
+}
+
+/// Every child of a program has it, too.
+#[test]
+fn the_preload_library_needs_libc_alone() {
+    let Some(library) = preload_library() else { return };
+    let text = output_of("readelf", &["-d"], &library);
+    let needed = text.lines().filter(|line| line.contains("(NEEDED)"));
+    let needed: Vec<_> = needed.filter_map(|line| line.split(['[', ']']).nth(1)).collect();
+    assert!(
+        needed.iter().all(|name| name.starts_with("libc.") || name.starts_with("ld-linux")),
+        "{needed:?}"
+    );
+}
+
+#[test]
+fn what_is_exported_is_the_table_under_both_names() {
+    let Some(library) = preload_library() else { return };
+    let names = exported(&library);
+    let (mpi, pmpi) = (of(&names, "MPI_"), of(&names, "PMPI_"));
     assert_eq!(mpi, pmpi);
-    // What `mpress calibrate` calls, under names that no program has.
-    assert_eq!(of("mpress_calibrate_"), BTreeSet::from(["begin", "end", "network"]));
     // What `mpress-rsmpi` asks.
     assert!(names.contains("mpress_shim_is_active"));
-    assert_eq!(mpi.len() + pmpi.len() + 4, names.len(), "{names:?}");
+    assert_eq!(mpi.len() + pmpi.len() + 1, names.len(), "{names:?}");
+
+    // The shim has a function for each, under names that no program has.
+    let shim = exported(&library.with_file_name("libmpress_pmpi.so"));
+    assert_eq!(of(&shim, "mpress_MPI_"), mpi);
+    // What `mpress calibrate` calls.
+    assert_eq!(of(&shim, "mpress_calibrate_"), BTreeSet::from(["begin", "end", "network"]));
+    // What the preload library calls.
+    assert_eq!(of(&shim, "mpress_shim_"), BTreeSet::from(["attach", "is_active"]));
+    assert_eq!(mpi.len() + 5, shim.len(), "{shim:?}");
 
     let sections = calls::parse(TABLE);
     let table: Vec<&str> = sections.iter().flat_map(|section| &section.calls).map(|call| call.name).collect();

@@ -20,7 +20,7 @@ pub(crate) fn all(paths: &Paths) -> Result<(), Error> {
     for_mpis(paths, &Mpi::ALL)?;
     println!("built: {}", paths.mpress().display());
     for mpi in Mpi::ALL {
-        println!("built: {}", paths.shim(mpi).display());
+        println!("built: {}", paths.preload(mpi).display());
         println!("built: {}", paths.examples(mpi).display());
     }
     Ok(())
@@ -33,16 +33,24 @@ pub(crate) fn for_mpis(paths: &Paths, mpis: &[Mpi]) -> Result<(), Error> {
     for &mpi in mpis {
         run(&format!("build of the shim for {}", mpi.title()), &mut shim(paths, mpi))?;
         install(&paths.built_shim(mpi), &paths.shim(mpi))?;
+        install(&paths.built_preload(mpi), &paths.preload(mpi))?;
         examples(paths, mpi)?;
     }
     Ok(())
 }
 
-/// The command that builds the shim for an MPI, in a target directory of its own.
+/// The command that builds the shim for an MPI and the library that preloads it, in a target directory of its own.
 pub(crate) fn shim(paths: &Paths, mpi: Mpi) -> Command {
     let mut command = paths.cargo();
-    command.env("MPICC", mpi.mpicc()).args(["build", "--release", "-p", "mpress-pmpi-shim", "--target-dir"]);
-    command.arg(paths.target(mpi.name()));
+    command.env("MPICC", mpi.mpicc()).args([
+        "build",
+        "--release",
+        "-p",
+        "mpress-pmpi-shim",
+        "-p",
+        "mpress-preload",
+    ]);
+    command.arg("--target-dir").arg(paths.target(mpi.name()));
     command
 }
 

@@ -25,6 +25,8 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
             "-p",
             "mpress-pmpi-shim",
             "-p",
+            "mpress-preload",
+            "-p",
             "mpress-rsmpi",
             "--all-targets",
             "--target-dir",

@@ -90,7 +90,7 @@ pub(crate) fn run(paths: &Paths, mpi: Mpi, runs: &[Run]) -> Result<Done, Error> 
     let (mut tests, mut messages) = (0, 0);
     for run in runs {
         let plain = once(paths, &installed, mpi, run, None)?;
-        let shimmed = once(paths, &installed, mpi, run, Some(&paths.built_shim(mpi)))?;
+        let shimmed = once(paths, &installed, mpi, run, Some(&paths.built_preload(mpi)))?;
         outcomes::compare(&plain.outcomes, &shimmed.outcomes).map_err(|message| Error::Program {
             run: shimmed.name.clone(),
             message: at(message, &shimmed),

@@ -47,14 +47,24 @@ impl Paths {
         self.target(mpi.name()).join("release/libmpress_pmpi.so")
     }
 
+    /// The preload library as cargo builds it, beside the shim.
+    pub(crate) fn built_preload(&self, mpi: Mpi) -> PathBuf {
+        self.target(mpi.name()).join("release/libmpress_preload.so")
+    }
+
     /// The `mpress` command, installed beside its shims.
     pub(crate) fn mpress(&self) -> PathBuf {
         self.target("mpress").join("bin/mpress")
     }
 
-    /// The shim where the `mpress` command finds it.
-    pub(crate) fn shim(&self, mpi: Mpi) -> PathBuf {
+    /// The preload library where the `mpress` command finds it.
+    pub(crate) fn preload(&self, mpi: Mpi) -> PathBuf {
         self.target("mpress").join(format!("lib/libmpress-{mpi}.so"))
+    }
+
+    /// The shim where the preload library finds it.
+    pub(crate) fn shim(&self, mpi: Mpi) -> PathBuf {
+        self.target("mpress").join(format!("lib/libmpress-{mpi}-shim.so"))
     }
 
     /// The example programs built for an MPI.

@@ -49,13 +49,13 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
         steps.push(Step::new(format!("shim for {}", mpi.title()), build::shim(paths, mpi)));
         let mut command = test(paths, mpi.name());
         command.args(["-p", "mpress-pmpi-shim"]).env("MPICC", mpi.mpicc());
-        command.env("MPRESS_TEST_SHIM", paths.built_shim(mpi)).env("MPRESS_TEST_MPI", mpi.name());
+        command.env("MPRESS_TEST_SHIM", paths.built_preload(mpi)).env("MPRESS_TEST_MPI", mpi.name());
         // The first step has built it.
         command.env("MPRESS_TEST_COMMAND", paths.target("test").join("debug/mpress"));
         steps.push(Step::new(format!("test of the shim with {}", mpi.title()), command));
         let mut command = test(paths, mpi.name());
         command.args(["-p", "mpress-rsmpi"]).env("MPICC", mpi.mpicc());
-        command.env("MPRESS_TEST_SHIM", paths.built_shim(mpi)).env("MPRESS_TEST_MPI", mpi.name());
+        command.env("MPRESS_TEST_SHIM", paths.built_preload(mpi)).env("MPRESS_TEST_MPI", mpi.name());
         steps.push(Step::new(format!("test of the rsmpi adapter with {}", mpi.title()), command));
         let name = format!("mpi4py with {}", mpi.title());
         steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::SOME)));
