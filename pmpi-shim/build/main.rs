@@ -41,7 +41,10 @@ fn main() {
     let functions = header::functions(&sections, &bindings);
     let table = rows(&sections, &functions);
     let sorts = format!("const SORTS: &[&str] = &{:?};\n", sorts(&sections));
-    for (name, text) in [("mpi.rs", &bindings), ("table.rs", &table), ("sorts.rs", &sorts)] {
+    let unwrapped = unwrapped(&functions);
+    for (name, text) in
+        [("mpi.rs", &bindings), ("table.rs", &table), ("sorts.rs", &sorts), ("unwrapped.rs", &unwrapped)]
+    {
         std::fs::write(out.join(name), text).expect("OUT_DIR is writable");
     }
 
@@ -83,6 +86,19 @@ fn rows(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     format!("table! {{\nalways {{\n{always}}}\nactive {{\n{active}}}\n}}\n")
 }
 
+/// Calls that would have to be handled and that `mpi.h` does not declare: an MPI that has them is another.
+fn unwrapped(functions: &[Function<'_>]) -> String {
+    let missing =
+        |function: &&Function<'_>| function.section.when != When::Passed && function.arguments.is_none();
+    let of_table = functions.iter().filter(missing).map(|function| function.name.as_str());
+    let others = OTHERS.into_iter().filter(|name| functions.iter().all(|function| function.name != *name));
+    let names = of_table.chain(others).map(|name| format!("c\"PMPI_{name}\", "));
+    format!("const UNWRAPPED: &[&CStr] = &[{}];\n", names.collect::<String>())
+}
+
+/// Calls of later standards that complete messages and that the table does not have.
+const OTHERS: [&str; 3] = ["Request_get_status_any", "Request_get_status_all", "Request_get_status_some"];
+
 /// The sorts of calls that are counted.
 fn sorts<'a>(sections: &[Section<'a>]) -> Vec<&'a str> {
     sections.iter().filter(|section| section.when == When::Passed).map(|section| section.name).collect()
@@ -90,7 +106,7 @@ fn sorts<'a>(sections: &[Section<'a>]) -> Vec<&'a str> {
 
 /// What the shim calls beside the functions of the table.
 const FUNCTIONS: &str = "P?MPI_(\
-    Query_thread|Finalize|Test_cancelled|Get_address|Get_elements_x|Status_set_elements_x|Status_set_cancelled|\
+    Query_thread|Finalize|Get_library_version|Test_cancelled|Get_address|Get_elements_x|Status_set_elements_x|Status_set_cancelled|\
     Comm_(size|rank|create|group|remote_group|remote_size|test_inter|get_attr|set_attr|create_keyval|free_keyval|dup|free|\
     set_errhandler|call_errhandler)|Group_(size|translate_ranks|free)|\
     Type_(dup|size_x|get_extent|get_true_extent|get_envelope(_c)?|get_contents(_c)?|free|create_struct|contiguous|commit)|\

@@ -19,6 +19,7 @@ mod covered;
 mod deliver;
 mod early;
 mod finish;
+mod identity;
 mod in_place;
 mod info;
 mod matched;

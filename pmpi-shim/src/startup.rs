@@ -9,7 +9,7 @@ use crate::span::Kinds;
 use crate::state::{self, Shim, raise};
 use crate::sys::*;
 use crate::table::real;
-use crate::{info, network};
+use crate::{identity, info, network};
 use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
 use std::ffi::c_int;
 use std::ptr;
@@ -39,7 +39,9 @@ fn start() -> Result<(), c_int> {
         ok(PMPI_Comm_size(COMM_WORLD, &raw mut size))?;
     }
     let settings = Settings::from_vars(std::env::vars_os());
-    let mark = match handshake(&settings, size)? {
+    let is_wanted = settings.as_ref().is_ok_and(|settings| !settings.disable);
+    let doubt = if is_wanted { identity::doubt() } else { None };
+    let mark = match handshake(&settings, doubt, size)? {
         Agreement::Reached(mark) => mark,
         Agreement::Doubtful(doubt) => {
             if rank == 0 {
@@ -104,10 +106,14 @@ enum Agreement {
     Doubtful(String),
 }
 
-/// Asks all ranks whether they agree, and draws the mark.
-fn handshake(settings: &Result<Settings, SettingsError>, size: c_int) -> Result<Agreement, c_int> {
+/// Asks all ranks whether they agree, and draws the mark. A rank with a doubt of its own does not.
+fn handshake(
+    settings: &Result<Settings, SettingsError>,
+    doubt: Option<String>,
+    size: c_int,
+) -> Result<Agreement, c_int> {
     // Leaked: where ranks do not answer, the operation outlives this function.
-    let mine = Box::leak(Box::new(job::said(settings.as_ref().ok())));
+    let mine = Box::leak(Box::new(job::said(settings.as_ref().ok().filter(|_| doubt.is_none()))));
     let least = Box::leak(Box::new(*mine));
     let mut request = REQUEST_NULL;
     if size > 1 {
@@ -135,6 +141,9 @@ fn handshake(settings: &Result<Settings, SettingsError>, size: c_int) -> Result<
                 std::thread::yield_now();
             }
         }
+    }
+    if let Some(doubt) = doubt {
+        return Ok(Agreement::Doubtful(doubt));
     }
     Ok(match (settings, job::heard(*least)) {
         (Err(error), _) => Agreement::Doubtful(error.to_string()),

@@ -113,7 +113,7 @@ fn what_is_exported_is_the_table_under_both_names() {
 fn page(sections: &[Section<'_>]) -> String {
     let mut page = "# The calls that the shim wraps\n\n\
         Made from `pmpi-shim/src/calls.txt`. Without MPI_ in front of the names; with them go their large-count forms (..._c), where the MPI has\n\
-        them, and the names that begin with PMPI. A test holds this page against the table, and the table against what the shim exports.\n\n\
+        them, and the names that begin with PMPI. A test holds this page against the table, and the table against what is exported.\n\n\
         | calls | | what becomes of them |\n| --- | --- | --- |\n"
         .to_owned();
     let row = |page: &mut String, section: &Section<'_>| {

@@ -37,3 +37,20 @@ fn this_library() -> Option<PathBuf> {
     let name = unsafe { CStr::from_ptr(info.dli_fname) };
     Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shim_is_called_as_what_preloads_it() {
+        let shim = installed(Path::new("/opt/lib/libmpress-mpich.so"));
+        assert_eq!(shim, Path::new("/opt/lib/libmpress-mpich-shim.so"));
+        assert_eq!(installed(Path::new("")), Path::new("-shim.so"));
+    }
+
+    #[test]
+    fn this_test_is_in_a_file() {
+        assert_eq!(this_library().unwrap().canonicalize().unwrap(), std::env::current_exe().unwrap());
+    }
+}

@@ -89,3 +89,22 @@ unsafe fn entry(mut entries: *const Dynamic, tag: i64) -> Option<usize> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_test_imports_what_it_calls() {
+        let this = this_test_imports_what_it_calls as *mut c_void;
+        assert!(imports(this, c"dladdr1"));
+        assert!(!imports(this, c"MPI_Init") && !imports(this, c"dladdr") && !imports(this, c""));
+    }
+
+    #[test]
+    fn what_belongs_to_no_library_imports_nothing() {
+        let mut local = 0;
+        assert!(!imports((&raw mut local).cast::<c_void>(), c"dladdr1"));
+        assert!(!imports(ptr::null_mut(), c"dladdr1"));
+    }
+}

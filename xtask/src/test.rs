@@ -48,7 +48,7 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     for mpi in Mpi::ALL {
         steps.push(Step::new(format!("shim for {}", mpi.title()), build::shim(paths, mpi)));
         let mut command = test(paths, mpi.name());
-        command.args(["-p", "mpress-pmpi-shim"]).env("MPICC", mpi.mpicc());
+        command.args(["-p", "mpress-pmpi-shim", "-p", "mpress-preload"]).env("MPICC", mpi.mpicc());
         command.env("MPRESS_TEST_SHIM", paths.built_preload(mpi)).env("MPRESS_TEST_MPI", mpi.name());
         // The first step has built it.
         command.env("MPRESS_TEST_COMMAND", paths.target("test").join("debug/mpress"));

@@ -6,6 +6,7 @@ pub(crate) mod programs;
 use mpress_cluster::{Cluster, Config, Error, Launcher, Mpi, Outcome};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -28,6 +29,9 @@ pub(crate) fn two_nodes() -> Option<Cluster> {
         Err(error) => skip(error),
     }
 }
+
+/// The preload library among others that are preloaded.
+pub(crate) const SHIM: &str = "the shim";
 
 /// What a test works with, and the permission to run jobs.
 pub(crate) struct Rig {
@@ -52,6 +56,15 @@ impl Rig {
         // A test that failed has released the lock by panicking; that says nothing of the next.
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Self { mpi, shim, dir, _turn: turn })
+    }
+
+    /// The same for a job of the other MPI, with the shim as it is.
+    pub(crate) fn of_the_other_mpi(self) -> Option<Self> {
+        let mpi = if self.mpi == Mpi::Mpich { Mpi::OpenMpi } else { Mpi::Mpich };
+        if Command::new(mpi.mpicc()).arg("-show").output().is_err() {
+            return skip(format!("there is no {mpi}"));
+        }
+        Some(Self { mpi, ..self })
     }
 
     /// A folder for what the test writes.
@@ -128,9 +141,17 @@ impl Plan<'_> {
     /// As [`compressing`](Self::compressing), with this library of `programs/preload` between it and the MPI.
     #[must_use]
     pub(crate) fn compressing_over(&self, library: &str) -> Self {
-        let library = programs::built(self.rig.mpi, library);
-        let both = format!("{}:{}", self.rig.shim.display(), library.display());
-        self.compressing().env("LD_PRELOAD", &both)
+        self.compressing().preloading(&[SHIM, library])
+    }
+
+    /// With these libraries of `programs/preload` preloaded in this order, and nothing else; [`SHIM`] is what preloads the shim.
+    #[must_use]
+    pub(crate) fn preloading(&self, libraries: &[&str]) -> Self {
+        let path = |&name: &&str| {
+            if name == SHIM { self.rig.shim.clone() } else { programs::built(self.rig.mpi, name) }
+        };
+        let paths: Vec<_> = libraries.iter().map(path).collect();
+        self.env("LD_PRELOAD", std::env::join_paths(paths).unwrap().to_str().unwrap())
     }
 
     /// Each rank started by this shell script, whose `"$0" "$@"` is the program.

@@ -1,0 +1,188 @@
+//! What is preloaded gets along with everything else that is: other tools, other MPIs, and children that are no MPI programs.
+//!
+//! `cargo xtask test` says which MPI and which shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+#[allow(dead_code, reason = "others need the rest")]
+mod support;
+
+use mpress_cluster::{Launcher, Mpi};
+use std::collections::BTreeMap;
+use support::compare::assert_same;
+use support::{Plan, Rig, SHIM, Written, skip};
+
+/// Scenarios that make all calls that the tool counts, or nearly.
+const SCENARIOS: [&str; 12] = [
+    "every_pair",
+    "exchanges",
+    "probes_in_order",
+    "matched_messages_kept",
+    "mixed_requests",
+    "persistent_requests",
+    "freed_requests",
+    "cancelled_requests",
+    "truncation",
+    "communicators",
+    "info_strategies",
+    "collectives_in_turn",
+];
+
+/// Calls that a program repeats until something has happened: how often depends on the time.
+const POLLING: [&str; 8] =
+    ["Iprobe", "Improbe", "Test", "Testall", "Testany", "Testsome", "Waitsome", "Request_get_status"];
+
+/// How often the tool saw each call, by rank.
+type Counts = Vec<BTreeMap<String, u64>>;
+
+/// Runs a job with these libraries preloaded, one of which counts calls.
+fn counted(rig: &Rig, job: &Plan<'_>, libraries: &[&str], name: &str) -> (Written, Counts) {
+    let prefix = rig.folder().join(format!("{name}.counts"));
+    let written = job.preloading(libraries).env("COUNT_CALLS", prefix.to_str().unwrap()).run(name);
+    let of_rank = |rank: usize| {
+        let file = format!("{}.{rank}", prefix.display());
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let pair = |line: &str| line.split_once(' ').map(|(call, n)| (call.to_owned(), n.parse().unwrap()));
+        text.lines().map(|line| pair(line).unwrap()).collect()
+    };
+    let counts = (0..written.logs.len()).map(of_rank).collect();
+    (written, counts)
+}
+
+fn assert_compressed(written: &Written) {
+    let (messages, ratio) = written.framed().expect("a report");
+    assert!(messages > 100 && ratio > 1.1, "{messages} messages compressed, ratio {ratio}");
+}
+
+#[test]
+fn a_tool_sees_the_programs_calls_as_without_the_shim() {
+    let Some(rig) = Rig::new("tool") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &SCENARIOS);
+    let (without, expected) = counted(&rig, &job, &["count.so"], "without");
+    without.assert_well();
+    for calls in &expected {
+        assert!(calls.values().filter(|&&count| count > 0).count() > 50, "{calls:?}");
+    }
+    let compressing = job.compressing().env("MPRESS_REPORT", "summary");
+    for (name, libraries) in [("after", [SHIM, "count.so"]), ("before", ["count.so", SHIM])] {
+        let (with, counts) = counted(&rig, &compressing, &libraries, name);
+        assert_same(&without, &with);
+        assert_compressed(&with);
+        for (expected, counts) in expected.iter().zip(&counts) {
+            for (call, &expected) in expected {
+                let count = counts[call];
+                if POLLING.contains(&call.as_str()) {
+                    assert_eq!(count > 0, expected > 0, "{name}: MPI_{call}: {count} of {expected}");
+                } else {
+                    assert_eq!(count, expected, "{name}: MPI_{call}");
+                }
+            }
+        }
+    }
+}
+
+/// Such a tool sees frames, if it comes after the shim; no receive may.
+#[test]
+fn a_tool_that_goes_past_pmpi_changes_nothing() {
+    let Some(rig) = Rig::new("direct") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &SCENARIOS);
+    let without = job.run("without");
+    let compressing = job.compressing().env("MPRESS_REPORT", "summary");
+    for (name, libraries) in [
+        ("after", ["count_direct.so", SHIM].as_slice()),
+        ("before", &[SHIM, "count_direct.so"]),
+        ("between", &[SHIM, "count_direct.so", "count.so"]),
+        ("both", &[SHIM, "count.so", "count_direct.so"]),
+    ] {
+        let (with, counts) = counted(&rig, &compressing, libraries, name);
+        assert_same(&without, &with);
+        assert_compressed(&with);
+        assert!(counts.iter().all(|calls| calls["Send"] > 0 && calls["Recv"] > 0), "{name}: {counts:?}");
+    }
+}
+
+/// Fails unless a job did as without, in these words and nothing else.
+fn assert_passed(without: &Written, with: &Written, words: &[&str]) {
+    assert_same(without, with);
+    let lines = with.shim_lines().unwrap();
+    assert!(lines.len() == 1 && words.iter().all(|word| lines[0].contains(word)), "{}: {lines:?}", with.name);
+    assert!(lines[0].ends_with("messages pass through uncompressed"), "{lines:?}");
+}
+
+const PASSING: [&str; 3] = ["every_pair", "probes", "collectives_in_turn"];
+
+#[test]
+fn another_version_of_the_mpi_passes_with_one_line() {
+    let Some(rig) = Rig::new("version") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &PASSING);
+    let with = job.compressing_over("other_version.so").run("with");
+    assert_passed(&job.run("without"), &with, &["99.0.0"]);
+    // In one rank alone: then all must pass.
+    let script = r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] || export LD_PRELOAD="${LD_PRELOAD%:*}"; exec "$0" "$@""#;
+    let one = job.compressing_over("other_version.so").wrapped(script).run("one");
+    assert_passed(&job.run("without"), &one, &["different versions"]);
+}
+
+#[test]
+fn an_mpi_with_later_calls_passes_with_one_line() {
+    let Some(rig) = Rig::new("later") else { return };
+    let job = rig.job(Launcher::Local, 2, "later", &[]);
+    let without = job.preloading(&["later_calls.so"]).run("without");
+    let with = job.compressing_over("later_calls.so").run("with");
+    let call = if rig.mpi == Mpi::Mpich { "MPI_Request_get_status" } else { "MPI_Isendrecv" };
+    assert_passed(&without, &with, &[call]);
+}
+
+#[test]
+fn a_program_of_the_other_mpi_passes_with_one_line() {
+    let Some(rig) = Rig::new("other").and_then(Rig::of_the_other_mpi) else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &PASSING);
+    let with = job.compressing().run("with");
+    assert_passed(&job.run("without"), &with, &["the program uses libmpi", "this library is for libmpi"]);
+    let two = job.compressing_over("count.so").run("tool");
+    assert_passed(&with, &two, &["the program uses libmpi"]);
+}
+
+#[test]
+fn two_mpis_in_a_process_pass_with_one_line() {
+    let Some(rig) = Rig::new("two") else { return };
+    let second = if rig.mpi == Mpi::Mpich { "libmpi.so.40" } else { "libmpich.so.12" };
+    let job = rig.job(Launcher::Local, 2, "transparent", &PASSING).env("SECOND_MPI", second);
+    let without = job.preloading(&["second_mpi.so"]).run("without");
+    if without.failure.is_some() {
+        return skip(format!("{second} cannot be loaded beside")).unwrap_or_default();
+    }
+    assert_passed(&without, &job.compressing_over("second_mpi.so").run("with"), &["several MPIs", second]);
+}
+
+#[test]
+fn without_the_shims_file_messages_pass_with_one_line() {
+    let Some(rig) = Rig::new("missing") else { return };
+    let alone = rig.folder().join("libmpress.so");
+    std::fs::copy(&rig.shim, &alone).unwrap();
+    let job = rig.job(Launcher::Local, 2, "transparent", &PASSING);
+    let with = job.compressing().env("LD_PRELOAD", alone.to_str().unwrap());
+    assert_passed(&job.run("without"), &with.run("with"), &["libmpress-shim.so"]);
+
+    let shim = rig.folder().join("libmpress-shim.so");
+    std::fs::write(&shim, "no library").unwrap();
+    assert_passed(&job.run("without"), &with.run("broken"), &["libmpress-shim.so"]);
+
+    // Two of them, one of which is of use.
+    let both = format!("{}:{}", alone.display(), rig.shim.display());
+    let both = job.compressing().env("LD_PRELOAD", &both).env("MPRESS_REPORT", "summary").run("both");
+    assert_same(&job.run("without"), &both);
+    assert!(both.framed().is_some_and(|(messages, _)| messages > 10), "{:?}", both.shim_lines());
+}
+
+#[test]
+fn children_that_are_no_mpi_programs_notice_nothing() {
+    let Some(rig) = Rig::new("children") else { return };
+    let job = rig.job(Launcher::Local, 2, "children", &[]);
+    let without = job.run("without");
+    assert!(without.logs.iter().all(|log| log.contains(" lines=many mpi=0 ")), "{:?}", without.logs);
+    let with = job.shimmed().run("with");
+    assert_same(&without, &with);
+    assert_eq!(with.shim_lines().unwrap(), Vec::<&str>::new());
+}
