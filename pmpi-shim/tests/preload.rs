@@ -26,7 +26,7 @@ const SCENARIOS: [&str; 12] = [
     "truncation",
     "communicators",
     "info_strategies",
-    "collectives_in_turn",
+    "collectives",
 ];
 
 /// Calls that a program repeats until something has happened: how often depends on the time.
@@ -61,9 +61,8 @@ fn a_tool_sees_the_programs_calls_as_without_the_shim() {
     let job = rig.job(Launcher::Local, 2, "transparent", &SCENARIOS);
     let (without, expected) = counted(&rig, &job, &["count.so"], "without");
     without.assert_well();
-    for calls in &expected {
-        assert!(calls.values().filter(|&&count| count > 0).count() > 50, "{calls:?}");
-    }
+    let seen = |call: &&String| expected.iter().any(|calls| calls[*call] > 0);
+    assert!(expected[0].keys().filter(seen).count() > 60, "{expected:?}");
     let compressing = job.compressing().env("MPRESS_REPORT", "summary");
     for (name, libraries) in [("after", [SHIM, "count.so"]), ("before", ["count.so", SHIM])] {
         let (with, counts) = counted(&rig, &compressing, &libraries, name);

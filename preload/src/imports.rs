@@ -54,7 +54,8 @@ unsafe fn undefined<'a>(map: &LinkMap) -> impl Iterator<Item = &'a CStr> + use<'
     };
     let (names, symbols) = (table(DT_STRTAB), table(DT_SYMTAB));
     let count = match (table(DT_GNU_HASH), table(DT_HASH)) {
-        // Buckets, then the index of the first symbol that is in the table: those that are not defined are not.
+        // Buckets, then the index of the first symbol that is in the table: those that are not defined come before. (A library that
+        // defines none has no such table worth the name.)
         // SAFETY: the head of the table, four words.
         (Some(hash), _) => unsafe { *(hash as *const u32).add(1) },
         // Buckets, then chains, of which there is one for each symbol.
@@ -64,7 +65,8 @@ unsafe fn undefined<'a>(map: &LinkMap) -> impl Iterator<Item = &'a CStr> + use<'
     };
     let (names, symbols, count) =
         names.zip(symbols).map_or((0, 0, 0), |(names, symbols)| (names, symbols, count));
-    (0..count as usize).filter_map(move |index| {
+    // The first has no name.
+    (1..count as usize).filter_map(move |index| {
         // SAFETY: the table of symbols has as many, by the hash table.
         let symbol = unsafe { &*(symbols as *const libc::Elf64_Sym).add(index) };
         // SAFETY: names of symbols are C strings at these offsets.
@@ -95,16 +97,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_test_imports_what_it_calls() {
-        let this = this_test_imports_what_it_calls as *mut c_void;
-        assert!(imports(this, c"dladdr1"));
-        assert!(!imports(this, c"MPI_Init") && !imports(this, c"dladdr") && !imports(this, c""));
+    fn the_c_library_imports_from_its_loader() {
+        let function = libc::getpid as *mut c_void;
+        assert!(imports(function, c"_rtld_global_ro"));
+        assert!(!imports(function, c"MPI_Init") && !imports(function, c"getpid") && !imports(function, c""));
     }
 
     #[test]
     fn what_belongs_to_no_library_imports_nothing() {
         let mut local = 0;
-        assert!(!imports((&raw mut local).cast::<c_void>(), c"dladdr1"));
-        assert!(!imports(ptr::null_mut(), c"dladdr1"));
+        assert!(!imports((&raw mut local).cast::<c_void>(), c"_rtld_global_ro"));
+        assert!(!imports(ptr::null_mut(), c"_rtld_global_ro"));
     }
 }

@@ -8,8 +8,9 @@ use std::sync::OnceLock;
 /// The program of this name: `transparent` is made of all files in `programs`, the others of one file in
 /// `programs/single` and what they share. `NAME.so` is a library to be preloaded, of one file in `programs/preload`.
 pub(crate) fn built(mpi: Mpi, name: &str) -> PathBuf {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| build_all(mpi)).join(name)
+    static BUILT: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
+    let built = &BUILT[Mpi::ALL.iter().position(|&one| one == mpi).unwrap()];
+    built.get_or_init(|| build_all(mpi)).join(name)
 }
 
 fn build_all(mpi: Mpi) -> PathBuf {
