@@ -67,7 +67,9 @@ pub fn encode(encoder: &mut impl Encode, raw: &[u8]) -> Vec<u8> {
     let mut buf = vec![0xa5; LEAD.len() + bound];
     let mut out = Out::from_slice(&mut buf);
     out.extend_from_slice(LEAD).expect("room for the lead");
+    let place = out.place();
     encoder.encode(raw, &mut out).expect("encode with its bound of room");
+    assert_eq!(out.place(), place, "encode put another output into the place of the one it was lent");
     let wire = out.written().strip_prefix(LEAD).expect("the lead is untouched");
     assert!(wire.len() <= bound, "{} wire bytes pass the bound of {bound}", wire.len());
     wire.to_vec()
@@ -82,7 +84,9 @@ pub fn decode(decoder: &mut impl Decode, wire: &[u8], len: usize) -> Result<Vec<
     let mut buf = vec![0x5a; LEAD.len() + len];
     let mut out = Out::from_slice(&mut buf);
     out.extend_from_slice(LEAD).expect("room for the lead");
+    let place = out.place();
     let result = decoder.decode(wire, &mut out);
+    assert_eq!(out.place(), place, "decode put another output into the place of the one it was lent");
     let written = out.written();
     assert!(written.starts_with(LEAD), "decode changed what was there before it");
     match result {

@@ -43,6 +43,8 @@ pub enum DecodeErrorKind {
     Unsupported,
     /// The wire continues a history that this decoder does not have; `reset` it, and the encoder.
     State,
+    /// The decoder is at fault: it reported success without filling the output.
+    Unfilled,
 }
 
 /// Wire data that cannot be decoded: what is wrong, and where.
@@ -71,6 +73,7 @@ impl fmt::Display for DecodeError {
             DecodeErrorKind::Length => "wire data and output differ in length",
             DecodeErrorKind::Unsupported => "unknown version, codec or mode",
             DecodeErrorKind::State => "wire data continues a history this decoder does not have",
+            DecodeErrorKind::Unfilled => "the decoder reported success but did not fill the output",
         };
         write!(f, "{what} (at byte {})", self.offset)
     }

@@ -18,6 +18,16 @@ pub struct Out<'a> {
     len: usize,
 }
 
+/// Where the memory of an [`Out`] begins and how long it is.
+///
+/// While the memory is lent, safe code can make no second `Out` over it. So an `Out` with the same place, unless that is of
+/// no bytes, is the one that was lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    start: *const MaybeUninit<u8>,
+    len: usize,
+}
+
 impl<'a> Out<'a> {
     /// An empty output over `buf`.
     #[must_use]
@@ -34,6 +44,13 @@ impl<'a> Out<'a> {
         // layout of `u8`. By the module's invariant nothing uninitialised is ever written through it, so the
         // lender finds initialised bytes again.
         Self { buf: unsafe { core::slice::from_raw_parts_mut(ptr, len) }, len: 0 }
+    }
+
+    /// The memory that this writes to. Whoever lends an `Out` can find out by this that it got back the same one: safe code
+    /// can put another into its place.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place { start: self.buf.as_ptr(), len: self.buf.len() }
     }
 
     /// Bytes written so far.
@@ -66,6 +83,14 @@ impl<'a> Out<'a> {
     pub fn written_mut(&mut self) -> &mut [u8] {
         // SAFETY: the first `len` bytes are initialised (module invariant); the borrow is exclusive.
         unsafe { core::slice::from_raw_parts_mut(self.buf.as_mut_ptr().cast::<u8>(), self.len) }
+    }
+
+    /// What has been written, for as long as the memory was lent.
+    #[must_use]
+    pub fn into_written(self) -> &'a mut [u8] {
+        let written = &mut self.buf[..self.len];
+        // SAFETY: the first `len` bytes are initialised (module invariant); the exclusive borrow for 'a is given away.
+        unsafe { core::slice::from_raw_parts_mut(written.as_mut_ptr().cast::<u8>(), written.len()) }
     }
 
     /// Takes back everything past the first `len` bytes; does nothing where there are fewer.
@@ -263,6 +288,21 @@ mod tests {
         assert_eq!(out.extend_zeroed(5), Err(Full));
         out.extend_zeroed(2).unwrap()[1] = b'y';
         assert_eq!((out.written(), out.remaining()), (&b"xy\0"[..], 2));
+    }
+
+    #[test]
+    fn a_place_tells_one_output_from_another() {
+        let (mut one, mut other) = ([0; 8], [0; 8]);
+        let mut out = Out::from_slice(&mut one);
+        let place = out.place();
+        out.extend_from_slice(b"abc").unwrap();
+        assert_eq!(out.place(), place, "however much is written");
+        let lent = core::mem::replace(&mut out, Out::from_slice(&mut other));
+        assert_ne!(out.place(), place);
+        assert_eq!(lent.place(), place);
+        assert_eq!(lent.into_written(), b"abc");
+        assert_ne!(Out::from_slice(&mut one[..7]).place(), place);
+        assert_ne!(Out::from_slice(&mut one[1..]).place(), place);
     }
 
     #[test]

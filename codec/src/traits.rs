@@ -45,7 +45,8 @@ pub trait Encode {
 /// The receiving side of a codec.
 pub trait Decode {
     /// Fills all the room that `out` has left with the message that `wire` holds. How long the message is
-    /// must be known beforehand (the frame header says it).
+    /// must be known beforehand (the frame header says it). `out` must be the one that came in, not another put into its
+    /// place; [`decode_into`](crate::decode_into) checks that.
     ///
     /// # Errors
     /// Unless `wire` is consumed wholly and `out` filled exactly. On an error `out` is back at the length

@@ -15,6 +15,15 @@ enum Fault {
     LeavesOutput,
     Remembers,
     ChecksNoRoom,
+    EncodesElsewhere,
+    DecodesElsewhere,
+}
+
+/// Goes on in memory of its own, which holds all that a look at `out` could miss.
+fn elsewhere(out: &mut Out<'_>) {
+    let mut other = Out::from_slice(vec![0; out.len() + out.remaining()].leak());
+    let _ = other.extend_from_slice(out.written());
+    *out = other;
 }
 
 struct Stored {
@@ -42,6 +51,9 @@ impl Encode for Stored {
         let error = EncodeError::new(raw.len() + 1, out.remaining());
         if self.fault != Fault::ChecksNoRoom && error.needed > error.available {
             return Err(error);
+        }
+        if self.fault == Fault::EncodesElsewhere {
+            elsewhere(out);
         }
         self.messages += 1;
         let mark = if self.fault == Fault::Remembers { self.messages as u8 } else { 7 };
@@ -71,6 +83,9 @@ impl Decode for Stored {
         }
         if raw.len() > room && self.fault != Fault::AcceptsTrailing {
             return Err(DecodeError::new(DecodeErrorKind::Length, wire.len()));
+        }
+        if self.fault == Fault::DecodesElsewhere {
+            elsewhere(out);
         }
         let at = out.len();
         let full = DecodeError::new(DecodeErrorKind::Length, wire.len());
@@ -105,6 +120,8 @@ fn every_fault_is_found() {
         Fault::LeavesOutput,
         Fault::Remembers,
         Fault::ChecksNoRoom,
+        Fault::EncodesElsewhere,
+        Fault::DecodesElsewhere,
     ] {
         assert!(finds(fault), "fault {} went unseen", fault as u8);
     }

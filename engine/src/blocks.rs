@@ -4,7 +4,7 @@
 use crate::codecs::{Instances, Setting};
 use crate::frame::FrameError;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated};
-use mpress_codec::{CodecId, Encode, Out};
+use mpress_codec::{CodecId, Encode, encode_into};
 use std::mem::MaybeUninit;
 
 /// Raw bytes of a block. Only messages longer than that are coded in blocks.
@@ -105,9 +105,7 @@ fn encode_block(encoder: &mut dyn Encode, block: &[u8], room: &mut [u8]) -> Opti
     if encoder.worthwhile(block) == Some(false) {
         return None;
     }
-    let mut out = Out::from_slice(room);
-    encoder.encode(block, &mut out).ok()?;
-    Some(out.len())
+    encode_into(encoder, block, room)
 }
 
 /// The codec of the blocks of a payload.
@@ -129,6 +127,7 @@ pub(crate) fn decode(
         return Err(FrameError::damaged(Corrupt, 0));
     }
     let count = out.len().div_ceil(BLOCK);
+    // As many entries as there are blocks: all of `out` is filled.
     let (table, mut rest) = rest.split_at_checked(count * ENTRY).ok_or(truncated)?;
     let mut blocks = Vec::with_capacity(count);
     for (i, (len, raw)) in table.as_chunks().0.iter().zip(out.chunks_mut(BLOCK)).enumerate() {
@@ -143,18 +142,12 @@ pub(crate) fn decode(
         return Err(FrameError::damaged(Length, payload.len() - rest.len()));
     }
     let results = threads.each(blocks, |(wire, at, raw)| {
-        let len = raw.len();
-        let mut out = Out::new(raw);
-        if wire.len() == len {
-            return out.extend_from_slice(wire).map_err(|_| FrameError::damaged(Length, at));
+        if wire.len() == raw.len() {
+            raw.write_copy_of_slice(wire);
+            return Ok(());
         }
-        instances
-            .with_decoder(codec, |decoder| {
-                decoder.reset();
-                decoder.decode(wire, &mut out).inspect_err(|_| decoder.reset())
-            })
-            .ok_or(FrameError::Codec(codec))?
-            .map_err(|error| FrameError::damaged(error.kind, at + error.offset))
+        let decoded = instances.decode(codec, wire, raw).ok_or(FrameError::Codec(codec))?;
+        decoded.map_err(|error| FrameError::damaged(error.kind, at + error.offset))
     });
     results.into_iter().collect()
 }
@@ -162,7 +155,7 @@ pub(crate) fn decode(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpress_codec::DecodeErrorKind;
+    use mpress_codec::{DecodeErrorKind, Out};
     use mpress_dfcm::{Encoder64, Lines};
 
     const CODEC: CodecId = CodecId::DFCM_F64;

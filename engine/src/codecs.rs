@@ -1,5 +1,7 @@
 //! The one table of codecs.
 
+#[cfg(test)]
+pub(crate) mod elsewhere;
 mod families;
 mod instances;
 

@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use crate::stats::{Counters, Stats};
 use crate::strategy::Strategy;
 use crate::traffic::{self, Traffic};
-use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out};
+use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, encode_into};
 use mpress_selector::{Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -192,9 +192,7 @@ impl Engine {
     fn append(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
         let bound = encoder.max_encoded_len(raw.len())?;
         let mut buffer = self.buffers.take(frame::room(bound)?).ok()?;
-        let mut out = Out::from_slice(buffer.room().get_mut(HEADER_LEN..)?);
-        encoder.encode(raw, &mut out).ok()?;
-        let len = out.len();
+        let len = encode_into(encoder, raw, buffer.room().get_mut(HEADER_LEN..)?)?;
         buffer.set_len(HEADER_LEN + len);
         Some(buffer)
     }
@@ -214,7 +212,8 @@ impl Engine {
         Incoming::open(self.mark, frame)
     }
 
-    /// Decodes a frame into `out`, which must have room for exactly [`Incoming::raw_len`] bytes.
+    /// Decodes a frame into `out`, which must have room for exactly [`Incoming::raw_len`] bytes. On success all of `out` is
+    /// initialised; unsafe code may rely on that.
     ///
     /// # Errors
     /// If the payload does not decode to exactly that many bytes. What `out` holds then is undefined.
@@ -229,14 +228,8 @@ impl Engine {
             blocks::decode(&self.threads, &self.instances, payload, out)?;
             id = blocks::codec(payload).unwrap_or(CodecId::BLOCKS);
         } else {
-            let mut out = Out::new(out);
-            self.instances
-                .with_decoder(id, |decoder| {
-                    // A failed decoder may refuse to work on; the next message is not to blame.
-                    decoder.decode(payload, &mut out).inspect_err(|_| decoder.reset())
-                })
-                .ok_or(FrameError::Codec(id))?
-                .map_err(FrameError::Damaged)?;
+            let decoded = self.instances.decode(id, payload, out).ok_or(FrameError::Codec(id))?;
+            decoded.map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();
         let codec = codecs::reader(id);
@@ -304,5 +297,35 @@ impl Engine {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.counters.snapshot()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codecs::elsewhere::Elsewhere;
+
+    #[test]
+    fn a_decoder_that_fills_other_memory_is_found_out() {
+        let raw: Vec<u8> = (0..400_000).flat_map(|i| f64::from(i).to_le_bytes()).collect();
+        for len in [8_000, raw.len()] {
+            let engine = Engine::default();
+            let strategy = "fixed:dfcm-lanes".parse().ok();
+            let considered = engine.consider(strategy, Kind::F64, Destination::OtherNode, len).unwrap();
+            let frame = engine.encode_considered(considered, &raw[..len]).unwrap();
+            let incoming = engine.open(&frame).unwrap();
+            let mut out = vec![MaybeUninit::uninit(); len];
+            let decode = |decoder, out: &mut Vec<_>| {
+                let instances = Instances::default().with_idle(CodecId::DFCM_LANES_F64, decoder);
+                Engine { instances, ..Engine::default() }.decode(&incoming, out)
+            };
+            for empty in [true, false] {
+                let Err(FrameError::Damaged(error)) = decode(Box::new(Elsewhere { empty }), &mut out) else {
+                    panic!("{len} bytes: success, but the message is not there")
+                };
+                assert_eq!(error.kind, DecodeErrorKind::Unfilled);
+            }
+            assert_eq!(engine.decode(&incoming, &mut out), Ok(()));
+        }
     }
 }

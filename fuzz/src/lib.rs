@@ -182,7 +182,9 @@ pub fn decode_over(
     let mut buffer = vec![fill; LEAD.len() + len];
     let mut out = Out::from_slice(&mut buffer);
     out.extend_from_slice(LEAD).expect("room");
+    let place = out.place();
     let result = decoder.decode(wire, &mut out);
+    assert_eq!(out.place(), place, "another output in the place of the one that was lent");
     let raw = out.written().strip_prefix(LEAD).expect("what was there stays");
     match result {
         Ok(()) => {

@@ -1,7 +1,8 @@
 //! The instances of codecs that wait for work.
 
 use super::{COUNT, Decoder, Encoder, Setting, Width, reader};
-use mpress_codec::{CodecId, Decode, Encode};
+use mpress_codec::{CodecId, DecodeError, Encode, decode_into};
+use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
 /// Frames may say so many ids.
@@ -48,10 +49,30 @@ impl Instances {
         lend(idle, || setting.encoder(), |encoder| work(&mut **encoder))
     }
 
-    /// Lends a decoder of frames with this id to `work`; `None` where this build has none, or memory is short.
-    pub(crate) fn with_decoder<R>(&self, id: CodecId, work: impl FnOnce(&mut dyn Decode) -> R) -> Option<R> {
-        let idle = &self.decoders[usize::from(id.0)];
-        lend(idle, || decoder(id), |decoder| work(&mut **decoder))
+    /// Decodes the payload of a frame with this id into all of `room`, which is initialised on success. `None` where this
+    /// build has no decoder of it, or memory is short.
+    pub(crate) fn decode(
+        &self,
+        id: CodecId,
+        wire: &[u8],
+        room: &mut [MaybeUninit<u8>],
+    ) -> Option<Result<(), DecodeError>> {
+        lend(
+            &self.decoders[usize::from(id.0)],
+            || decoder(id),
+            |decoder| {
+                // Every payload is for itself: what the decoder has seen before must not show.
+                decoder.reset();
+                decode_into(&mut **decoder, wire, room).map(|_| ())
+            },
+        )
+    }
+
+    /// The same with this decoder the next one to be lent.
+    #[cfg(test)]
+    pub(crate) fn with_idle(self, id: CodecId, decoder: Decoder) -> Self {
+        self.decoders[usize::from(id.0)].lock().unwrap_or_else(PoisonError::into_inner).push(decoder);
+        self
     }
 }
 

@@ -1,0 +1,123 @@
+//! Lending memory to encoders and decoders that need not be trusted.
+//!
+//! An encoder or decoder gets `&mut Out`, so safe code can put another `Out` into its place and report success. These
+//! functions find that out. Unsafe code that rests on success calls them, not the traits' methods.
+#![forbid(unsafe_code)]
+
+use crate::{Decode, DecodeError, DecodeErrorKind, Encode, Out};
+use core::mem::MaybeUninit;
+
+/// Encodes `raw` into the front of `room` and gives the length there in bytes. `None` if the encoder fails, or if it wrote
+/// elsewhere.
+pub fn encode_into<E: Encode + ?Sized>(encoder: &mut E, raw: &[u8], room: &mut [u8]) -> Option<usize> {
+    let mut out = Out::from_slice(room);
+    let place = out.place();
+    encoder.encode(raw, &mut out).ok()?;
+    (out.place() == place).then_some(out.len())
+}
+
+/// Decodes `wire` into `room`, which must have the length of the message, and gives the bytes. On success all of `room` is
+/// initialised, whatever the decoder does in safe code; unsafe code may rely on that.
+///
+/// # Errors
+/// Those of [`Decode::decode`], and [`DecodeErrorKind::Unfilled`] if the decoder reported success but did not fill `room`.
+pub fn decode_into<'a, D: Decode + ?Sized>(
+    decoder: &mut D,
+    wire: &[u8],
+    room: &'a mut [MaybeUninit<u8>],
+) -> Result<&'a mut [u8], DecodeError> {
+    let mut out = Out::new(room);
+    let place = out.place();
+    decoder.decode(wire, &mut out)?;
+    if out.place() != place || out.remaining() > 0 {
+        return Err(DecodeError::new(DecodeErrorKind::Unfilled, wire.len()));
+    }
+    Ok(out.into_written())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EncodeError;
+    use core::mem;
+
+    /// Fills what it is lent, or something else.
+    enum Copy {
+        Honest,
+        /// Writes nothing.
+        Idle,
+        /// Leaves an output of no bytes behind, which is full.
+        Empty,
+        /// Leaves a full output of the same length behind.
+        Elsewhere(Option<&'static mut [u8; 3]>),
+        /// Works in a place of its own, and puts back what it was lent.
+        Moves,
+    }
+
+    impl Copy {
+        fn write(&mut self, bytes: &[u8], out: &mut Out<'_>) {
+            match self {
+                Self::Idle => return,
+                Self::Empty => *out = Out::new(&mut []),
+                Self::Elsewhere(memory) => *out = Out::from_slice(memory.take().unwrap()),
+                Self::Moves => {
+                    let mut own = mem::replace(out, Out::new(&mut []));
+                    own.extend_from_slice(bytes).unwrap();
+                    *out = own;
+                    return;
+                }
+                Self::Honest => {}
+            }
+            let _ = out.extend_from_slice(bytes);
+        }
+    }
+
+    impl Encode for Copy {
+        fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+            Some(raw_len)
+        }
+        fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+            self.write(raw, out);
+            Ok(())
+        }
+        fn reset(&mut self) {}
+    }
+
+    impl Decode for Copy {
+        fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+            self.write(wire, out);
+            Ok(())
+        }
+        fn reset(&mut self) {}
+    }
+
+    /// Memory that another output can be over while one is lent.
+    fn elsewhere() -> Copy {
+        extern crate std;
+        Copy::Elsewhere(Some(std::boxed::Box::leak(std::boxed::Box::new([9; 3]))))
+    }
+
+    #[test]
+    fn a_decoder_that_fills_other_memory_is_found_out() {
+        let decode = |mut decoder: Copy| {
+            let mut room = [MaybeUninit::uninit(); 3];
+            decode_into(&mut decoder, b"abc", &mut room).map(|bytes| <[u8; 3]>::try_from(bytes).unwrap())
+        };
+        assert_eq!(decode(Copy::Honest), Ok(*b"abc"));
+        assert_eq!(decode(Copy::Moves), Ok(*b"abc"));
+        let unfilled = Err(DecodeError::new(DecodeErrorKind::Unfilled, 3));
+        assert_eq!(decode(Copy::Idle), unfilled);
+        assert_eq!(decode(Copy::Empty), unfilled);
+        assert_eq!(decode(elsewhere()), unfilled);
+    }
+
+    #[test]
+    fn an_encoder_that_writes_elsewhere_is_found_out() {
+        let encode = |mut encoder: Copy| encode_into(&mut encoder, b"abc", &mut [7; 3]);
+        assert_eq!(encode(Copy::Honest), Some(3));
+        assert_eq!(encode(Copy::Moves), Some(3));
+        assert_eq!(encode(Copy::Idle), Some(0));
+        assert_eq!(encode(Copy::Empty), None);
+        assert_eq!(encode(elsewhere()), None);
+    }
+}

@@ -1,0 +1,19 @@
+//! For tests: a decoder in safe code that reports success without filling the memory it was lent.
+
+use mpress_codec::{Decode, DecodeError, Out};
+
+pub(crate) struct Elsewhere {
+    /// Leaves an output of no bytes behind, not one of the message's length.
+    pub(crate) empty: bool,
+}
+
+impl Decode for Elsewhere {
+    fn decode(&mut self, _wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let len = if self.empty { 0 } else { out.len() + out.remaining() };
+        *out = Out::from_slice(vec![0; len].leak());
+        let _ = out.extend_zeroed(len);
+        Ok(())
+    }
+
+    fn reset(&mut self) {}
+}
