@@ -107,6 +107,31 @@ fn broken_headers_and_blocks_are_refused() {
 }
 
 #[test]
+fn a_plane_without_a_whole_symbol_is_never_coded() {
+    for symbol in Width::ALL {
+        for planes in Width::ALL {
+            for len in 0..8 * planes.bytes() {
+                let elements = len / planes.bytes();
+                for raw in [vec![0; len], random_bytes(1, len)] {
+                    // After a full block as well, which zeros make short.
+                    for before in [0, 1 << 16] {
+                        let raw = [&vec![0; before], &raw[..]].concat();
+                        let wire = encode(&mut RleEncoder::new(Symbol::Of(symbol), planes), &raw);
+                        assert_eq!(decode(&mut RleDecoder::new(), &wire, raw.len()), Ok(raw));
+                        if len > 0 && elements < symbol.bytes() {
+                            let head = wire[wire.len() - len - 1];
+                            assert_eq!(head, 0, "{len} bytes, {planes:?}, {symbol:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // What encoders wrote before that was so is read.
+    assert_eq!(decode(&mut RleDecoder::new(), b"\x01\x65\x0112345", 5), Ok(b"12345".to_vec()));
+}
+
+#[test]
 fn broken_tokens_are_refused() {
     for (tokens, kind) in [
         (&[][..], Truncated),

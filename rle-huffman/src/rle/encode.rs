@@ -17,6 +17,9 @@ pub(super) fn plane<const S: usize, K: Kernel>(
     plane: &[u8],
     out: &mut Out<'_>,
 ) -> Result<bool, Full> {
+    if plane.len() < S {
+        return Ok(false); // no symbol, so nothing gets shorter
+    }
     // A short plane does not pay for zeroing the marks of a long one.
     if plane.len() <= BLOCK / 64 {
         tokens::<S, { BLOCK / 512 }, K>(kernel, plane, out)
