@@ -51,9 +51,12 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header's wire form. A `raw_len` above [`MAX_RAW_LEN`] is cut to 48 bits: check it first.
+    /// The header's wire form; `None` if `raw_len` is above [`MAX_RAW_LEN`], as such a message has no frame.
     #[must_use]
-    pub fn to_bytes(&self) -> [u8; HEADER_LEN] {
+    pub fn to_bytes(&self) -> Option<[u8; HEADER_LEN]> {
+        if self.raw_len > MAX_RAW_LEN {
+            return None;
+        }
         let mut wire = [0; HEADER_LEN];
         for at in MARKS {
             wire[at..at + 8].copy_from_slice(&self.mark.0);
@@ -62,7 +65,7 @@ impl Header {
         wire[CHECK].copy_from_slice(&self.check.to_le_bytes());
         wire[24..30].copy_from_slice(&self.raw_len.to_le_bytes()[..6]);
         wire[30..32].copy_from_slice(&self.padding.to_le_bytes());
-        wire
+        Some(wire)
     }
 
     /// Reads a header from the front of `wire`. Whether the mark is the job's, whether the check holds and whether the codec
@@ -118,13 +121,23 @@ mod tests {
     #[test]
     fn the_layout_is_the_documented_one() {
         let wire = *b"the mark\x02\x01\x06\x00\xef\xbe\xad\xdethe mark\xf6\xe5\xd4\xc3\xb2\xa1\x02\x01";
-        assert_eq!(SAMPLE.to_bytes(), wire);
+        assert_eq!(SAMPLE.to_bytes(), Some(wire));
         assert_eq!(Header::parse(&wire), Ok(SAMPLE));
     }
 
     #[test]
+    fn a_length_of_more_than_48_bits_has_no_header() {
+        let header = |raw_len| Header { raw_len, ..SAMPLE }.to_bytes();
+        let longest = header(MAX_RAW_LEN).unwrap();
+        assert_eq!(Header::parse(&longest).map(|header| header.raw_len), Ok(MAX_RAW_LEN));
+        for raw_len in [MAX_RAW_LEN + 1, MAX_RAW_LEN + 5000, u64::MAX] {
+            assert_eq!(header(raw_len), None, "{raw_len} bytes");
+        }
+    }
+
+    #[test]
     fn every_prefix_is_truncated() {
-        let wire = SAMPLE.to_bytes();
+        let wire = SAMPLE.to_bytes().unwrap();
         for n in 0..HEADER_LEN {
             assert_eq!(Header::parse(&wire[..n]), Err(DecodeError::new(DecodeErrorKind::Truncated, n)));
         }
@@ -139,7 +152,7 @@ mod tests {
             (10, 7, 10, DecodeErrorKind::Corrupt),
             (11, 1, 11, DecodeErrorKind::Corrupt),
         ] {
-            let mut wire = SAMPLE.to_bytes();
+            let mut wire = SAMPLE.to_bytes().unwrap();
             wire[at] = value;
             assert_eq!(Header::parse(&wire), Err(DecodeError::new(kind, found_at)));
         }
@@ -147,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_mark_is_found_at_either_place_and_nowhere_else() {
-        let wire = SAMPLE.to_bytes();
+        let wire = SAMPLE.to_bytes().unwrap();
         for len in 0..HEADER_LEN {
             assert_eq!(SAMPLE.mark.is_in(&wire[..len]), len >= 8, "{len} bytes");
         }

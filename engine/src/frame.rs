@@ -2,7 +2,7 @@
 //! Layout and rules: `docs/format/frame.md`.
 
 use crate::buffer::Buffer;
-use mpress_codec::frame::{CHECK, Header, MAX_RAW_LEN};
+use mpress_codec::frame::{CHECK, Header};
 use mpress_codec::{CodecId, DecodeError, DecodeErrorKind, Kind};
 
 pub use mpress_codec::frame::{HEADER_LEN, Mark};
@@ -98,14 +98,14 @@ pub(crate) fn seal(mark: Mark, codec: CodecId, kind: Kind, raw_len: usize, frame
     if len >= raw_len {
         return None;
     }
-    let raw_len = u64::try_from(raw_len).ok().filter(|&n| n <= MAX_RAW_LEN)?;
+    let raw_len = u64::try_from(raw_len).ok()?;
     let padding = u16::try_from(len - payload_end).ok()?;
     frame.set_len(len);
     frame.get_mut(payload_end..)?.fill(0);
     let mut header = Header { mark, codec, kind, raw_len, padding, check: 0 };
-    frame.first_chunk_mut()?.clone_from(&header.to_bytes());
+    frame.first_chunk_mut()?.clone_from(&header.to_bytes()?);
     header.check = check(frame);
-    frame.first_chunk_mut()?.clone_from(&header.to_bytes());
+    frame.first_chunk_mut()?.clone_from(&header.to_bytes()?);
     Some(())
 }
 
@@ -116,4 +116,29 @@ fn check(frame: &[u8]) -> u32 {
     crc.update(&[0; CHECK.end - CHECK.start]);
     crc.update(frame.get(CHECK.end..).unwrap_or_default());
     crc.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::Pool;
+    use mpress_codec::frame::MAX_RAW_LEN;
+    use std::sync::Arc;
+
+    #[test]
+    #[cfg(target_pointer_width = "64")] // elsewhere there is none
+    fn a_message_too_long_for_the_header_gets_no_frame() {
+        let sealed = |raw_len: u64| {
+            let mut frame = Arc::new(Pool::default()).take(2 * SHORTEST).unwrap();
+            frame.set_len(HEADER_LEN + 100);
+            seal(Mark(*b"any mark"), CodecId::DFCM_F64, Kind::F64, raw_len as usize, &mut frame)?;
+            Some(Header::parse(&frame).unwrap().raw_len)
+        };
+        for raw_len in [5000, MAX_RAW_LEN] {
+            assert_eq!(sealed(raw_len), Some(raw_len));
+        }
+        for raw_len in [MAX_RAW_LEN + 1, MAX_RAW_LEN + 5000, u64::MAX] {
+            assert_eq!(sealed(raw_len), None, "{raw_len} bytes");
+        }
+    }
 }
