@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::block::{Aligned, Block, remainders_len, rows};
-use crate::format::{BLOCK, Head, VERSION, max_unary_len};
+use crate::format::{BLOCK, Head, QUOTIENT_BITS, VERSION, max_unary_len};
 use crate::kernel::{self, Kernel, Work};
 use crate::mapping::{Mapped, Mapping};
 use crate::parameter::Quotients;
@@ -150,7 +150,13 @@ impl<W: Word> BlockDecoder<W> {
             if ones != count || unary.last() == Some(&0) {
                 return Err(at_unary.corrupt());
             }
-            unary::quotients(&mut self.places, &mut self.quotients);
+            let (unary, places, quotients) = (&self.unary, &mut self.places, &mut self.quotients);
+            unary::quotients(unary, unary_len, places, count, quotients).ok_or_else(|| at_unary.corrupt())?;
+            // Shifted up, a greater one would not fit into the word.
+            let bits = W::BITS - parameter;
+            if bits < QUOTIENT_BITS && !unary::fit(quotients, bits) {
+                return Err(at_unary.corrupt());
+            }
             for (word, quotient) in self.words.0.iter_mut().zip(&self.quotients.0) {
                 *word = *word | W::of(*quotient) << parameter;
             }

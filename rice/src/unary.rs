@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::format::BLOCK;
-use crate::parameter::Quotients;
+use crate::parameter::{Quotients, sum};
 
 /// A unary part of any length that a head can say, at least 32 bytes more than a valid one has. Where it is read there are zeros
 /// behind it; where it is written there may be anything.
@@ -117,9 +117,16 @@ pub(crate) fn places(unary: &Unary, len: usize, places: &mut Places) -> usize {
     ones
 }
 
-/// The quotients between ones. What is behind the last one is arbitrary.
+/// The first `count` quotients, between as many ones, and zeros behind them. `None` if one of them is above 255, which an encoder
+/// never writes: places are kept modulo 256. The last byte of the unary part, which has a one, is the `len`th.
 #[inline(always)]
-pub(crate) fn quotients(places: &mut Places, quotients: &mut Quotients) {
+pub(crate) fn quotients(
+    unary: &Unary,
+    len: usize,
+    places: &mut Places,
+    count: usize,
+    quotients: &mut Quotients,
+) -> Option<()> {
     // As if there were a one before the first bit.
     places[0] = u8::MAX;
     let (before, after) = (places.first_chunk::<BLOCK>(), places[1..].first_chunk::<BLOCK>());
@@ -128,4 +135,18 @@ pub(crate) fn quotients(places: &mut Places, quotients: &mut Quotients) {
             *quotient = after.wrapping_sub(*before).wrapping_sub(1);
         }
     }
+    if let Some(behind) = quotients.0.get_mut(count..) {
+        behind.fill(0);
+    }
+    let last = unary.get(len.checked_sub(1)?)?;
+    let zeros = (8 * len).checked_sub(count + last.leading_zeros() as usize)?;
+    // With fewer zeros there is no such quotient. Else each takes 256 zeros that are missing in the sum.
+    (zeros <= usize::from(u8::MAX) || sum(&quotients.0, 0) as usize == zeros).then_some(())
+}
+
+/// Whether all quotients have so few bits, at most 8.
+#[inline(always)]
+pub(crate) fn fit(quotients: &Quotients, bits: u32) -> bool {
+    let union = quotients.0.iter().fold(0, |union, quotient| union | quotient);
+    u32::from(union) >> bits == 0
 }

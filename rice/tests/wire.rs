@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
-use mpress_codec::conformance::{decode, encode, random_bytes};
+use mpress_codec::conformance::{decode, encode, levels, random_bytes};
 use mpress_codec::{Codec, Encode};
 use mpress_rice::{Decoder, Encoder, Encoder8, Encoder32, Mapping, Rice, Word};
 
@@ -82,6 +82,68 @@ fn broken_wires_are_refused_for_the_right_reason() {
     assert_eq!(said(&[1, 8], 0), Err(Corrupt));
     assert_eq!(said(&[1], 0), Err(Truncated));
     assert_eq!(said(&[1, 0, 0], 0), Err(Length));
+}
+
+/// A block of words without remainders whose quotients are these, and what they stand for with the parameter `k`: `None`
+/// unless an encoder can write them.
+fn quotients<W: Word>(k: u32, quotients: &[u64]) -> (Vec<u8>, Option<Vec<u8>>) {
+    let ends = quotients.iter().scan(0, |end, quotient| {
+        *end += quotient + 1;
+        Some(*end as usize)
+    });
+    let ends: Vec<_> = ends.collect();
+    let mut unary = vec![0; ends.last().unwrap().div_ceil(8)];
+    ends.iter().for_each(|end| unary[(end - 1) / 8] |= 1 << ((end - 1) % 8));
+    let rows = quotients.len().div_ceil(W::LANES);
+    let remainders = vec![0; 32 * (rows * k as usize).div_ceil(W::BITS as usize)];
+    let head = k as u16 | (unary.len() as u16) << 9;
+    let raw_len = (quotients.len() * W::WIDTH % 8) as u8;
+    let wire = [&[1, raw_len], &head.to_le_bytes()[..], &unary, &remainders].concat();
+    let fits = |quotient: u64| quotient < 256 && u128::from(quotient) << k < 1 << W::BITS;
+    let word = |quotient: &u64| (quotient << k).to_le_bytes()[..W::WIDTH].to_vec();
+    let raw =
+        quotients.iter().all(|quotient| fits(*quotient)).then(|| quotients.iter().flat_map(word).collect());
+    (wire, raw)
+}
+
+fn every_level_refuses_quotients_that_no_encoder_writes<W: Word>() {
+    let noise = random_bytes(4, 30_000);
+    let noise = |i: usize| u64::from(u16::from_le_bytes([noise[2 * i], noise[2 * i + 1]]));
+    for k in 0..W::BITS {
+        let edge = (1_u128 << (W::BITS - k)).min(256) as u64;
+        for len in [1_usize, 100, 171, 255, 256] {
+            for (i, one) in
+                [0, edge - 1, edge, edge + 1, 255, 256, 257, 300, 511, 512].into_iter().enumerate()
+            {
+                // One that may be too great among small ones, where the unary part has room for it.
+                let at = noise(k as usize * 50 + len + i) as usize % len;
+                let mut all: Vec<_> = (0..len).map(|i| noise(i) % edge.min(2)).collect();
+                all[at] = one;
+                if all.iter().sum::<u64>() as usize + len > 8 * (3 * len).div_ceil(8) {
+                    continue;
+                }
+                let (wire, raw) = quotients::<W>(k, &all);
+                for level in levels() {
+                    let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, len * W::WIDTH);
+                    assert_eq!(back.ok(), raw, "{} bits, k {k}, {len} words, {one}, {level:?}", W::BITS);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn quotients_that_no_encoder_writes_are_corrupt() {
+    every_level_refuses_quotients_that_no_encoder_writes::<u8>();
+    every_level_refuses_quotients_that_no_encoder_writes::<u16>();
+    every_level_refuses_quotients_that_no_encoder_writes::<u32>();
+    every_level_refuses_quotients_that_no_encoder_writes::<u64>();
+    // Two that are too great, but whose sum is right modulo 256.
+    let twice: Vec<_> = (0..256).map(|i| if i % 128 == 3 { 256 } else { 0 }).collect();
+    let (wire, raw) = quotients::<u32>(0, &twice);
+    assert_eq!((said(&wire, 256), raw), (Err(Corrupt), None));
+    let (wire, raw) = quotients::<u8>(7, &[0, 1, 0, 2, 0, 0, 0, 0]);
+    assert_eq!((decode(&mut Decoder::<u8>::new(), &wire, 8), raw), (Err(Corrupt), None));
 }
 
 /// Noise, whose blocks are all stored.
