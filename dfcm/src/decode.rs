@@ -1,11 +1,12 @@
 //! The receiving side.
 #![forbid(unsafe_code)]
 
-use crate::format::{CONTINUING, HEADER, LINES_MASK, PLACE, RAW_LEN_SHIFT, VERSION};
+use crate::format::{BLOCK, CONTINUING, HEADER, LINES_MASK, PLACE, RAW_LEN_SHIFT, VERSION};
 use crate::history::History;
 use crate::kernel;
 use crate::lines::Lines;
 use crate::predictor::{Context, Predictor};
+use crate::table::Table;
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Length, State, Truncated, Unsupported};
 use mpress_codec::simd::Level;
@@ -28,7 +29,7 @@ enum Sequence<W> {
 /// The memory may hold anything at first; it is overwritten.
 #[derive(Clone, Debug)]
 pub struct Decoder<W, M> {
-    memory: M,
+    table: Table<M>,
     most: Lines,
     sequence: Sequence<W>,
     level: Level,
@@ -51,7 +52,7 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
     /// If `memory` has less than `most.words::<W>()` words.
     pub fn with_lines(mut memory: M, most: Lines) -> Result<Self, MemoryError> {
         most.check::<W>(memory.as_mut())?;
-        Ok(Self { memory, most, sequence: Sequence::Fresh, level: Level::detect() })
+        Ok(Self { table: Table::new(memory), most, sequence: Sequence::Fresh, level: Level::detect() })
     }
 
     /// The same with a kernel of this level. The result is the same at every level.
@@ -81,8 +82,7 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
             // This message takes its table.
             self.sequence = Sequence::Lost;
         }
-        let predictor = Predictor::<W>::fresh(&mut self.memory.as_mut()[..lines.words::<W>()]);
-        payload(self.level, predictor, wire, HEADER, out).map(|_| ())
+        self.payload(wire, HEADER, lines, None, out).map(|_| ())
     }
 
     fn continuing(&mut self, wire: &[u8], lines: Lines, out: &mut Out<'_>) -> Result<(), DecodeError> {
@@ -96,34 +96,51 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
         if History::from_bytes(*place) != history {
             return Err(unexpected);
         }
-        let table = &mut self.memory.as_mut()[..lines.words::<W>()];
-        let predictor = match context {
-            None => Predictor::fresh(table),
-            Some(context) => Predictor::resume(table, context),
-        };
         let raw_len = out.remaining();
-        let context = payload(self.level, predictor, wire, HEADER + PLACE, out)?;
+        let context = self.payload(wire, HEADER + PLACE, lines, context, out)?;
         let history = history.after(raw_len, wire.len(), context.sum);
         self.sequence = Sequence::Following(lines, context, history);
         Ok(())
     }
+
+    /// Decodes the blocks and the tail, which start at byte `at` of `wire` and end with it, from this context on or from the
+    /// start state. Gives the context that they leave.
+    fn payload(
+        &mut self,
+        wire: &[u8],
+        at: usize,
+        lines: Lines,
+        context: Option<Context<W>>,
+        out: &mut Out<'_>,
+    ) -> Result<Context<W>, DecodeError> {
+        let (elements, tail) = (out.remaining() / W::WIDTH, out.remaining() % W::WIDTH);
+        if wire.len() - at < least_len::<W>(elements) + tail {
+            return Err(DecodeError::new(Truncated, wire.len()));
+        }
+        let words = lines.words::<W>();
+        if context.is_none() {
+            self.table.clear(words);
+        }
+        let context = context.unwrap_or(Context::START);
+        let (table, before) = self.table.words(words);
+        let start = out.len();
+        let blocks = kernel::decode(self.level, Predictor::resume(table, context), wire, at, elements, out);
+        // After an error, too, `out` has every element that the predictor has learned.
+        let (learned, _) = W::split(&out.written()[start..]);
+        self.table.wrote(words, before, context, learned);
+        let (context, at) = blocks?;
+        let tail = wire[at..].get(..tail).ok_or(DecodeError::new(Truncated, wire.len()))?;
+        let end = DecodeError::new(Length, at + tail.len());
+        out.extend_from_slice(tail).map_err(|_| end)?;
+        if end.offset == wire.len() { Ok(context) } else { Err(end) }
+    }
 }
 
-/// Decodes the blocks and the tail, which start at byte `at` of `wire` and end with it. Gives the context that they
-/// leave.
-fn payload<W: Word>(
-    level: Level,
-    predictor: Predictor<'_, W>,
-    wire: &[u8],
-    at: usize,
-    out: &mut Out<'_>,
-) -> Result<Context<W>, DecodeError> {
-    let (elements, tail) = (out.remaining() / W::WIDTH, out.remaining() % W::WIDTH);
-    let (context, at) = kernel::decode(level, predictor, wire, at, elements, out)?;
-    let tail = wire[at..].get(..tail).ok_or(DecodeError::new(Truncated, wire.len()))?;
-    let end = DecodeError::new(Length, at + tail.len());
-    out.extend_from_slice(tail).map_err(|_| end)?;
-    if end.offset == wire.len() { Ok(context) } else { Err(end) }
+/// The fewest bytes that the blocks of so many elements take: those of residuals that are all zero (format, section 7).
+fn least_len<W: Word>(elements: usize) -> usize {
+    let block = |elements: usize| elements.div_ceil(2) + (elements * W::UNIT as usize).div_ceil(8);
+    let full = BLOCK / W::WIDTH;
+    elements / full * block(full) + block(elements % full)
 }
 
 impl<W: Word, M: AsMut<[u64]>> Decode for Decoder<W, M> {

@@ -11,6 +11,7 @@ mod kernel;
 pub mod lanes;
 mod lines;
 mod predictor;
+mod table;
 mod word;
 
 pub use decode::Decoder;

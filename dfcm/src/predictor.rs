@@ -23,6 +23,31 @@ pub(crate) struct Context<W> {
 
 impl<W: Word> Context<W> {
     pub(crate) const START: Self = Self { last: W::ZERO, index: 0, sum: 0 };
+
+    /// Where in a table of so many words the line for the next element starts.
+    #[inline(always)]
+    fn line(self, words: usize) -> usize {
+        self.index & words.wrapping_sub(W::LINE_WORDS)
+    }
+
+    /// The context behind the next element, whose line starts at `line` and which differs so from the element before.
+    #[inline(always)]
+    fn next(self, line: usize, element: W, difference: W) -> Self {
+        // The hash is kept times the words of a line. The mask drops what that puts below, and what is above.
+        let scale = W::LINE_WORDS.ilog2();
+        let index = line << HASH_SHIFT ^ difference.top(TOP_BITS + scale);
+        let sum = self.sum.rotate_left(SUM_ROTATION).wrapping_add(element.into());
+        Self { last: element, index, sum }
+    }
+
+    /// Where in a table of so many words the lines of these elements start.
+    pub(crate) fn lines(mut self, words: usize, elements: &[W::Bytes]) -> impl Iterator<Item = usize> {
+        elements.iter().map(move |element| {
+            let (element, line) = (W::from_bytes(*element), self.line(words));
+            self = self.next(line, element, element.minus(self.last));
+            line
+        })
+    }
 }
 
 /// A predictor at work on a message. The table's length is that of a power of two lines.
@@ -64,8 +89,8 @@ impl<'a, W: Word> Predictor<'a, W> {
     /// Predicts an element, learns it from `reveal`, and says what the prediction was.
     #[inline(always)]
     fn step(&mut self, reveal: impl FnOnce(W) -> W) -> W {
-        let Context { last, index, sum } = self.context;
-        let index = index & self.table.len().wrapping_sub(W::LINE_WORDS);
+        let last = self.context.last;
+        let index = self.context.line(self.table.len());
         let (predicted, previous) = W::load_line(self.table, index);
         let prediction = last.plus(predicted);
         let element = reveal(prediction);
@@ -76,11 +101,7 @@ impl<'a, W: Word> Predictor<'a, W> {
         let drift = core::hint::select_unpredictable(agree, difference.minus(previous), W::ZERO);
         W::store_line(self.table, index, (difference.plus(drift), difference));
 
-        // The hash is kept times the words of a line. The mask drops what that puts below, and what is above.
-        let scale = W::LINE_WORDS.ilog2();
-        let index = index << HASH_SHIFT ^ difference.top(TOP_BITS + scale);
-        let sum = sum.rotate_left(SUM_ROTATION).wrapping_add(element.into());
-        self.context = Context { last: element, index, sum };
+        self.context = self.context.next(index, element, difference);
         prediction
     }
 }

@@ -7,7 +7,7 @@ mod model;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{self, decode, encode, families};
 use mpress_codec::simd::Level;
-use mpress_codec::{Codec, Encode, MemoryError};
+use mpress_codec::{Codec, Decode, Encode, MemoryError};
 use mpress_dfcm::{Decoder, Decoder32, Decoder64, Dfcm, Encoder, Encoder32, Encoder64, Lines, Word};
 
 fn memory() -> Vec<u64> {
@@ -120,6 +120,28 @@ fn another_raw_length_is_refused() {
         let expected = [Length, Truncated, Corrupt].map(Err);
         assert!(expected[..if len % 8 == 0 { 3 } else { 1 }].contains(&error), "{len} bytes: {error:?}");
     }
+}
+
+/// Whatever table a wire asks for: lengths come first.
+fn nothing_is_cleared_for_a_wire_that_is_too_short<W: Word>() {
+    let raw: Vec<u8> = (0..8000).map(|i| (i / 8) as u8).collect();
+    let mut memory = memory();
+    let mut decoder = Decoder::<W, _>::new(&mut memory[..]).unwrap();
+    let mut alone = Encoder::<W, _>::with_lines(self::memory(), Lines::MAX).unwrap();
+    let mut continuing = Encoder::<W, _>::continuing(self::memory(), Lines::MAX).unwrap();
+    for (wire, header) in [(encode(&mut alone, &raw), 2), (encode(&mut continuing, &raw), 6)] {
+        for len in [header, header + 1, raw.len() / W::WIDTH / 2] {
+            decoder.reset();
+            assert_eq!(decode(&mut decoder, &wire[..len], raw.len()), Err(Truncated), "{len} bytes");
+        }
+    }
+    assert!(memory.iter().all(|word| *word == 5), "the table was cleared");
+}
+
+#[test]
+fn lengths_are_looked_at_before_a_table_is_cleared() {
+    nothing_is_cleared_for_a_wire_that_is_too_short::<u64>();
+    nothing_is_cleared_for_a_wire_that_is_too_short::<u32>();
 }
 
 #[test]

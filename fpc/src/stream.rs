@@ -4,6 +4,7 @@
 mod decode;
 mod encode;
 mod predictor;
+mod tables;
 
 pub use decode::Decoder;
 pub use encode::Encoder;

@@ -150,8 +150,9 @@ fn every_prefix_is_truncated_and_every_suffix_too_long() {
 
 #[test]
 fn streams_that_no_encoder_writes_are_corrupt() {
-    assert_eq!(stream(&[3, 0, 0, 0, 6, 0, 0], 8), Err(Corrupt), "no values");
-    assert_eq!(stream(&[3, 1, 0x80, 0, 6, 0, 0], 1 << 20), Err(Corrupt), "32769 values");
+    assert_eq!(stream(&[3, 0, 0, 0, 6, 0, 0, 0], 8), Err(Corrupt), "no values");
+    let long = [&[3, 1, 0x80, 0, 6, 0, 0][..], &[0; 1 << 17]].concat();
+    assert_eq!(stream(&long, 1 << 20), Err(Corrupt), "32769 values");
     assert_eq!(stream(&[3, 1, 0, 0, 9, 0, 0, 0x10, 5], 8), Err(Corrupt), "nine bytes, but it has eight");
     assert_eq!(stream(&[3, 1, 0, 0, 7, 0, 0, 0x10, 5], 8), Err(Corrupt), "seven bytes, but it has eight");
     // What an odd number of values leaves over of a code is not looked at; nor is a code that could be shorter.
@@ -162,6 +163,18 @@ fn streams_that_no_encoder_writes_are_corrupt() {
     // Blocks may be short, and of odd numbers.
     let two = [3, 1, 0, 0, 8, 0, 0, 0x10, 5, 1, 0, 0, 7, 0, 0, 0x80];
     assert_eq!(stream(&two, 16), Ok(vec![5, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0]));
+}
+
+#[test]
+fn lengths_are_looked_at_before_tables_are_cleared() {
+    let raw = [7; 8000];
+    let wire = encode(&mut stream::Encoder::new(vec![0; 1 << 13], tables(12)).unwrap(), &raw);
+    let mut memory = vec![5; 1 << 13];
+    let mut decoder = stream::Decoder::new(&mut memory[..], tables(12)).unwrap();
+    for len in [1, 2, 7, 400] {
+        assert_eq!(decode(&mut decoder, &wire[..len], raw.len()), Err(Truncated), "{len} bytes");
+    }
+    assert!(memory.iter().all(|word| *word == 5), "the tables were cleared");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::predictor::Predictor;
+use super::tables::Tables;
 use super::{BLOCK, BLOCK_HEAD, CHUNK, DFCM, HEAD, LENGTH_MASK, LENGTHS, TableLevel, WIDTH};
 use crate::kernel::{self, Kernel, Work};
 use core::hint::select_unpredictable;
@@ -14,7 +15,7 @@ use mpress_codec::{Decode, DecodeError, MemoryError, Out};
 /// The memory may hold anything at first; it is overwritten.
 #[derive(Clone, Debug)]
 pub struct Decoder<M> {
-    memory: M,
+    tables: Tables<M>,
     most: TableLevel,
     level: Level,
 }
@@ -27,7 +28,7 @@ impl<M: AsMut<[u64]>> Decoder<M> {
     /// If `memory` has less than `most.words()` words.
     pub fn new(mut memory: M, most: TableLevel) -> Result<Self, MemoryError> {
         most.check(memory.as_mut())?;
-        Ok(Self { memory, most, level: Level::detect() })
+        Ok(Self { tables: Tables::new(memory), most, level: Level::detect() })
     }
 
     /// The same, compiled for this level. The result is the same at every level.
@@ -41,13 +42,28 @@ impl<M: AsMut<[u64]>> Decoder<M> {
 impl<M: AsMut<[u64]>> Decode for Decoder<M> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         let head = *wire.first().ok_or(DecodeError::new(Truncated, 0))?;
-        let tables = TableLevel::new(head).filter(|tables| *tables <= self.most);
-        let tables = tables.ok_or(DecodeError::new(Unsupported, 0))?;
-        let predictor = Predictor::new(tables, self.memory.as_mut());
-        out.all_or_nothing(|out| kernel::with(self.level, Stream { predictor, wire, out }))
+        let level = TableLevel::new(head).filter(|level| *level <= self.most);
+        let level = level.ok_or(DecodeError::new(Unsupported, 0))?;
+        if wire.len() < least_len(out.remaining()) {
+            return Err(DecodeError::new(Truncated, wire.len()));
+        }
+        out.all_or_nothing(|out| {
+            let start = out.len();
+            let predictor = self.tables.start(level);
+            let result = kernel::with(self.level, Stream { predictor, wire, out });
+            // After an error, too, `out` has every value that the predictors have learned.
+            self.tables.learned(level, out.written()[start..].as_chunks().0);
+            result
+        })
     }
 
     fn reset(&mut self) {}
+}
+
+/// The fewest bytes that a stream of so many raw bytes takes: codes alone, in the longest blocks.
+fn least_len(raw_len: usize) -> usize {
+    let values = raw_len / WIDTH;
+    HEAD + values.div_ceil(BLOCK) * BLOCK_HEAD + values.div_ceil(2) + raw_len % WIDTH
 }
 
 /// A stream to decode, behind its head.

@@ -44,7 +44,9 @@ impl<M: AsMut<[u64]>> Encode for Encoder<M> {
         let most = self.max_encoded_len(raw.len());
         out.within(most, |out| {
             out.extend_from_slice(&[self.tables.get()])?;
-            let predictor = Predictor::new(self.tables, self.memory.as_mut());
+            let tables = &mut self.memory.as_mut()[..self.tables.words()];
+            tables.fill(0);
+            let predictor = Predictor::new(tables);
             kernel::with(self.level, Stream { predictor, raw, out })
         })
     }

@@ -1,7 +1,7 @@
 //! The predictors of FPC as published: fcm and dfcm, a value at a time.
 #![forbid(unsafe_code)]
 
-use super::TableLevel;
+use super::WIDTH;
 
 /// How far the hash of values moves on with each, and which of its bits it takes: those from this one up.
 const FCM_SHIFT: u32 = 6;
@@ -22,27 +22,52 @@ pub(super) struct Predictor<'a> {
 }
 
 impl<'a> Predictor<'a> {
-    /// Predictors that know nothing, with tables at the front of `memory`, which has room for them.
-    pub(super) fn new(level: TableLevel, memory: &'a mut [u64]) -> Self {
-        let tables = &mut memory[..level.words()];
-        tables.fill(0);
-        let (fcm, dfcm) = tables.split_at_mut(level.words() / 2);
+    /// Predictors at the start of a stream, with tables of zeros, both of the same length, in `tables`.
+    pub(super) fn new(tables: &'a mut [u64]) -> Self {
+        let (fcm, dfcm) = tables.split_at_mut(tables.len() / 2);
         Self { fcm, dfcm, fcm_hash: 0, dfcm_hash: 0, last: 0 }
+    }
+
+    /// Makes zeros of all entries that these values, from the start of a stream, were written to.
+    pub(super) fn forget(mut self, values: &[[u8; WIDTH]]) {
+        for value in values {
+            let (fcm, dfcm) = self.places();
+            self.fcm[fcm] = 0;
+            self.dfcm[dfcm] = 0;
+            self.go_on(u64::from_le_bytes(*value));
+        }
     }
 
     /// Foretells a value, and learns it from `reveal`, which gets the predictions of fcm and of dfcm.
     #[inline(always)]
     pub(super) fn step(&mut self, reveal: impl FnOnce(u64, u64) -> u64) -> u64 {
+        let (fcm, dfcm) = self.places();
+        let value = reveal(self.fcm[fcm], self.last.wrapping_add(self.dfcm[dfcm]));
+        self.fcm[fcm] = value;
+        self.dfcm[dfcm] = value.wrapping_sub(self.last);
+        self.go_on(value);
+        value
+    }
+
+    /// The entries for the next value.
+    #[inline(always)]
+    fn places(&self) -> (usize, usize) {
         // The masks are the hashes' modulo; that they stand here lets the compiler see that an index is in its table.
         let fcm = self.fcm_hash as usize & self.fcm.len().wrapping_sub(1);
-        let dfcm = self.dfcm_hash as usize & self.dfcm.len().wrapping_sub(1);
-        let value = reveal(self.fcm[fcm], self.last.wrapping_add(self.dfcm[dfcm]));
+        (fcm, self.dfcm_hash as usize & self.dfcm.len().wrapping_sub(1))
+    }
+
+    /// Makes this value the one before.
+    #[inline(always)]
+    fn go_on(&mut self, value: u64) {
         let difference = value.wrapping_sub(self.last);
-        self.fcm[fcm] = value;
-        self.dfcm[dfcm] = difference;
         self.fcm_hash = self.fcm_hash << FCM_SHIFT ^ value >> FCM_FROM;
         self.dfcm_hash = self.dfcm_hash << DFCM_SHIFT ^ difference >> DFCM_FROM;
         self.last = value;
-        value
+    }
+
+    #[cfg(test)]
+    pub(super) fn knows_nothing(&self) -> bool {
+        self.fcm.iter().chain(self.dfcm.iter()).all(|entry| *entry == 0)
     }
 }

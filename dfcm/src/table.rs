@@ -1,0 +1,106 @@
+//! A decoder's table of lines, of which only what messages have written to is cleared.
+//!
+//! A wire of few elements may ask for the largest table. The work for it must not be that of clearing 512 KiB.
+#![forbid(unsafe_code)]
+
+use crate::lines::Lines;
+use crate::predictor::Context;
+use crate::word::Word;
+
+/// 64-bit words of a page, 4 KiB. The largest table has as many pages as `touched` has bits.
+const PAGE: usize = Lines::MAX.words::<u64>() / u128::BITS as usize;
+
+/// Memory for a table of up to [`Lines::MAX`] lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<M> {
+    memory: M,
+    /// A bit for each page: 0 if it holds nothing but zeros.
+    touched: u128,
+}
+
+impl<M: AsMut<[u64]>> Table<M> {
+    /// A table in memory that holds anything.
+    pub(crate) fn new(memory: M) -> Self {
+        Self { memory, touched: u128::MAX }
+    }
+
+    /// Makes the first so many words zeros.
+    pub(crate) fn clear(&mut self, words: usize) {
+        let table = &mut self.memory.as_mut()[..words];
+        for (page, bit) in table.chunks_mut(PAGE).zip(0..) {
+            if self.touched >> bit & 1 == 1 {
+                page.fill(0);
+                // Behind a part of a page there may be what a larger table has left.
+                self.touched &= !(u128::from(page.len() == PAGE) << bit);
+            }
+        }
+    }
+
+    /// The first so many words, to be written to anywhere. Unless [`wrote`](Self::wrote) says otherwise, all of them will
+    /// count as written to.
+    pub(crate) fn words(&mut self, words: usize) -> (&mut [u64], TouchedBefore) {
+        let before = TouchedBefore(self.touched);
+        self.touched |= u128::MAX.unbounded_shr(u128::BITS - words.div_ceil(PAGE) as u32);
+        (&mut self.memory.as_mut()[..words], before)
+    }
+
+    /// Says which elements the first so many words have learned since, from this context on.
+    pub(crate) fn wrote<W: Word>(
+        &mut self,
+        words: usize,
+        TouchedBefore(before): TouchedBefore,
+        context: Context<W>,
+        elements: &[W::Bytes],
+    ) {
+        // Each element writes to one page. Where that may be all of them, it is not worth a look.
+        if elements.len() < words.div_ceil(PAGE) {
+            let pages = context.lines(words, elements).map(|index| index / PAGE);
+            self.touched = pages.fold(before, |touched, page| touched | 1 << page);
+        }
+    }
+}
+
+/// Which pages had been written to before the table was lent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TouchedBefore(u128);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    extern crate std;
+    use crate::predictor::Predictor;
+    use std::vec;
+    use std::vec::Vec;
+
+    #[test]
+    fn what_was_written_to_is_cleared_and_nothing_else() {
+        let mut table = Table::new(vec![5; Lines::MAX.words::<u64>()]);
+        table.clear(PAGE / 2);
+        assert!(table.memory[..PAGE / 2].iter().all(|word| *word == 0));
+        assert_eq!((table.memory[PAGE / 2], table.touched), (5, u128::MAX));
+        table.clear(3 * PAGE);
+        assert_eq!((table.memory[3 * PAGE], table.touched), (5, u128::MAX << 3));
+        table.clear(Lines::MAX.words::<u64>());
+        assert_eq!(table.touched, 0);
+
+        for (words, count) in
+            [(1 << 16, 100), (1 << 16, 200), (1 << 10, 1), (1 << 10, 9), (64, 1), (1 << 16, 0)]
+        {
+            let elements: Vec<_> =
+                (0..count).map(|i| f64::to_le_bytes(f64::from(i * i) * 1e9_f64.powi(i % 7))).collect();
+            table.clear(words);
+            let (lines, before) = table.words(words);
+            let mut predictor = Predictor::<u64>::resume(lines, Context::START);
+            elements.iter().for_each(|element| {
+                predictor.residual(u64::from_le_bytes(*element));
+            });
+            table.wrote(words, before, Context::<u64>::START, &elements);
+            let pages = (0..words.div_ceil(PAGE)).filter(|page| table.touched >> page & 1 == 1).count();
+            assert!(pages <= elements.len().max(1), "{words} words, {count}: {pages} pages");
+            for (page, bit) in table.memory.chunks(PAGE).zip(0..) {
+                let has_zeros = page.iter().all(|word| *word == 0);
+                assert!(has_zeros || table.touched >> bit & 1 == 1, "page {bit} of {words} words, {count}");
+            }
+        }
+    }
+}
