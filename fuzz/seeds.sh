@@ -1,9 +1,9 @@
 #!/bin/sh
 # Makes seeds of the codecs' golden files: a message behind codec, setting and length (the header that `split` in
-# src/lib.rs reads), for the targets that encode; its wire behind the same, for those that decode.
+# src/lib.rs reads), for the targets that encode; its wire behind the same, for those that decode. `used_decoder` gets the message.
 set -eu
 cd "$(dirname "$0")/.."
-for target in roundtrip decode_hostile levels_agree no_output_leak; do
+for target in roundtrip decode_hostile levels_agree no_output_leak used_decoder; do
     mkdir -p "fuzz/corpus/$target"
 done
 for wire in dfcm/tests/golden/*.dfcm* dfcm/tests/golden/*.lanes* diffpack/tests/golden/*.diffpack* \
@@ -45,7 +45,7 @@ for wire in dfcm/tests/golden/*.dfcm* dfcm/tests/golden/*.lanes* diffpack/tests/
     for target in decode_hostile levels_agree no_output_leak; do
         { printf "$header"; cat "$wire"; } > "fuzz/corpus/$target/$name"
     done
-    for target in roundtrip levels_agree no_output_leak; do
+    for target in roundtrip levels_agree no_output_leak used_decoder; do
         { printf "$header"; cat "$raw"; } > "fuzz/corpus/$target/$name.raw"
     done
 done

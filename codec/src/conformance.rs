@@ -35,6 +35,7 @@ pub fn run<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D)) {
     reset_is_fresh::<E, D>(&make);
     hostile::<C, E, D>(&make);
     failed_decoder_recovers::<E, D>(&make);
+    used_decoder_is_as_new::<C, E, D>(&make);
 }
 
 /// The levels to test at: every one of this machine. A level that is not here is skipped, and says so.
@@ -260,6 +261,57 @@ fn failed_decoder_recovers<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
         decoder.reset();
         round_trip(&mut (encoder, decoder), &generate(4000), name);
     }
+}
+
+/// Whatever wires a decoder has seen, after a reset it makes of any wire what a new one makes of it; before, of a good one its
+/// message, unless it says that it has lost the sequence.
+fn used_decoder_is_as_new<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
+    let mut used = make().1;
+    for (i, (name, generate)) in (0..).zip(families()) {
+        for len in [5 * C::WIDTH + 1, 700, 4097] {
+            let raw = generate(len);
+            let wire = encode(&mut make().0, &raw);
+            for (hostile, len) in damaged(&wire, len, i) {
+                let _ = decode(&mut used, &hostile, len);
+                match decode(&mut used, &wire, raw.len()) {
+                    Ok(back) => assert!(back == raw, "{name}: a used decoder gives wrong data"),
+                    Err(kind) => {
+                        assert_eq!(kind, DecodeErrorKind::State, "{name}: refused by a used decoder")
+                    }
+                }
+                used.reset();
+                let as_new = decode(&mut used, &hostile, len) == decode(&mut make().1, &hostile, len);
+                assert!(as_new, "{name}: a used decoder makes something else of a damaged wire");
+                used.reset();
+                let back = decode(&mut used, &wire, raw.len());
+                assert!(
+                    back.as_ref() == Ok(&raw),
+                    "{name}: a used decoder, reset, does not give the message"
+                );
+                used.reset();
+            }
+        }
+    }
+}
+
+/// Damaged forms of the wire of a message of so many bytes, and the length to decode each into.
+fn damaged(wire: &[u8], len: usize, seed: u64) -> Vec<(Vec<u8>, usize)> {
+    let mut all = Vec::new();
+    let noise = random_bytes(seed, wire.len().max(64));
+    let place = |i: usize| usize::from(u16::from_le_bytes([noise[i], noise[i + 1]])) % wire.len();
+    for other in [0, len / 2, len - 1, len + 1, len + 8, 2 * len] {
+        all.push((wire.to_vec(), other));
+    }
+    for i in 0..16 {
+        // Most bits that decide much are near the front.
+        let at = if i % 2 == 0 { i / 2 % wire.len() } else { place(i) };
+        let mut flipped = wire.to_vec();
+        flipped[at] ^= 1 << (noise[i] % 8);
+        all.push((flipped, len));
+        all.push((wire[..at].to_vec(), len));
+        all.push(([&wire[..at], &noise[at..wire.len()]].concat(), len));
+    }
+    all
 }
 
 #[cfg(test)]

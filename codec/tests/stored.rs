@@ -17,6 +17,7 @@ enum Fault {
     ChecksNoRoom,
     EncodesElsewhere,
     DecodesElsewhere,
+    StaysSpoilt,
 }
 
 /// Goes on in memory of its own, which holds all that a look at `out` could miss.
@@ -29,6 +30,8 @@ fn elsewhere(out: &mut Out<'_>) {
 struct Stored {
     fault: Fault,
     messages: usize,
+    /// A wire of another length has left its trace, which no reset removes.
+    spoilt: bool,
 }
 
 impl Codec for Stored {
@@ -82,6 +85,7 @@ impl Decode for Stored {
             return Err(DecodeError::new(DecodeErrorKind::Truncated, wire.len()));
         }
         if raw.len() > room && self.fault != Fault::AcceptsTrailing {
+            self.spoilt = self.fault == Fault::StaysSpoilt;
             return Err(DecodeError::new(DecodeErrorKind::Length, wire.len()));
         }
         if self.fault == Fault::DecodesElsewhere {
@@ -90,7 +94,7 @@ impl Decode for Stored {
         let at = out.len();
         let full = DecodeError::new(DecodeErrorKind::Length, wire.len());
         out.extend_from_slice(&raw[..room]).map_err(|_| full)?;
-        if self.fault == Fault::ChangesAByte && room > 200 {
+        if (self.fault == Fault::ChangesAByte || self.spoilt) && room > 200 {
             out.written_mut()[at + 200] ^= 1;
         }
         Ok(())
@@ -101,7 +105,7 @@ impl Decode for Stored {
 
 fn finds(fault: Fault) -> bool {
     std::panic::catch_unwind(|| {
-        let new = || Stored { fault, messages: 0 };
+        let new = || Stored { fault, messages: 0, spoilt: false };
         conformance::run::<Stored, _, _>(|| (new(), new()));
     })
     .is_err()
@@ -122,6 +126,7 @@ fn every_fault_is_found() {
         Fault::ChecksNoRoom,
         Fault::EncodesElsewhere,
         Fault::DecodesElsewhere,
+        Fault::StaysSpoilt,
     ] {
         assert!(finds(fault), "fault {} went unseen", fault as u8);
     }

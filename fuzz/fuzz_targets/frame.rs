@@ -1,4 +1,5 @@
-//! What arrives is a message, a frame or damage: never a panic, and never a frame that decodes to another length than it says.
+//! What arrives is a message, a frame or damage: never a panic, and never a frame that decodes to another length than it says. An
+//! engine whose decoders have seen all frames before decodes each as a new engine does.
 //! The input is a frame's fields and payload, behind a mark and a check that hold, so that codecs and blocks are reached.
 #![no_main]
 
@@ -14,7 +15,12 @@ const MARK: Mark = Mark(*b"fuzzmark");
 /// No receiver has room for more here.
 const ROOM: usize = 3 << 20;
 
-static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::default().with_mark(MARK));
+/// Its pooled decoders have seen the frames of all inputs before.
+static ENGINE: LazyLock<Engine> = LazyLock::new(new);
+
+fn new() -> Engine {
+    Engine::default().with_mark(MARK)
+}
 
 fuzz_target!(|data: &[u8]| {
     let _ = ENGINE.open(data);
@@ -30,7 +36,8 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let considered = ENGINE.consider(strategy, kind, Destination::OtherNode, message.len());
-    let Some(packed) = considered.and_then(|considered| ENGINE.encode_considered(considered, &message)) else {
+    let Some(packed) = considered.and_then(|considered| ENGINE.encode_considered(considered, &message))
+    else {
         return;
     };
     assert!(packed.len() < message.len() && ENGINE.is_frame(&packed));
@@ -43,11 +50,17 @@ fuzz_target!(|data: &[u8]| {
     let _ = decode(&frame(CodecId(packed[9]), kind, message.len() as u64, &damaged));
 });
 
-/// What a receiver makes of it.
+/// What a receiver makes of it, be its engine new or not.
 fn decode(frame: &[u8]) -> Option<Vec<u8>> {
-    let incoming = ENGINE.open(frame).ok().filter(|incoming| incoming.raw_len() <= ROOM)?;
+    let received = decode_by(&ENGINE, frame);
+    assert!(received == decode_by(&new(), frame), "a used engine does not decode as a new one");
+    received
+}
+
+fn decode_by(engine: &Engine, frame: &[u8]) -> Option<Vec<u8>> {
+    let incoming = engine.open(frame).ok().filter(|incoming| incoming.raw_len() <= ROOM)?;
     let mut out = vec![MaybeUninit::new(0); incoming.raw_len()];
-    ENGINE.decode(&incoming, &mut out).ok()?;
+    engine.decode(&incoming, &mut out).ok()?;
     // SAFETY: initialised when it was made.
     Some(out.into_iter().map(|byte| unsafe { byte.assume_init() }).collect())
 }
