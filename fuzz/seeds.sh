@@ -1,51 +1,72 @@
 #!/bin/sh
-# Makes seeds of the codecs' golden files: a message behind codec, setting and length (the header that `split` in
-# src/lib.rs reads), for the targets that encode; its wire behind the same, for those that decode. `used_decoder` gets the message.
+# Makes seeds of the codecs' golden files, all of which are in the repository. Each target gets the messages, the wires,
+# or both, after the header that it reads: codec, setting and length (`split` in src/lib.rs); for `frame` id of the codec,
+# kind and length; for `stateful` a channel's codec and setting, then pieces of a message as events of the channel.
 set -eu
 cd "$(dirname "$0")/.."
-for target in roundtrip decode_hostile levels_agree no_output_leak used_decoder; do
+for target in roundtrip decode_hostile levels_agree no_output_leak used_decoder frame stateful; do
     mkdir -p "fuzz/corpus/$target"
 done
+# Numbers to bytes. The format is all octal escapes, so printf takes no argument.
+bytes() { printf "$(printf '\\%03o' "$@")"; }
 for wire in dfcm/tests/golden/*.dfcm* dfcm/tests/golden/*.lanes* diffpack/tests/golden/*.diffpack* \
     lzo-compat/tests/golden/*.lz* fpc/tests/golden/*.fpc* fpc/tests/reference/*.fpc \
     rice/tests/golden/*.rice* rice/tests/golden/*.ccsds* \
     rle-huffman/tests/golden/*.huffman* rle-huffman/tests/golden/*.fano* rle-huffman/tests/golden/*.rle*; do
     name=$(basename "$wire")
     setting=0
+    # Number in `pair`, its setting, id in frames.
     case $name in
-        *.dfcm*32*) codec=3 ;;
-        *.dfcm*) codec=0 ;;
-        *.lanes32) codec=12 setting=1 ;;
-        *.lanes) codec=12 ;;
-        *.diffpack32*) codec=7 ;;
-        *.diffpack16*) codec=8 ;;
-        *.lz77.fast) codec=13 ;;
-        *.lzo1x.fast) codec=13 setting=1 ;;
-        *.lz77.*) codec=13 setting=2 ;;
-        *.lzo1x.*) codec=13 setting=3 ;;
-        *.huffman*) codec=14 ;;
-        *.fano*) codec=14 setting=4 ;;
-        *.rle*) codec=14 setting=8 ;;
-        *.level10.fpc) codec=15 setting=29 ;;
-        *.level*.fpc) codec=15 setting=2 ;;
-        *.fpc32) codec=15 setting=1 ;;
-        *.fpc) codec=15 ;;
-        *.rice8) codec=16 ;;
-        *.rice16) codec=16 setting=1 ;;
-        *.rice32) codec=16 setting=2 ;;
-        *.rice64) codec=16 setting=3 ;;
-        *.ccsds121.*) codec=16 setting=4 ;;
-        *) codec=6 ;;
+        *.dfcm*32*) codec=3 id=2 ;;
+        *.dfcm*) codec=0 id=1 ;;
+        *.lanes32) codec=12 setting=1 id=20 ;;
+        *.lanes) codec=12 id=19 ;;
+        *.diffpack32*) codec=7 id=4 ;;
+        *.diffpack16*) codec=8 id=5 ;;
+        *.lz77.fast) codec=13 id=18 ;;
+        *.lzo1x.fast) codec=13 setting=1 id=17 ;;
+        *.lz77.*) codec=13 setting=2 id=18 ;;
+        *.lzo1x.*) codec=13 setting=3 id=17 ;;
+        *.huffman*) codec=14 id=15 ;;
+        *.fano*) codec=14 setting=4 id=16 ;;
+        *.rle*) codec=14 setting=8 id=14 ;;
+        *.level10.fpc) codec=15 setting=29 id=8 ;;
+        *.level*.fpc) codec=15 setting=2 id=8 ;;
+        *.fpc32) codec=15 setting=1 id=7 ;;
+        *.fpc) codec=15 id=6 ;;
+        *.rice8) codec=16 id=9 ;;
+        *.rice16) codec=16 setting=1 id=10 ;;
+        *.rice32) codec=16 setting=2 id=11 ;;
+        *.rice64) codec=16 setting=3 id=12 ;;
+        *.ccsds121.*) codec=16 setting=4 id=13 ;;
+        *) codec=6 id=3 ;;
     esac
     raw=$(dirname "$wire")/${name%%.*}.raw
     [ -f "$raw" ] || continue # of several messages
     len=$(($(wc -c < "$raw")))
     [ "$len" -lt 20000 ] || continue # more than `split` takes
-    header=$(printf '\\%03o\\%03o\\%03o\\%03o' "$codec" "$setting" $((len % 256)) $((len / 256)))
     for target in decode_hostile levels_agree no_output_leak; do
-        { printf "$header"; cat "$wire"; } > "fuzz/corpus/$target/$name"
+        { bytes "$codec" "$setting" $((len % 256)) $((len / 256)); cat "$wire"; } > "fuzz/corpus/$target/$name"
     done
     for target in roundtrip levels_agree no_output_leak used_decoder; do
-        { printf "$header"; cat "$raw"; } > "fuzz/corpus/$target/$name.raw"
+        { bytes "$codec" "$setting" $((len % 256)) $((len / 256)); cat "$raw"; } > "fuzz/corpus/$target/$name.raw"
+    done
+    { bytes "$id" 6 $((len % 256)) $((len / 256)) 0; cat "$wire"; } > "fuzz/corpus/frame/$name"
+done
+for raw in dfcm/tests/golden/*.raw; do
+    name=$(basename "$raw" .raw)
+    len=$(($(wc -c < "$raw")))
+    # Doubles, then floats. 5 delivers the bytes that follow, as many as the next byte says.
+    for codec in 0 1; do
+        {
+            bytes "$codec" 9
+            at=0
+            while [ "$at" -lt "$len" ] && [ "$at" -lt 5000 ]; do
+                part=$((len - at > 200 ? 200 : len - at))
+                bytes 5 "$part"
+                tail -c "+$((at + 1))" "$raw" | head -c "$part"
+                at=$((at + part))
+            done
+        } > "fuzz/corpus/stateful/$name.$codec"
     done
 done
