@@ -7,13 +7,17 @@
 
 mod corpus;
 mod data;
+mod levels;
 mod measure;
+mod skipped;
 
-use crate::simd::{Level, Tier};
 use crate::{Codec, Decode, DecodeErrorKind, Encode, EncodeError, Out};
 pub use corpus::{CorpusFile, corpus};
 pub use data::{Family, families, random_bytes};
+pub(crate) use levels::kernel_chosen;
+pub use levels::{at_each_level, levels};
 pub use measure::{Measured, doubles, file_or, measure};
+pub use skipped::skipped;
 use std::string::String;
 use std::vec::Vec;
 use std::{format, vec};
@@ -27,35 +31,37 @@ const LENGTHS: [usize; 9] = [511, 1000, 1024, 1031, 4096, 9999, 65_537, 131_072,
 /// # Panics
 /// At the first violation of the contract of [`Encode`] or [`Decode`].
 pub fn run<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D)) {
+    suite::<C, E, D>(make, Encoder::Forgets);
+}
+
+/// Runs the whole suite for an encoder whose wires depend on the messages before, of a codec whose decoders carry no state.
+///
+/// # Panics
+/// As [`run`] does.
+pub fn run_remembering<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D)) {
+    assert!(!C::STATEFUL, "the decoder would have to remember as well");
+    suite::<C, E, D>(make, Encoder::Remembers);
+}
+
+/// What a message's wire may depend on, where decoders carry no state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Encoder {
+    /// On nothing but the message.
+    Forgets,
+    /// On the messages before, too.
+    Remembers,
+}
+
+fn suite<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D), kind: Encoder) {
     assert!(C::WIDTH > 0 && !C::NAME.is_empty(), "facts");
     round_trips::<C, E, D>(&make);
     misaligned::<E, D>(&make);
     bound::<C, E, D>(&make);
-    sequences::<C, E, D>(&make);
+    sequences::<C, E, D>(&make, kind);
     reset_is_fresh::<E, D>(&make);
     hostile::<C, E, D>(&make);
     failed_decoder_recovers::<E, D>(&make);
     used_decoder_is_as_new::<C, E, D>(&make);
-}
-
-/// The levels to test at: every one of this machine. A level that is not here is skipped, and says so.
-///
-/// # Panics
-/// If the variable `MPRESS_REQUIRE_LEVEL` names a level that would be skipped, or none that there is.
-#[must_use]
-pub fn levels() -> Vec<Level> {
-    let levels: Vec<_> = Level::available().collect();
-    for missing in Tier::ALL.into_iter().filter(|tier| !has(&levels, tier.name())) {
-        std::eprintln!("SKIPPED: level {}, which this machine or build does not have", missing.name());
-    }
-    if let Ok(required) = std::env::var("MPRESS_REQUIRE_LEVEL") {
-        assert!(has(&levels, &required), "the required level {required:?} is not here");
-    }
-    levels
-}
-
-fn has(levels: &[Level], name: &str) -> bool {
-    levels.iter().any(|level| level.tier().name() == name)
 }
 
 /// Encodes `raw` behind a few bytes that are already there, which must stay.
@@ -164,18 +170,21 @@ fn bound<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     }
 }
 
-fn sequences<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
+fn sequences<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D), kind: Encoder) {
     let mut pair = make();
     for round in 0..3 {
         for (name, generate) in families() {
             for len in [1024 + round, 0, 77, 4096, 16 * C::WIDTH, 20_000] {
-                let wire = round_trip(&mut pair, &generate(len), name);
-                if !C::STATEFUL {
-                    assert_eq!(
-                        wire,
-                        encode(&mut make().0, &generate(len)),
-                        "{name}: stateless, yet it remembers"
-                    );
+                let raw = generate(len);
+                let wire = round_trip(&mut pair, &raw, name);
+                if C::STATEFUL {
+                    continue;
+                }
+                // Messages may arrive at any decoder, in any order.
+                let back = decode(&mut make().1, &wire, len);
+                assert!(back.as_ref() == Ok(&raw), "{name}: stateless, yet a new decoder cannot read it");
+                if kind == Encoder::Forgets {
+                    assert_eq!(wire, encode(&mut make().0, &raw), "{name}: stateless, yet it remembers");
                 }
             }
         }
@@ -312,16 +321,4 @@ fn damaged(wire: &[u8], len: usize, seed: u64) -> Vec<(Vec<u8>, usize)> {
         all.push(([&wire[..at], &noise[at..wire.len()]].concat(), len));
     }
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_required_level_must_be_among_those_tested() {
-        let levels = levels();
-        assert!(has(&levels, Level::detect().tier().name()));
-        assert!(!has(&levels[..1], "avx2") && !has(&levels, "no such level"));
-    }
 }

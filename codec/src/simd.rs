@@ -65,9 +65,12 @@ impl Level {
         Tier::ALL.into_iter().filter_map(Self::new)
     }
 
-    /// The tier proven.
+    /// The tier proven. Codecs ask for it where they choose a kernel, and nowhere else, so that
+    /// `conformance::at_each_level` can tell which kernels have run.
     #[must_use]
-    pub const fn tier(self) -> Tier {
+    pub fn tier(self) -> Tier {
+        #[cfg(feature = "conformance")]
+        crate::conformance::kernel_chosen(self.0);
         self.0
     }
 }
@@ -138,6 +141,23 @@ mod tests {
         let first = Level::detect();
         assert_eq!(first.tier(), detected().min(CAP));
         assert_eq!(Level::detect(), first);
+    }
+
+    /// Else every test at the level that is missed would be skipped.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_level_is_what_the_standard_library_finds() {
+        use std::arch::is_x86_feature_detected as has;
+        let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
+        let avx512 = has!("fma") && has!("f16c") && has!("avx512f") && has!("avx512bw") && has!("avx512dq");
+        let avx512 = avx512 && has!("avx512vl") && has!("avx512cd");
+        let avx512 = avx512 && has!("avx512vbmi") && has!("avx512vbmi2");
+        let tier = match (avx2, avx512) {
+            (true, true) => Tier::Avx512,
+            (true, false) => Tier::Avx2,
+            _ => Tier::Scalar,
+        };
+        assert_eq!(detected(), tier);
     }
 
     #[test]

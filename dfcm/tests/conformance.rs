@@ -7,13 +7,13 @@ use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word};
 
 /// `make` gives an encoder, and how many lines its decoder must have room for.
 fn run<W: Word>(make: impl Fn(Level) -> (Encoder<W, Vec<u64>>, Lines)) {
-    for level in conformance::levels() {
+    conformance::at_each_level(|level| {
         conformance::run::<Dfcm<W>, _, _>(|| {
             let (encoder, lines) = make(level);
             let memory = vec![0xdead_beef; lines.words::<W>()];
             (encoder, Decoder::<W, _>::with_lines(memory, lines).unwrap().with_level(level))
         });
-    }
+    });
 }
 
 fn lines(log2: u8) -> Lines {

@@ -10,11 +10,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 fn suite<W: Word>() {
-    for level in levels() {
+    conformance::at_each_level(|level| {
         conformance::run::<Lanes<W>, _, _>(|| {
             (Encoder::<W>::new().with_level(level), Decoder::<W>::new().with_level(level))
         });
-    }
+    });
 }
 
 #[test]

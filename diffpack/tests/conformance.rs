@@ -1,14 +1,16 @@
-//! The suite of `mpress-codec`, for every word and every effort, at every level.
+//! The suite of `mpress-codec`, for every word and every effort, with memory and without, at every level.
 
 use mpress_codec::conformance;
 use mpress_diffpack::{Decoder, Diffpack, Effort, Encoder, Word};
 
 fn run<W: Word>(effort: Effort) {
-    for level in conformance::levels() {
-        conformance::run::<Diffpack<W>, _, _>(|| {
-            (Encoder::<W>::new(effort).with_level(level), Decoder::<W>::new().with_level(level))
-        });
-    }
+    conformance::at_each_level(|level| {
+        let decoder = || Decoder::<W>::new().with_level(level);
+        conformance::run::<Diffpack<W>, _, _>(|| (Encoder::<W>::new(effort).with_level(level), decoder()));
+        // The encoders that the engine uses.
+        let remembering = || Encoder::<W>::remembering(effort).with_level(level);
+        conformance::run_remembering::<Diffpack<W>, _, _>(|| (remembering(), decoder()));
+    });
 }
 
 macro_rules! suites {

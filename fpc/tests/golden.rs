@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::Codec;
-use mpress_codec::conformance::{decode, encode, levels};
+use mpress_codec::conformance::{at_each_level, decode, encode};
 use mpress_fpc::{Decoder, Encoder, Fpc, Word};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ fn golden(name: &str, wire: &[u8]) -> Vec<u8> {
 }
 
 fn run<W: Word>() {
-    for level in levels() {
+    at_each_level(|level| {
         for name in NAMES {
             let raw = fs::read(folder().join(format!("{name}.raw"))).unwrap();
             let name = format!("{name}.{}", Fpc::<W>::NAME);
@@ -51,7 +51,7 @@ fn run<W: Word>() {
                 "{name}"
             );
         }
-    }
+    });
 }
 
 #[test]

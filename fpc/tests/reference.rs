@@ -56,7 +56,9 @@ fn streams_of_fpc_1_1() {
 fn all_streams_of_fpc_1_1() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/fpc");
     if !folder.exists() {
-        eprintln!("SKIPPED: the whole collection of streams, which does not lie beside the repository");
+        mpress_codec::conformance::skipped(
+            "the whole collection of streams, which does not lie beside the repository",
+        );
         return;
     }
     assert_eq!(run(&folder), 21);

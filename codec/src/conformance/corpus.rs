@@ -42,7 +42,7 @@ impl CorpusFile {
 pub fn corpus() -> Option<impl Iterator<Item = CorpusFile>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     if !folder.exists() {
-        std::eprintln!("SKIPPED: the whole corpus, which does not lie beside the repository");
+        super::skipped("the whole corpus, which does not lie beside the repository");
         return None;
     }
     let entries = fs::read_dir(folder).expect("a folder");
