@@ -1,10 +1,13 @@
-//! CI: format, lints and documentation, then all tests. Warnings are errors here and nowhere else.
+//! CI: format, lints and documentation, all tests, then packages and fuzzing. Warnings are errors here and nowhere else.
 
 use mpress_cluster::Mpi;
 
 use crate::paths::Paths;
 use crate::step::Step;
-use crate::test;
+use crate::{fuzz, package, test};
+
+/// How long each fuzz target runs.
+const FUZZ_SECONDS: u32 = 20;
 
 /// The steps, quickest first.
 pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
@@ -15,6 +18,12 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     };
     let deny = ["--", "-D", "warnings"];
     let mut steps = vec![Step::new("format", cargo(&["fmt", "--all", "--check"]))];
+    // Workspaces of their own.
+    for name in ["fuzz", "codec/no-std-proof"] {
+        let mut format = cargo(&["fmt", "--check", "--manifest-path"]);
+        format.arg(paths.root().join(name).join("Cargo.toml"));
+        steps.push(Step::new(format!("format of {name}"), format));
+    }
 
     let mut clippy = cargo(&["clippy", "--all-targets", "--all-features"]);
     clippy.args(deny);
@@ -44,5 +53,7 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     steps.push(Step::new("documentation of the rsmpi adapter", doc));
 
     steps.extend(test::steps(paths));
+    steps.push(package::step(paths));
+    steps.push(fuzz::step(paths, FUZZ_SECONDS, None));
     steps
 }

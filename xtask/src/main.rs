@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup|build|demo|test|conformance|ci|pingpong`.
+//! The project's own commands: `cargo xtask setup|build|demo|test|conformance|fuzz|ci|pingpong`.
 
 #![forbid(unsafe_code)]
 
@@ -6,13 +6,16 @@ mod build;
 mod ci;
 mod demo;
 mod error;
+mod fuzz;
 mod mpi4py;
+mod package;
 mod paths;
 mod pingpong;
 mod progress;
 mod setup;
 mod step;
 mod test;
+mod toolchain;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -33,7 +36,7 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Clone, Copy, Subcommand)]
+#[derive(Clone, Subcommand)]
 enum Command {
     /// Install the system packages that are missing; every other command does this first
     Setup,
@@ -62,7 +65,15 @@ enum Command {
         #[arg(long)]
         ranks: Option<usize>,
     },
-    /// What the project asks of a change: format, lints, documentation, then everything `test` does
+    /// Compile the fuzz targets and run each from seeds made of the golden files
+    Fuzz {
+        /// This target alone
+        target: Option<String>,
+        /// How long each of them runs
+        #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+        seconds: u32,
+    },
+    /// What the project asks of a change: format, lints, documentation, everything `test` does, packages, and a short `fuzz`
     Ci,
 }
 
@@ -99,6 +110,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Pingpong { layer } => pingpong::run(&paths, layer),
         Command::Test => step::run_all(test::steps(&paths)),
         Command::Conformance { mpi, ranks } => step::run_all(test::conformance(&paths, mpi, ranks)),
+        Command::Fuzz { target, seconds } => step::run_all(vec![fuzz::step(&paths, seconds, target)]),
         Command::Ci => step::run_all(ci::steps(&paths)),
     }
 }

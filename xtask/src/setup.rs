@@ -7,8 +7,9 @@ use std::process::Command;
 use crate::error::Error;
 use crate::step;
 
-const PACKAGES: [&str; 9] = [
+const PACKAGES: [&str; 10] = [
     "gcc",
+    "g++",
     "libc6-dev",
     "make",
     "libclang-dev",
@@ -29,8 +30,9 @@ const PEERS: [&str; 3] = ["libaec-dev", "libblosc-dev", "liblzo2-dev"];
 const PYTHON: [&str; 1] = ["python3-venv"];
 
 /// What the packages are for, looked for by name where there are no such packages.
-const TOOLS: [&str; 11] = [
+const TOOLS: [&str; 12] = [
     "gcc",
+    "g++",
     "make",
     "gfortran",
     "mpicc.openmpi",

@@ -6,6 +6,10 @@ use crate::build;
 use crate::mpi4py;
 use crate::paths::Paths;
 use crate::step::Step;
+use crate::toolchain;
+
+/// Tests at SIMD levels fail unless this level is the highest they find.
+const REQUIRED: &str = "MPRESS_REQUIRE_LEVEL";
 
 /// The crates whose kernels exist once per SIMD level.
 const KERNELS: [&str; 12] = [
@@ -27,11 +31,11 @@ const KERNELS: [&str; 12] = [
 pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     let mut all = test(paths, "test");
     // What is no default of the engine, but what the shim has.
-    all.args(["--features", "mpress/rayon"]);
-    let mut steps = vec![Step::new("test of all crates", all)];
+    all.args(["--features", "mpress/rayon"]).env(REQUIRED, highest_level());
+    let mut steps = vec![Step::new(format!("test of all crates, levels to {}", highest_level()), all)];
     for level in ["scalar", "avx2"] {
         let name = format!("test of the kernels, level {level}");
-        if level == "avx2" && !has_avx2() {
+        if level == "avx2" && highest_level() == "scalar" {
             steps.push(Step::skipped(name, "this processor has no AVX2"));
             continue;
         }
@@ -39,12 +43,10 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
         // The first step went through every level already; here it is the flag that is tested, and building all tests again
         // would take most of the time.
         command.args(KERNELS).args(["--lib", "--test", "golden"]).env("RUSTFLAGS", flags(level));
+        command.env(REQUIRED, level);
         steps.push(Step::new(name, command));
     }
-    let mut no_std = paths.cargo();
-    no_std.current_dir(paths.root().join("codec/no-std-proof"));
-    no_std.args(["build", "--release", "--target-dir"]).arg(paths.target("no-std"));
-    steps.push(Step::new("build without std", no_std));
+    steps.extend(no_std(paths));
     for mpi in Mpi::ALL {
         steps.push(Step::new(format!("shim for {}", mpi.title()), build::shim(paths, mpi)));
         let mut command = test(paths, mpi.name());
@@ -90,9 +92,45 @@ fn flags(level: &str) -> String {
     format!("{own} --cfg mpress_level=\"{level}\"").trim_start().to_owned()
 }
 
-fn has_avx2() -> bool {
+/// The highest level that the kernels have and this processor can run, found without the project's own code, which is tested.
+fn highest_level() -> &'static str {
     #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx2");
+    {
+        use std::arch::is_x86_feature_detected as has;
+        let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
+        let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+        let avx512 = avx512 && has!("avx512cd") && has!("avx512vbmi") && has!("avx512vbmi2");
+        match (avx2, avx512 && has!("fma") && has!("f16c")) {
+            (true, true) => "avx512",
+            (true, false) => "avx2",
+            _ => "scalar",
+        }
+    }
     #[cfg(not(target_arch = "x86_64"))]
-    return false;
+    "scalar"
+}
+
+/// Builds of what needs no std: here, without an operating system, and with 32 bits.
+fn no_std(paths: &Paths) -> Vec<Step<'_>> {
+    let build = || {
+        let mut command = paths.cargo();
+        command.current_dir(paths.root().join("codec/no-std-proof"));
+        command.args(["build", "--release", "--locked", "--target-dir"]).arg(paths.target("no-std"));
+        command
+    };
+    let mut steps = vec![Step::new("build without std", build())];
+    let mut alloc = build();
+    alloc.args(["--features", "alloc"]);
+    steps.push(Step::new("build without std, with an allocator", alloc));
+    for target in ["x86_64-unknown-none", "thumbv7em-none-eabi", "i686-unknown-linux-gnu"] {
+        let name = format!("build without std for {target}");
+        if !toolchain::has_core(paths, target) {
+            steps.push(Step::skipped(name, "this toolchain does not have the target"));
+            continue;
+        }
+        let mut command = build();
+        command.args(["--features", "alloc", "--target", target]);
+        steps.push(Step::new(name, command));
+    }
+    steps
 }

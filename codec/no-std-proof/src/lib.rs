@@ -1,4 +1,5 @@
-//! Proves that the codec crates need no std and no allocator: this links, with its own panic handler.
+//! Proves that the codec crates need no std and no allocator: this links, with its own panic handler. With the feature `alloc`
+//! the same for the selector, which needs an allocator.
 #![no_std]
 
 #[panic_handler]
@@ -14,3 +15,23 @@ pub use mpress_fpc as fpc;
 pub use mpress_lzo_compat as lzo_compat;
 pub use mpress_rice as rice;
 pub use mpress_rle_huffman as rle_huffman;
+#[cfg(feature = "alloc")]
+pub use mpress_selector as selector;
+
+/// An allocator without memory.
+#[cfg(feature = "alloc")]
+struct Nothing;
+
+#[cfg(feature = "alloc")]
+// SAFETY: a null pointer says that there is no memory, so nothing is ever given back.
+unsafe impl core::alloc::GlobalAlloc for Nothing {
+    unsafe fn alloc(&self, _: core::alloc::Layout) -> *mut u8 {
+        core::ptr::null_mut()
+    }
+
+    unsafe fn dealloc(&self, _: *mut u8, _: core::alloc::Layout) {}
+}
+
+#[cfg(feature = "alloc")]
+#[global_allocator]
+static NOTHING: Nothing = Nothing;
