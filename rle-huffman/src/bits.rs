@@ -170,6 +170,6 @@ impl<'a, 'w> Bits<'a, 'w> {
     }
 
     fn is_past_end(&self) -> bool {
-        self.at > self.wire.rest().len() * 8
+        self.at.div_ceil(8) > self.wire.rest().len()
     }
 }
