@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use support::compare::assert_same;
 use support::{Plan, Rig, SHIM, Written, skip};
 
-/// Scenarios that make all calls that the tool counts, or nearly.
-const SCENARIOS: [&str; 12] = [
+/// Scenarios that make all calls that the tool counts, or nearly, without regard to what has come by when, and to requests that failed:
+/// whether those are to be freed is not said.
+const SCENARIOS: [&str; 11] = [
     "every_pair",
     "exchanges",
     "probes_in_order",
@@ -23,7 +24,6 @@ const SCENARIOS: [&str; 12] = [
     "persistent_requests",
     "freed_requests",
     "cancelled_requests",
-    "truncation",
     "communicators",
     "info_strategies",
     "collectives",
@@ -62,7 +62,7 @@ fn a_tool_sees_the_programs_calls_as_without_the_shim() {
     let (without, expected) = counted(&rig, &job, &["count.so"], "without");
     without.assert_well();
     let seen = |call: &&String| expected.iter().any(|calls| calls[*call] > 0);
-    assert!(expected[0].keys().filter(seen).count() > 60, "{expected:?}");
+    assert!(expected[0].keys().filter(seen).count() > 55, "{expected:?}");
     let compressing = job.compressing().env("MPRESS_REPORT", "summary");
     for (name, libraries) in [("after", [SHIM, "count.so"]), ("before", ["count.so", SHIM])] {
         let (with, counts) = counted(&rig, &compressing, &libraries, name);
