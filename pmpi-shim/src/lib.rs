@@ -8,8 +8,8 @@
 //! `probe`, `matched`, `persistent`, `complete`), which use `wire` (a message on its way out), `posted`, `stash` and `early` (on
 //! their way in), `in_place` and `covered` (memory that receives share), and `requests` (what is under way), over `peers`,
 //! `span` and `sys`. `startup` makes the shared `state`,
-//! for which `network` is measured; `finish` reports. `info` are strategies of single communicators;
-//! `traffic` learns how long the rank waits. `calibrate` is called by
+//! for which `network` is measured; `device` knows the memory of GPUs; `finish` reports. `info` are strategies of single communicators;
+//! `traffic` learns how long the rank waits; `panics` ends the job where one of ours would unwind. `calibrate` is called by
 //! `mpress calibrate` alone.
 
 mod calibrate;
@@ -17,6 +17,7 @@ mod collective;
 mod complete;
 mod covered;
 mod deliver;
+mod device;
 mod early;
 mod finish;
 mod identity;

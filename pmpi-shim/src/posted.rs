@@ -53,12 +53,13 @@ impl Posted {
         peers: Arc<Peers>,
         alone: bool,
     ) -> Result<Self, c_int> {
-        let (memory, held) = Self::lend(shim, &message.span, capacity)?;
+        let (mut memory, held) = Self::lend(shim, &message.span, capacity)?;
         let bytes = match memory.contiguous {
             true => Some(shim.byte_span(memory.span.ptr.cast(), capacity)?),
             false => None,
         };
-        let by_elements = !memory.contiguous && !PARTIAL_ELEMENTS;
+        let by_elements =
+            !memory.contiguous && !PARTIAL_ELEMENTS && !shim.as_bytes(&mut memory.span, capacity);
         let (claim, free) = match by_elements {
             true => (None, false),
             false if alone => (None, !shim.in_place.overlaps(&memory)),

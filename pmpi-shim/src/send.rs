@@ -1,6 +1,7 @@
 //! The send calls, blocking and nonblocking.
 
 use crate::deliver;
+use crate::device;
 use crate::requests::{Active, Finish};
 use crate::span::Envelope;
 use crate::state::{Error, Shim, called, raise};
@@ -79,15 +80,15 @@ pub(crate) struct Framed {
 }
 
 impl Shim {
-    /// Whether a message may go in a frame: it is long enough, and the other end knows frames. Arguments that the MPI will
-    /// refuse never do.
+    /// Whether a message may go in a frame: it is long enough, it is in the host's memory, and the other end knows frames.
+    /// Arguments that the MPI will refuse never do.
     pub(crate) fn framed_send(&self, message: &Envelope) -> Option<Framed> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR)?;
         if message.tag < 0 || message.peer < 0 {
             return None;
         }
         let peers = self.peers(message.comm).filter(|peers| peers.framed(message.peer))?;
-        if self.refused(&message.span) {
+        if self.refused(&message.span) || device::is_device(message.span.ptr) {
             return None;
         }
         let other = self.world.other_node(peers.world_rank(message.peer));

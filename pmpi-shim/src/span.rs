@@ -1,5 +1,6 @@
 //! Message buffers as MPI names them: address, count, datatype; and what that means in bytes.
 
+use crate::device;
 use crate::state::{Handle, Shim};
 use crate::sys::*;
 use mpress::Kind;
@@ -36,7 +37,7 @@ impl Envelope {
 pub(crate) enum Layout {
     /// One after the other without gaps, in the order in which they are sent.
     Contiguous(Kind),
-    /// In some other way, which only the MPI knows.
+    /// In some other way, which only the MPI knows, or in memory that only the MPI may touch.
     Typed,
 }
 
@@ -182,8 +183,24 @@ fn is_dense(datatype: MPI_Datatype) -> bool {
 }
 
 impl Shim {
+    /// How the elements of a span can be reached. In a GPU's memory they may lie one after the other, but not for us.
     pub(crate) fn layout(&self, span: &Span) -> Layout {
-        self.kinds.layout(span.datatype)
+        match self.kinds.layout(span.datatype) {
+            Layout::Contiguous(_) if device::is_device(span.ptr) => Layout::Typed,
+            layout => layout,
+        }
+    }
+
+    /// Makes bytes of elements in a GPU's memory that lie one after the other, so that a message may end inside of one. Says
+    /// whether it did.
+    pub(crate) fn as_bytes(&self, span: &mut Span, len: usize) -> bool {
+        // Longer ones would need absolute addresses, of which an MPI cannot see whose memory they are.
+        let Ok(count) = c_int::try_from(len) else { return false };
+        let contiguous = matches!(self.kinds.layout(span.datatype), Layout::Contiguous(_));
+        if contiguous {
+            *span = Span::new(span.ptr, count, BYTE);
+        }
+        contiguous
     }
 
     /// Whether the MPI will refuse a span: elements without memory (absolute addresses have `MPI_BOTTOM`), or a datatype
@@ -196,7 +213,7 @@ impl Shim {
         // SAFETY: what the caller of an MPI function gave, for nobody.
         let code =
             unsafe { crate::table::real::MPI_Send(span.ptr, 1, span.datatype, PROC_NULL, 0, self.own_comm) };
-        code != SUCCESS || (span.ptr.is_null() && self.layout(span) != Layout::Typed)
+        code != SUCCESS || (span.ptr.is_null() && self.kinds.layout(span.datatype) != Layout::Typed)
     }
 
     /// A hold on the span's datatype, which the program may free while an operation is under way; `None` for a predefined

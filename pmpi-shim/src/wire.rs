@@ -1,5 +1,6 @@
 //! A message on its way out in memory of ours, which must last until the MPI has sent it.
 
+use crate::device;
 use crate::send::Framed;
 use crate::span::{ByteSpan, Envelope, Layout};
 use crate::state::Shim;
@@ -45,12 +46,12 @@ impl Shim {
     /// The frame of a message, unless it is better sent as it is.
     ///
     /// # Safety
-    /// `message` must be what the caller of a send function gave, for a rank that `framed_send` accepts.
+    /// `message` must be what the caller of a send function gave, in the host's memory, for a rank that `framed_send` accepts.
     pub(crate) unsafe fn frame(&self, message: &Envelope, framed: &Framed) -> Option<Arc<Wire>> {
         let Framed { len, to } = *framed;
         let span = &message.span;
         let strategy = self.strategies.of(message.comm);
-        let layout = self.layout(span);
+        let layout = self.kinds.layout(span.datatype); // it is in the host's memory
         let kind = match layout {
             Layout::Contiguous(kind) => kind,
             Layout::Typed => Kind::Other,
@@ -76,8 +77,9 @@ impl Shim {
     /// The message must be what the program gave.
     pub(crate) unsafe fn shared_frame(&self, message: &Envelope) -> Option<Arc<Wire>> {
         let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
-        if self.refused(&message.span) {
-            return None; // the MPI is to say so
+        // The MPI is to say so, or to read it.
+        if self.refused(&message.span) || device::is_device(message.span.ptr) {
+            return None;
         }
         // SAFETY: the caller vouches for the message.
         unsafe { self.frame(message, &Framed { len, to: Destination::OtherNode }) }

@@ -138,6 +138,12 @@ impl Plan<'_> {
         self.shimmed().env("MPRESS_SAME_NODE", "compress").env("MPRESS_STRATEGY", "fixed:diffpack-balanced")
     }
 
+    /// Without the shim, with this library of `programs/preload` before the MPI.
+    #[must_use]
+    pub(crate) fn over(&self, library: &str) -> Self {
+        self.env("LD_PRELOAD", programs::built(self.rig.mpi, library).to_str().unwrap())
+    }
+
     /// As [`compressing`](Self::compressing), with this library of `programs/preload` between it and the MPI.
     #[must_use]
     pub(crate) fn compressing_over(&self, library: &str) -> Self {

@@ -6,7 +6,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// The program of this name: `transparent` is made of all files in `programs`, the others of one file in
-/// `programs/single` and what they share. `NAME.so` is a library to be preloaded, of one file in `programs/preload`.
+/// `programs/single` and what they share. `NAME.so` is a library to be preloaded, of one file in `programs/preload`; `NAME.so.1` stands
+/// in for a GPU's library, of one file in `programs/gpu`.
 pub(crate) fn built(mpi: Mpi, name: &str) -> PathBuf {
     static BUILT: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
     let built = &BUILT[Mpi::ALL.iter().position(|&one| one == mpi).unwrap()];
@@ -24,6 +25,9 @@ fn build_all(mpi: Mpi) -> PathBuf {
     }
     for file in c_files(&sources.join("preload")) {
         build(mpi, &target.join(file.file_stem().unwrap()).with_extension("so"), &[file]);
+    }
+    for file in c_files(&sources.join("gpu")) {
+        build(mpi, &target.join(file.file_stem().unwrap()).with_extension("so.1"), &[file]);
     }
     target
 }

@@ -1,0 +1,214 @@
+//! The GPU libraries, and how each of them tells what memory an address is: CUDA's driver, AMD's HIP, and Level Zero. Names, numbers and
+//! types are those of their C interfaces, which stay as they are for the sake of built programs.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+/// Looks up in a library what is needed.
+type Open = fn(Library) -> Option<Runtime>;
+
+/// The names under which the libraries are found: these, and what may follow for their version.
+const LIBRARIES: [(&[u8], Open); 3] =
+    [(b"libcuda.so", cuda), (b"libamdhip64.so", hip), (b"libze_loader.so", level_zero)];
+
+/// Success, in all of them.
+const SUCCESS: c_int = 0;
+
+/// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE` and `HIP_POINTER_ATTRIBUTE_MEMORY_TYPE`.
+const MEMORY_TYPE: c_int = 2;
+
+/// `cuPointerGetAttribute` and `hipPointerGetAttribute`: the place for the answer, which attribute, and the address.
+type PointerGetAttribute = unsafe extern "C" fn(*mut c_void, c_int, *const c_void) -> c_int;
+
+/// A GPU library that can be asked.
+#[derive(Debug)]
+pub(super) enum Runtime {
+    Cuda {
+        attribute: PointerGetAttribute,
+    },
+    Hip {
+        attribute: PointerGetAttribute,
+        /// The two functions that give the thread's last error; the second clears it.
+        last_error: Option<[unsafe extern "C" fn() -> c_int; 2]>,
+        /// The greatest number that stands for memory of the host: its meaning changed with ROCm 6.
+        host: c_int,
+    },
+    LevelZero {
+        properties: GetAllocProperties,
+        /// A context of ours for each driver.
+        contexts: Vec<Handle>,
+    },
+}
+
+// SAFETY: the handles of contexts are names that any thread may use; so the library's interface says.
+unsafe impl Send for Runtime {}
+// SAFETY: as above; nothing here changes.
+unsafe impl Sync for Runtime {}
+
+/// Whether a loaded object is one of the GPU libraries, by its full name.
+pub(super) fn is_gpu_library(name: &CStr) -> bool {
+    find(name).is_some()
+}
+
+fn find(name: &CStr) -> Option<Open> {
+    let file = name.to_bytes().rsplit(|&byte| byte == b'/').next()?;
+    LIBRARIES.into_iter().find(|(prefix, _)| file.starts_with(prefix)).map(|(_, open)| open)
+}
+
+impl Runtime {
+    /// The library of this name, if it is loaded and has what is needed.
+    pub(super) fn open(name: &CStr) -> Option<Self> {
+        let open = find(name)?;
+        // SAFETY: a C string. Nothing is loaded, so no foreign code runs.
+        let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        if library.is_null() { None } else { open(Library(library)) }
+    }
+
+    /// Whether this library says that the memory at `ptr` is not the host's alone. It knows what was got by it, and nothing of any
+    /// other memory; so what it does not know is the host's.
+    pub(super) fn owns(&self, ptr: *const c_void) -> bool {
+        /// `CU_MEMORYTYPE_HOST`. 0 is no memory type.
+        const CUDA_HOST: c_int = 1;
+        match self {
+            Self::Cuda { attribute } => {
+                let mut kind = 0;
+                // SAFETY: the attribute is one `unsigned int`. The address need not be one that CUDA knows.
+                let code = unsafe { attribute((&raw mut kind).cast(), MEMORY_TYPE, ptr) };
+                code == SUCCESS && kind > CUDA_HOST
+            }
+            Self::Hip { attribute, last_error, host } => {
+                let mut kind = 0;
+                // SAFETY: as above. Where this fails HIP notes an error for the thread, which the program must not find.
+                unsafe {
+                    let before = last_error.map_or(SUCCESS, |[peek, _]| peek());
+                    let code = attribute((&raw mut kind).cast(), MEMORY_TYPE, ptr);
+                    if let Some([_, clear]) = last_error.filter(|_| code != SUCCESS && before == SUCCESS) {
+                        clear();
+                    }
+                    code == SUCCESS && kind > *host
+                }
+            }
+            Self::LevelZero { properties, contexts } => contexts.iter().any(|context| {
+                let mut found = AllocProperties::new();
+                // SAFETY: a context of ours and a place for the answer; that for the device is optional.
+                let code = unsafe { properties(*context, ptr, &raw mut found, ptr::null_mut()) };
+                code == SUCCESS && found.kind > AllocProperties::HOST
+            }),
+        }
+    }
+}
+
+/// A library that is loaded.
+#[derive(Clone, Copy)]
+struct Library(*mut c_void);
+
+impl Library {
+    /// A function of the library.
+    ///
+    /// # Safety
+    /// `F` must be the type of a pointer to the function of that name.
+    unsafe fn function<F: Copy>(self, name: &CStr) -> Option<F> {
+        const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+        // SAFETY: a library that stays loaded, and a C string.
+        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        // SAFETY: the caller vouches for the type, which is as large as an address.
+        (!address.is_null()).then(|| unsafe { std::mem::transmute_copy::<*mut c_void, F>(&address) })
+    }
+}
+
+/// The driver is asked, which all of CUDA goes through. Before the program has started CUDA, it answers with an error.
+fn cuda(library: Library) -> Option<Runtime> {
+    // SAFETY: its type in cuda.h.
+    let attribute = unsafe { library.function(c"cuPointerGetAttribute")? };
+    Some(Runtime::Cuda { attribute })
+}
+
+fn hip(library: Library) -> Option<Runtime> {
+    /// `hipRuntimeGetVersion` gives ten million times the major version.
+    const VERSION_6: c_int = 60_000_000;
+    /// Up to ROCm 5 `hipMemoryTypeHost` is 0; from ROCm 6 on it is 1, and 0 is `hipMemoryTypeUnregistered`.
+    const HOST: [c_int; 2] = [0, 1];
+    // SAFETY: their types in hip_runtime_api.h; a place for the version.
+    unsafe {
+        let attribute = library.function(c"hipPointerGetAttribute")?;
+        let get_version: unsafe extern "C" fn(*mut c_int) -> c_int =
+            library.function(c"hipRuntimeGetVersion")?;
+        let peek = library.function(c"hipPeekAtLastError");
+        let last_error = peek.zip(library.function(c"hipGetLastError")).map(|(peek, clear)| [peek, clear]);
+        let mut version = 0;
+        if get_version(&raw mut version) != SUCCESS {
+            return None;
+        }
+        let host = HOST[usize::from(version >= VERSION_6)];
+        Some(Runtime::Hip { attribute, last_error, host })
+    }
+}
+
+/// A driver or a context.
+type Handle = *mut c_void;
+type GetAllocProperties =
+    unsafe extern "C" fn(Handle, *const c_void, *mut AllocProperties, *mut Handle) -> c_int;
+
+/// `ze_memory_allocation_properties_t`.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct AllocProperties {
+    structure: c_int,
+    next: *mut c_void,
+    kind: c_int,
+    id: u64,
+    page_size: u64,
+}
+
+impl AllocProperties {
+    /// `ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES`.
+    const STRUCTURE: c_int = 0x17;
+    /// `ZE_MEMORY_TYPE_HOST`. 0 is memory that Level Zero does not know.
+    const HOST: c_int = 1;
+
+    fn new() -> Self {
+        Self { structure: Self::STRUCTURE, next: ptr::null_mut(), kind: 0, id: 0, page_size: 0 }
+    }
+}
+
+/// `ze_context_desc_t`.
+#[repr(C)]
+struct ContextDesc {
+    structure: c_int,
+    next: *const c_void,
+    flags: u32,
+}
+
+impl ContextDesc {
+    /// `ZE_STRUCTURE_TYPE_CONTEXT_DESC`.
+    const STRUCTURE: c_int = 0xd;
+}
+
+/// Level Zero answers only for a context, but each context knows the memory of all of its driver.
+fn level_zero(library: Library) -> Option<Runtime> {
+    type Init = unsafe extern "C" fn(u32) -> c_int;
+    type DriverGet = unsafe extern "C" fn(*mut u32, *mut Handle) -> c_int;
+    type ContextCreate = unsafe extern "C" fn(Handle, *const ContextDesc, *mut Handle) -> c_int;
+    // SAFETY: their types in ze_api.h; places for the answers, and for as many drivers as are said to be there.
+    unsafe {
+        let properties = library.function(c"zeMemGetAllocProperties")?;
+        let init: Init = library.function(c"zeInit")?;
+        let driver_get: DriverGet = library.function(c"zeDriverGet")?;
+        let context_create: ContextCreate = library.function(c"zeContextCreate")?;
+        let mut count = 0;
+        if init(0) != SUCCESS || driver_get(&raw mut count, ptr::null_mut()) != SUCCESS {
+            return None;
+        }
+        let mut drivers: Vec<Handle> = vec![ptr::null_mut(); usize::try_from(count).ok()?];
+        if driver_get(&raw mut count, drivers.as_mut_ptr()) != SUCCESS {
+            return None;
+        }
+        let desc = ContextDesc { structure: ContextDesc::STRUCTURE, next: ptr::null(), flags: 0 };
+        let context = |driver: &Handle| {
+            let mut context = ptr::null_mut();
+            (context_create(*driver, &raw const desc, &raw mut context) == SUCCESS).then_some(context)
+        };
+        let contexts: Vec<Handle> = drivers.iter().filter_map(context).collect();
+        (!contexts.is_empty()).then_some(Runtime::LevelZero { properties, contexts })
+    }
+}
