@@ -1,4 +1,6 @@
-//! The completion calls: Wait and Test in their four forms, Request_get_status, Cancel, Request_free.
+//! The completion calls: Wait and Test in their four forms, Cancel, Request_free; in [`status`] Request_get_status.
+
+pub(crate) mod status;
 
 use crate::requests::{Failure, Record};
 use crate::span::store_status;
@@ -355,30 +357,6 @@ unsafe fn store_statuses(place: *mut MPI_Status, found: &[MPI_Status], code: c_i
                 store_status(place.add(i), status);
             }
         }
-    }
-}
-
-/// Request_get_status: the request stays, so what a completed receive brought is set right now, and its status kept.
-pub(crate) unsafe fn get_status(
-    shim: &Shim,
-    mut request: MPI_Request,
-    flag: *mut c_int,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments. `request` is our copy of the handle: the batch may write to it.
-    unsafe {
-        let Some(mut batch) = Batch::take(shim, 1, &raw mut request) else { return pass() };
-        let mut found = empty_status();
-        let code = open::MPI_Request_get_status(batch.inner[0], flag, &raw mut found);
-        if code != SUCCESS || *flag == 0 {
-            return code;
-        }
-        if let Some(active) = batch.records[0].as_mut().and_then(|record| record.active.as_mut()) {
-            active.finish_early(shim, &mut found);
-        }
-        store_status(status, &found);
-        SUCCESS
     }
 }
 

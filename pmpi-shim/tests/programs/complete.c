@@ -2,7 +2,11 @@
 #include "paths.h"
 
 const char *const completion_names[COMPLETIONS] = {"Wait",    "Test",     "Waitany",  "Testany",   "Waitall",
-                                                   "Testall", "Waitsome", "Testsome", "get_status"};
+                                                   "Testall", "Waitsome", "Testsome", "get_status",
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+                                                   "get_status_any", "get_status_all", "get_status_some",
+#endif
+};
 
 enum { AT = 1, PLACES = 3 };
 
@@ -27,6 +31,34 @@ static int complete_some(int (*function)(int, MPI_Request *, int *, int *, MPI_S
   *status = statuses[0];
   note(" done=%d at=%d", done, indices[0]);
   note_error_field(code, &statuses[0]);
+  return code;
+}
+
+/* Asks for the status until there is one, and leaves the request as it is. */
+static int get_status(int how, const MPI_Request *requests, MPI_Status *status)
+{
+  int code = MPI_SUCCESS, flag = 0;
+  if (how == 8) {
+    while (code == MPI_SUCCESS && !flag)
+      code = MPI_Request_get_status(requests[AT], &flag, status);
+    return code;
+  }
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+  int places[PLACES] = {-5, -5, -5};
+  MPI_Status statuses[PLACES];
+  blank_all(statuses, PLACES);
+  while (code == MPI_SUCCESS && flag == 0) {
+    if (how == 9)
+      code = MPI_Request_get_status_any(PLACES, requests, places, &flag, status);
+    else if (how == 10)
+      code = MPI_Request_get_status_all(PLACES, requests, &flag, statuses);
+    else
+      code = MPI_Request_get_status_some(PLACES, requests, &flag, places, statuses);
+  }
+  note(" flag=%d at=%d", flag, places[0]);
+  if (how != 9)
+    *status = statuses[how == 10 ? AT : 0];
+#endif
   return code;
 }
 
@@ -78,8 +110,7 @@ int complete_quietly(int how, MPI_Request *request, MPI_Status *status)
     break;
   default:
     blank(&early);
-    while (code == MPI_SUCCESS && !flag)
-      code = MPI_Request_get_status(requests[AT], &flag, &early);
+    code = get_status(how, requests, &early);
     blank(&statuses[0]);
     MPI_Request_get_status(requests[AT], &flag, &statuses[0]);
     code = MPI_Wait(&requests[AT], status);

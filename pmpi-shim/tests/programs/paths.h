@@ -12,8 +12,13 @@ typedef struct {
   MPI_Datatype type;
 } span;
 
-/* Ways to complete one request: Wait and Test of one, any, all and some, and Request_get_status before Wait. */
+/* Ways to complete one request: Wait and Test of one, any, all and some, and Request_get_status before Wait; from MPI 4.1 on also
+ * Request_get_status of any, all and some. */
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+enum { COMPLETIONS = 12 };
+#else
 enum { COMPLETIONS = 9 };
+#endif
 extern const char *const completion_names[COMPLETIONS];
 int complete(int how, MPI_Request *request, MPI_Status *status);
 /* The same, without a note of what became of the request. */
