@@ -106,7 +106,7 @@ fn sorts<'a>(sections: &[Section<'a>]) -> Vec<&'a str> {
 
 /// What the shim calls beside the functions of the table.
 const FUNCTIONS: &str = "P?MPI_(\
-    Query_thread|Finalize|Get_library_version|Test_cancelled|Get_address|Get_elements_x|Status_set_elements_x|Status_set_cancelled|\
+    Query_thread|Initialized|Finalized|Finalize|Abort|Get_library_version|Test_cancelled|Get_address|Get_elements_x|Status_set_elements_x|Status_set_cancelled|\
     Comm_(size|rank|create|group|remote_group|remote_size|test_inter|get_attr|set_attr|create_keyval|free_keyval|dup|free|\
     set_errhandler|call_errhandler)|Group_(size|translate_ranks|free)|\
     Type_(dup|size_x|get_extent|get_true_extent|get_envelope(_c)?|get_contents(_c)?|free|create_struct|contiguous|commit)|\

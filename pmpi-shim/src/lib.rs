@@ -26,6 +26,7 @@ mod info;
 mod matched;
 mod network;
 mod orphans;
+mod panics;
 mod passed;
 mod peers;
 mod persistent;

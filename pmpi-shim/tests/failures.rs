@@ -81,6 +81,23 @@ fn a_rank_without_the_shim_ends_the_job() {
     }
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]).env("TRANSPARENT_PATIENCE", "9");
     let script = r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && unset LD_PRELOAD; exec "$0" "$@""#;
+    assert!(stderr.contains("rank 0 has waited 1 s in MPI_Init"), "{stderr}");
+}
+
+/// Rank 0 waits for rank 1 for ever, if the panic does not end it.
+#[test]
+fn a_panic_ends_the_job() {
+    let Some(rig) = Rig::new("panic") else { return };
+    for place in ["call", "thread", "callback"] {
+        let written = rig.job(Launcher::Local, 2, "panic", &[place]).compressing().run(place);
+        written.assert_ended_badly();
+        assert!(written.logs.iter().all(String::is_empty), "{place}: {:?}", written.logs);
+        let lines = written.shim_lines().unwrap();
+        let line =
+            lines.iter().find(|line| line.starts_with("mpress: internal error at pmpi-shim/src/panics.rs:"));
+        let line = line.unwrap_or_else(|| panic!("{place}: {:?}", written.stderr));
+        assert!(line.contains(": provoked by a test; ") && line.contains("MPRESS_DISABLE=1"), "{line}");
+    }
     let written = job.compressing().wrapped(script).run("alone");
     written.assert_ended_badly();
     let stderr = written.stderr.unwrap();
