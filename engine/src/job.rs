@@ -10,6 +10,7 @@ use crate::strategy::Strategy;
 use crate::{Engine, network};
 use std::fmt::Display;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use std::time::Duration;
 
 /// What this process says in the handshake, with these settings; `None` if it has none that are valid. All processes must take
 /// part, and take the minimum of each number, which [`heard`] understands.
@@ -28,9 +29,10 @@ pub fn heard(least: [u64; 3]) -> Option<Mark> {
     (least[0] == !least[1] && least[0] != 0).then(|| Mark(hash(&least[2]).to_le_bytes()))
 }
 
-/// What all processes must have in common, as a number that is not 0.
+/// What all processes must have in common, as a number that is not 0. How long each of them waits for the others is its own affair.
 fn agreement(settings: &Settings) -> u64 {
     let codecs: Vec<_> = codecs::names().collect();
+    let settings = Settings { patience: Duration::ZERO, ..settings.clone() };
     hash(&(env!("CARGO_PKG_VERSION"), FLOOR, SHORTEST, codecs, format!("{settings:?}"))).max(1)
 }
 
@@ -103,6 +105,13 @@ mod tests {
         let mark = heard(least(&all)).unwrap();
         assert_eq!(heard(least(&all)), Some(mark));
         assert_ne!(heard(least(&all[..1])), heard(least(&all[1..2])), "drawn at random");
+    }
+
+    #[test]
+    fn patience_may_differ() {
+        let settings = Settings::default();
+        let other = Settings { patience: settings.patience / 2, ..settings.clone() };
+        assert!(heard(least(&[said(Some(&settings)), said(Some(&other))])).is_some());
     }
 
     #[test]

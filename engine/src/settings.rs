@@ -5,6 +5,7 @@ use crate::{FLOOR, size};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What to print when the program ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct Settings {
     pub same_node: SameNode,
     /// `MPRESS_THREADS=1..1024`: threads of a rank for messages of more than a MiB.
     pub threads: usize,
+    /// `MPRESS_PATIENCE=SECONDS`: how long the first process waits for the last one at the start of a job.
+    pub patience: Duration,
     /// `MPRESS_DISABLE=0|1`: pass everything through.
     pub disable: bool,
     /// `MPRESS_DUMP_CONFIG=0|1`: print the settings in force when the program starts.
@@ -64,6 +67,7 @@ impl Default for Settings {
             report_file: None,
             same_node: SameNode::default(),
             threads: 1,
+            patience: PATIENCE,
             disable: false,
             dump_config: false,
         }
@@ -100,7 +104,7 @@ pub enum SettingsError {
 }
 
 /// The keys of settings, in a file as here, as variables in capitals behind [`PREFIX`].
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "strategy",
     "heuristics",
     "guide",
@@ -109,6 +113,7 @@ const KEYS: [&str; 10] = [
     "report_file",
     "same_node",
     "threads",
+    "patience",
     "disable",
     "dump_config",
 ];
@@ -119,6 +124,10 @@ const CONFIG: &str = "MPRESS_CONFIG";
 
 /// The most threads that a rank may have.
 const MAX_THREADS: usize = 1024;
+
+/// The default of `patience`. Processes of one job may start minutes apart, where a slow file system has to bring programs and
+/// libraries to all nodes; no job starts an hour apart.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// Variables with our prefix that other parts of the project read.
 const FOREIGN: [&str; 2] = ["MPRESS_LIBDIR", "MPRESS_REQUIRE_LEVEL"];
@@ -205,6 +214,12 @@ impl Settings {
                 let threads = value.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
                 self.threads = threads.ok_or_else(|| wrong(format!("a number from 1 to {MAX_THREADS}")))?;
             }
+            "patience" => {
+                let seconds = value.parse().ok().filter(|seconds| *seconds > 0);
+                self.patience = seconds
+                    .map(Duration::from_secs)
+                    .ok_or_else(|| wrong("a number of seconds, at least 1".to_owned()))?;
+            }
             "disable" => self.disable = pick(&["0", "1"])? == 1,
             _ => self.dump_config = pick(&["0", "1"])? == 1,
         }
@@ -232,6 +247,7 @@ impl Settings {
         line("report_file", path(&self.report_file));
         line("same_node", Some(quoted(["pass", "compress"][self.same_node as usize])));
         line("threads", Some(self.threads.to_string()));
+        line("patience", Some(self.patience.as_secs().to_string()));
         line("disable", Some(self.disable.to_string()));
         line("dump_config", Some(self.dump_config.to_string()));
         text
@@ -277,6 +293,7 @@ mod tests {
             report_file: Some("r.json".into()),
             same_node: SameNode::Compress,
             threads: 4,
+            patience: Duration::from_secs(7200),
             disable: true,
             dump_config: true,
         };
@@ -290,6 +307,7 @@ mod tests {
                 ("MPRESS_REPORT_FILE", "r.json"),
                 ("MPRESS_SAME_NODE", "compress"),
                 ("MPRESS_THREADS", "4"),
+                ("MPRESS_PATIENCE", "7200"),
                 ("MPRESS_DISABLE", "1"),
                 ("MPRESS_DUMP_CONFIG", "1"),
             ]),
@@ -318,6 +336,8 @@ mod tests {
             (("MPRESS_REPORT", "loud"), "MPRESS_REPORT=loud: expected none, summary or full"),
             (("MPRESS_DISABLE", "yes"), "MPRESS_DISABLE=yes: expected 0 or 1"),
             (("MPRESS_THREADS", "0"), "MPRESS_THREADS=0: expected a number from 1 to 1024"),
+            (("MPRESS_PATIENCE", "0"), "MPRESS_PATIENCE=0: expected a number of seconds, at least 1"),
+            (("MPRESS_PATIENCE", "1m"), "MPRESS_PATIENCE=1m: expected a number of seconds, at least 1"),
             (("MPRESS_THREADS", "two"), "MPRESS_THREADS=two: expected a number from 1 to 1024"),
             (
                 ("MPRESS_THRESHOLD", "100"),
@@ -336,7 +356,7 @@ mod tests {
                 ("MPRESS_REPROT", "full"),
                 "MPRESS_REPROT: unknown setting (known: MPRESS_CONFIG, MPRESS_STRATEGY, MPRESS_HEURISTICS, \
                  MPRESS_GUIDE, MPRESS_THRESHOLD, MPRESS_REPORT, MPRESS_REPORT_FILE, MPRESS_SAME_NODE, \
-                 MPRESS_THREADS, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
+                 MPRESS_THREADS, MPRESS_PATIENCE, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
             ),
         ] {
             assert_eq!(from(&[vars]).unwrap_err().to_string(), line);

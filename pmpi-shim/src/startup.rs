@@ -16,9 +16,11 @@ use std::ptr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long the handshake waits for the other ranks. They all come out of `MPI_Init` at about the same time; one that
-/// does not answer runs without the shim.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// When a rank that waits says so, or at half of its patience.
+const WARNING: Duration = Duration::from_secs(60);
+
+/// From then on waiting must not take the processor away from ranks that have yet to come.
+const SPIN: Duration = Duration::from_millis(100);
 
 /// After the MPI's own initialisation, which returned `code`.
 pub(crate) fn after_init(code: c_int) -> c_int {
@@ -41,7 +43,7 @@ fn start() -> Result<(), c_int> {
     let settings = Settings::from_vars(std::env::vars_os());
     let is_wanted = settings.as_ref().is_ok_and(|settings| !settings.disable);
     let doubt = if is_wanted { identity::doubt() } else { None };
-    let mark = match handshake(&settings, doubt, size)? {
+    let mark = match handshake(&settings, doubt, rank, size)? {
         Agreement::Reached(mark) => mark,
         Agreement::Doubtful(doubt) => {
             if rank == 0 {
@@ -110,6 +112,7 @@ enum Agreement {
 fn handshake(
     settings: &Result<Settings, SettingsError>,
     doubt: Option<String>,
+    rank: c_int,
     size: c_int,
 ) -> Result<Agreement, c_int> {
     // Leaked: where ranks do not answer, the operation outlives this function.
@@ -128,19 +131,10 @@ fn handshake(
                 COMM_WORLD,
                 &raw mut request,
             ))?;
-            let start = Instant::now();
-            let (mut done, mut status) = (0, empty_status());
-            while done == 0 {
-                ok(real::MPI_Test(&raw mut request, &raw mut done, &raw mut status))?;
-                if done == 0 && start.elapsed() > PATIENCE {
-                    eprintln!(
-                        "mpress: some ranks do not answer: the shim must be loaded in every rank or in none"
-                    );
-                    return Err(ERR_OTHER);
-                }
-                std::thread::yield_now();
-            }
         }
+        let patience =
+            settings.as_ref().map_or_else(|_| Settings::default().patience, |known| known.patience);
+        wait_for_all(request, rank, patience)?;
     }
     if let Some(doubt) = doubt {
         return Ok(Agreement::Doubtful(doubt));
@@ -152,6 +146,36 @@ fn handshake(
             "the ranks have different versions or settings of mpress, or wrong ones".to_owned(),
         ),
     })
+}
+
+/// Waits until all ranks have answered. Those that do not within `patience` run without the shim.
+fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Result<(), c_int> {
+    let start = Instant::now();
+    // Thousands of ranks may wait for one. Rank 1 speaks where rank 0 most likely cannot: it would have done so by now.
+    let first = WARNING.min(patience / 2);
+    let mut warning = [first, first + first / 2].into_iter().zip(0..).find(|(_, speaker)| *speaker == rank);
+    let (mut done, mut status) = (0, empty_status());
+    loop {
+        // SAFETY: a request of ours, places for the answers.
+        ok(unsafe { real::MPI_Test(&raw mut request, &raw mut done, &raw mut status) })?;
+        if done != 0 {
+            return Ok(());
+        }
+        let waited = start.elapsed();
+        if waited > patience {
+            eprintln!("mpress: some ranks do not answer: the shim must be loaded in every rank or in none");
+            return Err(ERR_OTHER);
+        }
+        if warning.take_if(|(when, _)| waited > *when).is_some() {
+            eprintln!(
+                "mpress: rank {rank} has waited {} s in MPI_Init for ranks that are not there yet, or run without the shim; after {} s \
+                 this is an error (MPRESS_PATIENCE)",
+                waited.as_secs(),
+                patience.as_secs()
+            );
+        }
+        if waited < SPIN { std::thread::yield_now() } else { std::thread::sleep(Duration::from_millis(1)) }
+    }
 }
 
 /// Finds out who shares memory with whom.

@@ -32,7 +32,7 @@ pub struct CompressedCommunicator {
 
 impl CompressedCommunicator {
     /// Makes a communicator that compresses, of the processes of this one. All of them must call this, and with the same
-    /// settings. Of these `report`, `report_file` and `dump_config` are not used; [`stats`](Self::stats) counts.
+    /// settings. Of these `report`, `report_file`, `patience` and `dump_config` are not used; [`stats`](Self::stats) counts.
     ///
     /// Heuristics are read where the settings name a folder, else the network is measured, in some milliseconds, if the strategy
     /// learns and every node has as many ranks. Where there is nothing to gain, on a single node, nothing is compressed.
