@@ -1,4 +1,4 @@
-//! Infos of communicators: the key `mpress_strategy` gives one a strategy of its own, and `mpi_assert_exact_length` is kept from the MPI.
+//! Infos of communicators: the key `mpress_strategy` gives one a strategy of its own, and some assertions are kept from the MPI.
 //!
 //! MPIs drop hints that they do not know, so the strategy is kept as an attribute of the communicator. Like hints it goes
 //! over to a duplicate (MPI 4.0, section 7.4.2).
@@ -11,8 +11,10 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const KEY: &CStr = c"mpress_strategy";
-/// MPI 4.0, section 7.4.4.
-const EXACT_LENGTH: &CStr = c"mpi_assert_exact_length";
+/// What a program may assert of its messages and frames and probes of ours break: frames are shorter than their receives, and probes
+/// that look for one have wildcards (MPI 4.0, section 7.4.4).
+const ASSERTIONS: [&CStr; 3] =
+    [c"mpi_assert_exact_length", c"mpi_assert_no_any_tag", c"mpi_assert_no_any_source"];
 /// Longer values than this name no strategy.
 const MAX_VALUE: usize = 63;
 
@@ -96,7 +98,7 @@ pub(crate) unsafe fn given(
 ) -> c_int {
     // SAFETY: the caller vouches for both.
     unsafe {
-        let code = without_exact_length(info, call);
+        let code = without_assertions(info, call);
         if code == SUCCESS && *comm != COMM_NULL {
             take_over(shim, *comm, info);
         }
@@ -104,20 +106,25 @@ pub(crate) unsafe fn given(
     }
 }
 
-/// Calls a function of the MPI with this info, but for the assertion that messages are as long as their receives: frames are shorter.
+/// Calls a function of the MPI with this info, but for the assertions that do not hold.
 ///
 /// # Safety
 /// `info` must be what the caller of the function gave.
-pub(crate) unsafe fn without_exact_length(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
+pub(crate) unsafe fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
     // SAFETY: the caller vouches for the info; what is freed is a copy of ours.
     unsafe {
         let mut value = [0 as c_char; MAX_VALUE + 1];
-        if look_up(info, EXACT_LENGTH, &mut value).is_none() {
+        let mut there = ASSERTIONS
+            .map(|key| look_up(info, key, &mut value).map(|_| key))
+            .into_iter()
+            .flatten()
+            .peekable();
+        if there.peek().is_none() {
             return call(info);
         }
         let mut copy = INFO_NULL;
         let made = ok(PMPI_Info_dup(info, &raw mut copy))
-            .and_then(|()| ok(PMPI_Info_delete(copy, EXACT_LENGTH.as_ptr())));
+            .and_then(|()| there.try_for_each(|key| ok(PMPI_Info_delete(copy, key.as_ptr()))));
         let code = made.map_or_else(|code| code, |()| call(copy));
         if copy != INFO_NULL {
             PMPI_Info_free(&raw mut copy);

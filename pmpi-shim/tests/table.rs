@@ -20,7 +20,9 @@ const TABLE: &str = include_str!("../src/calls.txt");
 const NEWEST: [&str; 3] = ["Request_get_status_any", "Request_get_status_all", "Request_get_status_some"];
 
 /// Calls that came with MPI 4.
-const NEW: [&str; 17] = [
+const NEW: [&str; 19] = [
+    "Comm_create_from_group",
+    "Intercomm_create_from_groups",
     "Isendrecv",
     "Isendrecv_replace",
     "Comm_idup_with_info",

@@ -1,6 +1,7 @@
 /* Communicators of all kinds: ranks in them are not those of MPI_COMM_WORLD. */
 #include "scenarios.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { TAG = 90 };
@@ -226,15 +227,21 @@ void info_strategies(void)
   }
 }
 
-/* All calls that give a communicator an info, with an assertion that frames would break: 1 if the MPI was told of it. */
-static int asserted(int way, MPI_Comm *comm)
+/* What frames, and probes for them, would break. */
+enum { ASSERTIONS = 3 };
+static const char *const assertions[ASSERTIONS] = {"mpi_assert_exact_length", "mpi_assert_no_any_tag",
+                                                   "mpi_assert_no_any_source"};
+
+/* All calls that give a communicator an info, with these assertions; counts of which the MPI was told. */
+static void make_asserted(int way, MPI_Comm *comm, int *told)
 {
   MPI_Info info, got;
   MPI_Request request;
   int next = (rank + 1) % size, before = (rank + size - 1) % size, one = 1, found = 0;
   char value[8];
   MPI_Info_create(&info);
-  MPI_Info_set(info, "mpi_assert_exact_length", "true");
+  for (int i = 0; i < ASSERTIONS; i++)
+    MPI_Info_set(info, assertions[i], "true");
   MPI_Info_set(info, "mpress_strategy", "fixed:dfcm");
   switch (way) {
   case 0:
@@ -265,22 +272,45 @@ static int asserted(int way, MPI_Comm *comm)
   }
   MPI_Info_free(&info);
   MPI_Comm_get_info(*comm, &got);
-  MPI_Info_get(got, "mpi_assert_exact_length", sizeof value - 1, value, &found);
+  for (int i = 0; i < ASSERTIONS; i++) {
+    MPI_Info_get(got, assertions[i], sizeof value - 1, value, &found);
+    told[i] += found && strcmp(value, "true") == 0;
+  }
   MPI_Info_free(&got);
-  return found && strcmp(value, "true") == 0;
 }
 
-void info_exact_length(void)
+/* A ring that keeps to the assertions. */
+static void asserted_ring(MPI_Comm comm)
 {
-  int count = 0;
+  int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  for (int how = 0; how < receives; how++) {
+    memory out = memory_new(50000), in = memory_new(50000);
+    MPI_Request request;
+    MPI_Status status;
+    fill(out.data, out.room, SMOOTH, (uint64_t)(rank * 100 + how));
+    begin("asserted: %s", receive_name(how));
+    MPI_Isend(out.data, 6250, MPI_DOUBLE, to, TAG, comm, &request);
+    note_code(receive_by(how, how % COMPLETIONS, (span){in.data, 6250, MPI_DOUBLE}, from, TAG, comm, 0, NULL, &status));
+    note_status(&status, MPI_DOUBLE);
+    note_code(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    note(" data=%016lx", (unsigned long)digest(&in));
+    end();
+    memory_free(&out);
+    memory_free(&in);
+  }
+}
+
+void info_assertions(void)
+{
+  int told[ASSERTIONS] = {0};
   for (int way = 0; way < 6; way++) {
     MPI_Comm comm;
     begin("way %d", way);
-    count += asserted(way, &comm);
+    make_asserted(way, &comm, told);
     end();
-    ring_of("exact length", comm);
+    asserted_ring(comm);
     MPI_Comm_free(&comm);
   }
   if (rank == 0)
-    printf("%d communicators with an assertion of exact lengths\n", count);
+    printf("told: exact length %d, no any tag %d, no any source %d\n", told[0], told[1], told[2]);
 }

@@ -46,7 +46,7 @@ void communicators(void);
 void two_communicators(void);
 void freed_communicators(void);
 void info_strategies(void);
-void info_exact_length(void);
+void info_assertions(void);
 
 /* collectives.c: collectives that move data */
 void collectives(void);

@@ -43,7 +43,7 @@ static const struct {
     {"two_communicators", two_communicators, 20},
     {"freed_communicators", freed_communicators, 20},
     {"info_strategies", info_strategies, 20},
-    {"info_exact_length", info_exact_length, 20},
+    {"info_assertions", info_assertions, 20},
     {"collectives_of_many", collectives_of_many, 60},
     {"collectives_at_a_time", collectives_at_a_time, 30},
     {"collectives_in_turn", collectives_in_turn, 30},

@@ -1,0 +1,145 @@
+/* Communicators that come from a session, and others made from these, before MPI_Init and after it. Then the receiver finalizes its world,
+ * and goes on to use them. */
+#include "../observe.h"
+
+#include <stdio.h>
+
+#if MPI_VERSION >= 4
+
+enum { COUNT = 5000, TAG = 3, MOST = 20 };
+
+static struct {
+  const char *name;
+  MPI_Comm comm;
+} made[MOST];
+static int count;
+
+/* The last one made. */
+static MPI_Comm last(void)
+{
+  return made[count - 1].comm;
+}
+
+static MPI_Comm *place(const char *name)
+{
+  made[count].name = name;
+  return &made[count++].comm;
+}
+
+static void make_all(MPI_Group group)
+{
+  MPI_Comm first = made[0].comm, part, from;
+  MPI_Group members;
+  MPI_Request request;
+  int lengths[] = {size}, periods[] = {0}, kept[] = {1}, degrees[MOST], edges[MOST], other = (rank + 1) % size, one = 1;
+  MPI_Comm_dup(first, place("dup"));
+  MPI_Comm_idup(first, place("idup"), &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Comm_dup_with_info(first, MPI_INFO_NULL, place("dup_with_info"));
+  MPI_Comm_split(first, 0, rank, place("split"));
+  MPI_Comm_group(first, &members);
+  MPI_Comm_create(first, members, place("create"));
+  MPI_Comm_create_group(first, members, 1, place("create_group"));
+  MPI_Group_free(&members);
+  MPI_Cart_create(first, 1, lengths, periods, 0, place("cart"));
+  from = last();
+  MPI_Cart_sub(from, kept, place("cart_sub"));
+  for (int i = 0; i < size; i++) {
+    degrees[i] = i + 1;
+    edges[i] = (i + 1) % size;
+  }
+  MPI_Graph_create(first, size, degrees, edges, 0, place("graph"));
+  MPI_Dist_graph_create(first, 1, &rank, &one, &other, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, place("dist_graph"));
+  MPI_Dist_graph_create_adjacent(first, 1, &other, MPI_UNWEIGHTED, 1, &other, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 place("dist_graph_adjacent"));
+  from = last();
+  MPI_Comm_dup(from, place("dup of dist_graph"));
+  /* Two groups of one rank each: ranks there are 0. */
+  MPI_Comm_split(first, rank, 0, &part);
+  MPI_Intercomm_create(part, 0, first, other, 5, place("inter"));
+  MPI_Comm_free(&part);
+  from = last();
+  MPI_Intercomm_merge(from, rank, place("merged"));
+  MPI_Comm_create_from_group(group, "again", MPI_INFO_NULL, MPI_ERRORS_RETURN, place("from_group"));
+  for (int i = 0; i < count; i++)
+    MPI_Comm_set_errhandler(made[i].comm, MPI_ERRORS_RETURN);
+}
+
+/* Long messages from the one to the other and back, and collectives. */
+static void use(int i)
+{
+  MPI_Comm comm = made[i].comm;
+  int inter, to = peer;
+  MPI_Comm_test_inter(comm, &inter);
+  if (inter)
+    to = 0;
+  memory m = memory_new(COUNT * 16);
+  double *data = (double *)m.data;
+  MPI_Status status;
+  begin("%s:", made[i].name);
+  blank(&status);
+  fill(m.data, m.room, SMOOTH, (uint64_t)(i * 2 + rank));
+  if (role == SENDER)
+    note_code(MPI_Send(data, COUNT, MPI_DOUBLE, to, TAG, comm));
+  note_code(role == SENDER ? MPI_Recv(data, COUNT, MPI_DOUBLE, to, TAG, comm, &status)
+                           : MPI_Recv(data + COUNT, COUNT, MPI_DOUBLE, to, TAG, comm, &status));
+  if (role == RECEIVER)
+    note_code(MPI_Send(data, COUNT, MPI_DOUBLE, to, TAG, comm));
+  note_status(&status, MPI_DOUBLE);
+  note(" data=%016lx", (unsigned long)digest(&m));
+  if (!inter) {
+    note_code(MPI_Bcast(data, COUNT, MPI_DOUBLE, 0, comm));
+    note_code(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, COUNT, MPI_DOUBLE, comm));
+    note(" data=%016lx", (unsigned long)digest(&m));
+  }
+  end();
+  memory_free(&m);
+}
+
+int main(int argc, char **argv)
+{
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm early;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "first", MPI_INFO_NULL, MPI_ERRORS_RETURN, place("before"));
+  MPI_Comm_split(made[0].comm, 0, 0, &early);
+  *place("split before") = early;
+  job_begin(&argc, &argv, 1);
+  scene("sessions", 60);
+  make_all(group);
+  if (role == RECEIVER)
+    MPI_Finalize();
+  for (int i = 0; i < count; i++)
+    use(i);
+  for (int i = 0; i < count; i++)
+    MPI_Comm_free(&made[i].comm);
+  log_close();
+  if (role == SENDER) {
+    MPI_Finalize();
+    printf("done\n");
+    fflush(stdout);
+  }
+  MPI_Group_free(&group);
+  MPI_Session_finalize(&session);
+  return 0;
+}
+
+#else
+
+int main(int argc, char **argv)
+{
+  job_begin(&argc, &argv, 1);
+  begin("this MPI has no sessions");
+  end();
+  log_close();
+  if (rank == 0) {
+    printf("done\n");
+    fflush(stdout);
+  }
+  MPI_Finalize();
+  return 0;
+}
+
+#endif
