@@ -12,28 +12,37 @@
 mod blocks;
 mod direct;
 mod exchange;
+mod private;
+mod refused;
 mod shared;
+mod tags;
 mod under_way;
 
-pub(crate) use blocks::{Blocks, equal, typed, varied};
+pub(crate) use blocks::{equal, typed, varied};
 pub(crate) use direct::{iallgather, ibcast};
 pub(crate) use exchange::{alltoall, gather, scatter};
+pub(crate) use private::Private;
 pub(crate) use shared::{allgather, bcast};
 pub(crate) use under_way::UnderWay;
 
-use crate::span::Span;
+use crate::peers::Peers;
+use crate::span::{Envelope, Span};
 use crate::state::{Shim, raise};
 use crate::sys::*;
 use crate::traffic;
 use std::ffi::c_int;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use tags::Tag;
 
 /// What a communicator needs for collectives of ours.
 #[derive(Default)]
 pub(crate) struct Collectives {
-    /// A communicator of the same ranks, made with the first collective.
-    own: OnceLock<Result<MPI_Comm, c_int>>,
+    /// The tag of its messages, once the ranks have agreed on one. `None`: there is none to be had, so that these collectives are
+    /// the MPI's.
+    tag: OnceLock<Option<Tag>>,
+    /// Whether a collective that needs no tag has been made.
+    begun: AtomicBool,
     bcast: Pause,
     allgather: Pause,
 }
@@ -55,15 +64,40 @@ impl How {
 }
 
 impl Collectives {
-    /// Whether a collective can be done here. To make a communicator all ranks have to wait for each other, which a
-    /// nonblocking collective must not; so before the first blocking one these are the MPI's, but in `MPI_COMM_WORLD`.
-    fn allow(&self, how: How) -> bool {
-        matches!(how, How::Blocking(_)) || self.own.get().is_some()
+    /// `MPI_COMM_WORLD` has its tag from the beginning.
+    pub(crate) fn begin(&self, private: &Private) {
+        self.tag.get_or_init(|| private.first_tag());
     }
 
-    /// Makes the communicator now. All ranks must.
-    pub(crate) fn prepare(&self, comm: MPI_Comm) -> Result<(), c_int> {
-        self.own.get_or_init(|| own_communicator(comm)).map(|_| ())
+    /// The tag of the communicator, if this call can have one. To agree on it, all ranks have to wait for each other, which a
+    /// nonblocking collective must not do; before the first blocking one these are left to the MPI.
+    ///
+    /// # Errors
+    /// The ranks could not agree; the MPI has called the communicator's error handler.
+    fn tag(&self, shim: &Shim, how: How) -> Result<Option<c_int>, c_int> {
+        let tag = match (self.tag.get(), how) {
+            (Some(tag), _) => tag,
+            (None, How::Nonblocking(..)) => return Ok(None),
+            (None, How::Blocking(comm)) => {
+                let agreed = shim.private.agree(comm);
+                let code = agreed.as_ref().err().copied();
+                let tag = self.tag.get_or_init(|| agreed.ok().flatten());
+                if let Some(code) = code {
+                    return Err(code);
+                }
+                tag
+            }
+        };
+        Ok(tag.as_ref().map(Tag::number))
+    }
+
+    /// A blocking collective that needs no tag: the second one agrees on it for the nonblocking ones that may follow. A communicator
+    /// that is used once is not worth it.
+    fn prepare(&self, shim: &Shim, comm: MPI_Comm) -> Result<(), c_int> {
+        if self.tag.get().is_some() || !self.begun.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.tag(shim, How::Blocking(comm)).map(|_| ())
     }
 }
 
@@ -93,32 +127,31 @@ impl Pause {
     }
 }
 
-impl Drop for Collectives {
-    fn drop(&mut self) {
-        // Not in MPI_Finalize, after the end of the shim: there not all ranks need come here.
-        if let (Some(Ok(own)), Some(_)) = (self.own.get(), crate::state::shared()) {
-            let mut own = *own;
-            // SAFETY: a communicator of ours. This is a part of freeing the program's, which all of its ranks do.
-            unsafe { PMPI_Comm_free(&raw mut own) };
-        }
+/// A collective of ours under way. Its messages go over the communicator of ours, between ranks of the world.
+struct Group<'a> {
+    peers: &'a Peers,
+    comm: MPI_Comm,
+    tag: c_int,
+    /// The program's communicator, by whose strategy messages are compressed.
+    program: MPI_Comm,
+}
+
+impl Group<'_> {
+    fn rank(&self) -> c_int {
+        self.peers.rank
     }
-}
 
-/// A collective of ours under way.
-struct Group {
-    /// The communicator of ours, which returns errors.
-    own: MPI_Comm,
-    rank: c_int,
-    size: c_int,
-}
-
-impl Group {
-    fn ranks(&self) -> std::ops::Range<c_int> {
-        0..self.size
+    fn size(&self) -> c_int {
+        self.peers.size()
     }
 
     fn others(&self) -> impl Iterator<Item = c_int> {
-        self.ranks().filter(|rank| *rank != self.rank)
+        self.peers.ranks().filter(|rank| *rank != self.peers.rank)
+    }
+
+    /// A message to or from a rank of the program's communicator.
+    fn message(&self, span: &Span, rank: c_int) -> Envelope {
+        Envelope::new(*span, self.peers.world_rank(rank), self.tag, self.comm)
     }
 }
 
@@ -128,39 +161,13 @@ impl Shim {
         block.bytes().is_some_and(|bytes| bytes >= self.threshold)
     }
 
-    /// Makes a collective of ours: on a communicator of our own with the ranks of the program's. An error goes to the program's
-    /// communicator.
+    /// Makes a collective of ours. An error goes to the program's communicator.
     fn collectively(
         &self,
-        comm: MPI_Comm,
-        collectives: &Collectives,
-        collective: impl FnOnce(&Group) -> Result<(), c_int>,
+        group: &Group<'_>,
+        collective: impl FnOnce(&Group<'_>) -> Result<(), c_int>,
     ) -> c_int {
-        let outcome = collectives.own.get_or_init(|| own_communicator(comm)).and_then(|own| {
-            let (mut rank, mut size) = (0, 0);
-            // SAFETY: a communicator of ours, places for the answers.
-            unsafe {
-                ok(PMPI_Comm_rank(own, &raw mut rank))?;
-                ok(PMPI_Comm_size(own, &raw mut size))?;
-            }
-            let group = Group { own, rank, size };
-            traffic::during(&self.engine, || collective(&group))
-        });
-        outcome.map_or_else(|code| raise(comm, code), |()| SUCCESS)
+        let outcome = traffic::during(&self.engine, || collective(group));
+        outcome.map_or_else(|code| raise(group.program, code), |()| SUCCESS)
     }
-}
-
-/// Another communicator of the same ranks. Not a duplicate: that would copy the program's attributes, by its own functions.
-fn own_communicator(comm: MPI_Comm) -> Result<MPI_Comm, c_int> {
-    let mut own = COMM_NULL;
-    // SAFETY: the program's communicator, in a collective of all its ranks; a group of ours, freed.
-    unsafe {
-        let mut group = std::mem::zeroed();
-        ok(PMPI_Comm_group(comm, &raw mut group))?;
-        let code = PMPI_Comm_create(comm, group, &raw mut own);
-        PMPI_Group_free(&raw mut group);
-        ok(code)?;
-        ok(PMPI_Comm_set_errhandler(own, ERRORS_RETURN))?;
-    }
-    Ok(own)
 }

@@ -1,7 +1,6 @@
 //! Who is reached through frames: processes of this job on other nodes.
 
 use crate::collective::Collectives;
-use crate::span::Span;
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::{SameNode, Spread};
@@ -58,6 +57,8 @@ pub(crate) struct Peers {
     framed: Box<[bool]>,
     any: bool,
     world: Box<[c_int]>,
+    /// The rank of this process among them, or `MPI_UNDEFINED`.
+    pub(crate) rank: c_int,
     inter: bool,
     pub(crate) spread: Spread,
     pub(crate) collectives: Collectives,
@@ -85,6 +86,10 @@ impl Peers {
     /// How many ranks there are.
     pub(crate) fn size(&self) -> c_int {
         c_int::try_from(self.world.len()).unwrap_or(c_int::MAX)
+    }
+
+    pub(crate) fn ranks(&self) -> std::ops::Range<c_int> {
+        0..self.size()
     }
 
     /// This rank's rank in `MPI_COMM_WORLD`.
@@ -149,18 +154,9 @@ impl Shim {
         self.peers(comm).filter(|peers| !peers.inter)
     }
 
-    /// The same for a collective with a root, where all have blocks as long as `equal`, if there is one. An invalid root is for
-    /// the MPI to refuse.
-    pub(crate) fn rooted_peers(
-        &self,
-        comm: MPI_Comm,
-        root: c_int,
-        equal: Option<Span>,
-    ) -> Option<Arc<Peers>> {
-        let peers = self.collective_peers(comm)?;
-        let valid = usize::try_from(root).is_ok_and(|root| root < peers.world.len());
-        let long = equal.is_none_or(|block| self.is_long(&block));
-        (valid && long).then_some(peers)
+    /// The same for a collective with a root. An invalid root is for the MPI to refuse.
+    pub(crate) fn rooted_peers(&self, comm: MPI_Comm, root: c_int) -> Option<Arc<Peers>> {
+        self.collective_peers(comm).filter(|peers| peers.has(root))
     }
 
     /// A communicator with a process from outside this job's world (spawned, connected) has no framed peers: whether
@@ -178,7 +174,9 @@ impl Shim {
             let any = framed.contains(&true);
             let nodes: Vec<c_int> = there.iter().map(|&rank| self.world.node(rank).unwrap_or(rank)).collect();
             let (spread, collectives) = (Spread::new(&nodes, cfg!(open_mpi)), Collectives::default());
-            Some(Peers { framed, any, world: there.into(), inter: inter != 0, spread, collectives })
+            let rank = there.iter().position(|&rank| rank == self.world.rank);
+            let rank = rank.and_then(|rank| c_int::try_from(rank).ok()).unwrap_or(UNDEFINED);
+            Some(Peers { framed, any, world: there.into(), rank, inter: inter != 0, spread, collectives })
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: 
     traffic::during(&shim.engine, || {
         // SAFETY: the program's own arguments; the wire lasts until the send returns.
         unsafe {
-            let Some(wire) = shim.frame(&message, &framed) else {
+            let Some(wire) = shim.frame(&message, &framed, message.comm) else {
                 let code = pass();
                 traffic::sent(framed.len);
                 return code;
@@ -61,7 +61,7 @@ pub(crate) unsafe fn nonblocking(
 ) -> c_int {
     let Some(framed) = shim.framed_send(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    let Some(wire) = (unsafe { shim.frame(&message, &framed) }) else { return pass() };
+    let Some(wire) = (unsafe { shim.frame(&message, &framed, message.comm) }) else { return pass() };
     // SAFETY: as above.
     match unsafe { start_framed(shim, mode, wire, &message) } {
         Ok(active) => {
@@ -107,9 +107,24 @@ pub(crate) unsafe fn start(
     detached: bool,
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
+    unsafe { start_by(shim, mode, message, detached, message.comm) }
+}
+
+/// The same by the strategy of another communicator.
+///
+/// # Safety
+/// As for [`start`].
+pub(crate) unsafe fn start_by(
+    shim: &Shim,
+    mode: Mode,
+    message: &Envelope,
+    detached: bool,
+    strategy_of: MPI_Comm,
+) -> Result<Active, Error> {
+    // SAFETY: the caller vouches for the message.
     unsafe {
         if let Some(framed) = shim.framed_send(message)
-            && let Some(wire) = shim.frame(message, &framed)
+            && let Some(wire) = shim.frame(message, &framed, strategy_of)
         {
             return start_framed(shim, mode, wire, message);
         }
@@ -121,19 +136,20 @@ pub(crate) unsafe fn start(
     }
 }
 
-/// Starts sends of one message to several ranks, encoded once if at all, and gives each to `started`.
+/// Starts sends of one message to several ranks, encoded once if at all, and gives each to `started`. `strategy_of`: as above.
 ///
 /// # Safety
 /// `message` must be what the caller of a send function gave, but for whom it goes to.
 pub(crate) unsafe fn start_to_each(
     shim: &Shim,
     message: &Envelope,
+    strategy_of: MPI_Comm,
     dests: impl Iterator<Item = c_int>,
     mut started: impl FnMut(Result<Active, Error>),
 ) {
     // SAFETY: the caller vouches for the message.
     unsafe {
-        let wire = shim.shared_frame(message);
+        let wire = shim.shared_frame(message, strategy_of);
         for dest in dests {
             let message = Envelope { peer: dest, ..*message };
             started(match wire.as_ref().filter(|_| shim.framed_send(&message).is_some()) {

@@ -3,6 +3,7 @@
 //! Frames are used only if every rank of the world said the same in the handshake ([`mpress::job`]). A rank whose settings are wrong
 //! says nothing valid, so then all pass through.
 
+use crate::collective::Private;
 use crate::finish::{self, Job};
 use crate::peers::{self, World};
 use crate::span::Kinds;
@@ -62,9 +63,10 @@ fn start() -> Result<(), c_int> {
     let world = find_nodes(rank, size, settings.same_node)?;
     let nodes = world.count();
     if world.frames_any() {
-        let shim = prepare(world, &settings, mark)?;
+        let private = Private::new(world.group)?;
+        let shim = prepare(world, &settings, mark, private)?;
         if let Some(peers) = shim.collective_peers(COMM_WORLD) {
-            peers.collectives.prepare(COMM_WORLD)?;
+            peers.collectives.begin(&shim.private);
         }
         state::activate(shim);
     }
@@ -213,7 +215,7 @@ pub(crate) fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Resul
 }
 
 /// Makes the shared state. Nothing here needs the other ranks.
-fn prepare(world: World, settings: &Settings, mark: Mark) -> Result<Shim, c_int> {
+fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> Result<Shim, c_int> {
     let mut own = COMM_NULL;
     let mut gibibyte = DATATYPE_NULL;
     let (mut damaged, mut level) = (ERR_OTHER, 0);
@@ -245,6 +247,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark) -> Result<Shim, c_int>
         matched: crate::stash::Matched::default(),
         in_place: Arc::default(),
         orphans: crate::orphans::Orphans::default(),
+        private,
         threshold: settings.threshold,
         collectives: settings.strategy != Strategy::Off,
         multiple: level == THREAD_MULTIPLE,

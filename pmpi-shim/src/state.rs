@@ -1,5 +1,6 @@
 //! The shared state of the shim, and the guard against wrapping calls that the MPI makes itself.
 
+use crate::collective::Private;
 use crate::in_place::InPlace;
 use crate::info::Strategies;
 use crate::orphans::Orphans;
@@ -34,6 +35,8 @@ pub(crate) struct Shim {
     pub(crate) matched: Matched,
     pub(crate) in_place: Arc<InPlace>,
     pub(crate) orphans: Orphans,
+    /// Over which collectives send messages of ours.
+    pub(crate) private: Private,
     /// Shorter messages are not compressed.
     pub(crate) threshold: usize,
     /// Whether anything in collectives may be compressed.

@@ -43,14 +43,19 @@ impl Wire {
 }
 
 impl Shim {
-    /// The frame of a message, unless it is better sent as it is.
+    /// The frame of a message, unless it is better sent as it is. `strategy_of`: the communicator by whose strategy.
     ///
     /// # Safety
     /// `message` must be what the caller of a send function gave, in the host's memory, for a rank that `framed_send` accepts.
-    pub(crate) unsafe fn frame(&self, message: &Envelope, framed: &Framed) -> Option<Arc<Wire>> {
+    pub(crate) unsafe fn frame(
+        &self,
+        message: &Envelope,
+        framed: &Framed,
+        strategy_of: MPI_Comm,
+    ) -> Option<Arc<Wire>> {
         let Framed { len, to } = *framed;
         let span = &message.span;
-        let strategy = self.strategies.of(message.comm);
+        let strategy = self.strategies.of(strategy_of);
         let layout = self.kinds.layout(span.datatype); // it is in the host's memory
         let kind = match layout {
             Layout::Contiguous(kind) => kind,
@@ -71,18 +76,18 @@ impl Shim {
         })
     }
 
-    /// The frame of a message for many, if it is worth one: some of them are on other nodes.
+    /// The frame of a message for many, if it is worth one: some of them are on other nodes. `strategy_of`: as above.
     ///
     /// # Safety
-    /// The message must be what the program gave.
-    pub(crate) unsafe fn shared_frame(&self, message: &Envelope) -> Option<Arc<Wire>> {
+    /// The message must be what the program gave, and the MPI must not refuse it.
+    pub(crate) unsafe fn shared_frame(&self, message: &Envelope, strategy_of: MPI_Comm) -> Option<Arc<Wire>> {
         let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
-        // The MPI is to say so, or to read it.
-        if self.refused(&message.span) || device::is_device(message.span.ptr) {
+        // The MPI is to read it.
+        if device::is_device(message.span.ptr) {
             return None;
         }
         // SAFETY: the caller vouches for the message.
-        unsafe { self.frame(message, &Framed { len, to: Destination::OtherNode }) }
+        unsafe { self.frame(message, &Framed { len, to: Destination::OtherNode }, strategy_of) }
     }
 
     /// A copy of a message.

@@ -120,6 +120,18 @@ fn a_probe_does_not_wait_for_the_sender() {
     assert_same(&without, &job.compressing().run("with"));
 }
 
+/// A rank that cannot take in what it has to pass on: others would wait for ever.
+#[test]
+fn without_memory_for_a_broadcast_the_job_ends_and_says_why() {
+    let Some(rig) = Rig::new("starved_broadcast") else { return };
+    let job = rig.job(Launcher::Local, 2, "starved", &[]).env("STARVED_BROADCAST", "1");
+    let written = job.compressing().run("starved");
+    written.assert_ended_badly();
+    let stderr = written.stderr.unwrap();
+    assert!(stderr.contains("of a broadcast that other ranks wait for; the job ends"), "{stderr}");
+    assert!(!written.stdout.contains("HUNG") && !stderr.contains("HUNG"), "{stderr}");
+}
+
 #[test]
 fn a_killed_peer_ends_the_job() {
     let Some(rig) = Rig::new("killed") else { return };

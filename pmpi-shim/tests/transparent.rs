@@ -14,7 +14,7 @@ use support::compare::assert_same;
 use support::{Rig, Written, skip, two_nodes};
 
 /// Scenarios in which it matters who is where, and how many.
-const WITH_MANY: [&str; 10] = [
+const WITH_MANY: [&str; 12] = [
     "race",
     "two_peers_by_wildcard",
     "communicators",
@@ -25,6 +25,8 @@ const WITH_MANY: [&str; 10] = [
     "collectives",
     "collectives_at_a_time",
     "collectives_in_turn",
+    "overlapping_communicators",
+    "wrong_collectives",
 ];
 
 /// The same job without the shim, and under it with messages inside a node compressed. Both must write the same.
@@ -275,6 +277,31 @@ fn a_late_rank_is_waited_for() {
     let lines = with.shim_lines().unwrap();
     let waited = lines.iter().filter(|line| line.contains("rank 0 has waited 3 s in MPI_Init")).count();
     assert_eq!((waited, lines.len()), (1, 3), "{lines:?}");
+}
+
+#[test]
+fn the_strategy_of_a_communicator_holds_in_its_collectives() {
+    let Some(rig) = Rig::new("info_collectives") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["info_collectives"]);
+    let without = job.run("without");
+    let with = job.compressing().env("MPRESS_REPORT", "full").run("with");
+    assert_same(&without, &with);
+    let lines = with.shim_lines().unwrap().join("\n");
+    for (word, there) in [("dfcm ", true), ("diffpack-ratio ", true), ("diffpack-balanced ", false)] {
+        let used = lines.lines().any(|line| line.contains(" f64 ") && line.contains(word));
+        assert_eq!(used, there, "{word}: {lines}");
+    }
+}
+
+/// MPICH has about two thousand communicators, each of which may be the program's.
+#[test]
+fn many_communicators_with_collectives() {
+    let Some(rig) = Rig::new("many_communicators") else { return };
+    let job = rig.job(Launcher::Local, 2, "communicators", &["3000", "1500"]);
+    let without = job.run("without");
+    let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&without, &with);
+    assert_framed(&with, 3000);
 }
 
 #[test]

@@ -2,57 +2,97 @@
 //! significance, its datatype need not be one.
 
 use crate::span::Span;
+use crate::state::Handle;
 use crate::sys::*;
 use std::ffi::{c_int, c_void};
 
 /// Where the block of each rank is. Asked for ranks of the communicator only.
-pub(crate) trait Blocks: Fn(c_int) -> Span {}
+pub(crate) struct Blocks<F> {
+    /// The buffer, as the program gave it.
+    pub(super) buf: *const c_void,
+    /// Whether they are equal in length.
+    pub(super) equal: bool,
+    /// Whether they have a datatype each.
+    pub(super) typed: bool,
+    /// Counts and datatypes as the program gave them: a value, or the address of an array.
+    given: (usize, usize),
+    of: F,
+}
 
-impl<F: Fn(c_int) -> Span> Blocks for F {}
+impl<F: Fn(c_int) -> Span> Blocks<F> {
+    pub(super) fn of(&self, rank: c_int) -> Span {
+        (self.of)(rank)
+    }
+}
 
-/// Blocks of `count` elements, one behind the other.
-pub(crate) fn equal(buf: *const c_void, count: impl Into<MPI_Count>, datatype: MPI_Datatype) -> impl Blocks {
+impl<F> Blocks<F> {
+    /// Whether the program gave the same counts and datatypes for others.
+    pub(super) fn given_as<G>(&self, other: &Blocks<G>) -> bool {
+        self.given == other.given
+    }
+}
+
+/// Blocks of `count` elements, one after the other.
+pub(crate) fn equal(
+    buf: *const c_void,
+    count: impl Into<MPI_Count>,
+    datatype: MPI_Datatype,
+) -> Blocks<impl Fn(c_int) -> Span> {
     let count = count.into();
-    move |rank| {
+    let of = move |rank| {
         let step = extent(datatype).wrapping_mul(count as MPI_Aint);
         Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype)
-    }
+    };
+    Blocks { buf, equal: true, typed: false, given: (count as usize, datatype.key()), of }
+}
+
+/// Where the program gave no array: a block that nobody accepts.
+fn none(buf: *const c_void) -> Span {
+    Span::new(buf.cast_mut(), -1, DATATYPE_NULL)
 }
 
 /// Blocks of a length and at a place of their own, which counts elements.
 ///
 /// # Safety
-/// Both arrays must have an entry for each rank that is asked for.
+/// Both arrays must have an entry for each rank that is asked for, or be null.
 pub(crate) unsafe fn varied<C: Into<MPI_Count> + Copy, D: Into<MPI_Count> + Copy>(
     buf: *const c_void,
     counts: *const C,
     places: *const D,
     datatype: MPI_Datatype,
-) -> impl Blocks {
-    move |rank| {
+) -> Blocks<impl Fn(c_int) -> Span> {
+    let of = move |rank: c_int| {
+        if counts.is_null() || places.is_null() {
+            return none(buf);
+        }
         // SAFETY: the caller vouches for the arrays.
         let (count, place) = unsafe { (*counts.add(rank as usize), *places.add(rank as usize)) };
         Span::new(at(buf, extent(datatype).wrapping_mul(place.into() as MPI_Aint)), count, datatype)
-    }
+    };
+    Blocks { buf, equal: false, typed: false, given: (counts.addr(), datatype.key()), of }
 }
 
 /// Blocks of a length, a datatype and at a place of their own, which counts bytes.
 ///
 /// # Safety
-/// The arrays must have an entry for each rank that is asked for.
+/// The arrays must have an entry for each rank that is asked for, or be null.
 pub(crate) unsafe fn typed<C: Into<MPI_Count> + Copy, D: Into<MPI_Count> + Copy>(
     buf: *const c_void,
     counts: *const C,
     places: *const D,
     datatypes: *const MPI_Datatype,
-) -> impl Blocks {
-    move |rank| {
+) -> Blocks<impl Fn(c_int) -> Span> {
+    let of = move |rank: c_int| {
+        if counts.is_null() || places.is_null() || datatypes.is_null() {
+            return none(buf);
+        }
         let rank = rank as usize;
         // SAFETY: the caller vouches for the arrays.
         let (count, place, datatype) =
             unsafe { (*counts.add(rank), *places.add(rank), *datatypes.add(rank)) };
         Span::new(at(buf, place.into() as MPI_Aint), count, datatype)
-    }
+    };
+    Blocks { buf, equal: false, typed: true, given: (counts.addr(), datatypes.addr()), of }
 }
 
 /// The buffer may be `MPI_BOTTOM` with absolute addresses for places.
@@ -60,7 +100,7 @@ fn at(buf: *const c_void, offset: MPI_Aint) -> *mut c_void {
     buf.cast::<u8>().wrapping_add(offset as usize).cast_mut().cast()
 }
 
-fn extent(datatype: MPI_Datatype) -> MPI_Aint {
+pub(super) fn extent(datatype: MPI_Datatype) -> MPI_Aint {
     let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
     if datatype != DATATYPE_NULL {
         // SAFETY: a datatype that the caller of an MPI function gave, places for the answers. What is no datatype has no extent.

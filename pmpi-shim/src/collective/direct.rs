@@ -5,7 +5,9 @@
 //! hands, so that many ranks would be reached slower than by the MPI's trees and rings, if nothing can be compressed: then the MPI
 //! does it ([`mpress::Spread`]).
 
-use super::{Blocks, How};
+use super::How;
+use super::blocks::Blocks;
+use crate::peers::Peers;
 use crate::span::Span;
 use crate::state::Shim;
 use crate::sys::*;
@@ -19,47 +21,43 @@ pub(crate) unsafe fn ibcast(
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(peers) = shim
-        .rooted_peers(how.comm(), root, Some(span))
-        .filter(|peers| peers.collectives.allow(how) && peers.spread.may_broadcast(root))
+    let Some(peers) = shim.rooted_peers(how.comm(), root).filter(|peers| peers.spread.may_broadcast(root))
     else {
         return pass();
     };
-    if shim.refused(&span) {
+    if !shim.is_long(&span) {
         return pass();
     }
-    shim.exchange(&peers.collectives, how, |start| {
+    let refused = || span.ptr == IN_PLACE || shim.refuses(&span);
+    shim.exchange(&peers, how, refused, pass, |start| {
         // SAFETY: the program's own span.
         unsafe {
-            if start.group.rank == root { start.send_to_others(&span) } else { start.receive(&span, root) }
+            if start.group.rank() == root { start.send_to_others(&span) } else { start.receive(&span, root) }
         }
     })
 }
 
 /// Iallgather and Iallgatherv. `mine`: the block of this rank. All ranks know the lengths of all `blocks`.
-pub(crate) unsafe fn iallgather(
+pub(crate) unsafe fn iallgather<F: Fn(c_int) -> Span>(
     shim: &Shim,
     mine: Span,
-    blocks: impl Blocks,
+    blocks: Blocks<F>,
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(peers) = shim
-        .collective_peers(how.comm())
-        .filter(|peers| peers.collectives.allow(how) && peers.spread.may_gather())
-    else {
+    let Some(peers) = shim.collective_peers(how.comm()).filter(|peers| peers.spread.may_gather()) else {
         return pass();
     };
-    let refused = mine.ptr != IN_PLACE && shim.refused(&mine);
-    if refused || !(0..peers.size()).any(|rank| shim.is_long(&blocks(rank))) {
+    if !peers.ranks().any(|rank| shim.is_long(&blocks.of(rank))) {
         return pass();
     }
-    shim.exchange(&peers.collectives, how, |start| {
+    let refused = || shim.refuses_gathered(&peers, &mine, &blocks);
+    shim.exchange(&peers, how, refused, pass, |start| {
         let group = start.group;
-        let own = blocks(group.rank);
+        let own = blocks.of(group.rank());
         // SAFETY: the program's own blocks.
         unsafe {
-            group.others().for_each(|rank| start.receive(&blocks(rank), rank));
+            group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
             if mine.ptr == IN_PLACE {
                 start.send_to_others(&own);
             } else {
@@ -68,4 +66,19 @@ pub(crate) unsafe fn iallgather(
             }
         }
     })
+}
+
+impl Shim {
+    /// Whether the MPI refuses this rank's arguments of an all-gather.
+    pub(super) fn refuses_gathered<F: Fn(c_int) -> Span>(
+        &self,
+        peers: &Peers,
+        mine: &Span,
+        blocks: &Blocks<F>,
+    ) -> bool {
+        self.refuses_any(blocks, peers.size(), Self::refuses_received)
+            || mine.ptr != IN_PLACE
+                && (self.refuses(mine)
+                    || self.refuses_alias(blocks.buf, &blocks.of(peers.rank), mine, blocks.equal))
+    }
 }

@@ -1,130 +1,161 @@
 //! All-to-all, scatter and gather: messages between two ranks each, as by the send and receive calls.
 
+use super::blocks::Blocks;
 use super::under_way::UnderWay;
-use super::{Blocks, Collectives, Group, How};
+use super::{Group, How};
+use crate::peers::Peers;
 use crate::recv;
 use crate::send::{self, Mode};
-use crate::span::{Envelope, Layout, Span};
+use crate::span::{Layout, Span};
 use crate::state::Shim;
 use crate::sys::*;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ptr;
-
-/// The tag of all of them: between two ranks messages keep their order, and so do the collectives of a communicator.
-const TAG: c_int = 1;
 
 /// Messages of a rank that are under way at a time, in each direction. More would not go faster, but need memory at both ends.
 const UNDER_WAY: usize = 16;
 
-/// Alltoall, and with blocks that are not `equal` in length Alltoallv and Alltoallw. Of these each length is known to two ranks only;
-/// so they are done here whatever their lengths are. `buf`: what is sent from; in place is left to the MPI.
-pub(crate) unsafe fn alltoall(
+/// Alltoall, Alltoallv and Alltoallw. Of the latter two each length is known to two ranks only; so they are done here whatever their
+/// lengths are. In place is left to the MPI.
+pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     shim: &Shim,
-    buf: *const c_void,
-    from: impl Blocks,
-    to: impl Blocks,
-    equal: bool,
+    from: Blocks<F>,
+    to: Blocks<G>,
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(peers) = shim.collective_peers(how.comm()).filter(|peers| peers.collectives.allow(how)) else {
-        return pass();
-    };
-    if buf == IN_PLACE || (equal && !shim.is_long(&to(0))) {
+    let Some(peers) = shim.collective_peers(how.comm()) else { return pass() };
+    if from.buf == IN_PLACE || (to.equal && !shim.is_long(&to.of(0))) {
         return pass();
     }
-    shim.exchange(&peers.collectives, how, |start| {
-        let group = start.group;
+    let refused = || {
+        let size = peers.size();
+        shim.refuses_any(&from, size, Shim::refuses)
+            || shim.refuses_any(&to, size, Shim::refuses)
+            || shim.refuses_aliased(&from, &to)
+    };
+    shim.exchange(&peers, how, refused, pass, |start| {
+        let (rank, size) = (start.group.rank(), start.group.size());
         // SAFETY: the program's own blocks. In each step one rank sends to another, which receives from it in the same step.
         unsafe {
-            start.copy(&from(group.rank), &to(group.rank));
-            for step in 1..group.size {
-                let source = (group.rank + group.size - step) % group.size;
-                start.receive(&to(source), source);
-                let dest = (group.rank + step) % group.size;
-                start.send(&from(dest), dest);
+            if from.buf == to.buf {
+                // It is refused or wrong, but it must not be that half of a frame is sent on: all is read first.
+                (1..size)
+                    .map(|step| (rank + step) % size)
+                    .for_each(|dest| start.send_copy(&from.of(dest), dest));
+                (1..size)
+                    .map(|step| (rank + size - step) % size)
+                    .for_each(|source| start.receive(&to.of(source), source));
+                return;
+            }
+            start.copy(&from.of(rank), &to.of(rank));
+            for step in 1..size {
+                let source = (rank + size - step) % size;
+                start.receive(&to.of(source), source);
+                let dest = (rank + step) % size;
+                start.send(&from.of(dest), dest);
             }
         }
     })
 }
 
-/// Gather, and with blocks that are not `equal` in length Gatherv. `mine`: the block of this rank. `blocks`: those of all ranks, at
-/// the root.
-pub(crate) unsafe fn gather(
+/// Gather and Gatherv. `mine`: the block of this rank. `blocks`: those of all ranks, at the root.
+pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
     shim: &Shim,
     mine: Span,
-    blocks: impl Blocks,
-    equal: bool,
+    blocks: Blocks<F>,
     root: c_int,
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let in_place = mine.ptr == IN_PLACE;
-    // Only a root may have it in place.
-    let equal = equal.then(|| if in_place { blocks(root) } else { mine });
-    let Some(peers) = shim.rooted_peers(how.comm(), root, equal).filter(|peers| peers.collectives.allow(how))
-    else {
+    let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
+    let at_root = peers.rank == root;
+    if blocks.equal && !shim.is_long(&one_of(&mine, &blocks, at_root)) {
         return pass();
-    };
-    shim.exchange(&peers.collectives, how, |start| {
-        let group = start.group;
+    }
+    let refused =
+        || shim.refuses_rooted(&peers, (&mine, Shim::refuses), (&blocks, Shim::refuses_received), root);
+    shim.exchange(&peers, how, refused, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
-            if group.rank == root {
-                if !in_place {
-                    start.copy(&mine, &blocks(root));
-                }
-                group.others().for_each(|rank| start.receive(&blocks(rank), rank));
-            } else {
-                start.send(&mine, root);
+            if !at_root {
+                return start.send(&mine, root);
             }
+            if mine.ptr != IN_PLACE {
+                start.copy(&mine, &blocks.of(root));
+            }
+            start.group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
         }
     })
 }
 
 /// Scatter and Scatterv, the other way round.
-pub(crate) unsafe fn scatter(
+pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
     shim: &Shim,
-    blocks: impl Blocks,
+    blocks: Blocks<F>,
     mine: Span,
-    equal: bool,
     root: c_int,
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let in_place = mine.ptr == IN_PLACE;
-    let equal = equal.then(|| if in_place { blocks(root) } else { mine });
-    let Some(peers) = shim.rooted_peers(how.comm(), root, equal).filter(|peers| peers.collectives.allow(how))
-    else {
+    let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
+    let at_root = peers.rank == root;
+    if blocks.equal && !shim.is_long(&one_of(&mine, &blocks, at_root)) {
         return pass();
-    };
-    shim.exchange(&peers.collectives, how, |start| {
-        let group = start.group;
+    }
+    let refused =
+        || shim.refuses_rooted(&peers, (&mine, Shim::refuses_received), (&blocks, Shim::refuses), root);
+    shim.exchange(&peers, how, refused, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
-            if group.rank == root {
-                group.others().for_each(|rank| start.send(&blocks(rank), rank));
-                if !in_place {
-                    start.copy(&blocks(root), &mine);
-                }
-            } else {
-                start.receive(&mine, root);
+            if !at_root {
+                return start.receive(&mine, root);
+            }
+            start.group.others().for_each(|rank| start.send(&blocks.of(rank), rank));
+            if mine.ptr != IN_PLACE {
+                start.copy(&blocks.of(root), &mine);
             }
         }
     })
 }
 
+/// A block that tells the length of all: this rank's. Only a root has it in place.
+fn one_of<F: Fn(c_int) -> Span>(mine: &Span, blocks: &Blocks<F>, at_root: bool) -> Span {
+    if at_root && mine.ptr == IN_PLACE { blocks.of(0) } else { *mine }
+}
+
+impl Shim {
+    /// Whether the MPI refuses this rank's arguments of a gather or scatter. `own` and `all` judge this rank's block and the root's.
+    fn refuses_rooted<F: Fn(c_int) -> Span>(
+        &self,
+        peers: &Peers,
+        (mine, own): (&Span, fn(&Self, &Span) -> bool),
+        (blocks, all): (&Blocks<F>, fn(&Self, &Span) -> bool),
+        root: c_int,
+    ) -> bool {
+        let at_root = peers.rank == root;
+        if mine.ptr == IN_PLACE {
+            // Only a root may have it in place.
+            return !at_root || self.refuses_any(blocks, peers.size(), all);
+        }
+        own(self, mine)
+            || at_root
+                && (self.refuses_any(blocks, peers.size(), all)
+                    || self.refuses_alias(blocks.buf, &blocks.of(root), mine, blocks.equal))
+    }
+}
+
 /// A collective that is being started.
 pub(super) struct Start<'a> {
     shim: &'a Shim,
-    pub(super) group: &'a Group,
+    pub(super) group: &'a Group<'a>,
     messages: UnderWay,
     /// As many may be under way at a time in each direction, where the call may wait.
     at_most: Option<usize>,
 }
 
 impl<'a> Start<'a> {
-    fn new(shim: &'a Shim, group: &'a Group, how: How) -> Self {
+    fn new(shim: &'a Shim, group: &'a Group<'a>, how: How) -> Self {
         let at_most = matches!(how, How::Blocking(_)).then_some(UNDER_WAY);
         Self { shim, group, messages: UnderWay::new(), at_most }
     }
@@ -132,15 +163,30 @@ impl<'a> Start<'a> {
     /// # Safety
     /// `span` must be what the program gave to send from.
     unsafe fn send(&mut self, span: &Span, dest: c_int) {
-        let message = Envelope::new(*span, dest, TAG, self.group.own);
-        if span.bytes() != Some(0) {
-            // SAFETY: the caller vouches for the span.
-            match unsafe { send::start(self.shim, Mode::Standard, &message, false) } {
-                Ok(active) => self.messages.sends(active),
-                Err(error) => self.messages.note(Err(error.code())),
-            }
-        }
+        // SAFETY: the caller vouches for the span.
+        unsafe { self.start_send(span, dest, false) };
         self.pause();
+    }
+
+    /// The same for memory that may change before it is sent. Nothing is waited for.
+    ///
+    /// # Safety
+    /// As for `send`.
+    unsafe fn send_copy(&mut self, span: &Span, dest: c_int) {
+        // SAFETY: the caller vouches for the span.
+        unsafe { self.start_send(span, dest, true) };
+    }
+
+    unsafe fn start_send(&mut self, span: &Span, dest: c_int, detached: bool) {
+        if is_empty(span) {
+            return;
+        }
+        let message = self.group.message(span, dest);
+        // SAFETY: the caller vouches for the span.
+        match unsafe { send::start_by(self.shim, Mode::Standard, &message, detached, self.group.program) } {
+            Ok(active) => self.messages.sends(active),
+            Err(error) => self.messages.note(Err(error.code())),
+        }
     }
 
     /// The same to all others.
@@ -148,24 +194,26 @@ impl<'a> Start<'a> {
     /// # Safety
     /// As for `send`.
     pub(super) unsafe fn send_to_others(&mut self, span: &Span) {
-        let message = Envelope::new(*span, PROC_NULL, TAG, self.group.own);
-        let messages = &mut self.messages;
-        if span.bytes() != Some(0) {
-            // SAFETY: the caller vouches for the span.
-            unsafe {
-                send::start_to_each(self.shim, &message, self.group.others(), |started| match started {
-                    Ok(active) => messages.sends(active),
-                    Err(error) => messages.note(Err(error.code())),
-                });
-            }
+        if is_empty(span) {
+            return;
+        }
+        let (group, messages) = (self.group, &mut self.messages);
+        let message = group.message(span, group.rank());
+        let dests = group.others().map(|rank| group.peers.world_rank(rank));
+        // SAFETY: the caller vouches for the span.
+        unsafe {
+            send::start_to_each(self.shim, &message, group.program, dests, |started| match started {
+                Ok(active) => messages.sends(active),
+                Err(error) => messages.note(Err(error.code())),
+            });
         }
     }
 
     /// # Safety
     /// `span` must be what the program gave to receive into.
     pub(super) unsafe fn receive(&mut self, span: &Span, source: c_int) {
-        let message = Envelope::new(*span, source, TAG, self.group.own);
-        if span.bytes() != Some(0) {
+        if !is_empty(span) {
+            let message = self.group.message(span, source);
             // SAFETY: the caller vouches for the span.
             match unsafe { recv::start_any(self.shim, &message, false) } {
                 Ok(active) => self.messages.receives(active),
@@ -180,6 +228,9 @@ impl<'a> Start<'a> {
     /// # Safety
     /// The spans must be what the program gave.
     pub(super) unsafe fn copy(&mut self, from: &Span, to: &Span) {
+        if is_empty(from) && is_empty(to) {
+            return;
+        }
         let bytes = from.bytes();
         let contiguous = |span: &Span| matches!(self.shim.layout(span), Layout::Contiguous(_));
         if bytes.is_some() && bytes == to.bytes() && contiguous(from) && contiguous(to) {
@@ -198,15 +249,30 @@ impl<'a> Start<'a> {
     }
 }
 
+/// Whether there is nothing to be sent. What has no datatype either was accepted by the MPI as nothing.
+fn is_empty(span: &Span) -> bool {
+    span.bytes().unwrap_or(0) == 0
+}
+
 impl Shim {
-    /// Makes a collective of messages between two ranks each.
+    /// Makes a collective of messages between two ranks each. `refused`: the MPI refuses this rank's arguments, and is to say so. Of
+    /// that the others know nothing, so it is asked after all ranks have agreed on what they need.
     pub(super) fn exchange(
         &self,
-        collectives: &Collectives,
+        peers: &Peers,
         how: How,
+        refused: impl FnOnce() -> bool,
+        pass: impl Fn() -> c_int,
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
-        self.collectively(how.comm(), collectives, |group| {
+        let comm = how.comm();
+        let tag = match peers.collectives.tag(self, how) {
+            Ok(Some(tag)) if !refused() => tag,
+            Ok(_) => return pass(),
+            Err(code) => return code,
+        };
+        let group = Group { peers, comm: self.private.comm, tag, program: comm };
+        self.collectively(&group, |group| {
             let mut started = Start::new(self, group, how);
             start(&mut started);
             let mut messages = started.messages;

@@ -1,14 +1,22 @@
 //! Broadcast and all-gather: what one rank sends passes through the hands of many. The MPI knows best how; it is given frames to
 //! pass on, each made once.
+//!
+//! That takes two calls on the program's communicator in place of its one: lengths, then frames. All ranks make them in the same
+//! order, as they make collectives of a communicator (MPI 4.0, section 6.14); no other collective call of the program can come
+//! between them, since also threads have to make theirs one after the other (section 11.6.2). Nonblocking collectives under way may
+//! be passed by blocking ones (section 6.12). Errors of the two calls go to the communicator's error handler by the MPI itself.
 
-use super::{Blocks, Group};
+use super::Pause;
+use super::blocks::Blocks;
 use crate::deliver::land;
+use crate::peers::Peers;
 use crate::span::{Envelope, Layout, Span};
-use crate::state::Shim;
+use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
-use crate::table::real;
+use crate::table::open;
+use crate::traffic;
 use crate::wire::Wire;
-use mpress::Buffer;
+use mpress::{Buffer, HEADER_LEN};
 use std::ffi::{c_int, c_void};
 use std::slice;
 use std::sync::Arc;
@@ -26,32 +34,42 @@ pub(crate) unsafe fn bcast(
     comm: MPI_Comm,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(peers) = shim.rooted_peers(comm, root, Some(span)) else { return pass() };
+    let Some(peers) = shim.rooted_peers(comm, root).filter(|_| shim.is_long(&span)) else { return pass() };
+    if let Err(code) = peers.collectives.prepare(shim, comm) {
+        return code;
+    }
     let pause = &peers.collectives.bcast;
-    if shim.refused(&span) || pause.takes() {
+    if span.ptr == IN_PLACE || shim.refuses(&span) || pause.takes() {
         return pass();
     }
-    let mut shorter = false;
-    let code = shim.collectively(comm, &peers.collectives, |group| {
-        let message = Envelope::new(span, root, 0, comm);
+    let message = Envelope::new(span, root, 0, comm);
+    let outcome = traffic::during(&shim.engine, || {
         // SAFETY: the program's own span; all ranks make the same calls.
         unsafe {
-            let wire = if group.rank == root { shim.shared_frame(&message) } else { None };
+            let wire = if peers.rank == root { shim.shared_frame(&message, comm) } else { None };
             let mut len = wire.as_ref().map_or(RAW, |wire| wire.len() as u64);
-            ok(real::MPI_Bcast((&raw mut len).cast(), 1, UINT64, root, group.own))?;
-            shorter = len != RAW;
-            if !shorter {
-                return Ok(());
+            called(open::MPI_Bcast((&raw mut len).cast(), 1, UINT64, root, comm))?;
+            if len == RAW {
+                return Ok(false);
             }
-            let len = usize::try_from(len).map_err(|_| shim.damaged)?;
             match wire {
-                Some(wire) => ok(pass_on(wire.ptr(), wire.count(), wire.datatype(), root, group)),
-                None => receive_frame(shim, &span, len, root, group),
+                Some(wire) => pass_on(wire.ptr(), wire.count(), wire.datatype(), root, comm)?,
+                None => receive_frame(shim, &message, usize::try_from(len).map_err(|_| shim.damaged)?)?,
             }
         }
+        Ok(true)
     });
-    pause.learn(shorter);
-    if code == SUCCESS && !shorter { pass() } else { code }
+    finish(pause, comm, outcome, pass)
+}
+
+/// What the program gets: the outcome of a collective in which something got shorter, or that of the MPI's own.
+fn finish(pause: &Pause, comm: MPI_Comm, outcome: Result<bool, Error>, pass: impl Fn() -> c_int) -> c_int {
+    pause.learn(outcome.as_ref().is_ok_and(|shorter| *shorter) || outcome.is_err());
+    match outcome {
+        Ok(true) => SUCCESS,
+        Ok(false) => pass(),
+        Err(error) => raise(comm, error),
+    }
 }
 
 unsafe fn pass_on(
@@ -59,52 +77,60 @@ unsafe fn pass_on(
     count: c_int,
     datatype: MPI_Datatype,
     root: c_int,
-    group: &Group,
-) -> c_int {
+    comm: MPI_Comm,
+) -> Result<(), Error> {
     // SAFETY: the caller vouches for the memory.
-    unsafe { real::MPI_Bcast(ptr.cast_mut(), count, datatype, root, group.own) }
+    called(unsafe { open::MPI_Bcast(ptr.cast_mut(), count, datatype, root, comm) })
 }
 
-/// A frame is shorter than its message: where the program's buffer is in one piece, it serves for both.
-unsafe fn receive_frame(
-    shim: &Shim,
-    span: &Span,
-    len: usize,
-    root: c_int,
-    group: &Group,
-) -> Result<(), c_int> {
+/// A frame is shorter than its message: where the program's buffer is in one piece, it serves for both. Other ranks may get the frame
+/// from here, so it is received first.
+unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Error> {
+    let Envelope { span, peer: root, comm, .. } = *message;
     let capacity = span.bytes().unwrap_or(0);
-    let in_place = matches!(shim.layout(span), Layout::Contiguous(_)) && len <= capacity;
+    let in_place = matches!(shim.layout(&span), Layout::Contiguous(_)) && len <= capacity;
     // SAFETY: memory of `len` bytes, the program's or ours.
     unsafe {
         let frame = if in_place {
             let bytes = shim.byte_span(span.ptr.cast(), len)?;
-            ok(pass_on(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, group))?;
-            let mut frame = buffer(shim, len)?;
-            frame.copy_from_slice(slice::from_raw_parts(span.ptr.cast::<u8>(), len));
+            pass_on(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, comm)?;
+            let arrived = slice::from_raw_parts_mut(span.ptr.cast::<u8>(), len);
+            let Ok(mut frame) = buffer(shim, len) else {
+                // The program must not send on what looks like a frame.
+                arrived.iter_mut().take(HEADER_LEN).for_each(|byte| *byte = 0);
+                return Err(ERR_NO_MEM.into());
+            };
+            frame.copy_from_slice(arrived);
             frame
         } else {
-            let mut frame = buffer(shim, len)?;
+            let mut frame = buffer(shim, len).unwrap_or_else(|code| give_up(len, comm, code));
             let bytes = shim.byte_span(frame.as_mut_ptr(), len)?;
-            ok(pass_on(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, group))?;
+            pass_on(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, comm)?;
             frame
         };
-        land(shim, &frame, true, span, capacity).map(|_| ())
+        Ok(land(shim, &frame, true, &span, capacity).map(|_| ())?)
     }
+}
+
+/// Without memory for the frame this rank cannot pass it on either, and other ranks would wait for ever.
+fn give_up(len: usize, comm: MPI_Comm, code: c_int) -> ! {
+    eprintln!("mpress: no memory for {len} bytes of a broadcast that other ranks wait for; the job ends");
+    // SAFETY: the program's communicator.
+    unsafe { PMPI_Abort(comm, code) };
+    std::process::abort()
 }
 
 /// Allgather and Allgatherv: all ranks say how long their frames are, then the MPI gathers frames, and blocks that are none.
 /// `mine`: the block of this rank. All ranks know the lengths of all `blocks`.
-pub(crate) unsafe fn allgather(
+pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
     shim: &Shim,
     mine: Span,
-    blocks: impl Blocks,
+    blocks: Blocks<F>,
     comm: MPI_Comm,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let Some(peers) = shim.collective_peers(comm) else { return pass() };
-    let pause = &peers.collectives.allgather;
-    let lens: Option<Vec<usize>> = (0..peers.size()).map(|rank| blocks(rank).bytes()).collect();
+    let lens: Option<Vec<usize>> = peers.ranks().map(|rank| blocks.of(rank).bytes()).collect();
     // The MPI's counts and places are ints.
     let Some(lens) = lens.filter(|lens| {
         lens.iter().any(|len| *len >= shim.threshold)
@@ -115,50 +141,54 @@ pub(crate) unsafe fn allgather(
     }) else {
         return pass();
     };
-    if pause.takes() {
+    if let Err(code) = peers.collectives.prepare(shim, comm) {
+        return code;
+    }
+    let pause = &peers.collectives.allgather;
+    if shim.refuses_gathered(&peers, &mine, &blocks) || pause.takes() {
         return pass();
     }
-    let mut shorter = false;
-    let code = shim.collectively(comm, &peers.collectives, |group| {
-        let span = if mine.ptr == IN_PLACE { blocks(group.rank) } else { mine };
+    let span = if mine.ptr == IN_PLACE { blocks.of(peers.rank) } else { mine };
+    let outcome = traffic::during(&shim.engine, || {
         // SAFETY: the program's own spans; all ranks make the same calls.
         unsafe {
             let room = shim.engine.buffer(lens.iter().sum());
-            let wire = shim.own_block(&Envelope::new(span, group.rank, 0, comm));
+            let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm));
             let said = match (&wire, &room) {
                 (Ok((_, true)), Some(_)) => wire.as_ref().map_or(RAW, |(wire, _)| wire.len() as u64),
                 (Ok((_, false)), Some(_)) => RAW,
                 _ => NO_MEMORY,
             };
             let mut all = vec![0_u64; lens.len()];
-            ok(real::MPI_Allgather(
+            called(open::MPI_Allgather(
                 (&raw const said).cast(),
                 1,
                 UINT64,
                 all.as_mut_ptr().cast(),
                 1,
                 UINT64,
-                group.own,
+                comm,
             ))?;
-            shorter = all.iter().any(|said| *said != RAW) && !all.contains(&NO_MEMORY);
-            let (Ok((wire, _)), Some(room), true) = (wire, room, shorter) else { return Ok(()) };
-            gather_frames(shim, group, &wire, &all, &lens, room, &blocks)
+            let shorter = all.iter().any(|said| *said != RAW) && !all.contains(&NO_MEMORY);
+            let (Ok((wire, _)), Some(room), true) = (wire, room, shorter) else { return Ok(false) };
+            gather_frames(shim, &peers, comm, (&wire, room), (&all, &lens), &blocks)?;
         }
+        Ok(true)
     });
-    pause.learn(shorter);
-    if code == SUCCESS && !shorter { pass() } else { code }
+    finish(pause, comm, outcome, pass)
 }
 
 /// Gathers what the ranks have said they send, and puts it where the program wants it.
-unsafe fn gather_frames(
+/// `own`: what this rank sends, and room for all; `lens`: what the ranks have said, and how long their blocks are.
+unsafe fn gather_frames<F: Fn(c_int) -> Span>(
     shim: &Shim,
-    group: &Group,
-    wire: &Wire,
-    said: &[u64],
-    lens: &[usize],
-    mut room: Buffer,
-    blocks: &impl Blocks,
-) -> Result<(), c_int> {
+    peers: &Peers,
+    comm: MPI_Comm,
+    own: (&Wire, Buffer),
+    lens: (&[u64], &[usize]),
+    blocks: &Blocks<F>,
+) -> Result<(), Error> {
+    let ((wire, mut room), (said, lens)) = (own, lens);
     let (mut counts, mut places, mut end) = (Vec::new(), Vec::new(), 0);
     for (said, len) in said.iter().zip(lens) {
         let sent = if *said == RAW { *len as u64 } else { *said };
@@ -167,12 +197,12 @@ unsafe fn gather_frames(
         end += usize::try_from(sent).map_err(|_| shim.damaged)?;
     }
     if end > room.room().len() {
-        return Err(shim.damaged);
+        return Err(shim.damaged.into());
     }
     room.set_len(end);
     // SAFETY: room for all that the counts say.
     unsafe {
-        ok(real::MPI_Allgatherv(
+        called(open::MPI_Allgatherv(
             wire.ptr(),
             wire.count(),
             wire.datatype(),
@@ -180,19 +210,19 @@ unsafe fn gather_frames(
             counts.as_ptr(),
             places.as_ptr(),
             BYTE,
-            group.own,
+            comm,
         ))?;
     }
     let mut outcome = Ok(());
-    for (rank, (said, len)) in group.ranks().zip(said.iter().zip(lens)) {
+    for (rank, (said, len)) in peers.ranks().zip(said.iter().zip(lens)) {
         let at = rank as usize;
         let start = usize::try_from(places[at]).map_err(|_| shim.damaged)?;
         let block = room.get(start..start + counts[at].unsigned_abs() as usize).ok_or(shim.damaged)?;
         // SAFETY: a block of the program's buffer; the wire is ours.
-        let landed = unsafe { land(shim, block, *said != RAW, &blocks(rank), *len) };
+        let landed = unsafe { land(shim, block, *said != RAW, &blocks.of(rank), *len) };
         outcome = outcome.and(landed.map(|_| ()));
     }
-    outcome
+    Ok(outcome?)
 }
 
 fn buffer(shim: &Shim, len: usize) -> Result<Buffer, c_int> {
@@ -209,7 +239,7 @@ impl Shim {
     unsafe fn own_block(&self, message: &Envelope) -> Result<(Arc<Wire>, bool), c_int> {
         // SAFETY: the caller vouches for the message.
         unsafe {
-            match self.shared_frame(message) {
+            match self.shared_frame(message, message.comm) {
                 Some(wire) => Ok((wire, true)),
                 None => Ok((self.plain_copy(message, message.span.bytes().unwrap_or(0))?, false)),
             }

@@ -227,6 +227,39 @@ void info_strategies(void)
   }
 }
 
+/* Collectives on communicators with a strategy: messages between two ranks, broadcasts, all-gathers. */
+void info_collectives(void)
+{
+  static const char *const strategies[] = {"fixed:dfcm", "fixed:diffpack-ratio", "off"};
+  enum { COUNT = 1000 };
+  size_t room = (size_t)size * COUNT * 8;
+  for (int i = 0; i < 3; i++) {
+    memory out = memory_new(room), in = memory_new(room);
+    MPI_Info info;
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpress_strategy", strategies[i]);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    fill(out.data, room, SMOOTH, (uint64_t)(rank + i));
+    begin("%s", strategies[i]);
+    note_code(MPI_Alltoall(out.data, COUNT, MPI_DOUBLE, in.data, COUNT, MPI_DOUBLE, comm));
+    note(" %016lx", (unsigned long)digest(&in));
+    note_code(MPI_Ialltoall(in.data, COUNT, MPI_DOUBLE, out.data, COUNT, MPI_DOUBLE, comm, &request));
+    note_code(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    note(" %016lx", (unsigned long)digest(&out));
+    note_code(MPI_Ibcast(out.data, COUNT, MPI_DOUBLE, 0, comm, &request));
+    note_code(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    note_code(MPI_Gather(out.data, COUNT, MPI_DOUBLE, in.data, COUNT, MPI_DOUBLE, size - 1, comm));
+    note(" %016lx", (unsigned long)digest(&in));
+    end();
+    MPI_Comm_free(&comm);
+    memory_free(&out);
+    memory_free(&in);
+  }
+}
+
 /* What frames, and probes for them, would break. */
 enum { ASSERTIONS = 3 };
 static const char *const assertions[ASSERTIONS] = {"mpi_assert_exact_length", "mpi_assert_no_any_tag",

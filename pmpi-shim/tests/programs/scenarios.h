@@ -41,18 +41,26 @@ void handlers(void);
 /* wrong.c: calls with arguments the MPI refuses */
 void wrong_arguments(void);
 
+/* wrong_collectives.c: collectives with such arguments */
+void wrong_collectives(void);
+
 /* comms.c: communicators of all kinds */
 void communicators(void);
 void two_communicators(void);
 void freed_communicators(void);
 void info_strategies(void);
 void info_assertions(void);
+void info_collectives(void);
 
 /* collectives.c: collectives that move data */
 void collectives(void);
 void collectives_of_many(void);
 void collectives_at_a_time(void);
 void collectives_in_turn(void);
+
+/* comm_collectives.c: collectives on communicators that share processes */
+void overlapping_communicators(void);
+void threads_on_new_communicators(void); /* only where MPI_THREAD_MULTIPLE was granted */
 
 /* race.c: several senders to one receiver */
 void race(void);

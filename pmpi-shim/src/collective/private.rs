@@ -1,0 +1,97 @@
+//! The communicator over which collectives send messages of ours: one for all communicators of the program, which have a tag each.
+//!
+//! A communicator of ours for each of the program's would double them, and MPICH has about two thousand.
+
+use super::tags::{Tag, Tags};
+use crate::sys::*;
+use crate::table::open;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::{Arc, OnceLock};
+
+/// The communicator, of all ranks of the world, and what is asked of the MPI once.
+pub(crate) struct Private {
+    /// It returns errors.
+    pub(super) comm: MPI_Comm,
+    tags: Arc<Tags>,
+    pub(super) refuses_aliases: OnceLock<bool>,
+    pub(super) ignores_uncommitted: OnceLock<bool>,
+    pub(super) ignores_types_of_nothing: OnceLock<bool>,
+}
+
+/// How often the ranks of a communicator try to agree on a tag. One time is enough unless another thread takes the tag meanwhile, or
+/// all large tags are used.
+const ROUNDS: u32 = 64;
+
+impl Private {
+    /// Makes the communicator. All ranks of the world must.
+    pub(crate) fn new(world: MPI_Group) -> Result<Self, c_int> {
+        let mut comm = COMM_NULL;
+        let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
+        // Not a duplicate: that would copy the program's attributes, by its own functions.
+        // SAFETY: a collective call over the world, whose group this is; places for the answers.
+        unsafe {
+            ok(PMPI_Comm_create(COMM_WORLD, world, &raw mut comm))?;
+            ok(PMPI_Comm_set_errhandler(comm, ERRORS_RETURN))?;
+            ok(PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found))?;
+        }
+        // SAFETY: the value of this attribute is the address of an int, if there is one.
+        let most = unsafe { value.cast::<c_int>().as_ref() }.copied().filter(|_| found != 0);
+        let tags = Tags::new(most.unwrap_or(32767)); // the least an MPI may allow: MPI 4.0, section 9.1.2
+        Ok(Self {
+            comm,
+            tags,
+            refuses_aliases: OnceLock::new(),
+            ignores_uncommitted: OnceLock::new(),
+            ignores_types_of_nothing: OnceLock::new(),
+        })
+    }
+
+    /// The first tag, of `MPI_COMM_WORLD`: free on all ranks, so that they need not agree.
+    pub(super) fn first_tag(&self) -> Option<Tag> {
+        self.tags.reserve(0)
+    }
+
+    /// Agrees with all ranks of the program's communicator on a tag for it. `None`: there is none that is free everywhere.
+    ///
+    /// Each rank proposes a tag, all take the largest, and it is theirs if it is free on all. Other threads may do the same for other
+    /// communicators meanwhile. No lock is held while ranks wait for each other; a tag that one of two threads gets on one rank and
+    /// the other on another is given back by both.
+    ///
+    /// # Errors
+    /// Those of the MPI, which has called the communicator's error handler.
+    pub(super) fn agree(&self, comm: MPI_Comm) -> Result<Option<Tag>, c_int> {
+        let (mut least, mut again) = (None, false);
+        for round in 0..ROUNDS {
+            // The largest is the least of the negative ones. Without a proposal it is too large for every rank.
+            let proposal = self.tags.propose(least).map_or(c_int::MIN, |tag| -tag);
+            let largest = minimum(proposal, comm)?;
+            if largest == c_int::MIN {
+                if again {
+                    return Ok(None);
+                }
+                // Some rank has no larger one: from the smallest on, once.
+                (least, again) = (Some(0), true);
+                continue;
+            }
+            let tag = self.tags.reserve(-largest);
+            if minimum(c_int::from(tag.is_some()), comm)? == 1 {
+                return Ok(tag);
+            }
+            // Two threads that meet here must not go on in step: they differ in the communicator.
+            let apart = round.wrapping_mul(crate::state::Handle::key(comm) as u32 | 1) % (2 * round + 1);
+            least = (-largest).checked_add_unsigned(1 + apart);
+        }
+        Ok(None)
+    }
+}
+
+/// The minimum over all ranks of the program's communicator. An error goes to its handler, which need not come back: hence `open`.
+fn minimum(mine: c_int, comm: MPI_Comm) -> Result<c_int, c_int> {
+    let mut least = mine;
+    // SAFETY: two numbers; all ranks make this call.
+    ok(unsafe {
+        open::MPI_Allreduce((&raw const mine).cast(), (&raw mut least).cast(), 1, INT32, MIN, comm)
+    })?;
+    Ok(least)
+}

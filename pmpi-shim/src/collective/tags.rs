@@ -1,0 +1,64 @@
+//! Tags that tell the collectives of communicators apart, which share one communicator of ours.
+//!
+//! Between two processes no two communicators may have the same tag. Each process keeps the tags of the communicators it is in, and a
+//! communicator gets a tag that is free in all of its processes.
+
+use std::collections::HashSet;
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The tags of this process.
+pub(super) struct Tags {
+    /// The largest tag that the MPI allows.
+    most: c_int,
+    state: Mutex<State>,
+}
+
+struct State {
+    used: HashSet<c_int>,
+    /// Where the search goes on. A tag that was given back comes last, so that a message that a program left behind in an erroneous
+    /// collective meets no other one for long.
+    next: c_int,
+}
+
+/// A tag that this process uses, until it is dropped.
+pub(super) struct Tag {
+    number: c_int,
+    tags: Arc<Tags>,
+}
+
+impl Tags {
+    pub(super) fn new(most: c_int) -> Arc<Self> {
+        Arc::new(Self { most, state: Mutex::new(State { used: HashSet::new(), next: 0 }) })
+    }
+
+    /// A tag that is free and no smaller than `least`, or where that is `None`, the one where the search goes on. `None`: there is
+    /// none.
+    pub(super) fn propose(&self, least: Option<c_int>) -> Option<c_int> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (least.unwrap_or(state.next)..=self.most).find(|tag| !state.used.contains(tag))
+    }
+
+    /// Takes this tag, if it is free.
+    pub(super) fn reserve(self: &Arc<Self>, number: c_int) -> Option<Tag> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !(0..=self.most).contains(&number) || !state.used.insert(number) {
+            return None;
+        }
+        state.next = number.checked_add(1).filter(|next| *next <= self.most).unwrap_or(0);
+        Some(Tag { number, tags: Arc::clone(self) })
+    }
+}
+
+impl Tag {
+    pub(super) fn number(&self) -> c_int {
+        self.number
+    }
+}
+
+impl Drop for Tag {
+    fn drop(&mut self) {
+        let mut state = self.tags.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.used.remove(&self.number);
+    }
+}
