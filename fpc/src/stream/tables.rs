@@ -6,8 +6,9 @@
 use super::predictor::Predictor;
 use super::{TableLevel, WIDTH};
 
-/// A stream that has written to fewer than one in so many entries is undone entry by entry. Else the tables are cleared.
-const FEW: usize = 8;
+/// A stream that has written to fewer than one in so many entries is undone entry by entry. Else the tables are cleared, which
+/// is no more than 4 KiB for each value, and brings them into the cache for the next stream.
+const FEW: usize = 256;
 
 /// Memory for the tables of any level that it has room for.
 #[derive(Clone, Debug)]
@@ -70,7 +71,7 @@ mod tests {
                 predictor.step(|_, _| u64::from_le_bytes(*value));
             });
             tables.learned(level(of), &values);
-            let is_short = count < 1 << of >> 3;
+            let is_short = count < (1 << of) / FEW as i32;
             let has_zeros = tables.memory[..words].iter().all(|word| *word == 0);
             assert_eq!(
                 (has_zeros, tables.dirty == 0),
