@@ -94,6 +94,16 @@ void log_close(void)
   file = NULL;
 }
 
+int job_end(void)
+{
+  log_close();
+  if (rank == 0) {
+    printf("done\n");
+    fflush(stdout);
+  }
+  return MPI_Finalize() != MPI_SUCCESS;
+}
+
 static void append(const char *format, va_list arguments)
 {
   int len = vsnprintf(line + line_len, sizeof line - line_len, format, arguments);

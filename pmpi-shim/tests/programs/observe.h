@@ -18,6 +18,8 @@ void take_place(const char *prefix);
 /* The same with MPI_Init, for programs with so many arguments, the first of which is the logs' prefix. */
 void job_begin(int *argc, char ***argv, int arguments);
 void log_close(void);
+/* The end of such a program: its log, the last line of rank 0, MPI_Finalize. */
+int job_end(void);
 
 /* Begins a scenario. The watchdog ends the program, naming scenario and line, if it takes longer than this. */
 void scene(const char *name, int seconds);

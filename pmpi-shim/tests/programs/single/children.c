@@ -67,11 +67,5 @@ int main(int argc, char **argv)
   run((char *[]){"sh", "-c", "kill -9 $$", NULL});
   run((char *[]){"no-such-program", NULL});
   MPI_Barrier(MPI_COMM_WORLD);
-  log_close();
-  if (rank == 0) {
-    printf("done\n");
-    fflush(stdout);
-  }
-  MPI_Finalize();
-  return 0;
+  return job_end();
 }

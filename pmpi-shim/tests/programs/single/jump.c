@@ -3,7 +3,6 @@
 #include "../observe.h"
 
 #include <setjmp.h>
-#include <stdio.h>
 
 enum { COUNT = 4000, TAG = 8 };
 
@@ -51,11 +50,5 @@ int main(int argc, char **argv)
   }
   MPI_Errhandler_free(&errhandler);
   MPI_Comm_free(&comm);
-  log_close();
-  if (rank == 0) {
-    printf("done\n");
-    fflush(stdout);
-  }
-  MPI_Finalize();
-  return 0;
+  return job_end();
 }

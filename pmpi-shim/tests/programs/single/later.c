@@ -3,7 +3,6 @@
 #include "../observe.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 
 enum { COUNT = 5000, TAG = 8, TIMES = 5 };
 
@@ -52,11 +51,5 @@ int main(int argc, char **argv)
     memory_free(&m);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  log_close();
-  if (rank == 0) {
-    printf("done\n");
-    fflush(stdout);
-  }
-  MPI_Finalize();
-  return 0;
+  return job_end();
 }
