@@ -45,6 +45,7 @@ pub(crate) struct Collectives {
     begun: AtomicBool,
     bcast: Pause,
     allgather: Pause,
+    varied: Vote,
 }
 
 /// How the program called a collective, and of which communicator.
@@ -98,6 +99,49 @@ impl Collectives {
             return Ok(());
         }
         self.tag(shim, How::Blocking(comm)).map(|_| ())
+    }
+}
+
+impl Collectives {
+    /// Whether all-to-all, gather and scatter with blocks of several lengths are done here. No rank knows the lengths of all blocks, so
+    /// from time to time all say whether they have a `long` one to send, before anything else: also a rank whose arguments will be
+    /// refused takes part. They wait for each other then, which a nonblocking collective must not do: it goes by the last vote.
+    ///
+    /// # Errors
+    /// Those of the MPI, which has called the communicator's error handler.
+    fn varied_here(&self, how: How, long: impl FnOnce() -> bool) -> Result<bool, c_int> {
+        if let How::Blocking(comm) = how
+            && !self.varied.stands()
+        {
+            let short = private::minimum(c_int::from(!long()), comm)? == 1;
+            self.varied.learn(short);
+        }
+        Ok(!self.varied.short.load(Ordering::Relaxed))
+    }
+}
+
+/// The outcome of the last vote, and for how many blocking calls it stands. Every rank counts alike.
+#[derive(Default)]
+struct Vote {
+    short: AtomicBool,
+    left: AtomicU32,
+    next: AtomicU32,
+}
+
+impl Vote {
+    /// Whether it stands for this call.
+    fn stands(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
+        left > 0
+    }
+
+    /// An outcome stands for twice as many calls as the one before, if it is the same.
+    fn learn(&self, short: bool) {
+        let same = self.short.swap(short, Ordering::Relaxed) == short;
+        let next = if same { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) } else { 1 };
+        self.next.store(next, Ordering::Relaxed);
+        self.left.store(next, Ordering::Relaxed);
     }
 }
 

@@ -124,7 +124,7 @@ fn a_probe_does_not_wait_for_the_sender() {
 #[test]
 fn without_memory_for_a_broadcast_the_job_ends_and_says_why() {
     let Some(rig) = Rig::new("starved_broadcast") else { return };
-    let job = rig.job(Launcher::Local, 2, "starved", &[]).env("STARVED_BROADCAST", "1");
+    let job = rig.job(Launcher::Local, 2, "starved", &["3"]).env("STARVED_BROADCAST", "1");
     let written = job.compressing().run("starved");
     written.assert_ended_badly();
     let stderr = written.stderr.unwrap();

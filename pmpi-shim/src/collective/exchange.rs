@@ -15,8 +15,8 @@ use std::ptr;
 /// Messages of a rank that are under way at a time, in each direction. More would not go faster, but need memory at both ends.
 const UNDER_WAY: usize = 16;
 
-/// Alltoall, Alltoallv and Alltoallw. Of the latter two each length is known to two ranks only; so they are done here whatever their
-/// lengths are. In place is left to the MPI.
+/// Alltoall, Alltoallv and Alltoallw. Of the latter two each length is known to two ranks only; so the ranks vote. In place is left to
+/// the MPI.
 pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     shim: &Shim,
     from: Blocks<F>,
@@ -25,16 +25,19 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let Some(peers) = shim.collective_peers(how.comm()) else { return pass() };
-    if from.buf == IN_PLACE || (to.equal && !shim.is_long(&to.of(0))) {
+    if from.buf == IN_PLACE {
         return pass();
     }
+    let any_long = || peers.ranks().any(|rank| shim.is_long(&from.of(rank)));
+    let here =
+        if to.equal { Ok(shim.is_long(&to.of(0))) } else { peers.collectives.varied_here(how, any_long) };
     let refused = || {
         let size = peers.size();
         shim.refuses_any(&from, size, Shim::refuses)
             || shim.refuses_any(&to, size, Shim::refuses)
             || shim.refuses_aliased(&from, &to)
     };
-    shim.exchange(&peers, how, refused, pass, |start| {
+    shim.exchange(&peers, how, here, refused, pass, |start| {
         let (rank, size) = (start.group.rank(), start.group.size());
         // SAFETY: the program's own blocks. In each step one rank sends to another, which receives from it in the same step.
         unsafe {
@@ -70,12 +73,14 @@ pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
 ) -> c_int {
     let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
     let at_root = peers.rank == root;
-    if blocks.equal && !shim.is_long(&one_of(&mine, &blocks, at_root)) {
-        return pass();
-    }
+    let here = if blocks.equal {
+        Ok(shim.is_long(&one_of(&mine, &blocks, at_root)))
+    } else {
+        peers.collectives.varied_here(how, || !at_root && shim.is_long(&mine))
+    };
     let refused =
         || shim.refuses_rooted(&peers, (&mine, Shim::refuses), (&blocks, Shim::refuses_received), root);
-    shim.exchange(&peers, how, refused, pass, |start| {
+    shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
             if !at_root {
@@ -100,12 +105,15 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
 ) -> c_int {
     let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
     let at_root = peers.rank == root;
-    if blocks.equal && !shim.is_long(&one_of(&mine, &blocks, at_root)) {
-        return pass();
-    }
+    let any_long = || at_root && peers.ranks().any(|rank| rank != root && shim.is_long(&blocks.of(rank)));
+    let here = if blocks.equal {
+        Ok(shim.is_long(&one_of(&mine, &blocks, at_root)))
+    } else {
+        peers.collectives.varied_here(how, any_long)
+    };
     let refused =
         || shim.refuses_rooted(&peers, (&mine, Shim::refuses_received), (&blocks, Shim::refuses), root);
-    shim.exchange(&peers, how, refused, pass, |start| {
+    shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
             if !at_root {
@@ -124,13 +132,16 @@ fn one_of<F: Fn(c_int) -> Span>(mine: &Span, blocks: &Blocks<F>, at_root: bool) 
     if at_root && mine.ptr == IN_PLACE { blocks.of(0) } else { *mine }
 }
 
+/// Says whether the MPI refuses a block.
+type Judge = fn(&Shim, &Span) -> bool;
+
 impl Shim {
     /// Whether the MPI refuses this rank's arguments of a gather or scatter. `own` and `all` judge this rank's block and the root's.
     fn refuses_rooted<F: Fn(c_int) -> Span>(
         &self,
         peers: &Peers,
-        (mine, own): (&Span, fn(&Self, &Span) -> bool),
-        (blocks, all): (&Blocks<F>, fn(&Self, &Span) -> bool),
+        (mine, own): (&Span, Judge),
+        (blocks, all): (&Blocks<F>, Judge),
         root: c_int,
     ) -> bool {
         let at_root = peers.rank == root;
@@ -255,18 +266,20 @@ fn is_empty(span: &Span) -> bool {
 }
 
 impl Shim {
-    /// Makes a collective of messages between two ranks each. `refused`: the MPI refuses this rank's arguments, and is to say so. Of
+    /// Makes a collective of messages between two ranks each, if it is to be done `here`. `refused`: the MPI refuses this rank's arguments, and is to say so. Of
     /// that the others know nothing, so it is asked after all ranks have agreed on what they need.
     pub(super) fn exchange(
         &self,
         peers: &Peers,
         how: How,
+        here: Result<bool, c_int>,
         refused: impl FnOnce() -> bool,
         pass: impl Fn() -> c_int,
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
         let comm = how.comm();
-        let tag = match peers.collectives.tag(self, how) {
+        let tag = here.and_then(|here| if here { peers.collectives.tag(self, how) } else { Ok(None) });
+        let tag = match tag {
             Ok(Some(tag)) if !refused() => tag,
             Ok(_) => return pass(),
             Err(code) => return code,

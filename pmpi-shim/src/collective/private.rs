@@ -87,7 +87,7 @@ impl Private {
 }
 
 /// The minimum over all ranks of the program's communicator. An error goes to its handler, which need not come back: hence `open`.
-fn minimum(mine: c_int, comm: MPI_Comm) -> Result<c_int, c_int> {
+pub(super) fn minimum(mine: c_int, comm: MPI_Comm) -> Result<c_int, c_int> {
     let mut least = mine;
     // SAFETY: two numbers; all ranks make this call.
     ok(unsafe {

@@ -36,6 +36,9 @@ static const char *const names[KINDS] = {"Send",     "Send strided",     "Recv s
 static double *out, *in;
 static MPI_Datatype strided;
 
+/* Whether only one broadcast is made, to a starved rank, of which another one could wait. */
+static int broadcast;
+
 /* With so much noise that frames do not fit either. */
 static double value(int from, int i)
 {
@@ -164,11 +167,10 @@ int main(int argc, char **argv)
   MPI_Type_commit(&strided);
   out = malloc(COUNT * sizeof *out);
   in = malloc(COUNT * sizeof *in);
+  broadcast = getenv("STARVED_BROADCAST") != NULL;
   for (int i = 0; i < COUNT; i++)
     out[i] = value(rank, i);
   int wrong = 0, errors = 0;
-  /* Only a broadcast to a starved rank, of which another one could wait. */
-  int broadcast = getenv("STARVED_BROADCAST") != NULL;
   /* What is made with the first messages: connections, threads. */
   for (int i = 0; i < 2; i++)
     MPI_Sendrecv(out, 1 << 14, MPI_DOUBLE, peer, TAG, in, 1 << 14, MPI_DOUBLE, peer, TAG, comm, MPI_STATUS_IGNORE);
