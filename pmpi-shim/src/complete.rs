@@ -2,6 +2,7 @@
 
 pub(crate) mod status;
 
+use crate::orphans::Awaited;
 use crate::requests::{Failure, Record};
 use crate::span::store_status;
 use crate::state::{Shim, raise};
@@ -124,6 +125,13 @@ impl Drop for Batch<'_> {
     /// Gives the program its handles back: null for what has completed, unchanged for what has not or is persistent.
     fn drop(&mut self) {
         for ((request, record), inner) in self.requests.iter_mut().zip(&mut self.records).zip(&self.inner) {
+            // The MPI has given up a request that failed without a word of it: it tells of one of several, or the error handler
+            // has left by an exception.
+            if let Some(record) = record.as_mut().filter(|_| *inner == REQUEST_NULL)
+                && let Some(mut active) = record.active.take()
+            {
+                active.abandon(self.shim);
+            }
             match record.take() {
                 None => *request = *inner,
                 Some(record) if record.active.is_some() || record.template.is_some() => {
@@ -374,7 +382,7 @@ pub(crate) unsafe fn free(shim: &Shim, request: *mut MPI_Request, pass: impl Fn(
     // SAFETY: the program's own argument.
     let Some(record) = shim.requests.take(unsafe { *request }) else { return pass() };
     if let Some(active) = record.active {
-        shim.orphans.adopt(active, false);
+        shim.orphans.adopt(active, Awaited::Never);
     }
     if record.template.is_some() {
         return pass(); // the handle of a persistent request is one of the MPI's own

@@ -5,6 +5,7 @@
 //! only if it may be a frame and a probe asks for it.
 
 use crate::deliver::Delivered;
+use crate::orphans::Awaited;
 use crate::peers::Peers;
 use crate::posted::{Bounce, Posted};
 use crate::requests::{Active, Finish};
@@ -125,7 +126,7 @@ impl Early {
             State::Receiving { request, bounce, .. } => Posted::arrived(shim, span, peers, comm, bounce)
                 .map(|posted| Active::new(request, Finish::Receive(posted)))
                 .map_err(|(code, bounce)| {
-                    shim.orphans.adopt(Active::new(request, Finish::Forget(bounce)), false);
+                    shim.orphans.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
                     code.into()
                 }),
             // SAFETY: the caller vouches for the span; what is posted lasts until the request completes.
@@ -144,7 +145,7 @@ impl Early {
     /// Nobody will receive it.
     pub(crate) fn discard(self, shim: &Shim) {
         if let State::Receiving { request, bounce, .. } = self.state {
-            shim.orphans.adopt(Active::new(request, Finish::Forget(bounce)), false);
+            shim.orphans.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The end: the report in `MPI_Finalize`, and the record of decisions.
 
+use crate::orphans::Awaited;
 use crate::sys::*;
 use crate::{passed, state};
 use mpress::report::{About, JobReport, Passed, Share};
@@ -49,7 +50,7 @@ pub(crate) fn is_expected() -> bool {
 pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     let shim = state::shared();
     if let Some(shim) = shim {
-        shim.orphans.wait(shim);
+        shim.orphans.wait(shim, Awaited::AtTheEnd);
     }
     if let Some(job) = JOB.get().filter(|job| job.wants_words()) {
         // Where nobody is reached through frames the report is empty.
@@ -97,15 +98,15 @@ fn report(job: &Job, engine: &Engine) {
     };
     let report = JobReport::new(&about, settings, &sum, engine);
     let Some(file) = &settings.report_file else {
-        eprint!("{}", report.text(settings.report));
+        say!("{}", report.text(settings.report).trim_end());
         return;
     };
     // To a file all goes that is known, unless less was asked for.
     let how = if settings.report == Report::None { Report::Full } else { settings.report };
     let text = if is_json(file) { report.to_json() } else { Ok(report.text(how)) };
     if let Err(why) = text.and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string())) {
-        eprintln!("mpress: {}: {why}; here is the report:", file.display());
-        eprint!("{}", report.text(how));
+        say!("mpress: {}: {why}; here is the report:", file.display());
+        say!("{}", report.text(how).trim_end());
     }
 }
 
@@ -120,7 +121,7 @@ fn record(job: &Job, engine: &Engine) {
         .to_toml()
         .and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string()));
     if let Err(why) = written {
-        eprintln!("mpress: {}: {why}; the decisions are not recorded", file.display());
+        say!("mpress: {}: {why}; the decisions are not recorded", file.display());
     }
 }
 

@@ -172,6 +172,7 @@ impl InPlace {
     /// Takes this memory for a receive; `None` if it overlaps that of a pending one.
     pub(crate) fn claim(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
         let range = memory.range();
+        let _whole = self.landing.read().unwrap_or_else(PoisonError::into_inner);
         let mut pending = self.lock();
         if overlapping(&pending, &range).next().is_some() {
             return None;
@@ -192,7 +193,7 @@ impl InPlace {
         memory: &Memory,
         write: impl FnOnce(&Span) -> Result<usize, c_int>,
     ) -> Result<usize, c_int> {
-        // No receive may be posted there meanwhile.
+        // No receive may be posted there meanwhile: with the claim it gets a buffer of ours, without it waits for its own.
         let claim = if memory.capacity > 0 { self.claim(memory) } else { None };
         if claim.is_some() || memory.capacity == 0 {
             return write(&memory.span);

@@ -163,7 +163,7 @@ unsafe fn take_over(shim: &Shim, comm: MPI_Comm, info: MPI_Info) {
     match text.parse::<Strategy>() {
         Ok(strategy) => shim.strategies.set(comm, strategy),
         Err(expected) if shim.world.rank == 0 => {
-            eprintln!("mpress: info key mpress_strategy={text}: expected {expected}; it is not regarded");
+            say!("mpress: info key mpress_strategy={text}: expected {expected}; it is not regarded");
         }
         Err(_) => {}
     }

@@ -12,6 +12,14 @@
 //! `traffic` learns how long the rank waits; `panics` ends the job where one of ours would unwind. `calibrate` is called by
 //! `mpress calibrate` alone.
 
+/// Says a line on stderr. What cannot be written is lost: `eprintln` would panic.
+macro_rules! say {
+    ($($word:tt)*) => {{
+        use std::io::Write as _;
+        let _lost = writeln!(std::io::stderr(), $($word)*);
+    }};
+}
+
 mod calibrate;
 mod collective;
 mod complete;

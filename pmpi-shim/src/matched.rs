@@ -180,6 +180,10 @@ pub(crate) unsafe fn mrecv(
     unsafe {
         match shim.matched.take(*message) {
             None => pass(),
+            Some(taken @ Taken::Received { .. }) if is_refused(shim, &span) => {
+                shim.matched.put(*message, taken);
+                pass()
+            }
             Some(Taken::Received { comm, early, stand_in }) => {
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
@@ -222,6 +226,10 @@ pub(crate) unsafe fn imrecv(
     unsafe {
         match shim.matched.take(*message) {
             None => pass(),
+            Some(taken @ Taken::Received { .. }) if is_refused(shim, &span) => {
+                shim.matched.put(*message, taken);
+                pass()
+            }
             Some(Taken::Received { comm, early, stand_in }) => {
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
@@ -249,6 +257,11 @@ pub(crate) unsafe fn imrecv(
             }
         }
     }
+}
+
+/// Whether the MPI is to say what is wrong with the arguments.
+fn is_refused(shim: &Shim, span: &Span) -> bool {
+    span.bytes().is_none() || shim.refused(span)
 }
 
 /// Prepares the receive of a matched message that was left with the MPI. `None`: the MPI's own call does all that is needed.

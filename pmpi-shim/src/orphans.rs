@@ -13,19 +13,56 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Orphans {
     list: Mutex<Vec<Orphan>>,
     count: AtomicUsize,
+    /// The thread that has taken the list out, to look after it; 0 if none has.
+    sweeper: AtomicUsize,
 }
 
 struct Orphan {
     active: Active,
-    /// It must complete before the program may go on to detach its buffer or to finalize.
-    awaited: bool,
+    awaited: Awaited,
+}
+
+/// What an operation must be complete for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Awaited {
+    Never,
+    /// `MPI_Finalize`.
+    AtTheEnd,
+    /// `MPI_Buffer_detach`, and `MPI_Finalize`.
+    AtDetach,
+}
+
+/// The list while a thread looks after it, without the lock: the MPI may call the program's error handlers, and these may do what
+/// they like.
+struct Swept<'a> {
+    orphans: &'a Orphans,
+    list: Vec<Orphan>,
+}
+
+impl Drop for Swept<'_> {
+    fn drop(&mut self) {
+        let mut list = self.orphans.list.lock().unwrap_or_else(PoisonError::into_inner);
+        // What was adopted meanwhile is later.
+        self.list.append(&mut list);
+        *list = std::mem::take(&mut self.list);
+        self.orphans.count.store(list.len(), Ordering::Release);
+        self.orphans.sweeper.store(0, Ordering::Release);
+    }
+}
+
+/// A number of this thread's own, not 0.
+fn this_thread() -> usize {
+    thread_local! {
+        static PLACE: u8 = const { 0 };
+    }
+    PLACE.with(|place| std::ptr::from_ref(place).addr())
 }
 
 impl Orphans {
-    pub(crate) fn adopt(&self, active: Active, awaited: bool) {
+    pub(crate) fn adopt(&self, active: Active, awaited: Awaited) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.push(Orphan { active, awaited });
-        self.count.store(list.len(), Ordering::Release);
+        self.count.fetch_add(1, Ordering::Release);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -35,8 +72,11 @@ impl Orphans {
     /// Finishes those that have completed. Nobody is there to hear of an error.
     pub(crate) fn sweep(&self, shim: &Shim) {
         // Another thread, or the call during which the MPI called the program back, is at it already.
-        let Ok(mut list) = self.list.try_lock() else { return };
-        list.retain_mut(|orphan| {
+        if self.sweeper.compare_exchange(0, this_thread(), Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return;
+        }
+        let list = std::mem::take(&mut *self.list.lock().unwrap_or_else(PoisonError::into_inner));
+        Swept { orphans: self, list }.list.retain_mut(|orphan| {
             let (mut flag, mut status) = (0, empty_status());
             // SAFETY: a request of ours and places for the answers; it has completed when `settle` is called.
             unsafe {
@@ -48,15 +88,16 @@ impl Orphans {
                 pending
             }
         });
-        self.count.store(list.len(), Ordering::Release);
     }
 
-    /// Waits for those that must complete.
-    pub(crate) fn wait(&self, shim: &Shim) {
+    /// Waits for those that must complete for this.
+    pub(crate) fn wait(&self, shim: &Shim, what: Awaited) {
         while !self.is_empty() {
             self.sweep(shim);
             let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-            if !list.iter().any(|orphan| orphan.awaited) {
+            let sweeper = self.sweeper.load(Ordering::Acquire);
+            // An error handler during a sweep cannot wait for it.
+            if sweeper == this_thread() || (sweeper == 0 && list.iter().all(|orphan| orphan.awaited < what)) {
                 return;
             }
             drop(list);
@@ -67,6 +108,6 @@ impl Orphans {
 
 /// Buffer_detach returns when all buffered messages have been sent.
 pub(crate) unsafe fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
-    shim.orphans.wait(shim);
+    shim.orphans.wait(shim, Awaited::AtDetach);
     pass()
 }

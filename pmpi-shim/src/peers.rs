@@ -6,6 +6,7 @@ use crate::sys::*;
 use mpress::{SameNode, Spread};
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
 /// The processes of `MPI_COMM_WORLD` and the nodes they run on. Every rank has the same table.
@@ -62,9 +63,16 @@ pub(crate) struct Peers {
     inter: bool,
     pub(crate) spread: Spread,
     pub(crate) collectives: Collectives,
+    /// The program has given its handle back; operations under way go on.
+    freed: AtomicBool,
 }
 
 impl Peers {
+    /// The handle of their communicator, to be told of an error: null if the program has freed it.
+    pub(crate) fn handler_of(&self, comm: MPI_Comm) -> MPI_Comm {
+        if self.freed.load(Ordering::Acquire) { COMM_NULL } else { comm }
+    }
+
     /// Whether messages to or from this rank may go in frames. `MPI_ANY_SOURCE` counts as long as anyone does.
     pub(crate) fn framed(&self, rank: c_int) -> bool {
         if rank == ANY_SOURCE {
@@ -176,7 +184,16 @@ impl Shim {
             let (spread, collectives) = (Spread::new(&nodes, cfg!(open_mpi)), Collectives::default());
             let rank = there.iter().position(|&rank| rank == self.world.rank);
             let rank = rank.and_then(|rank| c_int::try_from(rank).ok()).unwrap_or(UNDEFINED);
-            Some(Peers { framed, any, world: there.into(), rank, inter: inter != 0, spread, collectives })
+            Some(Peers {
+                framed,
+                any,
+                world: there.into(),
+                rank,
+                inter: inter != 0,
+                spread,
+                collectives,
+                freed: AtomicBool::new(false),
+            })
         }
     }
 
@@ -223,7 +240,9 @@ pub(crate) unsafe extern "C" fn forget(
     _: *mut c_void,
 ) -> c_int {
     // SAFETY: only `Shim::peers` stores under our key: a leaked `Arc<Peers>`.
-    unsafe { Arc::decrement_strong_count(value.cast::<Peers>().cast_const()) };
+    let peers = unsafe { Arc::from_raw(value.cast::<Peers>().cast_const()) };
+    peers.freed.store(true, Ordering::Release);
+    drop(peers);
     crate::stash::forget(comm);
     SUCCESS
 }

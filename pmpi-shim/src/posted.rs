@@ -18,7 +18,7 @@ pub(crate) struct Posted {
     place: Place,
     memory: Memory,
     peers: Arc<Peers>,
-    pub(crate) comm: MPI_Comm,
+    comm: MPI_Comm,
     /// Datatypes of the program's and of ours.
     _held: Option<OwnedType>,
 }
@@ -101,6 +101,11 @@ impl Posted {
             shim.hold(&mut span)?
         };
         Ok((Memory { span, capacity, contiguous }, held))
+    }
+
+    /// Whose error handler is to hear of a failure.
+    pub(crate) fn comm(&self) -> MPI_Comm {
+        self.peers.handler_of(self.comm)
     }
 
     /// What to receive into.

@@ -67,7 +67,7 @@ impl Active {
     /// `status` must be what the MPI gave at completion.
     pub(crate) unsafe fn finish(&mut self, shim: &Shim, status: &mut MPI_Status) -> Result<(), Failure> {
         let comm = match &self.finish {
-            Finish::Receive(posted) => posted.comm,
+            Finish::Receive(posted) => posted.comm(),
             Finish::Failed(comm, _) | Finish::Collective(comm, _) => *comm,
             Finish::Nothing | Finish::Send(_) | Finish::Forget(_) => COMM_SELF,
         };

@@ -2,6 +2,7 @@
 
 use crate::deliver;
 use crate::device;
+use crate::orphans::Awaited;
 use crate::requests::{Active, Finish};
 use crate::span::Envelope;
 use crate::state::{Error, Shim, called, raise};
@@ -188,7 +189,7 @@ unsafe fn start_framed(
 unsafe fn send_buffered(shim: &Shim, wire: Arc<Wire>, message: &Envelope) -> Result<(), Error> {
     // SAFETY: the caller vouches for the message; the wire needs nothing of it.
     let active = unsafe { isend(Mode::Standard, wire, message)? };
-    shim.orphans.adopt(active, true);
+    shim.orphans.adopt(active, Awaited::AtDetach);
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! The combined calls: a receive and a send of ours, started together.
 
+use crate::orphans::Awaited;
 use crate::recv::{self, wait};
 use crate::requests::Active;
 use crate::send::{self, Mode};
@@ -83,7 +84,7 @@ pub(crate) unsafe fn nonblocking(
     unsafe {
         match start(shim, &out, &into, Manner { detached: true, blocking: false }) {
             Ok((receive, send)) => {
-                shim.orphans.adopt(send, true);
+                shim.orphans.adopt(send, Awaited::AtTheEnd);
                 *request = shim.requests.hand_out(receive);
                 SUCCESS
             }
@@ -116,7 +117,7 @@ unsafe fn start(
                 Ok(receive) => Ok((receive, send)),
                 Err(error) => {
                     // The MPI still reads what is sent.
-                    shim.orphans.adopt(send, true);
+                    shim.orphans.adopt(send, Awaited::AtTheEnd);
                     Err(error)
                 }
             };

@@ -223,10 +223,14 @@ impl Shim {
             return Ok(None);
         }
         let mut copy = DATATYPE_NULL;
-        // SAFETY: a datatype that the caller of an MPI function gave, and a place for its copy.
-        ok(unsafe { PMPI_Type_dup(span.datatype, &raw mut copy) })?;
+        // Not a duplicate: that would copy the program's attributes, by its own functions.
+        // SAFETY: a datatype that the caller of an MPI function gave, and a place for another one.
+        ok(unsafe { PMPI_Type_contiguous(1, span.datatype, &raw mut copy) })?;
+        let held = OwnedType(copy);
+        // SAFETY: the type just made.
+        ok(unsafe { PMPI_Type_commit(&raw mut copy) })?;
         span.datatype = copy;
-        Ok(Some(OwnedType(copy)))
+        Ok(Some(held))
     }
 
     /// Copies the elements of `span` into `packed`, which must have their length.

@@ -48,14 +48,14 @@ fn start() -> Result<(), c_int> {
         Agreement::Reached(mark) => mark,
         Agreement::Doubtful(doubt) => {
             if rank == 0 {
-                eprintln!("mpress: {doubt}; messages pass through uncompressed");
+                say!("mpress: {doubt}; messages pass through uncompressed");
             }
             return Ok(());
         }
     };
     let Ok(settings) = settings else { return Ok(()) };
     if settings.dump_config && rank == 0 {
-        eprint!("{}", settings.to_toml());
+        say!("{}", settings.to_toml().trim_end());
     }
     if settings.disable {
         return Ok(());
@@ -78,7 +78,7 @@ fn start() -> Result<(), c_int> {
 fn make_engine(world: &World, settings: &Settings) -> Result<Engine, c_int> {
     let say = |line: &dyn std::fmt::Display| {
         if world.rank == 0 {
-            eprintln!("mpress: {line}");
+            say!("mpress: {line}");
         }
     };
     let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
@@ -165,11 +165,11 @@ fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Re
         }
         let waited = start.elapsed();
         if waited > patience {
-            eprintln!("mpress: some ranks do not answer: the shim must be loaded in every rank or in none");
+            say!("mpress: some ranks do not answer: the shim must be loaded in every rank or in none");
             return Err(ERR_OTHER);
         }
         if warning.take_if(|(when, _)| waited > *when).is_some() {
-            eprintln!(
+            say!(
                 "mpress: rank {rank} has waited {} s in MPI_Init for ranks that are not there yet, or run without the shim; after {} s \
                  this is an error (MPRESS_PATIENCE)",
                 waited.as_secs(),

@@ -140,10 +140,10 @@ pub(crate) fn called(code: c_int) -> Result<(), Error> {
     if code == SUCCESS { Ok(()) } else { Err(Error { code, raised: true }) }
 }
 
-/// Calls the error handler of `comm`, if the MPI has not, and gives the code: what MPI does with an error of its own.
+/// Calls the error handler of `comm`, if there is one and the MPI has not, and gives the code: what MPI does with an error of its own.
 pub(crate) fn raise(comm: MPI_Comm, error: impl Into<Error>) -> c_int {
     let error = error.into();
-    if !error.raised {
+    if !error.raised && comm != COMM_NULL {
         // SAFETY: `comm` comes from the call that failed.
         unsafe { PMPI_Comm_call_errhandler(comm, error.code) };
     }

@@ -1,6 +1,7 @@
 //! The one line that this library may print: why messages pass through.
 
 use std::fmt::Display;
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where launchers say which rank a process is: Open MPI's, those that speak PMIx or PMI, Slurm.
@@ -11,7 +12,8 @@ static SAID: AtomicBool = AtomicBool::new(false);
 /// Says it once; of a job only rank 0 does.
 pub(crate) fn once(why: impl Display) {
     if !SAID.swap(true, Ordering::Relaxed) && is_first() {
-        eprintln!("mpress: {why}; messages pass through uncompressed");
+        // What cannot be written is lost: `eprintln` would panic.
+        let _lost = writeln!(std::io::stderr(), "mpress: {why}; messages pass through uncompressed");
     }
 }
 

@@ -114,7 +114,7 @@ unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(
 
 /// Without memory for the frame this rank cannot pass it on either, and other ranks would wait for ever.
 fn give_up(len: usize, comm: MPI_Comm, code: c_int) -> ! {
-    eprintln!("mpress: no memory for {len} bytes of a broadcast that other ranks wait for; the job ends");
+    say!("mpress: no memory for {len} bytes of a broadcast that other ranks wait for; the job ends");
     // SAFETY: the program's communicator.
     unsafe { PMPI_Abort(comm, code) };
     std::process::abort()
