@@ -26,6 +26,9 @@ static AT_LOAD: extern "C" fn() = {
     at_load
 };
 
+/// How long a launcher has to read the line: when a job is aborted, MPICH's drops what it has not read.
+const TO_BE_READ: Duration = Duration::from_millis(200);
+
 fn end_job(info: &PanicHookInfo<'_>) {
     let place = info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
     let message = info.payload_as_str().unwrap_or("no message").replace('\n', " ");
@@ -38,6 +41,7 @@ fn end_job(info: &PanicHookInfo<'_>) {
         thread::sleep(LIMIT);
         abort();
     });
+    thread::sleep(TO_BE_READ);
     let (mut begun, mut ended) = (0, 0);
     // SAFETY: places for the answers, which may be asked for at any time; between them there is a world to end.
     unsafe {
