@@ -94,15 +94,28 @@ impl Collectives {
 
     /// A blocking collective that needs no tag: the second one agrees on it for the nonblocking ones that may follow. A communicator
     /// that is used once is not worth it.
-    fn prepare(&self, shim: &Shim, comm: MPI_Comm) -> Result<(), c_int> {
-        if self.tag.get().is_some() || !self.begun.swap(true, Ordering::Relaxed) {
-            return Ok(());
+    ///
+    /// # Errors
+    /// As for `tag`.
+    fn prepare(&self, shim: &Shim, comm: MPI_Comm) -> Result<Prepared<'_>, c_int> {
+        if self.tag.get().is_some() {
+            return Ok(Prepared { begun: None });
         }
-        self.tag(shim, How::Blocking(comm)).map(|_| ())
+        if !self.begun.swap(true, Ordering::Relaxed) {
+            return Ok(Prepared { begun: Some(&self.begun) });
+        }
+        self.tag(shim, How::Blocking(comm)).map(|_| Prepared { begun: None })
     }
-}
 
-impl Collectives {
+    /// A call with blocks of several lengths for which a vote stood is not made where this rank's arguments are `refused`. The program may
+    /// make it again, with the same vote: the others count it once. Gives `refused`.
+    fn counted(&self, how: How, equal: bool, refused: bool) -> bool {
+        if refused && !equal && matches!(how, How::Blocking(_)) {
+            self.varied.left.fetch_add(1, Ordering::Relaxed);
+        }
+        refused
+    }
+
     /// Whether all-to-all, gather and scatter with blocks of several lengths are done here. No rank knows the lengths of all blocks, so
     /// from time to time all say whether they have a `long` one to send, before anything else: also a rank whose arguments will be
     /// refused takes part. They wait for each other then, which a nonblocking collective must not do: it goes by the last vote.
@@ -118,6 +131,29 @@ impl Collectives {
         }
         Ok(!self.varied.short.load(Ordering::Relaxed))
     }
+}
+
+/// A collective that has been counted, for the agreement with the second one.
+struct Prepared<'a> {
+    /// Set by this one.
+    begun: Option<&'a AtomicBool>,
+}
+
+impl Prepared<'_> {
+    /// It is not made, since this rank's arguments are refused. The program may make it again: the others count it once.
+    fn not_made(self) {
+        if let Some(begun) = self.begun {
+            begun.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Without memory this rank cannot do its part, and other ranks would wait for ever.
+fn give_up(what: impl std::fmt::Display, comm: MPI_Comm, code: c_int) -> ! {
+    say!("mpress: no memory for {what} that other ranks wait for; the job ends");
+    // SAFETY: the program's communicator.
+    unsafe { PMPI_Abort(comm, code) };
+    std::process::abort()
 }
 
 /// The outcome of the last vote, and for how many blocking calls it stands. Every rank counts alike.

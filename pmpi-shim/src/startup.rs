@@ -165,7 +165,10 @@ fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Re
         }
         let waited = start.elapsed();
         if waited > patience {
-            say!("mpress: some ranks do not answer: the shim must be loaded in every rank or in none");
+            // Thousands of ranks may have waited for one.
+            if rank <= 1 {
+                say!("mpress: some ranks do not answer: the shim must be loaded in every rank or in none");
+            }
             return Err(ERR_OTHER);
         }
         if warning.take_if(|(when, _)| waited > *when).is_some() {
@@ -214,7 +217,7 @@ pub(crate) fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Resul
     }
 }
 
-/// Makes the shared state. Nothing here needs the other ranks.
+/// Makes the shared state. All ranks must: the network is measured, if it has to be.
 fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> Result<Shim, c_int> {
     let mut own = COMM_NULL;
     let mut gibibyte = DATATYPE_NULL;

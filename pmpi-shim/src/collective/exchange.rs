@@ -33,19 +33,21 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
         if to.equal { Ok(shim.is_long(&to.of(0))) } else { peers.collectives.varied_here(how, any_long) };
     let refused = || {
         let size = peers.size();
-        shim.refuses_any(&from, size, Shim::refuses)
+        let refused = shim.refuses_any(&from, size, Shim::refuses)
             || shim.refuses_any(&to, size, Shim::refuses)
-            || shim.refuses_aliased(&from, &to)
+            || shim.refuses_aliased(&from, &to);
+        peers.collectives.counted(how, to.equal, refused)
     };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         let (rank, size) = (start.group.rank(), start.group.size());
         // SAFETY: the program's own blocks. In each step one rank sends to another, which receives from it in the same step.
         unsafe {
-            if from.buf == to.buf {
-                // It is refused or wrong, but it must not be that half of a frame is sent on: all is read first.
+            if from.buf == to.buf && from.buf != BOTTOM {
+                // Most MPIs refuse it. Where one does not, it must not be that half of a frame is sent on: all is read first.
                 (1..size)
                     .map(|step| (rank + step) % size)
                     .for_each(|dest| start.send_copy(&from.of(dest), dest));
+                start.copy(&from.of(rank), &to.of(rank));
                 (1..size)
                     .map(|step| (rank + size - step) % size)
                     .for_each(|source| start.receive(&to.of(source), source));
@@ -78,8 +80,11 @@ pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
     } else {
         peers.collectives.varied_here(how, || !at_root && shim.is_long(&mine))
     };
-    let refused =
-        || shim.refuses_rooted(&peers, (&mine, Shim::refuses), (&blocks, Shim::refuses_received), root);
+    let refused = || {
+        let judges: (Judge, Judge) = (Shim::refuses, Shim::refuses_received);
+        let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
+        peers.collectives.counted(how, blocks.equal, refused)
+    };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
@@ -111,8 +116,11 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
     } else {
         peers.collectives.varied_here(how, any_long)
     };
-    let refused =
-        || shim.refuses_rooted(&peers, (&mine, Shim::refuses_received), (&blocks, Shim::refuses), root);
+    let refused = || {
+        let judges: (Judge, Judge) = (Shim::refuses_received, Shim::refuses);
+        let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
+        peers.collectives.counted(how, blocks.equal, refused)
+    };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
@@ -194,9 +202,12 @@ impl<'a> Start<'a> {
         }
         let message = self.group.message(span, dest);
         // SAFETY: the caller vouches for the span.
-        match unsafe { send::start_by(self.shim, Mode::Standard, &message, detached, self.group.program) } {
+        let start = |detached| unsafe {
+            send::start_by(self.shim, Mode::Standard, &message, detached, self.group.program)
+        };
+        match start(detached).or_else(|error| if detached { start(false) } else { Err(error) }) {
             Ok(active) => self.messages.sends(active),
-            Err(error) => self.messages.note(Err(error.code())),
+            Err(error) => self.failed(error.code()),
         }
     }
 
@@ -226,12 +237,21 @@ impl<'a> Start<'a> {
         if !is_empty(span) {
             let message = self.group.message(span, source);
             // SAFETY: the caller vouches for the span.
-            match unsafe { recv::start_any(self.shim, &message, false) } {
+            match unsafe { recv::start_any(self.shim, &message, self.at_most.is_some()) } {
                 Ok(active) => self.messages.receives(active),
-                Err(error) => self.messages.note(Err(error.code())),
+                Err(error) => self.failed(error.code()),
             }
         }
         self.pause();
+    }
+
+    /// A message could not be started. For want of memory: then its other end would wait for ever, or a later collective would get
+    /// it.
+    fn failed(&mut self, code: c_int) {
+        if code == ERR_NO_MEM {
+            super::give_up("a message of a collective", self.group.program, code);
+        }
+        self.messages.note(Err(code));
     }
 
     /// What a rank sends to itself.
@@ -266,8 +286,9 @@ fn is_empty(span: &Span) -> bool {
 }
 
 impl Shim {
-    /// Makes a collective of messages between two ranks each, if it is to be done `here`. `refused`: the MPI refuses this rank's arguments, and is to say so. Of
-    /// that the others know nothing, so it is asked after all ranks have agreed on what they need.
+    /// Makes a collective of messages between two ranks each, if it is to be done `here`, which is an error where the vote on that failed.
+    /// `refused`: the MPI refuses this rank's arguments, and is to say so. Of that the others know nothing, so it is asked after all ranks
+    /// have agreed on what they need.
     pub(super) fn exchange(
         &self,
         peers: &Peers,

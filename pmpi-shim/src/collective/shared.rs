@@ -6,8 +6,8 @@
 //! between them, since also threads have to make theirs one after the other (section 11.6.2). Nonblocking collectives under way may
 //! be passed by blocking ones (section 6.12). Errors of the two calls go to the communicator's error handler by the MPI itself.
 
-use super::Pause;
 use super::blocks::Blocks;
+use super::{Pause, give_up};
 use crate::deliver::land;
 use crate::peers::Peers;
 use crate::span::{Envelope, Layout, Span};
@@ -35,11 +35,16 @@ pub(crate) unsafe fn bcast(
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let Some(peers) = shim.rooted_peers(comm, root).filter(|_| shim.is_long(&span)) else { return pass() };
-    if let Err(code) = peers.collectives.prepare(shim, comm) {
-        return code;
-    }
+    let prepared = match peers.collectives.prepare(shim, comm) {
+        Ok(prepared) => prepared,
+        Err(code) => return code,
+    };
     let pause = &peers.collectives.bcast;
-    if span.ptr == IN_PLACE || shim.refuses(&span) || pause.takes() {
+    if span.ptr == IN_PLACE || shim.refuses(&span) {
+        prepared.not_made();
+        return pass();
+    }
+    if pause.takes() {
         return pass();
     }
     let message = Envelope::new(span, root, 0, comm);
@@ -103,21 +108,14 @@ unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(
             frame.copy_from_slice(arrived);
             frame
         } else {
-            let mut frame = buffer(shim, len).unwrap_or_else(|code| give_up(len, comm, code));
+            let mut frame = buffer(shim, len)
+                .unwrap_or_else(|code| give_up(format_args!("{len} bytes of a broadcast"), comm, code));
             let bytes = shim.byte_span(frame.as_mut_ptr(), len)?;
             pass_on(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, comm)?;
             frame
         };
         Ok(land(shim, &frame, true, &span, capacity).map(|_| ())?)
     }
-}
-
-/// Without memory for the frame this rank cannot pass it on either, and other ranks would wait for ever.
-fn give_up(len: usize, comm: MPI_Comm, code: c_int) -> ! {
-    say!("mpress: no memory for {len} bytes of a broadcast that other ranks wait for; the job ends");
-    // SAFETY: the program's communicator.
-    unsafe { PMPI_Abort(comm, code) };
-    std::process::abort()
 }
 
 /// Allgather and Allgatherv: all ranks say how long their frames are, then the MPI gathers frames, and blocks that are none.
@@ -141,11 +139,16 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
     }) else {
         return pass();
     };
-    if let Err(code) = peers.collectives.prepare(shim, comm) {
-        return code;
-    }
+    let prepared = match peers.collectives.prepare(shim, comm) {
+        Ok(prepared) => prepared,
+        Err(code) => return code,
+    };
     let pause = &peers.collectives.allgather;
-    if shim.refuses_gathered(&peers, &mine, &blocks) || pause.takes() {
+    if shim.refuses_gathered(&peers, &mine, &blocks) {
+        prepared.not_made();
+        return pass();
+    }
+    if pause.takes() {
         return pass();
     }
     let span = if mine.ptr == IN_PLACE { blocks.of(peers.rank) } else { mine };

@@ -79,7 +79,14 @@ impl UnderWay {
         {
             return Ok(only);
         }
-        Ok(Active::new(deliver::pending()?, Finish::Collective(comm, self)))
+        match deliver::pending() {
+            Ok(request) => Ok(Active::new(request, Finish::Collective(comm, self))),
+            Err(code) => {
+                // The MPI still reads and writes what they were given.
+                std::mem::forget(self);
+                Err(code)
+            }
+        }
     }
 }
 

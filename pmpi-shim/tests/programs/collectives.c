@@ -244,3 +244,37 @@ void collectives_in_turn(void)
       end();
     }
 }
+
+/* Blocks at absolute addresses: both buffers are MPI_BOTTOM, and no memory is shared. */
+void collectives_of_absolute_blocks(void)
+{
+  enum { COUNT = 1500, MOST = 16 };
+  if (size > MOST)
+    return;
+  size_t block = COUNT * sizeof(double);
+  memory out = memory_new((size_t)size * block), in = memory_new((size_t)size * block);
+  MPI_Datatype from[MOST], to[MOST];
+  int ones[MOST], zeros[MOST], length = COUNT;
+  fill(out.data, out.room, SMOOTH, (uint64_t)rank);
+  for (int i = 0; i < size; i++) {
+    MPI_Aint address;
+    ones[i] = 1;
+    zeros[i] = 0;
+    MPI_Get_address(out.data + (size_t)i * block, &address);
+    MPI_Type_create_hindexed(1, &length, &address, MPI_DOUBLE, &from[i]);
+    MPI_Type_commit(&from[i]);
+    MPI_Get_address(in.data + (size_t)i * block, &address);
+    MPI_Type_create_hindexed(1, &length, &address, MPI_DOUBLE, &to[i]);
+    MPI_Type_commit(&to[i]);
+  }
+  begin("Alltoallw from and to MPI_BOTTOM");
+  note_code(MPI_Alltoallw(MPI_BOTTOM, ones, zeros, from, MPI_BOTTOM, ones, zeros, to, MPI_COMM_WORLD));
+  note(" data=%016lx", (unsigned long)digest(&in));
+  end();
+  for (int i = 0; i < size; i++) {
+    MPI_Type_free(&from[i]);
+    MPI_Type_free(&to[i]);
+  }
+  memory_free(&out);
+  memory_free(&in);
+}

@@ -57,6 +57,7 @@ void collectives(void);
 void collectives_of_many(void);
 void collectives_at_a_time(void);
 void collectives_in_turn(void);
+void collectives_of_absolute_blocks(void);
 
 /* comm_collectives.c: collectives on communicators that share processes */
 void overlapping_communicators(void);

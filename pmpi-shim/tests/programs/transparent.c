@@ -48,6 +48,7 @@ static const struct {
     {"collectives_of_many", collectives_of_many, 60},
     {"collectives_at_a_time", collectives_at_a_time, 30},
     {"collectives_in_turn", collectives_in_turn, 30},
+    {"collectives_of_absolute_blocks", collectives_of_absolute_blocks, 20},
     {"collectives", collectives, 90},
     {"overlapping_communicators", overlapping_communicators, 30},
     {"race", race, 30},
