@@ -14,7 +14,7 @@ use support::compare::assert_same;
 use support::{Rig, Written, skip, two_nodes};
 
 /// Scenarios in which it matters who is where, and how many.
-const WITH_MANY: [&str; 12] = [
+const WITH_MANY: [&str; 11] = [
     "race",
     "two_peers_by_wildcard",
     "communicators",
@@ -26,7 +26,6 @@ const WITH_MANY: [&str; 12] = [
     "collectives_at_a_time",
     "collectives_in_turn",
     "overlapping_communicators",
-    "wrong_collectives",
 ];
 
 /// The same job without the shim, and under it with messages inside a node compressed. Both must write the same.
@@ -76,6 +75,17 @@ fn three_ranks_on_this_host() {
     let Some(rig) = Rig::new("three_ranks") else { return };
     let (_, with) = compare_on_this_host(&rig, 3, &WITH_MANY);
     assert_framed(&with, 500);
+}
+
+/// With two ranks they are among all others.
+#[test]
+fn wrong_collectives_of_three_ranks() {
+    let Some(rig) = Rig::new("wrong_collectives") else { return };
+    if rig.mpi == Mpi::Mpich {
+        skip::<()>("MPICH spins while it waits: more ranks than cores take it minutes");
+        return;
+    }
+    compare_on_this_host(&rig, 3, &["wrong_collectives"]);
 }
 
 /// With those between nodes more than ten thousand schedules.

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COUNT = 128, MOST = 64 };
+enum { COUNT = 256, MOST = 64 };
 
 static double out[MOST * COUNT], in[MOST * COUNT];
 
@@ -20,7 +20,7 @@ static int use(MPI_Comm comm, int number)
   MPI_Comm_size(comm, &count);
   MPI_Comm_rank(comm, &me);
   for (int i = 0; i < count * COUNT; i++) {
-    out[i] = number * 1e4 + me * 100 + i / COUNT + i % COUNT * 1e-4;
+    out[i] = number + me * 100 + i / COUNT + i % COUNT;
     in[i] = -1;
   }
   if (number % 2)
@@ -32,11 +32,11 @@ static int use(MPI_Comm comm, int number)
     wrong += MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
   }
   for (int i = 0; i < count * COUNT; i++)
-    wrong += in[i] != number * 1e4 + i / COUNT * 100 + me + i % COUNT * 1e-4;
+    wrong += in[i] != number + i / COUNT * 100 + me + i % COUNT;
   if (number % 3 == 0) {
     wrong += MPI_Bcast(in, COUNT, MPI_DOUBLE, 0, comm) != MPI_SUCCESS;
     for (int i = 0; i < COUNT; i++)
-      wrong += in[i] != number * 1e4 + i * 1e-4;
+      wrong += in[i] != number + i;
   }
   return wrong;
 }
