@@ -315,7 +315,10 @@ static void make_asserted(int way, MPI_Comm *comm, int *told)
 /* A ring that keeps to the assertions. */
 static void asserted_ring(MPI_Comm comm)
 {
-  int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  int me, count;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &count);
+  int to = (me + 1) % count, from = (me + count - 1) % count;
   for (int how = 0; how < receives; how++) {
     memory out = memory_new(50000), in = memory_new(50000);
     MPI_Request request;

@@ -9,7 +9,8 @@ enum { COUNT = 5000, TAG = 8, TIMES = 5 };
 typedef int status_all(int, const MPI_Request *, int *, MPI_Status *);
 typedef int isendrecv(const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
-static double out[COUNT];
+/* Nothing says when the send of an exchange is complete, so each has memory of its own. */
+static double outs[TIMES][COUNT];
 
 static void until_there(MPI_Request request, MPI_Status *status)
 {
@@ -29,11 +30,12 @@ int main(int argc, char **argv)
   if (!exchange)
     give_up("no MPI_Isendrecv");
   for (int i = 0; i < TIMES; i++) {
-    memory m = memory_new(sizeof out);
+    double *out = outs[i];
+    memory m = memory_new(sizeof outs[i]);
     MPI_Request request;
     MPI_Status status;
     blank(&status);
-    fill(out, sizeof out, SMOOTH, (uint64_t)(10 * i + rank));
+    fill(out, sizeof outs[i], SMOOTH, (uint64_t)(10 * i + rank));
     begin("%d", i);
     if (i % 2 == 0)
       note_code(exchange(out, COUNT, MPI_DOUBLE, peer, TAG, m.data, COUNT, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &request));
