@@ -303,7 +303,7 @@ fn used_decoder_is_as_new<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E
     }
 }
 
-/// Damaged forms of the wire of a message of so many bytes, and the length to decode each into.
+/// Damaged forms of the wire of a message of `len` bytes. Each comes with the length to decode it into.
 fn damaged(wire: &[u8], len: usize, seed: u64) -> Vec<(Vec<u8>, usize)> {
     let mut all = Vec::new();
     let noise = random_bytes(seed, wire.len().max(64));

@@ -136,7 +136,7 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
     }
 }
 
-/// The fewest bytes that the blocks of so many elements take: those of residuals that are all zero (format, section 7).
+/// The fewest bytes that the blocks of this number of elements take: those of residuals that are all zero (format, section 7).
 fn least_len<W: Word>(elements: usize) -> usize {
     let block = |elements: usize| elements.div_ceil(2) + (elements * W::UNIT as usize).div_ceil(8);
     let full = BLOCK / W::WIDTH;

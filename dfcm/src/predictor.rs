@@ -24,7 +24,7 @@ pub(crate) struct Context<W> {
 impl<W: Word> Context<W> {
     pub(crate) const START: Self = Self { last: W::ZERO, index: 0, sum: 0 };
 
-    /// Where in a table of so many words the line for the next element starts.
+    /// Where the line for the next element starts in a table of this number of words.
     #[inline(always)]
     fn line(self, words: usize) -> usize {
         self.index & words.wrapping_sub(W::LINE_WORDS)
@@ -40,7 +40,7 @@ impl<W: Word> Context<W> {
         Self { last: element, index, sum }
     }
 
-    /// Where in a table of so many words the lines of these elements start.
+    /// Where the lines of these elements start in a table of this number of words.
     pub(crate) fn lines(mut self, words: usize, elements: &[W::Bytes]) -> impl Iterator<Item = usize> {
         elements.iter().map(move |element| {
             let (element, line) = (W::from_bytes(*element), self.line(words));

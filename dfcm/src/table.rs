@@ -24,7 +24,7 @@ impl<M: AsMut<[u64]>> Table<M> {
         Self { memory, touched: u128::MAX }
     }
 
-    /// Makes the first so many words zeros.
+    /// Sets the first `words` words to zero.
     pub(crate) fn clear(&mut self, words: usize) {
         let table = &mut self.memory.as_mut()[..words];
         for (page, bit) in table.chunks_mut(PAGE).zip(0..) {
@@ -36,7 +36,7 @@ impl<M: AsMut<[u64]>> Table<M> {
         }
     }
 
-    /// The first so many words, to be written to anywhere. Unless [`wrote`](Self::wrote) says otherwise, all of them will
+    /// The first `words` words, to be written to anywhere. Unless [`wrote`](Self::wrote) says otherwise, all of them will
     /// count as written to.
     pub(crate) fn words(&mut self, words: usize) -> (&mut [u64], TouchedBefore) {
         let before = TouchedBefore(self.touched);
@@ -44,7 +44,7 @@ impl<M: AsMut<[u64]>> Table<M> {
         (&mut self.memory.as_mut()[..words], before)
     }
 
-    /// Says which elements the first so many words have learned since, from this context on.
+    /// Says which elements the first `words` words have learned since, from this context on.
     pub(crate) fn wrote<W: Word>(
         &mut self,
         words: usize,

@@ -15,8 +15,8 @@ use support::{Rig, programs, two_nodes};
 
 const MPI: &str = "gpu_aware.so";
 
-/// The data and statuses of all messages are as without the shim, the GPU's are sent from where they are, and of the host's 4000 bytes
-/// and more so many at least are compressed.
+/// The data and statuses of all messages are as without the shim. Messages in the GPU's memory are sent from there. Messages in the
+/// host's memory still are compressed.
 fn compare(rig: &Rig, launcher: Launcher<'_>, (library, version): (&str, &str), when: &str) {
     let library = programs::built(rig.mpi, library);
     let ranks_per_node = 2 / launcher.nodes();

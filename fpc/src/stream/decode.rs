@@ -60,7 +60,7 @@ impl<M: AsMut<[u64]>> Decode for Decoder<M> {
     fn reset(&mut self) {}
 }
 
-/// The fewest bytes that a stream of so many raw bytes takes: codes alone, in the longest blocks.
+/// The fewest bytes that the stream of a message of this length takes: codes alone, in the longest blocks.
 fn least_len(raw_len: usize) -> usize {
     let values = raw_len / WIDTH;
     HEAD + values.div_ceil(BLOCK) * BLOCK_HEAD + values.div_ceil(2) + raw_len % WIDTH

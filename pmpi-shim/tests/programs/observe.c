@@ -97,6 +97,8 @@ void log_close(void)
 int job_end(void)
 {
   log_close();
+  /* All logs are complete before rank 0 says so; what hangs from here on is MPI_Finalize. */
+  MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     printf("done\n");
     fflush(stdout);

@@ -121,13 +121,5 @@ int main(int argc, char **argv)
 
   scene("end", 30);
   MPI_Barrier(MPI_COMM_WORLD);
-  log_close();
-  /* All logs are complete now; what hangs from here on is MPI_Finalize. */
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) {
-    printf("done\n");
-    fflush(stdout);
-  }
-  MPI_Finalize();
-  return 0;
+  return job_end();
 }

@@ -210,11 +210,5 @@ int main(int argc, char **argv)
   messages();
   exchanges();
   collectives();
-  log_close();
-  if (rank == 0) {
-    printf("done\n");
-    fflush(stdout);
-  }
-  MPI_Finalize();
-  return 0;
+  return job_end();
 }

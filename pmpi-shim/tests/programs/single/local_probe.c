@@ -96,12 +96,5 @@ int main(int argc, char **argv)
   memory_free(&second);
   scene("end", 30);
   MPI_Barrier(MPI_COMM_WORLD);
-  log_close();
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) {
-    printf("done\n");
-    fflush(stdout);
-  }
-  MPI_Finalize();
-  return 0;
+  return job_end();
 }

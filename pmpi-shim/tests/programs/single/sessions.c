@@ -133,13 +133,7 @@ int main(int argc, char **argv)
   job_begin(&argc, &argv, 1);
   begin("this MPI has no sessions");
   end();
-  log_close();
-  if (rank == 0) {
-    printf("done\n");
-    fflush(stdout);
-  }
-  MPI_Finalize();
-  return 0;
+  return job_end();
 }
 
 #endif
