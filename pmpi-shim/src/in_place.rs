@@ -4,7 +4,8 @@
 //! The standard forbids receives that share memory while they are pending (MPI 3.1, section 3.7.2), but benchmarks post
 //! whole windows of receives into one buffer. So
 //!
-//! - a receive whose memory overlaps that of a pending one takes what comes in a buffer of ours ([`InPlace::claim`]);
+//! - a receive whose memory overlaps that of a pending one takes what comes in a buffer of ours, and so does every later one
+//!   in that memory ([`InPlace::claim`]);
 //! - where that is put into the memory of a receive that is still pending, what that one has got so far is saved first
 //!   ([`InPlace::land`], [`Covered`]).
 //!
@@ -130,10 +131,15 @@ unsafe fn exchange(memory: *mut u8, bytes: &[u8], before: &mut [u8]) {
     }
 }
 
+/// So many pieces of memory that receives share are remembered.
+const MOST_SHARED: usize = 64;
+
 /// The pending receives, by the address where their memory begins. No two of them overlap.
 #[derive(Default)]
 pub(crate) struct InPlace {
     pending: Mutex<BTreeMap<usize, Pending>>,
+    /// Memory in which receives have overlapped, the latest last.
+    shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
     /// Held for reading while a frame is taken out, for writing while a message is put over pending receives.
     landing: RwLock<()>,
@@ -169,12 +175,29 @@ impl InPlace {
         self.count.load(Ordering::Acquire) > 0 && overlapping(&self.lock(), &memory.range()).next().is_some()
     }
 
-    /// Takes this memory for a receive; `None` if it overlaps that of a pending one.
+    /// Takes this memory for a receive that is to be posted; `None` if receives share it, or have done so before: threads that do
+    /// it once do it again, and the fewer frames are covered, the fewer [`Covered`] has to put together.
     pub(crate) fn claim(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
         let range = memory.range();
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if shared.iter().any(|known| known.start < range.end && range.start < known.end) {
+            return None;
+        }
+        let claim = self.hold(memory, &range);
+        if claim.is_none() {
+            if shared.len() == MOST_SHARED {
+                shared.remove(0);
+            }
+            shared.push(range);
+        }
+        claim
+    }
+
+    /// Takes this memory; `None` if it overlaps that of a pending receive.
+    fn hold(self: &Arc<Self>, memory: &Memory, range: &Range<usize>) -> Option<Claim> {
         let _whole = self.landing.read().unwrap_or_else(PoisonError::into_inner);
         let mut pending = self.lock();
-        if overlapping(&pending, &range).next().is_some() {
+        if overlapping(&pending, range).next().is_some() {
             return None;
         }
         let new = Pending { end: range.end, memory: *memory, covered: Covered::default(), taken: false };
@@ -194,7 +217,7 @@ impl InPlace {
         write: impl FnOnce(&Span) -> Result<usize, c_int>,
     ) -> Result<usize, c_int> {
         // No receive may be posted there meanwhile: with the claim it gets a buffer of ours, without it waits for its own.
-        let claim = if memory.capacity > 0 { self.claim(memory) } else { None };
+        let claim = if memory.capacity > 0 { self.hold(memory, &memory.range()) } else { None };
         if claim.is_some() || memory.capacity == 0 {
             return write(&memory.span);
         }
