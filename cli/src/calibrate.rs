@@ -7,8 +7,7 @@ mod network;
 mod plugin;
 mod progress;
 
-use crate::detect::Mpi;
-use crate::{launcher, shim};
+use crate::{launcher, libraries};
 use clap::Args;
 use mpress::knowledge::{
     COMPRESSION_FILE, CodecBehaviour, CompressionFile, MeasuredLink, NETWORK_FILE, NetworkFile,
@@ -40,16 +39,17 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 
-    /// The MPI that measures the network; that of the launcher if not given
-    #[arg(long, value_enum)]
-    mpi: Option<Mpi>,
+    /// The library of the MPI that measures the network, a name such as libmpi.so.40 or a path;
+    /// the first that is found of those that the launcher may mean if not given
+    #[arg(long, value_name = "LIBRARY")]
+    mpi: Option<PathBuf>,
 
-    /// The library that does so, instead of the one installed for the MPI
+    /// The preload library, instead of the one installed; the shims are beside it
     #[arg(long, value_name = "PATH")]
-    shim: Option<PathBuf>,
+    preload: Option<PathBuf>,
 
     /// Leave the network alone
-    #[arg(long, conflicts_with_all = ["mpi", "shim", "network_only"])]
+    #[arg(long, conflicts_with_all = ["mpi", "preload", "network_only"])]
     codecs_only: bool,
 
     /// Leave the codecs alone
@@ -66,8 +66,12 @@ pub(crate) enum Error {
     NoNetwork,
     #[error("the measurement of the network gave figures that no network has; {NETWORK_FILE} is not written")]
     Nonsense,
+    #[error("no MPI library is found of {0} (set LD_LIBRARY_PATH, or name it by --mpi)")]
+    NoMpi(String),
+    #[error("the launcher has started {ranks} ranks, but {} sees one alone: name the library of the launcher's MPI by --mpi", .mpi.display())]
+    OtherMpi { ranks: u64, mpi: PathBuf },
     #[error(transparent)]
-    Shim(#[from] shim::Error),
+    Library(#[from] libraries::Error),
     #[error(transparent)]
     Plugin(#[from] plugin::Error),
 }
@@ -110,12 +114,36 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
 
 /// The MPI of the job, if this is one.
 fn begin(options: &Options) -> Result<Option<Session>, Error> {
-    let shim = match (&options.shim, options.mpi.or_else(launcher::mpi)) {
-        (Some(path), _) => shim::given(path)?,
-        (None, Some(mpi)) => shim::installed(mpi)?,
-        (None, None) => return Ok(None),
+    let candidates: Vec<PathBuf> = match &options.mpi {
+        Some(path) => vec![path.clone()],
+        None => launcher::libraries().iter().map(PathBuf::from).collect(),
     };
-    Ok(Some(Session::begin(&shim::behind(shim))?))
+    if candidates.is_empty() {
+        return Ok(None);
+    }
+    let preload = libraries::preload(options.preload.as_deref())?;
+    let (mut found, mut wrong) = (None, None);
+    for path in &candidates {
+        match plugin::load(path) {
+            Ok(library) => {
+                found = Some((path, library));
+                break;
+            }
+            Err(error) => wrong = Some(error),
+        }
+    }
+    let Some((mpi, library)) = found else {
+        let names =
+            || candidates.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+        return Err(wrong
+            .filter(|_| options.mpi.is_some())
+            .map_or_else(|| Error::NoMpi(names()), Error::from));
+    };
+    let session = Session::begin(&libraries::shim(&preload, library.abi())?, library)?;
+    match launcher::size() {
+        Some(ranks) if ranks > 1 && session.ranks() == 1 => Err(Error::OtherMpi { ranks, mpi: mpi.clone() }),
+        _ => Ok(Some(session)),
+    }
 }
 
 /// Measures the links, if there is a network. All ranks do so at the same time; the first alone gets the figures.

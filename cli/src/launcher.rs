@@ -1,7 +1,5 @@
 //! What an MPI launcher tells its ranks through the environment.
 
-use crate::detect::Mpi;
-
 /// Set by Open MPI's launchers, and by Slurm's for programs that speak PMIx.
 const OPEN_MPI: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"];
 
@@ -10,24 +8,36 @@ const MPICH: [&str; 5] = ["PMI_RANK", "PMI_SIZE", "PMI_FD", "HYDI_CONTROL_FD", "
 
 const RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
 
-/// Some of the variables looked for, for messages.
-pub(crate) const EXAMPLES: &str = "OMPI_COMM_WORLD_SIZE, PMIX_NAMESPACE, PMI_RANK";
+const SIZE: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
 
-/// The MPI of the launcher that started this process.
-pub(crate) fn mpi() -> Option<Mpi> {
-    mpi_by(|name| std::env::var_os(name).is_some())
+/// The names of the libraries of MPIs that the launcher of this process may have started it for, the likeliest first; none without a
+/// launcher.
+pub(crate) fn libraries() -> &'static [&'static str] {
+    libraries_by(|name| std::env::var_os(name).is_some())
 }
 
-fn mpi_by(is_set: impl Fn(&str) -> bool) -> Option<Mpi> {
+fn libraries_by(is_set: impl Fn(&str) -> bool) -> &'static [&'static str] {
     if OPEN_MPI.into_iter().any(&is_set) {
-        return Some(Mpi::OpenMpi);
+        &["libmpi.so.40", "libmpi_abi.so.1"]
+    } else if MPICH.into_iter().any(is_set) {
+        &["libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"]
+    } else {
+        &[]
     }
-    MPICH.into_iter().any(is_set).then_some(Mpi::Mpich)
 }
 
 /// The rank of this process in its job.
 pub(crate) fn rank() -> Option<u64> {
-    RANK.into_iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
+    number(&RANK)
+}
+
+/// How many ranks its job has.
+pub(crate) fn size() -> Option<u64> {
+    number(&SIZE)
+}
+
+fn number(names: &[&str]) -> Option<u64> {
+    names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
 }
 
 #[cfg(test)]
@@ -36,11 +46,11 @@ mod tests {
 
     #[test]
     fn launchers_are_told_apart() {
-        let by = |set: &'static [&'static str]| mpi_by(|name| set.contains(&name));
-        assert_eq!(by(&["OMPI_COMM_WORLD_SIZE", "PMIX_RANK"]), Some(Mpi::OpenMpi));
-        assert_eq!(by(&["PMIX_NAMESPACE"]), Some(Mpi::OpenMpi));
-        assert_eq!(by(&["PMI_RANK", "PMI_SIZE", "PMI_FD"]), Some(Mpi::Mpich));
-        assert_eq!(by(&["HYDI_CONTROL_FD"]), Some(Mpi::Mpich));
+        let by = |set: &'static [&'static str]| libraries_by(|name| set.contains(&name)).first().copied();
+        assert_eq!(by(&["OMPI_COMM_WORLD_SIZE", "PMIX_RANK"]), Some("libmpi.so.40"));
+        assert_eq!(by(&["PMIX_NAMESPACE"]), Some("libmpi.so.40"));
+        assert_eq!(by(&["PMI_RANK", "PMI_SIZE", "PMI_FD"]), Some("libmpi.so.12"));
+        assert_eq!(by(&["HYDI_CONTROL_FD"]), Some("libmpi.so.12"));
         assert_eq!(by(&["SLURM_PROCID", "PATH"]), None);
     }
 }

@@ -6,11 +6,11 @@ mod calibrate;
 mod detect;
 mod elf;
 mod launcher;
+mod libraries;
 mod program;
 mod replay;
 mod report;
 mod run;
-mod shim;
 
 use std::process::ExitCode;
 use std::time::Duration;

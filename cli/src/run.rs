@@ -1,4 +1,4 @@
-//! `mpress run`: becomes the program, with the shim before its MPI library.
+//! `mpress run`: becomes the program, with the preload library before its MPI library.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -7,8 +7,7 @@ use std::process::Command;
 
 use clap::{Args, ValueEnum};
 
-use crate::detect::{self, Mpi};
-use crate::{program, shim};
+use crate::{detect, libraries, program};
 
 const PRELOAD: &str = "LD_PRELOAD";
 
@@ -18,17 +17,12 @@ const PRELOAD: &str = "LD_PRELOAD";
 ///
 ///     mpirun -n 4 mpress run -- ./app arguments
 ///
-/// Which MPI the program uses is seen from the libraries it is linked to or, for a
-/// script, from what launched it. From then on the process is the program: its exit
-/// status, its signals, its output.
+/// Which MPI the program uses is found out when it makes its first MPI call. From then
+/// on the process is the program: its exit status, its signals, its output.
 #[derive(Args)]
 #[command(verbatim_doc_comment, after_long_help = ENVIRONMENT)]
 #[command(override_usage = "mpirun [...] mpress run [OPTIONS] -- PROGRAM [ARGS]...")]
 pub(crate) struct Options {
-    /// The MPI the program uses; found out if not given
-    #[arg(long, value_enum)]
-    mpi: Option<Mpi>,
-
     /// How to decide what is compressed: adaptive, guided, fixed:CODEC, off or measure [default: adaptive]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<mpress::Strategy>,
@@ -47,7 +41,7 @@ pub(crate) struct Options {
 
     /// The library to put before MPI, instead of the one installed
     #[arg(long, value_name = "PATH")]
-    shim: Option<PathBuf>,
+    preload: Option<PathBuf>,
 
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
@@ -111,9 +105,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Program(#[from] program::Error),
     #[error(transparent)]
-    Mpi(#[from] detect::Error),
-    #[error(transparent)]
-    Shim(#[from] shim::Error),
+    Library(#[from] libraries::Error),
     #[error("`{}` cannot be preloaded: its path has a blank or a colon in it", .0.display())]
     Separator(PathBuf),
 }
@@ -123,7 +115,7 @@ impl Error {
     pub(crate) fn exit_status(&self) -> u8 {
         match self {
             Self::Program(error) => error.exit_status(),
-            Self::Mpi(_) | Self::Shim(_) | Self::Separator(_) => 125,
+            Self::Library(_) | Self::Separator(_) => 125,
         }
     }
 }
@@ -142,12 +134,12 @@ pub(crate) fn run(options: &Options) -> Error {
 fn prepare(options: &Options) -> Result<Command, Error> {
     let (name, args) = options.command.split_first().ok_or(program::Error::None)?;
     let path = program::find(name)?;
-    let shim = match &options.shim {
-        Some(path) => shim::given(path)?,
-        None => shim::installed(options.mpi.map_or_else(|| detect::mpi(&path), Ok)?)?,
-    };
+    let library = libraries::preload(options.preload.as_deref())?;
+    if let Some(abi) = detect::linked(&path) {
+        libraries::shim(&library, abi)?; // or messages would pass through
+    }
     let mut command = Command::new(name);
-    command.args(args).env(PRELOAD, preload(&shim, std::env::var_os(PRELOAD).as_deref())?);
+    command.args(args).env(PRELOAD, preload(&library, std::env::var_os(PRELOAD).as_deref())?);
     if let Some(strategy) = options.strategy {
         command.env("MPRESS_STRATEGY", strategy.to_string());
     }
@@ -163,13 +155,13 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     Ok(command)
 }
 
-/// The shim, then what was to be preloaded before.
-fn preload(shim: &Path, before: Option<&OsStr>) -> Result<OsString, Error> {
-    let bytes = shim.as_os_str().as_encoded_bytes();
+/// The library, then what was to be preloaded before.
+fn preload(library: &Path, before: Option<&OsStr>) -> Result<OsString, Error> {
+    let bytes = library.as_os_str().as_encoded_bytes();
     if bytes.iter().any(|&byte| byte == b':' || byte.is_ascii_whitespace()) {
-        return Err(Error::Separator(shim.to_owned()));
+        return Err(Error::Separator(library.to_owned()));
     }
-    let mut all = shim.as_os_str().to_owned();
+    let mut all = library.as_os_str().to_owned();
     if let Some(before) = before.filter(|before| !before.is_empty()) {
         // One `mpress run` inside another must not put it there twice.
         if before.as_encoded_bytes().split(|byte| b": ".contains(byte)).any(|path| path == bytes) {

@@ -1,5 +1,5 @@
 //! `mpress calibrate` on one machine: the files it writes, and what it says where there is no network. With a network:
-//! `pmpi-shim/tests/calibrate.rs`.
+//! `preload/tests/calibrate.rs`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -108,13 +108,15 @@ fn what_goes_wrong_is_said_in_one_line() {
     };
     fails(&mut calibrate(&["--codecs-only"], &file), &["mpress: ", "wrong/file: "]);
     fails(&mut calibrate(&["--codecs-only"], &file.join("under")), &["mpress: ", "wrong/file/under: "]);
-    fails(&mut calibrate(&["--shim", "/no/such.so"], &dir), &["/no/such.so"]);
-    fails(&mut calibrate(&["--shim", file.to_str().unwrap()], &dir), &["wrong/file: "]);
-    // A library, but of something else.
-    fails(&mut calibrate(&["--shim", "libc.so.6"], Path::new("/")), &["libc.so.6"]);
+    // The library to preload is there, the MPI is not, or something else.
+    let preload = ["--preload", file.to_str().unwrap(), "--mpi"];
+    let with = |mpi: &str| calibrate(&[&preload[..], &[mpi]].concat(), &dir);
+    fails(&mut with("/no/such/libmpi.so.40"), &["mpress: /no/such/libmpi.so.40: "]);
+    fails(&mut with("libc.so.6"), &["libc.so.6", "no library of an MPI"]);
+    fails(&mut calibrate(&["--mpi", "libmpi.so.40", "--preload", "/no/such.so"], &dir), &["/no/such.so"]);
     let mut launched = calibrate(&[], &dir);
     launched.env("MPRESS_LIBDIR", &dir).env("PMI_RANK", "0");
-    fails(&mut launched, &["no shim for MPICH", "libmpress-mpich.so"]);
+    fails(&mut launched, &["no libmpress.so", "MPRESS_LIBDIR"]);
     assert_eq!(names(&dir), ["file"]);
 }
 

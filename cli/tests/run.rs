@@ -24,7 +24,7 @@ const LAUNCHER: [&str; 12] = [
     "MPRESS_LIBDIR",
 ];
 
-/// A directory of its own for each test, with shims in `lib` that are libraries but do nothing.
+/// A directory of its own for each test, with files in `lib` that are called as the libraries.
 struct Place(PathBuf);
 
 impl Place {
@@ -32,17 +32,17 @@ impl Place {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("run-{name}"));
         let _from_an_earlier_run: std::io::Result<()> = fs::remove_dir_all(&dir);
         fs::create_dir_all(dir.join("lib")).unwrap();
-        for mpi in ["openmpi", "mpich"] {
-            fs::write(dir.join(format!("lib/libmpress-{mpi}.so")), "").unwrap();
+        for name in ["libmpress.so", "libmpress_shim_openmpi.so", "libmpress_shim_mpich.so"] {
+            fs::write(dir.join("lib").join(name), "").unwrap();
         }
         Self(dir)
     }
 
-    fn shim(&self, mpi: &str) -> String {
-        self.0.join(format!("lib/libmpress-{mpi}.so")).display().to_string()
+    fn library(&self) -> String {
+        self.0.join("lib/libmpress.so").display().to_string()
     }
 
-    /// `mpress run` where no launcher has been, with the shims of this place.
+    /// `mpress run` where no launcher has been, with the libraries of this place.
     fn run(&self, args: &[&str]) -> Command {
         let mut command = bare();
         command.env("MPRESS_LIBDIR", self.0.join("lib")).arg("run").args(args);
@@ -88,14 +88,12 @@ fn fails(command: &mut Command, status: i32, words: &[&str]) {
 }
 
 #[test]
-fn the_launcher_says_which_mpi() {
+fn the_library_is_preloaded_whoever_launched() {
     let place = Place::new("launcher");
-    for (name, mpi) in
-        [("OMPI_COMM_WORLD_SIZE", "openmpi"), ("PMI_RANK", "mpich"), ("PMIX_NAMESPACE", "openmpi")]
-    {
+    for name in ["OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_NAMESPACE", "HOME"] {
         let output = place.run(&["--", "env"]).env(name, "0").output().unwrap();
         assert!(output.status.success());
-        assert_eq!(variable(&output, "LD_PRELOAD"), Some(place.shim(mpi)), "{name}");
+        assert_eq!(variable(&output, "LD_PRELOAD"), Some(place.library()), "{name}");
         assert_eq!(variable(&output, "MPRESS_REPORT"), None);
         assert_eq!(variable(&output, "MPRESS_SAME_NODE"), None);
     }
@@ -104,15 +102,14 @@ fn the_launcher_says_which_mpi() {
 #[test]
 fn flags_reach_the_shim_and_win_over_the_environment() {
     let place = Place::new("flags");
-    let args =
-        ["--mpi", "mpich", "--report", "full", "--same-node", "compress", "--threads", "3", "--", "env"];
+    let args = ["--report", "full", "--same-node", "compress", "--threads", "3", "--", "env"];
     let output = place.run(&args).env("MPRESS_REPORT", "none").env("PMIX_RANK", "0").output().unwrap();
-    assert_eq!(variable(&output, "LD_PRELOAD"), Some(place.shim("mpich")));
+    assert_eq!(variable(&output, "LD_PRELOAD"), Some(place.library()));
     assert_eq!(variable(&output, "MPRESS_REPORT").as_deref(), Some("full"));
     assert_eq!(variable(&output, "MPRESS_SAME_NODE").as_deref(), Some("compress"));
     assert_eq!(variable(&output, "MPRESS_THREADS").as_deref(), Some("3"));
 
-    let output = place.run(&["--mpi", "mpich", "env"]).env("MPRESS_REPORT", "summary").output().unwrap();
+    let output = place.run(&["env"]).env("MPRESS_REPORT", "summary").output().unwrap();
     assert_eq!(variable(&output, "MPRESS_REPORT").as_deref(), Some("summary"));
 }
 
@@ -120,26 +117,25 @@ fn flags_reach_the_shim_and_win_over_the_environment() {
 fn what_was_preloaded_stays() {
     let place = Place::new("preload");
     let run = |before: &str| {
-        let output =
-            place.run(&["--mpi", "openmpi", "--", "env"]).env("LD_PRELOAD", before).output().unwrap();
+        let output = place.run(&["--", "env"]).env("LD_PRELOAD", before).output().unwrap();
         variable(&output, "LD_PRELOAD").unwrap()
     };
-    assert_eq!(run("/a/one.so"), format!("{}:/a/one.so", place.shim("openmpi")));
+    assert_eq!(run("/a/one.so"), format!("{}:/a/one.so", place.library()));
     // As when one `mpress run` starts another.
-    assert_eq!(run(&place.shim("openmpi")), place.shim("openmpi"));
+    assert_eq!(run(&place.library()), place.library());
 }
 
 #[test]
-fn a_given_shim_needs_no_mpi_and_becomes_absolute() {
+fn a_given_library_becomes_absolute() {
     let place = Place::new("given");
     let output =
-        place.run(&["--shim", "lib/libmpress-mpich.so", "--", "env"]).current_dir(&place.0).output().unwrap();
-    assert_eq!(variable(&output, "LD_PRELOAD"), Some(place.shim("mpich")));
-    fails(&mut place.run(&["--shim", "/no/such.so", "--", "env"]), 125, &["/no/such.so", "--shim"]);
+        place.run(&["--preload", "lib/libmpress.so", "--", "env"]).current_dir(&place.0).output().unwrap();
+    assert_eq!(variable(&output, "LD_PRELOAD"), Some(place.library()));
+    fails(&mut place.run(&["--preload", "/no/such.so", "--", "env"]), 125, &["/no/such.so", "--preload"]);
 }
 
 #[test]
-fn installed_shims_are_beside_the_command() {
+fn installed_libraries_are_beside_the_command() {
     let place = Place::new("installed");
     fs::create_dir(place.0.join("bin")).unwrap();
     fs::create_dir(place.0.join("elsewhere")).unwrap();
@@ -150,12 +146,12 @@ fn installed_shims_are_beside_the_command() {
     LAUNCHER.iter().for_each(|name| {
         command.env_remove(name);
     });
-    let output = command.args(["run", "--mpi", "openmpi", "--", "env"]).output().unwrap();
+    let output = command.args(["run", "--", "env"]).output().unwrap();
     let found = variable(&output, "LD_PRELOAD").unwrap();
-    assert_eq!(Path::new(&found), Path::new(&place.shim("openmpi")).canonicalize().unwrap());
+    assert_eq!(Path::new(&found), Path::new(&place.library()).canonicalize().unwrap());
 
     fs::remove_dir_all(place.0.join("lib")).unwrap();
-    fails(&mut command, 125, &["Open MPI", "libmpress-openmpi.so", "lib/mpress", "MPRESS_LIBDIR", "--shim"]);
+    fails(&mut command, 125, &["libmpress.so", "lib/mpress", "MPRESS_LIBDIR", "--preload"]);
 }
 
 #[test]
@@ -163,7 +159,7 @@ fn the_process_becomes_the_program() {
     let place = Place::new("exec");
     // The same process, the same arguments, the same name.
     let mut child = place
-        .run(&["--mpi", "mpich", "--", "sh", "-c", "echo $$ \"$0\" \"$@\"", "a b", "", "--report"])
+        .run(&["--", "sh", "-c", "echo $$ \"$0\" \"$@\"", "a b", "", "--report"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -174,19 +170,14 @@ fn the_process_becomes_the_program() {
     assert!(child.wait().unwrap().success());
     assert_eq!(stdout, format!("{id} a b  --report\n"));
 
-    let status = |script: &str| {
-        place.run(&["--mpi", "mpich", "--", "sh", "-c", script]).stderr(Stdio::null()).status().unwrap()
-    };
+    let status =
+        |script: &str| place.run(&["--", "sh", "-c", script]).stderr(Stdio::null()).status().unwrap();
     assert_eq!(status("exit 42").code(), Some(42));
     assert_eq!(status("kill -SEGV $$").signal(), Some(11));
     // A closed pipe ends a program quietly; a Rust process ignores the signal unless it is put back.
     assert_eq!(status("kill -PIPE $$").signal(), Some(13));
 
-    let output = place
-        .run(&["--mpi", "mpich", "sh", "-c", "cat"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn();
+    let output = place.run(&["sh", "-c", "cat"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut child = output.unwrap();
     child.stdin.take().unwrap().write_all(b"through").unwrap();
     assert_eq!(child.wait_with_output().unwrap().stdout, b"through");
@@ -197,17 +188,12 @@ fn what_cannot_be_run_is_said_in_one_line() {
     let place = Place::new("missing");
     let plain = place.file("plain", "#!/bin/sh\n", 0o644);
     let orphan = place.file("orphan", "#!/no/such/interpreter\n", 0o755);
-    fails(&mut place.run(&["--mpi", "mpich", "--", "no-such-program"]), 127, &["`no-such-program`", "PATH"]);
-    fails(&mut place.run(&["--mpi", "mpich", "--", "./no/such"]), 127, &["`./no/such`"]);
-    fails(&mut place.run(&["--mpi", "mpich", "--", &plain]), 126, &[&plain]);
-    fails(&mut place.run(&["--mpi", "mpich", "--", &orphan]), 127, &[&orphan]);
-    fails(&mut place.run(&["--", "env"]), 125, &["env", "no MPI", "PMI_RANK", "--mpi openmpi"]);
-    let mut elsewhere = place.run(&["--mpi", "mpich", "--", "env"]);
-    fails(
-        elsewhere.env("MPRESS_LIBDIR", "/no/dir"),
-        125,
-        &["MPICH", "libmpress-mpich.so", "/no/dir", "MPRESS_LIBDIR"],
-    );
+    fails(&mut place.run(&["--", "no-such-program"]), 127, &["`no-such-program`", "PATH"]);
+    fails(&mut place.run(&["--", "./no/such"]), 127, &["`./no/such`"]);
+    fails(&mut place.run(&["--", &plain]), 126, &[&plain]);
+    fails(&mut place.run(&["--", &orphan]), 127, &[&orphan]);
+    let mut elsewhere = place.run(&["--", "env"]);
+    fails(elsewhere.env("MPRESS_LIBDIR", "/no/dir"), 125, &["libmpress.so", "/no/dir", "MPRESS_LIBDIR"]);
 }
 
 #[test]
@@ -215,8 +201,7 @@ fn only_the_first_rank_complains() {
     let place = Place::new("ranks");
     for rank in ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"] {
         let stderr = |value: &str| {
-            let output =
-                place.run(&["--mpi", "mpich", "--", "no-such-program"]).env(rank, value).output().unwrap();
+            let output = place.run(&["--", "no-such-program"]).env(rank, value).output().unwrap();
             assert_eq!(output.status.code(), Some(127));
             text(&output.stderr)
         };
@@ -253,28 +238,35 @@ fn compile(compiler: &str, args: &[&str], dir: &Path) -> bool {
 }
 
 #[test]
-fn what_a_program_is_linked_to_decides() {
+fn there_must_be_a_shim_for_what_a_program_is_linked_to() {
     let place = Place::new("linked");
-    place.file("main.c", "#include <stdio.h>\n#include <stdlib.h>\nint f(void);\nint main(void) { f(); puts(getenv(\"LD_PRELOAD\")); return 0; }\n", 0o644);
+    place.file("main.c", "int f(void);\nint main(void) { return f(); }\n", 0o644);
     place.file("f.c", "int f(void) { return 0; }\n", 0o644);
-    for (name, mpi) in [("libmpi.so.40", "openmpi"), ("libmpich.so.12", "mpich"), ("libmpi.so.12", "mpich")] {
+    let shim = |abi: &str| place.0.join(format!("lib/libmpress_shim_{abi}.so"));
+    for (name, abi) in [
+        ("libmpi.so.40", "openmpi"),
+        ("libmpich.so.12", "mpich"),
+        ("libmpi.so.12", "mpich"),
+        ("libmpi_abi.so.1", "standard"),
+    ] {
         // A library that has the name only, a library that needs it, and programs that need the one or the other.
         let dir = place.0.join(name);
         fs::create_dir(&dir).unwrap();
         let soname = format!("-Wl,-soname,{name}");
+        let physics = [
+            "-shared",
+            "-fPIC",
+            "-Wl,-soname,libphysics.so.1",
+            "-Wl,--no-as-needed",
+            "-o",
+            "libphysics.so.1",
+            "../f.c",
+            name,
+            "-Wl,-rpath,$ORIGIN",
+        ];
         let steps: [&[&str]; 4] = [
             &["-shared", "-fPIC", &soname, "-o", name, "../f.c"],
-            &[
-                "-shared",
-                "-fPIC",
-                "-Wl,-soname,libphysics.so.1",
-                "-Wl,--no-as-needed",
-                "-o",
-                "libphysics.so.1",
-                "../f.c",
-                name,
-                "-Wl,-rpath,$ORIGIN",
-            ],
+            &physics,
             &["-o", "direct", "../main.c", name, "-Wl,-rpath,$ORIGIN"],
             &["-o", "indirect", "../main.c", "libphysics.so.1", "-Wl,-rpath,$ORIGIN", "-Wl,-rpath-link,."],
         ];
@@ -282,30 +274,13 @@ fn what_a_program_is_linked_to_decides() {
             return;
         }
         for program in ["direct", "indirect"] {
-            // A launcher that says otherwise is overruled: the shim must match the library.
-            let other = if mpi == "mpich" { "OMPI_COMM_WORLD_SIZE" } else { "PMI_RANK" };
             let path = dir.join(program).display().to_string();
-            let output = place.run(&["--", &path]).env(other, "0").output().unwrap();
-            assert_eq!(text(&output.stdout).trim(), place.shim(mpi), "{program} with {name}");
+            let _from_before: std::io::Result<()> = fs::remove_file(shim(abi));
+            fails(&mut place.run(&["--", &path]), 125, &[&format!("libmpress_shim_{abi}.so")]);
             // The name alone, found in the path.
-            let output = place.run(&["--", program]).env("PATH", &dir).output().unwrap();
-            assert_eq!(text(&output.stdout).trim(), place.shim(mpi), "{program} with {name}");
+            fails(place.run(&["--", program]).env("PATH", &dir), 125, &[&format!("libmpress_shim_{abi}.so")]);
+            fs::write(shim(abi), "").unwrap();
+            assert!(place.run(&["--", &path]).status().unwrap().success(), "{program} with {name}");
         }
-    }
-}
-
-#[test]
-fn both_mpis_are_told_apart_for_real() {
-    let place = Place::new("real");
-    let source = "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv) { \
-                  puts(getenv(\"LD_PRELOAD\")); if (argc > 9) MPI_Init(&argc, &argv); return 0; }\n";
-    place.file("program.c", source, 0o644);
-    for mpi in ["openmpi", "mpich"] {
-        if !compile(&format!("mpicc.{mpi}"), &["-o", mpi, "program.c"], &place.0) {
-            continue;
-        }
-        let program = place.0.join(mpi).display().to_string();
-        let output = place.run(&["--", &program]).output().unwrap();
-        assert_eq!(text(&output.stdout).trim(), place.shim(mpi));
     }
 }

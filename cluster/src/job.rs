@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::names::{Tag, host};
 use crate::process::system;
-use crate::{Error, Mpi, Outcome, run_with_timeout};
+use crate::{Error, Family, Mpi, Outcome, run_with_timeout};
 
 /// What a shell inside a node does first: it takes the node's name and a `/dev/shm` of the node's own, in the mount
 /// namespace `ip netns exec` has made. Nodes share no memory then, and files a killed rank leaves there are gone
@@ -125,9 +125,9 @@ impl Job {
                 command.env_remove(name);
             }
         }
-        match self.mpi {
-            Mpi::OpenMpi => self.open_mpi(&mut command),
-            Mpi::Mpich => self.mpich(&mut command),
+        match self.mpi.family() {
+            Family::OpenMpi => self.open_mpi(&mut command),
+            Family::Mpich => self.mpich(&mut command),
         }
         if !self.env.is_empty() {
             // One way for both MPIs, all nodes and all values; an empty one crashes MPICH's -genv.
@@ -151,10 +151,14 @@ impl Job {
         // Bound, each node would put its first rank on the one core 0 all nodes share.
         command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
         if let Place::Nodes(tag, nodes) = self.place {
-            command.args(["--mca", "plm_rsh_agent"]).arg(tag.agent());
             // Its session directories go when the cluster goes.
-            command.args(["--mca", "orte_tmpdir_base"]).arg(tag.dir());
-            command.args(["--mca", "oob_tcp_if_include", "eth0", "--mca", "btl_tcp_if_include", "eth0"]);
+            let (kind, agent, dir, inside) = match self.mpi {
+                Mpi::OpenMpi5 => ("--prtemca", "plm_ssh_agent", "prte_tmpdir_base", "prte_if_include"),
+                _ => ("--mca", "plm_rsh_agent", "orte_tmpdir_base", "oob_tcp_if_include"),
+            };
+            command.args([kind, agent]).arg(tag.agent());
+            command.args([kind, dir]).arg(tag.dir());
+            command.args([kind, inside, "eth0", "--mca", "btl_tcp_if_include", "eth0"]);
             command.args(["--mca", "pml", "ob1", "--map-by", "slot"]);
             command.args(["-H", &self.slots(nodes)]);
         }

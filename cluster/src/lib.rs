@@ -12,7 +12,7 @@
 //! let cluster = Cluster::new(Config { nodes: 2, rate: Some(Rate::mbit(100)) })?;
 //! let before = cluster.traffic()?;
 //! let mut job = cluster.mpirun(Mpi::OpenMpi, 2); // ranks 0 and 1 on n0, 2 and 3 on n1
-//! job.env("LD_PRELOAD", "/opt/mpress/lib/libmpress-openmpi.so").program("./app").args(["64", "64"]);
+//! job.env("LD_PRELOAD", "/opt/mpress/lib/libmpress.so").program("./app").args(["64", "64"]);
 //! let outcome = job.run(Duration::from_secs(60))?;
 //! println!("{outcome:?}, {} bytes on the wire", cluster.traffic()?.since(&before).total());
 //! # Ok(())
@@ -44,7 +44,7 @@ mod traffic;
 pub use cluster::{Cluster, Config};
 pub use error::Error;
 pub use job::{Job, Launcher};
-pub use mpi::Mpi;
+pub use mpi::{Abi, Family, Mpi};
 pub use patience::Finished;
 pub use rate::Rate;
 pub use registry::{interrupted, tear_down_all};

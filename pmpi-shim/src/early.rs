@@ -157,10 +157,7 @@ unsafe fn imrecv(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, 
     called(unsafe {
         match c_int::try_from(span.count) {
             Ok(count) => real::MPI_Imrecv(span.ptr, count, span.datatype, message, &raw mut request),
-            #[cfg(mpi_large_count)]
             Err(_) => real::MPI_Imrecv_c(span.ptr, span.count, span.datatype, message, &raw mut request),
-            #[cfg(not(mpi_large_count))]
-            Err(_) => ERR_INTERN, // this MPI's own calls cannot have given such a count
         }
     })?;
     Ok(request)

@@ -133,7 +133,7 @@ fn sum_over_ranks(words: &mut [u64]) -> bool {
     // SAFETY: two arrays of `count` numbers.
     let code = unsafe {
         PMPI_Comm_rank(COMM_WORLD, &raw mut rank);
-        PMPI_Reduce(mine.as_ptr().cast(), words.as_mut_ptr().cast(), count, UINT64, SUM, 0, COMM_WORLD)
+        PMPI_Reduce(mine.as_ptr().cast(), words.as_mut_ptr().cast(), count, UINT64_T, SUM, 0, COMM_WORLD)
     };
     code == SUCCESS && rank == 0
 }

@@ -1,27 +1,74 @@
-//! Whether the MPI that is loaded is the one that the shim was built for, as far as the preload library has not seen to that: another
-//! version goes by the same name, and may have calls through which a message would pass the shim by.
+//! What is known of the MPI that is loaded, by its own words.
 
-use crate::symbol;
 use crate::sys::*;
-use std::ffi::{CStr, c_char};
-
-// Calls of the table that the `mpi.h` of the build does not declare: `UNWRAPPED`.
-include!(concat!(env!("OUT_DIR"), "/unwrapped.rs"));
+use std::ffi::{CStr, c_char, c_int};
 
 /// MPICH's limit; Open MPI's is less.
 const LONGEST: usize = 8192;
 
+/// Whose library it is: where MPIs of one ABI differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Family {
+    OpenMpi,
+    /// MPICH, and what is made from it.
+    Mpich,
+    /// For these the way is taken that is right with all MPIs.
+    Unknown,
+}
+
+impl Family {
+    /// Whether a frame may be received into elements of several bytes, not all of the last of which it fills. MPICH takes that
+    /// for an error. (Into a contiguous buffer of ours, Open MPI would write beyond the end where a message is too long.)
+    pub(crate) fn takes_partial_elements(self) -> bool {
+        self == Self::OpenMpi
+    }
+
+    /// Whether a message that is too long is written beyond the end of a buffer in one piece, as by Open MPI 4.1. In two pieces it
+    /// is not.
+    pub(crate) fn overruns(self) -> bool {
+        self != Self::Mpich
+    }
+
+    /// Whether an error of a request goes to the handler of its communicator. With MPICH it does so for persistent requests
+    /// only; of others the handler of `MPI_COMM_WORLD` hears. Open MPI frees a failed persistent request.
+    pub(crate) fn calls_own_handler(self) -> bool {
+        self == Self::OpenMpi
+    }
+}
+
+/// Whose library is loaded.
+pub(crate) fn family() -> Family {
+    family_of(&library_version())
+}
+
+/// By the beginning of `MPI_Get_library_version`'s answer.
+fn family_of(version: &str) -> Family {
+    let begins = |names: &[&str]| names.iter().any(|name| version.starts_with(name));
+    if begins(&["Open MPI"]) {
+        Family::OpenMpi
+    } else if begins(&["MPICH", "Intel(R) MPI", "MVAPICH", "CRAY MPICH"]) {
+        Family::Mpich
+    } else {
+        Family::Unknown
+    }
+}
+
 /// Why messages must pass through in this process, if they must. The MPI is initialised.
 pub(crate) fn doubt() -> Option<String> {
-    let version = library_version();
-    if !is_built_for(&version) {
-        let version = version.split([',', '\n']).next().unwrap_or_default();
-        return Some(format!("the MPI is \"{version}\", and mpress was built for {BUILT_FOR} {MAJOR}"));
-    }
-    let unknown = UNWRAPPED.iter().find(|name| !symbol::find(name).is_null())?;
-    let name = unknown.to_string_lossy();
-    Some(format!("the MPI has {}, which mpress was built without", name.trim_start_matches('P')))
+    let (mut version, mut subversion) = (0, 0);
+    // SAFETY: places for the answers.
+    unsafe { PMPI_Get_version(&raw mut version, &raw mut subversion) };
+    let is_known = (version, subversion) <= KNOWN;
+    (!is_known).then(|| {
+        format!(
+            "the MPI is of the standard {version}.{subversion}, and mpress knows it up to {}.{}",
+            KNOWN.0, KNOWN.1
+        )
+    })
 }
+
+/// The standard whose calls the table has.
+const KNOWN: (c_int, c_int) = (5, 0);
 
 fn library_version() -> String {
     let (mut version, mut len) = ([0 as c_char; LONGEST + 1], 0);
@@ -32,45 +79,22 @@ fn library_version() -> String {
     }
 }
 
-#[cfg(open_mpi)]
-const BUILT_FOR: &str = "Open MPI";
-#[cfg(open_mpi)]
-const MAJOR: u32 = OMPI_MAJOR_VERSION;
-
-#[cfg(not(open_mpi))]
-const BUILT_FOR: &str = "MPICH";
-#[cfg(not(open_mpi))]
-const MAJOR: u32 = MPICH_NUMVERSION / 10_000_000;
-
-/// Whether this is the family and the major version of the build: `Open MPI v4.1.4, ...`, `MPICH Version: 4.0.2 ...`.
-fn is_built_for(version: &str) -> bool {
-    let number = version.strip_prefix(BUILT_FOR).map(|rest| {
-        let rest = rest.trim_start().trim_start_matches("Version:").trim_start();
-        rest.trim_start_matches('v').split('.').next().unwrap_or_default().parse()
-    });
-    number == Some(Ok(MAJOR))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn family_and_major_version_count() {
-        let like = |major: u32| match BUILT_FOR {
-            "Open MPI" => format!("Open MPI v{major}.1.4, package: Debian OpenMPI, ident: {major}.1.4"),
-            _ => format!("MPICH Version:\t{major}.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022"),
-        };
-        assert!(is_built_for(&like(MAJOR)));
-        assert!(!is_built_for(&like(MAJOR + 1)) && !is_built_for(&like(10 * MAJOR)));
-        for other in [
-            "",
-            "Open MPI",
-            "MPICH Version:",
-            "Intel(R) MPI Library 2021.18 for Linux* OS",
-            "MVAPICH2 Version: 2.3.7",
+    fn libraries_name_themselves_at_the_beginning() {
+        for (version, family) in [
+            ("Open MPI v5.0.11, package: Open MPI", Family::OpenMpi),
+            ("MPICH Version:      4.3.2\nMPICH Release date: Mon Oct  6", Family::Mpich),
+            ("Intel(R) MPI Library 2021.18.0 for Linux* OS\n", Family::Mpich),
+            ("MVAPICH2 Version      :\t2.3.7", Family::Mpich),
+            ("CRAY MPICH version 8.1.29.12 (ANL base 3.4a2)", Family::Mpich),
+            ("", Family::Unknown),
+            ("Some Open MPI", Family::Unknown),
         ] {
-            assert!(!is_built_for(other), "{other}");
+            assert_eq!(family_of(version), family, "{version}");
         }
     }
 }

@@ -1,6 +1,7 @@
-//! The PMPI shim: preloaded into an MPI program, it compresses the program's messages.
+//! The PMPI shim: loaded into an MPI program, it compresses the program's messages.
 //!
-//! Built once per MPI (`MPICC` names it). What each wrapped call does, and why a framed message never meets a call that
+//! Built once per ABI, which the name of the package tells: the packages in `openmpi/`, `mpich/` and `standard/` are this source with the types and
+//! constants of theirs (`abi/`). What each wrapped call does, and why a framed message never meets a call that
 //! does not know frames, is written down in `docs/shim.md`; frames themselves in `docs/format/frame.md`.
 //!
 //! The preload library (`preload/`) has the program's calls come here. Data flows one way through the modules: `table` (the functions

@@ -68,7 +68,7 @@ impl Exchange for Messages {
                 (&raw const number).cast(),
                 (&raw mut sum).cast(),
                 1,
-                UINT64,
+                UINT64_T,
                 SUM,
                 COMM_WORLD,
             ))?;

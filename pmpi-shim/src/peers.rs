@@ -1,6 +1,7 @@
 //! Who is reached through frames: processes of this job on other nodes.
 
 use crate::collective::Collectives;
+use crate::identity::Family;
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::{SameNode, Spread};
@@ -181,7 +182,8 @@ impl Shim {
             let framed: Box<[bool]> = there.iter().map(|&rank| inside && self.world.frames(rank)).collect();
             let any = framed.contains(&true);
             let nodes: Vec<c_int> = there.iter().map(|&rank| self.world.node(rank).unwrap_or(rank)).collect();
-            let (spread, collectives) = (Spread::new(&nodes, cfg!(open_mpi)), Collectives::default());
+            let (spread, collectives) =
+                (Spread::new(&nodes, self.family == Family::OpenMpi), Collectives::default());
             let rank = there.iter().position(|&rank| rank == self.world.rank);
             let rank = rank.and_then(|rank| c_int::try_from(rank).ok()).unwrap_or(UNDEFINED);
             Some(Peers {
@@ -200,7 +202,7 @@ impl Shim {
     unsafe fn world_ranks(
         &self,
         comm: MPI_Comm,
-        group_of: unsafe extern "C" fn(MPI_Comm, *mut MPI_Group) -> c_int,
+        group_of: unsafe fn(MPI_Comm, *mut MPI_Group) -> c_int,
     ) -> Option<Vec<c_int>> {
         let mut size = 0;
         // SAFETY: `group_of` gives a new group of `comm`; the two arrays have its size.

@@ -36,13 +36,9 @@ enum Place {
 pub(crate) struct Bounce {
     pub(crate) bytes: ByteSpan,
     pub(crate) buffer: Buffer,
-    /// The last byte of a message of this length is received one further on, see [`SPLIT`].
+    /// The last byte of a message of this length is received one further on, see [`Family::overruns`](crate::identity::Family::overruns).
     split: Option<usize>,
 }
-
-/// Whether a frame may be received into elements of several bytes, not all of the last of which it fills. MPICH takes that
-/// for an error. (Into a contiguous buffer of ours, Open MPI 4.1 would write beyond the end where a message is too long.)
-const PARTIAL_ELEMENTS: bool = cfg!(open_mpi);
 
 impl Posted {
     /// Prepares a receive into a buffer of `capacity` bytes. `alone`: nothing else is received until it completes.
@@ -58,8 +54,9 @@ impl Posted {
             true => Some(shim.byte_span(memory.span.ptr.cast(), capacity)?),
             false => None,
         };
-        let by_elements =
-            !memory.contiguous && !PARTIAL_ELEMENTS && !shim.as_bytes(&mut memory.span, capacity);
+        let by_elements = !memory.contiguous
+            && !shim.family.takes_partial_elements()
+            && !shim.as_bytes(&mut memory.span, capacity);
         let (claim, free) = match by_elements {
             true => (None, false),
             false if alone => (None, !shim.in_place.overlaps(&memory)),
@@ -180,15 +177,12 @@ impl Posted {
     }
 }
 
-/// Open MPI 4.1 writes beyond the end of a buffer in one piece where a message is too long for it. In two pieces it does not.
-const SPLIT: bool = cfg!(open_mpi);
-
 impl Bounce {
     /// Room for a message of up to `capacity` bytes; `None` if memory is short.
     fn new(shim: &Shim, capacity: usize) -> Result<Option<Self>, c_int> {
         let Some(mut buffer) = shim.engine.buffer(capacity + 1) else { return Ok(None) };
         let room = buffer.room().as_mut_ptr();
-        let split = Some(capacity).filter(|capacity| SPLIT && *capacity > 0);
+        let split = Some(capacity).filter(|capacity| shim.family.overruns() && *capacity > 0);
         let bytes = match split {
             Some(_) => shim.absolute(&[(room, capacity - 1), (room.wrapping_add(capacity), 1)])?,
             None => shim.byte_span(room, capacity)?,

@@ -124,10 +124,10 @@ unsafe fn post(
     // SAFETY: the caller vouches for the message; what is posted lasts until the request completes.
     unsafe {
         if capacity < SHORTEST {
-            return irecv(message, own_handler);
+            return irecv(shim, message, own_handler);
         }
         let posted = Posted::new(shim, message, capacity, Arc::clone(peers), false)?;
-        let mut active = irecv(&Envelope { span: posted.span(), ..*message }, own_handler)?;
+        let mut active = irecv(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
         active.finish = Finish::Receive(posted);
         Ok(active)
     }
@@ -148,7 +148,7 @@ pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: boo
         if let Some(peers) = shim.meets_frames(message) {
             return start(shim, message, &peers, own_handler);
         }
-        irecv(message, own_handler)
+        irecv(shim, message, own_handler)
     }
 }
 
@@ -175,12 +175,11 @@ pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Stat
 
 /// The MPI's own nonblocking receive.
 ///
-/// `own_handler`: an error must go to the communicator's error handler, as it would by the call that the program made. With
-/// MPICH the request is a persistent one then: for others it calls the handler of `MPI_COMM_WORLD`. Open MPI makes no
-/// difference (and frees a failed persistent request).
-unsafe fn irecv(message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+/// `own_handler`: an error must go to the communicator's error handler, as it would by the call that the program made. The request
+/// is a persistent one then, where the MPI treats others otherwise.
+unsafe fn irecv(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
-    let own_handler = own_handler && cfg!(not(open_mpi));
+    let own_handler = own_handler && !shim.family.calls_own_handler();
     let mut inner = REQUEST_NULL;
     // SAFETY: the caller vouches for the message.
     unsafe {
@@ -189,13 +188,10 @@ unsafe fn irecv(message: &Envelope, own_handler: bool) -> Result<Active, Error> 
                 let start = if own_handler { real::MPI_Recv_init } else { real::MPI_Irecv };
                 start(span.ptr, count, span.datatype, peer, tag, comm, &raw mut inner)
             }
-            #[cfg(mpi_large_count)]
             Err(_) => {
                 let start = if own_handler { real::MPI_Recv_init_c } else { real::MPI_Irecv_c };
                 start(span.ptr, span.count, span.datatype, peer, tag, comm, &raw mut inner)
             }
-            #[cfg(not(mpi_large_count))]
-            Err(_) => return Err(ERR_INTERN.into()), // this MPI's own calls cannot have given such a count
         })?;
         let active = Active::new(inner, Finish::Nothing);
         if !own_handler {

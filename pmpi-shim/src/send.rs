@@ -232,17 +232,12 @@ unsafe fn isend_as_is(mode: Mode, message: &Envelope, request: *mut MPI_Request)
             };
             return start(span.ptr, count, span.datatype, peer, tag, comm, request);
         }
-        #[cfg(mpi_large_count)]
-        {
-            let start = match mode {
-                Mode::Standard => real::MPI_Isend_c,
-                Mode::Synchronous => real::MPI_Issend_c,
-                Mode::Ready => real::MPI_Irsend_c,
-                Mode::Buffered => real::MPI_Ibsend_c,
-            };
-            start(span.ptr, span.count, span.datatype, peer, tag, comm, request)
-        }
-        #[cfg(not(mpi_large_count))]
-        ERR_INTERN
+        let start = match mode {
+            Mode::Standard => real::MPI_Isend_c,
+            Mode::Synchronous => real::MPI_Issend_c,
+            Mode::Ready => real::MPI_Irsend_c,
+            Mode::Buffered => real::MPI_Ibsend_c,
+        };
+        start(span.ptr, span.count, span.datatype, peer, tag, comm, request)
     }
 }

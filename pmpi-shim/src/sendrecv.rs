@@ -69,7 +69,6 @@ pub(crate) unsafe fn blocking(
 }
 
 /// Isendrecv and Isendrecv_replace. The program gets one request, the receive's; the send goes on from a copy.
-#[cfg(mpi_large_count)]
 pub(crate) unsafe fn nonblocking(
     shim: &Shim,
     out: Envelope,

@@ -66,16 +66,7 @@ pub(crate) struct Kinds(HashMap<usize, Kind>);
 
 impl Kinds {
     pub(crate) fn new() -> Self {
-        let len = usize::try_from(predefined_count).unwrap_or(0);
-        // SAFETY: constants.c defines an array of that many rows, of which this is the first.
-        let rows = unsafe { std::slice::from_raw_parts(&raw const predefined_first, len) };
-        let kind = |row: &Predefined| u8::try_from(row.kind).ok().and_then(Kind::from_wire);
-        Self(
-            rows.iter()
-                .filter(|row| row.datatype != DATATYPE_NULL && is_dense(row.datatype))
-                .filter_map(|row| Some((row.datatype.key(), kind(row)?)))
-                .collect(),
-        )
+        Self(PREDEFINED.iter().map(|&(datatype, kind)| (datatype.key(), kind)).collect())
     }
 
     /// The kind of a predefined datatype that is contiguous.
@@ -104,82 +95,47 @@ impl Kinds {
 }
 
 /// How a datatype was made.
-#[cfg(not(mpi_large_count))]
 fn combiner(datatype: MPI_Datatype) -> c_int {
     let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, UNDEFINED);
     // SAFETY: a valid datatype (its size was asked for before), and places for the answers.
     unsafe {
-        PMPI_Type_get_envelope(
-            datatype,
-            &raw mut integers,
-            &raw mut addresses,
-            &raw mut types,
-            &raw mut combiner,
-        );
-    }
-    combiner
-}
-
-/// How a datatype was made. Only this form may be asked of a type that was made with large counts.
-#[cfg(mpi_large_count)]
-fn combiner(datatype: MPI_Datatype) -> c_int {
-    let (mut integers, mut addresses, mut counts, mut types, mut combiner) = (0, 0, 0, 0, UNDEFINED);
-    // SAFETY: a valid datatype (its size was asked for before), and places for the answers.
-    unsafe {
-        PMPI_Type_get_envelope_c(
-            datatype,
-            &raw mut integers,
-            &raw mut addresses,
-            &raw mut counts,
-            &raw mut types,
-            &raw mut combiner,
-        );
+        // Only this form may be asked of a type that was made with large counts.
+        if has_large_counts() {
+            let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
+            PMPI_Type_get_envelope_c(
+                datatype,
+                &raw mut integers,
+                &raw mut addresses,
+                &raw mut counts,
+                &raw mut types,
+                &raw mut combiner,
+            );
+        } else {
+            PMPI_Type_get_envelope(
+                datatype,
+                &raw mut integers,
+                &raw mut addresses,
+                &raw mut types,
+                &raw mut combiner,
+            );
+        }
     }
     combiner
 }
 
 /// The one datatype of which a duplicate or a contiguous run consists: these have at most one count beside it.
-#[cfg(not(mpi_large_count))]
-fn inner_type(datatype: MPI_Datatype) -> Option<MPI_Datatype> {
-    let (mut count, mut address, mut inner) = (0, 0, DATATYPE_NULL);
-    // SAFETY: a type of those two kinds, with room for more than it has.
-    let code = unsafe {
-        PMPI_Type_get_contents(datatype, 1, 1, 1, &raw mut count, &raw mut address, &raw mut inner)
-    };
-    (code == SUCCESS).then_some(inner)
-}
-
-/// The one datatype of which a duplicate or a contiguous run consists: these have at most one count beside it.
-#[cfg(mpi_large_count)]
 fn inner_type(datatype: MPI_Datatype) -> Option<MPI_Datatype> {
     let (mut count, mut address, mut large, mut inner) = (0, 0, 0, DATATYPE_NULL);
+    let (count, address, inner_place) = (&raw mut count, &raw mut address, &raw mut inner);
     // SAFETY: a type of those two kinds, with room for more than it has.
     let code = unsafe {
-        PMPI_Type_get_contents_c(
-            datatype,
-            1,
-            1,
-            1,
-            1,
-            &raw mut count,
-            &raw mut address,
-            &raw mut large,
-            &raw mut inner,
-        )
+        if has_large_counts() {
+            PMPI_Type_get_contents_c(datatype, 1, 1, 1, 1, count, address, &raw mut large, inner_place)
+        } else {
+            PMPI_Type_get_contents(datatype, 1, 1, 1, count, address, inner_place)
+        }
     };
     (code == SUCCESS).then_some(inner)
-}
-
-/// Whether a predefined type has no gaps (`MPI_DOUBLE_INT` has).
-fn is_dense(datatype: MPI_Datatype) -> bool {
-    let mut size: MPI_Count = 0;
-    let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
-    // SAFETY: a predefined datatype and places for the answers.
-    unsafe {
-        PMPI_Type_size_x(datatype, &raw mut size);
-        PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent);
-    }
-    size > 0 && lower == 0 && MPI_Count::try_from(extent) == Ok(size)
 }
 
 impl Shim {
@@ -266,48 +222,21 @@ impl Shim {
     }
 }
 
-#[cfg(mpi_large_count)]
+/// With large counts where the MPI has them: without, its own calls cannot have given such a count.
 unsafe fn send_to_self(from: &Span, to: &Span, own: MPI_Comm, status: *mut MPI_Status) -> c_int {
+    use crate::table::real::{MPI_Sendrecv, MPI_Sendrecv_c};
+    let (out, into) = ((from.ptr, from.datatype), (to.ptr, to.datatype));
     // SAFETY: the caller vouches for both spans.
     unsafe {
-        crate::table::real::MPI_Sendrecv_c(
-            from.ptr,
-            from.count,
-            from.datatype,
-            0,
-            0,
-            to.ptr,
-            to.count,
-            to.datatype,
-            0,
-            0,
-            own,
-            status,
-        )
-    }
-}
-
-#[cfg(not(mpi_large_count))]
-unsafe fn send_to_self(from: &Span, to: &Span, own: MPI_Comm, status: *mut MPI_Status) -> c_int {
-    let (Ok(sent), Ok(received)) = (c_int::try_from(from.count), c_int::try_from(to.count)) else {
-        return ERR_INTERN; // this MPI's own calls cannot have given such a count
-    };
-    // SAFETY: the caller vouches for both spans.
-    unsafe {
-        crate::table::real::MPI_Sendrecv(
-            from.ptr,
-            sent,
-            from.datatype,
-            0,
-            0,
-            to.ptr,
-            received,
-            to.datatype,
-            0,
-            0,
-            own,
-            status,
-        )
+        if has_large_counts() {
+            return MPI_Sendrecv_c(
+                out.0, from.count, out.1, 0, 0, into.0, to.count, into.1, 0, 0, own, status,
+            );
+        }
+        let (Ok(sent), Ok(received)) = (c_int::try_from(from.count), c_int::try_from(to.count)) else {
+            return ERR_INTERN;
+        };
+        MPI_Sendrecv(out.0, sent, out.1, 0, 0, into.0, received, into.1, 0, 0, own, status)
     }
 }
 

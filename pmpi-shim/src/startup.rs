@@ -128,7 +128,7 @@ fn handshake(
                 mine.as_ptr().cast(),
                 least.as_mut_ptr().cast(),
                 3,
-                UINT64,
+                UINT64_T,
                 MIN,
                 COMM_WORLD,
                 &raw mut request,
@@ -201,10 +201,10 @@ pub(crate) fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Resul
         ok(PMPI_Allgather(
             (&raw const leader).cast(),
             1,
-            INT32,
+            INT32_T,
             nodes.as_mut_ptr().cast(),
             1,
-            INT32,
+            INT32_T,
             COMM_WORLD,
         ))?;
         ok(PMPI_Comm_create_keyval(
@@ -225,7 +225,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
     // SAFETY: local calls with places for the answers.
     unsafe {
         ok(PMPI_Comm_dup(COMM_SELF, &raw mut own))?;
-        ok(PMPI_Comm_set_errhandler(own, ERRORS_RETURN))?;
+        ok(PMPI_Comm_set_errhandler(own, errors_return()?))?;
         ok(PMPI_Type_contiguous(1 << 30, BYTE, &raw mut gibibyte))?;
         ok(PMPI_Type_commit(&raw mut gibibyte))?;
         ok(PMPI_Add_error_code(ERR_OTHER, &raw mut damaged))?;
@@ -254,6 +254,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         threshold: settings.threshold,
         collectives: settings.strategy != Strategy::Off,
         multiple: level == THREAD_MULTIPLE,
+        family: identity::family(),
         damaged,
     })
 }

@@ -1,6 +1,7 @@
 //! The shared state of the shim, and the guard against wrapping calls that the MPI makes itself.
 
 use crate::collective::Private;
+use crate::identity::Family;
 use crate::in_place::InPlace;
 use crate::info::Strategies;
 use crate::orphans::Orphans;
@@ -43,6 +44,7 @@ pub(crate) struct Shim {
     pub(crate) collectives: bool,
     /// Whether several threads may call the MPI at the same time.
     pub(crate) multiple: bool,
+    pub(crate) family: Family,
     /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.
     pub(crate) damaged: c_int,
 }

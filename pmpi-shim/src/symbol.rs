@@ -1,11 +1,8 @@
-//! The functions of the MPI, by their names: where the preload library says they are, else in the MPI that the shim is linked to.
+//! The functions of the MPI, by their names: where the preload library says they are.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-
-/// The name by which the loader knows the MPI that the shim is linked to.
-const SONAME: &[u8] = concat!(env!("MPRESS_MPI_SONAME"), "\0").as_bytes();
 
 /// Finds the function of this name (a C string) that the shim shall call; null if there is none.
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
@@ -13,8 +10,8 @@ type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 /// The way of finding functions that the preload library gave.
 static FIND: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Takes over from the preload library, before its first call, how functions of the MPI are found: other libraries may come before
-/// the MPI. Without it they are looked up in the MPI itself.
+/// Takes over from whoever loads the shim, before any other call, how functions of the MPI are found: the preload library, which knows
+/// what else comes before the MPI, or `mpress calibrate`.
 ///
 /// # Safety
 /// `find` must be a function of this type that can be called at any time.
@@ -24,10 +21,10 @@ unsafe extern "C" fn mpress_shim_attach(find: Find) {
 }
 
 /// The function of this name that the shim shall call; null if the MPI has none.
-pub(crate) fn find(name: &CStr) -> *mut c_void {
+fn find(name: &CStr) -> *mut c_void {
     let known = FIND.load(Ordering::Acquire);
     if known.is_null() {
-        return in_mpi(name);
+        return ptr::null_mut();
     }
     // SAFETY: only `mpress_shim_attach` stores here, a function of this type.
     let find = unsafe { std::mem::transmute::<*mut c_void, Find>(known) };
@@ -35,20 +32,15 @@ pub(crate) fn find(name: &CStr) -> *mut c_void {
     unsafe { find(name.as_ptr()) }
 }
 
-fn in_mpi(name: &CStr) -> *mut c_void {
-    let Ok(soname) = CStr::from_bytes_with_nul(SONAME) else { return ptr::null_mut() };
-    // SAFETY: C strings. Nothing is loaded by this: the shim is linked to that library.
-    unsafe {
-        let mpi = libc::dlopen(soname.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        if mpi.is_null() { mpi } else { libc::dlsym(mpi, name.as_ptr()) }
-    }
-}
-
 /// The address of a function of the MPI, looked up at the first call.
 pub(crate) struct Symbol {
     name: &'static CStr,
+    /// Null while it is not known, [`MISSING`] where there is none.
     address: AtomicPtr<c_void>,
 }
+
+/// The address of no function.
+const MISSING: *mut c_void = ptr::without_provenance_mut(1);
 
 impl Symbol {
     /// The function of this name, which must end in a zero byte.
@@ -60,13 +52,18 @@ impl Symbol {
         Self { name, address: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Null if the MPI has no such function.
-    pub(crate) fn get(&self) -> *mut c_void {
+    /// `None` if the MPI has no such function.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<*mut c_void> {
         let known = self.address.load(Ordering::Relaxed);
-        if !known.is_null() {
-            return known;
-        }
+        let address = if known.is_null() { self.look_up() } else { known };
+        (address != MISSING).then_some(address)
+    }
+
+    #[cold]
+    fn look_up(&self) -> *mut c_void {
         let found = find(self.name);
+        let found = if found.is_null() { MISSING } else { found };
         self.address.store(found, Ordering::Relaxed);
         found
     }

@@ -1,84 +1,88 @@
-//! Types, functions and constants of the MPI this shim is built for.
-#![allow(
-    missing_docs,
-    non_camel_case_types,
-    non_snake_case,
-    non_upper_case_globals,
-    dead_code,
-    unreachable_pub,
-    clippy::all,
-    reason = "generated from mpi.h"
-)]
+//! MPI: the types and constants of the ABI that this shim is built for, and the functions of the MPI that is loaded.
+#![allow(non_camel_case_types, non_snake_case, reason = "the names are those of MPI")]
 
-use std::ffi::{c_int, c_void};
+use crate::symbol::Symbol;
+use mpress::Kind;
+use std::ffi::{c_char, c_int, c_void};
 
-include!(concat!(env!("OUT_DIR"), "/mpi.rs"));
+#[cfg_attr(abi = "openmpi", path = "abi/openmpi.rs")]
+#[cfg_attr(abi = "mpich", path = "abi/mpich.rs")]
+#[cfg_attr(abi = "standard", path = "abi/standard.rs")]
+#[allow(missing_docs, dead_code, unreachable_pub, reason = "MPI's own")]
+mod abi;
 
-/// One row of the list of predefined datatypes.
-#[repr(C)]
-pub struct Predefined {
-    pub datatype: MPI_Datatype,
-    pub kind: c_int,
+pub(crate) use abi::*;
+
+/// Types that are the same in every ABI.
+pub(crate) type MPI_Aint = i64;
+pub(crate) type MPI_Count = i64;
+pub(crate) type MPI_Offset = i64;
+pub(crate) type MPI_Comm_copy_attr_function =
+    Option<unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int>;
+pub(crate) type MPI_Comm_delete_attr_function =
+    Option<unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int>;
+pub(crate) type MPI_Grequest_query_function =
+    Option<unsafe extern "C" fn(*mut c_void, *mut MPI_Status) -> c_int>;
+pub(crate) type MPI_Grequest_free_function = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
+pub(crate) type MPI_Grequest_cancel_function = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
+
+/// Handles that are pointers, each to a type of its own.
+#[cfg(not(abi = "mpich"))]
+macro_rules! handles {
+    ($($name:ident = *mut $object:ident;)*) => {
+        $(
+            #[allow(clippy::empty_enums, reason = "only the MPI knows what is there")]
+            pub enum $object {}
+            pub type $name = *mut $object;
+        )*
+    };
 }
+#[cfg(not(abi = "mpich"))]
+use handles;
 
-macro_rules! constants {
-    ($($name:ident = $link:literal: $type:ty),* $(,)?) => {
-        // SAFETY: constants.c defines each of these with this type, and nothing writes to them.
-        unsafe extern "C" {
-            $(#[link_name = $link] pub safe static $name: $type;)*
-        }
+/// The functions of the MPI, by their second name: `MPI_ERR_INTERN` is the answer of those that it does not have.
+macro_rules! functions {
+    ($($name:ident ($($arg:ident: $ty:ty),*);)*) => {
+        $(
+            #[allow(clippy::too_many_arguments, dead_code, reason = "MPI's own list")]
+            pub(crate) unsafe fn $name($($arg: $ty),*) -> c_int {
+                // An error handler in C++ may throw.
+                type Function = unsafe extern "C-unwind" fn($($ty),*) -> c_int;
+                static SYMBOL: Symbol = Symbol::of(concat!(stringify!($name), "\0"));
+                let Some(address) = SYMBOL.get() else { return ERR_INTERN };
+                // SAFETY: the function of this name has this type, as the standard says.
+                let function: Function = unsafe { std::mem::transmute::<*mut c_void, Function>(address) };
+                // SAFETY: the caller gives what the MPI function asks for.
+                unsafe { function($($arg),*) }
+            }
+        )*
     };
 }
 
-constants! {
-    COMM_WORLD = "mpress_COMM_WORLD": MPI_Comm,
-    COMM_SELF = "mpress_COMM_SELF": MPI_Comm,
-    COMM_NULL = "mpress_COMM_NULL": MPI_Comm,
-    REQUEST_NULL = "mpress_REQUEST_NULL": MPI_Request,
-    MESSAGE_NULL = "mpress_MESSAGE_NULL": MPI_Message,
-    MESSAGE_NO_PROC = "mpress_MESSAGE_NO_PROC": MPI_Message,
-    DATATYPE_NULL = "mpress_DATATYPE_NULL": MPI_Datatype,
-    BYTE = "mpress_BYTE": MPI_Datatype,
-    UINT64 = "mpress_UINT64": MPI_Datatype,
-    INT32 = "mpress_INT32": MPI_Datatype,
-    ERRORS_RETURN = "mpress_ERRORS_RETURN": MPI_Errhandler,
-    INFO_NULL = "mpress_INFO_NULL": MPI_Info,
-    MIN = "mpress_MIN": MPI_Op,
-    SUM = "mpress_SUM": MPI_Op,
-    BOTTOM = "mpress_BOTTOM": *mut c_void,
-    IN_PLACE = "mpress_IN_PLACE": *mut c_void,
-    STATUS_IGNORE = "mpress_STATUS_IGNORE": *mut MPI_Status,
-    STATUSES_IGNORE = "mpress_STATUSES_IGNORE": *mut MPI_Status,
-    ANY_SOURCE = "mpress_ANY_SOURCE": c_int,
-    ANY_TAG = "mpress_ANY_TAG": c_int,
-    TAG_UB = "mpress_TAG_UB": c_int,
-    PROC_NULL = "mpress_PROC_NULL": c_int,
-    UNDEFINED = "mpress_UNDEFINED": c_int,
-    KEYVAL_INVALID = "mpress_KEYVAL_INVALID": c_int,
-    COMM_TYPE_SHARED = "mpress_COMM_TYPE_SHARED": c_int,
-    THREAD_MULTIPLE = "mpress_THREAD_MULTIPLE": c_int,
-    SUCCESS = "mpress_SUCCESS": c_int,
-    ERR_TRUNCATE = "mpress_ERR_TRUNCATE": c_int,
-    ERR_IN_STATUS = "mpress_ERR_IN_STATUS": c_int,
-    ERR_PENDING = "mpress_ERR_PENDING": c_int,
-    ERR_OTHER = "mpress_ERR_OTHER": c_int,
-    ERR_REQUEST = "mpress_ERR_REQUEST": c_int,
-    ERR_INTERN = "mpress_ERR_INTERN": c_int,
-    ERR_NO_MEM = "mpress_ERR_NO_MEM": c_int,
-    COMBINER_NAMED = "mpress_COMBINER_NAMED": c_int,
-    COMBINER_DUP = "mpress_COMBINER_DUP": c_int,
-    COMBINER_CONTIGUOUS = "mpress_COMBINER_CONTIGUOUS": c_int,
-    predefined_count = "mpress_predefined_count": c_int,
-    predefined_first = "mpress_predefined": Predefined,
+include!(concat!(env!("OUT_DIR"), "/functions.rs"));
+
+/// Whether the MPI has the forms of its functions whose counts are `MPI_Count`.
+pub(crate) fn has_large_counts() -> bool {
+    static SEND: Symbol = Symbol::of("PMPI_Send_c\0");
+    SEND.get().is_some()
+}
+
+/// The handler that makes functions return their errors. Asked of the MPI, whose files have it until the program says otherwise (MPI
+/// 3.1, section 13.7): the ABI of Intel MPI 2021.18 has another constant than the standard.
+pub(crate) fn errors_return() -> Result<MPI_Errhandler, c_int> {
+    let mut handler = ERRHANDLER_NULL;
+    // SAFETY: a place for the answer; no file has the default.
+    ok(unsafe { PMPI_File_get_errhandler(FILE_NULL, &raw mut handler) })?;
+    Ok(handler)
 }
 
 /// A status with nothing in it.
-pub fn empty_status() -> MPI_Status {
+pub(crate) fn empty_status() -> MPI_Status {
     // SAFETY: a C struct of integers; all zero is a value of it.
     unsafe { std::mem::zeroed() }
 }
 
 /// A code as a result: `Err` for anything but success.
-pub fn ok(code: c_int) -> Result<(), c_int> {
+pub(crate) fn ok(code: c_int) -> Result<(), c_int> {
     if code == SUCCESS { Ok(()) } else { Err(code) }
 }

@@ -16,12 +16,11 @@ use crate::collective::{equal, typed, varied};
 use crate::send::Mode::{Buffered, Ready, Standard, Synchronous};
 use crate::span::{Envelope, Span};
 use crate::state::{self, Depth};
-use crate::symbol::Symbol;
 use crate::sys::*;
 use crate::{
     collective, complete, info, matched, orphans, passed, persistent, probe, recv, send, sendrecv, traffic,
 };
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 macro_rules! table {
     (
@@ -30,9 +29,8 @@ macro_rules! table {
     ) => {
         /// The MPI's own functions; calls of wrapped functions meanwhile are handled.
         pub(crate) mod open {
-            use super::*;
-            table!(@open $($bare $pbare ($($barg: $bty),*);)*);
-            table!(@open $($name $pname ($($arg: $ty),*);)*);
+            #[allow(unused_imports, reason = "not every call is made by the shim")]
+            pub(crate) use crate::sys::{$($pbare as $bare,)* $($pname as $name,)*};
         }
 
         /// The MPI's own functions; calls of wrapped functions meanwhile are the MPI's own, and passed on.
@@ -70,24 +68,6 @@ macro_rules! table {
                     Some($shim) => unsafe { $body },
                 }
             });
-        )*
-    };
-    (@open $($name:ident $pname:ident ($($arg:ident: $ty:ty),*);)*) => {
-        $(
-            #[allow(clippy::too_many_arguments, dead_code)]
-            pub(crate) unsafe fn $name($($arg: $ty),*) -> c_int {
-                // An error handler in C++ may throw.
-                type Function = unsafe extern "C-unwind" fn($($ty),*) -> c_int;
-                static SYMBOL: Symbol = Symbol::of(concat!(stringify!($pname), "\0"));
-                let address = SYMBOL.get();
-                if address.is_null() {
-                    return ERR_INTERN;
-                }
-                // SAFETY: the symbol of this name has this type, as mpi.h says.
-                let function: Function = unsafe { std::mem::transmute::<*mut c_void, Function>(address) };
-                // SAFETY: the caller gives what the MPI function asks for.
-                unsafe { function($($arg),*) }
-            }
         )*
     };
     (@export $export:literal ($($arg:ident: $ty:ty),*) $body:block) => {

@@ -1,28 +1,19 @@
-//! Where the shim is: in the folder of this library.
+//! Where the shims are: in the folder of this library.
 
+use crate::loaded::Abi;
 use std::ffi::{CStr, OsStr, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// What cargo calls it; installed, it is called as this library, with `-shim` in addition.
-const BUILT: &str = "libmpress_pmpi.so";
-
-/// The file of the shim, or the one that is missing.
-pub(crate) fn shim() -> Result<PathBuf, PathBuf> {
+/// The file of the shim for this ABI, or the one that is missing.
+pub(crate) fn shim(abi: Abi) -> Result<PathBuf, PathBuf> {
+    let name = format!("libmpress_shim_{}.so", abi.name());
     let this = this_library().unwrap_or_default();
+    let first = this.with_file_name(&name);
     // Only this library may be linked into the folder.
-    let folders = [Some(this.clone()), this.canonicalize().ok()];
-    let candidates =
-        folders.iter().flatten().flat_map(|library| [installed(library), library.with_file_name(BUILT)]);
-    let mut candidates = candidates.peekable();
-    let first = candidates.peek().cloned().unwrap_or_default();
-    candidates.find(|path| path.is_file()).ok_or(first)
-}
-
-fn installed(library: &Path) -> PathBuf {
-    let mut name = library.file_stem().unwrap_or_default().to_owned();
-    name.push("-shim.so");
-    library.with_file_name(name)
+    let linked = this.canonicalize().map(|this| this.with_file_name(&name));
+    let found = [Some(first.clone()), linked.ok()].into_iter().flatten().find(|path| path.is_file());
+    found.ok_or(first)
 }
 
 fn this_library() -> Option<PathBuf> {
@@ -43,10 +34,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shim_is_called_as_what_preloads_it() {
-        let shim = installed(Path::new("/opt/lib/libmpress-mpich.so"));
-        assert_eq!(shim, Path::new("/opt/lib/libmpress-mpich-shim.so"));
-        assert_eq!(installed(Path::new("")), Path::new("-shim.so"));
+    fn the_shim_is_looked_for_beside_this_file() {
+        let missing = shim(Abi::Standard).unwrap_err();
+        let expected = std::env::current_exe().unwrap().with_file_name("libmpress_shim_standard.so");
+        assert_eq!(missing, expected);
     }
 
     #[test]

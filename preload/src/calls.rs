@@ -78,7 +78,7 @@ macro_rules! call {
 
 macro_rules! calls {
     ($($index:literal $name:ident $pname:ident $mpi:literal $pmpi:literal $handler:literal ($($arg:ident)*);)*) => {
-        /// All calls that the `mpi.h` of this MPI declares.
+        /// All calls of the table, in their order.
         pub(crate) static CALLS: [Call; COUNT] = [$(
             Call {
                 mpi_name: $mpi,
@@ -130,7 +130,7 @@ macro_rules! calls {
     };
 }
 
-/// The MPI that the shim was built for, as programs that are linked to it name it.
-pub(crate) const BUILT_FOR: &CStr = MPI;
+/// What a function answers that the MPI does not have: `MPI_ERR_INTERN` of MPICH, an error in every ABI.
+const ERR_INTERN: c_int = 16;
 
 include!(concat!(env!("OUT_DIR"), "/calls.rs"));

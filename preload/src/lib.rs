@@ -1,21 +1,24 @@
 //! The preload library: what `LD_PRELOAD` names, in the program and in all its children.
 //!
-//! It exports `MPI_X` and `PMPI_X` for each call of the shim's table (`pmpi-shim/src/calls.txt`), and is linked to no MPI. Each of these
-//! functions is a jump through a slot. The first call of any finds out which MPI the process has loaded, loads the shim that
-//! lies beside this library, if it is for that MPI, and fills the slots: with the shim's functions or, where the shim cannot be used,
+//! It exports `MPI_X` and `PMPI_X` for each call of the shims' table (`pmpi-shim/src/calls.txt`), and is linked to no MPI. Each of these
+//! functions is a jump through a slot. The first call of any finds out which MPI the process has loaded, loads the shim for its ABI,
+//! which lies beside this library, and fills the slots: with the shim's functions or, where there is no shim for it,
 //! with the MPI's own. A process that calls no MPI loads nothing and notices nothing. `docs/shim.md` has the rules, also for other
 //! PMPI tools.
 //!
-//! `calls` are the exported functions; `resolve` fills their slots, by `loaded` (which MPI there is), `beside` (where the shim is),
-//! `tools` (who else wraps a call) and `imports` (how that goes on to the MPI); `say` is the one line that it may print.
+//! `calls` are the exported functions; `resolve` fills their slots, by `loaded` (which MPI there is), `known` (whether all of its calls
+//! are), `beside` (where the shim is), `tools` (who else wraps a call) and `withdraw` (which names are taken back); `elf` reads what
+//! libraries define and use; `say` is the one line that this library may print.
 
 mod beside;
 mod calls;
-mod imports;
+mod elf;
+mod known;
 mod loaded;
 mod resolve;
 mod say;
 mod tools;
+mod withdraw;
 
 use std::ffi::{c_int, c_void};
 use std::ptr;

@@ -1,18 +1,38 @@
 //! Which MPIs the process has loaded, and what the program's calls would meet without this library.
 
-use crate::calls::BUILT_FOR;
+use crate::elf::Object;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-/// The names that MPI libraries have had the loader know them by since MPI 3.
-const KNOWN: [&CStr; 6] = [
-    c"libmpi.so.40",
-    c"libmpich.so.12",
-    c"libmpi.so.12",
-    c"libmpi_abi.so.1",
-    c"libmpi.so.20",
-    c"libmpi.so.15",
+/// What handles, constants and structs look like: there is a shim for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Abi {
+    OpenMpi,
+    Mpich,
+    /// That of the MPI 5.0 standard.
+    Standard,
+}
+
+impl Abi {
+    /// As in the name of the shim.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::OpenMpi => "openmpi",
+            Self::Mpich => "mpich",
+            Self::Standard => "standard",
+        }
+    }
+}
+
+/// The names that the loader has for MPI libraries since MPI 3, and their ABI, if there is a shim for it.
+const KNOWN: [(&CStr, Option<Abi>); 6] = [
+    (c"libmpi_abi.so.1", Some(Abi::Standard)),
+    (c"libmpi.so.40", Some(Abi::OpenMpi)),
+    (c"libmpi.so.12", Some(Abi::Mpich)),
+    (c"libmpich.so.12", Some(Abi::Mpich)),
+    (c"libmpi.so.20", None),
+    (c"libmpi.so.15", None),
 ];
 
 /// The MPI that the shim works with.
@@ -22,6 +42,7 @@ static CHOSEN: OnceLock<Mpi> = OnceLock::new();
 #[derive(Clone, Copy)]
 pub(crate) struct Mpi {
     pub(crate) soname: &'static CStr,
+    pub(crate) abi: Option<Abi>,
     handle: *mut c_void,
 }
 
@@ -37,6 +58,11 @@ impl Mpi {
         let _same = CHOSEN.set(*self);
     }
 
+    /// The library, as it lies in memory.
+    pub(crate) fn object(&self) -> Option<Object> {
+        Object::of_handle(self.handle)
+    }
+
     /// The function of this name, by that library itself; null if it has none.
     pub(crate) fn own(&self, name: &CStr) -> *mut c_void {
         // SAFETY: a handle that `dlopen` gave and that is never closed, and a C string.
@@ -47,12 +73,12 @@ impl Mpi {
 /// All that are loaded; also those that Python has loaded for one of its modules alone (`RTLD_LOCAL`).
 pub(crate) fn mpis() -> Vec<Mpi> {
     let mut found: Vec<Mpi> = Vec::new();
-    for soname in std::iter::once(BUILT_FOR).chain(KNOWN) {
+    for (soname, abi) in KNOWN {
         // SAFETY: a C string; nothing is loaded by this, so no code runs.
         let handle = unsafe { libc::dlopen(soname.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         // One library may be known by two names.
         if !handle.is_null() && found.iter().all(|mpi| mpi.handle != handle) {
-            found.push(Mpi { soname, handle });
+            found.push(Mpi { soname, abi, handle });
         }
     }
     found

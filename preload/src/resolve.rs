@@ -3,10 +3,10 @@
 //! There is no lock: threads that make the first call at the same time come to the same result. So does a call that is made
 //! by what the resolution itself loads.
 
-use crate::calls::{BUILT_FOR, CALLS};
+use crate::calls::CALLS;
 use crate::loaded::{self, Mpi};
 use crate::tools::{self, Tool};
-use crate::{IS_ACTIVE, beside, say};
+use crate::{IS_ACTIVE, beside, known, say, withdraw};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
@@ -15,25 +15,18 @@ use std::sync::atomic::Ordering;
 pub(crate) fn resolve() {
     let mpis = loaded::mpis();
     let why = match mpis.as_slice() {
-        [] => format!(
-            "no MPI is loaded, or one that is not known; this library is for {}",
-            BUILT_FOR.to_string_lossy()
-        ),
-        [mpi] if mpi.soname == BUILT_FOR => match attach(mpi) {
+        [] => "no MPI is loaded, or one that is not known".to_owned(),
+        [mpi] => match attach(mpi) {
             Ok(()) => return,
             Err(why) => why,
         },
-        [mpi] => format!(
-            "the program uses {}, this library is for {}",
-            mpi.soname.to_string_lossy(),
-            BUILT_FOR.to_string_lossy()
-        ),
         several => {
             let names = several.iter().map(|mpi| mpi.soname.to_string_lossy()).collect::<Vec<_>>();
             format!("several MPIs are loaded ({})", names.join(", "))
         }
     };
     pass(&mpis);
+    withdraw::what_is_missing(&mpis);
     // Where another preload library follows, it is up to that one.
     if loaded::second().is_none() {
         say::once(why);
@@ -57,7 +50,11 @@ fn pass(mpis: &[Mpi]) {
 
 /// Loads the shim for this MPI, and has it handle the calls. On an error nothing has changed.
 fn attach(mpi: &Mpi) -> Result<(), String> {
-    let path = beside::shim().map_err(|path| format!("there is no {}", path.display()))?;
+    let abi = mpi.abi.ok_or_else(|| format!("there is no shim for {}", mpi.soname.to_string_lossy()))?;
+    if let Some(name) = known::unknown_call(mpi) {
+        return Err(format!("the MPI has {name}, which mpress does not know"));
+    }
+    let path = beside::shim(abi).map_err(|path| format!("there is no {}", path.display()))?;
     let file = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
     // SAFETY: a C string. The file is the shim, by its name and place; its MPI is loaded. What it runs while it is loaded is that of
     // any Rust library.
@@ -98,6 +95,7 @@ fn attach(mpi: &Mpi) -> Result<(), String> {
         call.pmpi.set(pmpi);
         call.mpi.set(mpi);
     }
+    withdraw::what_is_missing(std::slice::from_ref(mpi));
     Ok(())
 }
 

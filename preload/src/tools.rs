@@ -5,7 +5,7 @@
 //! a receive of its would not decode: there the shim comes first, and calls the MPI by way of the tool.
 
 use crate::calls::{Call, Slot};
-use crate::imports;
+use crate::elf;
 use crate::loaded::{self, Mpi};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -26,7 +26,7 @@ pub(crate) fn after_this(call: &Call, mpi: &Mpi) -> Tool {
     let next = loaded::next(call.mpi_name);
     if next.is_null() || next == mpi.own(call.mpi_name) {
         Tool::None
-    } else if imports::imports(next, call.pmpi_name) {
+    } else if elf::imports(next, call.pmpi_name) {
         Tool::Standard(next)
     } else {
         Tool::Direct(next)

@@ -1,4 +1,4 @@
-//! Build: the `mpress` command, one shim per MPI, and the example programs, all under `target/mpress`.
+//! Build: the `mpress` command, its libraries, and the example programs per MPI, all under `target/mpress`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,42 +15,41 @@ use crate::step::run;
 pub(crate) const EXAMPLES: [(&str, &str); 3] =
     [("euler3d", "euler3d.c"), ("reaction3d", "reaction3d.f90"), ("shuffle", "shuffle.c")];
 
+/// The library that is preloaded, as it is installed.
+const PRELOAD: &str = "libmpress.so";
+
+/// The packages of the libraries.
+const LIBRARIES: [&str; 4] =
+    ["mpress-preload", "mpress-shim-openmpi", "mpress-shim-mpich", "mpress-shim-standard"];
+
 /// Builds everything; what is up to date stays as it is.
 pub(crate) fn all(paths: &Paths) -> Result<(), Error> {
     for_mpis(paths, &Mpi::ALL)?;
     println!("built: {}", paths.mpress().display());
+    println!("built: {}", paths.libraries().join(PRELOAD).display());
     for mpi in Mpi::ALL {
-        println!("built: {}", paths.preload(mpi).display());
         println!("built: {}", paths.examples(mpi).display());
     }
     Ok(())
 }
 
-/// Builds everything for these MPIs.
+/// Builds everything, and the examples for these MPIs.
 pub(crate) fn for_mpis(paths: &Paths, mpis: &[Mpi]) -> Result<(), Error> {
     run("build of the mpress command", paths.cargo().args(["build", "--release", "-p", "mpress-cli"]))?;
     install(&paths.released("mpress"), &paths.mpress())?;
-    for &mpi in mpis {
-        run(&format!("build of the shim for {}", mpi.title()), &mut shim(paths, mpi))?;
-        install(&paths.built_shim(mpi), &paths.shim(mpi))?;
-        install(&paths.built_preload(mpi), &paths.preload(mpi))?;
-        examples(paths, mpi)?;
+    run("build of the libraries", &mut libraries(paths))?;
+    install(&paths.built_preload(), &paths.libraries().join(PRELOAD))?;
+    for package in LIBRARIES.iter().filter(|package| package.contains("shim")) {
+        let name = format!("lib{}.so", package.replace('-', "_"));
+        install(&paths.released(&name), &paths.libraries().join(&name))?;
     }
-    Ok(())
+    mpis.iter().try_for_each(|&mpi| examples(paths, mpi))
 }
 
-/// The command that builds the shim for an MPI and the library that preloads it, in a target directory of its own.
-pub(crate) fn shim(paths: &Paths, mpi: Mpi) -> Command {
+/// The command that builds the library that is preloaded, and the shims. It needs no MPI.
+pub(crate) fn libraries(paths: &Paths) -> Command {
     let mut command = paths.cargo();
-    command.env("MPICC", mpi.mpicc()).args([
-        "build",
-        "--release",
-        "-p",
-        "mpress-pmpi-shim",
-        "-p",
-        "mpress-preload",
-    ]);
-    command.arg("--target-dir").arg(paths.target(mpi.name()));
+    command.args(["build", "--release"]).args(LIBRARIES.iter().flat_map(|package| ["-p", package]));
     command
 }
 

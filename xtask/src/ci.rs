@@ -29,19 +29,9 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     clippy.args(deny);
     steps.push(Step::new("lints", clippy));
     for mpi in Mpi::ALL {
-        let mut clippy = cargo(&[
-            "clippy",
-            "-p",
-            "mpress-pmpi-shim",
-            "-p",
-            "mpress-preload",
-            "-p",
-            "mpress-rsmpi",
-            "--all-targets",
-            "--target-dir",
-        ]);
+        let mut clippy = cargo(&["clippy", "-p", "mpress-rsmpi", "--all-targets", "--target-dir"]);
         clippy.arg(paths.target(mpi.name())).env("MPICC", mpi.mpicc()).args(deny);
-        steps.push(Step::new(format!("lints of shim and rsmpi adapter for {}", mpi.title()), clippy));
+        steps.push(Step::new(format!("lints of the rsmpi adapter for {}", mpi.title()), clippy));
     }
 
     let mut doc = cargo(&["doc", "--no-deps"]);

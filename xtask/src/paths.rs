@@ -42,29 +42,19 @@ impl Paths {
         self.target.join("release").join(name)
     }
 
-    /// The shim as cargo builds it.
-    pub(crate) fn built_shim(&self, mpi: Mpi) -> PathBuf {
-        self.target(mpi.name()).join("release/libmpress_pmpi.so")
+    /// The preload library as cargo builds it, beside the shims.
+    pub(crate) fn built_preload(&self) -> PathBuf {
+        self.released("libmpress_preload.so")
     }
 
-    /// The preload library as cargo builds it, beside the shim.
-    pub(crate) fn built_preload(&self, mpi: Mpi) -> PathBuf {
-        self.target(mpi.name()).join("release/libmpress_preload.so")
-    }
-
-    /// The `mpress` command, installed beside its shims.
+    /// The `mpress` command, installed beside its libraries.
     pub(crate) fn mpress(&self) -> PathBuf {
         self.target("mpress").join("bin/mpress")
     }
 
-    /// The preload library where the `mpress` command finds it.
-    pub(crate) fn preload(&self, mpi: Mpi) -> PathBuf {
-        self.target("mpress").join(format!("lib/libmpress-{mpi}.so"))
-    }
-
-    /// The shim where the preload library finds it.
-    pub(crate) fn shim(&self, mpi: Mpi) -> PathBuf {
-        self.target("mpress").join(format!("lib/libmpress-{mpi}-shim.so"))
+    /// The folder in which the `mpress` command finds the preload library, and that its shims.
+    pub(crate) fn libraries(&self) -> PathBuf {
+        self.target("mpress").join("lib")
     }
 
     /// The example programs built for an MPI.

@@ -2,10 +2,13 @@
 
 use mpress_cluster::Mpi;
 
+use std::process::Command;
+
 use crate::build;
 use crate::mpi4py;
+use crate::mpis;
 use crate::paths::Paths;
-use crate::step::Step;
+use crate::step::{self, Done, Step};
 use crate::toolchain;
 
 /// Tests at SIMD levels fail unless this level is the highest they find.
@@ -47,18 +50,54 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
         steps.push(Step::new(name, command));
     }
     steps.extend(no_std(paths));
+    steps.push(Step::new("preload library and shims", build::libraries(paths)));
     for mpi in Mpi::ALL {
-        steps.push(Step::new(format!("shim for {}", mpi.title()), build::shim(paths, mpi)));
-        let mut command = test(paths, mpi.name());
-        command.args(["-p", "mpress-pmpi-shim", "-p", "mpress-preload"]).env("MPICC", mpi.mpicc());
-        command.env("MPRESS_TEST_SHIM", paths.built_preload(mpi)).env("MPRESS_TEST_MPI", mpi.name());
-        // The first step has built it.
-        command.env("MPRESS_TEST_COMMAND", paths.target("test").join("debug/mpress"));
-        steps.push(Step::new(format!("test of the shim with {}", mpi.title()), command));
+        steps.push(Step::new(format!("test of the shim with {}", mpi.title()), shim(paths, mpi)));
         let mut command = test(paths, mpi.name());
         command.args(["-p", "mpress-rsmpi"]).env("MPICC", mpi.mpicc());
-        command.env("MPRESS_TEST_SHIM", paths.built_preload(mpi)).env("MPRESS_TEST_MPI", mpi.name());
+        command.env("MPRESS_TEST_SHIM", paths.built_preload()).env("MPRESS_TEST_MPI", mpi.name());
         steps.push(Step::new(format!("test of the rsmpi adapter with {}", mpi.title()), command));
+        let name = format!("mpi4py with {}", mpi.title());
+        steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::SOME)));
+    }
+    steps.extend(NEWER.into_iter().map(|mpi| wheel(paths, mpi, &SOME)));
+    steps
+}
+
+/// One newer MPI of each ABI: what `test` has time for.
+const NEWER: [Mpi; 3] = [Mpi::OpenMpi5, Mpi::Mpich5, Mpi::Mpich5Standard];
+
+/// What is tested with them.
+const SOME: [&str; 8] =
+    ["--test", "abi", "--test", "transparent", "--", "every_call_on_this_host", "prototypes", "constants"];
+
+/// Tests of the shim with an MPI.
+fn shim(paths: &Paths, mpi: Mpi) -> Command {
+    let mut command = test(paths, "test");
+    // The flags of the first step, which has built it.
+    command.args(["--features", "mpress/rayon", "-p", "mpress-preload"]);
+    command.env("MPRESS_TEST_SHIM", paths.built_preload()).env("MPRESS_TEST_MPI", mpi.name());
+    command.env("MPRESS_TEST_COMMAND", paths.target("test").join("debug/mpress"));
+    command
+}
+
+/// These tests of the shim with an MPI of PyPI.
+fn wheel<'a>(paths: &'a Paths, mpi: Mpi, arguments: &'a [&'a str]) -> Step<'a> {
+    let name = format!("test of the shim with {}", mpi.title());
+    Step::call(name.clone(), move || {
+        if let Err(reason) = mpis::ensure(paths, mpi)? {
+            return Ok(Done::Skipped(reason));
+        }
+        step::run(&name, shim(paths, mpi).args(arguments).env("PATH", mpis::path(paths)))?;
+        Ok(Done::Ran("passed".to_owned()))
+    })
+}
+
+/// The steps of `cargo xtask mpis`.
+pub(crate) fn mpis(paths: &Paths, only: Option<Mpi>) -> Vec<Step<'_>> {
+    let mut steps = vec![Step::new("preload library and shims", build::libraries(paths))];
+    for mpi in Mpi::every().filter(|&one| only.is_none_or(|only| only == one)) {
+        steps.push(wheel(paths, mpi, &["--test", "abi", "--test", "transparent", "--test", "preload"]));
         let name = format!("mpi4py with {}", mpi.title());
         steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::SOME)));
     }
@@ -67,9 +106,8 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
 
 /// The steps of `cargo xtask conformance`: what `test` has no time for, or of that what is asked for.
 pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>) -> Vec<Step<'_>> {
-    let mut steps = Vec::new();
+    let mut steps = vec![Step::new("preload library and shims", build::libraries(paths))];
     for mpi in Mpi::ALL.into_iter().filter(|&one| mpi.is_none_or(|only| only == one)) {
-        steps.push(Step::new(format!("shim for {}", mpi.title()), build::shim(paths, mpi)));
         let runs = ranks.map_or_else(|| mpi4py::ALL.to_vec(), |ranks| vec![mpi4py::Run::all(ranks)]);
         let name = format!("mpi4py with {}", mpi.title());
         steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &runs)));
@@ -78,7 +116,7 @@ pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>)
 }
 
 /// `cargo test` in a target directory of its own.
-fn test(paths: &Paths, target: &str) -> std::process::Command {
+fn test(paths: &Paths, target: &str) -> Command {
     let mut command = paths.cargo();
     command.args(["test", "--target-dir"]).arg(paths.target(target));
     // Optimised, or the codecs take minutes; with overflow checks and debug assertions, unlike a release build.

@@ -1,18 +1,22 @@
-//! The shim as a plugin that measures the network by an MPI this command is not linked to: `pmpi-shim/src/calibrate.rs`.
+//! A shim as a plugin that measures the network by an MPI this command is not linked to: `pmpi-shim/src/calibrate.rs`.
 //! The only unsafe code of this command.
 
 #![allow(unsafe_code, reason = "functions of a library that is found at run time")]
 
-use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
-use std::ffi::{c_int, c_void};
+use crate::detect::{self, Abi};
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Why nothing was measured.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("{}: {why}", path.display())]
     Load { path: PathBuf, why: String },
+    #[error("{}: no library of an MPI that there is a shim for", .0.display())]
+    Unknown(PathBuf),
     #[error("the MPI gave error {0}")]
     Mpi(c_int),
 }
@@ -65,6 +69,57 @@ impl Measurement {
     }
 }
 
+/// An MPI that is loaded.
+pub(super) struct MpiLibrary {
+    library: Library,
+    abi: Abi,
+}
+
+impl MpiLibrary {
+    pub(super) fn abi(&self) -> Abi {
+        self.abi
+    }
+}
+
+/// Loads the library of an MPI, by its path or by a name that the loader finds.
+pub(super) fn load(path: &Path) -> Result<MpiLibrary, Error> {
+    let abi = |path: &Path| detect::by_library(path.file_name()?.to_str()?);
+    let known = abi(path).or_else(|| abi(&path.canonicalize().ok()?));
+    let abi = known.ok_or_else(|| Error::Unknown(path.to_owned()))?;
+    // Open MPI loads parts of its own that look for its symbols among those of all.
+    Ok(MpiLibrary { library: open(path, RTLD_GLOBAL)?, abi })
+}
+
+fn open(path: &Path, scope: c_int) -> Result<Library, Error> {
+    // SAFETY: the file is an MPI or a shim, by its name and place or by the word of the user: what runs when the two are
+    // loaded runs in every program under `mpress run` as well.
+    unsafe { Library::open(Some(path), RTLD_NOW | scope) }.map_err(|error| wrong(path, &error))
+}
+
+/// What the loader says, without the names of its functions.
+fn wrong(path: &Path, error: &libloading::Error) -> Error {
+    let source = std::error::Error::source(error);
+    let why = source.map_or_else(|| error.to_string(), ToString::to_string);
+    Error::Load { path: path.to_owned(), why }
+}
+
+/// The MPI of this process. It leaves threads and handlers behind, so its code must stay.
+static MPI: OnceLock<Library> = OnceLock::new();
+
+/// A function of the MPI, for the shim; null if there is none.
+///
+/// # Safety
+/// `name` must be a C string.
+unsafe extern "C" fn find(name: *const c_char) -> *mut c_void {
+    type Function = unsafe extern "C" fn();
+    // SAFETY: the caller's promise.
+    let name = unsafe { CStr::from_ptr(name) };
+    // SAFETY: the shim calls what it asks for by the type that belongs to the name.
+    let function = MPI.get().and_then(|mpi| unsafe { mpi.get::<Function>(name.to_bytes_with_nul()) }.ok());
+    function.map_or(std::ptr::null_mut(), |function| *function as *mut c_void)
+}
+
+type Attach = unsafe extern "C" fn(unsafe extern "C" fn(*const c_char) -> *mut c_void);
 type Begin = unsafe extern "C" fn(*mut Place) -> c_int;
 type Network = unsafe extern "C" fn(*const Place, Hear, *mut c_void) -> c_int;
 type End = unsafe extern "C" fn(*mut Place) -> c_int;
@@ -80,22 +135,23 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Loads the shim and has it initialise its MPI.
-    pub(super) fn begin(path: &Path) -> Result<Self, Error> {
-        let wrong = |error: libloading::Error| Error::Load { path: path.to_owned(), why: why(&error) };
-        // Open MPI loads parts of its own that look for its symbols among those of all.
-        // SAFETY: the file is the shim of an MPI, by its name and place or by the word of the user: what runs when the two are
-        // loaded runs in every program under `mpress run` as well.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }.map_err(wrong)?;
+    /// Loads the shim at `path` and has it initialise the MPI.
+    pub(super) fn begin(path: &Path, mpi: MpiLibrary) -> Result<Self, Error> {
+        let library = open(path, RTLD_LOCAL)?;
+        let wrong = |error: libloading::Error| wrong(path, &error);
         // SAFETY: functions of these names have these types in the shim.
-        let (begin, network, end) = unsafe {
+        let (attach, begin, network, end) = unsafe {
             (
+                *library.get::<Attach>(b"mpress_shim_attach\0").map_err(wrong)?,
                 *library.get::<Begin>(b"mpress_calibrate_begin\0").map_err(wrong)?,
                 *library.get::<Network>(b"mpress_calibrate_network\0").map_err(wrong)?,
                 *library.get::<End>(b"mpress_calibrate_end\0").map_err(wrong)?,
             )
         };
-        // An MPI leaves threads and handlers behind: its code must stay.
+        let _first = MPI.set(mpi.library);
+        // SAFETY: a function of this type, which can be called at any time.
+        unsafe { attach(find) };
+        // It is called until the end of the process.
         std::mem::forget(library);
         let mut place = Place { rank: 0, ranks: 0, nodes: 0, world: std::ptr::null_mut() };
         // SAFETY: a place for the answer; this command calls it once.
@@ -141,10 +197,4 @@ impl Drop for Session {
         // SAFETY: the place that `begin` has filled; nothing follows. What the MPI has to complain of, it says itself.
         unsafe { (self.end)(&raw mut self.place) };
     }
-}
-
-/// What the loader says, without the names of its functions.
-fn why(error: &libloading::Error) -> String {
-    let source = std::error::Error::source(error);
-    source.map_or_else(|| error.to_string(), ToString::to_string)
 }

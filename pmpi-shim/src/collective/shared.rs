@@ -53,7 +53,7 @@ pub(crate) unsafe fn bcast(
         unsafe {
             let wire = if peers.rank == root { shim.shared_frame(&message, comm) } else { None };
             let mut len = wire.as_ref().map_or(RAW, |wire| wire.len() as u64);
-            called(open::MPI_Bcast((&raw mut len).cast(), 1, UINT64, root, comm))?;
+            called(open::MPI_Bcast((&raw mut len).cast(), 1, UINT64_T, root, comm))?;
             if len == RAW {
                 return Ok(false);
             }
@@ -166,10 +166,10 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
             called(open::MPI_Allgather(
                 (&raw const said).cast(),
                 1,
-                UINT64,
+                UINT64_T,
                 all.as_mut_ptr().cast(),
                 1,
-                UINT64,
+                UINT64_T,
                 comm,
             ))?;
             let shorter = all.iter().any(|said| *said != RAW) && !all.contains(&NO_MEMORY);

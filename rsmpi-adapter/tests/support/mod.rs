@@ -35,7 +35,7 @@ impl Rig {
         else {
             return skip("MPRESS_TEST_SHIM and MPRESS_TEST_MPI are not set (`cargo xtask test` sets them)");
         };
-        let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is openmpi or mpich");
+        let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is an MPI");
         let shim = PathBuf::from(shim).canonicalize().expect("MPRESS_TEST_SHIM is a file");
         // Cargo builds examples beside the folder of tests.
         let test = std::env::current_exe().unwrap();

@@ -1,12 +1,14 @@
 //! mpi4py in a virtual environment, and the sources its tests come with, under `target/mpi4py`.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mpress_cluster::Mpi;
+use mpress_cluster::{Abi, Family, Mpi};
 
 use crate::error::Error;
+use crate::mpis;
 use crate::paths::Paths;
 use crate::step;
 
@@ -41,7 +43,7 @@ impl Installed {
 
     /// Variables by which mpi4py takes this MPI: wheels are made for several, and know them by the names of their libraries.
     pub(super) fn env(&self) -> [(&'static str, PathBuf); 2] {
-        [("MPI4PY_MPIABI", self.mpi.name().into()), ("LD_LIBRARY_PATH", self.libraries())]
+        [("MPI4PY_MPIABI", self.mpi.abi().name().into()), ("LD_LIBRARY_PATH", self.libraries())]
     }
 
     fn libraries(&self) -> PathBuf {
@@ -50,7 +52,7 @@ impl Installed {
 
     /// What to preload beside the shim: with MPICH, what keeps it from spinning.
     pub(super) fn preloaded(&self) -> Option<PathBuf> {
-        (self.mpi == Mpi::Mpich).then(|| self.libraries().join("yield.so"))
+        (self.mpi.family() == Family::Mpich).then(|| self.libraries().join("yield.so"))
     }
 
     /// There once everything else is.
@@ -58,15 +60,29 @@ impl Installed {
         self.dir.join("complete")
     }
 
-    /// Gives the MPI that the shim is linked to the name that wheels know; Debian has another for MPICH's.
-    fn link(&self, shim: &Path) -> Result<(), Error> {
-        let output = Command::new("ldd").arg(shim).output().map_err(Error::file(shim))?;
+    /// Gives the MPI that programs are linked to the name that wheels know; Debian has another for MPICH's.
+    fn link(&self, path: &OsStr) -> Result<(), Error> {
+        let libraries = self.libraries();
+        fs::create_dir_all(&libraries).map_err(Error::file(&libraries))?;
+        let linked = libraries.join("linked.so");
+        let mut build = Command::new(self.mpi.mpicc());
+        build.env("PATH", path).args([
+            "-shared",
+            "-Wl,--no-as-needed",
+            "-x",
+            "c",
+            "/dev/null",
+            "-x",
+            "none",
+            "-o",
+        ]);
+        build.arg(&linked);
+        step::run("build of what is linked to the MPI", &mut build)?;
+        let output = Command::new("ldd").arg(&linked).output().map_err(Error::file(&linked))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let library = text.lines().map(str::trim).find(|line| line.starts_with("libmpi"));
         let library = library.and_then(|line| line.split_whitespace().nth(2)).unwrap_or_default();
-        let libraries = self.libraries();
-        let name = libraries.join(if self.mpi == Mpi::Mpich { "libmpi.so.12" } else { "libmpi.so.40" });
-        fs::create_dir_all(&libraries).map_err(Error::file(&libraries))?;
+        let name = libraries.join(if self.mpi.abi() == Abi::Mpich { "libmpi.so.12" } else { "libmpi.so.40" });
         let _there_or_not: std::io::Result<()> = fs::remove_file(&name);
         std::os::unix::fs::symlink(library, &name).map_err(Error::file(&name))
     }
@@ -80,12 +96,16 @@ pub(super) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String
     {
         return Ok(Err(reason));
     }
-    installed.link(&paths.built_shim(mpi))?;
+    let path = mpis::path(paths);
+    installed.link(&path)?;
     if let Some(library) = installed.preloaded() {
         let mut build = Command::new(mpi.mpicc());
         // Python loads its MPI with RTLD_LOCAL; only as a dependency of this library RTLD_NEXT finds it.
         build.args(["-O1", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"]).arg(library);
-        step::run("build of yield.so", build.arg(paths.root().join("xtask/mpi4py/yield.c")).arg("-ldl"))?;
+        step::run(
+            "build of yield.so",
+            build.env("PATH", &path).arg(paths.root().join("xtask/mpi4py/yield.c")).arg("-ldl"),
+        )?;
     }
     Ok(Ok(installed))
 }
@@ -104,7 +124,7 @@ fn install(installed: &Installed) -> Result<Result<(), String>, Error> {
         &["download", "--no-deps", "--no-binary=mpi4py", &wanted],
     ];
     for words in fetch {
-        if let Err(reason) = fetched(&mut pip(dir, words)) {
+        if let Err(reason) = step::fetched(&mut pip(dir, words)) {
             return Ok(Err(reason));
         }
     }
@@ -118,15 +138,4 @@ fn pip(dir: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(dir.join("bin/pip"));
     command.current_dir(dir).args(words).args(["--quiet", "--disable-pip-version-check"]);
     command
-}
-
-/// Runs what needs the network. `Err`: why it is of no use.
-fn fetched(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("pip cannot be started: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let line = stderr.lines().find(|line| line.starts_with("ERROR")).unwrap_or("no reason given");
-    Err(format!("PyPI does not give what is needed: {line}"))
 }

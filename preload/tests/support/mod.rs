@@ -6,7 +6,6 @@ pub(crate) mod programs;
 use mpress_cluster::{Cluster, Config, Error, Launcher, Mpi, Outcome};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -49,7 +48,7 @@ impl Rig {
             return skip("MPRESS_TEST_SHIM and MPRESS_TEST_MPI are not set (`cargo xtask test` sets them)");
         };
         let shim = PathBuf::from(shim).canonicalize().expect("MPRESS_TEST_SHIM is a file");
-        let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is openmpi or mpich");
+        let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is an MPI");
         let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-{test}"));
         let _new: std::io::Result<()> = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();
@@ -58,13 +57,9 @@ impl Rig {
         Some(Self { mpi, shim, dir, _turn: turn })
     }
 
-    /// The same for a job of the other MPI, with the shim as it is.
-    pub(crate) fn of_the_other_mpi(self) -> Option<Self> {
-        let mpi = if self.mpi == Mpi::Mpich { Mpi::OpenMpi } else { Mpi::Mpich };
-        if Command::new(mpi.mpicc()).arg("-show").output().is_err() {
-            return skip(format!("there is no {mpi}"));
-        }
-        Some(Self { mpi, ..self })
+    /// A library of `programs/preload`.
+    pub(crate) fn preloaded(&self, name: &str) -> PathBuf {
+        programs::built(self.mpi, name)
     }
 
     /// A folder for what the test writes.

@@ -41,14 +41,16 @@ impl Rig {
         };
         let shim = Path::new(&shim).canonicalize().expect("MPRESS_TEST_SHIM is a file");
         let command = Path::new(&command).canonicalize().expect("MPRESS_TEST_COMMAND is a file");
-        let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is openmpi or mpich");
+        let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is an MPI");
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-calibrate-{test}"));
         let _from_an_earlier_run: std::io::Result<()> = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();
         // As they are installed.
-        let beside = shim.with_file_name("libmpress_pmpi.so");
-        std::os::unix::fs::symlink(shim, dir.join(format!("libmpress-{mpi}.so"))).unwrap();
-        std::os::unix::fs::symlink(beside, dir.join(format!("libmpress-{mpi}-shim.so"))).unwrap();
+        for abi in ["openmpi", "mpich", "standard"] {
+            let name = format!("libmpress_shim_{abi}.so");
+            std::os::unix::fs::symlink(shim.with_file_name(&name), dir.join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(shim, dir.join("libmpress.so")).unwrap();
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Self { mpi, command, dir, _turn: turn })
     }

@@ -1,0 +1,25 @@
+//! A library that has the name and the variables of Open MPI's, for the linker to see them: where the shim is loaded, Open MPI is.
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+/// The name by which programs that are linked to Open MPI 4 or 5 ask the loader for it.
+const SONAME: &str = "libmpi.so.40";
+
+/// Links the shim to Open MPI.
+pub(crate) fn link(abi: &str, out: &Path) {
+    let (source, library) = (out.join("openmpi.c"), out.join("libopenmpi.so"));
+    let names = abi.split("handle!(").skip(1).filter_map(|rest| rest.split_once(')'));
+    let mut variables: Vec<_> = names.map(|(name, _)| format!("char {name};\n")).collect();
+    variables.sort();
+    variables.dedup();
+    std::fs::write(&source, variables.concat()).expect("OUT_DIR is writable");
+    // Cargo tells of another linker by this name for the target's compiler.
+    let mut compiler = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    compiler.args(["-shared", "-fPIC", "-nostdlib"]).arg(format!("-Wl,-soname,{SONAME}"));
+    compiler.arg("-o").arg(&library).arg(&source);
+    let status = compiler.status().expect("there is a C compiler, as for all of Rust");
+    assert!(status.success(), "{compiler:?} failed");
+    println!("cargo:rustc-cdylib-link-arg={}", library.display());
+}

@@ -1,0 +1,253 @@
+//! Loaded libraries, read from their tables in memory: what they define, what they use, where the loader put addresses. The layout
+//! is that of the ELF specification and, for the hash tables, of the GNU tools.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+
+const DT_NULL: i64 = 0;
+const DT_PLTRELSZ: i64 = 2;
+const DT_HASH: i64 = 4;
+const DT_STRTAB: i64 = 5;
+const DT_SYMTAB: i64 = 6;
+const DT_RELA: i64 = 7;
+const DT_RELASZ: i64 = 8;
+const DT_JMPREL: i64 = 23;
+const DT_GNU_HASH: i64 = 0x6fff_fef5;
+const RTLD_DL_LINKMAP: c_int = 2;
+const RTLD_DI_LINKMAP: c_int = 2;
+const STB_WEAK: u8 = 2;
+
+/// The beginning of the loader's record of a library (`link.h`).
+#[repr(C)]
+struct LinkMap {
+    base: usize,
+    name: *const c_char,
+    dynamic: *const Dynamic,
+}
+
+#[repr(C)]
+struct Dynamic {
+    tag: i64,
+    value: usize,
+}
+
+/// A word that the loader fills in, for a symbol.
+#[repr(C)]
+struct Rela {
+    offset: usize,
+    info: u64,
+    addend: i64,
+}
+
+/// A library or program that is loaded, and stays so.
+#[derive(Clone, Copy)]
+pub(crate) struct Object {
+    base: usize,
+    dynamic: *const Dynamic,
+}
+
+/// A library's table of symbols.
+#[derive(Clone, Copy)]
+struct Symbols {
+    names: usize,
+    entries: *mut libc::Elf64_Sym,
+}
+
+impl Symbols {
+    /// The symbol of this index, which must be below the count.
+    fn get(&self, index: usize) -> Symbol {
+        // SAFETY: the table has that many entries, and is mapped as long as the library.
+        let entry = unsafe { self.entries.add(index) };
+        // SAFETY: names of symbols are C strings at these offsets.
+        let name = unsafe { CStr::from_ptr((self.names + (*entry).st_name as usize) as *const c_char) };
+        Symbol { name, entry }
+    }
+}
+
+/// An entry of a library's table of symbols.
+#[derive(Clone, Copy)]
+pub(crate) struct Symbol {
+    pub(crate) name: &'static CStr,
+    pub(crate) entry: *mut libc::Elf64_Sym,
+}
+
+impl Symbol {
+    fn get(&self) -> &libc::Elf64_Sym {
+        // SAFETY: an entry of a table that is mapped as long as its library.
+        unsafe { &*self.entry }
+    }
+
+    /// Whether the library has it itself.
+    pub(crate) fn is_defined(&self) -> bool {
+        self.get().st_shndx != 0 && self.get().st_value != 0
+    }
+
+    /// Whether the library can do without it.
+    fn is_weak(&self) -> bool {
+        self.get().st_info >> 4 == STB_WEAK
+    }
+}
+
+impl Object {
+    /// The library that has this address.
+    pub(crate) fn of_address(address: *const c_void) -> Option<Self> {
+        // SAFETY: a struct of pointers, for which null is a value.
+        let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+        let mut map: *mut c_void = ptr::null_mut();
+        // SAFETY: any address may be asked about; places for the answers.
+        let found = unsafe { libc::dladdr1(address, &raw mut info, &raw mut map, RTLD_DL_LINKMAP) };
+        if found == 0 { None } else { Self::of_map(map.cast()) }
+    }
+
+    /// The library of this handle, which `dlopen` gave.
+    pub(crate) fn of_handle(handle: *mut c_void) -> Option<Self> {
+        let mut map: *mut LinkMap = ptr::null_mut();
+        // SAFETY: the caller's handle, and a place for the answer.
+        let failed = unsafe { libc::dlinfo(handle, RTLD_DI_LINKMAP, (&raw mut map).cast()) };
+        if failed == 0 { Self::of_map(map) } else { None }
+    }
+
+    fn of_map(map: *const LinkMap) -> Option<Self> {
+        // SAFETY: null, or the loader's record of a library that is loaded; this is how it begins.
+        let map = unsafe { map.as_ref() }?;
+        (!map.dynamic.is_null()).then_some(Self { base: map.base, dynamic: map.dynamic })
+    }
+
+    /// All that are loaded.
+    pub(crate) fn all() -> Vec<Self> {
+        unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> c_int {
+            // SAFETY: the loader's description of a library, and what is given below.
+            let (info, all) = unsafe { (&*info, &mut *all.cast::<Vec<Object>>()) };
+            // SAFETY: as many headers.
+            let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+            if let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) {
+                let base = info.dlpi_addr as usize;
+                let dynamic = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
+                all.push(Object { base, dynamic });
+            }
+            0
+        }
+        let mut all = Vec::<Self>::new();
+        // SAFETY: a function of this type, and what it expects.
+        unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut all).cast()) };
+        all
+    }
+
+    /// The value of the first entry with this tag.
+    fn entry(&self, tag: i64) -> Option<usize> {
+        let mut entries = self.dynamic;
+        loop {
+            // SAFETY: the section ends with `DT_NULL`, which has not been reached.
+            let entry = unsafe { &*entries };
+            match entry.tag {
+                DT_NULL => return None,
+                found if found == tag => return Some(entry.value),
+                // SAFETY: this was not the end.
+                _ => entries = unsafe { entries.add(1) },
+            }
+        }
+    }
+
+    /// The address of the table with this tag.
+    fn table(&self, tag: i64) -> Option<usize> {
+        // Loaders add the base in place for most architectures.
+        self.entry(tag).map(|value| if value < self.base { value + self.base } else { value })
+    }
+
+    /// How many symbols there are: no table says so itself.
+    fn count(&self) -> usize {
+        if let Some(hash) = self.table(DT_HASH) {
+            // SAFETY: buckets, then chains, of which there is one for each symbol: the head of the table, two words.
+            return unsafe { *(hash as *const u32).add(1) as usize };
+        }
+        let Some(hash) = self.table(DT_GNU_HASH) else { return 0 };
+        let word = hash as *const u32;
+        // SAFETY: the head of the table, four words; then a filter of 64-bit words, the buckets, and a chain entry for each symbol
+        // from the first on that is in the table. The last of a chain has its lowest bit set.
+        unsafe {
+            let (buckets, first, filter) = (*word as usize, *word.add(1) as usize, *word.add(2) as usize);
+            let bucket = word.add(4 + 2 * filter);
+            let last = (0..buckets).map(|index| *bucket.add(index) as usize).max().unwrap_or(0);
+            if last < first {
+                return first;
+            }
+            let chain = bucket.add(buckets);
+            let length = (last - first..).position(|index| *chain.add(index) & 1 != 0);
+            last + length.unwrap_or(0) + 1
+        }
+    }
+
+    /// The table of symbols.
+    fn table_of_symbols(&self) -> Option<Symbols> {
+        Some(Symbols {
+            names: self.table(DT_STRTAB)?,
+            entries: self.table(DT_SYMTAB)? as *mut libc::Elf64_Sym,
+        })
+    }
+
+    /// The symbols that the library defines or uses. The first of a table is none.
+    pub(crate) fn symbols(&self) -> impl Iterator<Item = Symbol> + use<> {
+        let table = self.table_of_symbols().map(|table| (table, self.count()));
+        table.into_iter().flat_map(|(table, count)| (1..count).map(move |index| table.get(index)))
+    }
+
+    /// Where a symbol that the library defines is.
+    pub(crate) fn address(&self, symbol: &Symbol) -> usize {
+        self.base.wrapping_add(symbol.get().st_value as usize)
+    }
+
+    /// Whether the library uses a symbol of this name and does not define it.
+    pub(crate) fn imports(&self, name: &CStr) -> bool {
+        self.symbols().any(|symbol| symbol.get().st_shndx == 0 && symbol.name == name)
+    }
+
+    /// Where the loader put the address of a symbol that the library can do without.
+    pub(crate) fn optional(&self) -> impl Iterator<Item = (Symbol, *mut usize)> + use<'_> {
+        let tables = [(DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)];
+        let tables = tables.into_iter().filter_map(|(tag, len)| self.table(tag).zip(self.entry(len)));
+        let all = tables.flat_map(|(table, bytes)| {
+            // SAFETY: a table of so many bytes, mapped as long as the library.
+            unsafe { std::slice::from_raw_parts(table as *const Rela, bytes / size_of::<Rela>()) }
+        });
+        let symbols = self.table_of_symbols();
+        all.filter_map(move |rela| {
+            let index = (rela.info >> 32) as usize;
+            let symbol = symbols.filter(|_| index > 0 && rela.addend == 0)?.get(index);
+            (symbol.is_weak() && symbol.get().st_shndx == 0)
+                .then_some((symbol, self.base.wrapping_add(rela.offset) as *mut usize))
+        })
+    }
+}
+
+/// Whether the library that has this function imports a function of this name. Where that cannot be seen, it does not.
+pub(crate) fn imports(function: *mut c_void, name: &CStr) -> bool {
+    Object::of_address(function).is_some_and(|object| object.imports(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_c_library_imports_from_its_loader() {
+        let function = libc::getpid as *mut c_void;
+        assert!(imports(function, c"_rtld_global_ro"));
+        assert!(!imports(function, c"MPI_Init") && !imports(function, c"getpid") && !imports(function, c""));
+    }
+
+    #[test]
+    fn what_belongs_to_no_library_imports_nothing() {
+        let mut local = 0;
+        assert!(!imports((&raw mut local).cast::<c_void>(), c"_rtld_global_ro"));
+        assert!(!imports(ptr::null_mut(), c"_rtld_global_ro"));
+    }
+
+    #[test]
+    fn the_c_library_defines_what_can_be_looked_up() {
+        let object = Object::of_address(libc::getpid as *const c_void).unwrap();
+        let defined: Vec<_> = object.symbols().filter(Symbol::is_defined).map(|symbol| symbol.name).collect();
+        assert!(defined.contains(&c"getpid") && defined.contains(&c"qsort") && defined.len() > 1000);
+        let all = Object::all();
+        assert!(all.len() > 1 && all.iter().any(|one| one.base == object.base));
+    }
+}

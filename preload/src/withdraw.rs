@@ -1,0 +1,108 @@
+//! Calls of the table that the MPI does not have are not offered to the program either. Some programs look whether a function is there,
+//! and do without it: by a weak reference, as mpi4py does, or by `dlsym`. For them these names are taken back
+//!
+//! - from this library's table of symbols, for who asks from now on;
+//! - from libraries that refer to them weakly, where the loader has already put our address.
+//!
+//! It is done at the first call of an MPI function: which MPI there is, is not known when the loader asks.
+
+use crate::calls::CALLS;
+use crate::elf::Object;
+use crate::loaded::{self, Mpi};
+use std::collections::HashSet;
+use std::ffi::{CStr, c_int, c_void};
+use std::ops::Range;
+
+/// Takes back what none of these MPIs has, nor anything else that is loaded.
+pub(crate) fn what_is_missing(mpis: &[Mpi]) {
+    if mpis.is_empty() {
+        return;
+    }
+    let names = CALLS.iter().flat_map(|call| [call.mpi_name, call.pmpi_name]);
+    let has =
+        |name: &CStr| mpis.iter().any(|mpi| !mpi.own(name).is_null()) || !loaded::following(name).is_null();
+    let missing: HashSet<&CStr> = names.filter(|name| !has(name)).collect();
+    let Some(this) = Object::of_address(what_is_missing as *const c_void) else { return };
+    let memory = Memory::of_this_process();
+    let mut ours = HashSet::new();
+    for symbol in this.symbols().filter(|symbol| symbol.is_defined() && missing.contains(symbol.name)) {
+        ours.insert(this.address(&symbol));
+        // SAFETY: an entry of this library's own table, which the loader only reads.
+        unsafe { memory.replace(&raw mut (*symbol.entry).st_value, 0) };
+    }
+    for object in Object::all() {
+        for (symbol, place) in object.optional() {
+            // SAFETY: a word of a loaded library that the loader has filled in.
+            if missing.contains(symbol.name) && ours.contains(&unsafe { place.read() }) {
+                // SAFETY: as above. The library was linked so that null may be there.
+                unsafe { memory.replace(place, 0) };
+            }
+        }
+    }
+}
+
+/// What may be done with the memory of this process, as the system has it (proc(5)).
+struct Memory {
+    ranges: Vec<(Range<usize>, c_int)>,
+    page: usize,
+}
+
+impl Memory {
+    fn of_this_process() -> Self {
+        let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        // SAFETY: no precondition.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+        Self { ranges: text.lines().filter_map(range).collect(), page }
+    }
+
+    /// Writes a word, also into memory that is protected. Where that cannot be done, it stays: its function answers with an error.
+    ///
+    /// # Safety
+    /// The word must belong to a loaded library, and be aligned.
+    unsafe fn replace<T>(&self, place: *mut T, value: T) {
+        let Some((_, allowed)) = self.ranges.iter().find(|(range, _)| range.contains(&place.addr())) else {
+            return;
+        };
+        let page = place.map_addr(|address| address & !(self.page - 1)).cast();
+        // SAFETY: a page of a library; what could be read or executed still can.
+        let protect = |allowed| unsafe { libc::mprotect(page, self.page, allowed) == 0 };
+        if protect(allowed | libc::PROT_WRITE) {
+            // SAFETY: the caller's promise, and it may be written now. It does not cross the end of the page.
+            unsafe { place.write(value) };
+            protect(*allowed);
+        }
+    }
+}
+
+/// A line of the table: `7f3a8c000000-7f3a8c021000 r-xp ...`.
+fn range(line: &str) -> Option<(Range<usize>, c_int)> {
+    let mut words = line.split(' ');
+    let (start, end) = words.next()?.split_once('-')?;
+    let allowed = words.next()?;
+    let number = |text| usize::from_str_radix(text, 16).ok();
+    let flags = [('r', libc::PROT_READ), ('w', libc::PROT_WRITE), ('x', libc::PROT_EXEC)];
+    let flags = flags.iter().filter(|(flag, _)| allowed.contains(*flag)).fold(0, |all, (_, one)| all | one);
+    Some((number(start)?..number(end)?, flags))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_system_are_read() {
+        let line = "55d0c8a00000-55d0c8a21000 r-xp 00000000 08:01 1 /usr/lib/x.so";
+        assert_eq!(
+            range(line),
+            Some((0x55d0_c8a0_0000..0x55d0_c8a2_1000, libc::PROT_READ | libc::PROT_EXEC))
+        );
+        assert_eq!(range("nothing"), None);
+        let here = line.as_ptr().addr();
+        assert!(
+            Memory::of_this_process()
+                .ranges
+                .iter()
+                .any(|(range, flags)| range.contains(&here) && flags & 1 != 0)
+        );
+    }
+}

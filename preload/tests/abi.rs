@@ -1,0 +1,128 @@
+//! The types, constants and prototypes that the shims have are those of the `mpi.h` of the MPI under test.
+//!
+//! `cargo xtask test` says which MPI (`MPRESS_TEST_MPI`).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+#[allow(dead_code, reason = "others need the rest")]
+mod support;
+
+use mpress_cluster::{Abi, Mpi};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FUNCTIONS: &str = include_str!("../../pmpi-shim/src/functions.txt");
+
+/// The MPI under test, its ABI as the shim has it, and a folder for what is compiled.
+fn under_test(test: &str) -> Option<(Mpi, &'static str, PathBuf)> {
+    let Some(mpi) = std::env::var("MPRESS_TEST_MPI").ok() else {
+        return support::skip("MPRESS_TEST_MPI is not set (`cargo xtask test` sets it)");
+    };
+    let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is an MPI");
+    let abi = match mpi.abi() {
+        Abi::OpenMpi => include_str!("../../pmpi-shim/src/abi/openmpi.rs"),
+        Abi::Mpich => include_str!("../../pmpi-shim/src/abi/mpich.rs"),
+        Abi::Standard => include_str!("../../pmpi-shim/src/abi/standard.rs"),
+    };
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-abi-{test}"));
+    std::fs::create_dir_all(&dir).unwrap();
+    Some((mpi, abi, dir))
+}
+
+fn compile(mpi: Mpi, source: &str, dir: &Path, args: &[&str]) {
+    let file = dir.join("source.c");
+    std::fs::write(&file, source).unwrap();
+    let mut compiler = Command::new(mpi.mpicc());
+    compiler.args(["-std=gnu11", "-Wno-deprecated-declarations"]).args(args).arg(&file).current_dir(dir);
+    let output = compiler.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A second declaration of a function must not differ from the first. What the MPI does not have is declared once.
+#[test]
+fn the_prototypes_are_those_of_the_mpi() {
+    let Some((mpi, _, dir)) = under_test("prototypes") else { return };
+    let prototypes: Vec<_> = FUNCTIONS.lines().filter(|line| line.starts_with("int ")).collect();
+    assert!(prototypes.len() > 300, "{}", prototypes.len());
+    let mut source = "#include <mpi.h>\n#if MPI_VERSION < 4\ntypedef void *MPI_Session;\n#endif\n".to_owned();
+    for line in prototypes {
+        source += line;
+        source += "\n";
+        source += &line.replace("int MPI_", "int PMPI_");
+        source += "\n";
+    }
+    compile(mpi, &source, &dir, &["-fsyntax-only"]);
+}
+
+/// An expression of C for a value in the sources of the shims.
+fn value(rust: &str) -> String {
+    let inner = |prefix: &str| Some(rust.split_once(prefix)?.1.split_once(')')?.0);
+    if let Some(variable) = inner("handle!(") {
+        return format!("&{variable}");
+    }
+    let number = inner("handle(").or_else(|| inner("without_provenance_mut(")).unwrap_or(rust);
+    match number {
+        "ptr::null_mut()" => "0".to_owned(),
+        "usize::MAX" => "-1".to_owned(),
+        number => number.replace('_', ""),
+    }
+}
+
+#[test]
+fn the_constants_are_those_of_the_mpi() {
+    let Some((mpi, abi, dir)) = under_test("constants") else { return };
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for line in abi.lines().map(str::trim) {
+        if let Some((name, rest)) = line.strip_prefix("pub const ").and_then(|line| line.split_once(": "))
+            && let Some((_, rust)) = rest.split_once(" = ")
+            && name != "PREDEFINED"
+        {
+            pairs.push((format!("MPI_{name}"), value(rust.trim_end_matches(';'))));
+        } else if let Some((rust, name)) =
+            line.split_once(", Kind::").and_then(|(rust, rest)| Some((rust, rest.split_once("// ")?.1)))
+        {
+            pairs.push((name.to_owned(), value(rust)));
+        }
+    }
+    assert!(pairs.len() > 80, "{pairs:?}");
+    let mut source =
+        "#include <mpi.h>\n#include <stdint.h>\n#include <stdio.h>\nint main(void)\n{\n  int wrong = 0;\n"
+            .to_owned();
+    for (name, expected) in &pairs {
+        // Handles are pointers or of 32 bits.
+        let word = |text: &str| {
+            format!("(sizeof({name}) == 8 ? (uint64_t)(intptr_t){text} : (uint32_t)(intptr_t){text})")
+        };
+        let (is, expected_word) = (word(name), word(&format!("({expected})")));
+        writeln!(
+            source,
+            "  if ({is} != {expected_word}) {{ puts(\"{name} is not {expected}\"); wrong = 1; }}"
+        )
+        .unwrap();
+    }
+    // The fields as they follow each other in the source.
+    let (_, fields) = abi.split_once("pub struct MPI_Status {").unwrap();
+    let (fields, _) = fields.split_once('}').unwrap();
+    let mut offset = 0;
+    for line in fields.lines().filter_map(|line| line.trim().strip_suffix(',')) {
+        let (name, ty) = line.split_once(": ").unwrap();
+        if let Some(name) = name.strip_prefix("pub ") {
+            writeln!(source, "  if ((char *)&((MPI_Status *)0)->{name} != (char *){offset}) {{ puts(\"{name}\"); wrong = 1; }}").unwrap();
+        }
+        offset += match ty {
+            "c_int" => 4,
+            "usize" => 8,
+            other => panic!("{other}"),
+        };
+    }
+    writeln!(
+        source,
+        "  if (sizeof(MPI_Status) != {offset}) {{ puts(\"MPI_Status\"); wrong = 1; }}\n  return wrong;\n}}"
+    )
+    .unwrap();
+    compile(mpi, &source, &dir, &["-w", "-o", "constants"]);
+    let output = Command::new(dir.join("constants")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}

