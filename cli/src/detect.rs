@@ -1,11 +1,13 @@
 //! Which MPI a program uses, by the libraries it is linked to.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use crate::elf;
 
 /// What handles, constants and structs look like: there is a shim for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Abi {
     /// Open MPI 4 and 5.
     OpenMpi,
@@ -31,6 +33,12 @@ pub(crate) fn linked(program: &Path) -> Option<Abi> {
     let elf = elf::Elf::read(program)?;
     // Most are linked to it directly; asking the loader for the rest costs a process.
     by_libraries(&elf.needed).or_else(|| by_libraries(&elf.all_libraries(program)))
+}
+
+/// The same, and the file of the MPI, by the loader that the program has.
+pub(crate) fn linked_to(program: &Path) -> Option<(Abi, PathBuf)> {
+    let libraries = elf::Elf::read(program)?.library_files(program);
+    libraries.into_iter().find_map(|(name, file)| Some((by_library(&name)?, file)))
 }
 
 fn by_libraries(names: &[String]) -> Option<Abi> {

@@ -37,9 +37,14 @@ impl Elf {
     }
 
     /// The names of all libraries it will have, also those its libraries need.
+    pub(crate) fn all_libraries(&self, program: &Path) -> Vec<String> {
+        self.library_files(program).into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// The same with the files that are found, or the name where none is.
     ///
     /// Its own loader is asked, which knows the search paths; it only lists, nothing of the program runs.
-    pub(crate) fn all_libraries(&self, program: &Path) -> Vec<String> {
+    pub(crate) fn library_files(&self, program: &Path) -> Vec<(String, PathBuf)> {
         let Some(interpreter) = self.interpreter.as_ref().filter(|path| path.is_absolute()) else {
             return Vec::new();
         };
@@ -50,10 +55,16 @@ impl Elf {
     }
 }
 
-/// The names in lines such as `libm.so.6 => /lib/libm.so.6 (0x7f...)`.
-fn listed(text: &str) -> Vec<String> {
-    let first_words = text.lines().filter_map(|line| line.split_whitespace().next());
-    first_words.map(|word| word.rsplit('/').next().unwrap_or(word).to_owned()).collect()
+/// Names and files in lines such as `libm.so.6 => /lib/libm.so.6 (0x7f...)`.
+fn listed(text: &str) -> Vec<(String, PathBuf)> {
+    let of_line = |line: &str| {
+        let (first, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        let name = first.rsplit('/').next().unwrap_or(first).to_owned();
+        let file =
+            rest.strip_prefix("=> ").and_then(|rest| rest.rsplit_once(" (")).map_or(first, |(file, _)| file);
+        (!name.is_empty()).then(|| (name, PathBuf::from(file)))
+    };
+    text.lines().filter_map(of_line).collect()
 }
 
 #[cfg(test)]
@@ -80,6 +91,8 @@ mod tests {
         let text = "\tlinux-vdso.so.1 (0x7ffd)\n\tlibmpi.so.40 => /lib/libmpi.so.40 (0x7f)\n\
                     \t/lib64/ld-linux-x86-64.so.2 (0x7f)\n\tlibgone.so.1 => not found\n";
         let names = ["linux-vdso.so.1", "libmpi.so.40", "ld-linux-x86-64.so.2", "libgone.so.1"];
-        assert_eq!(listed(text), names);
+        let listed = listed(text);
+        assert_eq!(listed.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), names);
+        assert_eq!(listed[1].1, Path::new("/lib/libmpi.so.40"));
     }
 }

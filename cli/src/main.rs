@@ -4,6 +4,7 @@
 
 mod calibrate;
 mod detect;
+mod doctor;
 mod elf;
 mod launcher;
 mod libraries;
@@ -34,6 +35,7 @@ struct Cli {
 enum Command {
     Run(run::Options),
     Calibrate(calibrate::Options),
+    Doctor(doctor::Options),
     Replay(replay::Options),
     Report(report::Options),
 }
@@ -61,6 +63,15 @@ fn main() -> ExitCode {
         Command::Calibrate(options) => {
             return match calibrate::run(&options) {
                 Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    complain(speaks, &error);
+                    ExitCode::FAILURE
+                }
+            };
+        }
+        Command::Doctor(options) => {
+            return match doctor::run(&options) {
+                Ok(well) => ExitCode::from(u8::from(!well)),
                 Err(error) => {
                     complain(speaks, &error);
                     ExitCode::FAILURE

@@ -1,0 +1,263 @@
+//! What the facts of all ranks mean.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::facts::{Chosen, Facts};
+use crate::detect;
+
+/// A line of the answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Finding {
+    Well(String),
+    /// Worth knowing.
+    Note(String),
+    Wrong(String),
+}
+
+impl Finding {
+    pub(super) fn is_wrong(&self) -> bool {
+        matches!(self, Self::Wrong(_))
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sign, text) = match self {
+            Self::Well(text) => ("ok   ", text),
+            Self::Note(text) => ("note ", text),
+            Self::Wrong(text) => ("WRONG", text),
+        };
+        write!(f, "{sign} {text}")
+    }
+}
+
+/// The answer, by the ranks of a job. There must be one.
+pub(super) fn judge(ranks: &[Facts]) -> Vec<Finding> {
+    let mut findings = vec![job(ranks)];
+    findings.extend(library(ranks));
+    findings.extend(mpi(ranks));
+    findings.extend(tools(ranks));
+    findings.extend(settings(ranks));
+    findings
+}
+
+fn nodes(ranks: &[Facts]) -> BTreeSet<&str> {
+    ranks.iter().map(|facts| facts.node.as_str()).collect()
+}
+
+fn job(ranks: &[Facts]) -> Finding {
+    let nodes = nodes(ranks);
+    let known: BTreeSet<u64> = ranks.iter().map(|facts| facts.rank).collect();
+    if known.len() < ranks.len() {
+        return Finding::Wrong(format!(
+            "job: {} processes, but only {} different ranks: the launcher is not that of an MPI, or runs each process alone",
+            ranks.len(),
+            known.len()
+        ));
+    }
+    let names: Vec<_> = nodes.iter().copied().collect();
+    let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let (ranks, nodes) = (count(ranks.len(), "rank"), count(nodes.len(), "node"));
+    Finding::Well(format!("job: {ranks} on {nodes} ({})", names.join(", ")))
+}
+
+/// What each rank says, if all say the same; else which node says what.
+fn same<'a, T: Ord>(ranks: &'a [Facts], what: impl Fn(&'a Facts) -> T) -> Result<T, String> {
+    let mut said: Vec<(T, &str)> = Vec::new();
+    for facts in ranks {
+        let one = what(facts);
+        if said.iter().all(|(other, _)| *other != one) {
+            said.push((one, &facts.node));
+        }
+    }
+    let nodes = said.iter().map(|(_, node)| *node).collect::<Vec<_>>().join(" and ");
+    match said.pop() {
+        Some((one, _)) if said.is_empty() => Ok(one),
+        _ => Err(nodes),
+    }
+}
+
+fn library(ranks: &[Facts]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for facts in ranks {
+        if let Err(why) = &facts.library {
+            let finding = Finding::Wrong(format!("library: on {}: {why}", facts.node));
+            if !findings.contains(&finding) {
+                findings.push(finding);
+            }
+        }
+    }
+    if findings.is_empty() {
+        findings.push(match same(ranks, |facts| (&facts.version, &facts.library)) {
+            Ok((version, Ok((path, _)))) => {
+                Finding::Well(format!("library: {} of mpress {version} on every node", path.display()))
+            }
+            Ok((_, Err(why))) => Finding::Wrong(format!("library: {why}")),
+            Err(nodes) => Finding::Wrong(format!("library: {nodes} have different builds")),
+        });
+    }
+    findings
+}
+
+fn mpi(ranks: &[Facts]) -> Vec<Finding> {
+    let program = match same(ranks, |facts| &facts.program) {
+        Ok(Ok(path)) => path.display().to_string(),
+        Ok(Err(why)) => return vec![Finding::Wrong(format!("program: {why}"))],
+        Err(nodes) => return vec![Finding::Wrong(format!("program: not the same on {nodes}"))],
+    };
+    let (abi, file) = match same(ranks, |facts| &facts.mpi) {
+        Ok(Some(mpi)) => mpi,
+        Ok(None) => {
+            let text =
+                "is linked to no MPI itself (a script, say): which it is shows with its first MPI call";
+            return vec![Finding::Note(format!("MPI: {program} {text}"))];
+        }
+        Err(nodes) => return vec![Finding::Wrong(format!("MPI: {program} finds different ones on {nodes}"))],
+    };
+    let mut findings =
+        vec![Finding::Well(format!("MPI: {} for {program}, ABI {}", file.display(), abi.name()))];
+    let launched_for: BTreeSet<_> = ranks.iter().flat_map(|facts| &facts.launched_for).collect();
+    if ranks.len() == 1 && launched_for.is_empty() {
+        findings.push(Finding::Note("launcher: none; a single rank has nobody to send to".to_owned()));
+    } else if !launched_for.iter().any(|name| detect::by_library(name) == Some(*abi)) {
+        let text = "is not that of the program's MPI: each rank would be a job of its own";
+        findings.push(Finding::Wrong(format!("launcher: it {text}")));
+    }
+    findings
+}
+
+fn tools(ranks: &[Facts]) -> Vec<Finding> {
+    let tools: BTreeSet<_> = ranks.iter().flat_map(|facts| &facts.tools).collect();
+    let text = |wraps: bool| {
+        if wraps {
+            "wraps MPI functions, see \"Other tools\" in docs/shim.md"
+        } else {
+            "wraps no MPI function"
+        }
+    };
+    tools
+        .iter()
+        .map(|(path, wraps)| Finding::Note(format!("tool: {path} is preloaded, too; it {}", text(*wraps))))
+        .collect()
+}
+
+fn settings(ranks: &[Facts]) -> Vec<Finding> {
+    if let Some((why, facts)) = ranks.iter().find_map(|facts| Some((facts.settings.as_ref().err()?, facts))) {
+        return vec![Finding::Wrong(format!("settings: on {}: {why}", facts.node))];
+    }
+    let chosen = match same(ranks, |facts| facts.settings.as_ref().map(|chosen| &chosen.text)) {
+        Ok(_) => ranks.first().and_then(|facts| facts.settings.as_ref().ok()),
+        Err(nodes) => return vec![Finding::Wrong(format!("settings: not the same on {nodes}"))],
+    };
+    let Some(chosen) = chosen else { return Vec::new() };
+    let mut findings = vec![Finding::Well("settings: the same on every rank".to_owned())];
+    findings.push(match &chosen.measured {
+        Ok(true) => Finding::Well("network: measured".to_owned()),
+        Ok(false) => Finding::Note(
+            "network: not measured; each job does so at its start, `mpress calibrate` once for all"
+                .to_owned(),
+        ),
+        Err(why) => Finding::Wrong(format!("network: {why}")),
+    });
+    findings.push(verdict(chosen, nodes(ranks).len()));
+    findings
+}
+
+/// Whether messages would be compressed.
+fn verdict(chosen: &Chosen, nodes: usize) -> Finding {
+    let no = |why: &str| Finding::Wrong(format!("messages: none would be compressed: {why}"));
+    if chosen.disabled {
+        no("MPRESS_DISABLE is 1")
+    } else if chosen.off {
+        no("MPRESS_STRATEGY is off")
+    } else if nodes < 2 && !chosen.same_node {
+        no("all ranks are on one node (MPRESS_SAME_NODE=compress is for trials)")
+    } else {
+        let between = if chosen.same_node { "between all ranks" } else { "between nodes" };
+        Finding::Well(format!("messages: those {between} would be compressed where that saves time"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::detect::Abi;
+    use std::path::PathBuf;
+
+    fn facts(rank: u64, node: &str) -> Facts {
+        let settings =
+            Chosen { text: "t".into(), disabled: false, off: false, same_node: false, measured: Ok(false) };
+        Facts {
+            rank,
+            node: node.into(),
+            version: "0.1.0".into(),
+            library: Ok(("/lib/libmpress.so".into(), 7)),
+            program: Ok("/home/me/app".into()),
+            mpi: Some((Abi::Mpich, "/lib/libmpi.so.12".into())),
+            launched_for: vec!["libmpi.so.12".into(), "libmpich.so.12".into()],
+            settings: Ok(settings),
+            tools: Vec::new(),
+        }
+    }
+
+    fn wrong(ranks: &[Facts]) -> Vec<String> {
+        let findings = judge(ranks);
+        findings.iter().filter(|finding| finding.is_wrong()).map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_job_on_two_nodes_is_well() {
+        let ranks = [facts(0, "n0"), facts(1, "n1")];
+        let text: Vec<_> = judge(&ranks).iter().map(ToString::to_string).collect();
+        assert_eq!(wrong(&ranks), Vec::<String>::new(), "{text:?}");
+        assert!(
+            text[0].contains("2 ranks on 2 nodes (n0, n1)")
+                && text.iter().any(|line| line.contains("ABI mpich")),
+            "{text:?}"
+        );
+        assert!(text.last().unwrap().contains("would be compressed"), "{text:?}");
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_found() {
+        let two = || vec![facts(0, "n0"), facts(1, "n1")];
+        let change = |change: fn(&mut Facts)| {
+            let mut ranks = two();
+            change(&mut ranks[1]);
+            wrong(&ranks).join("\n")
+        };
+        assert!(change(|facts| facts.rank = 0).contains("only 1 different rank"));
+        assert!(
+            change(|facts| facts.library = Err("there is no libmpress.so".into()))
+                .contains("on n1: there is no")
+        );
+        assert!(
+            change(|facts| facts.library = Ok(("/lib/libmpress.so".into(), 8))).contains("different builds")
+        );
+        assert!(
+            change(|facts| facts.mpi = Some((Abi::Mpich, PathBuf::from("/opt/libmpi.so.12"))))
+                .contains("different ones on n0 and n1")
+        );
+        assert!(change(|facts| facts.settings = Err("MPRESS_X: unknown".into())).contains("on n1: MPRESS_X"));
+        assert!(
+            change(|facts| facts.settings.as_mut().unwrap().text = "other".into())
+                .contains("not the same on n0 and n1")
+        );
+        assert!(change(|facts| facts.program = Err("`app` is not found".into())).contains("program: "));
+
+        let all = |change: fn(&mut Facts)| {
+            let mut ranks = two();
+            ranks.iter_mut().for_each(change);
+            wrong(&ranks).join("\n")
+        };
+        assert!(all(|facts| facts.node = "n0".into()).contains("on one node"));
+        assert!(all(|facts| facts.settings.as_mut().unwrap().disabled = true).contains("MPRESS_DISABLE"));
+        assert!(all(|facts| facts.settings.as_mut().unwrap().off = true).contains("off"));
+        assert!(all(|facts| facts.launched_for = vec!["libmpi.so.40".into()]).contains("a job of its own"));
+        assert!(
+            all(|facts| facts.settings.as_mut().unwrap().measured = Err("network.toml: bad".into()))
+                .contains("network.toml")
+        );
+    }
+}

@@ -1,0 +1,82 @@
+//! `mpress doctor` with launchers that are no MPI's: what it says, and its exit status.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder with files that are called as the libraries.
+fn libraries(test: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("doctor-{test}"));
+    let _from_an_earlier_run: std::io::Result<()> = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    for name in ["", "_shim_openmpi", "_shim_mpich", "_shim_standard"] {
+        fs::write(dir.join(format!("libmpress{name}.so")), name).unwrap();
+    }
+    dir
+}
+
+/// Exit status, standard output, standard error.
+fn doctor(dir: &Path, command: &[&str]) -> (Option<i32>, String, String) {
+    let mut doctor = Command::new(env!("CARGO_BIN_EXE_mpress"));
+    for (name, _) in std::env::vars()
+        .filter(|(name, _)| ["MPRESS_", "OMPI_", "PMI", "SLURM"].iter().any(|start| name.starts_with(start)))
+    {
+        doctor.env_remove(name);
+    }
+    let output = doctor.env("MPRESS_LIBDIR", dir).args(["doctor", "--"]).args(command).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_rank_says_what_it_finds_and_the_program_does_not_run() {
+    let dir = libraries("rank");
+    let mark = dir.join("it-ran");
+    let (status, stdout, stderr) =
+        doctor(&dir, &["env", "PMI_RANK=0", "MPRESS_SAME_NODE=compress", "touch", mark.to_str().unwrap()]);
+    assert_eq!(status, Some(0), "{stdout}{stderr}");
+    for words in [
+        "ok    job: 1 rank on 1 node",
+        "libmpress.so of mpress",
+        "note  MPI: ",
+        "between all ranks would be compressed",
+    ] {
+        assert!(stdout.contains(words), "`{words}` is not in:\n{stdout}");
+    }
+    assert!(!mark.exists());
+}
+
+#[test]
+fn what_is_wrong_is_the_exit_status() {
+    let dir = libraries("wrong");
+    let fails = |setting: &str, words: &str| {
+        let (status, stdout, stderr) = doctor(&dir, &["env", setting, "true"]);
+        assert_eq!(status, Some(1), "{stdout}{stderr}");
+        assert!(stdout.lines().any(|line| line.starts_with("WRONG") && line.contains(words)), "{stdout}");
+    };
+    fails("MPRESS_SAME_NODE=pass", "on one node");
+    fails("MPRESS_SAME_NODE=often", "expected pass or compress");
+    fails("MPRESS_STRATEGY=off", "MPRESS_STRATEGY is off");
+    fails("MPRESS_HEURISTICS=/no/such", "network: ");
+    // Two processes that both say they are the first.
+    let (_, stdout, _) = doctor(&dir, &["sh", "-c", "\"$@\"; \"$@\"", "both", "true"]);
+    assert!(stdout.contains("2 processes, but only 1 different rank"), "{stdout}");
+    fs::remove_file(dir.join("libmpress_shim_mpich.so")).unwrap();
+    fails("MPRESS_SAME_NODE=compress", "libmpress_shim_mpich.so");
+}
+
+#[test]
+fn without_an_answer_there_is_one_line() {
+    let dir = libraries("silent");
+    let fails = |dir: &Path, command: &[&str], words: &str| {
+        let (status, stdout, stderr) = doctor(dir, command);
+        assert_eq!((status, stdout.as_str(), stderr.lines().count()), (Some(1), "", 1), "{stderr}");
+        assert!(stderr.starts_with("mpress: ") && stderr.contains(words), "{stderr}");
+    };
+    fails(&dir, &["false", "true"], "`false` started no rank");
+    fails(&dir, &["env", "no-such-program"], "no program found in the command: `env no-such-program`");
+    fails(&dir, &["/no/such/launcher", "true"], "`/no/such/launcher` cannot be started");
+    fails(Path::new("/no/such"), &["env", "true"], "MPRESS_LIBDIR");
+}
