@@ -46,8 +46,13 @@ fn the_prototypes_are_those_of_the_mpi() {
     let Some((mpi, _, dir)) = under_test("prototypes") else { return };
     let prototypes: Vec<_> = FUNCTIONS.lines().filter(|line| line.starts_with("int ")).collect();
     assert!(prototypes.len() > 300, "{}", prototypes.len());
-    let mut source = "#include <mpi.h>\n#if MPI_VERSION < 4\ntypedef void *MPI_Session;\n#endif\n".to_owned();
+    let mut source =
+        "#include <mpi.h>\n#ifndef MPI_SESSION_NULL\ntypedef void *MPI_Session;\n#endif\n".to_owned();
     for line in prototypes {
+        // Requests are input alone for some MPIs of a time before the standard said so.
+        if line.contains("MPI_Request_get_status_") {
+            continue;
+        }
         source += line;
         source += "\n";
         source += &line.replace("int MPI_", "int PMPI_");
@@ -114,6 +119,7 @@ fn the_constants_are_those_of_the_mpi() {
         offset += match ty {
             "c_int" => 4,
             "usize" => 8,
+            "[c_int; 5]" => 20,
             other => panic!("{other}"),
         };
     }

@@ -62,8 +62,15 @@ fn differences(without: &[String], with: &[String]) -> String {
     text
 }
 
-/// Equal, but that the shim may keep the MPI from writing beyond a buffer that is too short (see `note_outside`).
+/// Equal, but that the shim may keep the MPI from writing beyond a buffer that is too short (see `note_outside`), and from giving an empty
+/// status by `MPI_Wait` after `MPI_Request_get_status` gave the right one: so do MPICH from 4.3 on and Intel MPI with persistent requests.
 fn same(without: &str, with: &str) -> bool {
+    if without.contains(" same=0 ") && with.contains(" same=1 ") {
+        let status = ["same", "from", "tag", "count", "bytes", "elements", "cancelled"];
+        let is_status = |word: &str| word.split_once('=').is_some_and(|(key, _)| status.contains(&key));
+        let rest = |line: &str| line.split(' ').filter(|word| !is_status(word)).collect::<Vec<_>>().join(" ");
+        return rest(without) == rest(with);
+    }
     without == with || without.replace(" outside=touched", " outside=clean") == with
 }
 
@@ -72,6 +79,8 @@ fn only_the_shim_may_be_cleaner() {
     assert!(same("a: 1", "a: 1") && !same("a: 1", "a: 2"));
     assert!(same("a: outside=touched", "a: outside=clean"));
     assert!(!same("a: outside=clean", "a: outside=touched"));
+    let (empty, right) = ("a: same=0 rc=0 from=-2 data=7", "a: same=1 rc=0 from=1 data=7");
+    assert!(same(empty, right) && !same(right, empty) && !same(empty, "a: same=1 rc=0 from=1 data=8"));
 }
 
 #[test]
