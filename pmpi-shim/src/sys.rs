@@ -11,6 +11,11 @@ use std::ffi::{c_char, c_int, c_void};
 #[allow(missing_docs, dead_code, unreachable_pub, reason = "MPI's own")]
 mod abi;
 
+#[cfg(not(abi = "mpich"))]
+#[path = "abi/pointers.rs"]
+#[allow(missing_docs, dead_code, unreachable_pub, reason = "MPI's own")]
+mod pointers;
+
 pub(crate) use abi::*;
 
 /// Types that are the same in every ABI.
@@ -25,20 +30,6 @@ pub(crate) type MPI_Grequest_query_function =
     Option<unsafe extern "C" fn(*mut c_void, *mut MPI_Status) -> c_int>;
 pub(crate) type MPI_Grequest_free_function = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
 pub(crate) type MPI_Grequest_cancel_function = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
-
-/// Handles that are pointers, each to a type of its own.
-#[cfg(not(abi = "mpich"))]
-macro_rules! handles {
-    ($($name:ident = *mut $object:ident;)*) => {
-        $(
-            #[allow(clippy::empty_enums, reason = "only the MPI knows what is there")]
-            pub enum $object {}
-            pub type $name = *mut $object;
-        )*
-    };
-}
-#[cfg(not(abi = "mpich"))]
-use handles;
 
 /// The functions of the MPI, by their second name: `MPI_ERR_INTERN` is the answer of those that it does not have.
 macro_rules! functions {

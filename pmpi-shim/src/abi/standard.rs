@@ -5,19 +5,7 @@ use super::Kind;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-super::handles! {
-    MPI_Comm = *mut Comm;
-    MPI_Datatype = *mut Datatype;
-    MPI_Errhandler = *mut Errhandler;
-    MPI_File = *mut File;
-    MPI_Group = *mut Group;
-    MPI_Info = *mut Info;
-    MPI_Message = *mut Message;
-    MPI_Op = *mut Op;
-    MPI_Request = *mut Request;
-    MPI_Session = *mut Session;
-    MPI_Win = *mut Win;
-}
+pub(crate) use super::pointers::*;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
