@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#if MPI_VERSION < 4 || (MPI_VERSION == 4 && MPI_SUBVERSION < 1)
 #define NEXT(name) ((__typeof__(name) *)dlsym(RTLD_NEXT, #name))
 
 int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status *statuses)
@@ -43,4 +44,5 @@ int MPI_Isendrecv(const void *out, int outcount, MPI_Datatype outtype, int dest,
 {
   return PMPI_Isendrecv(out, outcount, outtype, dest, outtag, in, incount, intype, source, intag, comm, request);
 }
+#endif
 #endif
