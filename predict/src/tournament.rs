@@ -1,0 +1,208 @@
+//! A predictor of our own: a tournament of experts, which needs no tags and can use them.
+
+mod confidence;
+mod contexts;
+mod events;
+mod follower;
+mod history;
+mod round;
+mod sites;
+
+use crate::{Envelope, Predictor, Tag};
+use confidence::Confidence;
+use contexts::Contexts;
+use events::{Event, Events};
+use follower::{Follower, LENGTHS};
+use history::{History, Rolling};
+use round::{Round, Speaking};
+use sites::{Sites, count};
+
+/// The experts: those that expect an event, and so a call site, first.
+mod expert {
+    // The first: the place in the past where the same events came before.
+    /// The place in the past where calls from the same sites came before, with what has changed since added.
+    pub(super) const STRUCTURE: usize = 1;
+    /// What followed the last 1, 2, 3, 6, 12 events.
+    pub(super) const AFTER: usize = 2;
+    /// The last event of the site.
+    pub(super) const SAME: usize = 7;
+    /// What followed the last event of the site, there.
+    pub(super) const LOCAL: usize = 8;
+    /// What followed the last few events of the site, there.
+    pub(super) const PATH: usize = 9;
+    /// The last event of the site, as far from the one before as that from the one before it.
+    pub(super) const STRIDE: usize = 10;
+}
+/// Experts that expect a site.
+const GENERAL: usize = expert::SAME;
+/// All.
+const EXPERTS: usize = 11;
+/// The longer histories of events that experts look at.
+const LONGER: [usize; 2] = [6, 12];
+
+/// Predicts by a tournament: experts of the history of a rank, of which the one is believed that was right most often
+/// when it was as sure as it is now.
+///
+/// All memory is taken by [`new`](Self::new), 64 KiB at most; nothing is allocated later. What does not fit is forgotten.
+#[derive(Clone, Debug)]
+pub struct Tournament {
+    events: Events,
+    sites: Sites,
+    contexts: Contexts,
+    history: History,
+    same: Follower,
+    structure: Follower,
+    /// Of events; of `LONGER`.
+    longer: [Rolling; LONGER.len()],
+    /// Of events and of sites, of `LENGTHS`.
+    events_before: [Rolling; LENGTHS.len()],
+    sites_before: [Rolling; LENGTHS.len()],
+    /// How often the site was right, and the message if the site was.
+    site_shares: Confidence,
+    message_shares: Confidence,
+    /// What is expected next.
+    round: Round,
+}
+
+impl Default for Tournament {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tournament {
+    /// A predictor that has seen nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            events: Events::new(),
+            sites: Sites::new(),
+            contexts: Contexts::new(),
+            history: History::new(),
+            same: Follower::new(),
+            structure: Follower::new(),
+            longer: LONGER.map(Rolling::new),
+            events_before: LENGTHS.map(Rolling::new),
+            sites_before: LENGTHS.map(Rolling::new),
+            site_shares: Confidence::new(),
+            message_shares: Confidence::new(),
+            round: Round::default(),
+        }
+    }
+
+    /// The memory it takes, in bytes, from the first call to the last.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let tables = self.events.bytes() + self.sites.bytes() + self.contexts.bytes() + self.history.bytes();
+        size_of::<Self>() + tables + self.same.bytes() + self.structure.bytes()
+    }
+
+    fn speaking(&self) -> Speaking<'_> {
+        Speaking {
+            events: &self.events,
+            sites: &self.sites,
+            contexts: &self.contexts,
+            site_shares: &self.site_shares,
+            message_shares: &self.message_shares,
+        }
+    }
+
+    /// The shares of the experts follow what came.
+    fn judge(&mut self, site: u8, event: Event, envelope: &Envelope) {
+        for expert in 0..EXPERTS {
+            let Some((expected, grade)) = self.round.opinion(expert) else { continue };
+            if expert < GENERAL {
+                self.site_shares.learn(expert, grade, expected == site);
+            }
+            if expected == site {
+                let hit = self.round.right(expert, event, envelope);
+                self.message_shares.learn(expert, self.round.grade_of_message(expert), hit);
+            }
+        }
+    }
+
+    /// What is known of contexts and of the site follows what came.
+    fn learn(&mut self, site: u8, event: Event, envelope: &Envelope) {
+        for context in self.round.contexts() {
+            self.contexts.learn(context, event);
+        }
+        let known = self.sites.get_mut(site);
+        count(&mut known.stride, self.round.right(expert::STRIDE, event, envelope));
+        count(&mut known.constant, known.last[0] == event);
+        if self.round.opinion(expert::STRUCTURE).is_some_and(|(expected, _)| expected == site) {
+            let held = self.round.right(expert::STRUCTURE, event, envelope);
+            count(&mut known.steady, held);
+            if !held {
+                known.shift = [event, self.round.structure()];
+            }
+        }
+        known.last = [event, known.last[0]];
+        known.path = (known.path << 6) ^ (hash(u64::from(event)) >> 40) as u32;
+    }
+
+    /// The history with the event in it.
+    fn append(&mut self, site: u8, event: Event) {
+        let came = |follower: &Follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call));
+        let same = came(&self.same) == Some(event);
+        let structure = came(&self.structure).is_some_and(|expected| self.events.site(expected) == site);
+        self.history.push(event);
+        let (history, events) = (&self.history, &self.events);
+        let site_of = |call| u16::from(events.site(history.event(call)));
+        for rolling in self.longer.iter_mut().chain(&mut self.events_before) {
+            rolling.push(history, |call| history.event(call));
+        }
+        self.sites_before.iter_mut().for_each(|rolling| rolling.push(history, site_of));
+        let values = |rolling: &[Rolling; LENGTHS.len()]| rolling.each_ref().map(Rolling::value);
+        let alike = |a, b| history.event(a) == history.event(b);
+        self.same.advance(history, same, alike, values(&self.events_before));
+        let alike = |a, b| site_of(a) == site_of(b);
+        self.structure.advance(history, structure, alike, values(&self.sites_before));
+    }
+
+    /// The experts speak about the next call.
+    fn speak(&mut self) {
+        let now = self.history.now();
+        let before = |back: u64| now.checked_sub(back).map_or(0, |call| u64::from(self.history.event(call)) + 1);
+        let (one, two, three) = (before(1), before(2), before(3));
+        let [six, twelve] = self.longer.each_ref().map(Rolling::value);
+        let histories = [one, two << 16 | one, three << 32 | two << 16 | one, six, twelve];
+        let followed = [&self.same, &self.structure].map(|follower| {
+            follower.expected(&self.history).map(|(call, grade)| (self.history.event(call), grade))
+        });
+        self.round = Round::new(&self.speaking(), followed, histories);
+    }
+}
+
+impl Predictor<Envelope> for Tournament {
+    fn predict(&self, tag: Option<Tag>) -> Option<Envelope> {
+        let Some(tag) = tag else { return self.round.choice(&self.events) };
+        let site = self.sites.find(tag)?;
+        if site == self.round.site() {
+            return self.round.choice(&self.events);
+        }
+        self.round.about(&self.speaking(), site).choice(&self.events)
+    }
+
+    fn observe(&mut self, tag: Tag, message: Envelope) {
+        let site = self.sites.number(tag, self.round.site());
+        if site != self.round.site() {
+            self.round = self.round.about(&self.speaking(), site);
+        }
+        let event = self.events.number(site, &message, self.round.chosen());
+        self.judge(site, event, &message);
+        self.learn(site, event, &message);
+        self.append(site, event);
+        self.speak();
+    }
+
+    /// In bytes, unlike that of the predictors of the paper.
+    fn memory(&self) -> usize {
+        self.bytes()
+    }
+}
+
+/// Mixes the bits of a number; the upper ones are mixed best.
+fn hash(number: u64) -> u64 {
+    let mixed = (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
+}
