@@ -22,23 +22,19 @@ mod expert {
     // The first: the place in the past where the same events came before.
     /// The place in the past where calls from the same sites came before, with what has changed since added.
     pub(super) const STRUCTURE: usize = 1;
-    /// What followed the last 1, 2, 3, 6, 12 events.
+    /// What followed the last 1, 2, 3, 6 events.
     pub(super) const AFTER: usize = 2;
     /// The last event of the site.
-    pub(super) const SAME: usize = 7;
+    pub(super) const SAME: usize = 6;
     /// What followed the last event of the site, there.
-    pub(super) const LOCAL: usize = 8;
-    /// What followed the last few events of the site, there.
-    pub(super) const PATH: usize = 9;
+    pub(super) const LOCAL: usize = 7;
     /// The last event of the site, as far from the one before as that from the one before it.
-    pub(super) const STRIDE: usize = 10;
+    pub(super) const STRIDE: usize = 8;
 }
 /// Experts that expect a site.
 const GENERAL: usize = expert::SAME;
 /// All.
-const EXPERTS: usize = 11;
-/// The longer histories of events that experts look at.
-const LONGER: [usize; 2] = [6, 12];
+const EXPERTS: usize = 9;
 
 /// Predicts by a tournament: experts of the history of a rank, of which the one is believed that was right most often
 /// when it was as sure as it is now.
@@ -52,8 +48,6 @@ pub struct Tournament {
     history: History,
     same: Follower,
     structure: Follower,
-    /// Of events; of `LONGER`.
-    longer: [Rolling; LONGER.len()],
     /// Of events and of sites, of `LENGTHS`.
     events_before: [Rolling; LENGTHS.len()],
     sites_before: [Rolling; LENGTHS.len()],
@@ -81,7 +75,6 @@ impl Tournament {
             history: History::new(),
             same: Follower::new(),
             structure: Follower::new(),
-            longer: LONGER.map(Rolling::new),
             events_before: LENGTHS.map(Rolling::new),
             sites_before: LENGTHS.map(Rolling::new),
             site_shares: Confidence::new(),
@@ -108,47 +101,46 @@ impl Tournament {
     }
 
     /// The shares of the experts follow what came.
-    fn judge(&mut self, site: u8, event: Event, envelope: &Envelope) {
+    fn judge(&mut self, site: u8, known: Option<Event>, envelope: &Envelope) {
         for expert in 0..EXPERTS {
             let Some((expected, grade)) = self.round.opinion(expert) else { continue };
             if expert < GENERAL {
                 self.site_shares.learn(expert, grade, expected == site);
             }
             if expected == site {
-                let hit = self.round.right(expert, event, envelope);
+                let hit = self.round.right(expert, known, envelope);
                 self.message_shares.learn(expert, self.round.grade_of_message(expert), hit);
             }
         }
     }
 
     /// What is known of contexts and of the site follows what came.
-    fn learn(&mut self, site: u8, event: Event, envelope: &Envelope) {
+    fn learn(&mut self, site: u8, event: Event, known: Option<Event>, envelope: &Envelope) {
         for context in self.round.contexts() {
             self.contexts.learn(context, event);
         }
-        let known = self.sites.get_mut(site);
-        count(&mut known.stride, self.round.right(expert::STRIDE, event, envelope));
-        count(&mut known.constant, known.last[0] == event);
+        let here = self.sites.get_mut(site);
+        count(&mut here.stride, self.round.right(expert::STRIDE, known, envelope));
+        count(&mut here.constant, Some(here.last[0]) == known);
         if self.round.opinion(expert::STRUCTURE).is_some_and(|(expected, _)| expected == site) {
-            let held = self.round.right(expert::STRUCTURE, event, envelope);
-            count(&mut known.steady, held);
+            let held = self.round.right(expert::STRUCTURE, known, envelope);
+            count(&mut here.steady, held);
             if !held {
-                known.shift = [event, self.round.structure()];
+                here.shift = [event, self.round.structure()];
             }
         }
-        known.last = [event, known.last[0]];
-        known.path = (known.path << 6) ^ (hash(u64::from(event)) >> 40) as u32;
+        here.last = [event, here.last[0]];
     }
 
     /// The history with the event in it.
-    fn append(&mut self, site: u8, event: Event) {
+    fn append(&mut self, site: u8, event: Event, known: Option<Event>) {
         let came = |follower: &Follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call));
-        let same = came(&self.same) == Some(event);
+        let same = known.is_some() && came(&self.same) == known;
         let structure = came(&self.structure).is_some_and(|expected| self.events.site(expected) == site);
         self.history.push(event);
         let (history, events) = (&self.history, &self.events);
         let site_of = |call| u16::from(events.site(history.event(call)));
-        for rolling in self.longer.iter_mut().chain(&mut self.events_before) {
+        for rolling in &mut self.events_before {
             rolling.push(history, |call| history.event(call));
         }
         self.sites_before.iter_mut().for_each(|rolling| rolling.push(history, site_of));
@@ -160,16 +152,16 @@ impl Tournament {
     }
 
     /// The experts speak about the next call.
-    fn speak(&mut self) {
+    fn speak(&mut self, site: u8) {
         let now = self.history.now();
         let before = |back: u64| now.checked_sub(back).map_or(0, |call| u64::from(self.history.event(call)) + 1);
         let (one, two, three) = (before(1), before(2), before(3));
-        let [six, twelve] = self.longer.each_ref().map(Rolling::value);
-        let histories = [one, two << 16 | one, three << 32 | two << 16 | one, six, twelve];
+        let [_, six] = self.events_before.each_ref().map(Rolling::value);
+        let histories = [one, two << 16 | one, three << 32 | two << 16 | one, six];
         let followed = [&self.same, &self.structure].map(|follower| {
             follower.expected(&self.history).map(|(call, grade)| (self.history.event(call), grade))
         });
-        self.round = Round::new(&self.speaking(), followed, histories);
+        self.round = Round::new(&self.speaking(), followed, histories, site);
     }
 }
 
@@ -188,11 +180,12 @@ impl Predictor<Envelope> for Tournament {
         if site != self.round.site() {
             self.round = self.round.about(&self.speaking(), site);
         }
-        let event = self.events.number(site, &message, self.round.chosen());
-        self.judge(site, event, &message);
-        self.learn(site, event, &message);
-        self.append(site, event);
-        self.speak();
+        let (event, new) = self.events.number(site, &message, self.round.chosen());
+        let known = (!new).then_some(event);
+        self.judge(site, known, &message);
+        self.learn(site, event, known, &message);
+        self.append(site, event, known);
+        self.speak(site);
     }
 
     /// In bytes, unlike that of the predictors of the paper.

@@ -5,7 +5,7 @@ use super::EXPERTS;
 /// Grades of sureness.
 pub(super) const GRADES: usize = 16;
 
-/// A share of hits, which follows changes: the mean of the first outcomes, then with weights that fall.
+/// A share of hits, which follows changes: about the mean of the first outcomes, then with weights that fall.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     /// Of 65536.
@@ -18,9 +18,11 @@ const MEMORY: u8 = 60;
 
 impl Share {
     fn learn(&mut self, hit: bool) {
-        let target = if hit { 65535 } else { 0 };
-        let step = (target - i32::from(self.value)) / (i32::from(self.outcomes) + 2);
-        self.value = (i32::from(self.value) + step) as u16;
+        // No division: this is done for every expert at every call.
+        let shift = (self.outcomes + 2).ilog2();
+        let way = if hit { u16::MAX - self.value } else { self.value };
+        let step = way >> shift;
+        self.value = if hit { self.value + step } else { self.value - step };
         self.outcomes = (self.outcomes + 1).min(MEMORY);
     }
 }

@@ -52,22 +52,22 @@ impl Events {
         self.sites.get(event).is_some_and(|known| known.0 == site) && self.envelopes.get(event) == Some(envelope)
     }
 
-    /// The number of an event, an old one or a new one; `guess` is looked at first.
-    pub(super) fn number(&mut self, site: u8, envelope: &Envelope, guess: Event) -> Event {
-        let event = if self.is(guess, site, envelope) {
-            guess
+    /// The number of an event, an old one or a new one, and whether it is new; `guess` is looked at first.
+    ///
+    /// A new number may have been that of another event before, so whatever names it means that one.
+    pub(super) fn number(&mut self, site: u8, envelope: &Envelope, guess: Event) -> (Event, bool) {
+        let known = if self.is(guess, site, envelope) {
+            Some(guess)
         } else {
-            let bucket = bucket(site, envelope);
-            match self.index[bucket].into_iter().find(|event| self.is(*event, site, envelope)) {
-                Some(event) => event,
-                None => self.add(site, envelope, bucket),
-            }
+            let ways = self.index[bucket(site, envelope)];
+            ways.into_iter().find(|event| self.is(*event, site, envelope))
         };
+        let event = known.unwrap_or_else(|| self.add(site, envelope));
         self.sites[usize::from(event)].1 = true;
-        event
+        (event, known.is_none())
     }
 
-    fn add(&mut self, site: u8, envelope: &Envelope, bucket: usize) -> Event {
+    fn add(&mut self, site: u8, envelope: &Envelope) -> Event {
         // Each is passed once at most: then all are marked as not seen.
         while self.sites[self.hand].1 {
             self.sites[self.hand].1 = false;
@@ -75,13 +75,13 @@ impl Events {
         }
         let event = self.hand as Event;
         self.hand = (self.hand + 1) % EVENTS;
-        let old = self::bucket(self.site(event), &self.envelope(event));
+        let old = bucket(self.site(event), &self.envelope(event));
         if let Some(way) = self.index[old].iter_mut().find(|way| **way == event) {
             *way = NONE;
         }
         self.envelopes[usize::from(event)] = *envelope;
         self.sites[usize::from(event)] = (site, true);
-        let ways = &mut self.index[bucket];
+        let ways = &mut self.index[bucket(site, envelope)];
         // Where all are taken, one is forgotten: its event gets another number when it comes again.
         let way = ways.iter().position(|way| *way == NONE).unwrap_or(usize::from(event) % WAYS);
         ways[way] = event;

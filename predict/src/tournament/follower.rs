@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 /// Places that are known of contexts, a power of two.
 const PLACES: usize = 2048;
 /// Lengths of the contexts that places are found by, the longest first.
-pub(super) const LENGTHS: [usize; 2] = [20, 5];
+pub(super) const LENGTHS: [usize; 2] = [20, 6];
 /// From this length on a place is not given up for another.
 const FAITHFUL: u32 = 20;
 /// How far back two places are compared.

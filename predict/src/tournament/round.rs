@@ -3,7 +3,7 @@
 use super::confidence::Confidence;
 use super::contexts::{Context, Contexts};
 use super::events::{Event, Events, NONE};
-use super::expert::{AFTER, LOCAL, PATH, SAME, STRIDE, STRUCTURE};
+use super::expert::{AFTER, LOCAL, SAME, STRIDE, STRUCTURE};
 use super::sites::Sites;
 use super::{EXPERTS, GENERAL};
 use crate::Envelope;
@@ -31,9 +31,9 @@ const SILENT: Opinion = Opinion { event: NONE, site: 0, grade: 0 };
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     opinions: [Opinion; EXPERTS],
-    /// The contexts of the experts that look into a table, in their order.
+    /// The contexts of the experts that look into the table.
     after: [Context; SAME - AFTER],
-    local: [Context; STRIDE - LOCAL],
+    local: Context,
     /// The messages of the experts that calculate theirs.
     shifted: Envelope,
     strided: Envelope,
@@ -49,7 +49,7 @@ impl Default for Round {
         Self {
             opinions: [SILENT; EXPERTS],
             after: [Context::default(); SAME - AFTER],
-            local: [Context::default(); STRIDE - LOCAL],
+            local: Context::default(),
             shifted: Envelope::default(),
             strided: Envelope::default(),
             steady: 0,
@@ -60,11 +60,12 @@ impl Default for Round {
 }
 
 impl Round {
-    /// By the places that are followed, and the numbers of the last events.
+    /// By the places that are followed, and the numbers of the last events. Where nobody expects a site, it is `last`.
     pub(super) fn new(
         from: &Speaking<'_>,
         followed: [Option<(Event, u8)>; AFTER],
         histories: [u64; SAME - AFTER],
+        last: u8,
     ) -> Self {
         let mut round = Self::default();
         let said = |(event, grade)| Opinion { event, site: from.events.site(event), grade };
@@ -85,13 +86,8 @@ impl Round {
         }
         let share = |expert: usize| from.site_shares.of(expert, round.opinions[expert].grade);
         let expected = best((0..GENERAL).filter(|expert| round.opinions[*expert].event != NONE), share);
-        match expected {
-            Some(expert) => {
-                round.speak_about(from, round.opinions[expert].site);
-                round
-            }
-            None => round,
-        }
+        round.speak_about(from, expected.map_or(last, |expert| round.opinions[expert].site));
+        round
     }
 
     /// The same, where the site is known to come.
@@ -107,12 +103,8 @@ impl Round {
         let [last, before] = here.last;
         let said = |(event, grade)| Opinion { event, site, grade };
         self.opinions[SAME] = said((last, here.constant));
-        let place = u64::from(site) << 40;
-        let histories = [place | u64::from(last), place | u64::from(here.path)];
-        for ((expert, history), context) in [LOCAL, PATH].into_iter().zip(histories).zip(&mut self.local) {
-            *context = Context::new(expert, history);
-            self.opinions[expert] = from.contexts.after(*context).map_or(SILENT, said);
-        }
+        self.local = Context::new(LOCAL, u64::from(site) << 16 | u64::from(last));
+        self.opinions[LOCAL] = from.contexts.after(self.local).map_or(SILENT, said);
         self.opinions[STRIDE] = SILENT;
         if before != NONE {
             self.opinions[STRIDE] = said((last, here.stride));
@@ -153,13 +145,13 @@ impl Round {
         if expert == STRUCTURE { self.steady } else { self.opinions[expert].grade }
     }
 
-    /// Whether an expert's message was the one that came.
-    pub(super) fn right(&self, expert: usize, event: Event, envelope: &Envelope) -> bool {
+    /// Whether an expert's message was the one that came; `known`, its number, unless that is new.
+    pub(super) fn right(&self, expert: usize, known: Option<Event>, envelope: &Envelope) -> bool {
         match expert {
             _ if self.opinions[expert].event == NONE => false,
             STRUCTURE => self.shifted == *envelope,
             STRIDE => self.strided == *envelope,
-            _ => self.opinions[expert].event == event,
+            _ => Some(self.opinions[expert].event) == known,
         }
     }
 
@@ -170,7 +162,7 @@ impl Round {
 
     /// All contexts that were looked up.
     pub(super) fn contexts(&self) -> impl Iterator<Item = Context> {
-        self.after.into_iter().chain(self.local)
+        self.after.into_iter().chain([self.local])
     }
 }
 

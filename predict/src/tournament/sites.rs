@@ -17,8 +17,6 @@ const SUREST: u8 = 7;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     tag: Tag,
-    /// A number for the events here, of which the last count most.
-    pub(super) path: u32,
     /// The last events here, the newest first.
     pub(super) last: [Event; 2],
     /// Two events whose difference was that between the last one here and what came in the past in its place.
@@ -34,7 +32,6 @@ pub(super) struct Site {
 
 const NEW: Site = Site {
     tag: 0,
-    path: 0,
     last: [NONE; 2],
     shift: [NONE; 2],
     constant: 0,
