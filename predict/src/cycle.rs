@@ -55,7 +55,9 @@ impl<M: Copy + Eq> Discovery<M> for Cycle<M> {
 
     fn observe(&mut self, message: M) {
         match self.next {
-            Some(next) if self.log.get(next) == Some(&message) => self.next = Some((next + 1) % self.log.len()),
+            Some(next) if self.log.get(next) == Some(&message) => {
+                self.next = Some((next + 1) % self.log.len())
+            }
             Some(_) => {
                 self.log.clear();
                 self.log.push(message);

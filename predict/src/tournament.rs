@@ -9,17 +9,16 @@ mod round;
 mod sites;
 
 use crate::{Envelope, Predictor, Tag};
-use confidence::Confidence;
-use contexts::Contexts;
-use events::{Event, Events};
+use events::Event;
 use follower::{Follower, LENGTHS};
 use history::{History, Rolling};
-use round::{Round, Speaking};
-use sites::{Sites, count};
+use round::{Round, Tables};
+use sites::count;
 
 /// The experts: those that expect an event, and so a call site, first.
 mod expert {
-    // The first: the place in the past where the same events came before.
+    /// The place in the past where the same events came before.
+    pub(super) const MATCH: usize = 0;
     /// The place in the past where calls from the same sites came before, with what has changed since added.
     pub(super) const STRUCTURE: usize = 1;
     /// What followed the last 1, 2, 3, 6 events.
@@ -36,24 +35,24 @@ const GENERAL: usize = expert::SAME;
 /// All.
 const EXPERTS: usize = 9;
 
+/// Calls for which a match has held that is believed without a tournament.
+const SETTLED: u32 = 64;
+
 /// Predicts by a tournament: experts of the history of a rank, of which the one is believed that was right most often
 /// when it was as sure as it is now.
+///
+/// A match that has held for 64 calls settles it: while it holds, no other expert is asked or learns.
 ///
 /// All memory is taken by [`new`](Self::new), 64 KiB at most; nothing is allocated later. What does not fit is forgotten.
 #[derive(Clone, Debug)]
 pub struct Tournament {
-    events: Events,
-    sites: Sites,
-    contexts: Contexts,
+    tables: Tables,
     history: History,
     same: Follower,
     structure: Follower,
     /// Of events and of sites, of `LENGTHS`.
     events_before: [Rolling; LENGTHS.len()],
     sites_before: [Rolling; LENGTHS.len()],
-    /// How often the site was right, and the message if the site was.
-    site_shares: Confidence,
-    message_shares: Confidence,
     /// What is expected next.
     round: Round,
 }
@@ -69,16 +68,12 @@ impl Tournament {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            events: Events::new(),
-            sites: Sites::new(),
-            contexts: Contexts::new(),
+            tables: Tables::new(),
             history: History::new(),
             same: Follower::new(),
             structure: Follower::new(),
             events_before: LENGTHS.map(Rolling::new),
             sites_before: LENGTHS.map(Rolling::new),
-            site_shares: Confidence::new(),
-            message_shares: Confidence::new(),
             round: Round::default(),
         }
     }
@@ -86,18 +81,8 @@ impl Tournament {
     /// The memory it takes, in bytes, from the first call to the last.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let tables = self.events.bytes() + self.sites.bytes() + self.contexts.bytes() + self.history.bytes();
-        size_of::<Self>() + tables + self.same.bytes() + self.structure.bytes()
-    }
-
-    fn speaking(&self) -> Speaking<'_> {
-        Speaking {
-            events: &self.events,
-            sites: &self.sites,
-            contexts: &self.contexts,
-            site_shares: &self.site_shares,
-            message_shares: &self.message_shares,
-        }
+        let followers = self.same.bytes() + self.structure.bytes();
+        size_of::<Self>() + self.tables.bytes() + self.history.bytes() + followers
     }
 
     /// The shares of the experts follow what came.
@@ -105,11 +90,11 @@ impl Tournament {
         for expert in 0..EXPERTS {
             let Some((expected, grade)) = self.round.opinion(expert) else { continue };
             if expert < GENERAL {
-                self.site_shares.learn(expert, grade, expected == site);
+                self.tables.site_shares.learn(expert, grade, expected == site);
             }
             if expected == site {
                 let hit = self.round.right(expert, known, envelope);
-                self.message_shares.learn(expert, self.round.grade_of_message(expert), hit);
+                self.tables.message_shares.learn(expert, self.round.grade_of_message(expert), hit);
             }
         }
     }
@@ -117,11 +102,13 @@ impl Tournament {
     /// What is known of contexts and of the site follows what came.
     fn learn(&mut self, site: u8, event: Event, known: Option<Event>, envelope: &Envelope) {
         for context in self.round.contexts() {
-            self.contexts.learn(context, event);
+            self.tables.contexts.learn(context, event);
         }
-        let here = self.sites.get_mut(site);
-        count(&mut here.stride, self.round.right(expert::STRIDE, known, envelope));
+        let here = self.tables.sites.get_mut(site);
         count(&mut here.constant, Some(here.last[0]) == known);
+        if self.round.opinion(expert::STRIDE).is_some() {
+            count(&mut here.stride, self.round.right(expert::STRIDE, known, envelope));
+        }
         if self.round.opinion(expert::STRUCTURE).is_some_and(|(expected, _)| expected == site) {
             let held = self.round.right(expert::STRUCTURE, known, envelope);
             count(&mut here.steady, held);
@@ -134,11 +121,13 @@ impl Tournament {
 
     /// The history with the event in it.
     fn append(&mut self, site: u8, event: Event, known: Option<Event>) {
-        let came = |follower: &Follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call));
+        let came =
+            |follower: &Follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call));
         let same = known.is_some() && came(&self.same) == known;
-        let structure = came(&self.structure).is_some_and(|expected| self.events.site(expected) == site);
+        let structure =
+            came(&self.structure).is_some_and(|expected| self.tables.events.site(expected) == site);
         self.history.push(event);
-        let (history, events) = (&self.history, &self.events);
+        let (history, events) = (&self.history, &self.tables.events);
         let site_of = |call| u16::from(events.site(history.event(call)));
         for rolling in &mut self.events_before {
             rolling.push(history, |call| history.event(call));
@@ -153,34 +142,42 @@ impl Tournament {
 
     /// The experts speak about the next call.
     fn speak(&mut self, site: u8) {
+        if self.same.len() >= SETTLED
+            && let Some((call, grade)) = self.same.expected(&self.history)
+        {
+            return self.round.settle(&self.tables.events, self.history.event(call), grade);
+        }
         let now = self.history.now();
-        let before = |back: u64| now.checked_sub(back).map_or(0, |call| u64::from(self.history.event(call)) + 1);
+        let before =
+            |back: u64| now.checked_sub(back).map_or(0, |call| u64::from(self.history.event(call)) + 1);
         let (one, two, three) = (before(1), before(2), before(3));
         let [_, six] = self.events_before.each_ref().map(Rolling::value);
         let histories = [one, two << 16 | one, three << 32 | two << 16 | one, six];
         let followed = [&self.same, &self.structure].map(|follower| {
             follower.expected(&self.history).map(|(call, grade)| (self.history.event(call), grade))
         });
-        self.round = Round::new(&self.speaking(), followed, histories, site);
+        self.round.speak(&self.tables, followed, histories, site);
     }
 }
 
 impl Predictor<Envelope> for Tournament {
     fn predict(&self, tag: Option<Tag>) -> Option<Envelope> {
-        let Some(tag) = tag else { return self.round.choice(&self.events) };
-        let site = self.sites.find(tag)?;
+        let Some(tag) = tag else { return self.round.choice(&self.tables.events) };
+        let site = self.tables.sites.find(tag)?;
         if site == self.round.site() {
-            return self.round.choice(&self.events);
+            return self.round.choice(&self.tables.events);
         }
-        self.round.about(&self.speaking(), site).choice(&self.events)
+        let mut round = self.round.clone();
+        round.speak_about(&self.tables, site);
+        round.choice(&self.tables.events)
     }
 
     fn observe(&mut self, tag: Tag, message: Envelope) {
-        let site = self.sites.number(tag, self.round.site());
+        let site = self.tables.sites.number(tag, self.round.site());
         if site != self.round.site() {
-            self.round = self.round.about(&self.speaking(), site);
+            self.round.speak_about(&self.tables, site);
         }
-        let (event, new) = self.events.number(site, &message, self.round.chosen());
+        let (event, new) = self.tables.events.number(site, &message, self.round.chosen());
         let known = (!new).then_some(event);
         self.judge(site, known, &message);
         self.learn(site, event, known, &message);

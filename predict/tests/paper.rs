@@ -1,6 +1,8 @@
 //! The predictors of the paper against its text, read literally: each prediction is made from all calls so far, anew.
 
-use mpress_predict::{Predictor, Replace, SingleCycle, Tag, TagBettercycle, TagCycle, Tagging, TwoLevel, Window};
+use mpress_predict::{
+    Predictor, Replace, SingleCycle, Tag, TagBettercycle, TagCycle, Tagging, TwoLevel, Window,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +127,13 @@ fn compare(
 ) -> Result<(), TestCaseError> {
     for (at, (tag, message)) in calls.iter().enumerate() {
         for asked in 0..4 {
-            prop_assert_eq!(predictor.predict(Some(asked)), model(&calls[..at], asked), "call {} at {}", at, asked);
+            prop_assert_eq!(
+                predictor.predict(Some(asked)),
+                model(&calls[..at], asked),
+                "call {} at {}",
+                at,
+                asked
+            );
         }
         predictor.observe(*tag, *message);
     }

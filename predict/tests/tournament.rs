@@ -2,9 +2,7 @@
 
 mod programs;
 
-use mpress_predict::{
-    Envelope, Predictor, SingleCycle, TagBettercycle, TagCycle, Tagging, Tournament, hits,
-};
+use mpress_predict::{Envelope, Predictor, SingleCycle, TagBettercycle, TagCycle, Tagging, Tournament, hits};
 use programs::{Call, PROGRAMS, Random};
 use proptest::prelude::*;
 
@@ -31,7 +29,10 @@ fn it_is_better_than_the_predictors_of_the_paper_on_programs_of_many_kinds() {
         let (best, which) = of_paper.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
         let tagged = ratio(&mut Tournament::new(), true, &calls);
         let untagged = ratio(&mut Tournament::new(), false, &calls);
-        println!("{name:20} {:6} calls: {tagged:.4} tagged, {untagged:.4} untagged; {best:.4} by {which}", calls.len());
+        println!(
+            "{name:20} {:6} calls: {tagged:.4} tagged, {untagged:.4} untagged; {best:.4} by {which}",
+            calls.len()
+        );
         assert!(tagged >= best, "{name}: {tagged} is less than {best} by {which}");
     }
 }

@@ -28,8 +28,9 @@ fn a_line_of_other_columns_is_none() {
     assert_eq!(Line::parse(""), Err(LineError::Columns(1)));
     assert_eq!(Line::parse("1,2,3"), Err(LineError::Columns(3)));
     assert_eq!(Line::parse(&format!("{LINE},")), Err(LineError::Columns(10)));
-    for (at, name) in
-        ["seq", "callsite", "source", "tag", "count", "datatype", "buf", "comm", "kind"].into_iter().enumerate()
+    for (at, name) in ["seq", "callsite", "source", "tag", "count", "datatype", "buf", "comm", "kind"]
+        .into_iter()
+        .enumerate()
     {
         for wrong in ["", "x", "0x", "99999999999999999999", "-1e3"] {
             if name == "datatype" && !wrong.is_empty() {

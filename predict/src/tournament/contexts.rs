@@ -26,7 +26,7 @@ pub(super) struct Contexts {
 }
 
 /// A context, by the numbers that it is looked up with.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
     place: u16,
     check: u8,

@@ -49,7 +49,8 @@ impl Events {
 
     fn is(&self, event: Event, site: u8, envelope: &Envelope) -> bool {
         let event = usize::from(event);
-        self.sites.get(event).is_some_and(|known| known.0 == site) && self.envelopes.get(event) == Some(envelope)
+        self.sites.get(event).is_some_and(|known| known.0 == site)
+            && self.envelopes.get(event) == Some(envelope)
     }
 
     /// The number of an event, an old one or a new one, and whether it is new; `guess` is looked at first.

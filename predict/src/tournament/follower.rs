@@ -1,7 +1,7 @@
 //! A place in the past where it went as it goes now: what came there next is expected.
 
-use super::history::{HISTORY, History};
 use super::hash;
+use super::history::{HISTORY, History};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -36,6 +36,11 @@ impl Follower {
         known.then(|| (self.place, (32 - self.len.leading_zeros()).min(15) as u8))
     }
 
+    /// Calls that have gone alike up to now.
+    pub(super) fn len(&self) -> u32 {
+        self.len
+    }
+
     /// After a call: `hit`, whether it went as in the place that was followed; `alike`, whether two calls of the history
     /// are alike; `contexts`, of `LENGTHS`.
     pub(super) fn advance(
@@ -57,11 +62,10 @@ impl Follower {
             if (self.len as usize) < length && *slot != u16::MAX {
                 // The youngest call of this number, modulo the length of the history.
                 let back = (now - u64::from(*slot)) % HISTORY as u64;
-                if back > 0 && back <= now {
-                    let place = now - back;
+                let place = now.wrapping_sub(back);
+                if back > 0 && place < now && place != self.place {
                     let most = COMPARED.min(place as usize);
-                    let len =
-                        (1..=most as u64).take_while(|at| alike(place - at, now - at)).count() as u32;
+                    let len = (1..=most as u64).take_while(|at| alike(place - at, now - at)).count() as u32;
                     if len > self.len && (self.len < FAITHFUL) {
                         self.place = place;
                         self.len = len;

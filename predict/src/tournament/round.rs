@@ -3,18 +3,37 @@
 use super::confidence::Confidence;
 use super::contexts::{Context, Contexts};
 use super::events::{Event, Events, NONE};
-use super::expert::{AFTER, LOCAL, SAME, STRIDE, STRUCTURE};
+use super::expert::{AFTER, LOCAL, MATCH, SAME, STRIDE, STRUCTURE};
 use super::sites::Sites;
 use super::{EXPERTS, GENERAL};
 use crate::Envelope;
 
 /// What they speak from.
-pub(super) struct Speaking<'a> {
-    pub(super) events: &'a Events,
-    pub(super) sites: &'a Sites,
-    pub(super) contexts: &'a Contexts,
-    pub(super) site_shares: &'a Confidence,
-    pub(super) message_shares: &'a Confidence,
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    pub(super) events: Events,
+    pub(super) sites: Sites,
+    pub(super) contexts: Contexts,
+    /// How often the site was right, and the message if the site was.
+    pub(super) site_shares: Confidence,
+    pub(super) message_shares: Confidence,
+}
+
+impl Tables {
+    pub(super) fn new() -> Self {
+        Self {
+            events: Events::new(),
+            sites: Sites::new(),
+            contexts: Contexts::new(),
+            site_shares: Confidence::new(),
+            message_shares: Confidence::new(),
+        }
+    }
+
+    /// The bytes behind it.
+    pub(super) fn bytes(&self) -> usize {
+        self.events.bytes() + self.sites.bytes() + self.contexts.bytes()
+    }
 }
 
 /// What an expert says: an event at a site, or one that differs from it.
@@ -32,8 +51,8 @@ const SILENT: Opinion = Opinion { event: NONE, site: 0, grade: 0 };
 pub(super) struct Round {
     opinions: [Opinion; EXPERTS],
     /// The contexts of the experts that look into the table.
-    after: [Context; SAME - AFTER],
-    local: Context,
+    after: [Option<Context>; SAME - AFTER],
+    local: Option<Context>,
     /// The messages of the experts that calculate theirs.
     shifted: Envelope,
     strided: Envelope,
@@ -48,8 +67,8 @@ impl Default for Round {
     fn default() -> Self {
         Self {
             opinions: [SILENT; EXPERTS],
-            after: [Context::default(); SAME - AFTER],
-            local: Context::default(),
+            after: [None; SAME - AFTER],
+            local: None,
             shifted: Envelope::default(),
             strided: Envelope::default(),
             steady: 0,
@@ -61,57 +80,62 @@ impl Default for Round {
 
 impl Round {
     /// By the places that are followed, and the numbers of the last events. Where nobody expects a site, it is `last`.
-    pub(super) fn new(
-        from: &Speaking<'_>,
+    pub(super) fn speak(
+        &mut self,
+        from: &Tables,
         followed: [Option<(Event, u8)>; AFTER],
         histories: [u64; SAME - AFTER],
         last: u8,
-    ) -> Self {
-        let mut round = Self::default();
+    ) {
         let said = |(event, grade)| Opinion { event, site: from.events.site(event), grade };
-        for (opinion, followed) in round.opinions.iter_mut().zip(followed) {
+        for (opinion, followed) in self.opinions.iter_mut().zip(followed) {
             *opinion = followed.map_or(SILENT, said);
         }
         for (at, history) in histories.into_iter().enumerate() {
             let context = Context::new(AFTER + at, history);
-            round.after[at] = context;
-            round.opinions[AFTER + at] = from.contexts.after(context).map_or(SILENT, said);
+            self.after[at] = Some(context);
+            self.opinions[AFTER + at] = from.contexts.after(context).map_or(SILENT, said);
         }
-        let Opinion { event, site, .. } = round.opinions[STRUCTURE];
+        let Opinion { event, site, .. } = self.opinions[STRUCTURE];
         if event != NONE {
             let site = from.sites.get(site);
             let [to, since] = site.shift;
-            round.shifted = moved(from.events, event, to, since);
-            round.steady = site.steady;
+            self.shifted = moved(&from.events, event, to, since);
+            self.steady = site.steady;
         }
-        let share = |expert: usize| from.site_shares.of(expert, round.opinions[expert].grade);
-        let expected = best((0..GENERAL).filter(|expert| round.opinions[*expert].event != NONE), share);
-        round.speak_about(from, expected.map_or(last, |expert| round.opinions[expert].site));
-        round
+        let share = |expert: usize| from.site_shares.of(expert, self.opinions[expert].grade);
+        let expected = best((0..GENERAL).filter(|expert| self.opinions[*expert].event != NONE), share);
+        self.speak_about(from, expected.map_or(last, |expert| self.opinions[expert].site));
     }
 
-    /// The same, where the site is known to come.
-    pub(super) fn about(&self, from: &Speaking<'_>, site: u8) -> Self {
-        let mut round = self.clone();
-        round.speak_about(from, site);
-        round
+    /// Of a match that has held for long: only it speaks.
+    pub(super) fn settle(&mut self, events: &Events, event: Event, grade: u8) {
+        let site = events.site(event);
+        self.opinions = [SILENT; EXPERTS];
+        self.opinions[MATCH] = Opinion { event, site, grade };
+        (self.after, self.local) = ([None; SAME - AFTER], None);
+        self.site = site;
+        self.chosen = Some(MATCH as u8);
     }
 
-    fn speak_about(&mut self, from: &Speaking<'_>, site: u8) {
+    /// Those that speak about one site speak about this one, which is known to come.
+    pub(super) fn speak_about(&mut self, from: &Tables, site: u8) {
         self.site = site;
         let here = from.sites.get(site);
         let [last, before] = here.last;
         let said = |(event, grade)| Opinion { event, site, grade };
         self.opinions[SAME] = said((last, here.constant));
-        self.local = Context::new(LOCAL, u64::from(site) << 16 | u64::from(last));
-        self.opinions[LOCAL] = from.contexts.after(self.local).map_or(SILENT, said);
+        let context = Context::new(LOCAL, u64::from(site) << 16 | u64::from(last));
+        self.local = Some(context);
+        self.opinions[LOCAL] = from.contexts.after(context).map_or(SILENT, said);
         self.opinions[STRIDE] = SILENT;
         if before != NONE {
             self.opinions[STRIDE] = said((last, here.stride));
-            self.strided = moved(from.events, last, last, before);
+            self.strided = moved(&from.events, last, last, before);
         }
         let share = |expert: usize| from.message_shares.of(expert, self.grade_of_message(expert));
-        let speaks = |expert: &usize| self.opinions[*expert].event != NONE && self.opinions[*expert].site == site;
+        let speaks =
+            |expert: &usize| self.opinions[*expert].event != NONE && self.opinions[*expert].site == site;
         self.chosen = best((0..EXPERTS).filter(speaks), share).map(|expert| expert as u8);
     }
 
@@ -162,7 +186,7 @@ impl Round {
 
     /// All contexts that were looked up.
     pub(super) fn contexts(&self) -> impl Iterator<Item = Context> {
-        self.after.into_iter().chain([self.local])
+        self.after.into_iter().chain([self.local]).flatten()
     }
 }
 

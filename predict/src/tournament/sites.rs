@@ -30,15 +30,8 @@ pub(super) struct Site {
     known: bool,
 }
 
-const NEW: Site = Site {
-    tag: 0,
-    last: [NONE; 2],
-    shift: [NONE; 2],
-    constant: 0,
-    stride: 0,
-    steady: 0,
-    known: false,
-};
+const NEW: Site =
+    Site { tag: 0, last: [NONE; 2], shift: [NONE; 2], constant: 0, stride: 0, steady: 0, known: false };
 
 /// The call sites that are known.
 #[derive(Clone, Debug)]

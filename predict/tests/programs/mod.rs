@@ -128,7 +128,8 @@ pub fn master() -> Vec<Call> {
 pub fn adaptive_mesh() -> Vec<Call> {
     let (mut calls, mut random) = (Vec::new(), Random::new(3));
     for _ in 0..25 {
-        let neighbours: Vec<_> = (0..12).map(|_| (random.below(64) as i32, 64 + random.below(9) * 8)).collect();
+        let neighbours: Vec<_> =
+            (0..12).map(|_| (random.below(64) as i32, 64 + random.below(9) * 8)).collect();
         for _ in 0..20 {
             for (at, (source, count)) in neighbours.iter().enumerate() {
                 calls.push(call(0x10, *source, 5, *count, at as u64 * 4096));
