@@ -21,7 +21,7 @@ mod expert {
     pub(super) const MATCH: usize = 0;
     /// The place in the past where calls from the same sites came before, with what has changed since added.
     pub(super) const STRUCTURE: usize = 1;
-    /// What followed the last 1, 2, 3, 6 events.
+    /// What followed the last 1, 2, 6, 20 events.
     pub(super) const AFTER: usize = 2;
     /// The last event of the site.
     pub(super) const SAME: usize = 6;
@@ -150,9 +150,9 @@ impl Tournament {
         let now = self.history.now();
         let before =
             |back: u64| now.checked_sub(back).map_or(0, |call| u64::from(self.history.event(call)) + 1);
-        let (one, two, three) = (before(1), before(2), before(3));
-        let [_, six] = self.events_before.each_ref().map(Rolling::value);
-        let histories = [one, two << 16 | one, three << 32 | two << 16 | one, six];
+        let (one, two) = (before(1), before(2));
+        let [twenty, six] = self.events_before.each_ref().map(Rolling::value);
+        let histories = [one, two << 32 | one, six, twenty];
         let followed = [&self.same, &self.structure].map(|follower| {
             follower.expected(&self.history).map(|(call, grade)| (self.history.event(call), grade))
         });

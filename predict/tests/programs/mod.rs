@@ -1,4 +1,5 @@
 //! Receive calls as programs of other kinds make them. Each function gives those of one rank.
+#![allow(unreachable_pub, reason = "a module of tests")]
 
 use mpress_predict::{Envelope, Tag};
 
@@ -164,15 +165,14 @@ pub fn many_messages() -> Vec<Call> {
     step.repeat(30)
 }
 
-/// All of them, by name.
-pub const PROGRAMS: [(&str, fn() -> Vec<Call>); 10] = [
+/// All of them in which the order is not chance, by name.
+pub const PROGRAMS: [(&str, fn() -> Vec<Call>); 9] = [
     ("wavefront", wavefront),
     ("multigrid", multigrid),
     ("persistent", persistent),
     ("convergence", convergence),
     ("counted tags", counted_tags),
     ("rotating buffers", rotating_buffers),
-    ("master", master),
     ("adaptive mesh", adaptive_mesh),
     ("fresh buffers", fresh_buffers),
     ("many messages", many_messages),
