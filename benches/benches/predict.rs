@@ -32,7 +32,8 @@ fn disorder(messages: u64) -> Vec<Call> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % messages
     };
-    let call = |which: u64| (0x1000 + which % 16 * 0x40, Envelope { buffer: which * 4096, ..Envelope::default() });
+    let call =
+        |which: u64| (0x1000 + which % 16 * 0x40, Envelope { buffer: which * 4096, ..Envelope::default() });
     (0..8000).map(|_| call(random())).collect()
 }
 
@@ -43,8 +44,12 @@ fn main() {
         .measurement_time(Duration::from_secs(1))
         .without_plots()
         .configure_from_args();
-    let programs =
-        [("7-sweeps", sweeps(7, 200)), ("80-sweeps", sweeps(80, 20)), ("disorder-50", disorder(50)), ("disorder-5000", disorder(5000))];
+    let programs = [
+        ("7-sweeps", sweeps(7, 200)),
+        ("80-sweeps", sweeps(80, 20)),
+        ("disorder-50", disorder(50)),
+        ("disorder-5000", disorder(5000)),
+    ];
     for (name, calls) in &programs {
         let mut group = criterion.benchmark_group("tournament");
         group.throughput(Throughput::Elements(calls.len() as u64));

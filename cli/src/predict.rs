@@ -104,6 +104,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
 /// The largest run of each program.
 fn largest(runs: &[Evaluated]) -> impl Iterator<Item = &Evaluated> {
     let next = runs.iter().skip(1).map(Some).chain([None]);
-    let last = |(run, next): (&Evaluated, Option<&Evaluated>)| next.is_none_or(|next| next.run.app != run.run.app);
+    let last =
+        |(run, next): (&Evaluated, Option<&Evaluated>)| next.is_none_or(|next| next.run.app != run.run.app);
     runs.iter().zip(next).filter(move |pair| last(*pair)).map(|(run, _)| run)
 }

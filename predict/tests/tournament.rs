@@ -27,7 +27,10 @@ fn compared(name: &str, calls: &[Call]) -> (f64, f64, f64) {
     let (best, which) = of_paper.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
     let tagged = ratio(&mut Tournament::new(), true, calls);
     let untagged = ratio(&mut Tournament::new(), false, calls);
-    println!("{name:16} {:6} calls: {tagged:.4} tagged, {untagged:.4} untagged; {best:.4} {which}", calls.len());
+    println!(
+        "{name:16} {:6} calls: {tagged:.4} tagged, {untagged:.4} untagged; {best:.4} {which}",
+        calls.len()
+    );
     (tagged, untagged, best)
 }
 

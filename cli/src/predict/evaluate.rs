@@ -14,11 +14,8 @@ pub(super) const WINDOWS: [usize; 21] =
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200];
 
 /// The strategies of windows, by their names.
-pub(super) const REPLACE: [(&str, Replace); 3] = [
-    ("lru", Replace::LeastRecentlyUsed),
-    ("fifo", Replace::FirstIn),
-    ("lfu", Replace::LeastFrequentlyUsed),
-];
+pub(super) const REPLACE: [(&str, Replace); 3] =
+    [("lru", Replace::LeastRecentlyUsed), ("fifo", Replace::FirstIn), ("lfu", Replace::LeastFrequentlyUsed)];
 
 /// Least, mean and most over the ranks of a run.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +82,9 @@ impl Evaluated {
 
     /// What came of a predictor: its hit ratios, and the memory of the rank that needs most.
     pub(super) fn predictor(&self, name: &str) -> (Spread, usize) {
-        self.outcomes(|rank| rank.predictors.iter().find(|(known, _)| *known == name).map(|(_, outcome)| *outcome))
+        self.outcomes(|rank| {
+            rank.predictors.iter().find(|(known, _)| *known == name).map(|(_, outcome)| *outcome)
+        })
     }
 
     /// The same of a window: its place in `REPLACE`, that of its size in `WINDOWS`.
@@ -161,7 +160,8 @@ fn rank(calls: &Calls, options: &Options) -> Rank {
             *count += 1;
         }
     }
-    let predictors = names().map(|name| (name, averaged(calls, name, options.initialisation.on(), options.starts)));
+    let predictors =
+        names().map(|name| (name, averaged(calls, name, options.initialisation.on(), options.starts)));
     Rank { calls: calls.len(), distribution, windows: windows(calls), predictors: predictors.collect() }
 }
 

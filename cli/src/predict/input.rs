@@ -98,7 +98,8 @@ fn named(path: &Path) -> Option<(Run, u32)> {
 /// Reads the calls of a rank.
 pub(super) fn read(path: &Path) -> Result<Calls, Error> {
     let file = File::open(path).map_err(|error| wrong(path, error))?;
-    let mut lines = Lines { source: BufReader::new(MultiGzDecoder::new(BufReader::new(file))), line: Vec::new() };
+    let mut lines =
+        Lines { source: BufReader::new(MultiGzDecoder::new(BufReader::new(file))), line: Vec::new() };
     let mut number = 1;
     parse(&mut lines, &mut number).map_err(|why| match why {
         Why::Line(why) => wrong(path, format_args!("line {number}: {why}")),
@@ -159,7 +160,9 @@ fn parse<R: BufRead>(lines: &mut Lines<R>, number: &mut u64) -> Result<Calls, Wh
             datatype,
             comm: line.comm,
         };
-        let id = ids.intern(message).ok_or_else(|| bad(&format_args!("more than {MOST_IDS} different messages")))?;
+        let id = ids
+            .intern(message)
+            .ok_or_else(|| bad(&format_args!("more than {MOST_IDS} different messages")))?;
         if calls.messages.len() < ids.len() {
             calls.messages.push(message);
         }
@@ -195,10 +198,8 @@ impl<R: BufRead> Lines<R> {
         }
         if self.line.last() == Some(&b'\n') {
             self.line.pop();
-        } else if self.line.len() as u64 == LONGEST_LINE {
+        } else if len as u64 == LONGEST_LINE {
             return Err(Why::Line(format!("longer than {LONGEST_LINE} bytes")));
-        } else {
-            return Err(Why::Line("cut off: the last line has no end".to_owned()));
         }
         if self.line.last() == Some(&b'\r') {
             self.line.pop();

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 
 /// Colours of minimum, mean and maximum, and of the three strategies of windows.
-const THREE: [RGBColor; 3] = [RGBColor(0x9e, 0xae, 0xbd), RGBColor(0x1b, 0x6c, 0xa8), RGBColor(0xe0, 0x8e, 0x2b)];
+const THREE: [RGBColor; 3] =
+    [RGBColor(0x9e, 0xae, 0xbd), RGBColor(0x1b, 0x6c, 0xa8), RGBColor(0xe0, 0x8e, 0x2b)];
 
 /// Colours of the predictors.
 const MANY: [RGBColor; 9] = [
@@ -25,22 +26,31 @@ const MANY: [RGBColor; 9] = [
 
 /// Writes all of them into a folder.
 pub(super) fn write(folder: &Path, runs: &[Evaluated]) -> Result<(), Error> {
-    let failed = |file: &Path, why: &dyn std::fmt::Display| Error::Plot { file: file.to_owned(), why: why.to_string() };
+    let failed = |file: &Path, why: &dyn std::fmt::Display| Error::Plot {
+        file: file.to_owned(),
+        why: why.to_string(),
+    };
     fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
     let draw = |name: &str, panels: usize, draw: &dyn Fn(&[Area<'_>]) -> Drawn| {
         let file = folder.join(format!("{name}.svg"));
         canvas(&file, panels, draw).map_err(|error| failed(&file, &error))
     };
-    draw("calls", 1, &|areas| spreads(areas, "receive calls per rank", runs, |run| run.spread(|rank| rank.calls as f64)))?;
+    draw("calls", 1, &|areas| {
+        spreads(areas, "receive calls per rank", runs, |run| run.spread(|rank| rank.calls as f64))
+    })?;
     draw("messages", 1, &|areas| {
-        spreads(areas, "different messages per rank", runs, |run| run.spread(|rank| rank.distribution.len() as f64))
+        spreads(areas, "different messages per rank", runs, |run| {
+            run.spread(|rank| rank.distribution.len() as f64)
+        })
     })?;
     let programs = largest(runs).count();
     draw("distribution", programs, &|areas| distribution(areas, runs))?;
     draw("windows", programs, &|areas| windows(areas, runs))?;
     for name in names() {
         let caption = format!("hit ratio of {name}");
-        draw(&format!("hits-{name}"), 1, &|areas| spreads(areas, &caption, runs, |run| run.predictor(name).0))?;
+        draw(&format!("hits-{name}"), 1, &|areas| {
+            spreads(areas, &caption, runs, |run| run.predictor(name).0)
+        })?;
     }
     draw("comparison", 1, &|areas| comparison(areas, runs))?;
     draw("starts", 1, &|areas| sensitivity(areas, runs))
@@ -61,7 +71,12 @@ fn above(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(1.0, f64::max) * 1.15
 }
 
-fn spreads(areas: &[Area<'_>], caption: &str, runs: &[Evaluated], of: impl Fn(&Evaluated) -> Spread) -> Drawn {
+fn spreads(
+    areas: &[Area<'_>],
+    caption: &str,
+    runs: &[Evaluated],
+    of: impl Fn(&Evaluated) -> Spread,
+) -> Drawn {
     let spreads: Vec<_> = runs.iter().map(of).collect();
     let parts: [(&str, fn(&Spread) -> f64); 3] =
         [("minimum", |spread| spread.min), ("mean", |spread| spread.mean), ("maximum", |spread| spread.max)];
@@ -166,5 +181,11 @@ fn sensitivity(areas: &[Area<'_>], runs: &[Evaluated]) -> Drawn {
             })
             .collect(),
     });
-    bars(areas, "hit ratio, with and without initialisation, means over starts", largest(runs), series.collect(), 1.5)
+    bars(
+        areas,
+        "hit ratio, with and without initialisation, means over starts",
+        largest(runs),
+        series.collect(),
+        1.5,
+    )
 }

@@ -140,7 +140,11 @@ fn memory(text: &mut String, runs: &[Evaluated]) {
         let reported = paper::memory(&run.run, name).map(|reported| format!(" ({reported})"));
         format!("{memory}{unit}{}", reported.unwrap_or_default())
     });
-    table(text, "Memory of the largest runs, in messages (Table 1; in brackets what the paper reports)", &rows);
+    table(
+        text,
+        "Memory of the largest runs, in messages (Table 1; in brackets what the paper reports)",
+        &rows,
+    );
 }
 
 fn sensitivity(text: &mut String, runs: &[Evaluated]) {
