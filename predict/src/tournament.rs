@@ -92,9 +92,12 @@ impl Tournament {
             if expert < GENERAL {
                 self.tables.site_shares.learn(expert, grade, expected == site);
             }
+            let grade = self.round.grade_of_message(expert);
             if expected == site {
-                let hit = self.round.right(expert, known, envelope);
-                self.tables.message_shares.learn(expert, self.round.grade_of_message(expert), hit);
+                self.tables.message_shares.learn(expert, grade, self.round.right(expert, known, envelope));
+            } else {
+                let hit = self.round.message(expert, &self.tables.events) == *envelope;
+                self.tables.stray_shares.learn(expert, grade, hit);
             }
         }
     }

@@ -34,10 +34,10 @@ pub(super) struct Confidence {
 }
 
 impl Confidence {
-    /// At first, whoever is surer is believed more; of experts alike, the first.
-    pub(super) fn new() -> Self {
+    /// At first, whoever is surer is believed more; of experts alike, the first. `least`, of 65536, is believed at least.
+    pub(super) fn new(least: u16) -> Self {
         let grade = |expert: usize, grade: usize| Share {
-            value: (24_000 + 2_000 * grade - 400 * expert.min(grade + 4)) as u16,
+            value: least + (2_000 * grade - 400 * expert.min(grade)) as u16,
             outcomes: 0,
         };
         Self { shares: core::array::from_fn(|expert| core::array::from_fn(|at| grade(expert, at))) }

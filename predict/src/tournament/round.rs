@@ -8,6 +8,10 @@ use super::sites::Sites;
 use super::{EXPERTS, GENERAL};
 use crate::Envelope;
 
+/// How much an expert is believed at first, of 65536, at the least grade; and of a site that it did not speak of.
+const SURE: u16 = 24_000;
+const UNSURE: u16 = 6_000;
+
 /// What they speak from.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
@@ -17,6 +21,8 @@ pub(super) struct Tables {
     /// How often the site was right, and the message if the site was.
     pub(super) site_shares: Confidence,
     pub(super) message_shares: Confidence,
+    /// How often the message was right though the site was not.
+    pub(super) stray_shares: Confidence,
 }
 
 impl Tables {
@@ -25,8 +31,9 @@ impl Tables {
             events: Events::new(),
             sites: Sites::new(),
             contexts: Contexts::new(),
-            site_shares: Confidence::new(),
-            message_shares: Confidence::new(),
+            site_shares: Confidence::new(SURE),
+            message_shares: Confidence::new(SURE),
+            stray_shares: Confidence::new(UNSURE),
         }
     }
 
@@ -133,9 +140,12 @@ impl Round {
             self.opinions[STRIDE] = said((last, here.stride));
             self.strided = moved(&from.events, last, last, before);
         }
-        let share = |expert: usize| from.message_shares.of(expert, self.grade_of_message(expert));
-        let speaks =
-            |expert: &usize| self.opinions[*expert].event != NONE && self.opinions[*expert].site == site;
+        let share = |expert: usize| {
+            let shares =
+                if self.opinions[expert].site == site { &from.message_shares } else { &from.stray_shares };
+            shares.of(expert, self.grade_of_message(expert))
+        };
+        let speaks = |expert: &usize| self.opinions[*expert].event != NONE;
         self.chosen = best((0..EXPERTS).filter(speaks), share).map(|expert| expert as u8);
     }
 
@@ -151,11 +161,16 @@ impl Round {
 
     /// The message that is expected.
     pub(super) fn choice(&self, events: &Events) -> Option<Envelope> {
-        Some(match usize::from(self.chosen?) {
+        Some(self.message(usize::from(self.chosen?), events))
+    }
+
+    /// The message of an expert that spoke.
+    pub(super) fn message(&self, expert: usize, events: &Events) -> Envelope {
+        match expert {
             STRUCTURE => self.shifted,
             STRIDE => self.strided,
-            expert => events.envelope(self.opinions[expert].event),
-        })
+            _ => events.envelope(self.opinions[expert].event),
+        }
     }
 
     /// The site of which an expert spoke, and how sure it was.
