@@ -35,13 +35,14 @@ const GENERAL: usize = expert::SAME;
 /// All.
 const EXPERTS: usize = 9;
 
-/// Calls for which a match has held that is believed without a tournament.
+/// Calls for which an expert was right that is believed without a tournament.
 const SETTLED: u32 = 64;
 
 /// Predicts by a tournament: experts of the history of a rank, of which the one is believed that was right most often
 /// when it was as sure as it is now.
 ///
-/// A match that has held for 64 calls settles it: while it holds, no other expert is asked or learns.
+/// A match that has held for 64 calls settles it: while it holds, no other expert is asked or learns. So does the
+/// structure, if its messages were right for as long.
 ///
 /// All memory is taken by [`new`](Self::new), 64 KiB at most; nothing is allocated later. What does not fit is forgotten.
 #[derive(Clone, Debug)]
@@ -51,8 +52,10 @@ pub struct Tournament {
     same: Follower,
     structure: Follower,
     /// Of events and of sites, of `LENGTHS`.
-    events_before: [Rolling; LENGTHS.len()],
-    sites_before: [Rolling; LENGTHS.len()],
+    events_before: Rolling<{ LENGTHS.len() }>,
+    sites_before: Rolling<{ LENGTHS.len() }>,
+    /// Calls, up to now, for which the expert of structure was right.
+    held: u32,
     /// What is expected next.
     round: Round,
 }
@@ -72,8 +75,9 @@ impl Tournament {
             history: History::new(),
             same: Follower::new(),
             structure: Follower::new(),
-            events_before: LENGTHS.map(Rolling::new),
-            sites_before: LENGTHS.map(Rolling::new),
+            events_before: Rolling::new(LENGTHS),
+            sites_before: Rolling::new(LENGTHS),
+            held: 0,
             round: Round::default(),
         }
     }
@@ -112,8 +116,12 @@ impl Tournament {
         if self.round.opinion(expert::STRIDE).is_some() {
             count(&mut here.stride, self.round.right(expert::STRIDE, known, envelope));
         }
-        if self.round.opinion(expert::STRUCTURE).is_some_and(|(expected, _)| expected == site) {
+        let structure = self.round.opinion(expert::STRUCTURE);
+        if structure.is_some_and(|(expected, _)| expected != site) {
+            self.held = 0;
+        } else if structure.is_some() {
             let held = self.round.right(expert::STRUCTURE, known, envelope);
+            self.held = if held { self.held.saturating_add(1) } else { 0 };
             count(&mut here.steady, held);
             if !held {
                 here.shift = [event, self.round.structure()];
@@ -132,29 +140,31 @@ impl Tournament {
         self.history.push(event);
         let (history, events) = (&self.history, &self.tables.events);
         let site_of = |call| u16::from(events.site(history.event(call)));
-        for rolling in &mut self.events_before {
-            rolling.push(history, |call| history.event(call));
-        }
-        self.sites_before.iter_mut().for_each(|rolling| rolling.push(history, site_of));
-        let values = |rolling: &[Rolling; LENGTHS.len()]| rolling.each_ref().map(Rolling::value);
+        self.events_before.push(history, |call| history.event(call));
+        self.sites_before.push(history, site_of);
         let alike = |a, b| history.event(a) == history.event(b);
-        self.same.advance(history, same, alike, values(&self.events_before));
+        self.same.advance(history, same, alike, self.events_before.values());
         let alike = |a, b| site_of(a) == site_of(b);
-        self.structure.advance(history, structure, alike, values(&self.sites_before));
+        self.structure.advance(history, structure, alike, self.sites_before.values());
     }
 
     /// The experts speak about the next call.
     fn speak(&mut self, site: u8) {
-        if self.same.len() >= SETTLED
-            && let Some((call, grade)) = self.same.expected(&self.history)
+        let settled = if self.same.len() >= SETTLED {
+            Some((expert::MATCH, &self.same))
+        } else {
+            (self.held >= SETTLED).then_some((expert::STRUCTURE, &self.structure))
+        };
+        if let Some((expert, follower)) = settled
+            && let Some((call, grade)) = follower.expected(&self.history)
         {
-            return self.round.settle(&self.tables.events, self.history.event(call), grade);
+            return self.round.settle(&self.tables, expert, self.history.event(call), grade);
         }
         let now = self.history.now();
         let before =
             |back: u64| now.checked_sub(back).map_or(0, |call| u64::from(self.history.event(call)) + 1);
         let (one, two) = (before(1), before(2));
-        let [twenty, six] = self.events_before.each_ref().map(Rolling::value);
+        let [twenty, six] = self.events_before.values();
         let histories = [one, two << 32 | one, six, twenty];
         let followed = [&self.same, &self.structure].map(|follower| {
             follower.expected(&self.history).map(|(call, grade)| (self.history.event(call), grade))

@@ -13,16 +13,24 @@ pub(super) const NONE: Event = u16::MAX;
 
 /// Events that are known at a time.
 const EVENTS: usize = 768;
-/// Buckets of the index, a power of two, and the numbers in each.
+/// Buckets of the index, as many as a byte has values, and the numbers in each.
 const BUCKETS: usize = 256;
 const WAYS: usize = 8;
+
+/// What belongs to an event beside its message.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    site: u8,
+    bucket: u8,
+    /// Whether it was seen since it was last looked at for replacement.
+    seen: bool,
+}
 
 /// The events that are known.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
     envelopes: Vec<Envelope>,
-    /// The call site of each, and whether it was seen since it was last looked at for replacement.
-    sites: Vec<(u8, bool)>,
+    places: Vec<Place>,
     /// Where to look for an event.
     index: Vec<[Event; WAYS]>,
     /// The next to be replaced, unless it was seen.
@@ -33,7 +41,7 @@ impl Events {
     pub(super) fn new() -> Self {
         Self {
             envelopes: vec![Envelope::default(); EVENTS],
-            sites: vec![(0, false); EVENTS],
+            places: vec![Place { site: 0, bucket: 0, seen: false }; EVENTS],
             index: vec![[NONE; WAYS]; BUCKETS],
             hand: 0,
         }
@@ -44,12 +52,12 @@ impl Events {
     }
 
     pub(super) fn site(&self, event: Event) -> u8 {
-        self.sites.get(usize::from(event)).map_or(0, |(site, _)| *site)
+        self.places.get(usize::from(event)).map_or(0, |place| place.site)
     }
 
     fn is(&self, event: Event, site: u8, envelope: &Envelope) -> bool {
         let event = usize::from(event);
-        self.sites.get(event).is_some_and(|known| known.0 == site)
+        self.places.get(event).is_some_and(|known| known.site == site)
             && self.envelopes.get(event) == Some(envelope)
     }
 
@@ -57,32 +65,35 @@ impl Events {
     ///
     /// A new number may have been that of another event before, so whatever names it means that one.
     pub(super) fn number(&mut self, site: u8, envelope: &Envelope, guess: Event) -> (Event, bool) {
-        let known = if self.is(guess, site, envelope) {
-            Some(guess)
+        let (event, new) = if self.is(guess, site, envelope) {
+            (guess, false)
         } else {
-            let ways = self.index[bucket(site, envelope)];
-            ways.into_iter().find(|event| self.is(*event, site, envelope))
+            let bucket = bucket(site, envelope);
+            let ways = self.index[usize::from(bucket)];
+            match ways.into_iter().find(|event| self.is(*event, site, envelope)) {
+                Some(event) => (event, false),
+                None => (self.add(envelope, Place { site, bucket, seen: true }), true),
+            }
         };
-        let event = known.unwrap_or_else(|| self.add(site, envelope));
-        self.sites[usize::from(event)].1 = true;
-        (event, known.is_none())
+        self.places[usize::from(event)].seen = true;
+        (event, new)
     }
 
-    fn add(&mut self, site: u8, envelope: &Envelope) -> Event {
+    fn add(&mut self, envelope: &Envelope, place: Place) -> Event {
         // Each is passed once at most: then all are marked as not seen.
-        while self.sites[self.hand].1 {
-            self.sites[self.hand].1 = false;
+        while self.places[self.hand].seen {
+            self.places[self.hand].seen = false;
             self.hand = (self.hand + 1) % EVENTS;
         }
         let event = self.hand as Event;
         self.hand = (self.hand + 1) % EVENTS;
-        let old = bucket(self.site(event), &self.envelope(event));
+        let old = usize::from(self.places[usize::from(event)].bucket);
         if let Some(way) = self.index[old].iter_mut().find(|way| **way == event) {
             *way = NONE;
         }
         self.envelopes[usize::from(event)] = *envelope;
-        self.sites[usize::from(event)] = (site, true);
-        let ways = &mut self.index[bucket(site, envelope)];
+        self.places[usize::from(event)] = place;
+        let ways = &mut self.index[usize::from(place.bucket)];
         // Where all are taken, one is forgotten: its event gets another number when it comes again.
         let way = ways.iter().position(|way| *way == NONE).unwrap_or(usize::from(event) % WAYS);
         ways[way] = event;
@@ -90,18 +101,19 @@ impl Events {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.envelopes) + size_of_val(&*self.sites) + size_of_val(&*self.index)
+        size_of_val(&*self.envelopes) + size_of_val(&*self.places) + size_of_val(&*self.index)
     }
 }
 
-fn bucket(site: u8, envelope: &Envelope) -> usize {
+fn bucket(site: u8, envelope: &Envelope) -> u8 {
     let Envelope { buffer, count, source, tag, datatype, comm } = *envelope;
+    let pair = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
+    // Odd numbers without a pattern, so that no sum of two words is that of two others.
     let words = [
-        buffer,
-        count,
-        u64::from(source.cast_unsigned()) << 32 | u64::from(tag.cast_unsigned()),
-        u64::from(datatype) << 32 | u64::from(comm),
+        buffer.wrapping_mul(0x9fb2_1c65_1e98_df25),
+        count.wrapping_mul(0xc2b2_ae3d_27d4_eb4f),
+        pair(source.cast_unsigned(), tag.cast_unsigned()).wrapping_mul(0x1656_67b1_9e37_79f9),
+        pair(datatype, comm).wrapping_mul(0x27d4_eb2f_1656_67c5),
     ];
-    let mixed = words.iter().fold(u64::from(site), |mixed, word| hash(mixed ^ word));
-    (mixed >> 32) as usize % BUCKETS
+    (hash(words.iter().fold(u64::from(site), |sum, word| sum.wrapping_add(*word))) >> 56) as u8
 }

@@ -40,33 +40,40 @@ impl History {
     }
 }
 
-/// A number for the last calls, as many as its length.
+/// Numbers for the last calls, as many as each of some lengths.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rolling {
-    value: u64,
+pub(super) struct Rolling<const N: usize> {
+    values: [u64; N],
     /// What a value has been multiplied by when it leaves.
-    leaving: u64,
-    len: u64,
+    leaving: [u64; N],
+    lengths: [u64; N],
 }
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-impl Rolling {
-    pub(super) fn new(len: usize) -> Self {
-        Self { value: 0, leaving: FACTOR.wrapping_pow(len as u32), len: len as u64 }
+impl<const N: usize> Rolling<N> {
+    pub(super) fn new(lengths: [usize; N]) -> Self {
+        Self {
+            values: [0; N],
+            leaving: lengths.map(|len| FACTOR.wrapping_pow(len as u32)),
+            lengths: lengths.map(|len| len as u64),
+        }
     }
 
-    pub(super) fn value(&self) -> u64 {
-        self.value
+    pub(super) fn values(&self) -> [u64; N] {
+        self.values
     }
 
     /// Takes the newest call of a history, by what `of` says of calls.
     pub(super) fn push(&mut self, history: &History, of: impl Fn(u64) -> u16) {
         let term = |call: u64| hash(u64::from(of(call)) + 1);
         let Some(newest) = history.now().checked_sub(1) else { return };
-        self.value = self.value.wrapping_mul(FACTOR).wrapping_add(term(newest));
-        if let Some(oldest) = newest.checked_sub(self.len) {
-            self.value = self.value.wrapping_sub(term(oldest).wrapping_mul(self.leaving));
+        let came = term(newest);
+        for ((value, leaving), len) in self.values.iter_mut().zip(self.leaving).zip(self.lengths) {
+            *value = value.wrapping_mul(FACTOR).wrapping_add(came);
+            if let Some(oldest) = newest.checked_sub(len) {
+                *value = value.wrapping_sub(term(oldest).wrapping_mul(leaving));
+            }
         }
     }
 }

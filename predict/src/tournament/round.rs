@@ -103,6 +103,14 @@ impl Round {
             self.after[at] = Some(context);
             self.opinions[AFTER + at] = from.contexts.after(context).map_or(SILENT, said);
         }
+        self.shift(from);
+        let share = |expert: usize| from.site_shares.of(expert, self.opinions[expert].grade);
+        let expected = best((0..GENERAL).filter(|expert| self.opinions[*expert].event != NONE), share);
+        self.speak_about(from, expected.map_or(last, |expert| self.opinions[expert].site));
+    }
+
+    /// Adds what has changed since to what came in the past.
+    fn shift(&mut self, from: &Tables) {
         let Opinion { event, site, .. } = self.opinions[STRUCTURE];
         if event != NONE {
             let site = from.sites.get(site);
@@ -110,19 +118,17 @@ impl Round {
             self.shifted = moved(&from.events, event, to, since);
             self.steady = site.steady;
         }
-        let share = |expert: usize| from.site_shares.of(expert, self.opinions[expert].grade);
-        let expected = best((0..GENERAL).filter(|expert| self.opinions[*expert].event != NONE), share);
-        self.speak_about(from, expected.map_or(last, |expert| self.opinions[expert].site));
     }
 
-    /// Of a match that has held for long: only it speaks.
-    pub(super) fn settle(&mut self, events: &Events, event: Event, grade: u8) {
-        let site = events.site(event);
+    /// Of one that has been right for long: only it speaks.
+    pub(super) fn settle(&mut self, from: &Tables, expert: usize, event: Event, grade: u8) {
+        let site = from.events.site(event);
         self.opinions = [SILENT; EXPERTS];
-        self.opinions[MATCH] = Opinion { event, site, grade };
+        self.opinions[expert] = Opinion { event, site, grade };
+        self.shift(from);
         (self.after, self.local) = ([None; SAME - AFTER], None);
         self.site = site;
-        self.chosen = Some(MATCH as u8);
+        self.chosen = Some(expert as u8);
     }
 
     /// Those that speak about one site speak about this one, which is known to come.
