@@ -3,7 +3,7 @@
 use super::confidence::Confidence;
 use super::contexts::{Context, Contexts};
 use super::events::{Event, Events, NONE};
-use super::expert::{AFTER, LOCAL, MATCH, SAME, STRIDE, STRUCTURE};
+use super::expert::{AFTER, LOCAL, SAME, STRIDE, STRUCTURE};
 use super::sites::Sites;
 use super::{EXPERTS, GENERAL};
 use crate::Envelope;

@@ -1,9 +1,12 @@
 //! Receive calls as programs of other kinds make them. Each function gives those of one rank.
-#![allow(unreachable_pub, reason = "a module of tests")]
+#![allow(unreachable_pub, dead_code, reason = "a module of tests, of which not all need all of it")]
 
 use mpress_predict::{Envelope, Tag};
 
 pub type Call = (Tag, Envelope);
+
+/// Makes the calls of a program.
+pub type Program = fn() -> Vec<Call>;
 
 /// Numbers that look random and are the same each time.
 pub struct Random(u64);
@@ -166,7 +169,7 @@ pub fn many_messages() -> Vec<Call> {
 }
 
 /// All of them in which the order is not chance, by name.
-pub const PROGRAMS: [(&str, fn() -> Vec<Call>); 9] = [
+pub const PROGRAMS: [(&str, Program); 9] = [
     ("wavefront", wavefront),
     ("multigrid", multigrid),
     ("persistent", persistent),
