@@ -71,6 +71,9 @@ fn above(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(1.0, f64::max) * 1.15
 }
 
+/// A part of a spread, and its name.
+type Part = (&'static str, fn(&Spread) -> f64);
+
 fn spreads(
     areas: &[Area<'_>],
     caption: &str,
@@ -78,7 +81,7 @@ fn spreads(
     of: impl Fn(&Evaluated) -> Spread,
 ) -> Drawn {
     let spreads: Vec<_> = runs.iter().map(of).collect();
-    let parts: [(&str, fn(&Spread) -> f64); 3] =
+    let parts: [Part; 3] =
         [("minimum", |spread| spread.min), ("mean", |spread| spread.mean), ("maximum", |spread| spread.max)];
     let series = parts.iter().zip(THREE).map(|((name, part), color)| Series {
         name,
@@ -158,7 +161,7 @@ fn comparison(areas: &[Area<'_>], runs: &[Evaluated]) -> Drawn {
         heights: largest(runs).map(|run| run.predictor(name).0.mean).collect(),
     });
     // Room for the names.
-    bars(areas, "hit ratio of the predictors, means over ranks", largest(runs), series.collect(), 1.7)
+    bars(areas, "hit ratio of the predictors, means over ranks", largest(runs), series.collect(), 2.0)
 }
 
 fn sensitivity(areas: &[Area<'_>], runs: &[Evaluated]) -> Drawn {
