@@ -186,12 +186,15 @@ proptest! {
 
     #[test]
     fn two_levels_are_one_on_the_other(calls in calls(), phase: bool) {
-        let tags = |calls: &[Call]| calls.iter().map(|call| call.0).collect::<Vec<_>>();
+        // What comes at a tag is the tag after it.
+        let follow = |calls: &[Call]| calls.windows(2).map(|two| (two[0].0, two[1].0 as Message)).collect::<Vec<_>>();
+        let tag = |before: &[Call]| per_tag(&follow(before), before.last()?.0, phase, true).offered;
+        let tags = |calls: &[Call]| calls.iter().map(|call| call.0).collect::<BTreeSet<_>>().len();
         compare(
             &calls,
-            &mut TwoLevel::new(Tagging::default(), phase),
-            &|before, _| tagging(before, single_cycle(&tags(before), phase).offered?),
-            &|calls| tags(calls).into_iter().collect::<BTreeSet<_>>().len() + single_memory(&tags(calls), phase),
+            &mut TwoLevel::new(TagBettercycle::new(phase), Tagging::default()),
+            &|before, _| tagging(before, tag(before)?.into()),
+            &|calls| tags(calls) + per_tag_memory(&follow(calls), phase, true),
         )?;
     }
 

@@ -108,9 +108,13 @@ const OF_NUMBERS: [(&str, OfNumbers); 7] = [
     ("tagging", |_| Box::new(Tagging::default())),
     ("tag-cycle", |phase| Box::new(TagCycle::new(phase))),
     ("tag-bettercycle", |phase| Box::new(TagBettercycle::new(phase))),
-    ("two-level-tagging", |phase| Box::new(TwoLevel::new(Tagging::default(), phase))),
-    ("two-level-tag-cycle", |phase| Box::new(TwoLevel::new(TagCycle::new(phase), phase))),
-    ("two-level-tag-bettercycle", |phase| Box::new(TwoLevel::new(TagBettercycle::new(phase), phase))),
+    ("two-level-tagging", |phase| Box::new(TwoLevel::new(TagBettercycle::new(phase), Tagging::default()))),
+    ("two-level-tag-cycle", |phase| {
+        Box::new(TwoLevel::new(TagBettercycle::new(phase), TagCycle::new(phase)))
+    }),
+    ("two-level-tag-bettercycle", |phase| {
+        Box::new(TwoLevel::new(TagBettercycle::new(phase), TagBettercycle::new(phase)))
+    }),
 ];
 
 /// Our own: knowing where the next call is made, as the tag-based ones, and not knowing it.
