@@ -89,6 +89,25 @@ impl Tournament {
         size_of::<Self>() + self.tables.bytes() + self.history.bytes() + followers
     }
 
+    /// The calls that are expected next, in their order, without knowing where the program will make them: the first is that
+    /// of [`predict`](Predictor::predict), and those after it came there in the past. One round of a loop at most.
+    pub fn ahead(&self) -> impl Iterator<Item = Envelope> {
+        let events = &self.tables.events;
+        let first = self.round.choice(events);
+        let says = |expert| first.is_some() && self.round.says(expert, events) == first;
+        let followed = [(expert::MATCH, &self.same), (expert::STRUCTURE, &self.structure)];
+        let followed = followed.into_iter().find(|(expert, _)| says(*expert));
+        let place =
+            followed.and_then(|(expert, follower)| Some((expert, follower.expected(&self.history)?.0)));
+        let later = place.into_iter().flat_map(move |(expert, place)| {
+            (place + 1..self.history.now()).map(move |call| {
+                let event = self.history.event(call);
+                if expert == expert::MATCH { events.envelope(event) } else { self.tables.shifted(event) }
+            })
+        });
+        first.into_iter().chain(later)
+    }
+
     /// The shares of the experts follow what came.
     fn judge(&mut self, site: u8, known: Option<Event>, envelope: &Envelope) {
         for expert in 0..EXPERTS {
@@ -123,9 +142,8 @@ impl Tournament {
             let held = self.round.right(expert::STRUCTURE, known, envelope);
             self.held = if held { self.held.saturating_add(1) } else { 0 };
             count(&mut here.steady, held);
-            if !held {
-                here.shift = [event, self.round.structure()];
-            }
+            // Where it held, this is the same difference, of events that are younger.
+            here.shift = [event, self.round.structure()];
         }
         here.last = [event, here.last[0]];
     }

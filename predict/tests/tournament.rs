@@ -48,6 +48,31 @@ fn it_knows_what_no_message_before_was_like() {
     assert!(best < 0.01 && untagged > 0.99, "{untagged}, {best} of the paper");
 }
 
+/// What comes after the next call is known, too, up to the end of a step.
+#[test]
+fn it_looks_a_step_ahead() {
+    for (name, program, step) in [
+        ("wavefront", programs::wavefront as programs::Program, 128),
+        ("counted tags", programs::counted_tags, 8),
+    ] {
+        let calls = program();
+        let mut predictor = Tournament::new();
+        for (at, (site, message)) in calls.iter().enumerate() {
+            predictor.observe(*site, *message);
+            let ahead: Vec<_> = predictor.ahead().collect();
+            assert_eq!(ahead.first().copied(), predictor.predict(None), "{name}, call {at}");
+            assert!(ahead.len() <= 4096);
+            if at > 3 * step && at + step < calls.len() {
+                let next = calls[at + 1..].iter().map(|call| call.1);
+                assert!(
+                    ahead.len() >= step && next.zip(ahead).take(step).all(|(a, b)| a == b),
+                    "{name}, call {at}"
+                );
+            }
+        }
+    }
+}
+
 /// Every second message is from one of seven, by chance: nobody can know more than the rest.
 #[test]
 fn chance_does_not_spoil_what_can_be_known() {

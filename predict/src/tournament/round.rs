@@ -37,6 +37,12 @@ impl Tables {
         }
     }
 
+    /// An event of the past with what has changed at its site since.
+    pub(super) fn shifted(&self, event: Event) -> Envelope {
+        let [to, since] = self.sites.get(self.events.site(event)).shift;
+        moved(&self.events, event, to, since)
+    }
+
     /// The bytes behind it.
     pub(super) fn bytes(&self) -> usize {
         self.events.bytes() + self.sites.bytes() + self.contexts.bytes()
@@ -113,10 +119,8 @@ impl Round {
     fn shift(&mut self, from: &Tables) {
         let Opinion { event, site, .. } = self.opinions[STRUCTURE];
         if event != NONE {
-            let site = from.sites.get(site);
-            let [to, since] = site.shift;
-            self.shifted = moved(&from.events, event, to, since);
-            self.steady = site.steady;
+            self.shifted = from.shifted(event);
+            self.steady = from.sites.get(site).steady;
         }
     }
 
@@ -168,6 +172,11 @@ impl Round {
     /// The message that is expected.
     pub(super) fn choice(&self, events: &Events) -> Option<Envelope> {
         Some(self.message(usize::from(self.chosen?), events))
+    }
+
+    /// The message of an expert, if it spoke.
+    pub(super) fn says(&self, expert: usize, events: &Events) -> Option<Envelope> {
+        (self.opinions[expert].event != NONE).then(|| self.message(expert, events))
     }
 
     /// The message of an expert that spoke.
