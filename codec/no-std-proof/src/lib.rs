@@ -13,10 +13,10 @@ pub use mpress_dfcm as dfcm;
 pub use mpress_diffpack as diffpack;
 pub use mpress_fpc as fpc;
 pub use mpress_lzo_compat as lzo_compat;
-pub use mpress_rice as rice;
-pub use mpress_rle_huffman as rle_huffman;
 #[cfg(feature = "alloc")]
 pub use mpress_predict as predict;
+pub use mpress_rice as rice;
+pub use mpress_rle_huffman as rle_huffman;
 #[cfg(feature = "alloc")]
 pub use mpress_selector as selector;
 
