@@ -2,12 +2,14 @@
 
 #![deny(unsafe_code)]
 
+mod bars;
 mod calibrate;
 mod detect;
 mod doctor;
 mod elf;
 mod launcher;
 mod libraries;
+mod predict;
 mod program;
 mod replay;
 mod report;
@@ -37,6 +39,7 @@ enum Command {
     Calibrate(calibrate::Options),
     Doctor(doctor::Options),
     Replay(replay::Options),
+    Predict(predict::Options),
     Report(report::Options),
 }
 
@@ -78,19 +81,23 @@ fn main() -> ExitCode {
                 }
             };
         }
-        Command::Replay(options) => {
-            return match replay::run(&options) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => {
-                    eprintln!("mpress: {error}");
-                    ExitCode::FAILURE
-                }
-            };
-        }
+        Command::Replay(options) => return exit(replay::run(&options)),
+        Command::Predict(options) => return exit(predict::run(&options)),
     };
     let error = run::run(&options);
     complain(speaks, &error);
     ExitCode::from(error.exit_status())
+}
+
+/// The end of a command that is not run on ranks.
+fn exit<E: std::error::Error>(result: Result<(), E>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("mpress: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// One rank says why all fail.

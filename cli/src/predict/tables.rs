@@ -1,0 +1,164 @@
+//! The result as text: the figures of the paper as tables, or CSV.
+
+use super::evaluate::{Evaluated, REPLACE, STARTS, Spread, WINDOWS, names};
+use super::{largest, paper};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Hit ratios and memory of all predictors and windows.
+pub(super) fn csv(runs: &[Evaluated]) -> String {
+    let mut text = "app,ranks,predictor,min,mean,max,memory\n".to_owned();
+    for evaluated in runs {
+        let run = &evaluated.run;
+        let mut row = |name: &str, (Spread { min, mean, max }, memory): (Spread, usize)| {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{},{},{name},{min:.6},{mean:.6},{max:.6},{memory}", run.app, run.ranks);
+        };
+        for name in names() {
+            row(name, evaluated.predictor(name));
+        }
+        for (strategy, (name, _)) in REPLACE.iter().enumerate() {
+            for (at, size) in WINDOWS.iter().enumerate() {
+                row(&format!("{name}-{size}"), evaluated.window(strategy, at));
+            }
+        }
+    }
+    text
+}
+
+/// All tables.
+pub(super) fn all(runs: &[Evaluated]) -> String {
+    let mut text = String::new();
+    calls(&mut text, runs);
+    distribution(&mut text, runs);
+    windows(&mut text, runs);
+    ratios(&mut text, runs);
+    comparison(&mut text, runs);
+    memory(&mut text, runs);
+    sensitivity(&mut text, runs);
+    text
+}
+
+/// Writes a title, and rows of columns as wide as they must be, the first to the left.
+fn table(text: &mut String, title: &str, rows: &[Vec<String>]) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column| rows.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);
+    let widths: Vec<_> = (0..columns).map(width).collect();
+    *text += &format!("{title}\n");
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        *text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text.push('\n');
+}
+
+fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_owned).to_vec()
+}
+
+fn three(Spread { min, mean, max }: Spread, digits: usize) -> [String; 3] {
+    [min, mean, max].map(|value| format!("{value:.digits$}"))
+}
+
+fn calls(text: &mut String, runs: &[Evaluated]) {
+    let title = "Receive calls and different messages per rank: minimum, mean, maximum (figures 2 and 3)";
+    let mut rows = vec![cells(["run", "calls min", "mean", "max", "messages min", "mean", "max"])];
+    for run in runs {
+        let mut row = vec![run.run.to_string()];
+        row.extend(three(run.spread(|rank| rank.calls as f64), 0));
+        row.extend(three(run.spread(|rank| rank.distribution.len() as f64), 1));
+        rows.push(row);
+    }
+    table(text, title, &rows);
+}
+
+fn distribution(text: &mut String, runs: &[Evaluated]) {
+    let title = "How often each message is received, by the first rank (figure 4): calls x messages";
+    let rows = largest(runs).map(|run| {
+        let mut times: BTreeMap<u64, usize> = BTreeMap::new();
+        for calls in run.ranks.first().map_or(&[][..], |rank| &rank.distribution) {
+            *times.entry(*calls).or_default() += 1;
+        }
+        let times = times.iter().rev().map(|(calls, messages)| format!("{calls} x {messages}"));
+        vec![format!("{}  {}", run.run, times.collect::<Vec<_>>().join(", "))]
+    });
+    table(text, title, &rows.collect::<Vec<_>>());
+}
+
+fn windows(text: &mut String, runs: &[Evaluated]) {
+    let title = "Hit ratios of LRU, FIFO and LFU by size of window, means over ranks (figure 5)";
+    let mut rows = vec![cells(["size"])];
+    rows.extend(WINDOWS.map(|size| vec![size.to_string()]));
+    for run in largest(runs) {
+        for (strategy, (name, _)) in REPLACE.iter().enumerate() {
+            let ratios = (0..WINDOWS.len()).map(|size| format!("{:.3}", run.window(strategy, size).0.mean));
+            let column = std::iter::once(format!("{} {name}", run.run)).chain(ratios);
+            rows.iter_mut().zip(column).for_each(|(row, cell)| row.push(cell));
+        }
+    }
+    table(text, title, &rows);
+}
+
+fn ratios(text: &mut String, runs: &[Evaluated]) {
+    let title = "Hit ratios: minimum, mean, maximum over ranks; memory in messages, of tournament in bytes (figures 8 to 11)";
+    let mut rows = vec![cells(["run", "predictor", "min", "mean", "max", "memory"])];
+    for run in runs {
+        for name in names() {
+            let (spread, memory) = run.predictor(name);
+            let mut row = vec![run.run.to_string(), name.to_owned()];
+            row.extend(three(spread, 4));
+            row.push(memory.to_string());
+            rows.push(row);
+        }
+    }
+    table(text, title, &rows);
+}
+
+/// Rows of predictors, with a column for each program.
+fn by_program(runs: &[Evaluated], cell: impl Fn(&Evaluated, &str) -> String) -> Vec<Vec<String>> {
+    let mut rows = vec![cells(["predictor"])];
+    rows.extend(names().map(|name| vec![name.to_owned()]));
+    for run in largest(runs) {
+        let column = std::iter::once(run.run.to_string()).chain(names().map(|name| cell(run, name)));
+        rows.iter_mut().zip(column).for_each(|(row, cell)| row.push(cell));
+    }
+    rows
+}
+
+fn comparison(text: &mut String, runs: &[Evaluated]) {
+    let rows = by_program(runs, |run, name| format!("{:.4}", run.predictor(name).0.mean));
+    table(text, "Hit ratios of the largest runs, means over ranks (figure 12)", &rows);
+}
+
+fn memory(text: &mut String, runs: &[Evaluated]) {
+    let rows = by_program(runs, |run, name| {
+        let (_, memory) = run.predictor(name);
+        let unit = if name.starts_with("tournament") { " B" } else { "" };
+        let reported = paper::memory(&run.run, name).map(|reported| format!(" ({reported})"));
+        format!("{memory}{unit}{}", reported.unwrap_or_default())
+    });
+    table(
+        text,
+        "Memory of the largest runs, in messages (Table 1; in brackets what the paper reports)",
+        &rows,
+    );
+}
+
+fn sensitivity(text: &mut String, runs: &[Evaluated]) {
+    let title = format!(
+        "Hit ratios with the initialisation phase and without, means over the first {STARTS} starting calls (figure 13)"
+    );
+    let mut rows = vec![cells(["run", "predictor", "with min", "mean", "max", "without min", "mean", "max"])];
+    for run in runs {
+        for of in &run.sensitivity {
+            let mut row = vec![run.run.to_string(), of.name.to_owned()];
+            row.extend(three(of.with, 4));
+            row.extend(three(of.without, 4));
+            rows.push(row);
+        }
+    }
+    table(text, &title, &rows);
+}

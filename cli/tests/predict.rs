@@ -1,0 +1,201 @@
+//! `mpress predict` as users meet it: the figures of the paper on real traces, CSV, pictures, and traces that are none.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const COLUMNS: &str = "seq,callsite,source,tag,count,datatype,buf,comm,kind\n";
+
+/// The traces that lie beside the tests.
+fn few() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces")
+}
+
+/// All traces, where they lie beside the repository; a test is skipped where they do not.
+fn all() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
+    if folder.exists() {
+        return Some(folder);
+    }
+    // Not by `eprintln!`: the harness hides what a passing test prints.
+    let _shown =
+        io::stderr().write_all(b"SKIPPED: the traces of all runs, which do not lie beside the repository\n");
+    None
+}
+
+fn predict(args: &[&str], paths: &[&Path]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mpress")).arg("predict").args(args).args(paths).output().unwrap()
+}
+
+/// Least, mean and greatest hit ratio, and the memory.
+type Row = [f64; 4];
+
+/// Rows by run and predictor.
+fn rows(output: &Output) -> BTreeMap<(String, String), Row> {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut reader = csv::Reader::from_reader(&*output.stdout);
+    assert_eq!(
+        reader.headers().unwrap(),
+        ["app", "ranks", "predictor", "min", "mean", "max", "memory"].as_slice()
+    );
+    let row = |record: csv::StringRecord| {
+        let numbers = [3, 4, 5, 6].map(|column| record[column].parse().unwrap());
+        ((format!("{}.{}", &record[0], &record[1]), record[2].to_owned()), numbers)
+    };
+    reader.records().map(|record| row(record.unwrap())).collect()
+}
+
+fn row(rows: &BTreeMap<(String, String), Row>, run: &str, predictor: &str) -> Row {
+    rows[&(run.to_owned(), predictor.to_owned())]
+}
+
+#[test]
+fn few_traces_as_csv() {
+    let rows = rows(&predict(&["--format", "csv"], &[&few()]));
+    let mut runs: Vec<_> = rows.keys().map(|(run, _)| run.as_str()).collect();
+    runs.dedup();
+    assert_eq!(runs, ["bt.W.4", "cg.S.4"]);
+    for ((run, predictor), [min, mean, max, _]) in &rows {
+        assert!(0.0 <= *min && min <= mean && mean <= max && *max <= 1.0, "{run} {predictor}");
+    }
+    // A cycle of 12 calls in 2418: misses are the first 12, and the one that closes it. Its head is stored twice.
+    assert_eq!(row(&rows, "bt.W.4", "single-cycle"), [0.994_624, 0.994_624, 0.994_624, 13.0]);
+    assert_eq!(row(&rows, "bt.W.4", "tagging")[3], 12.0);
+    // 12 different messages in turn fit into a set of 12 only.
+    assert_eq!(row(&rows, "bt.W.4", "lru-10")[1], 0.0);
+    assert_eq!(row(&rows, "bt.W.4", "fifo-12")[1], 0.995_037);
+    assert!(row(&rows, "bt.W.4", "lfu-10")[1] > 0.7);
+    for predictor in ["single-cycle", "tag-cycle", "tag-bettercycle"] {
+        assert!(row(&rows, "bt.W.4", predictor)[0] >= 0.9 && row(&rows, "cg.S.4", predictor)[0] >= 0.9);
+    }
+}
+
+#[test]
+fn few_traces_as_tables_and_pictures() {
+    let plots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("predict-plots");
+    let _from_an_earlier_run: io::Result<()> = fs::remove_dir_all(&plots);
+    let output = predict(&["--plot", plots.to_str().unwrap()], &[&few()]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for title in
+        ["figures 2 and 3", "figure 4", "figure 5", "figures 8 to 11", "figure 12", "Table 1", "figure 13"]
+    {
+        assert!(text.contains(title), "{title} in\n{text}");
+    }
+    for name in ["calls", "messages", "distribution", "windows", "hits-single-cycle", "comparison", "starts"]
+    {
+        let svg = fs::read_to_string(plots.join(format!("{name}.svg"))).unwrap();
+        roxmltree::Document::parse(&svg).unwrap();
+    }
+}
+
+#[test]
+fn the_paper_holds_on_all_traces() {
+    let Some(traces) = all() else { return };
+    let rows = rows(&predict(&["--format", "csv"], &[&traces]));
+    for ((run, predictor), ratios) in &rows {
+        let program = run.split('.').next().unwrap();
+        if ["single-cycle", "tagging", "tag-cycle", "tag-bettercycle"].contains(&predictor.as_str()) {
+            assert!(
+                program == "sp" || predictor == "tagging" || ratios[0] >= 0.9,
+                "{run}: {predictor} {ratios:?}"
+            );
+            // Ours is better, and not by the mean alone.
+            let ours = row(&rows, run, "tournament");
+            assert!(ours[0] >= ratios[0] && ours[1] >= ratios[1] && ours[2] >= ratios[2], "{run}: {ours:?}");
+        }
+        if predictor.starts_with("tournament") {
+            assert!(ratios[0] >= 0.97 && ratios[3] <= 65_536.0, "{run}: {predictor} {ratios:?}");
+        }
+    }
+    // Table 1.
+    for (run, predictor, memory) in [
+        ("bt.W.49", "tagging", 12.0),
+        ("sp.W.49", "tagging", 12.0),
+        ("cg.W.64", "tagging", 10.0),
+        ("bt.W.49", "single-cycle", 43.0),
+        ("sp.W.49", "single-cycle", 43.0),
+        ("cg.W.64", "tag-cycle", 40.0),
+        ("cg.W.64", "tag-bettercycle", 40.0),
+    ] {
+        assert_eq!(row(&rows, run, predictor)[3], memory, "{run}: {predictor}");
+    }
+}
+
+/// A file of this content, or of its bytes as gzip.
+fn file(name: &str, content: &[u8], packed: bool) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("predict-bad").join(name);
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("x.2.r0.csv.gz");
+    let bytes = if packed { gzip(content) } else { content.to_vec() };
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// One line on the error stream that says this, and a failure.
+#[track_caller]
+fn complains(path: &Path, why: &str) {
+    let output = predict(&["--format", "csv"], &[path]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("mpress: ") && said.contains(why), "{said}");
+    assert!(output.stdout.is_empty());
+}
+
+fn line(seq: usize) -> String {
+    format!("{seq},0x10,1,2,3,MPI_INT,0x20,0,recv\n")
+}
+
+#[test]
+fn traces_that_are_none_are_one_line_each() {
+    let good = [COLUMNS.to_owned(), line(0), line(1)].concat();
+    assert!(predict(&[], &[&file("good", good.as_bytes(), true)]).status.success());
+    complains(&file("text", good.as_bytes(), false), "not gzip");
+    complains(&file("nothing", b"", false), "cut off");
+    complains(&file("empty", b"", true), "line 1: the names of the columns");
+    let packed = gzip(&[COLUMNS.to_owned(), (0..5000).map(line).collect()].concat().into_bytes());
+    complains(&file("short", &packed[..packed.len() / 2], false), "cut off");
+    complains(&file("end", &packed[..packed.len() - 4], false), "cut off");
+    let mut damaged = packed.clone();
+    damaged[packed.len() - 6] ^= 1;
+    complains(&file("damaged", &damaged, false), "damaged");
+    complains(
+        &file("half", &good.as_bytes()[..good.len() - 4], true),
+        "line 3: not a value of the column kind",
+    );
+    complains(
+        &file("columns", format!("{COLUMNS}1,2,3\n").as_bytes(), true),
+        "line 2: 3 columns instead of 9",
+    );
+    complains(&file("names", good.replace("tag", "kind").as_bytes(), true), "line 1");
+    complains(
+        &file("value", good.replace("0x20", "20").as_bytes(), true),
+        "line 2: not a value of the column buf",
+    );
+    complains(&file("order", [COLUMNS.to_owned(), line(1), line(1)].concat().as_bytes(), true), "line 3");
+    complains(&file("long", &[COLUMNS.as_bytes(), &vec![b'1'; 5000]].concat(), true), "line 2: longer than");
+    complains(&file("bytes", &[COLUMNS.as_bytes(), &[0xff; 20], b"\n"].concat(), true), "line 2: not text");
+    complains(Path::new("nowhere.2.r0.csv.gz"), "nowhere.2.r0.csv.gz: No such file");
+    complains(Path::new("nowhere.csv.gz"), "APP.NPROCS.rRANK.csv.gz");
+    complains(Path::new("x.2.r2.csv.gz"), "APP.NPROCS.rRANK.csv.gz");
+}
+
+#[test]
+fn ranks_of_a_run_are_found_by_name_and_only_once() {
+    let one = few().join("bt.W.4.r0.csv.gz");
+    let output = predict(&["--format", "csv"], &[&one, &one]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("of the same run and rank as") && said.lines().count() == 1, "{said}");
+}

@@ -1,0 +1,86 @@
+//! The predictors that know where in the program the next call will be made: Tagging (6.2), Tag-cycle (6.3) and
+//! Tag-bettercycle (6.4).
+
+use crate::cycle::{Bettercycle, Cycle, Discovery};
+use crate::initialisation::Initialisation;
+use crate::{Predictor, Tag};
+use alloc::collections::BTreeMap;
+
+/// Offers what was received at the same tag the last time.
+#[derive(Clone, Debug)]
+pub struct Tagging<M> {
+    last: BTreeMap<Tag, M>,
+}
+
+impl<M> Default for Tagging<M> {
+    fn default() -> Self {
+        Self { last: BTreeMap::new() }
+    }
+}
+
+impl<M: Copy> Predictor<M> for Tagging<M> {
+    fn predict(&self, tag: Option<Tag>) -> Option<M> {
+        self.last.get(&tag?).copied()
+    }
+
+    fn observe(&mut self, tag: Tag, message: M) {
+        self.last.insert(tag, message);
+    }
+
+    /// Formula (2): the number of tags.
+    fn memory(&self) -> usize {
+        self.last.len()
+    }
+}
+
+/// Discovers the cycles of each tag by itself.
+///
+/// The initialisation phase looks at all calls of the rank together, as that of the Single-cycle predictor: the cycles
+/// of a tag are short in most programs (one call to six in BT and SP), and none longer than five might ever be found. The
+/// first cycle is then what the tags have seen.
+#[derive(Clone, Debug)]
+pub struct PerTag<M, D> {
+    initialisation: Option<Initialisation<M>>,
+    tags: BTreeMap<Tag, D>,
+}
+
+/// [`PerTag`] with the last cycle of each tag (6.3).
+pub type TagCycle<M> = PerTag<M, Cycle<M>>;
+
+/// [`PerTag`] with the last cycle of each head of each tag (6.4).
+pub type TagBettercycle<M> = PerTag<M, Bettercycle<M>>;
+
+impl<M, D> PerTag<M, D> {
+    /// With the initialisation phase of section 6.1.1, or without it, as in the work before.
+    #[must_use]
+    pub fn new(initialisation: bool) -> Self {
+        Self { initialisation: initialisation.then(Initialisation::default), tags: BTreeMap::new() }
+    }
+}
+
+impl<M: Copy + Ord, D: Discovery<M> + Default> Predictor<M> for PerTag<M, D> {
+    fn predict(&self, tag: Option<Tag>) -> Option<M> {
+        if self.initialisation.is_some() {
+            return None;
+        }
+        self.tags.get(&tag?)?.predict()
+    }
+
+    fn observe(&mut self, tag: Tag, message: M) {
+        if let Some(initialisation) = &mut self.initialisation {
+            let Some(cycle) = initialisation.observe(tag, message) else { return };
+            for &(tag, message) in cycle {
+                self.tags.entry(tag).or_default().observe(message);
+            }
+            self.initialisation = None;
+        }
+        self.tags.entry(tag).or_default().observe(message);
+    }
+
+    /// Formulas (3) and (4): tags, by the length of the longest cycle of a tag, by the largest number of cycles that a
+    /// tag keeps.
+    fn memory(&self) -> usize {
+        let largest = |of: fn(&D) -> usize| self.tags.values().map(of).max().unwrap_or(0);
+        self.tags.len() * largest(D::longest) * largest(D::heads)
+    }
+}

@@ -1,0 +1,229 @@
+//! A predictor of our own: a tournament of experts, which needs no tags and can use them.
+
+mod confidence;
+mod contexts;
+mod events;
+mod follower;
+mod history;
+mod round;
+mod sites;
+
+use crate::{Envelope, Predictor, Tag};
+use events::Event;
+use follower::{Follower, LENGTHS};
+use history::{History, Rolling};
+use round::{Round, Tables};
+use sites::count;
+
+/// The experts: those that expect an event, and so a call site, first.
+mod expert {
+    /// The place in the past where the same events came before.
+    pub(super) const MATCH: usize = 0;
+    /// The place in the past where calls from the same sites came before, with what has changed since added.
+    pub(super) const STRUCTURE: usize = 1;
+    /// What followed the last 1, 2, 6, 20 events.
+    pub(super) const AFTER: usize = 2;
+    /// The last event of the site.
+    pub(super) const SAME: usize = 6;
+    /// What followed the last event of the site, there.
+    pub(super) const LOCAL: usize = 7;
+    /// The last event of the site, as far from the one before as that from the one before it.
+    pub(super) const STRIDE: usize = 8;
+}
+/// Experts that expect a site.
+const GENERAL: usize = expert::SAME;
+/// All.
+const EXPERTS: usize = 9;
+
+/// Calls for which an expert was right that is believed without a tournament.
+const SETTLED: u32 = 64;
+
+/// Predicts by a tournament: experts of the history of a rank, of which the one is believed that was right most often
+/// when it was as sure as it is now.
+///
+/// A match that has held for 64 calls settles it: while it holds, no other expert is asked or learns. So does the
+/// structure, if its messages were right for as long.
+///
+/// All memory is taken by [`new`](Self::new), 64 KiB at most; nothing is allocated later. What does not fit is forgotten.
+#[derive(Clone, Debug)]
+pub struct Tournament {
+    tables: Tables,
+    history: History,
+    same: Follower,
+    structure: Follower,
+    /// Of events and of sites, of `LENGTHS`.
+    events_before: Rolling<{ LENGTHS.len() }>,
+    sites_before: Rolling<{ LENGTHS.len() }>,
+    /// Calls, up to now, for which the expert of structure was right.
+    held: u32,
+    /// What is expected next.
+    round: Round,
+}
+
+impl Default for Tournament {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tournament {
+    /// A predictor that has seen nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            tables: Tables::new(),
+            history: History::new(),
+            same: Follower::new(),
+            structure: Follower::new(),
+            events_before: Rolling::new(LENGTHS),
+            sites_before: Rolling::new(LENGTHS),
+            held: 0,
+            round: Round::default(),
+        }
+    }
+
+    /// The memory it takes, in bytes, from the first call to the last.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let followers = self.same.bytes() + self.structure.bytes();
+        size_of::<Self>() + self.tables.bytes() + self.history.bytes() + followers
+    }
+
+    /// The calls that are expected next, in their order, without knowing where the program will make them: the first is that
+    /// of [`predict`](Predictor::predict), and those after it came there in the past. One round of a loop at most.
+    pub fn ahead(&self) -> impl Iterator<Item = Envelope> {
+        let events = &self.tables.events;
+        let first = self.round.choice(events);
+        let says = |expert| first.is_some() && self.round.says(expert, events) == first;
+        let followed = [(expert::MATCH, &self.same), (expert::STRUCTURE, &self.structure)];
+        let followed = followed.into_iter().find(|(expert, _)| says(*expert));
+        let place =
+            followed.and_then(|(expert, follower)| Some((expert, follower.expected(&self.history)?.0)));
+        let later = place.into_iter().flat_map(move |(expert, place)| {
+            (place + 1..self.history.now()).map(move |call| {
+                let event = self.history.event(call);
+                if expert == expert::MATCH { events.envelope(event) } else { self.tables.shifted(event) }
+            })
+        });
+        first.into_iter().chain(later)
+    }
+
+    /// The shares of the experts follow what came.
+    fn judge(&mut self, site: u8, known: Option<Event>, envelope: &Envelope) {
+        for expert in 0..EXPERTS {
+            let Some((expected, grade)) = self.round.opinion(expert) else { continue };
+            if expert < GENERAL {
+                self.tables.site_shares.learn(expert, grade, expected == site);
+            }
+            let grade = self.round.grade_of_message(expert);
+            if expected == site {
+                self.tables.message_shares.learn(expert, grade, self.round.right(expert, known, envelope));
+            } else {
+                let hit = self.round.message(expert, &self.tables.events) == *envelope;
+                self.tables.stray_shares.learn(expert, grade, hit);
+            }
+        }
+    }
+
+    /// What is known of contexts and of the site follows what came.
+    fn learn(&mut self, site: u8, event: Event, known: Option<Event>, envelope: &Envelope) {
+        for context in self.round.contexts() {
+            self.tables.contexts.learn(context, event);
+        }
+        let here = self.tables.sites.get_mut(site);
+        count(&mut here.constant, Some(here.last[0]) == known);
+        if self.round.opinion(expert::STRIDE).is_some() {
+            count(&mut here.stride, self.round.right(expert::STRIDE, known, envelope));
+        }
+        let structure = self.round.opinion(expert::STRUCTURE);
+        if structure.is_some_and(|(expected, _)| expected != site) {
+            self.held = 0;
+        } else if structure.is_some() {
+            let held = self.round.right(expert::STRUCTURE, known, envelope);
+            self.held = if held { self.held.saturating_add(1) } else { 0 };
+            count(&mut here.steady, held);
+            // Where it held, this is the same difference, of events that are younger.
+            here.shift = [event, self.round.structure()];
+        }
+        here.last = [event, here.last[0]];
+    }
+
+    /// The history with the event in it.
+    fn append(&mut self, site: u8, event: Event, known: Option<Event>) {
+        let came =
+            |follower: &Follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call));
+        let same = known.is_some() && came(&self.same) == known;
+        let structure =
+            came(&self.structure).is_some_and(|expected| self.tables.events.site(expected) == site);
+        self.history.push(event);
+        let (history, events) = (&self.history, &self.tables.events);
+        let site_of = |call| u16::from(events.site(history.event(call)));
+        self.events_before.push(history, |call| history.event(call));
+        self.sites_before.push(history, site_of);
+        let alike = |a, b| history.event(a) == history.event(b);
+        self.same.advance(history, same, alike, self.events_before.values());
+        let alike = |a, b| site_of(a) == site_of(b);
+        self.structure.advance(history, structure, alike, self.sites_before.values());
+    }
+
+    /// The experts speak about the next call.
+    fn speak(&mut self, site: u8) {
+        let settled = if self.same.len() >= SETTLED {
+            Some((expert::MATCH, &self.same))
+        } else {
+            (self.held >= SETTLED).then_some((expert::STRUCTURE, &self.structure))
+        };
+        if let Some((expert, follower)) = settled
+            && let Some((call, grade)) = follower.expected(&self.history)
+        {
+            return self.round.settle(&self.tables, expert, self.history.event(call), grade);
+        }
+        let now = self.history.now();
+        let before =
+            |back: u64| now.checked_sub(back).map_or(0, |call| u64::from(self.history.event(call)) + 1);
+        let (one, two) = (before(1), before(2));
+        let [twenty, six] = self.events_before.values();
+        let histories = [one, two << 32 | one, six, twenty];
+        let followed = [&self.same, &self.structure].map(|follower| {
+            follower.expected(&self.history).map(|(call, grade)| (self.history.event(call), grade))
+        });
+        self.round.speak(&self.tables, followed, histories, site);
+    }
+}
+
+impl Predictor<Envelope> for Tournament {
+    fn predict(&self, tag: Option<Tag>) -> Option<Envelope> {
+        let Some(tag) = tag else { return self.round.choice(&self.tables.events) };
+        let site = self.tables.sites.find(tag)?;
+        if site == self.round.site() {
+            return self.round.choice(&self.tables.events);
+        }
+        let mut round = self.round.clone();
+        round.speak_about(&self.tables, site);
+        round.choice(&self.tables.events)
+    }
+
+    fn observe(&mut self, tag: Tag, message: Envelope) {
+        let site = self.tables.sites.number(tag, self.round.site());
+        if site != self.round.site() {
+            self.round.speak_about(&self.tables, site);
+        }
+        let (event, new) = self.tables.events.number(site, &message, self.round.chosen());
+        let known = (!new).then_some(event);
+        self.judge(site, known, &message);
+        self.learn(site, event, known, &message);
+        self.append(site, event, known);
+        self.speak(site);
+    }
+
+    /// In bytes, unlike that of the predictors of the paper.
+    fn memory(&self) -> usize {
+        self.bytes()
+    }
+}
+
+/// Mixes the bits of a number; the upper ones are mixed best.
+fn hash(number: u64) -> u64 {
+    let mixed = (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
+}

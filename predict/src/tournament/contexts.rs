@@ -1,0 +1,69 @@
+//! What followed a context: the events before, or those at a call site.
+
+use super::events::{Event, NONE};
+use super::hash;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Contexts that are known at a time; a power of two.
+const CONTEXTS: usize = 2048;
+/// An entry is never surer than this.
+const SUREST: u8 = 14;
+
+/// What mostly followed a context.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    event: Event,
+    /// Of the context, to tell it from others in the same place.
+    check: u8,
+    sure: u8,
+}
+
+/// The table of all contexts.
+#[derive(Clone, Debug)]
+pub(super) struct Contexts {
+    entries: Vec<Entry>,
+}
+
+/// A context, by the numbers that it is looked up with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context {
+    place: u16,
+    check: u8,
+}
+
+impl Context {
+    /// That of an expert, of a history.
+    pub(super) fn new(expert: usize, history: u64) -> Self {
+        let mixed = hash(history ^ (expert as u64 + 1) << 56);
+        Self { place: (mixed >> 40) as u16 % CONTEXTS as u16, check: (mixed >> 56) as u8 }
+    }
+}
+
+impl Contexts {
+    pub(super) fn new() -> Self {
+        Self { entries: vec![Entry { event: NONE, check: 0, sure: 0 }; CONTEXTS] }
+    }
+
+    /// What is expected after a context, and how sure that is.
+    pub(super) fn after(&self, context: Context) -> Option<(Event, u8)> {
+        let entry = self.entries[usize::from(context.place)];
+        (entry.check == context.check && entry.event != NONE).then_some((entry.event, entry.sure))
+    }
+
+    /// What followed it.
+    pub(super) fn learn(&mut self, context: Context, event: Event) {
+        let entry = &mut self.entries[usize::from(context.place)];
+        if entry.check == context.check && entry.event == event {
+            entry.sure = (entry.sure + 1).min(SUREST);
+        } else if entry.sure == 0 || entry.event == NONE {
+            *entry = Entry { event, check: context.check, sure: 0 };
+        } else {
+            entry.sure /= 2;
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.entries)
+    }
+}

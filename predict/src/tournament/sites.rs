@@ -1,0 +1,90 @@
+//! Call sites, and what was received at each.
+
+use super::events::{Event, NONE};
+use super::hash;
+use crate::Tag;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Call sites that are known at a time.
+const SITES: usize = 256;
+/// How far from its place a site is looked for.
+const REACH: usize = 8;
+/// Differences are never surer than this.
+const SUREST: u8 = 7;
+
+/// A call site.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site {
+    tag: Tag,
+    /// The last events here, the newest first.
+    pub(super) last: [Event; 2],
+    /// Two events whose difference was that between the last one here and what came in the past in its place.
+    pub(super) shift: [Event; 2],
+    /// How often the last one came again.
+    pub(super) constant: u8,
+    /// How often the difference between the last two was that between those before.
+    pub(super) stride: u8,
+    /// How often the shift was the same.
+    pub(super) steady: u8,
+    known: bool,
+}
+
+const NEW: Site =
+    Site { tag: 0, last: [NONE; 2], shift: [NONE; 2], constant: 0, stride: 0, steady: 0, known: false };
+
+/// The call sites that are known.
+#[derive(Clone, Debug)]
+pub(super) struct Sites {
+    sites: Vec<Site>,
+}
+
+impl Sites {
+    pub(super) fn new() -> Self {
+        Self { sites: vec![NEW; SITES] }
+    }
+
+    pub(super) fn get(&self, site: u8) -> &Site {
+        &self.sites[usize::from(site)]
+    }
+
+    pub(super) fn get_mut(&mut self, site: u8) -> &mut Site {
+        &mut self.sites[usize::from(site)]
+    }
+
+    /// The number of a site, if it is known.
+    pub(super) fn find(&self, tag: Tag) -> Option<u8> {
+        let mut places = places(tag);
+        places.find(|site| self.get(*site).known && self.get(*site).tag == tag)
+    }
+
+    /// The number of a site, known or new; `guess` is looked at first.
+    pub(super) fn number(&mut self, tag: Tag, guess: u8) -> u8 {
+        if self.get(guess).known && self.get(guess).tag == tag {
+            return guess;
+        }
+        if let Some(site) = self.find(tag) {
+            return site;
+        }
+        // Where there is no room, another site is forgotten.
+        let free = places(tag).find(|site| !self.get(*site).known);
+        let site = free.unwrap_or((hash(tag) >> 24) as u8);
+        *self.get_mut(site) = Site { tag, known: true, ..NEW };
+        site
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.sites)
+    }
+}
+
+/// Where a site may be.
+fn places(tag: Tag) -> impl Iterator<Item = u8> {
+    let first = (hash(tag) >> 24) as u8;
+    (0..REACH as u8).map(move |at| first.wrapping_add(at))
+}
+
+/// Counts how often something held: once more, or not this time.
+pub(super) fn count(times: &mut u8, held: bool) {
+    *times = if held { (*times + 1).min(SUREST) } else { *times / 4 };
+}
