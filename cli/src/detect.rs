@@ -35,10 +35,23 @@ pub(crate) fn linked(program: &Path) -> Option<Abi> {
     by_libraries(&elf.needed).or_else(|| by_libraries(&elf.all_libraries(program)))
 }
 
-/// The same, and the file of the MPI, by the loader that the program has.
-pub(crate) fn linked_to(program: &Path) -> Option<(Abi, PathBuf)> {
-    let libraries = elf::Elf::read(program)?.library_files(program);
-    libraries.into_iter().find_map(|(name, file)| Some((by_library(&name)?, file)))
+/// The same, and the file of the MPI, if the loader that the program has finds it.
+pub(crate) fn linked_to(program: &Path) -> Option<(Abi, Option<PathBuf>)> {
+    let elf = elf::Elf::read(program)?;
+    let files = elf.library_files(program);
+    // The MPI itself before what stands on it, as its Fortran library does.
+    let of_mpi = |name: &str| {
+        !name.starts_with("libmpi_mpifh")
+            && !name.starts_with("libmpifort")
+            && !name.starts_with("libmpi_use")
+    };
+    let mut known: Vec<_> =
+        files.iter().filter_map(|(name, file)| Some((by_library(name)?, name, file))).collect();
+    known.sort_by_key(|(_, name, _)| !of_mpi(name));
+    let found =
+        known.first().map(|(abi, _, file)| (*abi, Some((*file).clone()).filter(|file| file.is_file())));
+    // A loader that does not find one library may list none.
+    found.or_else(|| by_libraries(&elf.needed).map(|abi| (abi, None)))
 }
 
 fn by_libraries(names: &[String]) -> Option<Abi> {
@@ -55,6 +68,8 @@ pub(crate) fn by_library(name: &str) -> Option<Abi> {
         "libmpifort" | "libmpicxx" => Some(Abi::Mpich),
         "libmpi_abi" | "libmpifort_abi" => Some(Abi::Standard),
         _ if stem.starts_with("libmpich") => Some(Abi::Mpich),
+        // Cray's has one for each compiler.
+        _ if stem.starts_with("libmpi_") && version.starts_with(".12") => Some(Abi::Mpich),
         _ if stem.starts_with("libmpi_") && version.starts_with(".40") => Some(Abi::OpenMpi),
         _ => None,
     }
@@ -69,9 +84,13 @@ mod tests {
         for name in ["libmpi.so.40", "libmpi.so.40.30.4", "libmpi_mpifh.so.40", "libmpi_usempif08.so.40"] {
             assert_eq!(by_library(name), Some(Abi::OpenMpi), "{name}");
         }
-        for name in
-            ["libmpich.so.12", "libmpichfort.so.12", "libmpifort.so.12", "libmpi.so.12", "libmpicxx.so.12"]
-        {
+        for name in [
+            "libmpich.so.12",
+            "libmpichfort.so.12",
+            "libmpifort.so.12",
+            "libmpi.so.12",
+            "libmpi_gnu_91.so.12",
+        ] {
             assert_eq!(by_library(name), Some(Abi::Mpich), "{name}");
         }
         assert_eq!(by_library("libmpi_abi.so.1"), Some(Abi::Standard));

@@ -6,12 +6,16 @@ mod judge;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use clap::Args;
 
 use crate::{libraries, program};
 use facts::Facts;
+use judge::Finding;
 
 /// Look whether a job would run with its messages compressed
 ///
@@ -33,6 +37,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     preload: Option<PathBuf>,
 
+    /// How long the job may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    timeout: u64,
+
     /// As one rank of the job: say what is here
     #[arg(long, hide = true)]
     on_rank: bool,
@@ -49,6 +57,10 @@ pub(crate) enum Error {
     Library(#[from] libraries::Error),
     #[error("no program found in the command: `{0}`")]
     NoProgram(String),
+    #[error("the command starts several programs (:), which is not examined; try it with each of them")]
+    SeveralPrograms,
+    #[error("`{0}` has not ended after {1} s")]
+    Hangs(String, u64),
     #[error("`{0}` cannot be started: {1}")]
     Start(String, String),
     #[error("`{0}` started no rank of mpress{1}")]
@@ -64,24 +76,66 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     }
     let preload = preload?;
     let words = || options.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    if command::is_mpmd(&options.command) {
+        return Err(Error::SeveralPrograms);
+    }
     let is_program = |word: &OsString| program::find(word).is_ok();
     let place = command::program(&options.command, is_program).ok_or_else(|| Error::NoProgram(words()))?;
     let this = std::env::current_exe().unwrap_or_else(|_| "mpress".into());
-    let mut job =
+    let job =
         command::job(&options.command, place, &this, &preload).ok_or_else(|| Error::NoProgram(words()))?;
     let launcher =
-        || options.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    let output =
-        job.stdin(Stdio::null()).output().map_err(|error| Error::Start(launcher(), error.to_string()))?;
+        options.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let output = ended(job, &launcher, options.timeout)?;
+
     let text = String::from_utf8_lossy(&output.stdout);
-    let mut ranks: Vec<Facts> = text.lines().filter_map(Facts::read).collect();
-    if ranks.is_empty() {
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        let why = stderr.lines().map(str::trim).find(|line| line.chars().any(char::is_alphabetic));
-        return Err(Error::Silent(launcher(), why.map(|line| format!(": {line}")).unwrap_or_default()));
+    let said: Vec<_> = text.lines().filter_map(Facts::read).collect();
+    if said.is_empty() {
+        return Err(Error::Silent(launcher, first_words(&output.stderr)));
     }
+    let other_versions = said.iter().filter(|facts| facts.is_err()).count();
+    let mut ranks: Vec<Facts> = said.into_iter().flatten().collect();
     ranks.sort_by_key(|facts| facts.rank);
-    let findings = judge::judge(&ranks);
+    let mut findings = judge::judge(&ranks, command::is_run(&options.command, place));
+    if other_versions > 0 {
+        findings
+            .push(Finding::Wrong(format!("library: {other_versions} ranks have another version of mpress")));
+    }
+    if !output.status.success() {
+        let why = first_words(&output.stderr);
+        findings.push(Finding::Wrong(format!("job: {launcher} failed ({}){why}", output.status)));
+    }
     findings.iter().for_each(|finding| println!("{finding}"));
     Ok(findings.iter().all(|finding| !finding.is_wrong()))
+}
+
+/// The first line of an error that has words in it.
+fn first_words(stderr: &[u8]) -> String {
+    let stderr = String::from_utf8_lossy(stderr);
+    let line = stderr.lines().map(str::trim).find(|line| line.chars().any(char::is_alphabetic));
+    line.map(|line| format!(": {line}")).unwrap_or_default()
+}
+
+/// Runs the job to its end. A launcher that is told to end ends its ranks.
+fn ended(mut job: Command, launcher: &str, seconds: u64) -> Result<Output, Error> {
+    let start = |error: std::io::Error| Error::Start(launcher.to_owned(), error.to_string());
+    let child =
+        job.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(start)?;
+    let id = child.id().to_string();
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        // Nobody listens after the time is over.
+        let _late = send.send(child.wait_with_output());
+    });
+    match receive.recv_timeout(Duration::from_secs(seconds)) {
+        Ok(output) => output.map_err(start),
+        Err(_) => {
+            // There is nothing to do about a failure.
+            let _ended: std::io::Result<_> = Command::new("kill").arg(&id).status();
+            thread::sleep(Duration::from_secs(1));
+            let _killed: std::io::Result<_> =
+                Command::new("kill").args(["-9", &id]).stderr(Stdio::null()).status();
+            Err(Error::Hangs(launcher.to_owned(), seconds))
+        }
+    }
 }

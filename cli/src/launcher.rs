@@ -1,14 +1,28 @@
 //! What an MPI launcher tells its ranks through the environment.
 
+use crate::detect::Abi;
+
 /// Set by Open MPI's launchers, and by Slurm's for programs that speak PMIx.
 const OPEN_MPI: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"];
 
 /// Set by hydra, MPICH's launcher, and by others that speak PMI.
 const MPICH: [&str; 5] = ["PMI_RANK", "PMI_SIZE", "PMI_FD", "HYDI_CONTROL_FD", "HYDRA_CONTROL_FD"];
 
-const RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+/// As in `preload/src/say.rs`.
+const RANK: [&str; 9] = [
+    "OMPI_COMM_WORLD_RANK",
+    "PMI_RANK",
+    "PMIX_RANK",
+    "SLURM_PROCID",
+    "MV2_COMM_WORLD_RANK",
+    "PALS_RANKID",
+    "ALPS_APP_PE",
+    "FLUX_TASK_RANK",
+    "PMI_ID",
+];
 
-const SIZE: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
+const SIZE: [&str; 5] =
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "MV2_COMM_WORLD_SIZE", "FLUX_JOB_SIZE"];
 
 /// The names of the libraries of MPIs that the launcher of this process may have started it for, the likeliest first; none without a
 /// launcher.
@@ -23,6 +37,18 @@ fn libraries_by(is_set: impl Fn(&str) -> bool) -> &'static [&'static str] {
         &["libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"]
     } else {
         &[]
+    }
+}
+
+/// The ABI of the MPI that the launcher of this process belongs to, where that is certain: Slurm, PMI and PMIx are for all.
+pub(crate) fn abi() -> Option<Abi> {
+    let is_set = |name: &&str| std::env::var_os(name).is_some();
+    if is_set(&"OMPI_COMM_WORLD_SIZE") {
+        Some(Abi::OpenMpi)
+    } else if ["HYDI_CONTROL_FD", "HYDRA_CONTROL_FD"].iter().any(is_set) {
+        Some(Abi::Mpich)
+    } else {
+        None
     }
 }
 

@@ -63,8 +63,13 @@ fn what_is_wrong_is_the_exit_status() {
     // Two processes that both say they are the first.
     let (_, stdout, _) = doctor(&dir, &["sh", "-c", "\"$@\"; \"$@\"", "both", "true"]);
     assert!(stdout.contains("2 processes, but only 1 different rank"), "{stdout}");
-    fs::remove_file(dir.join("libmpress_shim_mpich.so")).unwrap();
-    fails("MPRESS_SAME_NODE=compress", "libmpress_shim_mpich.so");
+    // Ranks that were started and did not answer, and a launcher that fails.
+    fails("PMI_SIZE=3", "3 ranks were started, but only 1 answered");
+    let (status, stdout, _) =
+        doctor(&dir, &["sh", "-c", "\"$@\"; echo no such host >&2; exit 3", "launcher", "true"]);
+    assert!(status == Some(1) && stdout.contains("failed (exit status: 3): no such host"), "{stdout}");
+    let (_, stdout, _) = doctor(&dir, &["sh", "-c", "\"$@\"; echo 'mpress-doctor {}'", "launcher", "true"]);
+    assert!(stdout.contains("1 ranks have another version"), "{stdout}");
 }
 
 #[test]
@@ -79,4 +84,5 @@ fn without_an_answer_there_is_one_line() {
     fails(&dir, &["env", "no-such-program"], "no program found in the command: `env no-such-program`");
     fails(&dir, &["/no/such/launcher", "true"], "`/no/such/launcher` cannot be started");
     fails(Path::new("/no/such"), &["env", "true"], "MPRESS_LIBDIR");
+    fails(&dir, &["env", "true", ":", "true"], "several programs");
 }

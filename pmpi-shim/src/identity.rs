@@ -1,5 +1,6 @@
 //! What is known of the MPI that is loaded, by its own words.
 
+use crate::symbol::Symbol;
 use crate::sys::*;
 use std::ffi::{CStr, c_char, c_int};
 
@@ -46,7 +47,7 @@ fn family_of(version: &str) -> Family {
     let begins = |names: &[&str]| names.iter().any(|name| version.starts_with(name));
     if begins(&["Open MPI"]) {
         Family::OpenMpi
-    } else if begins(&["MPICH", "Intel(R) MPI", "MVAPICH", "CRAY MPICH"]) {
+    } else if begins(&["MPICH", "Intel(R) MPI", "MVAPICH"]) || version.contains("CRAY MPICH") {
         Family::Mpich
     } else {
         Family::Unknown
@@ -58,6 +59,9 @@ pub(crate) fn doubt() -> Option<String> {
     let (mut version, mut subversion) = (0, 0);
     // SAFETY: places for the answers.
     unsafe { PMPI_Get_version(&raw mut version, &raw mut subversion) };
+    if let Some(missing) = NEEDED.iter().find(|function| function.get().is_none()) {
+        return Some(format!("the MPI has no {}", missing.name()));
+    }
     let is_known = (version, subversion) <= KNOWN;
     (!is_known).then(|| {
         format!(
@@ -66,6 +70,14 @@ pub(crate) fn doubt() -> Option<String> {
         )
     })
 }
+
+/// What tells how long messages are came with MPI 3.0, and is deprecated since 4.1.
+static NEEDED: [Symbol; 4] = [
+    Symbol::of("PMPI_Type_size_x\0"),
+    Symbol::of("PMPI_Get_elements_x\0"),
+    Symbol::of("PMPI_Status_set_elements_x\0"),
+    Symbol::of("PMPI_Imrecv\0"),
+];
 
 /// The standard whose calls the table has.
 const KNOWN: (c_int, c_int) = (5, 0);
@@ -90,7 +102,7 @@ mod tests {
             ("MPICH Version:      4.3.2\nMPICH Release date: Mon Oct  6", Family::Mpich),
             ("Intel(R) MPI Library 2021.18.0 for Linux* OS\n", Family::Mpich),
             ("MVAPICH2 Version      :\t2.3.7", Family::Mpich),
-            ("CRAY MPICH version 8.1.29.12 (ANL base 3.4a2)", Family::Mpich),
+            ("MPI VERSION    : CRAY MPICH version 8.1.28.29 (ANL base 3.4a2)", Family::Mpich),
             ("", Family::Unknown),
             ("Some Open MPI", Family::Unknown),
         ] {

@@ -225,7 +225,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
     // SAFETY: local calls with places for the answers.
     unsafe {
         ok(PMPI_Comm_dup(COMM_SELF, &raw mut own))?;
-        ok(PMPI_Comm_set_errhandler(own, errors_return()?))?;
+        ok(PMPI_Comm_set_errhandler(own, errors_return()))?;
         ok(PMPI_Type_contiguous(1 << 30, BYTE, &raw mut gibibyte))?;
         ok(PMPI_Type_commit(&raw mut gibibyte))?;
         ok(PMPI_Add_error_code(ERR_OTHER, &raw mut damaged))?;

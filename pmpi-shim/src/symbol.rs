@@ -1,5 +1,6 @@
 //! The functions of the MPI, by their names: where the preload library says they are.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -50,6 +51,10 @@ impl Symbol {
             Err(_) => c"",
         };
         Self { name, address: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    pub(crate) fn name(&self) -> Cow<'static, str> {
+        self.name.to_string_lossy()
     }
 
     /// `None` if the MPI has no such function.

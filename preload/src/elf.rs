@@ -39,7 +39,7 @@ struct Rela {
     addend: i64,
 }
 
-/// A library or program that is loaded, and stays so.
+/// A library or program, as long as it is loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct Object {
     base: usize,
@@ -113,24 +113,26 @@ impl Object {
         (!map.dynamic.is_null()).then_some(Self { base: map.base, dynamic: map.dynamic })
     }
 
-    /// All that are loaded.
-    pub(crate) fn all() -> Vec<Self> {
-        unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> c_int {
+    /// Shows all that are loaded, with their paths. The loader keeps them as they are meanwhile: nothing may be loaded in there.
+    pub(crate) fn each(mut show: impl FnMut(&CStr, Self)) {
+        unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, show: *mut c_void) -> c_int {
             // SAFETY: the loader's description of a library, and what is given below.
-            let (info, all) = unsafe { (&*info, &mut *all.cast::<Vec<Object>>()) };
+            let (info, show) = unsafe { (&*info, &mut *show.cast::<&mut dyn FnMut(&CStr, Object)>()) };
             // SAFETY: as many headers.
             let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-            if let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) {
+            if let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)
+                && !info.dlpi_name.is_null()
+            {
                 let base = info.dlpi_addr as usize;
                 let dynamic = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
-                all.push(Object { base, dynamic });
+                // SAFETY: the loader's name of the library, a C string.
+                show(unsafe { CStr::from_ptr(info.dlpi_name) }, Object { base, dynamic });
             }
             0
         }
-        let mut all = Vec::<Self>::new();
+        let mut show: &mut dyn FnMut(&CStr, Self) = &mut show;
         // SAFETY: a function of this type, and what it expects.
-        unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut all).cast()) };
-        all
+        unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut show).cast()) };
     }
 
     /// The value of the first entry with this tag.
@@ -247,7 +249,11 @@ mod tests {
         let object = Object::of_address(libc::getpid as *const c_void).unwrap();
         let defined: Vec<_> = object.symbols().filter(Symbol::is_defined).map(|symbol| symbol.name).collect();
         assert!(defined.contains(&c"getpid") && defined.contains(&c"qsort") && defined.len() > 1000);
-        let all = Object::all();
-        assert!(all.len() > 1 && all.iter().any(|one| one.base == object.base));
+        let (mut all, mut found) = (0, false);
+        Object::each(|name, one| {
+            all += 1;
+            found |= one.base == object.base && name.to_bytes().windows(5).any(|part| part == b"libc.");
+        });
+        assert!(all > 1 && found);
     }
 }

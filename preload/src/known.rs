@@ -46,13 +46,17 @@ const OTHERS: &str = "
     Session_set_errhandler Session_set_info Test_cancelled Topo_test Unpack Unpack_external Unpublish_name Wtick Wtime
 ";
 
-/// A function of this MPI that is not known, if it has one.
-pub(crate) fn unknown_call(mpi: &Mpi) -> Option<String> {
-    let object = mpi.object()?;
+/// Why an MPI may have functions that are not known, if it may.
+pub(crate) fn doubt(mpi: &Mpi) -> Option<String> {
     let handled: HashSet<&str> = CALLS.iter().filter_map(|call| call.mpi_name.to_str().ok()).collect();
-    let names =
-        object.symbols().filter(|symbol| symbol.is_defined()).filter_map(|symbol| symbol.name.to_str().ok());
-    unknown(names, &handled).map(str::to_owned)
+    let symbols = mpi.object().map(|object| object.symbols());
+    let defined = symbols.into_iter().flatten().filter(|symbol| symbol.is_defined());
+    let names: Vec<&str> = defined.filter_map(|symbol| symbol.name.to_str().ok()).collect();
+    if !names.contains(&"MPI_Send") {
+        return Some("the functions of the MPI cannot be listed".to_owned());
+    }
+    let name = unknown(names.into_iter(), &handled)?;
+    Some(format!("the MPI has {name}, which mpress does not know"))
 }
 
 /// The first of these symbols that is a function of MPI, not handled, and not known.

@@ -1,7 +1,7 @@
 //! Which MPIs the process has loaded, and what the program's calls would meet without this library.
 
 use crate::elf::Object;
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -39,9 +39,10 @@ const KNOWN: [(&CStr, Option<Abi>); 6] = [
 static CHOSEN: OnceLock<Mpi> = OnceLock::new();
 
 /// An MPI library that is loaded.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Mpi {
-    pub(crate) soname: &'static CStr,
+    /// By which the loader knows it: its name, or its path.
+    pub(crate) soname: CString,
     pub(crate) abi: Option<Abi>,
     handle: *mut c_void,
 }
@@ -55,7 +56,7 @@ impl Mpi {
     /// Makes this the MPI of the process.
     pub(crate) fn choose(&self) {
         // A thread that comes second has found the same.
-        let _same = CHOSEN.set(*self);
+        let _same = CHOSEN.set(self.clone());
     }
 
     /// The library, as it lies in memory.
@@ -73,15 +74,30 @@ impl Mpi {
 /// All that are loaded; also those that Python has loaded for one of its modules alone (`RTLD_LOCAL`).
 pub(crate) fn mpis() -> Vec<Mpi> {
     let mut found: Vec<Mpi> = Vec::new();
-    for (soname, abi) in KNOWN {
+    let mut add = |name: &CStr, abi: Option<Abi>| {
         // SAFETY: a C string; nothing is loaded by this, so no code runs.
-        let handle = unsafe { libc::dlopen(soname.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         // One library may be known by two names.
         if !handle.is_null() && found.iter().all(|mpi| mpi.handle != handle) {
-            found.push(Mpi { soname, abi, handle });
+            found.push(Mpi { soname: name.to_owned(), abi, handle });
         }
-    }
+    };
+    KNOWN.iter().for_each(|(name, abi)| add(name, *abi));
+    crays().iter().for_each(|path| add(path, Some(Abi::Mpich)));
     found
+}
+
+/// The paths of loaded libraries that are called as Cray's MPICH is, which has a library for each compiler: `libmpi_gnu_91.so.12`.
+fn crays() -> Vec<CString> {
+    let mut paths = Vec::new();
+    Object::each(|path, object| {
+        let name = path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        let is_named_so = name.starts_with(b"libmpi_") && name.windows(7).any(|part| part == b".so.12");
+        if is_named_so && object.symbols().any(|symbol| symbol.name == c"PMPI_Send" && symbol.is_defined()) {
+            paths.push(path.to_owned());
+        }
+    });
+    paths
 }
 
 /// The function of this name that the shim shall call: of what comes between this library and the MPI, else of the chosen MPI; null if

@@ -15,21 +15,21 @@ use std::sync::atomic::Ordering;
 pub(crate) fn resolve() {
     let mpis = loaded::mpis();
     let why = match mpis.as_slice() {
-        [] => "no MPI is loaded, or one that is not known".to_owned(),
+        [] => say::Line::of_job("no MPI is loaded, or one that is not known"),
         [mpi] => match attach(mpi) {
             Ok(()) => return,
-            Err(why) => why,
+            Err(why) => say::Line::of_node(why),
         },
         several => {
             let names = several.iter().map(|mpi| mpi.soname.to_string_lossy()).collect::<Vec<_>>();
-            format!("several MPIs are loaded ({})", names.join(", "))
+            say::Line::of_job(format!("several MPIs are loaded ({})", names.join(", ")))
         }
     };
     pass(&mpis);
     withdraw::what_is_missing(&mpis);
     // Where another preload library follows, it is up to that one.
     if loaded::second().is_none() {
-        say::once(why);
+        why.say();
     }
 }
 
@@ -51,8 +51,13 @@ fn pass(mpis: &[Mpi]) {
 /// Loads the shim for this MPI, and has it handle the calls. On an error nothing has changed.
 fn attach(mpi: &Mpi) -> Result<(), String> {
     let abi = mpi.abi.ok_or_else(|| format!("there is no shim for {}", mpi.soname.to_string_lossy()))?;
-    if let Some(name) = known::unknown_call(mpi) {
-        return Err(format!("the MPI has {name}, which mpress does not know"));
+    if let Some(doubt) = known::doubt(mpi) {
+        return Err(doubt);
+    }
+    // A function that no tool wraps: a layer that translates between ABIs has all of them, and an MPI of its own behind.
+    let whose = loaded::following(c"PMPI_Comm_rank");
+    if !whose.is_null() && whose != mpi.own(c"PMPI_Comm_rank") {
+        return Err(format!("another library has the functions of {}", mpi.soname.to_string_lossy()));
     }
     let path = beside::shim(abi).map_err(|path| format!("there is no {}", path.display()))?;
     let file = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;

@@ -1,23 +1,62 @@
 //! The one line that this library may print: why messages pass through.
 
-use std::fmt::Display;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Where launchers say which rank a process is: Open MPI's, those that speak PMIx or PMI, Slurm.
-const RANKS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+/// Where launchers say which rank a process is: Open MPI's, those that speak PMI or PMIx, Slurm, MVAPICH's, PALS, ALPS, Flux.
+const RANKS: [&str; 9] = [
+    "OMPI_COMM_WORLD_RANK",
+    "PMI_RANK",
+    "PMIX_RANK",
+    "SLURM_PROCID",
+    "MV2_COMM_WORLD_RANK",
+    "PALS_RANKID",
+    "ALPS_APP_PE",
+    "FLUX_TASK_RANK",
+    "PMI_ID",
+];
+
+/// And which of its node.
+const LOCAL_RANKS: [&str; 6] = [
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "SLURM_LOCALID",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "PALS_LOCAL_RANKID",
+    "FLUX_TASK_LOCAL_ID",
+];
 
 static SAID: AtomicBool = AtomicBool::new(false);
 
-/// Says it once; of a job only rank 0 does.
-pub(crate) fn once(why: impl Display) {
-    if !SAID.swap(true, Ordering::Relaxed) && is_first() {
-        // What cannot be written is lost: `eprintln` would panic.
-        let _lost = writeln!(std::io::stderr(), "mpress: {why}; messages pass through uncompressed");
-    }
+/// Why messages pass through.
+pub(crate) struct Line {
+    why: String,
+    variables: &'static [&'static str],
 }
 
-/// Whether this is rank 0, or no rank of anything as far as can be told before `MPI_Init`.
-fn is_first() -> bool {
-    RANKS.iter().find_map(std::env::var_os).is_none_or(|rank| rank == "0")
+impl Line {
+    /// For all ranks alike: rank 0 says it.
+    pub(crate) fn of_job(why: impl Into<String>) -> Self {
+        Self { why: why.into(), variables: &RANKS }
+    }
+
+    /// It may be so on one node alone: the first rank there says it.
+    pub(crate) fn of_node(why: String) -> Self {
+        let known = LOCAL_RANKS.iter().any(|name| std::env::var_os(name).is_some());
+        Self { why, variables: if known { &LOCAL_RANKS } else { &RANKS } }
+    }
+
+    /// Says it once.
+    pub(crate) fn say(&self) {
+        if !SAID.swap(true, Ordering::Relaxed) && self.is_ours() {
+            // What cannot be written is lost: `eprintln` would panic.
+            let _lost =
+                writeln!(std::io::stderr(), "mpress: {}; messages pass through uncompressed", self.why);
+        }
+    }
+
+    /// Whether this is the first rank, or no rank of anything as far as can be told before `MPI_Init`.
+    fn is_ours(&self) -> bool {
+        self.variables.iter().find_map(std::env::var_os).is_none_or(|rank| rank == "0")
+    }
 }

@@ -12,10 +12,13 @@ use crate::loaded::{self, Mpi};
 use std::collections::HashSet;
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Takes back what none of these MPIs has, nor anything else that is loaded.
 pub(crate) fn what_is_missing(mpis: &[Mpi]) {
-    if mpis.is_empty() {
+    // Once: two threads would undo each other's protection of the same page. One that comes meanwhile may still find a name.
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if mpis.is_empty() || DONE.swap(true, Ordering::Relaxed) {
         return;
     }
     let names = CALLS.iter().flat_map(|call| [call.mpi_name, call.pmpi_name]);
@@ -23,22 +26,26 @@ pub(crate) fn what_is_missing(mpis: &[Mpi]) {
         |name: &CStr| mpis.iter().any(|mpi| !mpi.own(name).is_null()) || !loaded::following(name).is_null();
     let missing: HashSet<&CStr> = names.filter(|name| !has(name)).collect();
     let Some(this) = Object::of_address(what_is_missing as *const c_void) else { return };
-    let memory = Memory::of_this_process();
+    let mut memory = None;
     let mut ours = HashSet::new();
     for symbol in this.symbols().filter(|symbol| symbol.is_defined() && missing.contains(symbol.name)) {
         ours.insert(this.address(&symbol));
+        let memory = memory.get_or_insert_with(Memory::of_this_process);
         // SAFETY: an entry of this library's own table, which the loader only reads.
         unsafe { memory.replace(&raw mut (*symbol.entry).st_value, 0) };
     }
-    for object in Object::all() {
+    // No library comes or goes while the loader shows them.
+    memory = None;
+    Object::each(|_, object| {
         for (symbol, place) in object.optional() {
             // SAFETY: a word of a loaded library that the loader has filled in.
             if missing.contains(symbol.name) && ours.contains(&unsafe { place.read() }) {
+                let memory = memory.get_or_insert_with(Memory::of_this_process);
                 // SAFETY: as above. The library was linked so that null may be there.
                 unsafe { memory.replace(place, 0) };
             }
         }
-    }
+    });
 }
 
 /// What may be done with the memory of this process, as the system has it (proc(5)).

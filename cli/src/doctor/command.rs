@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Options of launchers whose values may be names of programs, and how many values they have. Other values are no programs that are found.
-const VALUES: [(&str, usize); 14] = [
+const VALUES: [(&str, usize); 22] = [
     ("launcher", 1),
     ("launcher-exec", 1),
     ("bootstrap", 1),
@@ -20,6 +20,14 @@ const VALUES: [(&str, usize); 14] = [
     ("wdir", 1),
     ("wd", 1),
     ("D", 1),
+    ("gmca", 2),
+    ("p", 1),
+    ("J", 1),
+    ("A", 1),
+    ("w", 1),
+    ("C", 1),
+    ("q", 1),
+    ("o", 1),
 ];
 
 /// Where in the command the program is: the first word after the launcher that can be executed.
@@ -37,6 +45,16 @@ pub(super) fn program(words: &[OsString], is_program: impl Fn(&OsString) -> bool
         }
     }
     None
+}
+
+/// Whether the command starts several programs.
+pub(super) fn is_mpmd(words: &[OsString]) -> bool {
+    words.iter().any(|word| word == ":")
+}
+
+/// Whether the command starts the program at `place` by `mpress run`.
+pub(super) fn is_run(words: &[OsString], place: usize) -> bool {
+    words.get(place..).is_some_and(|program| without_run(program).len() < program.len())
 }
 
 /// The command with this `mpress` at `place`. Where `mpress run` is there already, it stays out.

@@ -21,12 +21,16 @@ pub(super) struct Facts {
     pub(super) node: String,
     pub(super) version: String,
     /// The library to preload, and a digest of it and of its shims; or why there is none.
-    pub(super) library: Result<(PathBuf, u64), String>,
-    pub(super) program: Result<PathBuf, String>,
-    /// The ABI of what the program is linked to, if it is linked to an MPI, and the file.
-    pub(super) mpi: Option<(Abi, PathBuf)>,
-    /// The libraries that the launcher may have started it for.
-    pub(super) launched_for: Vec<String>,
+    pub(super) library: Result<(String, u64), String>,
+    pub(super) program: Result<String, String>,
+    /// The ABI of what the program is linked to, if it is linked to an MPI, and the file, if it is found.
+    pub(super) mpi: Option<(Abi, Option<String>)>,
+    /// How many ranks the launcher says there are.
+    pub(super) size: Option<u64>,
+    /// The ABI of the MPI that the launcher belongs to, where that is certain.
+    pub(super) launcher: Option<Abi>,
+    /// Shims that are missing beside the library.
+    pub(super) missing: Vec<Abi>,
     pub(super) settings: Result<Chosen, String>,
     /// Other libraries that are preloaded, and whether they wrap MPI functions.
     pub(super) tools: Vec<(String, bool)>,
@@ -48,22 +52,24 @@ impl Facts {
     pub(super) fn of_this_rank(preload: Result<PathBuf, libraries::Error>, command: &[OsString]) -> Self {
         let program = command.first().ok_or(program::Error::None).and_then(|name| program::find(name));
         let mpi = program.as_ref().ok().and_then(|program| detect::linked_to(program));
+        let missing = preload.as_ref().map_or_else(|_| Vec::new(), |path| missing(path));
+        let preloaded = std::env::var_os("LD_PRELOAD");
+        let tools = tools(preloaded.as_deref(), preload.as_deref().ok());
         let library = preload.map_err(|error| error.to_string()).and_then(|path| {
             let digest = digest(&path)?;
-            Ok((path, digest))
+            Ok((path.display().to_string(), digest))
         });
         Self {
             rank: launcher::rank().unwrap_or(0),
             node: nodename(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            tools: tools(
-                std::env::var_os("LD_PRELOAD").as_deref(),
-                library.as_ref().ok().map(|(path, _)| path.as_path()),
-            ),
+            tools,
             library,
-            program: program.map_err(|error| error.to_string()),
-            mpi,
-            launched_for: launcher::libraries().iter().map(ToString::to_string).collect(),
+            program: program.map(|path| path.display().to_string()).map_err(|error| error.to_string()),
+            mpi: mpi.map(|(abi, path)| (abi, path.map(|path| path.display().to_string()))),
+            size: launcher::size(),
+            launcher: launcher::abi(),
+            missing,
             settings: Settings::from_vars(std::env::vars_os())
                 .map(|settings| chosen(&settings))
                 .map_err(|error| error.to_string()),
@@ -76,11 +82,11 @@ impl Facts {
         }
     }
 
-    /// What a rank said in this line, if it did.
-    pub(super) fn read(line: &str) -> Option<Self> {
+    /// What a rank said in this line, if it did; `Err` if it is not understood.
+    pub(super) fn read(line: &str) -> Option<Result<Self, String>> {
         // Launchers may put something in front.
         let (_, text) = line.split_once(MARK)?;
-        serde_json::from_str(text).ok()
+        Some(serde_json::from_str(text).map_err(|error| error.to_string()))
     }
 }
 
@@ -107,12 +113,18 @@ fn nodename() -> String {
         .unwrap_or_default()
 }
 
+const ABIS: [Abi; 3] = [Abi::OpenMpi, Abi::Mpich, Abi::Standard];
+
+/// The shims that are not beside the library.
+fn missing(preload: &Path) -> Vec<Abi> {
+    ABIS.into_iter().filter(|abi| libraries::shim(preload, *abi).is_err()).collect()
+}
+
 /// Of the library and the shims beside it. No safeguard: it tells other builds apart.
 fn digest(preload: &Path) -> Result<u64, String> {
-    let shims = [Abi::OpenMpi, Abi::Mpich, Abi::Standard].map(|abi| libraries::shim(preload, abi));
+    let shims = ABIS.iter().filter_map(|abi| libraries::shim(preload, *abi).ok());
     let mut digest = 0xcbf2_9ce4_8422_2325_u64;
-    for path in std::iter::once(Ok(preload.to_owned())).chain(shims) {
-        let path = path.map_err(|error: libraries::Error| error.to_string())?;
+    for path in std::iter::once(preload.to_owned()).chain(shims) {
         let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         for word in bytes.chunks(8) {
             let word = word.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::facts::{Chosen, Facts};
-use crate::detect;
+use crate::detect::Abi;
 
 /// A line of the answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,11 +33,17 @@ impl fmt::Display for Finding {
 }
 
 /// The answer, by the ranks of a job. There must be one.
-pub(super) fn judge(ranks: &[Facts]) -> Vec<Finding> {
+/// `run`: whether the command has `mpress run` in it.
+pub(super) fn judge(ranks: &[Facts], run: bool) -> Vec<Finding> {
     let mut findings = vec![job(ranks)];
     findings.extend(library(ranks));
     findings.extend(mpi(ranks));
     findings.extend(tools(ranks));
+    if !run {
+        findings.push(Finding::Note(
+            "start: as typed without mpress; put `mpress run --` before the program".to_owned(),
+        ));
+    }
     findings.extend(settings(ranks));
     findings
 }
@@ -55,6 +61,11 @@ fn job(ranks: &[Facts]) -> Finding {
             ranks.len(),
             known.len()
         ));
+    }
+    if let Some(size) =
+        ranks.iter().filter_map(|facts| facts.size).max().filter(|size| *size > ranks.len() as u64)
+    {
+        return Finding::Wrong(format!("job: {size} ranks were started, but only {} answered", ranks.len()));
     }
     let names: Vec<_> = nodes.iter().copied().collect();
     let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
@@ -91,7 +102,7 @@ fn library(ranks: &[Facts]) -> Vec<Finding> {
     if findings.is_empty() {
         findings.push(match same(ranks, |facts| (&facts.version, &facts.library)) {
             Ok((version, Ok((path, _)))) => {
-                Finding::Well(format!("library: {} of mpress {version} on every node", path.display()))
+                Finding::Well(format!("library: {path} of mpress {version} on every node"))
             }
             Ok((_, Err(why))) => Finding::Wrong(format!("library: {why}")),
             Err(nodes) => Finding::Wrong(format!("library: {nodes} have different builds")),
@@ -102,27 +113,31 @@ fn library(ranks: &[Facts]) -> Vec<Finding> {
 
 fn mpi(ranks: &[Facts]) -> Vec<Finding> {
     let program = match same(ranks, |facts| &facts.program) {
-        Ok(Ok(path)) => path.display().to_string(),
+        Ok(Ok(path)) => path,
         Ok(Err(why)) => return vec![Finding::Wrong(format!("program: {why}"))],
         Err(nodes) => return vec![Finding::Wrong(format!("program: not the same on {nodes}"))],
     };
     let (abi, file) = match same(ranks, |facts| &facts.mpi) {
-        Ok(Some(mpi)) => mpi,
+        Ok(Some((abi, Some(file)))) => (*abi, file),
+        Ok(Some((abi, None))) => {
+            let text = "is linked to an MPI that is not found (LD_LIBRARY_PATH?)";
+            return vec![Finding::Wrong(format!("MPI: {program} {text}, ABI {}", abi.name()))];
+        }
         Ok(None) => {
-            let text =
-                "is linked to no MPI itself (a script, say): which it is shows with its first MPI call";
+            let text = "is linked to no MPI that is known (a script, say): which it is shows with its first MPI call";
             return vec![Finding::Note(format!("MPI: {program} {text}"))];
         }
         Err(nodes) => return vec![Finding::Wrong(format!("MPI: {program} finds different ones on {nodes}"))],
     };
-    let mut findings =
-        vec![Finding::Well(format!("MPI: {} for {program}, ABI {}", file.display(), abi.name()))];
-    let launched_for: BTreeSet<_> = ranks.iter().flat_map(|facts| &facts.launched_for).collect();
-    if ranks.len() == 1 && launched_for.is_empty() {
-        findings.push(Finding::Note("launcher: none; a single rank has nobody to send to".to_owned()));
-    } else if !launched_for.iter().any(|name| detect::by_library(name) == Some(*abi)) {
-        let text = "is not that of the program's MPI: each rank would be a job of its own";
-        findings.push(Finding::Wrong(format!("launcher: it {text}")));
+    let mut findings = vec![Finding::Well(format!("MPI: {file} for {program}, ABI {}", abi.name()))];
+    if ranks.iter().any(|facts| facts.missing.contains(&abi)) {
+        findings.push(Finding::Wrong(format!("library: the shim for the ABI {} is missing", abi.name())));
+    }
+    let launcher = ranks.iter().find_map(|facts| facts.launcher);
+    // Any launcher may start a program of the standard's ABI.
+    if launcher.is_some_and(|launcher| launcher != abi) && abi != Abi::Standard {
+        let text = "it belongs to another MPI than the program: each rank may be a job of its own";
+        findings.push(Finding::Wrong(format!("launcher: {text}")));
     }
     findings
 }
@@ -182,8 +197,6 @@ fn verdict(chosen: &Chosen, nodes: usize) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::detect::Abi;
-    use std::path::PathBuf;
 
     fn facts(rank: u64, node: &str) -> Facts {
         let settings =
@@ -194,22 +207,24 @@ mod tests {
             version: "0.1.0".into(),
             library: Ok(("/lib/libmpress.so".into(), 7)),
             program: Ok("/home/me/app".into()),
-            mpi: Some((Abi::Mpich, "/lib/libmpi.so.12".into())),
-            launched_for: vec!["libmpi.so.12".into(), "libmpich.so.12".into()],
+            mpi: Some((Abi::Mpich, Some("/lib/libmpi.so.12".into()))),
+            size: Some(2),
+            launcher: Some(Abi::Mpich),
+            missing: vec![Abi::Standard],
             settings: Ok(settings),
             tools: Vec::new(),
         }
     }
 
     fn wrong(ranks: &[Facts]) -> Vec<String> {
-        let findings = judge(ranks);
+        let findings = judge(ranks, true);
         findings.iter().filter(|finding| finding.is_wrong()).map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_job_on_two_nodes_is_well() {
         let ranks = [facts(0, "n0"), facts(1, "n1")];
-        let text: Vec<_> = judge(&ranks).iter().map(ToString::to_string).collect();
+        let text: Vec<_> = judge(&ranks, true).iter().map(ToString::to_string).collect();
         assert_eq!(wrong(&ranks), Vec::<String>::new(), "{text:?}");
         assert!(
             text[0].contains("2 ranks on 2 nodes (n0, n1)")
@@ -236,7 +251,7 @@ mod tests {
             change(|facts| facts.library = Ok(("/lib/libmpress.so".into(), 8))).contains("different builds")
         );
         assert!(
-            change(|facts| facts.mpi = Some((Abi::Mpich, PathBuf::from("/opt/libmpi.so.12"))))
+            change(|facts| facts.mpi = Some((Abi::Mpich, Some("/opt/libmpi.so.12".into()))))
                 .contains("different ones on n0 and n1")
         );
         assert!(change(|facts| facts.settings = Err("MPRESS_X: unknown".into())).contains("on n1: MPRESS_X"));
@@ -254,7 +269,10 @@ mod tests {
         assert!(all(|facts| facts.node = "n0".into()).contains("on one node"));
         assert!(all(|facts| facts.settings.as_mut().unwrap().disabled = true).contains("MPRESS_DISABLE"));
         assert!(all(|facts| facts.settings.as_mut().unwrap().off = true).contains("off"));
-        assert!(all(|facts| facts.launched_for = vec!["libmpi.so.40".into()]).contains("a job of its own"));
+        assert!(all(|facts| facts.launcher = Some(Abi::OpenMpi)).contains("a job of its own"));
+        assert!(all(|facts| facts.size = Some(3)).contains("3 ranks were started, but only 2"));
+        assert!(all(|facts| facts.missing = vec![Abi::Mpich]).contains("shim for the ABI mpich"));
+        assert!(all(|facts| facts.mpi = Some((Abi::Mpich, None))).contains("not found"));
         assert!(
             all(|facts| facts.settings.as_mut().unwrap().measured = Err("network.toml: bad".into()))
                 .contains("network.toml")

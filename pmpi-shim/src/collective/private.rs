@@ -32,7 +32,7 @@ impl Private {
         // SAFETY: a collective call over the world, whose group this is; places for the answers.
         unsafe {
             ok(PMPI_Comm_create(COMM_WORLD, world, &raw mut comm))?;
-            ok(PMPI_Comm_set_errhandler(comm, errors_return()?))?;
+            ok(PMPI_Comm_set_errhandler(comm, errors_return()))?;
             ok(PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found))?;
         }
         // SAFETY: the value of this attribute is the address of an int, if there is one.
