@@ -92,7 +92,7 @@ fn crays() -> Vec<CString> {
     let mut paths = Vec::new();
     Object::each(|path, object| {
         let name = path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-        let is_named_so = name.starts_with(b"libmpi_") && name.windows(7).any(|part| part == b".so.12");
+        let is_named_so = name.starts_with(b"libmpi_") && name.windows(6).any(|part| part == b".so.12");
         if is_named_so && object.symbols().any(|symbol| symbol.name == c"PMPI_Send" && symbol.is_defined()) {
             paths.push(path.to_owned());
         }
