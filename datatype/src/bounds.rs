@@ -2,16 +2,15 @@
 
 use crate::Error;
 
-/// Two rules for the bounds of structures, where MPIs differ.
+/// Whose rules the bounds follow, where MPIs differ.
 ///
-/// All other constructors have the same bounds in both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// Section 4.1.6 of the standard rounds the extent of a type up to the alignment of its basic types; section 4.1.7 keeps bounds that `resized`
+/// has set in force in all types built from that one, where components without such bounds do not count beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// MPI 3.1, section 4.1.7, and Open MPI: bounds that were set by `resized` stay in force in all types built from that one; components
-    /// without such bounds do not count beside it, and nothing is added for alignment.
-    #[default]
-    Standard,
-    /// MPICH since 4.0: all components count alike, and the extent is always rounded up to the alignment.
+    /// Open MPI 4.1: as the standard has it. What was added for alignment stays when a later block begins before the first.
+    OpenMpi,
+    /// MPICH 4.0: only extents of structures are rounded up, and all components count, whatever bounds were set.
     Mpich,
 }
 
@@ -41,12 +40,14 @@ pub(crate) struct Ends {
     /// Of the basic types in it, the greatest; 1 if there are none.
     pub(crate) align: usize,
     pub(crate) empty: bool,
+    pub(crate) dialect: Dialect,
 }
 
 impl Ends {
     /// Those of a type of no elements.
-    pub(crate) const NONE: Self =
-        Self { lb: 0, ub: 0, true_lb: 0, true_ub: 0, marked: false, align: 1, empty: true };
+    pub(crate) const fn none(dialect: Dialect) -> Self {
+        Self { lb: 0, ub: 0, true_lb: 0, true_ub: 0, marked: false, align: 1, empty: true, dialect }
+    }
 
     pub(crate) fn bounds(&self) -> Bounds {
         // Both differences fit: `checked` saw to it.
@@ -80,8 +81,8 @@ impl Ends {
     }
 
     /// Those of both together.
-    pub(crate) fn and(self, other: Self, dialect: Dialect) -> Self {
-        let marks = dialect == Dialect::Standard && self.marked != other.marked;
+    pub(crate) fn and(self, other: Self) -> Self {
+        let marks = self.dialect == Dialect::OpenMpi && self.marked != other.marked;
         let (lb, ub) = match (marks, self.marked) {
             (true, true) => (self.lb, self.ub),
             (true, false) => (other.lb, other.ub),
@@ -100,14 +101,17 @@ impl Ends {
             marked: self.marked || other.marked,
             align: self.align.max(other.align),
             empty: self.empty && other.empty,
+            dialect: self.dialect,
         }
     }
 
-    /// The extent rounded up to the alignment, as both MPIs do it for structures.
-    pub(crate) fn padded(self, dialect: Dialect) -> Result<Self, Error> {
-        if dialect == Dialect::Standard && self.marked {
-            return Ok(self);
-        }
+    /// The extent rounded up to the alignment, as Open MPI does it after each block of a type.
+    pub(crate) fn aligned(self) -> Result<Self, Error> {
+        if self.dialect == Dialect::OpenMpi && !self.marked { self.padded() } else { Ok(self) }
+    }
+
+    /// The extent rounded up to the alignment.
+    pub(crate) fn padded(self) -> Result<Self, Error> {
         let Ok(extent) = usize::try_from(self.ub.checked_sub(self.lb).ok_or(Error::Overflow)?) else {
             return Ok(self);
         };

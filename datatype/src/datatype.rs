@@ -4,6 +4,7 @@ mod array;
 
 use crate::bounds::{Bounds, Dialect, Ends, add, times};
 use crate::shape::Shape;
+use alloc::sync::Arc;
 use crate::Error;
 pub use array::{Dimension, Distribution, Order};
 
@@ -13,25 +14,28 @@ pub use array::{Dimension, Distribution, Order};
 /// has them in (elements, or bytes for those whose name begins with h). So what `MPI_Type_get_envelope` and `MPI_Type_get_contents` say
 /// of a handle is put in as it is. Cloning is cheap.
 ///
-/// Nothing here refuses blocks that overlap or elements that are not aligned: MPI allows both to be described.
+/// A clone stands for the same handle, [`dup`](Self::dup) gives another. Nothing here refuses blocks that overlap or elements that are not aligned: MPI allows both to be described.
 #[derive(Clone, Debug)]
 pub struct Datatype {
     pub(crate) shape: Option<Shape>,
     ends: Ends,
+    /// The same in all clones, as a handle is.
+    handle: Arc<()>,
 }
 
 impl Datatype {
     /// A predefined type of `size` bytes, which compilers align to `alignment` bytes: of C's `double`, 8 and 8; of its complex one, 16 and 8.
+    /// All types made from it have the bounds that an MPI of this dialect gives them.
     ///
     /// # Errors
     /// [`Error::Argument`] if either is 0; [`Error::Overflow`].
-    pub fn named(size: usize, alignment: usize) -> Result<Self, Error> {
+    pub fn named(dialect: Dialect, size: usize, alignment: usize) -> Result<Self, Error> {
         if size == 0 || alignment == 0 {
             return Err(Error::Argument);
         }
         let ub = isize::try_from(size).map_err(|_| Error::Overflow)?;
-        let ends = Ends { ub, true_ub: ub, align: alignment, empty: false, ..Ends::NONE };
-        Ok(Self { shape: Shape::run(0, size), ends })
+        let ends = Ends { ub, true_ub: ub, align: alignment, empty: false, ..Ends::none(dialect) };
+        Ok(Self::new(Shape::run(0, size), ends))
     }
 
     /// A predefined type for `MPI_MINLOC`, such as `MPI_DOUBLE_INT`: a C structure of both.
@@ -41,13 +45,13 @@ impl Datatype {
     pub fn pair(first: &Self, second: &Self) -> Result<Self, Error> {
         let place = first.size().checked_next_multiple_of(second.ends.align);
         let place = place.and_then(|place| isize::try_from(place).ok()).ok_or(Error::Overflow)?;
-        Self::structure(Dialect::Standard, &[1, 1], &[0, place], &[first.clone(), second.clone()])
+        Self::structure(&[1, 1], &[0, place], &[first.clone(), second.clone()])
     }
 
     /// `MPI_Type_dup`
     #[must_use]
     pub fn dup(&self) -> Self {
-        self.clone()
+        Self::new(self.shape.clone(), self.ends)
     }
 
     /// `MPI_Type_contiguous`
@@ -71,17 +75,14 @@ impl Datatype {
     /// # Errors
     /// [`Error::Overflow`]
     pub fn hvector(count: usize, blocklength: usize, stride: isize, old: &Self) -> Result<Self, Error> {
-        let Some(block) = old.block(blocklength)? else { return Ok(Self::NONE) };
-        if count == 0 {
-            return Ok(Self::NONE);
-        }
+        let Some(block) = old.block(blocklength)?.filter(|_| count > 0) else { return Ok(old.none()) };
         let last = times(count - 1, stride)?;
-        let ends = block.ends.over(last.min(0), last.max(0))?;
+        let ends = block.ends.over(last.min(0), last.max(0))?.aligned()?;
         let shape = match block.shape {
             Some(shape) => shape.repeated(count, stride)?,
             None => None,
         };
-        Ok(Self { shape, ends })
+        Ok(Self::new(shape, ends))
     }
 
     /// `MPI_Type_indexed`: displacements in elements.
@@ -118,12 +119,11 @@ impl Datatype {
         Self::blocks(displacements.iter().map(|displacement| Ok((blocklength, *displacement))), old)
     }
 
-    /// `MPI_Type_create_struct`: displacements in bytes. Its bounds are those of the MPI that speaks this dialect.
+    /// `MPI_Type_create_struct`: displacements in bytes. The types must be of one dialect.
     ///
     /// # Errors
     /// [`Error::Length`] if the lists are not of one length; [`Error::Overflow`].
     pub fn structure(
-        dialect: Dialect,
         blocklengths: &[usize],
         displacements: &[isize],
         types: &[Self],
@@ -136,8 +136,13 @@ impl Datatype {
             let block = old.block(len)?;
             block.map(|block| block.moved(displacement)).transpose()
         });
+        let dialect = types.first().map_or(Dialect::OpenMpi, |old| old.ends.dialect);
         let joined = Self::joined(placed.filter_map(Result::transpose), dialect)?;
-        Ok(Self { ends: joined.ends.padded(dialect)?, ..joined })
+        // MPICH takes a structure of one type for an indexed type, and does not round its extent up.
+        let mut used = blocklengths.iter().zip(types).filter(|(len, _)| **len > 0).map(|(_, old)| &old.handle);
+        let indexed = used.next().is_none_or(|first| used.all(|other| Arc::ptr_eq(first, other)));
+        let ends = if dialect == Dialect::Mpich && !indexed { joined.ends.padded()? } else { joined.ends };
+        Ok(Self { ends, ..joined })
     }
 
     /// `MPI_Type_create_resized`
@@ -146,7 +151,7 @@ impl Datatype {
     /// [`Error::Overflow`]
     pub fn resized(&self, lb: isize, extent: isize) -> Result<Self, Error> {
         let ends = Ends { lb, ub: add(lb, extent)?, marked: true, ..self.ends };
-        Ok(Self { shape: self.shape.clone(), ends })
+        Ok(Self::new(self.shape.clone(), ends))
     }
 
     /// Bytes of an element: `MPI_Type_size`.
@@ -161,7 +166,14 @@ impl Datatype {
         self.ends.bounds()
     }
 
-    const NONE: Self = Self { shape: None, ends: Ends::NONE };
+    fn new(shape: Option<Shape>, ends: Ends) -> Self {
+        Self { shape, ends, handle: Arc::new(()) }
+    }
+
+    /// A type without elements.
+    fn none(&self) -> Self {
+        Self::new(None, Ends::none(self.ends.dialect))
+    }
 
     /// So many elements, in bytes.
     fn elements(&self, count: isize) -> Result<isize, Error> {
@@ -176,16 +188,16 @@ impl Datatype {
         if count == 1 {
             return Ok(Some(self.clone()));
         }
-        let Some(shape) = &self.shape else { return Ok(Some(Self::NONE)) };
+        let Some(shape) = &self.shape else { return Ok(Some(self.none())) };
         let extent = self.bounds().extent;
         let last = times(count - 1, extent)?;
         let ends = self.ends.over(last.min(0), last.max(0))?;
-        Ok(Some(Self { shape: shape.repeated(count, extent)?, ends }))
+        Ok(Some(Self::new(shape.repeated(count, extent)?, ends)))
     }
 
     fn moved(&self, by: isize) -> Result<Self, Error> {
         let shape = self.shape.as_ref().map(|shape| shape.moved(by)).transpose()?;
-        Ok(Self { shape, ends: self.ends.over(by, by)? })
+        Ok(Self { shape, ends: self.ends.over(by, by)?, handle: self.handle.clone() })
     }
 
     /// Blocks of elements at displacements in bytes.
@@ -202,22 +214,21 @@ impl Datatype {
             }
             last.1.as_ref().map(|block| block.moved(displacement)).transpose()
         });
-        Self::joined(placed.filter_map(Result::transpose), Dialect::Standard)
+        Self::joined(placed.filter_map(Result::transpose), old.ends.dialect)
     }
 
-    /// One after the other. Alike in all dialects if all have set bounds, or none.
+    /// One after the other.
     fn joined(parts: impl Iterator<Item = Result<Self, Error>>, dialect: Dialect) -> Result<Self, Error> {
         let mut ends: Option<Ends> = None;
         let shapes = parts.filter_map(|part| {
-            let part = match part {
-                Ok(part) => part,
-                Err(error) => return Some(Err(error)),
+            let mut add = |part: Self| {
+                ends = Some(ends.map_or(part.ends, |ends| ends.and(part.ends)).checked()?.aligned()?);
+                Ok(part.shape)
             };
-            ends = Some(ends.map_or(part.ends, |ends| ends.and(part.ends, dialect)));
-            part.shape.map(Ok)
+            part.and_then(&mut add).transpose()
         });
         let shape = Shape::joined(shapes)?;
-        Ok(Self { shape, ends: ends.unwrap_or(Ends::NONE).checked()? })
+        Ok(Self::new(shape, ends.unwrap_or(Ends::none(dialect))))
     }
 }
 

@@ -14,7 +14,7 @@ const LONGEST: usize = 20_000;
 fn compare(seed: u64) -> Result<(), TestCaseError> {
     let mut numbers = Random::new(seed);
     let recipe = random(&mut numbers, 4, false);
-    let datatype = recipe.build(Dialect::Standard).expect("small numbers");
+    let datatype = recipe.build(Dialect::OpenMpi).expect("small numbers");
     if datatype.size() > LONGEST {
         return Ok(());
     }

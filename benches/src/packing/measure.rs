@@ -46,7 +46,7 @@ pub struct Line {
 /// # Errors
 /// If the pattern is none.
 pub fn measure(pattern: &Pattern, way: Way, level: Level, peers: &mut [Peer]) -> Result<Vec<Line>> {
-    let datatype = pattern.recipe.build(Dialect::Standard)?;
+    let datatype = pattern.recipe.build(Dialect::OpenMpi)?;
     let plan = Plan::new(&datatype, 1)?.with_level(level);
     let (size, reach) = (plan.size(), plan.reach());
     // The loops count from the address that is given to the MPI.

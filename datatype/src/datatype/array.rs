@@ -136,7 +136,7 @@ fn part(
         return Err(Error::Argument);
     }
     let ends = Ends { lb: 0, ub: built.stride, marked: true, ..built.ends };
-    Ok(Datatype { shape: built.shape, ends: ends.checked()? })
+    Ok(Datatype::new(built.shape, ends.checked()?))
 }
 
 /// What there is after some dimensions, from the fastest on.
@@ -166,14 +166,14 @@ impl Built {
             let last = first + (blocks - 1) * stride + (block - 1);
             let (low, high) = (at(first)?, at(last)?);
             let reach = self.ends.over(low.min(high), low.max(high))?;
-            ends = Some(ends.map_or(reach, |ends| ends.and(reach, crate::Dialect::Standard)));
+            ends = Some(ends.map_or(reach, |ends| ends.and(reach)));
             let placed = shape.moved(at(first)?)?.repeated(block, extent)?;
             let Some(placed) = placed else { continue };
             let stride = if blocks > 1 { at(stride)? } else { 0 };
             parts.extend(placed.repeated(blocks, stride)?.map(Ok));
         }
         self.shape = Shape::joined(parts)?;
-        self.ends = ends.unwrap_or(Ends { align: self.ends.align, ..Ends::NONE });
+        self.ends = ends.unwrap_or(Ends { align: self.ends.align, ..Ends::none(self.ends.dialect) });
         Ok(())
     }
 }

@@ -56,7 +56,7 @@ impl Peer {
     /// Those that this machine has compilers for: Open MPI, MPICH. For each that it has not, why.
     #[must_use]
     pub fn all() -> Vec<Result<Self, String>> {
-        [("openmpi", Dialect::Standard), ("mpich", Dialect::Mpich)]
+        [("openmpi", Dialect::OpenMpi), ("mpich", Dialect::Mpich)]
             .into_iter()
             .map(|(name, dialect)| Self::start(name, dialect).map_err(|why| format!("{name}: {why}")))
             .collect()

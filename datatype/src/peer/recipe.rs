@@ -35,21 +35,22 @@ pub enum Recipe {
     Resized(isize, isize, Box<Recipe>),
 }
 
-/// Predefined types, in the order of the table in `peer.c`: size and alignment of one or two parts.
+/// Predefined types, in the order of the table in `peer.c`: size and alignment of one or two parts. Not `long double`, of whose 16 bytes MPICH
+/// packs the 10 that count.
 pub const NAMED: [&[(usize, usize)]; 13] = [
     &[(1, 1)],
     &[(2, 2)],
     &[(4, 4)],
     &[(8, 8)],
     &[(4, 4)],
-    &[(16, 16)],
+    &[(1, 1)],
     &[(8, 4)],
     &[(16, 8)],
     &[(8, 8), (4, 4)],
     &[(2, 2), (4, 4)],
     &[(4, 4), (4, 4)],
     &[(8, 8), (4, 4)],
-    &[(16, 16), (4, 4)],
+    &[(4, 4), (4, 4)],
 ];
 
 impl Recipe {
@@ -61,8 +62,11 @@ impl Recipe {
         let of = |old: &Self| old.build(dialect);
         match self {
             Self::Named(name) => match NAMED.get(*name).copied().unwrap_or_default() {
-                [(size, align)] => Datatype::named(*size, *align),
-                [one, two] => Datatype::pair(&Datatype::named(one.0, one.1)?, &Datatype::named(two.0, two.1)?),
+                [(size, align)] => Datatype::named(dialect, *size, *align),
+                [one, two] => {
+                    let of = |(size, align)| Datatype::named(dialect, size, align);
+                    Datatype::pair(&of(*one)?, &of(*two)?)
+                },
                 _ => Err(Error::Argument),
             },
             Self::Dup(old) => Ok(of(old)?.dup()),
@@ -74,14 +78,43 @@ impl Recipe {
             Self::IndexedBlock(len, places, old) => Datatype::indexed_block(*len, places, &of(old)?),
             Self::HindexedBlock(len, places, old) => Datatype::hindexed_block(*len, places, &of(old)?),
             Self::Struct(lens, places, types) => {
-                let types: Vec<_> = types.iter().map(of).collect::<Result<_, _>>()?;
-                Datatype::structure(dialect, lens, places, &types)
+                // A predefined type is one handle, however often it is named.
+                let mut built: Vec<Datatype> = Vec::new();
+                for (i, old) in types.iter().enumerate() {
+                    let first = types.iter().take(i).position(|other| matches!(old, Self::Named(_)) && other == old);
+                    built.push(match first.and_then(|first| built.get(first)) {
+                        Some(first) => first.clone(),
+                        None => of(old)?,
+                    });
+                }
+                let types = built;
+                Datatype::structure(lens, places, &types)
             }
             Self::Subarray(sizes, subsizes, starts, order, old) => {
                 Datatype::subarray(sizes, subsizes, starts, *order, &of(old)?)
             }
             Self::Darray(rank, dimensions, order, old) => Datatype::darray(*rank, dimensions, *order, &of(old)?),
             Self::Resized(lb, extent, old) => of(old)?.resized(*lb, *extent),
+        }
+    }
+
+    /// The types that this one is made from.
+    #[must_use]
+    pub fn old(&self) -> &[Self] {
+        match self {
+            Self::Named(_) => &[],
+            Self::Struct(_, _, types) => types,
+            Self::Dup(old)
+            | Self::Contiguous(_, old)
+            | Self::Vector(_, _, _, old)
+            | Self::Hvector(_, _, _, old)
+            | Self::Indexed(_, _, old)
+            | Self::Hindexed(_, _, old)
+            | Self::IndexedBlock(_, _, old)
+            | Self::HindexedBlock(_, _, old)
+            | Self::Subarray(_, _, _, _, old)
+            | Self::Darray(_, _, _, old)
+            | Self::Resized(_, _, old) => core::slice::from_ref(old),
         }
     }
 

@@ -35,32 +35,45 @@ impl Model {
         Self { bytes: (0..ub).collect(), lb: 0, ub, marked: false, align }
     }
 
-    /// Types at displacements, one after the other.
-    fn placed(parts: &[(isize, &Self)]) -> Self {
-        let Some((_, first)) = parts.first() else { return Self::NONE };
-        let marked = parts.iter().any(|(_, part)| part.marked);
-        let counts = || parts.iter().filter(|(_, part)| part.marked == marked);
-        Self {
-            bytes: parts.iter().flat_map(|(at, part)| part.bytes.iter().map(move |byte| at + byte)).collect(),
-            lb: counts().map(|(at, part)| at + part.lb).min().unwrap_or(first.lb),
-            ub: counts().map(|(at, part)| at + part.ub).max().unwrap_or(first.ub),
-            marked,
-            align: parts.iter().map(|(_, part)| part.align).max().unwrap_or(1),
+    /// Types at displacements, one after the other, block by block. After each block the extent is rounded up to the alignment.
+    fn placed(blocks: &[Vec<(isize, &Self)>]) -> Self {
+        let mut all: Option<Self> = None;
+        for block in blocks {
+            for (at, part) in block {
+                let (lb, ub) = (at + part.lb, at + part.ub);
+                let placed = part.bytes.iter().map(|byte| at + byte);
+                let Some(all) = &mut all else {
+                    all = Some(Self { bytes: placed.collect(), lb, ub, ..**part });
+                    continue;
+                };
+                all.bytes.extend(placed);
+                all.align = all.align.max(part.align);
+                match (all.marked, part.marked) {
+                    (true, false) => {}
+                    (false, true) => (all.lb, all.ub, all.marked) = (lb, ub, true),
+                    _ => (all.lb, all.ub) = (all.lb.min(lb), all.ub.max(ub)),
+                }
+            }
+            if let Some(all) = all.as_mut().filter(|all| !all.marked) {
+                all.ub = all.lb + (all.extent() + all.align - 1) / all.align * all.align;
+            }
         }
+        all.unwrap_or(Self::NONE)
+    }
+
+    /// A block of elements at a displacement in bytes.
+    fn block(&self, (len, at): (usize, isize)) -> Vec<(isize, &Self)> {
+        (0..len as isize).map(|i| (at + i * self.extent(), self)).collect()
     }
 
     /// Blocks of elements at displacements in bytes.
     fn blocks(&self, blocks: impl IntoIterator<Item = (usize, isize)>) -> Self {
-        let block = |(len, at): (usize, isize)| (0..len as isize).map(move |i| (at + i * self.extent(), self));
-        Self::placed(&blocks.into_iter().flat_map(block).collect::<Vec<_>>())
+        Self::placed(&blocks.into_iter().map(|block| self.block(block)).collect::<Vec<_>>())
     }
 
-    fn structure(parts: &[(isize, &Self)]) -> Self {
-        let mut all = Self::placed(parts);
-        if !all.marked {
-            all.ub = all.lb + (all.extent() + all.align - 1) / all.align * all.align;
-        }
-        all
+    /// The same as one.
+    fn vector(&self, blocks: impl IntoIterator<Item = (usize, isize)>) -> Self {
+        Self::placed(&[blocks.into_iter().flat_map(|block| self.block(block)).collect()])
     }
 
     pub(crate) fn of(recipe: &Recipe) -> Self {
@@ -76,7 +89,7 @@ impl Model {
                 [one, two] => {
                     let (one, two) = (Self::basic(one.0, one.1), Self::basic(two.0, two.1));
                     let at = (one.ub + two.align - 1) / two.align * two.align;
-                    Self::structure(&[(0, &one), (at, &two)])
+                    Self::placed(&[vec![(0, &one)], vec![(at, &two)]])
                 }
                 _ => unreachable!(),
             },
@@ -84,10 +97,10 @@ impl Model {
             Recipe::Contiguous(count, old) => Self::of(old).blocks([(*count, 0)]),
             Recipe::Vector(count, len, stride, old) => {
                 let old = Self::of(old);
-                old.blocks((0..*count as isize).map(|i| (*len, i * stride * old.extent())))
+                old.vector((0..*count as isize).map(|i| (*len, i * stride * old.extent())))
             }
             Recipe::Hvector(count, len, stride, old) => {
-                Self::of(old).blocks((0..*count as isize).map(|i| (*len, i * stride)))
+                Self::of(old).vector((0..*count as isize).map(|i| (*len, i * stride)))
             }
             Recipe::Indexed(lens, places, old) => {
                 let old = Self::of(old);
@@ -103,10 +116,8 @@ impl Model {
             }
             Recipe::Struct(lens, places, types) => {
                 let types: Vec<_> = types.iter().map(Self::of).collect();
-                let blocks = types.iter().zip(zip(lens, places)).flat_map(|(old, (len, at))| {
-                    (0..len as isize).map(move |i| (at + i * old.extent(), old))
-                });
-                Self::structure(&blocks.collect::<Vec<_>>())
+                let blocks = types.iter().zip(zip(lens, places)).map(|(old, block)| old.block(block));
+                Self::placed(&blocks.collect::<Vec<_>>())
             }
             Recipe::Subarray(sizes, subsizes, starts, order, old) => {
                 let parts: Vec<Vec<usize>> =
@@ -147,7 +158,7 @@ impl Model {
             step *= size;
         }
         let extent = self.extent();
-        let parts = self.blocks(places.into_iter().map(|place| (1, place as isize * extent)));
+        let parts = self.vector(places.into_iter().map(|place| (1, place as isize * extent)));
         Self { lb: 0, ub: step as isize * extent, marked: true, ..parts }
     }
 
