@@ -26,7 +26,9 @@ impl Inner {
     /// Whether the next loop out finds nothing of what this one has loaded: more pages than the TLB holds (R_p >= T_p), or more lines than
     /// the sets of a cache that this stride reaches. Powers of two reach few.
     pub(crate) fn exhausts(&self, machine: &Machine) -> bool {
-        self.pages(machine) >= machine.tlb || !self.fits(machine, machine.l1) || !self.fits(machine, machine.l2)
+        self.pages(machine) >= machine.tlb
+            || !self.fits(machine, machine.l1)
+            || !self.fits(machine, machine.l2)
     }
 
     fn fits(&self, machine: &Machine, cache: Cache) -> bool {

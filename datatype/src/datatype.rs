@@ -2,10 +2,10 @@
 
 mod array;
 
+use crate::Error;
 use crate::bounds::{Bounds, Dialect, Ends, add, times};
 use crate::shape::Shape;
 use alloc::sync::Arc;
-use crate::Error;
 pub use array::{Dimension, Distribution, Order};
 
 /// An MPI datatype: which bytes an element consists of, in which order, and how far elements lie apart.
@@ -123,11 +123,7 @@ impl Datatype {
     ///
     /// # Errors
     /// [`Error::Length`] if the lists are not of one length; [`Error::Overflow`].
-    pub fn structure(
-        blocklengths: &[usize],
-        displacements: &[isize],
-        types: &[Self],
-    ) -> Result<Self, Error> {
+    pub fn structure(blocklengths: &[usize], displacements: &[isize], types: &[Self]) -> Result<Self, Error> {
         let blocks = paired(blocklengths, displacements)?;
         if types.len() != blocklengths.len() {
             return Err(Error::Length);
@@ -139,7 +135,8 @@ impl Datatype {
         let dialect = types.first().map_or(Dialect::OpenMpi, |old| old.ends.dialect);
         let joined = Self::joined(placed.filter_map(Result::transpose), dialect)?;
         // MPICH takes a structure of one type for an indexed type, and does not round its extent up.
-        let mut used = blocklengths.iter().zip(types).filter(|(len, _)| **len > 0).map(|(_, old)| &old.handle);
+        let mut used =
+            blocklengths.iter().zip(types).filter(|(len, _)| **len > 0).map(|(_, old)| &old.handle);
         let indexed = used.next().is_none_or(|first| used.all(|other| Arc::ptr_eq(first, other)));
         let ends = if dialect == Dialect::Mpich && !indexed { joined.ends.padded()? } else { joined.ends };
         Ok(Self { ends, ..joined })

@@ -137,7 +137,8 @@ impl Kernel {
         let (listed_step, row_step) =
             if listed == Listed::From { (outer.from, outer.to) } else { (outer.to, outer.from) };
         let (low, high) = list.span();
-        let places = listed_at.checked_add(low).zip(high.checked_sub(low).and_then(|len| usize::try_from(len).ok()));
+        let places =
+            listed_at.checked_add(low).zip(high.checked_sub(low).and_then(|len| usize::try_from(len).ok()));
         let places = places.and_then(|(low, len)| reach(low, len, [(outer.count, listed_step), (1, 0)]));
         let row = reach(row_at, runs.size(), [(outer.count, row_step), (1, 0)]);
         let (Some(places), Some(row)) = (places, row) else { return Err(PackError::Memory) };

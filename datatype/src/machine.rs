@@ -79,7 +79,8 @@ mod tables {
     pub(super) fn read(mut machine: Machine) -> Machine {
         let (standard, extended) = (__cpuid(0).eax, __cpuid(0x8000_0000).eax);
         // Of the same form: Intel's, and AMD's.
-        let caches = if extended >= 0x8000_001d && __cpuid(0x8000_001d).eax & 0x1f != 0 { 0x8000_001d } else { 4 };
+        let caches =
+            if extended >= 0x8000_001d && __cpuid(0x8000_001d).eax & 0x1f != 0 { 0x8000_001d } else { 4 };
         if caches != 4 || standard >= 4 {
             (0..8).map(|i| __cpuid_count(caches, i)).for_each(|leaf| cache(&mut machine, &leaf));
         }

@@ -3,13 +3,13 @@
 mod nest;
 mod walk;
 
+use crate::Datatype;
 use crate::bounds::{add, times};
 use crate::error::{Error, PackError};
 use crate::kernel::Kernel;
 use crate::machine::Machine;
 use crate::memory::{Source, Target};
 use crate::shape::{Form, Parts, Shape};
-use crate::Datatype;
 use core::ops::Range;
 use mpress_codec::simd::Level;
 use walk::{Pack, Unpack, Walk};
@@ -122,7 +122,9 @@ impl Plan {
     /// Whether packing changes the order of the memory's accesses: whether a loop passes the test of section 5.2 of the paper.
     #[must_use]
     pub fn reorders(&self) -> bool {
-        self.shape.as_ref().is_some_and(|shape| nest::Nest::of(&shape.form).is_some_and(|nest| nest.reorders(&self.machine)))
+        self.shape
+            .as_ref()
+            .is_some_and(|shape| nest::Nest::of(&shape.form).is_some_and(|nest| nest.reorders(&self.machine)))
     }
 
     /// Packs the bytes `range` of the stream from elements in `memory` to the front of `packed`.
@@ -143,7 +145,12 @@ impl Plan {
     ///
     /// # Errors
     /// Those of [`pack`](Self::pack)
-    pub fn unpack(&self, packed: Source<'_>, range: Range<usize>, memory: Target<'_>) -> Result<(), PackError> {
+    pub fn unpack(
+        &self,
+        packed: Source<'_>,
+        range: Range<usize>,
+        memory: Target<'_>,
+    ) -> Result<(), PackError> {
         let len = self.check(&range)?;
         memory.get(self.reach.start, self.reach.end, 0).ok_or(PackError::Memory)?;
         packed.get(0, len, 0).ok_or(PackError::Range)?;
@@ -158,7 +165,12 @@ impl Plan {
         isize::try_from(range.len()).map_err(|_| PackError::Range)
     }
 
-    fn walk<W: walk::Way>(&self, from: &Source<'_>, to: &Target<'_>, range: Range<usize>) -> Result<(), PackError> {
+    fn walk<W: walk::Way>(
+        &self,
+        from: &Source<'_>,
+        to: &Target<'_>,
+        range: Range<usize>,
+    ) -> Result<(), PackError> {
         let kernel = Kernel::new(self.level);
         let Some(shape) = &self.shape else { return Ok(()) };
         if range.is_empty() {
@@ -173,9 +185,14 @@ impl Plan {
     #[must_use]
     pub fn piece(&self, target: usize) -> usize {
         let size = self.size();
-        let rows = self.shape.as_ref().and_then(|shape| nest::Nest::of(&shape.form)).map_or(1, |nest| nest.rows());
+        let rows =
+            self.shape.as_ref().and_then(|shape| nest::Nest::of(&shape.form)).map_or(1, |nest| nest.rows());
         let target = target.max(1);
         // More than four times what was asked for fits no cache that it was asked for.
-        if rows > target.saturating_mul(4) { target.min(size.max(1)) } else { target.next_multiple_of(rows.max(1)).min(size.max(1)) }
+        if rows > target.saturating_mul(4) {
+            target.min(size.max(1))
+        } else {
+            target.next_multiple_of(rows.max(1)).min(size.max(1))
+        }
     }
 }

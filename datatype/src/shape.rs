@@ -1,7 +1,8 @@
 //! The normal form: where a datatype's bytes lie, as nested loops over runs of bytes, and lists of places where there is no rule.
 //!
-//! Every constructor merges what it can, so a type has the same form whichever way it was described: neighbouring runs are one run, a
-//! list of equal parts at equal distances is a loop, a loop that goes on where the inner one ended is one loop.
+//! Every constructor merges what it can, so a type has the same form whichever way it was described: neighbouring runs are one
+//! run (unless they are few in a list of runs of one length), a list of equal parts at equal distances is a loop, a loop that goes on where the
+//! inner one ended is one loop.
 //!
 //! Every loop and every list has two parts or more, none of them empty. So each level at least doubles the size, and no form is deeper
 //! than an address has bits. Parts are shared: the memory of a form is that of the arguments it was described with.
@@ -85,9 +86,7 @@ impl Form {
             (Self::Run(one), Self::Run(other)) => one == other,
             (Self::Loop(one), Self::Loop(other)) => {
                 Arc::ptr_eq(one, other)
-                    || one.count == other.count
-                        && one.stride == other.stride
-                        && one.body.same(&other.body)
+                    || one.count == other.count && one.stride == other.stride && one.body.same(&other.body)
             }
             (Self::List(one), Self::List(other)) => Arc::ptr_eq(one, other),
             _ => false,
@@ -125,31 +124,53 @@ impl Shape {
     }
 
     /// One after the other.
-    pub(crate) fn joined(shapes: impl IntoIterator<Item = Result<Self, Error>>) -> Result<Option<Self>, Error> {
+    pub(crate) fn joined(
+        shapes: impl IntoIterator<Item = Result<Self, Error>>,
+    ) -> Result<Option<Self>, Error> {
+        let shapes = shapes.into_iter().collect::<Result<Vec<_>, _>>()?;
         let mut merged: Vec<Self> = Vec::new();
-        for shape in shapes {
-            let shape = shape?;
+        for shape in &shapes {
             match (merged.last_mut(), &shape.form) {
                 (Some(Self { at, form: Form::Run(before) }), Form::Run(len))
-                    if isize::try_from(*before).ok().and_then(|len| at.checked_add(len)) == Some(shape.at) =>
+                    if isize::try_from(*before).ok().and_then(|len| at.checked_add(len))
+                        == Some(shape.at) =>
                 {
                     *before = before.checked_add(*len).ok_or(Error::Overflow)?;
                 }
-                _ => merged.push(shape),
+                _ => merged.push(shape.clone()),
             }
         }
+        // Runs of one length are copied several times as fast as runs of many lengths, which processors cannot foresee.
+        let of_one_length = shapes.windows(2).all(|pair| pair[0].form.same(&pair[1].form));
+        let few_neighbours = merged.len().saturating_mul(4) > shapes.len();
+        let regular = stride(&merged)?.is_some();
+        let list = of_one_length && few_neighbours && !regular && merged.len() > 1;
+        Self::listed(if list { shapes } else { merged })
+    }
+
+    /// A loop or a list of these.
+    fn listed(mut merged: Vec<Self>) -> Result<Option<Self>, Error> {
         let Some(first) = merged.first() else { return Ok(None) };
-        let (at, same) = (first.at, merged.iter().all(|shape| shape.form.same(&first.form)));
-        // A loop has one part or many; a list has two or more.
-        let stride = match merged.get(1) {
-            None => return Ok(merged.pop()),
-            Some(second) => second.at.checked_sub(at).ok_or(Error::Overflow)?,
-        };
-        if same && merged.windows(2).all(|pair| pair[0].at.checked_add(stride) == Some(pair[1].at)) {
+        let at = first.at;
+        if merged.len() == 1 {
+            return Ok(merged.pop());
+        }
+        if let Some(stride) = stride(&merged)? {
             return first.repeated(merged.len(), stride);
         }
+        let same = merged.iter().all(|shape| shape.form.same(&first.form));
         List::new(at, merged, same).map(|list| Some(Self { at, form: Form::List(Arc::new(list)) }))
     }
+}
+
+/// How far apart two or more shapes are, if all are the same, and equally far apart.
+fn stride(shapes: &[Shape]) -> Result<Option<isize>, Error> {
+    let [first, second, ..] = shapes else { return Ok(None) };
+    let stride = second.at.checked_sub(first.at).ok_or(Error::Overflow)?;
+    let next = |pair: &[Shape; 2]| {
+        pair[0].at.checked_add(stride) == Some(pair[1].at) && pair[0].form.same(&pair[1].form)
+    };
+    Ok(shapes.array_windows().all(next).then_some(stride))
 }
 
 impl List {

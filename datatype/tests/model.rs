@@ -1,4 +1,5 @@
 //! Plans against the type map of the standard: any nested type, every level, whole and in pieces.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 mod support;
 

@@ -1,13 +1,14 @@
 //! Random types against the MPIs of this machine: size, bounds, packed bytes, unpacked memory.
 //!
 //! `MPRESS_DATATYPES=100000 cargo test --release -p mpress-datatype --test mpi` tries so many; without it, fewer.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 mod support;
 
 use mpress_codec::conformance::skipped;
 use mpress_codec::simd::Level;
-use mpress_datatype::{Dialect, Plan};
 use mpress_datatype::peer::{Peer, Random, Recipe, memory, random};
+use mpress_datatype::{Dialect, Plan};
 use std::collections::BTreeMap;
 use support::{pack, unpack, variants};
 
@@ -109,7 +110,11 @@ fn compare_all(peer: &mut Peer) {
             Err(what) => wrong.push(what),
         }
     }
-    println!("{}: {} types, {overlapping} of them with blocks that overlap: {constructors:?}", peer.name(), types());
+    println!(
+        "{}: {} types, {overlapping} of them with blocks that overlap: {constructors:?}",
+        peer.name(),
+        types()
+    );
     // The simplest say most.
     wrong.sort_by_key(String::len);
     let simplest = wrong.iter().take(3).map(String::as_str).collect::<Vec<_>>().join("\n");

@@ -73,7 +73,11 @@ fn each<const N: usize, F: FnMut(usize, usize, usize)>(loops: &Loops, mut at: us
     let len = loops.block * N;
     let mut block = |place: usize| {
         // Single elements are what most loops have; the compiler is to see that.
-        if len == N { copy(place, at, N) } else { copy(place, at, len) }
+        if len == N {
+            copy(place, at, N)
+        } else {
+            copy(place, at, len)
+        }
         at += len;
     };
     match &loops.places {

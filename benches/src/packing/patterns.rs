@@ -5,8 +5,8 @@
 //! common runs.
 
 use super::loops::{Loops, Places};
-use mpress_datatype::peer::{Random, Recipe};
 use mpress_datatype::Order;
+use mpress_datatype::peer::{Random, Recipe};
 
 /// A datatype, one element of which is packed, and the loops that a program would write for it.
 #[derive(Clone, Debug)]
@@ -208,12 +208,7 @@ fn specfem_oc() -> Pattern {
 
 /// SPECFEM3D_GLOBE, crust and mantle with the inner core: three floats a point of both meshes.
 fn specfem_cm() -> Pattern {
-    gathered(
-        "specfem3d-cm",
-        &[(FLOAT, 4, 3), (FLOAT, 4, 3)],
-        1_000_000,
-        &chosen(30_000, 1_000_000, 3),
-    )
+    gathered("specfem3d-cm", &[(FLOAT, 4, 3), (FLOAT, 4, 3)], 1_000_000, &chosen(30_000, 1_000_000, 3))
 }
 
 /// SPECFEM3D_GLOBE: a three-dimensional matrix transposed, three floats an element.

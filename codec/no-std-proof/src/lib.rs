@@ -1,5 +1,5 @@
 //! Proves that the codec crates need no std and no allocator: this links, with its own panic handler. With the feature `alloc`
-//! the same for the selector, which needs an allocator.
+//! the same for the selector and datatypes, which need an allocator.
 #![no_std]
 
 #[panic_handler]
@@ -15,6 +15,8 @@ pub use mpress_fpc as fpc;
 pub use mpress_lzo_compat as lzo_compat;
 pub use mpress_rice as rice;
 pub use mpress_rle_huffman as rle_huffman;
+#[cfg(feature = "alloc")]
+pub use mpress_datatype as datatype;
 #[cfg(feature = "alloc")]
 pub use mpress_selector as selector;
 

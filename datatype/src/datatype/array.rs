@@ -127,7 +127,8 @@ fn part(
     order: Order,
     old: &Datatype,
 ) -> Result<Datatype, Error> {
-    let mut built = Built { shape: old.shape.clone(), stride: old.bounds().extent, ends: old.ends, dimensions: 0 };
+    let mut built =
+        Built { shape: old.shape.clone(), stride: old.bounds().extent, ends: old.ends, dimensions: 0 };
     match order {
         Order::C => dimensions.rev().try_for_each(|indices| built.add(indices?))?,
         Order::Fortran => dimensions.into_iter().try_for_each(|indices| built.add(indices?))?,

@@ -131,7 +131,8 @@ fn for_squares<const W: usize>(
 ) {
     let elements = (VECTOR / W) as isize;
     for half in 0..LINE / VECTOR {
-        let (from, to) = (from.wrapping_add(half * VECTOR), to.wrapping_offset(half as isize * elements * to_step));
+        let (from, to) =
+            (from.wrapping_add(half * VECTOR), to.wrapping_offset(half as isize * elements * to_step));
         square(from, to);
         square(from.wrapping_offset(elements * from_step), to.wrapping_add(VECTOR));
     }

@@ -1,7 +1,7 @@
 //! Runs at listed places. The same code for every level, compiled for each.
 
 use super::blocks::{copy, copy_some};
-use super::{Axis, Listed, prefetch};
+use super::{Axis, Listed};
 use crate::shape::{Form, List, Parts};
 use core::ops::Range;
 
@@ -41,9 +41,6 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Places so far ahead are loaded into the cache.
-const AHEAD: usize = 24;
-
 /// Copies runs between their places and a row of neighbours.
 ///
 /// # Safety
@@ -51,24 +48,41 @@ const AHEAD: usize = 24;
 /// are those of `to`, the other way round; they do not overlap.
 #[inline(always)]
 pub(super) unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Runs<'_>, outer: Axis) {
+    let (mut from, mut to) = (from, to);
+    for _ in 0..outer.count {
+        // SAFETY: the caller's promise, for this round.
+        unsafe {
+            match listed {
+                Listed::From => round::<true>(from, to, runs),
+                Listed::To => round::<false>(from, to, runs),
+            }
+        }
+        from = from.wrapping_offset(outer.from);
+        to = to.wrapping_offset(outer.to);
+    }
+}
+
+/// One round. `FROM`: the places are those of `from`.
+///
+/// # Safety
+/// That of [`list`], for one round.
+#[inline(always)]
+unsafe fn round<const FROM: bool>(from: *const u8, to: *mut u8, runs: Runs<'_>) {
     macro_rules! of_len {
         ($($len:literal)*) => {
             match runs.lens {
                 // SAFETY: the caller's promise, for runs of this length.
                 $(Lens::Same($len) => unsafe {
-                    each(from, to, listed, runs.places, |_| $len, outer, |from, to, _| copy::<$len>(from, to))
+                    each::<FROM>(from, to, runs.places.iter().map(|place| (*place, $len)), |from, to, _| copy::<$len>(from, to))
                 },)*
                 // SAFETY: the caller's promise.
                 Lens::Same(len) => unsafe {
-                    each(from, to, listed, runs.places, |_| len, outer, |from, to, len| copy_some(from, to, len))
+                    each::<FROM>(from, to, runs.places.iter().map(|place| (*place, len)), |from, to, len| copy_some(from, to, len))
                 },
                 // SAFETY: the caller's promise. There is one start more than places.
                 Lens::Starts(starts) => unsafe {
-                    let len = |i| match (starts.get(i), starts.get(i + 1)) {
-                        (Some(start), Some(end)) => end - start,
-                        _ => 0,
-                    };
-                    each(from, to, listed, runs.places, len, outer, |from, to, len| copy_some(from, to, len))
+                    let lens = starts.array_windows().map(|[start, end]| end - start);
+                    each::<FROM>(from, to, runs.places.iter().copied().zip(lens), |from, to, len| copy_some(from, to, len))
                 },
             }
         };
@@ -79,30 +93,19 @@ pub(super) unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Ru
 /// # Safety
 /// That of what `copy` does at each place.
 #[inline(always)]
-unsafe fn each(
+unsafe fn each<const FROM: bool>(
     mut from: *const u8,
     mut to: *mut u8,
-    listed: Listed,
-    places: &[isize],
-    len: impl Fn(usize) -> usize,
-    outer: Axis,
+    runs: impl Iterator<Item = (isize, usize)>,
     copy: impl Fn(*const u8, *mut u8, usize),
 ) {
-    for _ in 0..outer.count {
-        let mut row = 0;
-        for (i, place) in places.iter().enumerate() {
-            let len = len(i);
-            if let Some(ahead) = places.get(i + AHEAD) {
-                let base = if listed == Listed::From { from } else { to.cast_const() };
-                prefetch(base.wrapping_offset(*ahead));
-            }
-            match listed {
-                Listed::From => copy(from.wrapping_offset(*place), to.wrapping_add(row), len),
-                Listed::To => copy(from.wrapping_add(row), to.wrapping_offset(*place), len),
-            }
-            row += len;
+    runs.for_each(|(place, len)| {
+        if FROM {
+            copy(from.wrapping_offset(place), to, len);
+            to = to.wrapping_add(len);
+        } else {
+            copy(from, to.wrapping_offset(place), len);
+            from = from.wrapping_add(len);
         }
-        from = from.wrapping_offset(outer.from);
-        to = to.wrapping_offset(outer.to);
-    }
+    });
 }

@@ -66,7 +66,8 @@ impl Peer {
         let folder = std::env::temp_dir().join(format!("mpress-datatype-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let (source, program) = (folder.join("peer.c"), folder.join("peer"));
-        std::fs::write(&source, include_str!("peer.c")).map_err(|error| format!("{}: {error}", source.display()))?;
+        std::fs::write(&source, include_str!("peer.c"))
+            .map_err(|error| format!("{}: {error}", source.display()))?;
         let compiler = format!("mpicc.{name}");
         let mut compile = Command::new(&compiler);
         compile.args(["-O2", "-o"]).arg(&program).arg(&source);

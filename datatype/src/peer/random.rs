@@ -17,7 +17,7 @@ impl Random {
     }
 
     /// The next one.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -26,12 +26,12 @@ impl Random {
 
     /// From `low` to `high`, both of which may come.
     pub fn within(&mut self, low: isize, high: isize) -> isize {
-        low + (self.next() % (high - low + 1) as u64) as isize
+        low + (self.number() % (high - low + 1) as u64) as isize
     }
 
     /// From `low` to `high`, both of which may come.
     pub fn count(&mut self, low: usize, high: usize) -> usize {
-        low + (self.next() % (high - low + 1) as u64) as usize
+        low + (self.number() % (high - low + 1) as u64) as usize
     }
 }
 
@@ -96,10 +96,14 @@ fn dimension(random: &mut Random, empties: bool) -> Dimension {
     let (distribution, processes) = match random.count(0, 4) {
         0 => (Distribution::None, 1),
         // Of five over three, two each, the last one has one.
-        1 if empties || global.div_ceil(processes) * (processes - 1) < global => (Distribution::Block(None), processes),
+        1 if empties || global.div_ceil(processes) * (processes - 1) < global => {
+            (Distribution::Block(None), processes)
+        }
         2 => (Distribution::Cyclic(None), processes),
         3 => (Distribution::Cyclic(Some(len)), processes),
-        _ if empties => (Distribution::Block(Some(global.div_ceil(processes) + random.count(0, 1))), processes),
+        _ if empties => {
+            (Distribution::Block(Some(global.div_ceil(processes) + random.count(0, 1))), processes)
+        }
         _ => (Distribution::Cyclic(None), processes),
     };
     Dimension { global, distribution, processes }

@@ -66,7 +66,7 @@ impl Recipe {
                 [one, two] => {
                     let of = |(size, align)| Datatype::named(dialect, size, align);
                     Datatype::pair(&of(*one)?, &of(*two)?)
-                },
+                }
                 _ => Err(Error::Argument),
             },
             Self::Dup(old) => Ok(of(old)?.dup()),
@@ -81,7 +81,8 @@ impl Recipe {
                 // A predefined type is one handle, however often it is named.
                 let mut built: Vec<Datatype> = Vec::new();
                 for (i, old) in types.iter().enumerate() {
-                    let first = types.iter().take(i).position(|other| matches!(old, Self::Named(_)) && other == old);
+                    let first =
+                        types.iter().take(i).position(|other| matches!(old, Self::Named(_)) && other == old);
                     built.push(match first.and_then(|first| built.get(first)) {
                         Some(first) => first.clone(),
                         None => of(old)?,
@@ -93,7 +94,9 @@ impl Recipe {
             Self::Subarray(sizes, subsizes, starts, order, old) => {
                 Datatype::subarray(sizes, subsizes, starts, *order, &of(old)?)
             }
-            Self::Darray(rank, dimensions, order, old) => Datatype::darray(*rank, dimensions, *order, &of(old)?),
+            Self::Darray(rank, dimensions, order, old) => {
+                Datatype::darray(*rank, dimensions, *order, &of(old)?)
+            }
             Self::Resized(lb, extent, old) => of(old)?.resized(*lb, *extent),
         }
     }
@@ -159,7 +162,11 @@ impl Recipe {
                 old
             }
             Self::IndexedBlock(len, displacements, old) | Self::HindexedBlock(len, displacements, old) => {
-                head(words, if matches!(self, Self::IndexedBlock(..)) { 7 } else { 8 }, &[displacements.len(), *len]);
+                head(
+                    words,
+                    if matches!(self, Self::IndexedBlock(..)) { 7 } else { 8 },
+                    &[displacements.len(), *len],
+                );
                 places(words, displacements);
                 old
             }
@@ -184,7 +191,10 @@ impl Recipe {
                         Distribution::Block(len) => (1, len),
                         Distribution::Cyclic(len) => (2, len),
                     };
-                    counts(words, &[dimension.global, distribution, argument.unwrap_or(0), dimension.processes]);
+                    counts(
+                        words,
+                        &[dimension.global, distribution, argument.unwrap_or(0), dimension.processes],
+                    );
                 }
                 old
             }

@@ -70,7 +70,8 @@ impl<'a> Nest<'a> {
     pub(super) fn plan(&self, run: usize, machine: &Machine) -> Plan {
         let Some((last, outer)) = self.dims().split_last() else { return Plan::InOrder };
         let nearest = outer.iter().enumerate().min_by_key(|(_, dim)| dim.memory.unsigned_abs());
-        let Some((across, near)) = nearest.filter(|(_, dim)| dim.memory.unsigned_abs() < last.memory.unsigned_abs())
+        let Some((across, near)) =
+            nearest.filter(|(_, dim)| dim.memory.unsigned_abs() < last.memory.unsigned_abs())
         else {
             return Plan::InOrder;
         };

@@ -48,7 +48,12 @@ pub(super) struct Walk<'a, W> {
 }
 
 impl<'a, W: Way> Walk<'a, W> {
-    pub(super) fn new(kernel: Kernel, machine: &'a Machine, from: &'a Source<'a>, to: &'a Target<'a>) -> Self {
+    pub(super) fn new(
+        kernel: Kernel,
+        machine: &'a Machine,
+        from: &'a Source<'a>,
+        to: &'a Target<'a>,
+    ) -> Self {
         Self { kernel, machine, from, to, way: PhantomData }
     }
 
@@ -65,21 +70,33 @@ impl<'a, W: Way> Walk<'a, W> {
             Form::Loop(repeated) => {
                 let place = |i: usize| memory.wrapping_add((i as isize).wrapping_mul(repeated.stride));
                 let size = repeated.body.size();
-                self.parts(range, stream, |at| (at / size, at / size * size, size), |parts, stream| {
-                    self.repeat(parts.len(), repeated.stride, &repeated.body, place(parts.start), stream)
-                }, |i, range, stream| self.part(&repeated.body, place(i), range, stream))
+                self.parts(
+                    range,
+                    stream,
+                    |at| (at / size, at / size * size, size),
+                    |parts, stream| {
+                        self.repeat(parts.len(), repeated.stride, &repeated.body, place(parts.start), stream)
+                    },
+                    |i, range, stream| self.part(&repeated.body, place(i), range, stream),
+                )
             }
             Form::List(list) => {
                 let find = |at| {
                     let (i, start) = list.part_of(at);
                     (i, start, list.form(i).map_or(0, |form| form.size()))
                 };
-                self.parts(range, stream, find, |parts, stream| {
-                    self.list(list, parts, Axis::ONCE, memory, stream)
-                }, |i, range, stream| match (list.form(i), list.places().get(i)) {
-                    (Some(form), Some(place)) => self.part(&form, memory.wrapping_add(*place), range, stream),
-                    _ => Err(PackError::Range),
-                })
+                self.parts(
+                    range,
+                    stream,
+                    find,
+                    |parts, stream| self.list(list, parts, Axis::ONCE, memory, stream),
+                    |i, range, stream| match (list.form(i), list.places().get(i)) {
+                        (Some(form), Some(place)) => {
+                            self.part(&form, memory.wrapping_add(*place), range, stream)
+                        }
+                        _ => Err(PackError::Range),
+                    },
+                )
             }
         }
     }
@@ -118,7 +135,9 @@ impl<'a, W: Way> Walk<'a, W> {
     fn whole(&self, form: &Form, memory: isize, stream: isize) -> Done {
         match form {
             Form::Run(len) => self.run(memory, *len, stream),
-            Form::Loop(repeated) => self.repeat(repeated.count, repeated.stride, &repeated.body, memory, stream),
+            Form::Loop(repeated) => {
+                self.repeat(repeated.count, repeated.stride, &repeated.body, memory, stream)
+            }
             Form::List(list) => self.list(list, 0..list.places().len(), Axis::ONCE, memory, stream),
         }
     }
@@ -144,11 +163,14 @@ impl<'a, W: Way> Walk<'a, W> {
         let dims = nest.dims();
         match nest.core {
             Form::Run(run) => match nest.plan(*run, self.machine) {
-                Plan::Transpose { across } if W::LISTED == Listed::From || nest.disjoint(*run) => {
-                    self.across(dims, across, memory, stream, |near, last, at| self.transpose(near, last, *run, at))
-                }
+                Plan::Transpose { across } if W::LISTED == Listed::From || nest.disjoint(*run) => self
+                    .across(dims, across, memory, stream, |near, last, at| {
+                        self.transpose(near, last, *run, at)
+                    }),
                 Plan::Blocks { across } if W::LISTED == Listed::From || nest.disjoint(*run) => {
-                    self.across(dims, across, memory, stream, |near, last, at| self.blocks(near, last, *run, at))
+                    self.across(dims, across, memory, stream, |near, last, at| {
+                        self.blocks(near, last, *run, at)
+                    })
                 }
                 _ => self.in_order(dims, *run, memory, stream),
             },
@@ -191,7 +213,8 @@ impl<'a, W: Way> Walk<'a, W> {
         stream: isize,
         copy: impl Fn(&Dim, &Dim, (isize, isize)) -> Done,
     ) -> Done {
-        let (Some((outer, [near, between @ ..])), Some(last)) = (dims.split_at_checked(across), dims.last()) else {
+        let (Some((outer, [near, between @ ..])), Some(last)) = (dims.split_at_checked(across), dims.last())
+        else {
             return Err(PackError::Range);
         };
         let between = between.split_last().map_or(&[][..], |(_, between)| between);
@@ -221,7 +244,7 @@ impl<'a, W: Way> Walk<'a, W> {
     /// Both loops in blocks that fit half the TLB.
     fn blocks(&self, near: &Dim, last: &Dim, run: usize, (memory, stream): (isize, isize)) -> Done {
         let side = block(self.machine);
-        let pieces = |dim: &Dim| (0..dim.count).step_by(side).map(move |i| i);
+        let pieces = |dim: &Dim| (0..dim.count).step_by(side);
         let part = |dim: &Dim, i: usize| Dim { count: side.min(dim.count - i), ..*dim };
         for i in pieces(near) {
             for j in pieces(last) {

@@ -1,5 +1,6 @@
 //! The type map of a datatype, as the standard defines it: byte by byte, without any cleverness. And ways to use plans that check them.
 #![allow(dead_code, reason = "each test program uses its part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 use mpress_codec::simd::Level;
 use mpress_datatype::peer::{NAMED, Recipe};
@@ -132,7 +133,9 @@ impl Model {
                     rank /= dimension.processes;
                     let len = match dimension.distribution {
                         Distribution::None => dimension.global,
-                        Distribution::Block(len) => len.unwrap_or(dimension.global.div_ceil(dimension.processes)),
+                        Distribution::Block(len) => {
+                            len.unwrap_or(dimension.global.div_ceil(dimension.processes))
+                        }
                         Distribution::Cyclic(len) => len.unwrap_or(1),
                     };
                     let of_rank = |i: &usize| i / len % dimension.processes == at;
@@ -141,7 +144,9 @@ impl Model {
                 let sizes: Vec<_> = dimensions.iter().map(|dimension| dimension.global).collect();
                 Self::of(old).elements(&sizes, &parts, *order)
             }
-            Recipe::Resized(lb, extent, old) => Self { lb: *lb, ub: lb + extent, marked: true, ..Self::of(old) },
+            Recipe::Resized(lb, extent, old) => {
+                Self { lb: *lb, ub: lb + extent, marked: true, ..Self::of(old) }
+            }
         }
     }
 
@@ -180,17 +185,10 @@ pub(crate) fn tiny() -> Machine {
 /// Packs a range of the stream out of memory whose first byte is at `low`.
 pub(crate) fn pack(plan: &Plan, memory: &[u8], low: isize, range: Range<usize>) -> Vec<u8> {
     let mut packed = vec![0xa5; range.len() + 1];
-    let source = Source::new(&memory[..], 0);
-    // The same memory by an address that may lie outside it.
-    // SAFETY: it is the slice's memory.
+    let reach = low..low + memory.len() as isize;
+    // SAFETY: it is the slice's memory, by an address that may lie outside it.
     #[allow(unsafe_code)]
-    let source = if low > 0 {
-        unsafe { Source::from_raw(memory.as_ptr().wrapping_offset(-low), low..low + memory.len() as isize) }
-    } else if low < 0 {
-        Source::new(memory, low.unsigned_abs())
-    } else {
-        source
-    };
+    let source = unsafe { Source::from_raw(memory.as_ptr().wrapping_offset(-low), reach) };
     plan.pack(source, range, Target::new(&mut packed, 0)).expect("to pack");
     assert_eq!(packed.pop(), Some(0xa5), "a byte too many was packed");
     packed
