@@ -19,6 +19,10 @@ use crate::shape::List;
 use mpress_codec::simd::{Level, Tier};
 pub(crate) use tiles::LINE;
 
+/// The longest copy that kernels with vectors do themselves.
+#[cfg(target_arch = "x86_64")]
+const INLINE: usize = 128 << 10;
+
 /// A loop: how often, and by how many bytes both sides move on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {

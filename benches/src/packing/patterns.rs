@@ -2,7 +2,7 @@
 //!
 //! DDTBench's patterns follow their description in *Micro-Applications for Communication Data Access Patterns and MPI Datatypes*
 //! (Schneider, Gerstenberger, Hoefler, EuroMPI 2012), table 1: which part of which array, described by which constructors. Sizes are those of
-//! common runs.
+//! a rank in common runs: WRF's CONUS grid of 12 km on 64 ranks, NPB's class C (LU undivided, MG on 64 ranks), 32,000 atoms a rank.
 
 use super::loops::{Loops, Places};
 use mpress_datatype::Order;
@@ -60,8 +60,8 @@ fn matrix(n: usize) -> Pattern {
 /// WRF: halos of weather fields of floats, in order of x, z, y: three 2-D, four 3-D and two 4-D ones (of two species). As subarrays and
 /// as nested vectors, in either direction, all fields in one structure.
 fn wrf() -> Vec<Pattern> {
-    const X: usize = 144;
-    const Y: usize = 112;
+    const X: usize = 60;
+    const Y: usize = 44;
     const Z: usize = 36;
     const HALO: usize = 3;
     // Levels of a field, and how many fields follow each other in its fourth dimension.
@@ -115,30 +115,31 @@ fn milc() -> Pattern {
     }
 }
 
+/// Cells along an edge of the grid of NAS LU.
+const LINE: usize = 162;
+
 /// NAS LU: a line of cells of five doubles, neighbours in memory.
 fn lu_x() -> Pattern {
-    const N: usize = 162;
     Pattern {
         name: "nas-lu-x".to_owned(),
-        recipe: Recipe::Contiguous(5 * N * N, named(DOUBLE)),
-        loops: vec![nest(0, [(1, 0), (1, 0), (1, 0)], 5 * N * N, 8)],
+        recipe: Recipe::Contiguous(5 * LINE, named(DOUBLE)),
+        loops: vec![nest(0, [(1, 0), (1, 0), (1, 0)], 5 * LINE, 8)],
     }
 }
 
 /// NAS LU: the same in the other direction.
 fn lu_y() -> Pattern {
-    const N: usize = 162;
-    let line = 5 * (N + 4);
+    let line = 5 * (LINE + 2);
     Pattern {
         name: "nas-lu-y".to_owned(),
-        recipe: Recipe::Vector(N * N, 5, line as isize, named(DOUBLE)),
-        loops: vec![nest(0, [(1, 0), (1, 0), (N * N, 8 * line)], 5, 8)],
+        recipe: Recipe::Vector(LINE, 5, line as isize, named(DOUBLE)),
+        loops: vec![nest(0, [(1, 0), (1, 0), (LINE, 8 * line)], 5, 8)],
     }
 }
 
 /// NAS MG: faces of a cube of doubles.
 fn mg() -> [Pattern; 3] {
-    const N: usize = 256;
+    const N: usize = 128;
     const ROW: usize = N + 2;
     let inner = 8 * (1 + ROW + ROW * ROW);
     let face = |name: &str, dims: [(usize, usize); 2], block: usize| {
@@ -189,7 +190,7 @@ fn gathered(name: &str, arrays: &[(usize, usize, usize)], all: usize, chosen: &[
 
 /// LAMMPS: what is known of the atoms near a face: positions, tags, types, masks, and so on, in an array each.
 fn lammps(name: &str, arrays: &[usize]) -> Pattern {
-    const ATOMS: usize = 100_000;
+    const ATOMS: usize = 32_000;
     let arrays: Vec<_> = arrays
         .iter()
         .map(|bytes| match bytes {
@@ -198,23 +199,23 @@ fn lammps(name: &str, arrays: &[usize]) -> Pattern {
             _ => (INT, 4, 1),
         })
         .collect();
-    gathered(name, &arrays, ATOMS, &chosen(6000, ATOMS, 1))
+    gathered(name, &arrays, ATOMS, &chosen(3000, ATOMS, 1))
 }
 
 /// SPECFEM3D_GLOBE, outer core: one float at points on a surface of an unstructured mesh.
 fn specfem_oc() -> Pattern {
-    gathered("specfem3d-oc", &[(FLOAT, 4, 1)], 1_000_000, &chosen(50_000, 1_000_000, 2))
+    gathered("specfem3d-oc", &[(FLOAT, 4, 1)], 250_000, &chosen(6000, 250_000, 2))
 }
 
 /// SPECFEM3D_GLOBE, crust and mantle with the inner core: three floats a point of both meshes.
 fn specfem_cm() -> Pattern {
-    gathered("specfem3d-cm", &[(FLOAT, 4, 3), (FLOAT, 4, 3)], 1_000_000, &chosen(30_000, 1_000_000, 3))
+    gathered("specfem3d-cm", &[(FLOAT, 4, 3), (FLOAT, 4, 3)], 250_000, &chosen(6000, 250_000, 3))
 }
 
 /// SPECFEM3D_GLOBE: a three-dimensional matrix transposed, three floats an element.
 fn specfem_mt() -> Pattern {
-    const ROWS: usize = 512;
-    const COLUMNS: usize = 768;
+    const ROWS: usize = 256;
+    const COLUMNS: usize = 384;
     let column = Recipe::Vector(ROWS, 3, (3 * COLUMNS) as isize, named(FLOAT));
     Pattern {
         name: "specfem3d-mt".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::lists::Runs;
 use super::tiles::{self, LINE, Tile};
-use super::{Axis, Listed, Transpose, blocks as shared, lists};
+use super::{Axis, INLINE, Listed, Transpose, blocks as shared, lists};
 use core::arch::x86_64::*;
 use mpress_codec::simd::{Level, Tier};
 
@@ -65,13 +65,13 @@ impl Avx2 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn blocks(from: *const u8, to: *mut u8, width: usize, outer: Axis, inner: Axis, ahead: isize) {
     // SAFETY: the caller's promise.
-    unsafe { shared::blocks(from, to, width, outer, inner, ahead) }
+    unsafe { shared::blocks::<INLINE>(from, to, width, outer, inner, ahead) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Runs<'_>, outer: Axis) {
     // SAFETY: the caller's promise.
-    unsafe { lists::list(from, to, listed, runs, outer) }
+    unsafe { lists::list::<INLINE>(from, to, listed, runs, outer) }
 }
 
 macro_rules! transposes {

@@ -30,9 +30,10 @@ static void check(int code, const char *call) {
 }
 #define CHECK(call) check(call, #call)
 
+/* Memory that begins at a page. */
 static void *room(size_t bytes) {
-    void *memory = malloc(bytes ? bytes : 1);
-    if (!memory) {
+    void *memory;
+    if (posix_memalign(&memory, 4096, bytes ? bytes : 1)) {
         fprintf(stderr, "no memory for %zu bytes\n", bytes);
         exit(1);
     }
