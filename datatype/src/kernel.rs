@@ -9,6 +9,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod blocks;
+#[cfg(target_arch = "x86_64")]
+mod level;
 mod lists;
 mod scalar;
 mod tiles;
@@ -18,10 +20,6 @@ use crate::memory::{Source, Target};
 use crate::shape::List;
 use mpress_codec::simd::{Level, Tier};
 pub(crate) use tiles::LINE;
-
-/// The longest copy that kernels with vectors do themselves.
-#[cfg(target_arch = "x86_64")]
-const INLINE: usize = 128 << 10;
 
 /// A loop: how often, and by how many bytes both sides move on.
 #[derive(Clone, Copy, Debug)]

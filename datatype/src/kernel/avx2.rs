@@ -2,86 +2,18 @@
 
 use super::lists::Runs;
 use super::tiles::{self, LINE, Tile};
-use super::{Axis, INLINE, Listed, Transpose, blocks as shared, lists};
+use super::{Axis, Listed, Transpose, blocks as shared, level, lists};
 use core::arch::x86_64::*;
 use mpress_codec::simd::{Level, Tier};
-
-/// Proof that the machine has the instructions of [`Tier::Avx2`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
 
 /// Bytes of a vector.
 const VECTOR: usize = 32;
 
-impl Avx2 {
-    pub(super) fn new(level: Level) -> Option<Self> {
-        (level.tier() >= Tier::Avx2).then_some(Self(()))
-    }
+level::kernel!(Avx2, Tier::Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
 
-    /// # Safety
-    /// That of [`shared::blocks`]
-    pub(super) unsafe fn blocks(
-        self,
-        from: *const u8,
-        to: *mut u8,
-        width: usize,
-        outer: Axis,
-        inner: Axis,
-        ahead: isize,
-    ) {
-        // SAFETY: the caller's promise; `self` proves the features that the function asks for.
-        unsafe { blocks(from, to, width, outer, inner, ahead) }
-    }
-
-    /// # Safety
-    /// That of [`lists::list`]
-    pub(super) unsafe fn list(
-        self,
-        from: *const u8,
-        to: *mut u8,
-        listed: Listed,
-        runs: Runs<'_>,
-        outer: Axis,
-    ) {
-        // SAFETY: the caller's promise; `self` proves the features that the function asks for.
-        unsafe { list(from, to, listed, runs, outer) }
-    }
-
-    /// # Safety
-    /// That of [`tiles::transpose`]. Other widths than 4, 8 and 16 are not transposed.
-    pub(super) unsafe fn transpose(self, from: *const u8, to: *mut u8, transpose: &Transpose) {
-        // SAFETY: the caller's promise; `self` proves the features that the functions ask for.
-        unsafe {
-            match transpose.width {
-                4 => transpose4(self, from, to, transpose),
-                8 => transpose8(self, from, to, transpose),
-                16 => transpose16(self, from, to, transpose),
-                _ => debug_assert!(false, "elements of {} bytes", transpose.width),
-            }
-        }
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn blocks(from: *const u8, to: *mut u8, width: usize, outer: Axis, inner: Axis, ahead: isize) {
-    // SAFETY: the caller's promise.
-    unsafe { shared::blocks::<INLINE>(from, to, width, outer, inner, ahead) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Runs<'_>, outer: Axis) {
-    // SAFETY: the caller's promise.
-    unsafe { lists::list::<INLINE>(from, to, listed, runs, outer) }
-}
-
+/// Tiles of elements of these widths.
 macro_rules! transposes {
     ($($name:ident $width:literal)*) => { $(
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        unsafe fn $name(kernel: Avx2, from: *const u8, to: *mut u8, transpose: &Transpose) {
-            // SAFETY: the caller's promise.
-            unsafe { tiles::transpose::<$width, _>(kernel, from, to, transpose) }
-        }
-
         impl Tile<$width> for Avx2 {
             #[inline(always)]
             unsafe fn tile(self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize) {

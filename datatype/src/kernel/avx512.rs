@@ -2,83 +2,19 @@
 
 use super::lists::Runs;
 use super::tiles::{self, Tile};
-use super::{Axis, INLINE, Listed, Transpose, blocks as shared, lists};
+use super::{Axis, Listed, Transpose, blocks as shared, level, lists};
 use core::arch::x86_64::*;
 use mpress_codec::simd::{Level, Tier};
 
-/// Proof that the machine has the instructions of [`Tier::Avx512`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
+level::kernel!(
+    Avx512,
+    Tier::Avx512,
+    "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt"
+);
 
-impl Avx512 {
-    pub(super) fn new(level: Level) -> Option<Self> {
-        (level.tier() >= Tier::Avx512).then_some(Self(()))
-    }
-
-    /// # Safety
-    /// That of [`shared::blocks`]
-    pub(super) unsafe fn blocks(
-        self,
-        from: *const u8,
-        to: *mut u8,
-        width: usize,
-        outer: Axis,
-        inner: Axis,
-        ahead: isize,
-    ) {
-        // SAFETY: the caller's promise; `self` proves the features that the function asks for.
-        unsafe { blocks(from, to, width, outer, inner, ahead) }
-    }
-
-    /// # Safety
-    /// That of [`lists::list`]
-    pub(super) unsafe fn list(
-        self,
-        from: *const u8,
-        to: *mut u8,
-        listed: Listed,
-        runs: Runs<'_>,
-        outer: Axis,
-    ) {
-        // SAFETY: the caller's promise; `self` proves the features that the function asks for.
-        unsafe { list(from, to, listed, runs, outer) }
-    }
-
-    /// # Safety
-    /// That of [`tiles::transpose`]. Other widths than 4, 8 and 16 are not transposed.
-    pub(super) unsafe fn transpose(self, from: *const u8, to: *mut u8, transpose: &Transpose) {
-        // SAFETY: the caller's promise; `self` proves the features that the functions ask for.
-        unsafe {
-            match transpose.width {
-                4 => transpose4(self, from, to, transpose),
-                8 => transpose8(self, from, to, transpose),
-                16 => transpose16(self, from, to, transpose),
-                _ => debug_assert!(false, "elements of {} bytes", transpose.width),
-            }
-        }
-    }
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn blocks(from: *const u8, to: *mut u8, width: usize, outer: Axis, inner: Axis, ahead: isize) {
-    // SAFETY: the caller's promise.
-    unsafe { shared::blocks::<INLINE>(from, to, width, outer, inner, ahead) }
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Runs<'_>, outer: Axis) {
-    // SAFETY: the caller's promise.
-    unsafe { lists::list::<INLINE>(from, to, listed, runs, outer) }
-}
-
+/// Tiles of elements of these widths.
 macro_rules! transposes {
     ($($name:ident $width:literal)*) => { $(
-        #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-        unsafe fn $name(kernel: Avx512, from: *const u8, to: *mut u8, transpose: &Transpose) {
-            // SAFETY: the caller's promise.
-            unsafe { tiles::transpose::<$width, _>(kernel, from, to, transpose) }
-        }
-
         impl Tile<$width> for Avx512 {
             #[inline(always)]
             unsafe fn tile(self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize) {

@@ -8,7 +8,7 @@ use core::ptr::copy_nonoverlapping;
 /// # Safety
 /// Every block that the loops reach from `from` on must be readable, every one from `to` on writable; they do not overlap.
 #[inline(always)]
-pub(super) unsafe fn blocks<const INLINE: usize>(
+pub(super) unsafe fn blocks(
     from: *const u8,
     to: *mut u8,
     width: usize,
@@ -28,9 +28,9 @@ pub(super) unsafe fn blocks<const INLINE: usize>(
                     }
                 },)*
                 // SAFETY: the caller's promise.
-                17..=255 => unsafe { each(from, to, outer, inner, ahead, |from, to| copy_some::<INLINE>(from, to, width)) },
+                17..=255 => unsafe { each(from, to, outer, inner, ahead, |from, to| copy_some(from, to, width)) },
                 // SAFETY: the caller's promise.
-                _ => unsafe { each(from, to, outer, inner, 0, |from, to| copy_some::<INLINE>(from, to, width)) },
+                _ => unsafe { each(from, to, outer, inner, 0, |from, to| copy_nonoverlapping(from, to, width)) },
             }
         };
     }
@@ -75,13 +75,12 @@ pub(super) unsafe fn copy<const N: usize>(from: *const u8, to: *mut u8) {
     unsafe { copy_nonoverlapping(from.cast::<[u8; N]>(), to.cast::<[u8; N]>(), 1) }
 }
 
-/// Copies any number of bytes; up to `INLINE` of them without a call. The C library's copy is as good for long ones, and knows when to go past
-/// the caches.
+/// Copies any number of bytes; up to 255 of them without a call.
 ///
 /// # Safety
 /// They must be readable and writable, and must not overlap.
 #[inline(always)]
-pub(super) unsafe fn copy_some<const INLINE: usize>(from: *const u8, to: *mut u8, len: usize) {
+pub(super) unsafe fn copy_some(from: *const u8, to: *mut u8, len: usize) {
     /// The first and the last `N` bytes: for `N` to `2 * N` of them.
     #[inline(always)]
     unsafe fn both_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
@@ -108,23 +107,6 @@ pub(super) unsafe fn copy_some<const INLINE: usize>(from: *const u8, to: *mut u8
                     at += 64;
                 }
                 both_ends::<64>(from.add(at), to.add(at), len - at);
-            }
-            _ if len <= INLINE => {
-                // Aligned writes from here on: those that meet two lines cost twice.
-                copy::<64>(from, to);
-                let mut at = 64 - to.addr() % 64;
-                while at + 256 <= len {
-                    copy::<64>(from.add(at), to.add(at));
-                    copy::<64>(from.add(at + 64), to.add(at + 64));
-                    copy::<64>(from.add(at + 128), to.add(at + 128));
-                    copy::<64>(from.add(at + 192), to.add(at + 192));
-                    at += 256;
-                }
-                while at + 64 <= len {
-                    copy::<64>(from.add(at), to.add(at));
-                    at += 64;
-                }
-                copy::<64>(from.add(len - 64), to.add(len - 64));
             }
             _ => copy_nonoverlapping(from, to, len),
         }

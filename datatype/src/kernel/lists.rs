@@ -47,20 +47,14 @@ impl<'a> Runs<'a> {
 /// For each round of `outer`, every run must be readable at its place from `from` on and the row writable from `to` on, or, if the places
 /// are those of `to`, the other way round; they do not overlap.
 #[inline(always)]
-pub(super) unsafe fn list<const INLINE: usize>(
-    from: *const u8,
-    to: *mut u8,
-    listed: Listed,
-    runs: Runs<'_>,
-    outer: Axis,
-) {
+pub(super) unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Runs<'_>, outer: Axis) {
     let (mut from, mut to) = (from, to);
     for _ in 0..outer.count {
         // SAFETY: the caller's promise, for this round.
         unsafe {
             match listed {
-                Listed::From => round::<true, INLINE>(from, to, runs),
-                Listed::To => round::<false, INLINE>(from, to, runs),
+                Listed::From => round::<true>(from, to, runs),
+                Listed::To => round::<false>(from, to, runs),
             }
         }
         from = from.wrapping_offset(outer.from);
@@ -73,7 +67,7 @@ pub(super) unsafe fn list<const INLINE: usize>(
 /// # Safety
 /// That of [`list`], for one round.
 #[inline(always)]
-unsafe fn round<const FROM: bool, const INLINE: usize>(from: *const u8, to: *mut u8, runs: Runs<'_>) {
+unsafe fn round<const FROM: bool>(from: *const u8, to: *mut u8, runs: Runs<'_>) {
     macro_rules! of_len {
         ($($len:literal)*) => {
             match runs.lens {
@@ -83,12 +77,12 @@ unsafe fn round<const FROM: bool, const INLINE: usize>(from: *const u8, to: *mut
                 },)*
                 // SAFETY: the caller's promise.
                 Lens::Same(len) => unsafe {
-                    each::<FROM>(from, to, runs.places.iter().map(|place| (*place, len)), |from, to, len| copy_some::<INLINE>(from, to, len))
+                    each::<FROM>(from, to, runs.places.iter().map(|place| (*place, len)), |from, to, len| copy_some(from, to, len))
                 },
                 // SAFETY: the caller's promise. There is one start more than places.
                 Lens::Starts(starts) => unsafe {
                     let lens = starts.array_windows().map(|[start, end]| end - start);
-                    each::<FROM>(from, to, runs.places.iter().copied().zip(lens), |from, to, len| copy_some::<INLINE>(from, to, len))
+                    each::<FROM>(from, to, runs.places.iter().copied().zip(lens), |from, to, len| copy_some(from, to, len))
                 },
             }
         };

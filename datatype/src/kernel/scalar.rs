@@ -4,9 +4,6 @@ use super::lists::Runs;
 use super::tiles::{self, LINE, Tile};
 use super::{Axis, Listed, Transpose, blocks as shared, lists};
 
-/// Longer copies are left to the C library, which has wider vectors.
-const SHORT: usize = 255;
-
 #[derive(Clone, Copy)]
 struct Portable;
 
@@ -36,14 +33,14 @@ pub(super) unsafe fn blocks(
     ahead: isize,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { shared::blocks::<SHORT>(from, to, width, outer, inner, ahead) }
+    unsafe { shared::blocks(from, to, width, outer, inner, ahead) }
 }
 
 /// # Safety
 /// That of [`lists::list`]
 pub(super) unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Runs<'_>, outer: Axis) {
     // SAFETY: the caller's promise.
-    unsafe { lists::list::<SHORT>(from, to, listed, runs, outer) }
+    unsafe { lists::list(from, to, listed, runs, outer) }
 }
 
 /// # Safety
