@@ -119,7 +119,8 @@ impl Plan {
         }
     }
 
-    /// Whether packing changes the order of the memory's accesses: whether a loop passes the test of section 5.2 of the paper.
+    /// Whether packing changes the order of the memory's accesses: whether the outermost loops, up to eight, pass the test of section 5.2 of the
+    /// paper, or are a transpose.
     #[must_use]
     pub fn reorders(&self) -> bool {
         self.shape

@@ -113,6 +113,21 @@ fn transposes_inside_other_loops() {
     assert_eq!((plan.class(), plan.reorders()), (Class::FixedBlockFixedStride, true));
 }
 
+/// More loops than are looked at together.
+#[test]
+fn nests_of_many_loops() {
+    let (mut datatype, mut places, mut span) = (bytes(8), vec![0], 8);
+    for i in 0..11 {
+        // Outer loops with small strides and with large ones.
+        let stride = if i % 3 == 2 { span + 3 } else { 2 * span + 1 };
+        datatype = Datatype::hvector(2, 1, stride as isize, &datatype).unwrap();
+        places = (0..2).flat_map(|k| places.iter().map(move |place| place + k * stride)).collect();
+        span += stride;
+    }
+    let places: Vec<_> = places.into_iter().flat_map(|place| place..place + 8).collect();
+    compare(&datatype, &places, "eleven loops");
+}
+
 /// The same layout has the same form, however it is described.
 #[test]
 fn descriptions_of_one_run_are_contiguous() {

@@ -13,8 +13,8 @@ pub(super) struct Dim {
     pub(super) stream: isize,
 }
 
-/// No nest is deeper: each loop at least doubles the size.
-pub(super) const DEEPEST: usize = usize::BITS as usize;
+/// Loops that are looked at together. Outer ones of deeper nests are walked one by one.
+const DEEPEST: usize = 8;
 
 /// Loops, the outermost first, around runs of `run` bytes; or around something else.
 pub(super) struct Nest<'a> {
@@ -43,7 +43,7 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// A loop and those inside it. `None` cannot be: streams are no longer than addresses.
+    /// A loop and those inside it, if they are not too many.
     pub(super) fn new(count: usize, stride: isize, body: &'a Form) -> Option<Self> {
         let none = Dim { count: 1, memory: 0, stream: 0 };
         let mut nest = Self { dims: [none; DEEPEST], depth: 0, core: body };

@@ -143,7 +143,7 @@ impl<'a, W: Way> Walk<'a, W> {
     }
 
     fn run(&self, memory: isize, len: usize, stream: isize) -> Done {
-        self.kernel.blocks(self.at(memory, stream), len, Axis::ONCE, Axis::ONCE, 0)
+        Kernel::run(self.at(memory, stream), len)
     }
 
     /// Where a copy begins on both sides.
@@ -159,7 +159,11 @@ impl<'a, W: Way> Walk<'a, W> {
 
     /// A loop, whole.
     fn repeat(&self, count: usize, stride: isize, body: &Form, memory: isize, stream: isize) -> Done {
-        let Some(nest) = Nest::new(count, stride, body) else { return Err(PackError::Range) };
+        let Some(nest) = Nest::new(count, stride, body) else {
+            let step = body.size() as isize;
+            let one = [Dim { count, memory: stride, stream: step }];
+            return each(&one, memory, stream, &mut |memory, stream| self.whole(body, memory, stream));
+        };
         let dims = nest.dims();
         match nest.core {
             Form::Run(run) => match nest.plan(*run, self.machine) {
