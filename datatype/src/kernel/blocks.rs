@@ -30,7 +30,7 @@ pub(super) unsafe fn blocks(
                 // SAFETY: the caller's promise.
                 17..=255 => unsafe { each(from, to, outer, inner, ahead, |from, to| copy_some(from, to, width)) },
                 // SAFETY: the caller's promise.
-                _ => unsafe { each(from, to, outer, inner, 0, |from, to| copy_nonoverlapping(from, to, width)) },
+                _ => unsafe { each(from, to, outer, inner, 0, |from, to| copy_some(from, to, width)) },
             }
         };
     }
@@ -108,7 +108,20 @@ pub(super) unsafe fn copy_some(from: *const u8, to: *mut u8, len: usize) {
                 }
                 both_ends::<64>(from.add(at), to.add(at), len - at);
             }
+            PIECE..LONG => {
+                let mut at = 0;
+                while at + PIECE <= len {
+                    copy_nonoverlapping(from.add(at), to.add(at), PIECE);
+                    at += PIECE;
+                }
+                copy_nonoverlapping(from.add(at), to.add(at), len - at);
+            }
             _ => copy_nonoverlapping(from, to, len),
         }
     }
 }
+
+/// C libraries copy more than this by an instruction for strings, which takes long to start; what fits the caches is copied faster in pieces.
+const PIECE: usize = 2048;
+/// From here on they know better.
+const LONG: usize = 256 << 10;
