@@ -21,8 +21,16 @@ impl Input<'_> {
     }
 
     fn place(&mut self) -> isize {
-        const FAR: [isize; 8] =
-            [isize::MAX, isize::MIN, isize::MAX / 2, isize::MIN / 2, 1 << 31, -1 << 31, 1 << 48, isize::MAX - 7];
+        const FAR: [isize; 8] = [
+            isize::MAX,
+            isize::MIN,
+            isize::MAX / 2,
+            isize::MIN / 2,
+            1 << 31,
+            -1 << 31,
+            1 << 48,
+            isize::MAX - 7,
+        ];
         match self.byte() {
             byte @ 0..=199 => isize::from(byte) - 80,
             byte => FAR.get(usize::from(byte - 200)).copied().unwrap_or_else(|| isize::from(byte) * 37),
@@ -136,7 +144,10 @@ fuzz_target!(|data: &[u8]| {
             let [unpacked, in_pieces] = unpacked;
             assert!(unpacked == in_pieces, "unpacked in pieces it is something else");
             // What was not written is 0; what was, is what was there.
-            assert!(unpacked.iter().zip(&old).all(|(new, old)| *new == 0 || new == old), "bytes at wrong places");
+            assert!(
+                unpacked.iter().zip(&old).all(|(new, old)| *new == 0 || new == old),
+                "bytes at wrong places"
+            );
             let result = (whole, unpacked);
             match &first {
                 None => first = Some(result),

@@ -9,14 +9,14 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 
 // One use of each crate, so that the linker cannot drop it unseen.
 pub use mpress_codec::frame::Header;
+#[cfg(feature = "alloc")]
+pub use mpress_datatype as datatype;
 pub use mpress_dfcm as dfcm;
 pub use mpress_diffpack as diffpack;
 pub use mpress_fpc as fpc;
 pub use mpress_lzo_compat as lzo_compat;
 pub use mpress_rice as rice;
 pub use mpress_rle_huffman as rle_huffman;
-#[cfg(feature = "alloc")]
-pub use mpress_datatype as datatype;
 #[cfg(feature = "alloc")]
 pub use mpress_selector as selector;
 
