@@ -101,8 +101,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Copies blocks of `width` bytes: `inner.count` of them for each round of `outer`. `ahead` bytes ahead of each read (or, for writes to
-    /// scattered places, of each write) the cache is told to load; 0 for not.
+    /// Copies blocks of `width` bytes: `inner.count` of them for each round of `outer`. The cache is told to load what is `ahead` bytes after each
+    /// block that is read; 0 for not.
     pub(crate) fn blocks(
         self,
         sides: Sides<'_>,

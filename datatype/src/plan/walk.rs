@@ -204,8 +204,14 @@ impl<'a, W: Way> Walk<'a, W> {
     fn ahead(&self, dims: &[Dim], run: usize) -> isize {
         const BLOCKS: isize = 16;
         let Some(inner) = dims.last() else { return 0 };
+        // Writes do not wait for their lines.
+        let reads = W::LISTED == Listed::From;
         let lines = inner.memory.unsigned_abs() >= self.machine.line && run <= 4 * self.machine.line;
-        if lines && inner.count >= 4 * BLOCKS as usize { inner.memory.saturating_mul(BLOCKS) } else { 0 }
+        if reads && lines && inner.count >= 4 * BLOCKS as usize {
+            inner.memory.saturating_mul(BLOCKS)
+        } else {
+            0
+        }
     }
 
     /// All loops but `across` and the last one, in order; those two as `copy` does it.
