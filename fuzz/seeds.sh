@@ -1,10 +1,10 @@
 #!/bin/sh
 # Makes seeds of the codecs' golden files, all of which are in the repository. Each target gets the messages, the wires,
 # or both, after the header that it reads: codec, setting and length (`split` in src/lib.rs); for `frame` id of the codec,
-# kind and length; for `stateful` a channel's codec and setting, then pieces of a message as events of the channel.
+# kind and length; for `stateful` a channel's codec and setting, then pieces of a message as events of the channel; for `datatype` see the end.
 set -eu
 cd "$(dirname "$0")/.."
-for target in roundtrip decode_hostile levels_agree no_output_leak used_decoder frame stateful; do
+for target in roundtrip decode_hostile levels_agree no_output_leak used_decoder frame stateful datatype; do
     mkdir -p "fuzz/corpus/$target"
 done
 # Numbers to bytes. The format is all octal escapes, so printf takes no argument.
@@ -70,3 +70,8 @@ for raw in dfcm/tests/golden/*.raw; do
         } > "fuzz/corpus/stateful/$name.$codec"
     done
 done
+# Datatypes: count and cut, then constructors by number, each with a length and its arguments (`Input` in the target). A transpose of 9 by 9
+# doubles, a structure of two indexed types, a subarray of a resized type.
+bytes 1 100 4 0 9 1 88 3 0 9 1 89 0 3 > fuzz/corpus/datatype/transpose
+bytes 2 51 9 2 1 2 80 180 5 2 1 2 80 90 0 3 7 3 2 81 85 99 0 2 > fuzz/corpus/datatype/structure
+bytes 3 7 10 2 9 8 3 4 2 1 12 0 76 100 0 3 > fuzz/corpus/datatype/subarray

@@ -8,6 +8,7 @@ pub mod coder;
 pub mod compare;
 pub mod data;
 pub mod holdout;
+pub mod packing;
 mod peers;
 
 pub use mpress_corpus::{Result, aligned, element, files as corpus};

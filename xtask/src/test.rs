@@ -15,7 +15,7 @@ use crate::toolchain;
 const REQUIRED: &str = "MPRESS_REQUIRE_LEVEL";
 
 /// The crates whose kernels exist once per SIMD level.
-const KERNELS: [&str; 12] = [
+const KERNELS: [&str; 14] = [
     "-p",
     "mpress-codec",
     "-p",
@@ -28,6 +28,8 @@ const KERNELS: [&str; 12] = [
     "mpress-rice",
     "-p",
     "mpress-rle-huffman",
+    "-p",
+    "mpress-datatype",
 ];
 
 /// The steps, cheapest knowledge first.

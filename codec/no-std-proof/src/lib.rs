@@ -1,5 +1,5 @@
 //! Proves that the codec crates need no std and no allocator: this links, with its own panic handler. With the feature `alloc`
-//! the same for selector and predictors, which need an allocator.
+//! the same for selector, predictors and datatypes, which need an allocator.
 #![no_std]
 
 #[panic_handler]
@@ -9,6 +9,8 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 
 // One use of each crate, so that the linker cannot drop it unseen.
 pub use mpress_codec::frame::Header;
+#[cfg(feature = "alloc")]
+pub use mpress_datatype as datatype;
 pub use mpress_dfcm as dfcm;
 pub use mpress_diffpack as diffpack;
 pub use mpress_fpc as fpc;

@@ -1,0 +1,142 @@
+//! Compares how fast datatypes are packed.
+#![forbid(unsafe_code)]
+
+use clap::{Parser, ValueEnum};
+use mpress_benches::Result;
+use mpress_benches::packing::loops::Way;
+use mpress_benches::packing::measure::{Line, geometric_mean, measure};
+use mpress_benches::packing::patterns::{self, Pattern};
+use mpress_codec::simd::{Level, Tier};
+use mpress_datatype::peer::Peer;
+use std::process::ExitCode;
+
+/// Pack MPI datatypes: by mpress, by MPI_Pack of the MPIs of this machine, by a plain loop; and memcpy of as many bytes
+///
+/// The patterns are transposes of matrices of doubles, and what the applications of DDTBench exchange. Speeds are 10^9 packed
+/// bytes per second. An MPI without mpicc.openmpi or mpicc.mpich is left out, and named.
+#[derive(Parser)]
+#[command(name = "packing", verbatim_doc_comment)]
+struct Args {
+    /// A table to read, or lines for a program
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Unpack (MPI_Unpack) instead
+    #[arg(long)]
+    unpack: bool,
+    /// Only patterns whose names contain one of these, such as transpose,wrf
+    #[arg(long, value_delimiter = ',', value_name = "PART")]
+    only: Option<Vec<String>>,
+    /// The SIMD level of mpress: scalar, avx2 or avx512
+    #[arg(long, value_name = "LEVEL")]
+    level: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Table,
+    Csv,
+}
+
+fn main() -> ExitCode {
+    mpress_benches::cli::run(run)
+}
+
+fn run(args: Args) -> Result<()> {
+    let level = match &args.level {
+        None => Level::detect(),
+        Some(name) => {
+            let tier = Tier::ALL.into_iter().find(|tier| tier.name() == name);
+            tier.and_then(Level::new).ok_or_else(|| format!("no level {name} here"))?
+        }
+    };
+    let wanted = |pattern: &Pattern| match &args.only {
+        None => true,
+        Some(parts) => parts.iter().any(|part| pattern.name.contains(part.as_str())),
+    };
+    let way = if args.unpack { Way::Unpack } else { Way::Pack };
+    let mut peers = Vec::new();
+    for peer in Peer::all() {
+        match peer {
+            Ok(peer) => peers.push(peer),
+            Err(why) => eprintln!("LEFT OUT: {why}"),
+        }
+    }
+    let mut rows = Vec::new();
+    if args.format == Format::Csv {
+        println!("pattern,bytes,method,gbps");
+    }
+    for pattern in patterns::all().into_iter().filter(wanted) {
+        let lines = measure(&pattern, way, level, &mut peers)?;
+        match args.format {
+            Format::Csv => {
+                for Line { pattern, bytes, method, gbps } in &lines {
+                    println!("{pattern},{bytes},{method},{gbps:.4}");
+                }
+            }
+            Format::Table => {
+                if rows.is_empty() {
+                    let names: String = lines.iter().map(|line| format!(" {:>8}", line.method)).collect();
+                    println!("{:<16} {:>11}{names}   x MPI  x memcpy", "pattern", "bytes");
+                }
+                row(&lines);
+            }
+        }
+        rows.push(lines);
+    }
+    if args.format == Format::Table {
+        means(&rows);
+    }
+    Ok(())
+}
+
+/// The speed of a method.
+fn speed(lines: &[Line], method: &str) -> Option<f64> {
+    lines.iter().find(|line| line.method == method).map(|line| line.gbps)
+}
+
+/// How many times as fast as a method, or, of several, the fastest.
+fn over(lines: &[Line], methods: &[&str]) -> Option<f64> {
+    let other = methods.iter().filter_map(|method| speed(lines, method)).reduce(f64::max)?;
+    Some(speed(lines, "mpress")? / other)
+}
+
+const MPIS: [&str; 2] = ["openmpi", "mpich"];
+
+fn row(lines: &[Line]) {
+    let Some(first) = lines.first() else { return };
+    let speeds: String = lines.iter().map(|line| format!(" {:>8.3}", line.gbps)).collect();
+    let ratio = |methods: &[&str]| over(lines, methods).map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
+    println!(
+        "{:<16} {:>11}{speeds} {:>7} {:>9}",
+        first.pattern,
+        first.bytes,
+        ratio(&MPIS),
+        ratio(&["memcpy"])
+    );
+}
+
+fn means(rows: &[Vec<Line>]) {
+    let name = |lines: &[Line]| lines.first().map(|line| line.pattern.clone()).unwrap_or_default();
+    let transpose = |lines: &Vec<Line>| name(lines).starts_with("transpose-");
+    let mean = |what: &str, which: &dyn Fn(&Vec<Line>) -> bool| {
+        let rows: Vec<_> = rows.iter().filter(|lines| which(lines)).collect();
+        if rows.is_empty() {
+            return;
+        }
+        let of = |methods: &[&str]| geometric_mean(rows.iter().filter_map(|lines| over(lines, methods)));
+        println!(
+            "geometric mean of {what}: {:.2} x openmpi, {:.2} x mpich, {:.2} x the better of them, {:.2} x loop, {:.2} x memcpy",
+            of(&["openmpi"]),
+            of(&["mpich"]),
+            of(&MPIS),
+            of(&["loop"]),
+            of(&["memcpy"])
+        );
+    };
+    mean("transposes of 1024 and more", &|lines| transpose(lines) && name(lines) != "transpose-512");
+    mean("the other patterns", &|lines| !transpose(lines));
+    let least = rows.iter().filter_map(|lines| Some((over(lines, &MPIS)?, name(lines))));
+    if let Some((ratio, name)) = least.min_by(|one, other| one.0.total_cmp(&other.0)) {
+        println!("least: {ratio:.2} x the better MPI, {name}");
+    }
+}

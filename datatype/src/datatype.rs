@@ -1,0 +1,241 @@
+//! Datatypes, by the constructors of MPI 3.1 (sections 4.1.2 to 4.1.7).
+
+mod array;
+
+use crate::Error;
+use crate::bounds::{Bounds, Dialect, Ends, add, times};
+use crate::shape::Shape;
+use alloc::sync::Arc;
+pub use array::{Dimension, Distribution, Order};
+
+/// An MPI datatype: which bytes an element consists of, in which order, and how far elements lie apart.
+///
+/// There is a constructor for each of MPI's, with its arguments: counts as `usize`, displacements and strides as `isize`, in the unit MPI
+/// has them in (elements, or bytes for those whose name begins with h). So what `MPI_Type_get_envelope` and `MPI_Type_get_contents` say
+/// of a handle is put in as it is. Cloning is cheap.
+///
+/// A clone stands for the same handle, [`dup`](Self::dup) gives another. Nothing here refuses blocks that overlap or elements that are not aligned: MPI allows both to be described.
+#[derive(Clone, Debug)]
+pub struct Datatype {
+    pub(crate) shape: Option<Shape>,
+    ends: Ends,
+    /// The same in all clones, as a handle is.
+    handle: Arc<()>,
+}
+
+impl Datatype {
+    /// A predefined type of `size` bytes, which compilers align to `alignment` bytes: of C's `double`, 8 and 8; of its complex one, 16 and 8.
+    /// All types made from it have the bounds that an MPI of this dialect gives them.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if either is 0; [`Error::Overflow`].
+    pub fn named(dialect: Dialect, size: usize, alignment: usize) -> Result<Self, Error> {
+        if size == 0 || alignment == 0 {
+            return Err(Error::Argument);
+        }
+        let ub = isize::try_from(size).map_err(|_| Error::Overflow)?;
+        let ends = Ends { ub, true_ub: ub, align: alignment, empty: false, ..Ends::none(dialect) };
+        Ok(Self::new(Shape::run(0, size), ends))
+    }
+
+    /// A predefined type for `MPI_MINLOC`, such as `MPI_DOUBLE_INT`: a C structure of both.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`]
+    pub fn pair(first: &Self, second: &Self) -> Result<Self, Error> {
+        let place = first.size().checked_next_multiple_of(second.ends.align);
+        let place = place.and_then(|place| isize::try_from(place).ok()).ok_or(Error::Overflow)?;
+        Self::structure(&[1, 1], &[0, place], &[first.clone(), second.clone()])
+    }
+
+    /// `MPI_Type_dup`
+    #[must_use]
+    pub fn dup(&self) -> Self {
+        Self::new(self.shape.clone(), self.ends)
+    }
+
+    /// `MPI_Type_contiguous`
+    ///
+    /// # Errors
+    /// [`Error::Overflow`]
+    pub fn contiguous(count: usize, old: &Self) -> Result<Self, Error> {
+        Self::hvector(1, count, 0, old)
+    }
+
+    /// `MPI_Type_vector`: the stride in elements.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`]
+    pub fn vector(count: usize, blocklength: usize, stride: isize, old: &Self) -> Result<Self, Error> {
+        Self::hvector(count, blocklength, old.elements(stride)?, old)
+    }
+
+    /// `MPI_Type_create_hvector`: the stride in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`]
+    pub fn hvector(count: usize, blocklength: usize, stride: isize, old: &Self) -> Result<Self, Error> {
+        let Some(block) = old.block(blocklength)?.filter(|_| count > 0) else { return Ok(old.none()) };
+        let last = times(count - 1, stride)?;
+        let ends = block.ends.over(last.min(0), last.max(0))?.aligned()?;
+        let shape = match block.shape {
+            Some(shape) => shape.repeated(count, stride)?,
+            None => None,
+        };
+        Ok(Self::new(shape, ends))
+    }
+
+    /// `MPI_Type_indexed`: displacements in elements.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are not as many blocklengths as displacements; [`Error::Overflow`].
+    pub fn indexed(blocklengths: &[usize], displacements: &[isize], old: &Self) -> Result<Self, Error> {
+        let blocks = paired(blocklengths, displacements)?;
+        Self::blocks(blocks.map(|(len, displacement)| Ok((len, old.elements(displacement)?))), old)
+    }
+
+    /// `MPI_Type_create_hindexed`: displacements in bytes.
+    ///
+    /// # Errors
+    /// Those of [`indexed`](Self::indexed)
+    pub fn hindexed(blocklengths: &[usize], displacements: &[isize], old: &Self) -> Result<Self, Error> {
+        Self::blocks(paired(blocklengths, displacements)?.map(Ok), old)
+    }
+
+    /// `MPI_Type_create_indexed_block`: displacements in elements.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`]
+    pub fn indexed_block(blocklength: usize, displacements: &[isize], old: &Self) -> Result<Self, Error> {
+        let displacements = displacements.iter();
+        Self::blocks(displacements.map(|displacement| Ok((blocklength, old.elements(*displacement)?))), old)
+    }
+
+    /// `MPI_Type_create_hindexed_block`: displacements in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`]
+    pub fn hindexed_block(blocklength: usize, displacements: &[isize], old: &Self) -> Result<Self, Error> {
+        Self::blocks(displacements.iter().map(|displacement| Ok((blocklength, *displacement))), old)
+    }
+
+    /// `MPI_Type_create_struct`: displacements in bytes. The types must be of one dialect.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the lists are not of one length; [`Error::Overflow`].
+    pub fn structure(blocklengths: &[usize], displacements: &[isize], types: &[Self]) -> Result<Self, Error> {
+        let blocks = paired(blocklengths, displacements)?;
+        if types.len() != blocklengths.len() {
+            return Err(Error::Length);
+        }
+        let placed = blocks.zip(types).map(|((len, displacement), old)| {
+            let block = old.block(len)?;
+            block.map(|block| block.moved(displacement)).transpose()
+        });
+        let dialect = types.first().map_or(Dialect::OpenMpi, |old| old.ends.dialect);
+        let joined = Self::joined(placed.filter_map(Result::transpose), dialect)?;
+        // MPICH takes a structure of one type for an indexed type, and does not round its extent up.
+        let mut used =
+            blocklengths.iter().zip(types).filter(|(len, _)| **len > 0).map(|(_, old)| &old.handle);
+        let indexed = used.next().is_none_or(|first| used.all(|other| Arc::ptr_eq(first, other)));
+        let ends = if dialect == Dialect::Mpich && !indexed { joined.ends.padded()? } else { joined.ends };
+        Ok(Self { ends, ..joined })
+    }
+
+    /// `MPI_Type_create_resized`
+    ///
+    /// # Errors
+    /// [`Error::Overflow`]
+    pub fn resized(&self, lb: isize, extent: isize) -> Result<Self, Error> {
+        let ends = Ends { lb, ub: add(lb, extent)?, marked: true, ..self.ends };
+        Ok(Self::new(self.shape.clone(), ends))
+    }
+
+    /// Bytes of an element: `MPI_Type_size`.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.shape.as_ref().map_or(0, |shape| shape.form.size())
+    }
+
+    /// `MPI_Type_get_extent` and `MPI_Type_get_true_extent`
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        self.ends.bounds()
+    }
+
+    fn new(shape: Option<Shape>, ends: Ends) -> Self {
+        Self { shape, ends, handle: Arc::new(()) }
+    }
+
+    /// A type without elements.
+    fn none(&self) -> Self {
+        Self::new(None, Ends::none(self.ends.dialect))
+    }
+
+    /// So many elements, in bytes.
+    fn elements(&self, count: isize) -> Result<isize, Error> {
+        count.checked_mul(self.bounds().extent).ok_or(Error::Overflow)
+    }
+
+    /// `count` elements, one after the other; none if there are none. MPIs forget the bounds of what has no bytes when it is repeated.
+    fn block(&self, count: usize) -> Result<Option<Self>, Error> {
+        if count == 0 {
+            return Ok(None);
+        }
+        if count == 1 {
+            return Ok(Some(self.clone()));
+        }
+        let Some(shape) = &self.shape else { return Ok(Some(self.none())) };
+        let extent = self.bounds().extent;
+        let last = times(count - 1, extent)?;
+        let ends = self.ends.over(last.min(0), last.max(0))?;
+        Ok(Some(Self::new(shape.repeated(count, extent)?, ends)))
+    }
+
+    fn moved(&self, by: isize) -> Result<Self, Error> {
+        let shape = self.shape.as_ref().map(|shape| shape.moved(by)).transpose()?;
+        Ok(Self { shape, ends: self.ends.over(by, by)?, handle: self.handle.clone() })
+    }
+
+    /// Blocks of elements at displacements in bytes.
+    fn blocks(
+        blocks: impl Iterator<Item = Result<(usize, isize), Error>>,
+        old: &Self,
+    ) -> Result<Self, Error> {
+        // Neighbours are mostly of one length.
+        let mut last = (0, None);
+        let placed = blocks.map(|block| {
+            let (len, displacement) = block?;
+            if last.0 != len {
+                last = (len, old.block(len)?);
+            }
+            last.1.as_ref().map(|block| block.moved(displacement)).transpose()
+        });
+        Self::joined(placed.filter_map(Result::transpose), old.ends.dialect)
+    }
+
+    /// One after the other.
+    fn joined(parts: impl Iterator<Item = Result<Self, Error>>, dialect: Dialect) -> Result<Self, Error> {
+        let mut ends: Option<Ends> = None;
+        let shapes = parts.filter_map(|part| {
+            let mut add = |part: Self| {
+                ends = Some(ends.map_or(part.ends, |ends| ends.and(part.ends)).checked()?.aligned()?);
+                Ok(part.shape)
+            };
+            part.and_then(&mut add).transpose()
+        });
+        let shape = Shape::joined(shapes)?;
+        Ok(Self::new(shape, ends.unwrap_or(Ends::none(dialect))))
+    }
+}
+
+/// Lists of blocks.
+fn paired<'a>(
+    blocklengths: &'a [usize],
+    displacements: &'a [isize],
+) -> Result<impl Iterator<Item = (usize, isize)> + use<'a>, Error> {
+    if blocklengths.len() != displacements.len() {
+        return Err(Error::Length);
+    }
+    Ok(blocklengths.iter().copied().zip(displacements.iter().copied()))
+}

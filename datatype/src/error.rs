@@ -1,0 +1,48 @@
+//! What can be wrong with a description of a datatype, or with the memory that it is used on.
+
+use core::fmt;
+
+/// Why there is no datatype of this description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A size, a displacement or a bound does not fit into an address.
+    Overflow,
+    /// Lists that must have the same number of entries differ.
+    Length,
+    /// An argument is none that the constructor can take, such as a subarray that ends outside its array.
+    Argument,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Overflow => "the datatype does not fit into the address space",
+            Self::Length => "lists of different lengths",
+            Self::Argument => "an argument that this constructor cannot take",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// Why nothing, or not all, was packed or unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PackError {
+    /// The elements reach beyond the memory. Nothing was copied.
+    Memory,
+    /// The range reaches beyond the packed stream. Nothing was copied.
+    Range,
+}
+
+impl fmt::Display for PackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Memory => "the elements reach beyond the memory",
+            Self::Range => "the range reaches beyond the packed stream",
+        })
+    }
+}
+
+impl core::error::Error for PackError {}

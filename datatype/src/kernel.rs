@@ -1,0 +1,229 @@
+//! The copies: blocks at equal distances, blocks at listed places, and transposes. A [`Kernel`] for each SIMD level.
+//!
+//! The functions of [`Kernel`] are safe: each finds out first from where to where it will read and write, and copies nothing unless both lie
+//! in the memory it was given. Which bytes go where is the same at every level.
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod blocks;
+#[cfg(target_arch = "x86_64")]
+mod level;
+mod lists;
+mod scalar;
+mod tiles;
+
+use crate::error::PackError;
+use crate::memory::{Source, Target};
+use crate::shape::List;
+use mpress_codec::simd::{Level, Tier};
+pub(crate) use tiles::LINE;
+
+/// A loop: how often, and by how many bytes both sides move on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    pub(crate) count: usize,
+    pub(crate) from: isize,
+    pub(crate) to: isize,
+}
+
+impl Axis {
+    /// No loop.
+    pub(crate) const ONCE: Self = Self { count: 1, from: 0, to: 0 };
+}
+
+/// The memory on both sides, and where on each a copy begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Sides<'a> {
+    pub(crate) from: &'a Source<'a>,
+    pub(crate) to: &'a Target<'a>,
+    pub(crate) from_at: isize,
+    pub(crate) to_at: isize,
+}
+
+/// A transpose: `rows` blocks far apart in the source become neighbours, `columns` neighbours come to lie far apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transpose {
+    pub(crate) width: usize,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// From row to row in the source.
+    pub(crate) from: isize,
+    /// From column to column in the target.
+    pub(crate) to: isize,
+    /// Columns that are taken together before the next rows, a multiple of 16.
+    pub(crate) block: usize,
+    /// Whether what is written is more than caches hold, and so goes past them.
+    pub(crate) past_caches: bool,
+}
+
+/// Which side of a list's copy the listed places are on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listed {
+    From,
+    To,
+}
+
+/// Who copies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kernel {
+    Scalar,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Avx512),
+}
+
+impl Kernel {
+    /// The best one of a level.
+    pub(crate) fn new(level: Level) -> Self {
+        match level.tier() {
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx512 => avx512::Avx512::new(level).map_or(Self::Scalar, Self::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx2 => avx2::Avx2::new(level).map_or(Self::Scalar, Self::Avx2),
+            _ => Self::Scalar,
+        }
+    }
+
+    /// Copies a run of bytes. No level does that in a way of its own.
+    pub(crate) fn run(sides: Sides<'_>, len: usize) -> Result<(), PackError> {
+        let Sides { from, to, from_at, to_at } = sides;
+        let end = |at: isize| isize::try_from(len).ok().and_then(|len| at.checked_add(len));
+        let from = end(from_at).and_then(|end| from.get(from_at, end, from_at));
+        let to = end(to_at).and_then(|end| to.get(to_at, end, to_at));
+        let (Some(from), Some(to)) = (from, to) else { return Err(PackError::Memory) };
+        // SAFETY: so many bytes lie in memory that may be read, and in memory that may be written: that is what `get` was asked for. Two
+        // borrows, one of them exclusive, so they do not overlap.
+        unsafe { blocks::copy_some(from, to, len) };
+        Ok(())
+    }
+
+    /// Copies blocks of `width` bytes: `inner.count` of them for each round of `outer`. The cache is told to load what is `ahead` bytes after each
+    /// block that is read; 0 for not.
+    pub(crate) fn blocks(
+        self,
+        sides: Sides<'_>,
+        width: usize,
+        outer: Axis,
+        inner: Axis,
+        ahead: isize,
+    ) -> Result<(), PackError> {
+        if outer.count == 0 || inner.count == 0 || width == 0 {
+            return Ok(());
+        }
+        let Sides { from, to, from_at, to_at } = sides;
+        let from = reach(from_at, width, [(outer.count, outer.from), (inner.count, inner.from)])
+            .and_then(|(low, high)| from.get(low, high, from_at));
+        let to = reach(to_at, width, [(outer.count, outer.to), (inner.count, inner.to)])
+            .and_then(|(low, high)| to.get(low, high, to_at));
+        let (Some(from), Some(to)) = (from, to) else { return Err(PackError::Memory) };
+        // SAFETY: all blocks that these loops reach lie in memory that may be read, and in memory that may be written: that is what `get`
+        // was asked for. Two borrows, one of them exclusive, so they do not overlap.
+        unsafe {
+            match self {
+                Self::Scalar => scalar::blocks(from, to, width, outer, inner, ahead),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx2(kernel) => kernel.blocks(from, to, width, outer, inner, ahead),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx512(kernel) => kernel.blocks(from, to, width, outer, inner, ahead),
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the parts `parts` of a list of runs between their places and a row of neighbours, for each round of `outer`.
+    pub(crate) fn list(
+        self,
+        sides: Sides<'_>,
+        listed: Listed,
+        list: &List,
+        parts: core::ops::Range<usize>,
+        outer: Axis,
+    ) -> Result<(), PackError> {
+        let Some(runs) = lists::Runs::of(list, parts) else { return Ok(()) };
+        if outer.count == 0 {
+            return Ok(());
+        }
+        let Sides { from, to, from_at, to_at } = sides;
+        let (listed_at, row_at) = if listed == Listed::From { (from_at, to_at) } else { (to_at, from_at) };
+        let (listed_step, row_step) =
+            if listed == Listed::From { (outer.from, outer.to) } else { (outer.to, outer.from) };
+        let (low, high) = list.span();
+        let places =
+            listed_at.checked_add(low).zip(high.checked_sub(low).and_then(|len| usize::try_from(len).ok()));
+        let places = places.and_then(|(low, len)| reach(low, len, [(outer.count, listed_step), (1, 0)]));
+        let row = reach(row_at, runs.size(), [(outer.count, row_step), (1, 0)]);
+        let (Some(places), Some(row)) = (places, row) else { return Err(PackError::Memory) };
+        let (from_reach, to_reach) = if listed == Listed::From { (places, row) } else { (row, places) };
+        let from = from.get(from_reach.0, from_reach.1, from_at);
+        let to = to.get(to_reach.0, to_reach.1, to_at);
+        let (Some(from), Some(to)) = (from, to) else { return Err(PackError::Memory) };
+        // SAFETY: no place of a list lies outside its span, and for every round of `outer` all of that lies in the memory of the listed side;
+        // so do the runs, one after the other, in that of the other side. That is what `get` was asked for. Two borrows, one of
+        // them exclusive, so they do not overlap.
+        unsafe {
+            match self {
+                Self::Scalar => scalar::list(from, to, listed, runs, outer),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx2(kernel) => kernel.list(from, to, listed, runs, outer),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx512(kernel) => kernel.list(from, to, listed, runs, outer),
+            }
+        }
+        Ok(())
+    }
+
+    /// Transposes elements of 4, 8 or 16 bytes.
+    pub(crate) fn transpose(self, sides: Sides<'_>, transpose: &Transpose) -> Result<(), PackError> {
+        let Transpose { width, rows, columns, from: from_step, to: to_step, .. } = *transpose;
+        if rows == 0 || columns == 0 {
+            return Ok(());
+        }
+        debug_assert!(matches!(width, 4 | 8 | 16), "elements of {width} bytes");
+        let Sides { from, to, from_at, to_at } = sides;
+        let Ok(step) = isize::try_from(width) else { return Err(PackError::Memory) };
+        let from = reach(from_at, width, [(rows, from_step), (columns, step)])
+            .and_then(|(low, high)| from.get(low, high, from_at));
+        let to = reach(to_at, width, [(rows, step), (columns, to_step)])
+            .and_then(|(low, high)| to.get(low, high, to_at));
+        let (Some(from), Some(to)) = (from, to) else { return Err(PackError::Memory) };
+        // SAFETY: all elements of all rows and columns lie in memory that may be read, and in memory that may be written: that is what `get`
+        // was asked for. Two borrows, one of them exclusive, so they do not overlap.
+        unsafe {
+            match self {
+                Self::Scalar => scalar::transpose(from, to, transpose),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx2(kernel) => kernel.transpose(from, to, transpose),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx512(kernel) => kernel.transpose(from, to, transpose),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// From where to where blocks of `width` bytes reach that loops of so many rounds and such strides visit from `at` on.
+fn reach(at: isize, width: usize, loops: [(usize, isize); 2]) -> Option<(isize, isize)> {
+    let (mut low, mut high) = (at, at.checked_add(isize::try_from(width).ok()?)?);
+    for (count, stride) in loops {
+        let last = isize::try_from(count.checked_sub(1)?).ok()?.checked_mul(stride)?;
+        low = low.checked_add(last.min(0))?;
+        high = high.checked_add(last.max(0))?;
+    }
+    Some((low, high))
+}
+
+/// Tells the cache to load what is at `at`, wherever that is.
+#[inline(always)]
+fn prefetch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction is in every x86-64, and never faults.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}

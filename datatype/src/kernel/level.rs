@@ -1,0 +1,89 @@
+//! What the kernels of all vector levels have in common: the proof of a level, and the shared copies compiled for it.
+
+/// Makes the kernel of a tier with these target features. The module has a `Tile` of 4, 8 and 16 bytes for it.
+macro_rules! kernel {
+    ($kernel:ident, $tier:expr, $features:literal) => {
+        /// Proof that the machine has the instructions of a tier.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) struct $kernel(());
+
+        impl $kernel {
+            pub(super) fn new(level: Level) -> Option<Self> {
+                (level.tier() >= $tier).then_some(Self(()))
+            }
+
+            /// # Safety
+            /// That of [`shared::blocks`]
+            pub(super) unsafe fn blocks(
+                self,
+                from: *const u8,
+                to: *mut u8,
+                width: usize,
+                outer: Axis,
+                inner: Axis,
+                ahead: isize,
+            ) {
+                #[target_feature(enable = $features)]
+                unsafe fn blocks(
+                    from: *const u8,
+                    to: *mut u8,
+                    width: usize,
+                    outer: Axis,
+                    inner: Axis,
+                    ahead: isize,
+                ) {
+                    // SAFETY: the caller's promise.
+                    unsafe { shared::blocks(from, to, width, outer, inner, ahead) }
+                }
+                // SAFETY: the caller's promise; `self` proves the features that the function asks for.
+                unsafe { blocks(from, to, width, outer, inner, ahead) }
+            }
+
+            /// # Safety
+            /// That of [`lists::list`]
+            pub(super) unsafe fn list(
+                self,
+                from: *const u8,
+                to: *mut u8,
+                listed: Listed,
+                runs: Runs<'_>,
+                outer: Axis,
+            ) {
+                #[target_feature(enable = $features)]
+                unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Runs<'_>, outer: Axis) {
+                    // SAFETY: the caller's promise.
+                    unsafe { lists::list(from, to, listed, runs, outer) }
+                }
+                // SAFETY: the caller's promise; `self` proves the features that the function asks for.
+                unsafe { list(from, to, listed, runs, outer) }
+            }
+
+            /// # Safety
+            /// That of [`tiles::transpose`]. Other widths than 4, 8 and 16 are not transposed.
+            pub(super) unsafe fn transpose(self, from: *const u8, to: *mut u8, transpose: &Transpose) {
+                #[target_feature(enable = $features)]
+                unsafe fn of<const W: usize>(
+                    kernel: $kernel,
+                    from: *const u8,
+                    to: *mut u8,
+                    transpose: &Transpose,
+                ) where
+                    $kernel: Tile<W>,
+                {
+                    // SAFETY: the caller's promise.
+                    unsafe { tiles::transpose::<W, _>(kernel, from, to, transpose) }
+                }
+                // SAFETY: the caller's promise; `self` proves the features that the functions ask for.
+                unsafe {
+                    match transpose.width {
+                        4 => of::<4>(self, from, to, transpose),
+                        8 => of::<8>(self, from, to, transpose),
+                        16 => of::<16>(self, from, to, transpose),
+                        _ => debug_assert!(false, "elements of {} bytes", transpose.width),
+                    }
+                }
+            }
+        }
+    };
+}
+pub(super) use kernel;

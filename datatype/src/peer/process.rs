@@ -1,0 +1,154 @@
+//! An MPI as a process that answers questions about datatypes.
+
+use super::recipe::Recipe;
+use crate::{Bounds, Dialect};
+use core::ops::Range;
+use std::format;
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::string::String;
+use std::time::Duration;
+use std::vec;
+use std::vec::Vec;
+
+/// An MPI.
+#[derive(Debug)]
+pub struct Peer {
+    name: &'static str,
+    dialect: Dialect,
+    child: Child,
+    questions: Option<ChildStdin>,
+    answers: ChildStdout,
+    folder: PathBuf,
+}
+
+/// What an MPI says of a datatype.
+#[derive(Debug)]
+pub struct Answer {
+    /// `MPI_Type_size`
+    pub size: usize,
+    /// `MPI_Type_get_extent`, `MPI_Type_get_true_extent`
+    pub bounds: Bounds,
+    /// What it packed from [`memory`] 0.
+    pub packed: Vec<u8>,
+    /// What it made of [`memory`] 77, by unpacking that.
+    pub unpacked: Vec<u8>,
+}
+
+/// How long an MPI takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// `MPI_Pack`
+    pub pack: Duration,
+    /// `MPI_Unpack`
+    pub unpack: Duration,
+}
+
+/// The bytes that a buffer is filled with.
+#[must_use]
+pub fn memory(len: usize, salt: u64) -> Vec<u8> {
+    let byte = |i: u64| ((i + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
+    (0..len as u64).map(byte).collect()
+}
+
+impl Peer {
+    /// Those that this machine has compilers for: Open MPI, MPICH. For each that it has not, why.
+    #[must_use]
+    pub fn all() -> Vec<Result<Self, String>> {
+        [("openmpi", Dialect::OpenMpi), ("mpich", Dialect::Mpich)]
+            .into_iter()
+            .map(|(name, dialect)| Self::start(name, dialect).map_err(|why| format!("{name}: {why}")))
+            .collect()
+    }
+
+    fn start(name: &'static str, dialect: Dialect) -> Result<Self, String> {
+        let folder = std::env::temp_dir().join(format!("mpress-datatype-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let (source, program) = (folder.join("peer.c"), folder.join("peer"));
+        std::fs::write(&source, include_str!("peer.c"))
+            .map_err(|error| format!("{}: {error}", source.display()))?;
+        let compiler = format!("mpicc.{name}");
+        let mut compile = Command::new(&compiler);
+        compile.args(["-O2", "-o"]).arg(&program).arg(&source);
+        let compiled = compile.output().map_err(|error| format!("{compiler}: {error}"))?;
+        if !compiled.status.success() {
+            panic!("{compiler}: {}", String::from_utf8_lossy(&compiled.stderr));
+        }
+        let mut child = Command::new(&program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let (questions, answers) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
+        Ok(Self { name, dialect, child, questions, answers, folder })
+    }
+
+    /// The MPI's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// How it finds the bounds of structures.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Size, bounds, and the bytes of `count` elements that reach no further than `reach`.
+    ///
+    /// # Panics
+    /// If the MPI fails.
+    pub fn examine(&mut self, recipe: &Recipe, count: usize, reach: Range<isize>) -> Answer {
+        self.ask(1, recipe, count, &reach, 0);
+        let size = self.word() as usize;
+        let [lb, extent, true_lb, true_extent] = [(); 4].map(|()| self.word() as isize);
+        let mut packed = vec![0; self.word() as usize];
+        let mut unpacked = vec![0; reach.len()];
+        self.read(&mut packed);
+        self.read(&mut unpacked);
+        Answer { size, bounds: Bounds { lb, extent, true_lb, true_extent }, packed, unpacked }
+    }
+
+    /// How long it takes to pack and unpack that, several times.
+    ///
+    /// # Panics
+    /// If the MPI fails.
+    pub fn time(&mut self, recipe: &Recipe, count: usize, reach: Range<isize>, rounds: usize) -> Vec<Times> {
+        self.ask(2, recipe, count, &reach, rounds);
+        let mut time = || Duration::from_nanos(self.word().max(1) as u64);
+        (0..rounds).map(|_| Times { pack: time(), unpack: time() }).collect()
+    }
+
+    fn ask(&mut self, command: i64, recipe: &Recipe, count: usize, reach: &Range<isize>, rounds: usize) {
+        let mut words = vec![command, count as i64, reach.start as i64, reach.len() as i64, rounds as i64];
+        words.extend(recipe.words());
+        let bytes: Vec<u8> = words.into_iter().flat_map(i64::to_ne_bytes).collect();
+        let pipe = self.questions.as_mut().expect("a pipe");
+        pipe.write_all(&bytes).and_then(|()| pipe.flush()).unwrap_or_else(|error| self.lost(&error, recipe));
+    }
+
+    fn word(&mut self) -> i64 {
+        let mut bytes = [0; 8];
+        self.read(&mut bytes);
+        i64::from_ne_bytes(bytes)
+    }
+
+    fn read(&mut self, bytes: &mut [u8]) {
+        self.answers.read_exact(bytes).unwrap_or_else(|error| panic!("{}: {error}", self.name));
+    }
+
+    fn lost(&self, error: &std::io::Error, recipe: &Recipe) {
+        panic!("{}: {error}, at {recipe:?}", self.name);
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // The end of its input ends the program.
+        self.questions.take();
+        let _ended = self.child.wait();
+        let _gone = std::fs::remove_dir_all(&self.folder);
+    }
+}

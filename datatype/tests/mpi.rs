@@ -1,0 +1,132 @@
+//! Random types against the MPIs of this machine: size, bounds, packed bytes, unpacked memory.
+//!
+//! `MPRESS_DATATYPES=100000 cargo test --release -p mpress-datatype --test mpi` tries so many; without it, fewer.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
+
+mod support;
+
+use mpress_codec::conformance::skipped;
+use mpress_codec::simd::Level;
+use mpress_datatype::peer::{Peer, Random, Recipe, memory, random};
+use mpress_datatype::{Dialect, Plan};
+use std::collections::BTreeMap;
+use support::{pack, unpack, variants};
+
+/// Types that are tried in an ordinary run.
+const TYPES: u64 = 2000;
+/// Bytes of memory that one may reach over.
+const LONGEST: usize = 200_000;
+
+fn types() -> u64 {
+    std::env::var("MPRESS_DATATYPES").map_or(TYPES, |types| types.parse().expect("a number of types"))
+}
+
+/// A type that is not too long, and a number of elements.
+fn sample(numbers: &mut Random, peer: &Peer) -> (Recipe, usize, Plan) {
+    loop {
+        let depth = numbers.count(1, 4);
+        let recipe = random(numbers, depth, false);
+        let count = numbers.count(1, 3);
+        let datatype = recipe.build(peer.dialect()).expect("small numbers");
+        let plan = Plan::new(&datatype, count).expect("a few elements");
+        if mistaken(&recipe, peer.dialect()) {
+            continue;
+        }
+        if plan.reach().len() <= LONGEST && plan.size() <= LONGEST {
+            return (recipe, count, plan);
+        }
+    }
+}
+
+/// Whether this type, or one that it is made from, is one that the MPI is known to get wrong: Open MPI 4.1 takes a stride of -1 bytes for none
+/// given; MPICH 4.0 packs predefined pairs with negative extents wrong.
+fn mistaken(recipe: &Recipe, dialect: Dialect) -> bool {
+    let extent = |recipe: &Recipe| recipe.build(dialect).expect("small numbers").bounds().extent;
+    let here = match (dialect, recipe) {
+        (Dialect::OpenMpi, Recipe::Hvector(_, _, -1, _)) => true,
+        (Dialect::OpenMpi, Recipe::Vector(_, _, stride, old)) if stride * extent(old) == -1 => true,
+        (Dialect::OpenMpi, _) => extent(recipe) == -1,
+        (Dialect::Mpich, _) => extent(recipe) < 0,
+    };
+    here || recipe.old().iter().any(|old| mistaken(old, dialect))
+}
+
+/// What differs for the type of this seed, if anything.
+fn compare(peer: &mut Peer, seed: u64) -> Result<Sample, String> {
+    let mut numbers = Random::new(seed);
+    let (recipe, count, plan) = sample(&mut numbers, peer);
+    let datatype = recipe.build(peer.dialect()).expect("small numbers");
+    let reach = plan.reach();
+    let answer = peer.examine(&recipe, count, reach.clone());
+    let check = |same: bool, what: &str| {
+        if same { Ok(()) } else { Err(format!("{what} of {count} x {recipe:?}")) }
+    };
+    let bounds = (datatype.bounds(), answer.bounds);
+    check(datatype.size() == answer.size, "size")?;
+    check(bounds.0 == bounds.1, &format!("bounds, {bounds:?},"))?;
+    check(plan.size() == answer.packed.len(), "packed size")?;
+
+    let (low, old, blank) = (reach.start, memory(reach.len(), 0), memory(reach.len(), 77));
+    let level = Level::available().nth(seed as usize % Level::available().count()).expect("a level");
+    // Blocks that overlap must not be unpacked to, says the standard; MPIs then do what they like.
+    let mut marks = vec![0_u8; reach.len()];
+    unpack(&plan, &vec![1; plan.size()], 0..plan.size(), &mut marks, low);
+    let disjoint = marks.iter().filter(|mark| **mark == 1).count() == plan.size();
+    let mut cuts: Vec<usize> = (0..numbers.count(0, 5)).map(|_| numbers.count(0, plan.size())).collect();
+    cuts.extend([0, plan.size()]);
+    cuts.sort_unstable();
+    for plan in variants(&plan, level) {
+        check(pack(&plan, &old, low, 0..plan.size()) == answer.packed, "packed bytes")?;
+        let mut whole = blank.clone();
+        unpack(&plan, &answer.packed, 0..plan.size(), &mut whole, low);
+        check(!disjoint || whole == answer.unpacked, "unpacked bytes")?;
+        let mut pieces = blank.clone();
+        for cut in cuts.windows(2) {
+            let range = cut[0]..cut[1];
+            let piece = pack(&plan, &old, low, range.clone());
+            check(piece == answer.packed[range.clone()], "bytes packed in pieces")?;
+            unpack(&plan, &piece, range, &mut pieces, low);
+        }
+        check(pieces == whole, "bytes unpacked in pieces")?;
+    }
+    let constructor = format!("{recipe:?}").split('(').next().unwrap_or_default().to_owned();
+    Ok(Sample { constructor, disjoint })
+}
+
+struct Sample {
+    constructor: String,
+    disjoint: bool,
+}
+
+fn compare_all(peer: &mut Peer) {
+    let mut constructors = BTreeMap::<String, u64>::new();
+    let (mut overlapping, mut wrong) = (0, Vec::new());
+    for seed in 0..types() {
+        match compare(peer, seed) {
+            Ok(sample) => {
+                *constructors.entry(sample.constructor).or_default() += 1;
+                overlapping += u64::from(!sample.disjoint);
+            }
+            Err(what) => wrong.push(what),
+        }
+    }
+    println!(
+        "{}: {} types, {overlapping} of them with blocks that overlap: {constructors:?}",
+        peer.name(),
+        types()
+    );
+    // The simplest say most.
+    wrong.sort_by_key(String::len);
+    let simplest = wrong.iter().take(3).map(String::as_str).collect::<Vec<_>>().join("\n");
+    assert!(wrong.is_empty(), "{}: {} types differ:\n{simplest}", peer.name(), wrong.len());
+}
+
+#[test]
+fn random_types_are_what_the_mpis_make_of_them() {
+    for peer in Peer::all() {
+        match peer {
+            Ok(mut peer) => compare_all(&mut peer),
+            Err(why) => skipped(&format!("datatypes against {why}")),
+        }
+    }
+}
