@@ -7,7 +7,7 @@ use crate::step::Step;
 use crate::{fuzz, package, test};
 
 /// How long each fuzz target runs.
-const FUZZ_SECONDS: u32 = 20;
+const FUZZ_SECONDS: u32 = 10;
 
 /// The steps, quickest first.
 pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {

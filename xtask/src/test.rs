@@ -121,6 +121,8 @@ pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>)
 fn test(paths: &Paths, target: &str) -> Command {
     let mut command = paths.cargo();
     command.args(["test", "--target-dir"]).arg(paths.target(target));
+    // What others wrote is most of what is compiled, and little of what takes time here.
+    command.args(["--config", "profile.dev.package.\"*\".opt-level=1"]);
     // Optimised, or the codecs take minutes; with overflow checks and debug assertions, unlike a release build.
     command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
     command
