@@ -188,12 +188,11 @@ impl Plan {
         let size = self.size();
         let rows =
             self.shape.as_ref().and_then(|shape| nest::Nest::of(&shape.form)).map_or(1, |nest| nest.rows());
-        let target = target.max(1);
+        let target = target.clamp(1, size.max(1));
         // More than four times what was asked for fits no cache that it was asked for.
         if rows > target.saturating_mul(4) {
-            target.min(size.max(1))
-        } else {
-            target.next_multiple_of(rows.max(1)).min(size.max(1))
+            return target;
         }
+        target.checked_next_multiple_of(rows.max(1)).map_or(target, |whole| whole.min(size.max(1)))
     }
 }

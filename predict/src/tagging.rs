@@ -81,6 +81,6 @@ impl<M: Copy + Ord, D: Discovery<M> + Default> Predictor<M> for PerTag<M, D> {
     /// tag keeps.
     fn memory(&self) -> usize {
         let largest = |of: fn(&D) -> usize| self.tags.values().map(of).max().unwrap_or(0);
-        self.tags.len() * largest(D::longest) * largest(D::heads)
+        self.tags.len().saturating_mul(largest(D::longest)).saturating_mul(largest(D::heads))
     }
 }

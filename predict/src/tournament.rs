@@ -158,8 +158,8 @@ impl Tournament {
         self.history.push(event);
         let (history, events) = (&self.history, &self.tables.events);
         let site_of = |call| u16::from(events.site(history.event(call)));
-        self.events_before.push(history, |call| history.event(call));
-        self.sites_before.push(history, site_of);
+        self.events_before.push(event);
+        self.sites_before.push(u16::from(site));
         let alike = |a, b| history.event(a) == history.event(b);
         self.same.advance(history, same, alike, self.events_before.values());
         let alike = |a, b| site_of(a) == site_of(b);

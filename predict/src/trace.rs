@@ -106,7 +106,8 @@ impl<'a> Line<'a> {
 }
 
 fn number<T: FromStr>(text: &str, column: &'static str) -> Result<T, LineError> {
-    text.parse().map_err(|_| LineError::Column(column))
+    let number = if text.starts_with('+') { None } else { text.parse().ok() };
+    number.ok_or(LineError::Column(column))
 }
 
 /// A hexadecimal number after `0x`; null pointers are written `(nil)` by C programs.
@@ -114,6 +115,8 @@ fn address(text: &str, column: &'static str) -> Result<u64, LineError> {
     if text == "(nil)" {
         return Ok(0);
     }
-    let digits = text.strip_prefix("0x").ok_or(LineError::Column(column))?;
-    u64::from_str_radix(digits, 16).map_err(|_| LineError::Column(column))
+    // A sign would be taken for a part of the number.
+    let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
+    let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    number.ok_or(LineError::Column(column))
 }

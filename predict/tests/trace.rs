@@ -32,7 +32,7 @@ fn a_line_of_other_columns_is_none() {
         .into_iter()
         .enumerate()
     {
-        for wrong in ["", "x", "0x", "99999999999999999999", "-1e3"] {
+        for wrong in ["", "x", "0x", "99999999999999999999", "-1e3", "+1", "0x+1"] {
             if name == "datatype" && !wrong.is_empty() {
                 continue;
             }

@@ -41,22 +41,33 @@ impl History {
 }
 
 /// Numbers for the last calls, as many as each of some lengths.
+///
+/// What leaves is taken out as it came in: the number of an event may mean another one by then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rolling<const N: usize> {
     values: [u64; N],
     /// What a value has been multiplied by when it leaves.
     leaving: [u64; N],
-    lengths: [u64; N],
+    lengths: [usize; N],
+    /// The last ones that came, by their number modulo its length.
+    window: [u16; WINDOW],
+    /// How many came.
+    count: usize,
 }
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+/// More than any of the lengths; a power of two.
+const WINDOW: usize = 32;
 
 impl<const N: usize> Rolling<N> {
     pub(super) fn new(lengths: [usize; N]) -> Self {
+        debug_assert!(lengths.iter().all(|len| *len < WINDOW));
         Self {
             values: [0; N],
             leaving: lengths.map(|len| FACTOR.wrapping_pow(len as u32)),
-            lengths: lengths.map(|len| len as u64),
+            lengths,
+            window: [0; WINDOW],
+            count: 0,
         }
     }
 
@@ -64,16 +75,37 @@ impl<const N: usize> Rolling<N> {
         self.values
     }
 
-    /// Takes the newest call of a history, by what `of` says of calls.
-    pub(super) fn push(&mut self, history: &History, of: impl Fn(u64) -> u16) {
-        let term = |call: u64| hash(u64::from(of(call)) + 1);
-        let Some(newest) = history.now().checked_sub(1) else { return };
-        let came = term(newest);
+    /// Takes what the newest call is.
+    pub(super) fn push(&mut self, newest: u16) {
+        let term = |value: u16| hash(u64::from(value) + 1);
         for ((value, leaving), len) in self.values.iter_mut().zip(self.leaving).zip(self.lengths) {
-            *value = value.wrapping_mul(FACTOR).wrapping_add(came);
-            if let Some(oldest) = newest.checked_sub(len) {
+            *value = value.wrapping_mul(FACTOR).wrapping_add(term(newest));
+            if self.count >= len {
+                let oldest = self.window[self.count.wrapping_sub(len) % WINDOW];
                 *value = value.wrapping_sub(term(oldest).wrapping_mul(leaving));
             }
         }
+        self.window[self.count % WINDOW] = newest;
+        self.count = self.count.wrapping_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_last_calls_give_the_same_number_whatever_came_before() {
+        let number = |before: &[u16]| {
+            let mut rolling = Rolling::new([2, 6, 20]);
+            before.iter().for_each(|value| rolling.push(*value));
+            let later: Vec<u16> = (0..20).collect();
+            later.iter().for_each(|value| rolling.push(*value));
+            rolling.values()
+        };
+        let expected = number(&[]);
+        assert_eq!(number(&[7; 100]), expected);
+        assert_eq!(number(&(0..1000).collect::<Vec<_>>()), expected);
+        assert!(expected[0] != expected[1] && expected[1] != expected[2]);
     }
 }
