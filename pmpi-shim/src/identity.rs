@@ -1,5 +1,6 @@
 //! What is known of the MPI that is loaded, by its own words.
 
+use crate::family::Family;
 use crate::symbol::Symbol;
 use crate::sys::*;
 use std::ffi::{CStr, c_char, c_int};
@@ -7,51 +8,9 @@ use std::ffi::{CStr, c_char, c_int};
 /// MPICH's limit; Open MPI's is less.
 const LONGEST: usize = 8192;
 
-/// Whose library it is: where MPIs of one ABI differ.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Family {
-    OpenMpi,
-    /// MPICH, and what is made from it.
-    Mpich,
-    /// For these the way is taken that is right with all MPIs.
-    Unknown,
-}
-
-impl Family {
-    /// Whether a frame may be received into elements of several bytes, not all of the last of which it fills. MPICH takes that
-    /// for an error. (Into a contiguous buffer of ours, Open MPI would write beyond the end where a message is too long.)
-    pub(crate) fn takes_partial_elements(self) -> bool {
-        self == Self::OpenMpi
-    }
-
-    /// Whether a message that is too long is written beyond the end of a buffer in one piece, as by Open MPI 4.1. In two pieces it
-    /// is not.
-    pub(crate) fn overruns(self) -> bool {
-        self != Self::Mpich
-    }
-
-    /// Whether an error of a request goes to the handler of its communicator. With MPICH it does so for persistent requests
-    /// only; of others the handler of `MPI_COMM_WORLD` hears. Open MPI frees a failed persistent request.
-    pub(crate) fn calls_own_handler(self) -> bool {
-        self == Self::OpenMpi
-    }
-}
-
 /// Whose library is loaded.
 pub(crate) fn family() -> Family {
-    family_of(&library_version())
-}
-
-/// By the beginning of `MPI_Get_library_version`'s answer.
-fn family_of(version: &str) -> Family {
-    let begins = |names: &[&str]| names.iter().any(|name| version.starts_with(name));
-    if begins(&["Open MPI"]) {
-        Family::OpenMpi
-    } else if begins(&["MPICH", "Intel(R) MPI", "MVAPICH"]) || version.contains("CRAY MPICH") {
-        Family::Mpich
-    } else {
-        Family::Unknown
-    }
+    Family::of(&library_version())
 }
 
 /// Why messages must pass through in this process, if they must. The MPI is initialised.
@@ -88,25 +47,5 @@ fn library_version() -> String {
     unsafe {
         PMPI_Get_library_version(version.as_mut_ptr(), &raw mut len);
         CStr::from_ptr(version.as_ptr()).to_string_lossy().into_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn libraries_name_themselves_at_the_beginning() {
-        for (version, family) in [
-            ("Open MPI v5.0.11, package: Open MPI", Family::OpenMpi),
-            ("MPICH Version:      4.3.2\nMPICH Release date: Mon Oct  6", Family::Mpich),
-            ("Intel(R) MPI Library 2021.18.0 for Linux* OS\n", Family::Mpich),
-            ("MVAPICH2 Version      :\t2.3.7", Family::Mpich),
-            ("MPI VERSION    : CRAY MPICH version 8.1.28.29 (ANL base 3.4a2)", Family::Mpich),
-            ("", Family::Unknown),
-            ("Some Open MPI", Family::Unknown),
-        ] {
-            assert_eq!(family_of(version), family, "{version}");
-        }
     }
 }

@@ -28,6 +28,7 @@ mod covered;
 mod deliver;
 mod device;
 mod early;
+mod family;
 mod finish;
 mod identity;
 mod in_place;

@@ -16,8 +16,7 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// The dynamic linker calls this before anything else of the shim can run.
-#[cfg_attr(not(test), used)]
-#[cfg_attr(test, allow(dead_code, reason = "unit tests are not linked to an MPI"))]
+#[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = {
     extern "C" fn at_load() {

@@ -1,7 +1,7 @@
 //! Who is reached through frames: processes of this job on other nodes.
 
 use crate::collective::Collectives;
-use crate::identity::Family;
+use crate::family::Family;
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::{SameNode, Spread};

@@ -36,7 +36,7 @@ enum Place {
 pub(crate) struct Bounce {
     pub(crate) bytes: ByteSpan,
     pub(crate) buffer: Buffer,
-    /// The last byte of a message of this length is received one further on, see [`Family::overruns`](crate::identity::Family::overruns).
+    /// The last byte of a message of this length is received one further on, see [`Family::overruns`](crate::family::Family::overruns).
     split: Option<usize>,
 }
 

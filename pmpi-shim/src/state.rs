@@ -1,7 +1,7 @@
 //! The shared state of the shim, and the guard against wrapping calls that the MPI makes itself.
 
 use crate::collective::Private;
-use crate::identity::Family;
+use crate::family::Family;
 use crate::in_place::InPlace;
 use crate::info::Strategies;
 use crate::orphans::Orphans;
