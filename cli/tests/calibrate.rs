@@ -1,5 +1,5 @@
 //! `mpress calibrate` on one machine: the files it writes, and what it says where there is no network. With a network:
-//! `preload/tests/calibrate.rs`.
+//! `preload/tests/network.rs`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 

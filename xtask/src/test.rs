@@ -54,7 +54,7 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     steps.extend(no_std(paths));
     steps.push(Step::new("preload library and shims", build::libraries(paths)));
     for mpi in Mpi::ALL {
-        steps.push(Step::new(format!("test of the shim with {}", mpi.title()), shim(paths, mpi)));
+        steps.push(Step::new(format!("test of the shim with {}", mpi.title()), shim(paths, mpi, &ALL)));
         let mut command = test(paths, mpi.name());
         command.args(["-p", "mpress-rsmpi"]).env("MPICC", mpi.mpicc());
         command.env("MPRESS_TEST_SHIM", paths.built_preload()).env("MPRESS_TEST_MPI", mpi.name());
@@ -62,35 +62,37 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
         let name = format!("mpi4py with {}", mpi.title());
         steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::SOME)));
     }
-    steps.extend(NEWER.into_iter().map(|mpi| wheel(paths, mpi, &SOME)));
+    let words = &["every_call_on_this_host", "prototypes", "constants"];
+    steps.extend(NEWER.into_iter().map(|mpi| wheel(paths, mpi, &["abi", "transparent"], words)));
     steps
 }
 
 /// One newer MPI of each ABI: what `test` has time for.
 const NEWER: [Mpi; 3] = [Mpi::OpenMpi5, Mpi::Mpich5, Mpi::Mpich5Standard];
 
-/// What is tested with them.
-const SOME: [&str; 8] =
-    ["--test", "abi", "--test", "transparent", "--", "every_call_on_this_host", "prototypes", "constants"];
+/// All tests of `preload/tests`.
+const ALL: [&str; 9] =
+    ["abi", "device", "failures", "family", "first_call", "network", "preload", "table", "transparent"];
 
 /// Tests of the shim with an MPI.
-fn shim(paths: &Paths, mpi: Mpi) -> Command {
+fn shim(paths: &Paths, mpi: Mpi, tests: &[&str]) -> Command {
     let mut command = test(paths, "test");
-    // The flags of the first step, which has built it.
-    command.args(["--features", "mpress/rayon", "-p", "mpress-preload"]);
+    // As in the first step, which has built it: for the package alone dependencies have other features.
+    command.args(["--features", "mpress/rayon"]).args(tests.iter().flat_map(|test| ["--test", test]));
     command.env("MPRESS_TEST_SHIM", paths.built_preload()).env("MPRESS_TEST_MPI", mpi.name());
     command.env("MPRESS_TEST_COMMAND", paths.target("test").join("debug/mpress"));
     command
 }
 
-/// These tests of the shim with an MPI of PyPI.
-fn wheel<'a>(paths: &'a Paths, mpi: Mpi, arguments: &'a [&'a str]) -> Step<'a> {
+/// These tests of the shim with an MPI of PyPI; of each those whose names have one of these words in them, if there are any.
+fn wheel<'a>(paths: &'a Paths, mpi: Mpi, tests: &'a [&'a str], words: &'a [&'a str]) -> Step<'a> {
     let name = format!("test of the shim with {}", mpi.title());
     Step::call(name.clone(), move || {
         if let Err(reason) = mpis::ensure(paths, mpi)? {
             return Ok(Done::Skipped(reason));
         }
-        step::run(&name, shim(paths, mpi).args(arguments).env("PATH", mpis::path(paths)))?;
+        let mut command = shim(paths, mpi, tests);
+        step::run(&name, command.env("PATH", mpis::path(paths)).arg("--").args(words))?;
         Ok(Done::Ran("passed".to_owned()))
     })
 }
@@ -99,7 +101,7 @@ fn wheel<'a>(paths: &'a Paths, mpi: Mpi, arguments: &'a [&'a str]) -> Step<'a> {
 pub(crate) fn mpis(paths: &Paths, only: Option<Mpi>) -> Vec<Step<'_>> {
     let mut steps = vec![Step::new("preload library and shims", build::libraries(paths))];
     for mpi in Mpi::every().filter(|&one| only.is_none_or(|only| only == one)) {
-        steps.push(wheel(paths, mpi, &["--test", "abi", "--test", "transparent", "--test", "preload"]));
+        steps.push(wheel(paths, mpi, &["abi", "transparent", "preload"], &[]));
         let name = format!("mpi4py with {}", mpi.title());
         steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::SOME)));
     }
@@ -175,4 +177,19 @@ fn no_std(paths: &Paths) -> Vec<Step<'_>> {
         steps.push(Step::new(name, command));
     }
     steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_tests_of_the_shim_are_run() {
+        let dir = Paths::find().unwrap().root().join("preload/tests");
+        let names =
+            std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.filter_map(|name| Some(name.strip_suffix(".rs")?.to_owned())).collect();
+        names.sort();
+        assert_eq!(names, ALL);
+    }
 }
