@@ -25,7 +25,7 @@ fn sweeps(sweeps: u64, iterations: usize) -> Vec<Call> {
     (0..sweeps).flat_map(sweep).collect::<Vec<_>>().repeat(iterations)
 }
 
-/// Calls that cannot be predicted: of so many messages, in no order.
+/// Calls that cannot be predicted: messages of a given number, in random order.
 fn disorder(messages: u64) -> Vec<Call> {
     let mut state = 1_u64;
     let mut random = || {

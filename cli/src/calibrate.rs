@@ -114,34 +114,22 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
 
 /// The MPI of the job, if this is one.
 fn begin(options: &Options) -> Result<Option<Session>, Error> {
-    let candidates: Vec<PathBuf> = match &options.mpi {
-        Some(path) => vec![path.clone()],
-        None => launcher::libraries().iter().map(PathBuf::from).collect(),
-    };
-    if candidates.is_empty() {
+    let names = launcher::libraries();
+    if options.mpi.is_none() && names.is_empty() {
         return Ok(None);
     }
     let preload = libraries::preload(options.preload.as_deref())?;
-    let (mut found, mut wrong) = (None, None);
-    for path in &candidates {
-        match plugin::load(path) {
-            Ok(library) => {
-                found = Some((path, library));
-                break;
-            }
-            Err(error) => wrong = Some(error),
+    let (mpi, library) = match &options.mpi {
+        Some(path) => (path.clone(), plugin::load(path)?),
+        None => {
+            let paths = names.iter().map(PathBuf::from);
+            let mut loaded = paths.filter_map(|path| Some((path.clone(), plugin::load(&path).ok()?)));
+            loaded.next().ok_or_else(|| Error::NoMpi(names.join(", ")))?
         }
-    }
-    let Some((mpi, library)) = found else {
-        let names =
-            || candidates.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
-        return Err(wrong
-            .filter(|_| options.mpi.is_some())
-            .map_or_else(|| Error::NoMpi(names()), Error::from));
     };
     let session = Session::begin(&libraries::shim(&preload, library.abi())?, library)?;
     match launcher::size() {
-        Some(ranks) if ranks > 1 && session.ranks() == 1 => Err(Error::OtherMpi { ranks, mpi: mpi.clone() }),
+        Some(ranks) if ranks > 1 && session.ranks() == 1 => Err(Error::OtherMpi { ranks, mpi }),
         _ => Ok(Some(session)),
     }
 }

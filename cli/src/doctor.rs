@@ -124,7 +124,7 @@ fn ended(mut job: Command, launcher: &str, seconds: u64) -> Result<Output, Error
     let id = child.id().to_string();
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
-        // Nobody listens after the time is over.
+        // After the time limit nobody waits for the answer.
         let _late = send.send(child.wait_with_output());
     });
     match receive.recv_timeout(Duration::from_secs(seconds)) {

@@ -37,7 +37,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
 
-    /// Hit ratios are means over so many runs of a predictor: from the first call on, from the second, and so on
+    /// Hit ratios are means over N runs of a predictor, of which run K begins at call K
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     starts: u32,
 

@@ -172,7 +172,7 @@ impl Datatype {
         Self::new(None, Ends::none(self.ends.dialect))
     }
 
-    /// So many elements, in bytes.
+    /// The size of this number of elements, in bytes.
     fn elements(&self, count: isize) -> Result<isize, Error> {
         count.checked_mul(self.bounds().extent).ok_or(Error::Overflow)
     }

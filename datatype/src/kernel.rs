@@ -95,7 +95,7 @@ impl Kernel {
         let from = end(from_at).and_then(|end| from.get(from_at, end, from_at));
         let to = end(to_at).and_then(|end| to.get(to_at, end, to_at));
         let (Some(from), Some(to)) = (from, to) else { return Err(PackError::Memory) };
-        // SAFETY: so many bytes lie in memory that may be read, and in memory that may be written: that is what `get` was asked for. Two
+        // SAFETY: `get` has checked that `len` bytes may be read at one place and written at the other. Two
         // borrows, one of them exclusive, so they do not overlap.
         unsafe { blocks::copy_some(from, to, len) };
         Ok(())
@@ -205,7 +205,7 @@ impl Kernel {
     }
 }
 
-/// From where to where blocks of `width` bytes reach that loops of so many rounds and such strides visit from `at` on.
+/// The range of bytes that loops visit, each with its number of rounds and its stride, if they begin at `at` and visit blocks of `width` bytes.
 fn reach(at: isize, width: usize, loops: [(usize, isize); 2]) -> Option<(isize, isize)> {
     let (mut low, mut high) = (at, at.checked_add(isize::try_from(width).ok()?)?);
     for (count, stride) in loops {

@@ -159,7 +159,7 @@ impl Built {
         let at = |index: usize| times(index, extent);
         let mut parts = vec![];
         let mut ends: Option<Ends> = None;
-        // So many blocks of that many, from this index on.
+        // The number of blocks, the elements of each, and the index of the first.
         for (blocks, block, first) in [(blocks, block, first), (1, rest, global - rest)] {
             if block == 0 || blocks == 0 {
                 continue;

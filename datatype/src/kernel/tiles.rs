@@ -8,7 +8,7 @@ pub(crate) const LINE: usize = 64;
 
 /// Who transposes a square of [`LINE`] by [`LINE`] bytes of elements of `W` bytes.
 pub(super) trait Tile<const W: usize>: Copy {
-    /// Transposes one, whose rows in the source and columns in the target are so many bytes apart.
+    /// Transposes one, whose rows in the source and columns in the target are the given numbers of bytes apart.
     ///
     /// # Safety
     /// `LINE` bytes must be readable in each of `LINE / W` rows from `from` on, and writable in as many columns from `to` on; they do not overlap.

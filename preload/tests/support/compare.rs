@@ -1,7 +1,6 @@
 //! Two sets of logs, compared line by line.
 
-use super::Written;
-use mpress_cluster::{Family, Mpi};
+use super::{Written, is_newer_mpich};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -67,7 +66,7 @@ fn differences(without: &[String], with: &[String]) -> String {
 fn same(without: &str, with: &str) -> bool {
     without == with
         || without.replace(" outside=touched", " outside=clean") == with
-        || (is_forgetful() && forgiven(without, with))
+        || (is_newer_mpich() && forgiven(without, with))
 }
 
 /// MPICH from 4.3 on, and Intel MPI, forget four things that the shim, which has the messages sent and received by other calls, does not:
@@ -76,11 +75,6 @@ fn same(without: &str, with: &str) -> bool {
 /// - the error, after a handler of the program's own was called for it: the call returns `MPI_SUCCESS`;
 /// - to call the communicator's handler for a request that cannot be started;
 /// - the error of a message that was too long, in calls that complete several requests, and of a persistent request.
-fn is_forgetful() -> bool {
-    let mpi = std::env::var("MPRESS_TEST_MPI").ok().and_then(|mpi| mpi.parse::<Mpi>().ok());
-    mpi.is_some_and(|mpi| mpi.family() == Family::Mpich && mpi != Mpi::Mpich)
-}
-
 fn forgiven(without: &str, with: &str) -> bool {
     let (a, b): (Vec<_>, Vec<_>) = (without.split(' ').collect(), with.split(' ').collect());
     let forgotten = |a: &str, b: &str| {

@@ -21,10 +21,15 @@ pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     None
 }
 
+/// Whether the MPI under test is MPICH from 4.3 on, or Intel MPI.
+pub(crate) fn is_newer_mpich() -> bool {
+    let mpi = std::env::var("MPRESS_TEST_MPI").ok().and_then(|mpi| mpi.parse::<Mpi>().ok());
+    mpi.is_some_and(|mpi| mpi.family() == Family::Mpich && mpi != Mpi::Mpich)
+}
+
 /// A cluster as fast as the machine: what is tested here is not speed.
 pub(crate) fn two_nodes() -> Option<Cluster> {
-    let mpi = std::env::var("MPRESS_TEST_MPI").ok().and_then(|mpi| mpi.parse::<Mpi>().ok());
-    if mpi.is_some_and(|mpi| mpi.family() == Family::Mpich && mpi != Mpi::Mpich) {
+    if is_newer_mpich() {
         return skip("PyPI's builds of MPICH and Intel MPI do not find their way over this network");
     }
     match Cluster::permitted() {
