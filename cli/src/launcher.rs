@@ -1,25 +1,13 @@
 //! What an MPI launcher tells its ranks through the environment.
 
 use crate::detect::Abi;
+use crate::ranks;
 
 /// Set by Open MPI's launchers, and by Slurm's for programs that speak PMIx.
 const OPEN_MPI: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"];
 
 /// Set by hydra, MPICH's launcher, and by others that speak PMI.
 const MPICH: [&str; 5] = ["PMI_RANK", "PMI_SIZE", "PMI_FD", "HYDI_CONTROL_FD", "HYDRA_CONTROL_FD"];
-
-/// As in `preload/src/say.rs`.
-const RANK: [&str; 9] = [
-    "OMPI_COMM_WORLD_RANK",
-    "PMI_RANK",
-    "PMIX_RANK",
-    "SLURM_PROCID",
-    "MV2_COMM_WORLD_RANK",
-    "PALS_RANKID",
-    "ALPS_APP_PE",
-    "FLUX_TASK_RANK",
-    "PMI_ID",
-];
 
 const SIZE: [&str; 5] =
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "MV2_COMM_WORLD_SIZE", "FLUX_JOB_SIZE"];
@@ -54,7 +42,7 @@ pub(crate) fn abi() -> Option<Abi> {
 
 /// The rank of this process in its job.
 pub(crate) fn rank() -> Option<u64> {
-    number(&RANK)
+    number(&ranks::RANKS)
 }
 
 /// How many ranks its job has.

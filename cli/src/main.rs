@@ -11,6 +11,9 @@ mod launcher;
 mod libraries;
 mod predict;
 mod program;
+#[path = "../../preload/src/ranks.rs"]
+#[allow(dead_code, reason = "the preload library needs the rest")]
+mod ranks;
 mod replay;
 mod report;
 mod run;

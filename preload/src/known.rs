@@ -61,6 +61,7 @@ pub(crate) fn doubt(mpi: &Mpi) -> Option<String> {
 
 /// The first of these symbols that is a function of MPI, not handled, and not known.
 fn unknown<'a>(mut symbols: impl Iterator<Item = &'a str>, handled: &HashSet<&str>) -> Option<&'a str> {
+    let others: HashSet<&str> = OTHERS.split_whitespace().collect();
     symbols.find(|symbol| {
         let Some(name) = symbol.strip_prefix("MPI_") else { return false };
         // Constants, and functions for Fortran's constants, are in capitals.
@@ -70,7 +71,8 @@ fn unknown<'a>(mut symbols: impl Iterator<Item = &'a str>, handled: &HashSet<&st
         let short = name.strip_suffix("_c").unwrap_or(name);
         let is_known = FAMILIES.iter().any(|family| name.starts_with(family))
             || LANGUAGES.iter().any(|end| name.ends_with(end))
-            || OTHERS.split_whitespace().any(|other| other == name || other == short);
+            || others.contains(name)
+            || others.contains(short);
         is_function && !handled.contains(symbol) && !is_known
     })
 }

@@ -15,6 +15,7 @@ mod calls;
 mod elf;
 mod known;
 mod loaded;
+mod ranks;
 mod resolve;
 mod say;
 mod tools;

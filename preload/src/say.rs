@@ -1,30 +1,8 @@
 //! The one line that this library may print: why messages pass through.
 
+use crate::ranks::{LOCAL_RANKS, RANKS};
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Where launchers say which rank a process is: Open MPI's, those that speak PMI or PMIx, Slurm, MVAPICH's, PALS, ALPS, Flux.
-const RANKS: [&str; 9] = [
-    "OMPI_COMM_WORLD_RANK",
-    "PMI_RANK",
-    "PMIX_RANK",
-    "SLURM_PROCID",
-    "MV2_COMM_WORLD_RANK",
-    "PALS_RANKID",
-    "ALPS_APP_PE",
-    "FLUX_TASK_RANK",
-    "PMI_ID",
-];
-
-/// And which of its node.
-const LOCAL_RANKS: [&str; 6] = [
-    "OMPI_COMM_WORLD_LOCAL_RANK",
-    "MPI_LOCALRANKID",
-    "SLURM_LOCALID",
-    "MV2_COMM_WORLD_LOCAL_RANK",
-    "PALS_LOCAL_RANKID",
-    "FLUX_TASK_LOCAL_ID",
-];
 
 static SAID: AtomicBool = AtomicBool::new(false);
 
