@@ -18,6 +18,17 @@ pub(crate) fn parse(text: &str) -> Vec<Function<'_>> {
     lines.map(|line| prototype(line).unwrap_or_else(|| panic!("not a prototype: {line}"))).collect()
 }
 
+/// The functions of a call of the table: itself and its large-count form, those that there are.
+///
+/// # Panics
+/// Where the call has no prototype.
+pub(crate) fn forms<'a>(functions: &'a [Function<'a>], call: &str) -> Vec<&'a Function<'a>> {
+    let is_form = |name: &str| name == call || name.strip_suffix("_c") == Some(call);
+    let forms: Vec<_> = functions.iter().filter(|function| is_form(function.name)).collect();
+    assert!(!forms.is_empty(), "MPI_{call} has no prototype");
+    forms
+}
+
 fn prototype(line: &str) -> Option<Function<'_>> {
     let (name, rest) = line.strip_prefix("int MPI_")?.split_once('(')?;
     let arguments = rest.strip_suffix(");")?;

@@ -56,11 +56,7 @@ fn rows(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let (mut always, mut active) = (String::new(), String::new());
     for section in sections {
         for call in &section.calls {
-            let forms = [call.name.to_owned(), format!("{}_c", call.name)];
-            let forms = functions.iter().filter(|function| forms.iter().any(|form| form == function.name));
-            let forms: Vec<_> = forms.collect();
-            assert!(!forms.is_empty(), "MPI_{} has no prototype", call.name);
-            for Function { name, arguments } in forms {
+            for Function { name, arguments } in functions::forms(functions, call.name) {
                 let names: Vec<&str> = match section.when {
                     When::Passed => arguments.iter().map(|(name, _)| *name).collect(),
                     When::Always | When::Active => call.arguments.clone(),

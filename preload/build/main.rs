@@ -7,7 +7,6 @@ mod calls;
 #[path = "../../pmpi-shim/build/functions.rs"]
 mod functions;
 
-use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,14 +19,11 @@ fn main() {
         println!("cargo:rerun-if-changed={path}");
     }
     let sections = calls::parse(include_str!("../../pmpi-shim/src/calls.txt"));
-    let table: BTreeSet<&str> =
-        sections.iter().flat_map(|section| &section.calls).map(|call| call.name).collect();
     let functions = functions::parse(include_str!("../../pmpi-shim/src/functions.txt"));
-    let of_table =
-        |name: &str| table.contains(name) || name.strip_suffix("_c").is_some_and(|name| table.contains(name));
+    let calls = sections.iter().flat_map(|section| &section.calls);
 
     let (mut rows, mut count) = (String::new(), 0);
-    for function in functions.iter().filter(|function| of_table(function.name)) {
+    for function in calls.flat_map(|call| functions::forms(&functions, call.name)) {
         let name = function.name;
         let arguments: String = (0..function.arguments.len()).map(|number| format!("a{number} ")).collect();
         writeln!(
