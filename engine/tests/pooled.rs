@@ -89,7 +89,9 @@ proptest! {
             let hostile = damaged(id, &wire, len, &damage, at.into(), block);
             prop_assert!(receive(&used, &hostile) == receive(&new(), &hostile), "{}: {damage:?}", codec.name());
             let good = damaged(id, &wire, len, &Damage::None, 0, block);
-            prop_assert!(receive(&used, &good) == Ok(raw), "{}: {damage:?} before", codec.name());
+            // The head of a block may make a frame as long as its message, which no encoder sends.
+            let fits = good.len() < raw.len();
+            prop_assert!(receive(&used, &good).ok() == fits.then_some(raw), "{}: {damage:?} before", codec.name());
         }
     }
 }
