@@ -121,18 +121,18 @@ pub(crate) fn following(name: &CStr) -> *mut c_void {
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
 }
 
-/// Where another preload library is loaded after this one.
-pub(crate) fn second() -> Option<*mut c_void> {
-    // SAFETY: a C string.
-    let other = unsafe { libc::dlsym(libc::RTLD_NEXT, c"mpress_shim_is_active".as_ptr()) };
-    object_of(other)
+/// The address of another preload library after this one. It is there from the start of the program if at all, so it is looked for once:
+/// the loader goes through all libraries for a name that none of them has.
+pub(crate) fn second() -> Option<usize> {
+    static SECOND: OnceLock<Option<usize>> = OnceLock::new();
+    *SECOND.get_or_init(|| object_of(following(c"mpress_shim_is_active")))
 }
 
-/// Where the library with this function is loaded.
-fn object_of(function: *mut c_void) -> Option<*mut c_void> {
+/// The address of the library with this function.
+fn object_of(function: *mut c_void) -> Option<usize> {
     // SAFETY: a struct of pointers, for which null is a value.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: any address may be asked about; a place for the answer.
     let found = unsafe { libc::dladdr(function, &raw mut info) };
-    (found != 0 && !info.dli_fbase.is_null()).then_some(info.dli_fbase)
+    (found != 0 && !info.dli_fbase.is_null()).then(|| info.dli_fbase.addr())
 }
