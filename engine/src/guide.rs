@@ -1,14 +1,11 @@
 //! Records of decisions, for the guided strategy. Format: `docs/format/heuristics.md`.
 
 use crate::codecs::{Codec, RAW};
-use crate::knowledge;
+use crate::knowledge::{self, File, VERSION};
 use mpress_codec::Kind;
 use mpress_selector::{Choice, Guide, Guided, PeerClass, SizeClass, Tally};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-
-const FORMAT: &str = "mpress decisions";
-const VERSION: u32 = 1;
 
 /// A record of decisions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +34,14 @@ pub struct Entry {
     pub messages: u64,
 }
 
+impl File for Record {
+    const FORMAT: &str = "mpress decisions";
+
+    fn head(&self) -> (&str, u32) {
+        (&self.format, self.version)
+    }
+}
+
 impl Record {
     /// The record of what has been counted.
     #[must_use]
@@ -52,7 +57,7 @@ impl Record {
             .into(),
             messages,
         });
-        Self { format: FORMAT.into(), version: VERSION, decision: decision.collect() }
+        Self { format: Self::FORMAT.into(), version: VERSION, decision: decision.collect() }
     }
 
     /// Reads a record.
@@ -62,7 +67,7 @@ impl Record {
     pub fn read(file: &Path) -> Result<Self, String> {
         let wrong = |why: String| format!("{}: {why}", file.display());
         let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
-        let record: Self = knowledge::parse(&text, FORMAT).map_err(wrong)?;
+        let record: Self = knowledge::parse(&text).map_err(wrong)?;
         if let Some(entry) = record.decision.iter().find(|entry| entry.to_guide().is_none()) {
             return Err(wrong(format!("no such decision: {} {} {}", entry.kind, entry.peers, entry.codec)));
         }

@@ -14,8 +14,8 @@ pub const COMPRESSION_FILE: &str = "compression.toml";
 
 const NETWORK_FORMAT: &str = "mpress network heuristics";
 const COMPRESSION_FORMAT: &str = "mpress compression heuristics";
-/// The version of both formats.
-const VERSION: u32 = 1;
+/// The version of all formats.
+pub(crate) const VERSION: u32 = 1;
 
 /// What is known before the first message.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Knowledge {
 impl Default for Knowledge {
     /// A gigabit network, and codecs as they behave on a server of 2023.
     fn default() -> Self {
-        let codecs = parse(include_str!("../heuristics/compression.toml"), COMPRESSION_FORMAT);
+        let codecs = parse(include_str!("../heuristics/compression.toml"));
         let codecs = codecs.map_or_else(|_| Vec::new(), |file: CompressionFile| file.behaviour);
         Self { links: DEFAULT_LINKS, links_measured: false, codecs }
     }
@@ -143,12 +143,12 @@ impl Knowledge {
             }
         };
         take(NETWORK_FILE, &mut |text| {
-            knowledge.links = links(&parse(text, NETWORK_FORMAT)?)?;
+            knowledge.links = links(&parse(text)?)?;
             knowledge.links_measured = true;
             Ok(())
         });
         take(COMPRESSION_FILE, &mut |text| {
-            let file: CompressionFile = parse(text, COMPRESSION_FORMAT)?;
+            let file: CompressionFile = parse(text)?;
             if let Some(wrong) = file.behaviour.iter().find(|b| b.to_behaviour().is_none_or(|b| !b.is_sane()))
             {
                 return Err(format!("no codec behaves so: {} {} {}", wrong.kind, wrong.level, wrong.codec));
@@ -191,6 +191,31 @@ fn links(file: &NetworkFile) -> Result<[Link; PEER_CLASSES], String> {
     Ok(links)
 }
 
+/// A file of ours.
+pub(crate) trait File: DeserializeOwned {
+    /// What the file says that it is.
+    const FORMAT: &str;
+
+    /// The format and version that it says.
+    fn head(&self) -> (&str, u32);
+}
+
+impl File for NetworkFile {
+    const FORMAT: &str = NETWORK_FORMAT;
+
+    fn head(&self) -> (&str, u32) {
+        (&self.format, self.version)
+    }
+}
+
+impl File for CompressionFile {
+    const FORMAT: &str = COMPRESSION_FORMAT;
+
+    fn head(&self) -> (&str, u32) {
+        (&self.format, self.version)
+    }
+}
+
 /// What all files of ours have in front.
 #[derive(Deserialize)]
 struct Head {
@@ -199,15 +224,20 @@ struct Head {
 }
 
 /// Reads one of our files.
-pub(crate) fn parse<T: DeserializeOwned>(text: &str, format: &str) -> Result<T, String> {
+pub(crate) fn parse<T: File>(text: &str) -> Result<T, String> {
     let error = |error: toml::de::Error| crate::toml_error(text, &error);
+    let file = toml::from_str::<T>(text).map_err(error);
+    // In one go if all is well: this is on the way of every start.
+    if file.as_ref().is_ok_and(|file| file.head() == (T::FORMAT, VERSION)) {
+        return file;
+    }
     let head: Head = toml::from_str(text).map_err(error)?;
-    if head.format.as_deref() != Some(format) {
-        return Err(format!("not a file of {format}"));
+    if head.format.as_deref() != Some(T::FORMAT) {
+        return Err(format!("not a file of {}", T::FORMAT));
     }
     match head.version {
-        Some(VERSION) => toml::from_str(text).map_err(error),
-        Some(version) => Err(format!("version {version} of {format}; this is for version {VERSION}")),
+        Some(VERSION) => file,
+        Some(version) => Err(format!("version {version} of {}; this is for version {VERSION}", T::FORMAT)),
         None => Err("no version".into()),
     }
 }
