@@ -10,7 +10,7 @@ use crate::span::Kinds;
 use crate::state::{self, Shim, raise};
 use crate::sys::*;
 use crate::table::real;
-use crate::{identity, info, network};
+use crate::{identity, info, network, symbol};
 use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
 use std::ffi::c_int;
 use std::ptr;
@@ -28,10 +28,13 @@ pub(crate) fn after_init(code: c_int) -> c_int {
     if code != SUCCESS || finish::is_expected() {
         return code;
     }
-    match start() {
-        Ok(()) => SUCCESS,
-        Err(code) => raise(COMM_WORLD, code),
+    if let Err(code) = start() {
+        return raise(COMM_WORLD, code);
     }
+    if state::shared().is_none() {
+        symbol::release();
+    }
+    SUCCESS
 }
 
 fn start() -> Result<(), c_int> {

@@ -25,7 +25,10 @@ pub(crate) fn resolve() {
             say::Line::of_job(format!("several MPIs are loaded ({})", names.join(", ")))
         }
     };
-    pass(&mpis);
+    pass(|name| {
+        let own = mpis.iter().map(|mpi| mpi.own(name));
+        std::iter::once(loaded::following(name)).chain(own).find(|address| !address.is_null())
+    });
     withdraw::what_is_missing(&mpis);
     // Where another preload library follows, it is up to that one.
     if loaded::second().is_none() {
@@ -33,19 +36,20 @@ pub(crate) fn resolve() {
     }
 }
 
-/// Every call goes where it would go without this library. What the program would not find at all keeps its slot.
-fn pass(mpis: &[Mpi]) {
-    let function = |name: &CStr| {
-        let own = mpis.iter().map(|mpi| mpi.own(name));
-        std::iter::once(loaded::following(name)).chain(own).find(|address| !address.is_null())
-    };
+/// Every call goes where it would go without this library, by this search. What the program would not find at all keeps its slot.
+fn pass(search: impl Fn(&CStr) -> Option<*mut c_void>) {
     for call in &CALLS {
         for (name, slot) in [(call.mpi_name, &call.mpi), (call.pmpi_name, &call.pmpi)] {
-            if let Some(address) = function(name) {
+            if let Some(address) = search(name) {
                 slot.set(address);
             }
         }
     }
+}
+
+/// Has all calls pass from now on: the shim handles none in this process, so they need not go by it.
+unsafe extern "C" fn release() {
+    pass(|name| Some(loaded::function(name)).filter(|address| !address.is_null()));
 }
 
 /// Loads the shim for this MPI, and has it handle the calls. On an error nothing has changed.
@@ -88,8 +92,8 @@ fn attach(mpi: &Mpi) -> Result<(), String> {
     }
     // SAFETY: the shim's function of this name has this type.
     let take_over = unsafe { std::mem::transmute::<*mut c_void, Attach>(take_over) };
-    // SAFETY: `find` can be called at any time from now on.
-    unsafe { take_over(find) };
+    // SAFETY: both can be called at any time from now on.
+    unsafe { take_over(find, release) };
     IS_ACTIVE.store(is_active, Ordering::Release);
     for ((call, handler), tool) in CALLS.iter().zip(handlers).zip(tools) {
         let (mpi, pmpi) = match tool {
@@ -105,7 +109,8 @@ fn attach(mpi: &Mpi) -> Result<(), String> {
 }
 
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
-type Attach = unsafe extern "C" fn(Find);
+type Release = unsafe extern "C" fn();
+type Attach = unsafe extern "C" fn(Find, Release);
 
 /// The function of this name that the shim shall call.
 ///

@@ -119,7 +119,8 @@ unsafe extern "C" fn find(name: *const c_char) -> *mut c_void {
     function.map_or(std::ptr::null_mut(), |function| *function as *mut c_void)
 }
 
-type Attach = unsafe extern "C" fn(unsafe extern "C" fn(*const c_char) -> *mut c_void);
+type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+type Attach = unsafe extern "C" fn(Find, Option<unsafe extern "C" fn()>);
 type Begin = unsafe extern "C" fn(*mut Place) -> c_int;
 type Network = unsafe extern "C" fn(*const Place, Hear, *mut c_void) -> c_int;
 type End = unsafe extern "C" fn(*mut Place) -> c_int;
@@ -149,8 +150,8 @@ impl Session {
             )
         };
         let _first = MPI.set(mpi.library);
-        // SAFETY: a function of this type, which can be called at any time.
-        unsafe { attach(find) };
+        // SAFETY: a function of this type, which can be called at any time; the shim takes no calls of a program here.
+        unsafe { attach(find, None) };
         // It is called until the end of the process.
         std::mem::forget(library);
         let mut place = Place { rank: 0, ranks: 0, nodes: 0, world: std::ptr::null_mut() };
