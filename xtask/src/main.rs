@@ -17,6 +17,7 @@ mod setup;
 mod step;
 mod test;
 mod toolchain;
+mod venv;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -65,7 +66,7 @@ enum Command {
     },
     /// Run mpi4py's test suite under the shim in more ways than `test` does: more ranks, other levels of thread support
     Conformance {
-        /// With this MPI alone: openmpi or mpich
+        /// With this MPI alone, one of those of `cargo xtask mpis`; without this, with Debian's two
         #[arg(long)]
         mpi: Option<Mpi>,
         /// With so many ranks alone

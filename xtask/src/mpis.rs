@@ -3,13 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use mpress_cluster::{Abi, Mpi};
 
 use crate::error::Error;
 use crate::paths::Paths;
-use crate::step;
+use crate::venv;
 
 /// The packages of a wheel; they are of one environment.
 fn packages(mpi: Mpi) -> &'static [&'static str] {
@@ -39,19 +38,9 @@ pub(crate) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<(), String>, Erro
     let packages = packages(mpi);
     let Some(first) = packages.first() else { return Ok(Ok(())) };
     let dir = paths.target("mpis").join(first.replace("==", "-"));
-    let mark = dir.join("complete");
-    if !mark.is_file() {
-        eprintln!("    installing {}", packages.join(" "));
-        // What an attempt left that did not come to its end.
-        let _there_or_not: std::io::Result<()> = fs::remove_dir_all(&dir);
-        fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
-        step::run("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(&dir))?;
-        let mut pip = Command::new(dir.join("bin/pip"));
-        pip.args(["install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"]).args(packages);
-        if let Err(reason) = step::fetched(&mut pip) {
-            return Ok(Err(reason));
-        }
-        fs::write(&mark, "").map_err(Error::file(&mark))?;
+    let install = [&["install", "--only-binary=:all:"], packages].concat();
+    if let Err(reason) = venv::ensure(&dir, &packages.join(" "), &[&install], || Ok(()))? {
+        return Ok(Err(reason));
     }
     let bin = wrappers(paths);
     fs::create_dir_all(&bin).map_err(Error::file(&bin))?;

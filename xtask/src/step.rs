@@ -104,17 +104,6 @@ pub(crate) fn seconds(time: Duration) -> String {
     }
 }
 
-/// Runs what needs the network. `Err`: why it is of no use.
-pub(crate) fn fetched(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("pip cannot be started: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let line = stderr.lines().find(|line| line.starts_with("ERROR")).unwrap_or("no reason given");
-    Err(format!("PyPI does not give what is needed: {line}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

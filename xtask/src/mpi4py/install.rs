@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::mpis;
 use crate::paths::Paths;
 use crate::step;
+use crate::venv;
 
 const VERSION: &str = "4.1.2";
 
@@ -55,11 +56,6 @@ impl Installed {
         (self.mpi.family() == Family::Mpich).then(|| self.libraries().join("yield.so"))
     }
 
-    /// There once everything else is.
-    fn mark(&self) -> PathBuf {
-        self.dir.join("complete")
-    }
-
     /// Gives the MPI that programs are linked to the name that wheels know; Debian has another for MPICH's.
     fn link(&self, path: &OsStr) -> Result<(), Error> {
         let libraries = self.libraries();
@@ -91,9 +87,7 @@ impl Installed {
 /// Installs mpi4py, if it is not. `Ok(Err(_))`: it cannot be had, for this reason.
 pub(super) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String>, Error> {
     let installed = Installed::of(paths, mpi);
-    if !installed.mark().is_file()
-        && let Err(reason) = install(&installed)?
-    {
+    if let Err(reason) = install(&installed.dir)? {
         return Ok(Err(reason));
     }
     let path = mpis::path(paths);
@@ -110,32 +104,15 @@ pub(super) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String
     Ok(Ok(installed))
 }
 
-fn install(installed: &Installed) -> Result<Result<(), String>, Error> {
-    eprintln!("    installing mpi4py {VERSION}");
-    let dir = &installed.dir;
-    // What an attempt left that did not come to its end.
-    let _there_or_not: std::io::Result<()> = fs::remove_dir_all(dir);
-    fs::create_dir_all(dir).map_err(Error::file(dir))?;
-    step::run("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(dir))?;
+fn install(dir: &Path) -> Result<Result<(), String>, Error> {
     let wanted = format!("mpi4py=={VERSION}");
     // The suite is in the sources alone. Arrays of NumPy are among the buffers that it sends.
-    let fetch: [&[&str]; 2] = [
+    let calls: [&[&str]; 2] = [
         &["install", "--only-binary=:all:", &wanted, "numpy"],
         &["download", "--no-deps", "--no-binary=mpi4py", &wanted],
     ];
-    for words in fetch {
-        if let Err(reason) = step::fetched(&mut pip(dir, words)) {
-            return Ok(Err(reason));
-        }
-    }
-    let archive = format!("mpi4py-{VERSION}.tar.gz");
-    step::run("unpacking of mpi4py", Command::new("tar").current_dir(dir).args(["-xzf", &archive]))?;
-    fs::write(installed.mark(), "").map_err(Error::file(installed.mark()))?;
-    Ok(Ok(()))
-}
-
-fn pip(dir: &Path, words: &[&str]) -> Command {
-    let mut command = Command::new(dir.join("bin/pip"));
-    command.current_dir(dir).args(words).args(["--quiet", "--disable-pip-version-check"]);
-    command
+    venv::ensure(dir, &wanted, &calls, || {
+        let archive = format!("mpi4py-{VERSION}.tar.gz");
+        step::run("unpacking of mpi4py", Command::new("tar").current_dir(dir).args(["-xzf", &archive]))
+    })
 }
