@@ -51,4 +51,6 @@ impl CodecId {
     pub const DFCM_LANES_F32: Self = Self(20);
     /// Blocks of a long message, each coded for itself (`docs/format/frame.md`).
     pub const BLOCKS: Self = Self(21);
+    /// The first of the chunks that a long message goes in (`docs/format/frame.md`).
+    pub const STREAM: Self = Self(22);
 }

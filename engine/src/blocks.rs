@@ -99,7 +99,7 @@ pub(crate) fn encode(
     (end < raw.len()).then_some(end)
 }
 
-fn encode_block(encoder: &mut dyn Encode, block: &[u8], room: &mut [u8]) -> Option<usize> {
+pub(crate) fn encode_block(encoder: &mut dyn Encode, block: &[u8], room: &mut [u8]) -> Option<usize> {
     // So that a block's wire depends on nothing but the block.
     encoder.reset();
     if encoder.worthwhile(block) == Some(false) {
@@ -123,7 +123,7 @@ pub(crate) fn decode(
     let truncated = FrameError::damaged(Truncated, payload.len());
     let (head, rest) = payload.split_first_chunk::<HEAD>().ok_or(truncated)?;
     let codec = CodecId(head[0]);
-    if head[1..] != [0; 3] || [CodecId::RAW, CodecId::BLOCKS].contains(&codec) {
+    if head[1..] != [0; 3] || [CodecId::RAW, CodecId::BLOCKS, CodecId::STREAM].contains(&codec) {
         return Err(FrameError::damaged(Corrupt, 0));
     }
     let count = out.len().div_ceil(BLOCK);

@@ -41,6 +41,7 @@ enum By {
 }
 
 /// What to do with a message.
+#[derive(Debug)]
 pub(crate) struct Plan {
     /// What to encode it with, if at all.
     pub(crate) codec: Option<Codec>,

@@ -1,5 +1,9 @@
 //! The engine: message, element kind and destination in, frame out; and back.
 
+mod streams;
+
+pub use streams::{Outgoing, Tail};
+
 use crate::blocks::{self, BLOCK, Threads};
 use crate::buffer::{Buffer, Pool};
 use crate::codecs::{self, Instances, Setting};
@@ -71,7 +75,7 @@ impl Engine {
     #[must_use]
     pub fn new(settings: &Settings, knowledge: &Knowledge, record: Option<&Record>) -> Self {
         Self {
-            mark: Mark(*b"mpress 2"),
+            mark: Mark(*b"mpress 3"),
             decider: Decider::new(settings, knowledge, record.map(Record::guided)),
             instances: Instances::default(),
             threads: Threads::new(settings.threads),
@@ -118,13 +122,19 @@ impl Engine {
         }
         let plan = self.decider.plan(considered, raw);
         self.probe(&plan, raw, kind, to);
+        self.finish(&plan, raw, kind, to)
+    }
+
+    /// The frame of a message by this plan, if there is one; it is counted in any case.
+    fn finish(&self, plan: &Plan, raw: &[u8], kind: Kind, to: Destination) -> Option<Buffer> {
+        let len = raw.len();
         let start = Instant::now();
         let setting = plan.codec.and_then(|codec| codec.of(kind));
         let packed = setting.and_then(|setting| self.pack(setting, raw, kind));
         let time = if setting.is_some() { start.elapsed() } else { Duration::ZERO };
         let wire_len = packed.as_ref().map_or(len, |frame| frame.len());
         if setting.is_some() {
-            self.decider.encoded(&plan, wire_len, time);
+            self.decider.encoded(plan, wire_len, time);
         }
         let codec = setting.filter(|_| packed.is_some()).map(|setting| setting.codec);
         self.counters.sent(kind, codec, to, len, wire_len, time);
@@ -162,12 +172,7 @@ impl Engine {
 
     /// The same of a long message, in blocks.
     fn compress_blocks(&self, setting: Setting, raw: &[u8]) -> Option<Buffer> {
-        let gains = |encoder: &mut dyn Encode| {
-            let mut verdicts = raw.chunks(BLOCK).map(|block| encoder.worthwhile(block));
-            let known = verdicts.try_fold(false, |gains, verdict| Some(gains || verdict?));
-            known.unwrap_or_else(|| self.trial(encoder, raw))
-        };
-        if !self.instances.with_encoder(setting, gains)? {
+        if !self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, BLOCK))? {
             return None;
         }
         let bound = blocks::bound(&self.instances, setting, raw.len())?;
@@ -176,6 +181,13 @@ impl Engine {
         let len = blocks::encode(&self.threads, &self.instances, setting, raw, room)?;
         buffer.set_len(HEADER_LEN + len);
         Some(buffer)
+    }
+
+    /// Whether a message of which each part is coded for itself gets smaller.
+    fn gains(&self, encoder: &mut dyn Encode, raw: &[u8], part: usize) -> bool {
+        let mut verdicts = raw.chunks(part).map(|part| encoder.worthwhile(part));
+        let known = verdicts.try_fold(false, |gains, verdict| Some(gains || verdict?));
+        known.unwrap_or_else(|| self.trial(encoder, raw))
     }
 
     /// Whether a window of the message gets smaller.
@@ -216,10 +228,11 @@ impl Engine {
     /// initialised; unsafe code may rely on that.
     ///
     /// # Errors
-    /// If the payload does not decode to exactly that many bytes. What `out` holds then is undefined.
+    /// If the payload does not decode to exactly that many bytes, as that of the [head](Incoming::stream) of a stream never does. What `out`
+    /// holds then is undefined.
     pub fn decode(&self, incoming: &Incoming<'_>, out: &mut [MaybeUninit<u8>]) -> Result<(), FrameError> {
         let payload = incoming.payload;
-        if out.len() != incoming.raw_len() {
+        if out.len() != incoming.raw_len() || incoming.stream().is_some() {
             return Err(FrameError::damaged(DecodeErrorKind::Length, 24));
         }
         let start = Instant::now();
@@ -233,7 +246,7 @@ impl Engine {
         }
         let time = start.elapsed();
         let codec = codecs::reader(id);
-        self.counters.received(incoming.kind, codec, incoming.raw_len(), time);
+        self.counters.received(incoming.kind, codec, 1, incoming.raw_len(), time);
         if let Some(codec) = codec {
             self.decider.decoded(incoming.kind, codec, incoming.raw_len(), time);
         }

@@ -2,6 +2,7 @@
 //! Layout and rules: `docs/format/frame.md`.
 
 use crate::buffer::Buffer;
+use crate::stream::Stream;
 use mpress_codec::frame::{CHECK, Header};
 use mpress_codec::{CodecId, DecodeError, DecodeErrorKind, Kind};
 
@@ -60,6 +61,7 @@ pub struct Incoming<'a> {
     pub(crate) kind: Kind,
     raw_len: usize,
     pub(crate) payload: &'a [u8],
+    stream: Option<Stream>,
 }
 
 impl<'a> Incoming<'a> {
@@ -80,7 +82,23 @@ impl<'a> Incoming<'a> {
         let payload = frame.len().checked_sub(usize::from(header.padding));
         let payload = payload.and_then(|end| frame.get(HEADER_LEN..end));
         let payload = payload.ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 30))?;
-        Ok(Self { codec: header.codec, kind: header.kind, raw_len, payload })
+        if header.codec == CodecId::STREAM {
+            let (stream, payload) = Stream::open(header.kind, raw_len, payload)?;
+            return Ok(Self {
+                codec: stream.codec,
+                kind: stream.kind,
+                raw_len,
+                payload,
+                stream: Some(stream),
+            });
+        }
+        Ok(Self { codec: header.codec, kind: header.kind, raw_len, payload, stream: None })
+    }
+
+    /// The stream whose head this frame is. If it is one, it has but the first chunk of the message.
+    #[must_use]
+    pub fn stream(&self) -> Option<Stream> {
+        self.stream
     }
 
     /// Length of the message in bytes.
@@ -111,10 +129,14 @@ pub(crate) fn seal(mark: Mark, codec: CodecId, kind: Kind, raw_len: usize, frame
 
 /// The check of a frame, whatever its check field holds.
 fn check(frame: &[u8]) -> u32 {
+    let (before, after) = (frame.get(..CHECK.start), frame.get(CHECK.end..));
+    crc(&[before.unwrap_or_default(), &[0; CHECK.end - CHECK.start], after.unwrap_or_default()])
+}
+
+/// The CRC-32 of these bytes, one part after the other.
+pub(crate) fn crc(parts: &[&[u8]]) -> u32 {
     let mut crc = crc32fast::Hasher::new();
-    crc.update(frame.get(..CHECK.start).unwrap_or_default());
-    crc.update(&[0; CHECK.end - CHECK.start]);
-    crc.update(frame.get(CHECK.end..).unwrap_or_default());
+    parts.iter().for_each(|part| crc.update(part));
     crc.finalize()
 }
 

@@ -17,12 +17,13 @@ pub mod size;
 mod spread;
 mod stats;
 mod strategy;
+mod stream;
 mod traffic;
 
 pub use buffer::Buffer;
 pub use codecs::{Codec, Decoder, Encoder, names as codec_names};
 pub use decide::Considered;
-pub use engine::{Destination, Engine};
+pub use engine::{Destination, Engine, Outgoing, Tail};
 pub use frame::{FLOOR, FrameError, HEADER_LEN, Incoming, Mark, SHORTEST, frame_len, may_be_frame};
 pub use guide::Record;
 pub use knowledge::Knowledge;
@@ -32,6 +33,7 @@ pub use settings::{Report, SameNode, Settings, SettingsError};
 pub use spread::Spread;
 pub use stats::{Line, Stats};
 pub use strategy::{Strategy, StrategyError};
+pub use stream::Stream;
 
 /// What is wrong with a TOML file, in one line.
 fn toml_error(text: &str, error: &toml::de::Error) -> String {

@@ -70,10 +70,18 @@ impl Counters {
         self.words[by_codec(kind, Some(codec), to) + ENCODE_NS].fetch_add(nanoseconds(time), Relaxed);
     }
 
-    /// A received message. Whence is not known, nor with what setting its codec was used: it counts for the first.
-    pub(crate) fn received(&self, kind: Kind, codec: Option<Codec>, raw: usize, time: Duration) {
+    /// Received bytes, and how many messages begin with them. Neither their sender is known nor with what setting the codec was used: they
+    /// count for the first.
+    pub(crate) fn received(
+        &self,
+        kind: Kind,
+        codec: Option<Codec>,
+        messages: u64,
+        raw: usize,
+        time: Duration,
+    ) {
         let at = by_codec(kind, codec, Destination::OtherNode);
-        self.words[at + DECODED].fetch_add(1, Relaxed);
+        self.words[at + DECODED].fetch_add(messages, Relaxed);
         self.words[at + DECODED_BYTES].fetch_add(raw as u64, Relaxed);
         self.words[at + DECODE_NS].fetch_add(nanoseconds(time), Relaxed);
     }

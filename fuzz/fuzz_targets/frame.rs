@@ -1,6 +1,6 @@
 //! What arrives is a message, a frame or damage: never a panic, and never a frame that decodes to another length than it says. An
 //! engine whose decoders have seen all frames before decodes each as a new engine does.
-//! The input is a frame's fields and payload, behind a mark and a check that hold, so that codecs and blocks are reached.
+//! The input is a frame's fields and payload, behind a mark and a check that hold, so that codecs, blocks and heads of streams are reached.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -59,8 +59,13 @@ fn decode(frame: &[u8]) -> Option<Vec<u8>> {
 
 fn decode_by(engine: &Engine, frame: &[u8]) -> Option<Vec<u8>> {
     let incoming = engine.open(frame).ok().filter(|incoming| incoming.raw_len() <= ROOM)?;
-    let mut out = vec![MaybeUninit::new(0); incoming.raw_len()];
-    engine.decode(&incoming, &mut out).ok()?;
+    let first = incoming.stream().map(|stream| stream.range(0).len());
+    let mut out = vec![MaybeUninit::new(0); first.unwrap_or(incoming.raw_len())];
+    if first.is_some() {
+        engine.decode_head(&incoming, &mut out).ok()?;
+    } else {
+        engine.decode(&incoming, &mut out).ok()?;
+    }
     // SAFETY: initialised when it was made.
     Some(out.into_iter().map(|byte| unsafe { byte.assume_init() }).collect())
 }

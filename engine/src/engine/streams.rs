@@ -1,0 +1,187 @@
+//! Long messages in chunks: the head first, then the tail chunk by chunk, so that a layer may send some while others are encoded and
+//! decoded (cMPI, section 2.4). Format: `docs/format/frame.md`, section "Streams".
+
+use super::Engine;
+use crate::blocks;
+use crate::buffer::Buffer;
+use crate::codecs::{self, Setting};
+use crate::decide::{Considered, Plan};
+use crate::engine::Destination;
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming};
+use crate::stream::{self, CHUNK_HEADER, Stream};
+use mpress_codec::{CodecId, DecodeErrorKind};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// What a message becomes.
+#[derive(Debug)]
+pub enum Outgoing {
+    /// It goes as it is.
+    Raw,
+    /// It goes as one frame.
+    Frame(Buffer),
+    /// It goes in chunks: the head, and what is to follow.
+    Stream(Buffer, Tail),
+}
+
+/// The chunks of a message that are yet to be encoded.
+#[derive(Debug)]
+pub struct Tail {
+    stream: Stream,
+    setting: Setting,
+    plan: Plan,
+    to: Destination,
+    next: usize,
+    wire_len: usize,
+    time: Duration,
+}
+
+impl Tail {
+    /// The stream that it belongs to.
+    #[must_use]
+    pub const fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Which bytes of the message are to be encoded next; `None` once all are.
+    #[must_use]
+    pub fn due(&self) -> Option<Range<usize>> {
+        Some(self.stream.range(self.next)).filter(|range| !range.is_empty())
+    }
+}
+
+impl Engine {
+    /// As [`encode_considered`](Self::encode_considered), but a message that is worth compressing goes in chunks of `chunk` bytes: a multiple
+    /// of 8, at most 2^20. A message that is no longer than that goes in one frame. No other stream to the same process
+    /// that is under way may have this `id`.
+    pub fn begin(&self, considered: Considered, raw: &[u8], id: u32, chunk: usize) -> Outgoing {
+        let (kind, to, len) = (considered.kind, considered.to, considered.len);
+        if raw.len() != len {
+            return Outgoing::Raw;
+        }
+        let plan = self.decider.plan(considered, raw);
+        self.probe(&plan, raw, kind, to);
+        let setting = plan.codec.filter(|_| plan.send).and_then(|codec| codec.of(kind));
+        let stream = setting.and_then(|setting| Stream::new(id, setting.id, kind, len, chunk));
+        let (Some(setting), Some(stream)) = (setting, stream) else {
+            return self.finish(&plan, raw, kind, to).map_or(Outgoing::Raw, Outgoing::Frame);
+        };
+        let start = Instant::now();
+        let gains = self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
+        let head = gains.filter(|gains| *gains).and_then(|_| self.head(&stream, setting, raw));
+        let time = start.elapsed();
+        match head {
+            Some(head) => {
+                let wire_len = head.len();
+                Outgoing::Stream(head, Tail { stream, setting, plan, to, next: 1, wire_len, time })
+            }
+            None => {
+                self.decider.encoded(&plan, len, time);
+                self.counters.sent(kind, None, to, len, len, time);
+                Outgoing::Raw
+            }
+        }
+    }
+
+    /// The head of a stream; `None` if memory is short.
+    fn head(&self, stream: &Stream, setting: Setting, raw: &[u8]) -> Option<Buffer> {
+        const FRONT: usize = HEADER_LEN + stream::HEAD;
+        let mut head = self.chunk(setting, raw.get(stream.range(0))?, FRONT)?;
+        head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
+        frame::seal(self.mark, CodecId::STREAM, stream.kind, raw.len(), &mut head)?;
+        Some(head)
+    }
+
+    /// The next chunk of the tail, to be sent after those before it. `raw` are the bytes of the message that are [due](Tail::due). `None` if
+    /// they are not, or memory is short; then it may be asked for again.
+    pub fn next_chunk(&self, tail: &mut Tail, raw: &[u8]) -> Option<Buffer> {
+        if raw.len() != tail.due()?.len() {
+            return None;
+        }
+        let start = Instant::now();
+        let mut chunk = self.chunk(tail.setting, raw, CHUNK_HEADER)?;
+        tail.stream.seal(self.mark, tail.next, &mut chunk)?;
+        tail.time += start.elapsed();
+        tail.wire_len += chunk.len();
+        tail.next += 1;
+        if tail.due().is_none() {
+            let (kind, codec) = (tail.stream.kind, Some(tail.setting.codec));
+            self.decider.encoded(&tail.plan, tail.wire_len, tail.time);
+            self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
+        }
+        Some(chunk)
+    }
+
+    /// The wire of a chunk behind so many bytes: the codec's or, if that is no shorter, the chunk itself. `None` if memory is short.
+    fn chunk(&self, setting: Setting, raw: &[u8], front: usize) -> Option<Buffer> {
+        self.instances.with_block_encoder(setting, |encoder| {
+            let bound = encoder.max_encoded_len(raw.len())?.max(raw.len());
+            let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;
+            let room = buffer.room().get_mut(front..)?;
+            let len = blocks::encode_block(encoder, raw, room).filter(|len| *len < raw.len());
+            if len.is_none() {
+                room.get_mut(..raw.len())?.copy_from_slice(raw);
+            }
+            buffer.set_len(front + len.unwrap_or(raw.len()));
+            Some(buffer)
+        })?
+    }
+
+    /// Decodes the chunk of a head into `out`, which must have room for exactly this chunk ([`Stream::range`] of 0). On success all of `out`
+    /// is initialised; unsafe code may rely on that.
+    ///
+    /// # Errors
+    /// If this is no head, or its wire does not decode to exactly that many bytes. What `out` holds then is undefined.
+    pub fn decode_head(
+        &self,
+        incoming: &Incoming<'_>,
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<(), FrameError> {
+        let stream = incoming.stream().ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 9))?;
+        self.decode_wire(&stream, 0, incoming.payload, out)
+    }
+
+    /// Decodes the chunk of the tail that is due, in the same way. `index` counts from 1.
+    ///
+    /// # Errors
+    /// If this is not that chunk, whole and undamaged, or its wire does not decode to exactly as many bytes as it has. What `out`
+    /// holds then is undefined.
+    pub fn decode_chunk(
+        &self,
+        stream: &Stream,
+        index: usize,
+        chunk: &[u8],
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<(), FrameError> {
+        let wire = stream.open_chunk(self.mark, index, chunk)?;
+        self.decode_wire(stream, index, wire, out)
+    }
+
+    fn decode_wire(
+        &self,
+        stream: &Stream,
+        index: usize,
+        wire: &[u8],
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<(), FrameError> {
+        let len = stream.range(index).len();
+        if out.len() != len || wire.len() > len {
+            return Err(FrameError::damaged(DecodeErrorKind::Length, 0));
+        }
+        let start = Instant::now();
+        if wire.len() == len {
+            out.write_copy_of_slice(wire);
+        } else {
+            let decoded = self.instances.decode(stream.codec, wire, out);
+            decoded.ok_or(FrameError::Codec(stream.codec))?.map_err(FrameError::Damaged)?;
+        }
+        let time = start.elapsed();
+        let codec = codecs::reader(stream.codec);
+        self.counters.received(stream.kind, codec, u64::from(index == 0), len, time);
+        if let Some(codec) = codec.filter(|_| wire.len() < len) {
+            self.decider.decoded(stream.kind, codec, len, time);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,237 @@
+//! Streams: long messages in chunks, on the wire. Layout and rules: `docs/format/frame.md`, section "Streams".
+
+use crate::frame::{FrameError, Mark, crc};
+use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
+use mpress_codec::{CodecId, Kind};
+use std::ops::Range;
+
+/// Bytes in front of the wire of the first chunk, in the payload of a head.
+pub(crate) const HEAD: usize = 12;
+
+/// Bytes in front of the wire of a chunk of the tail.
+pub(crate) const CHUNK_HEADER: usize = 16;
+
+/// Where the check of a chunk of the tail is.
+const CHECK: Range<usize> = 0..4;
+
+/// The most raw bytes of a chunk.
+pub(crate) const MAX_CHUNK: usize = 1 << 20;
+
+/// Lengths of chunks are multiples of it, so that no element is in two of them.
+const STEP: usize = 8;
+
+/// A message that goes in chunks, as its head has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    pub(crate) id: u32,
+    pub(crate) codec: CodecId,
+    pub(crate) kind: Kind,
+    raw_len: usize,
+    chunk: usize,
+}
+
+impl Stream {
+    /// A stream of a message of `raw_len` bytes in chunks of `chunk` bytes; `None` if chunks cannot be so long.
+    pub(crate) fn new(id: u32, codec: CodecId, kind: Kind, raw_len: usize, chunk: usize) -> Option<Self> {
+        let is_right = chunk > 0 && chunk.is_multiple_of(STEP) && chunk <= MAX_CHUNK && chunk < raw_len;
+        is_right.then_some(Self { id, codec, kind, raw_len, chunk })
+    }
+
+    /// Its number, by which its tail is known.
+    #[must_use]
+    pub const fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Length of the whole message in bytes.
+    #[must_use]
+    pub const fn raw_len(&self) -> usize {
+        self.raw_len
+    }
+
+    /// How many chunks the message has, that of the head included: at least two.
+    #[must_use]
+    pub const fn chunks(&self) -> usize {
+        self.raw_len.div_ceil(self.chunk)
+    }
+
+    /// Which bytes of the message a chunk has; nothing if there is no such chunk.
+    #[must_use]
+    pub fn range(&self, index: usize) -> Range<usize> {
+        let at = |index: usize| index.checked_mul(self.chunk).map_or(self.raw_len, |at| at.min(self.raw_len));
+        at(index)..at(index.saturating_add(1))
+    }
+
+    /// The longest that a chunk of the tail is on the wire, in bytes.
+    #[must_use]
+    pub const fn longest(&self) -> usize {
+        CHUNK_HEADER + self.chunk
+    }
+
+    /// The front of a head's payload.
+    pub(crate) fn head(&self) -> Option<[u8; HEAD]> {
+        let mut bytes = [0; HEAD];
+        bytes[0] = self.codec.0;
+        bytes[4..8].copy_from_slice(&self.id.to_le_bytes());
+        bytes[8..12].copy_from_slice(&u32::try_from(self.chunk).ok()?.to_le_bytes());
+        Some(bytes)
+    }
+
+    /// Reads the payload of a head: the stream, and the wire of its first chunk.
+    pub(crate) fn open(kind: Kind, raw_len: usize, payload: &[u8]) -> Result<(Self, &[u8]), FrameError> {
+        let truncated = FrameError::damaged(Truncated, payload.len());
+        let (head, wire) = payload.split_first_chunk::<HEAD>().ok_or(truncated)?;
+        let [codec, z0, z1, z2, i0, i1, i2, i3, c0, c1, c2, c3] = *head;
+        let codec = CodecId(codec);
+        if [CodecId::RAW, CodecId::BLOCKS, CodecId::STREAM].contains(&codec) || [z0, z1, z2] != [0; 3] {
+            return Err(FrameError::damaged(Corrupt, 0));
+        }
+        let corrupt = FrameError::damaged(Corrupt, 8);
+        let chunk = usize::try_from(u32::from_le_bytes([c0, c1, c2, c3])).map_err(|_| corrupt)?;
+        let id = u32::from_le_bytes([i0, i1, i2, i3]);
+        let stream = Self::new(id, codec, kind, raw_len, chunk).ok_or(corrupt)?;
+        if wire.len() > chunk {
+            return Err(FrameError::damaged(Corrupt, HEAD));
+        }
+        Ok((stream, wire))
+    }
+
+    /// Completes a chunk of the tail that holds room for its header and the wire.
+    pub(crate) fn seal(&self, mark: Mark, index: usize, chunk: &mut [u8]) -> Option<()> {
+        let header = chunk.first_chunk_mut::<CHUNK_HEADER>()?;
+        header[CHECK].fill(0);
+        header[4..8].copy_from_slice(&self.id.to_le_bytes());
+        header[8..16].copy_from_slice(&(index as u64).to_le_bytes());
+        let check = chunk_check(mark, chunk);
+        chunk.get_mut(CHECK)?.copy_from_slice(&check.to_le_bytes());
+        Some(())
+    }
+
+    /// The wire of a chunk of the tail that arrived, where this one is due.
+    pub(crate) fn open_chunk<'a>(
+        &self,
+        mark: Mark,
+        index: usize,
+        chunk: &'a [u8],
+    ) -> Result<&'a [u8], FrameError> {
+        let (header, wire) =
+            chunk.split_first_chunk::<CHUNK_HEADER>().ok_or(FrameError::damaged(Truncated, chunk.len()))?;
+        if header[CHECK] != chunk_check(mark, chunk).to_le_bytes() {
+            return Err(FrameError::damaged(Corrupt, CHECK.start));
+        }
+        if header[4..8] != self.id.to_le_bytes() || header[8..16] != (index as u64).to_le_bytes() {
+            return Err(FrameError::damaged(Corrupt, CHECK.end));
+        }
+        if wire.len() > self.range(index).len() {
+            return Err(FrameError::damaged(Corrupt, CHUNK_HEADER));
+        }
+        Ok(wire)
+    }
+}
+
+/// The check of a chunk of the tail, whatever its check field holds.
+fn chunk_check(mark: Mark, chunk: &[u8]) -> u32 {
+    crc(&[&mark.0, &[0; CHECK.end], chunk.get(CHECK.end..).unwrap_or_default()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARK: Mark = Mark(*b"any mark");
+
+    fn stream(raw_len: usize, chunk: usize) -> Option<Stream> {
+        Stream::new(7, CodecId::DFCM_F64, Kind::F64, raw_len, chunk)
+    }
+
+    #[test]
+    fn chunks_cover_the_message() {
+        for (raw_len, chunk) in [(9, 8), (16, 8), (100_000, 64_512), (1 << 20, 1024), (usize::MAX, 1 << 20)] {
+            let stream = stream(raw_len, chunk).unwrap();
+            assert!(stream.chunks() > 1);
+            for index in [0, 1, stream.chunks() - 2] {
+                assert_eq!(stream.range(index).end, stream.range(index + 1).start);
+            }
+            assert_eq!((stream.range(0).start, stream.range(0).len()), (0, chunk));
+            assert_eq!(stream.range(stream.chunks() - 1).end, raw_len);
+            assert!(!stream.range(stream.chunks() - 1).is_empty());
+            for beyond in [stream.chunks(), usize::MAX] {
+                assert!(stream.range(beyond).is_empty());
+            }
+        }
+        for (raw_len, chunk) in [(100, 0), (100, 12), (8, 8), (1 << 30, MAX_CHUNK + 8)] {
+            assert_eq!(stream(raw_len, chunk), None, "{raw_len} {chunk}");
+        }
+    }
+
+    #[test]
+    fn the_layout_is_the_documented_one() {
+        let stream = stream(100_000, 64_512).unwrap();
+        let head = stream.head().unwrap();
+        assert_eq!(head, *b"\x01\0\0\0\x07\0\0\0\x00\xfc\0\0");
+        let payload = [&head[..], b"wire"].concat();
+        assert_eq!(Stream::open(Kind::F64, 100_000, &payload), Ok((stream, &b"wire"[..])));
+        let mut chunk = *b"................wire of the chunk";
+        stream.seal(MARK, 1, &mut chunk).unwrap();
+        assert_eq!(&chunk[4..16], b"\x07\0\0\0\x01\0\0\0\0\0\0\0");
+        let check = crc32fast::hash(&[&MARK.0[..], &[0; 4], &chunk[4..]].concat());
+        assert_eq!(chunk[..4], check.to_le_bytes());
+        assert_eq!(stream.open_chunk(MARK, 1, &chunk), Ok(&b"wire of the chunk"[..]));
+    }
+
+    #[test]
+    fn what_is_refused_of_a_head() {
+        let good = [&stream(100_000, 64_512).unwrap().head().unwrap()[..], b"wire"].concat();
+        let kind = |payload: &[u8], raw_len| match Stream::open(Kind::F64, raw_len, payload) {
+            Err(FrameError::Damaged(error)) => Some((error.kind, error.offset)),
+            _ => None,
+        };
+        for len in 0..HEAD {
+            assert_eq!(kind(&good[..len], 100_000), Some((Truncated, len)));
+        }
+        let with = |at: usize, byte: u8| {
+            let mut payload = good.clone();
+            payload[at] = byte;
+            payload
+        };
+        for codec in [0, 21, 22] {
+            assert_eq!(kind(&with(0, codec), 100_000), Some((Corrupt, 0)));
+        }
+        for at in 1..4 {
+            assert_eq!(kind(&with(at, 1), 100_000), Some((Corrupt, 0)));
+        }
+        assert_eq!(kind(&with(8, 1), 100_000), Some((Corrupt, 8)));
+        assert_eq!(kind(&with(10, 0x11), 1 << 40), Some((Corrupt, 8)));
+        assert_eq!(kind(&good, 64_512), Some((Corrupt, 8)));
+        let long = [&good[..], &vec![0; 64_512]].concat();
+        assert_eq!(kind(&long, 100_000), Some((Corrupt, HEAD)));
+    }
+
+    #[test]
+    fn what_is_refused_of_a_chunk() {
+        let stream = stream(100_000, 64_512).unwrap();
+        let mut chunk = vec![3; CHUNK_HEADER + 50];
+        stream.seal(MARK, 1, &mut chunk).unwrap();
+        let refused = |stream: &Stream, mark, index, chunk: &[u8]| match stream.open_chunk(mark, index, chunk)
+        {
+            Err(FrameError::Damaged(error)) => Some((error.kind, error.offset)),
+            _ => None,
+        };
+        assert_eq!(refused(&stream, MARK, 1, &chunk), None);
+        for len in 0..CHUNK_HEADER {
+            assert_eq!(refused(&stream, MARK, 1, &chunk[..len]), Some((Truncated, len)));
+        }
+        for at in 0..chunk.len() {
+            chunk[at] ^= 0x40;
+            assert_eq!(refused(&stream, MARK, 1, &chunk), Some((Corrupt, 0)), "byte {at}");
+            chunk[at] ^= 0x40;
+        }
+        assert_eq!(refused(&stream, Mark(*b"another."), 1, &chunk), Some((Corrupt, 0)));
+        assert_eq!(refused(&stream, MARK, 2, &chunk), Some((Corrupt, 4)));
+        let other = Stream { id: 8, ..stream };
+        assert_eq!(refused(&other, MARK, 1, &chunk), Some((Corrupt, 4)));
+        let mut long = vec![0; CHUNK_HEADER + 100_000 - 64_512 + 1];
+        stream.seal(MARK, 1, &mut long).unwrap();
+        assert_eq!(refused(&stream, MARK, 1, &long), Some((Corrupt, CHUNK_HEADER)));
+    }
+}
