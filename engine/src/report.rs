@@ -141,8 +141,8 @@ pub struct Gain {
     pub predicted_s: f64,
     /// With the lengths and encoding times that came out.
     pub measured_s: f64,
-    /// The seconds that all messages that were considered (those between nodes, unless `same_node = compress`) would have
-    /// taken raw, one after the other, as the network is known.
+    /// The seconds that all messages that the adaptive strategy decided about would have taken raw, one after the other, each as the network
+    /// was known then.
     pub raw_s: f64,
 }
 
@@ -159,13 +159,9 @@ impl Share {
     /// The share of a process.
     #[must_use]
     pub fn of(engine: &Engine) -> Self {
-        let (stats, gain, link) = (engine.stats(), engine.gain(), engine.link());
-        let considered = Destination::ALL.into_iter().filter(|to| !engine.passes(*to));
-        let sent: Line = considered.map(|to| stats.sent_to(to)).sum();
-        let transfer_ns = link.time_ns(sent.raw_bytes as f64) - link.time_ns(0.0);
-        let raw_ns = transfer_ns + link.time_ns(0.0) * sent.messages as f64;
+        let (stats, gain) = (engine.stats(), engine.gain());
         // Negative gains wrap around; their sum is right again.
-        let words = [gain.expected_ns, gain.measured_ns, raw_ns].map(|ns| (ns as i64).cast_unsigned());
+        let words = [gain.expected_ns, gain.measured_ns, gain.raw_ns].map(|ns| (ns as i64).cast_unsigned());
         Self { words: [&words[..], stats.as_words()].concat() }
     }
 
@@ -314,6 +310,9 @@ fn threshold(thresholds: &Thresholds) -> Threshold {
     }
 }
 
+/// Of less communication than this, in seconds over all ranks, a percentage says nothing: one look at a codec is a large part of it.
+const WORTH_A_WORD_S: f64 = 1e-3;
+
 fn verdict(total: &Counts, gain: &Gain, settings: &Settings) -> String {
     if total.messages == 0 {
         return "no message was long enough to be compressed".into();
@@ -322,10 +321,12 @@ fn verdict(total: &Counts, gain: &Gain, settings: &Settings) -> String {
     let would = if settings.strategy == crate::Strategy::Measure { "would have " } else { "" };
     let bytes =
         if saved >= 0.5 { format!("{would}saved {saved:.0} % of bytes") } else { "saved no bytes".into() };
-    if gain.raw_s > 0.0 && gain.measured_s != 0.0 {
-        let part = gain.measured_s / gain.raw_s * 100.0;
+    let part = gain.measured_s / gain.raw_s * 100.0;
+    if gain.raw_s < WORTH_A_WORD_S || part.abs() < 0.5 {
+        bytes
+    } else if part > 0.0 {
         format!("{bytes}; estimated {part:.0} % of communication time")
     } else {
-        bytes
+        format!("{bytes}; lost an estimated {:.0} % of communication time", -part)
     }
 }

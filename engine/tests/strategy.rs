@@ -4,6 +4,7 @@
 
 mod support;
 
+use mpress::report::{About, JobReport, Share};
 use mpress::{CodecId, Destination, Engine, Kind, Knowledge, Record, SameNode, Settings, Strategy};
 use support::{by, codec_of, fixed, noise, receive, smooth, wire};
 
@@ -91,6 +92,36 @@ fn the_adaptive_strategy_compresses_what_gains() {
     assert_eq!(stats.sent_to(Destination::SameNode).messages, 0);
     let sent = stats.sent_to(Destination::OtherNode);
     assert!(sent.messages == 40 && sent.ratio() > 1.2, "{sent:?}");
+}
+
+fn report(engine: &Engine) -> JobReport {
+    JobReport::new(&About::default(), &Settings::default(), &Share::of(engine), engine)
+}
+
+#[test]
+fn gains_are_a_part_of_the_time_that_they_were_reckoned_in() {
+    let engine = adaptive();
+    for _ in 0..20 {
+        codec_of(&engine, &smooth(100_000), Kind::F64, Destination::OtherNode);
+    }
+    // What is believed of the network at the end is not what the messages were sent by.
+    engine.set_link(mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 5_000.0 });
+    let report = report(&engine);
+    let part = report.gain.measured_s / report.gain.raw_s;
+    let saved = 1.0 - 1.0 / report.total.ratio();
+    assert!(part > 0.0 && part < saved + 0.01, "{part} of the time, {saved} of the bytes");
+    assert!(report.verdict.contains("of communication time"), "{}", report.verdict);
+}
+
+#[test]
+fn of_next_to_no_communication_no_percentage_is_told() {
+    let engine = Engine::default();
+    engine.set_link(mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 1_000.0 });
+    for _ in 0..3 {
+        codec_of(&engine, &smooth(2000), Kind::F64, Destination::OtherNode);
+    }
+    let verdict = report(&engine).verdict;
+    assert!(!verdict.contains("time"), "{verdict}");
 }
 
 #[test]

@@ -55,6 +55,8 @@ pub struct Gain {
     pub expected_ns: f64,
     /// With the fraction and the encoding time that came out; what probes cost is taken off.
     pub measured_ns: f64,
+    /// What all messages would have taken raw, each as the link was known when it was sent: the whole of which the others are a part.
+    pub raw_ns: f64,
 }
 
 impl Selector {
@@ -117,6 +119,7 @@ impl Selector {
         let size = SizeClass::of(len);
         let raw_ns = self.links[peer.index()].link().time_ns(len as f64);
         self.ledger.sends(raw_ns);
+        self.gains[peer.index()].raw_ns += raw_ns;
         let reopened = match self.windows[kind as usize][peer.index()].admits(size) {
             Admission::Outside => return None,
             Admission::Inside => false,
