@@ -284,11 +284,6 @@ impl Engine {
         self.decider.gain()
     }
 
-    /// Whether messages to this destination are passed on without being considered.
-    pub(crate) fn passes(&self, to: Destination) -> bool {
-        self.decider.passes(to)
-    }
-
     /// Between which lengths messages of this kind are considered, and how that came to be.
     #[must_use]
     pub fn window(&self, kind: Kind) -> (Thresholds, Vec<Thresholds>) {

@@ -111,10 +111,14 @@ pub(crate) fn mpis(paths: &Paths, only: Option<Mpi>) -> Vec<Step<'_>> {
 /// The steps of `cargo xtask conformance`: what `test` has no time for, or of that what is asked for.
 pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>) -> Vec<Step<'_>> {
     let mut steps = vec![Step::new("preload library and shims", build::libraries(paths))];
-    for mpi in Mpi::ALL.into_iter().filter(|&one| mpi.is_none_or(|only| only == one)) {
+    for mpi in mpi.map_or_else(|| Mpi::ALL.to_vec(), |mpi| vec![mpi]) {
         let runs = ranks.map_or_else(|| mpi4py::ALL.to_vec(), |ranks| vec![mpi4py::Run::all(ranks)]);
         let name = format!("mpi4py with {}", mpi.title());
-        steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &runs)));
+        let run = move || match mpis::ensure(paths, mpi)? {
+            Ok(()) => mpi4py::run(paths, mpi, &runs),
+            Err(reason) => Ok(Done::Skipped(reason)),
+        };
+        steps.push(Step::call(name, run));
     }
     steps
 }
