@@ -5,12 +5,12 @@ use crate::{Bounds, Dialect};
 use core::ops::Range;
 use std::format;
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::string::String;
 use std::time::Duration;
 use std::vec;
 use std::vec::Vec;
+use tempfile::TempDir;
 
 /// An MPI.
 #[derive(Debug)]
@@ -20,7 +20,8 @@ pub struct Peer {
     child: Child,
     questions: Option<ChildStdin>,
     answers: ChildStdout,
-    folder: PathBuf,
+    /// Where it was compiled; gone with this.
+    _folder: TempDir,
 }
 
 /// What an MPI says of a datatype.
@@ -63,9 +64,9 @@ impl Peer {
     }
 
     fn start(name: &'static str, dialect: Dialect) -> Result<Self, String> {
-        let folder = std::env::temp_dir().join(format!("mpress-datatype-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let (source, program) = (folder.join("peer.c"), folder.join("peer"));
+        let folder =
+            tempfile::tempdir().map_err(|error| format!("{}: {error}", std::env::temp_dir().display()))?;
+        let (source, program) = (folder.path().join("peer.c"), folder.path().join("peer"));
         std::fs::write(&source, include_str!("peer.c"))
             .map_err(|error| format!("{}: {error}", source.display()))?;
         let compiler = format!("mpicc.{name}");
@@ -81,7 +82,7 @@ impl Peer {
             .spawn()
             .map_err(|error| format!("{}: {error}", program.display()))?;
         let (questions, answers) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
-        Ok(Self { name, dialect, child, questions, answers, folder })
+        Ok(Self { name, dialect, child, questions, answers, _folder: folder })
     }
 
     /// The MPI's name.
@@ -149,6 +150,5 @@ impl Drop for Peer {
         // The end of its input ends the program.
         self.questions.take();
         let _ended = self.child.wait();
-        let _gone = std::fs::remove_dir_all(&self.folder);
     }
 }
