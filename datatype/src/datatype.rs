@@ -1,18 +1,22 @@
 //! Datatypes, by the constructors of MPI 3.1 (sections 4.1.2 to 4.1.7).
 
+mod abi;
 mod array;
+mod contents;
 
 use crate::Error;
 use crate::bounds::{Bounds, Dialect, Ends, add, times};
-use crate::shape::Shape;
+use crate::shape::{Form, Shape};
+pub use abi::Abi;
 use alloc::sync::Arc;
 pub use array::{Dimension, Distribution, Order};
+pub use contents::Contents;
 
 /// An MPI datatype: which bytes an element consists of, in which order, and how far elements lie apart.
 ///
 /// There is a constructor for each of MPI's, with its arguments: counts as `usize`, displacements and strides as `isize`, in the unit MPI
 /// has them in (elements, or bytes for those whose name begins with h). So what `MPI_Type_get_envelope` and `MPI_Type_get_contents` say
-/// of a handle is put in as it is. Cloning is cheap.
+/// of a handle is put in as it is, by hand or by [`from_contents`](Self::from_contents). Cloning is cheap.
 ///
 /// A clone stands for the same handle, [`dup`](Self::dup) gives another. Nothing here refuses blocks that overlap or elements that are not aligned: MPI allows both to be described.
 #[derive(Clone, Debug)]
@@ -172,6 +176,17 @@ impl Datatype {
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.ends.bounds()
+    }
+
+    /// Whether elements, one after the other, are one run of bytes in the order of the memory, however many there are: packing them copies nothing
+    /// but that run. It begins at the true lower bound.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        match &self.shape {
+            None => true,
+            Some(Shape { form: Form::Run(len), .. }) => isize::try_from(*len) == Ok(self.bounds().extent),
+            Some(_) => false,
+        }
     }
 
     fn new(shape: Option<Shape>, ends: Ends) -> Self {

@@ -1,7 +1,7 @@
 //! An MPI as a process that answers questions about datatypes.
 
 use super::recipe::Recipe;
-use crate::{Bounds, Dialect};
+use crate::{Abi, Bounds, Contents, Datatype, Dialect, Error};
 use core::ops::Range;
 use std::format;
 use std::io::{Read as _, Write as _};
@@ -110,6 +110,60 @@ impl Peer {
         self.read(&mut packed);
         self.read(&mut unpacked);
         Answer { size, bounds: Bounds { lb, extent, true_lb, true_extent }, packed, unpacked }
+    }
+
+    /// The type by `MPI_Type_get_envelope` and `MPI_Type_get_contents`, and the numbers that their answers are in.
+    ///
+    /// # Errors
+    /// Those of [`Datatype::from_contents`]
+    ///
+    /// # Panics
+    /// If the MPI fails.
+    pub fn contents(&mut self, recipe: &Recipe) -> (Abi, Result<Datatype, Error>) {
+        self.ask(3, recipe, 0, &(0..0), 0);
+        let mut number = || self.word() as i32;
+        let abi = Abi {
+            combiner_named: number(),
+            combiner_dup: number(),
+            combiner_contiguous: number(),
+            combiner_vector: number(),
+            combiner_hvector: number(),
+            combiner_indexed: number(),
+            combiner_hindexed: number(),
+            combiner_indexed_block: number(),
+            combiner_hindexed_block: number(),
+            combiner_struct: number(),
+            combiner_subarray: number(),
+            combiner_darray: number(),
+            combiner_resized: number(),
+            order_c: number(),
+            order_fortran: number(),
+            distribute_none: number(),
+            distribute_block: number(),
+            distribute_cyclic: number(),
+            distribute_dflt_darg: number(),
+        };
+        (abi, self.described(&abi))
+    }
+
+    /// A type and, before it, those it is made from. All of the answer is read, whatever comes of it.
+    fn described(&mut self, abi: &Abi) -> Result<Datatype, Error> {
+        let combiner = self.word() as i32;
+        if combiner == abi.combiner_named {
+            return Recipe::Named(self.word() as usize).build(self.dialect);
+        }
+        let [integers, addresses, types] = [(); 3].map(|()| self.word());
+        let integers: Vec<_> = (0..integers).map(|_| self.word() as i32).collect();
+        let addresses: Vec<_> = (0..addresses).map(|_| self.word() as isize).collect();
+        let mut datatypes: Vec<Result<Datatype, Error>> = Vec::new();
+        for i in 0..types as usize {
+            let first = self.word() as usize;
+            let datatype = if first == i { self.described(abi) } else { datatypes[first].clone() };
+            datatypes.push(datatype);
+        }
+        let datatypes = datatypes.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let contents = Contents { integers: &integers, addresses: &addresses, datatypes: &datatypes };
+        Datatype::from_contents(abi, combiner, contents)
     }
 
     /// How long it takes to pack and unpack that, several times.
