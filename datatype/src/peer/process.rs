@@ -37,7 +37,7 @@ pub struct Answer {
     pub unpacked: Vec<u8>,
 }
 
-/// How long an MPI takes.
+/// How long an MPI takes for all repeats of a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     /// `MPI_Pack`
@@ -102,7 +102,7 @@ impl Peer {
     /// # Panics
     /// If the MPI fails.
     pub fn examine(&mut self, recipe: &Recipe, count: usize, reach: Range<isize>) -> Answer {
-        self.ask(1, recipe, count, &reach, 0);
+        self.ask(1, recipe, count, &reach, (0, 0));
         let size = self.word() as usize;
         let [lb, extent, true_lb, true_extent] = [(); 4].map(|()| self.word() as isize);
         let mut packed = vec![0; self.word() as usize];
@@ -120,7 +120,7 @@ impl Peer {
     /// # Panics
     /// If the MPI fails.
     pub fn contents(&mut self, recipe: &Recipe) -> (Abi, Result<Datatype, Error>) {
-        self.ask(3, recipe, 0, &(0..0), 0);
+        self.ask(3, recipe, 0, &(0..0), (0, 0));
         let mut number = || self.word() as i32;
         let abi = Abi {
             combiner_named: number(),
@@ -166,18 +166,33 @@ impl Peer {
         Datatype::from_contents(abi, combiner, contents)
     }
 
-    /// How long it takes to pack and unpack that, several times.
+    /// How long it takes to pack that `repeats` times and to unpack it as often, in several rounds.
     ///
     /// # Panics
     /// If the MPI fails.
-    pub fn time(&mut self, recipe: &Recipe, count: usize, reach: Range<isize>, rounds: usize) -> Vec<Times> {
-        self.ask(2, recipe, count, &reach, rounds);
+    pub fn time(
+        &mut self,
+        recipe: &Recipe,
+        count: usize,
+        reach: Range<isize>,
+        rounds: usize,
+        repeats: usize,
+    ) -> Vec<Times> {
+        self.ask(2, recipe, count, &reach, (rounds, repeats));
         let mut time = || Duration::from_nanos(self.word().max(1) as u64);
         (0..rounds).map(|_| Times { pack: time(), unpack: time() }).collect()
     }
 
-    fn ask(&mut self, command: i64, recipe: &Recipe, count: usize, reach: &Range<isize>, rounds: usize) {
-        let mut words = vec![command, count as i64, reach.start as i64, reach.len() as i64, rounds as i64];
+    fn ask(
+        &mut self,
+        command: i64,
+        recipe: &Recipe,
+        count: usize,
+        reach: &Range<isize>,
+        (rounds, repeats): (usize, usize),
+    ) {
+        let mut words = vec![command, count as i64, reach.start as i64, reach.len() as i64];
+        words.extend([rounds as i64, repeats as i64]);
         words.extend(recipe.words());
         let bytes: Vec<u8> = words.into_iter().flat_map(i64::to_ne_bytes).collect();
         let pipe = self.questions.as_mut().expect("a pipe");
