@@ -40,12 +40,13 @@ pub(crate) struct Ends {
     /// Of the basic types in it, the greatest; 1 if there are none.
     pub(crate) align: usize,
     pub(crate) empty: bool,
-    pub(crate) dialect: Dialect,
+    /// None of a type that no predefined one is in: such a type fits either dialect.
+    pub(crate) dialect: Option<Dialect>,
 }
 
 impl Ends {
     /// Those of a type of no elements.
-    pub(crate) const fn none(dialect: Dialect) -> Self {
+    pub(crate) const fn none(dialect: Option<Dialect>) -> Self {
         Self { lb: 0, ub: 0, true_lb: 0, true_ub: 0, marked: false, align: 1, empty: true, dialect }
     }
 
@@ -80,9 +81,9 @@ impl Ends {
         over.checked()
     }
 
-    /// Those of both together.
+    /// Those of both together, which are of one dialect. Where neither has one, the standard's rules count, which are Open MPI's too.
     pub(crate) fn and(self, other: Self) -> Self {
-        let marks = self.dialect == Dialect::OpenMpi && self.marked != other.marked;
+        let marks = self.dialect != Some(Dialect::Mpich) && self.marked != other.marked;
         let (lb, ub) = match (marks, self.marked) {
             (true, true) => (self.lb, self.ub),
             (true, false) => (other.lb, other.ub),
@@ -107,7 +108,7 @@ impl Ends {
 
     /// The extent rounded up to the alignment, as Open MPI does it after each block of a type.
     pub(crate) fn aligned(self) -> Result<Self, Error> {
-        if self.dialect == Dialect::OpenMpi && !self.marked { self.padded() } else { Ok(self) }
+        if self.dialect == Some(Dialect::OpenMpi) && !self.marked { self.padded() } else { Ok(self) }
     }
 
     /// The extent rounded up to the alignment.

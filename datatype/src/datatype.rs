@@ -1,18 +1,22 @@
 //! Datatypes, by the constructors of MPI 3.1 (sections 4.1.2 to 4.1.7).
 
+mod abi;
 mod array;
+mod contents;
 
 use crate::Error;
 use crate::bounds::{Bounds, Dialect, Ends, add, times};
-use crate::shape::Shape;
+use crate::shape::{Form, Shape};
+pub use abi::Abi;
 use alloc::sync::Arc;
 pub use array::{Dimension, Distribution, Order};
+pub use contents::Contents;
 
 /// An MPI datatype: which bytes an element consists of, in which order, and how far elements lie apart.
 ///
 /// There is a constructor for each of MPI's, with its arguments: counts as `usize`, displacements and strides as `isize`, in the unit MPI
 /// has them in (elements, or bytes for those whose name begins with h). So what `MPI_Type_get_envelope` and `MPI_Type_get_contents` say
-/// of a handle is put in as it is. Cloning is cheap.
+/// of a handle is put in as it is, by hand or by [`from_contents`](Self::from_contents). Cloning is cheap.
 ///
 /// A clone stands for the same handle, [`dup`](Self::dup) gives another. Nothing here refuses blocks that overlap or elements that are not aligned: MPI allows both to be described.
 #[derive(Clone, Debug)]
@@ -34,7 +38,7 @@ impl Datatype {
             return Err(Error::Argument);
         }
         let ub = isize::try_from(size).map_err(|_| Error::Overflow)?;
-        let ends = Ends { ub, true_ub: ub, align: alignment, empty: false, ..Ends::none(dialect) };
+        let ends = Ends { ub, true_ub: ub, align: alignment, empty: false, ..Ends::none(Some(dialect)) };
         Ok(Self::new(Shape::run(0, size), ends))
     }
 
@@ -67,7 +71,9 @@ impl Datatype {
     /// # Errors
     /// [`Error::Overflow`]
     pub fn vector(count: usize, blocklength: usize, stride: isize, old: &Self) -> Result<Self, Error> {
-        Self::hvector(count, blocklength, old.elements(stride)?, old)
+        // One block or none has no stride, whatever was said of it.
+        let stride = if count > 1 && blocklength > 0 { old.elements(stride)? } else { 0 };
+        Self::hvector(count, blocklength, stride, old)
     }
 
     /// `MPI_Type_create_hvector`: the stride in bytes.
@@ -75,7 +81,8 @@ impl Datatype {
     /// # Errors
     /// [`Error::Overflow`]
     pub fn hvector(count: usize, blocklength: usize, stride: isize, old: &Self) -> Result<Self, Error> {
-        let Some(block) = old.block(blocklength)?.filter(|_| count > 0) else { return Ok(old.none()) };
+        let block = if count > 0 { old.block(blocklength)? } else { None };
+        let Some(block) = block else { return Ok(old.none()) };
         let last = times(count - 1, stride)?;
         let ends = block.ends.over(last.min(0), last.max(0))?.aligned()?;
         let shape = match block.shape {
@@ -91,7 +98,7 @@ impl Datatype {
     /// [`Error::Length`] if there are not as many blocklengths as displacements; [`Error::Overflow`].
     pub fn indexed(blocklengths: &[usize], displacements: &[isize], old: &Self) -> Result<Self, Error> {
         let blocks = paired(blocklengths, displacements)?;
-        Self::blocks(blocks.map(|(len, displacement)| Ok((len, old.elements(displacement)?))), old)
+        Self::blocks(blocks.map(|(len, displacement)| Ok((len, old.displaced(len, displacement)?))), old)
     }
 
     /// `MPI_Type_create_hindexed`: displacements in bytes.
@@ -108,7 +115,8 @@ impl Datatype {
     /// [`Error::Overflow`]
     pub fn indexed_block(blocklength: usize, displacements: &[isize], old: &Self) -> Result<Self, Error> {
         let displacements = displacements.iter();
-        Self::blocks(displacements.map(|displacement| Ok((blocklength, old.elements(*displacement)?))), old)
+        let place = |displacement: &isize| Ok((blocklength, old.displaced(blocklength, *displacement)?));
+        Self::blocks(displacements.map(place), old)
     }
 
     /// `MPI_Type_create_hindexed_block`: displacements in bytes.
@@ -119,26 +127,33 @@ impl Datatype {
         Self::blocks(displacements.iter().map(|displacement| Ok((blocklength, *displacement))), old)
     }
 
-    /// `MPI_Type_create_struct`: displacements in bytes. The types must be of one dialect.
+    /// `MPI_Type_create_struct`: displacements in bytes.
+    ///
+    /// A structure of nothing has no dialect. It has extent 0, and takes the dialect of what it is put together with.
     ///
     /// # Errors
-    /// [`Error::Length`] if the lists are not of one length; [`Error::Overflow`].
+    /// [`Error::Length`] if the lists are not of one length, [`Error::Argument`] if the types are of two dialects; [`Error::Overflow`].
     pub fn structure(blocklengths: &[usize], displacements: &[isize], types: &[Self]) -> Result<Self, Error> {
         let blocks = paired(blocklengths, displacements)?;
         if types.len() != blocklengths.len() {
             return Err(Error::Length);
         }
+        let mut dialects = types.iter().filter_map(|old| old.ends.dialect);
+        let dialect = dialects.next();
+        if dialects.any(|other| Some(other) != dialect) {
+            return Err(Error::Argument);
+        }
         let placed = blocks.zip(types).map(|((len, displacement), old)| {
             let block = old.block(len)?;
             block.map(|block| block.moved(displacement)).transpose()
         });
-        let dialect = types.first().map_or(Dialect::OpenMpi, |old| old.ends.dialect);
         let joined = Self::joined(placed.filter_map(Result::transpose), dialect)?;
         // MPICH takes a structure of one type for an indexed type, and does not round its extent up.
         let mut used =
             blocklengths.iter().zip(types).filter(|(len, _)| **len > 0).map(|(_, old)| &old.handle);
         let indexed = used.next().is_none_or(|first| used.all(|other| Arc::ptr_eq(first, other)));
-        let ends = if dialect == Dialect::Mpich && !indexed { joined.ends.padded()? } else { joined.ends };
+        let ends =
+            if dialect == Some(Dialect::Mpich) && !indexed { joined.ends.padded()? } else { joined.ends };
         Ok(Self { ends, ..joined })
     }
 
@@ -163,6 +178,17 @@ impl Datatype {
         self.ends.bounds()
     }
 
+    /// Whether elements, one after the other, are one run of bytes in the order of the memory, however many there are: packing them copies nothing
+    /// but that run. It begins at the true lower bound.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        match &self.shape {
+            None => true,
+            Some(Shape { form: Form::Run(len), .. }) => isize::try_from(*len) == Ok(self.bounds().extent),
+            Some(_) => false,
+        }
+    }
+
     fn new(shape: Option<Shape>, ends: Ends) -> Self {
         Self { shape, ends, handle: Arc::new(()) }
     }
@@ -170,6 +196,11 @@ impl Datatype {
     /// A type without elements.
     fn none(&self) -> Self {
         Self::new(None, Ends::none(self.ends.dialect))
+    }
+
+    /// The place in bytes of a block of `len` elements whose displacement is in elements. Where nothing is, the place does not matter.
+    fn displaced(&self, len: usize, displacement: isize) -> Result<isize, Error> {
+        if len > 0 { self.elements(displacement) } else { Ok(0) }
     }
 
     /// The size of this number of elements, in bytes.
@@ -214,12 +245,16 @@ impl Datatype {
         Self::joined(placed.filter_map(Result::transpose), old.ends.dialect)
     }
 
-    /// One after the other.
-    fn joined(parts: impl Iterator<Item = Result<Self, Error>>, dialect: Dialect) -> Result<Self, Error> {
+    /// One after the other, all of this dialect or of none.
+    fn joined(
+        parts: impl Iterator<Item = Result<Self, Error>>,
+        dialect: Option<Dialect>,
+    ) -> Result<Self, Error> {
         let mut ends: Option<Ends> = None;
         let shapes = parts.filter_map(|part| {
             let mut add = |part: Self| {
-                ends = Some(ends.map_or(part.ends, |ends| ends.and(part.ends)).checked()?.aligned()?);
+                let part_ends = Ends { dialect, ..part.ends };
+                ends = Some(ends.map_or(part_ends, |ends| ends.and(part_ends)).checked()?.aligned()?);
                 Ok(part.shape)
             };
             part.and_then(&mut add).transpose()

@@ -12,6 +12,8 @@ pub enum Error {
     Length,
     /// An argument is none that the constructor can take, such as a subarray that ends outside its array.
     Argument,
+    /// A combiner that is none of the constructors of MPI 3.1.
+    Combiner,
 }
 
 impl fmt::Display for Error {
@@ -20,6 +22,7 @@ impl fmt::Display for Error {
             Self::Overflow => "the datatype does not fit into the address space",
             Self::Length => "lists of different lengths",
             Self::Argument => "an argument that this constructor cannot take",
+            Self::Combiner => "an unknown combiner",
         })
     }
 }

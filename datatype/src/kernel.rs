@@ -88,19 +88,6 @@ impl Kernel {
         }
     }
 
-    /// Copies a run of bytes. No level does that in a way of its own.
-    pub(crate) fn run(sides: Sides<'_>, len: usize) -> Result<(), PackError> {
-        let Sides { from, to, from_at, to_at } = sides;
-        let end = |at: isize| isize::try_from(len).ok().and_then(|len| at.checked_add(len));
-        let from = end(from_at).and_then(|end| from.get(from_at, end, from_at));
-        let to = end(to_at).and_then(|end| to.get(to_at, end, to_at));
-        let (Some(from), Some(to)) = (from, to) else { return Err(PackError::Memory) };
-        // SAFETY: `get` has checked that `len` bytes may be read at one place and written at the other. Two
-        // borrows, one of them exclusive, so they do not overlap.
-        unsafe { blocks::copy_some(from, to, len) };
-        Ok(())
-    }
-
     /// Copies blocks of `width` bytes: `inner.count` of them for each round of `outer`. The cache is told to load what is `ahead` bytes after each
     /// block that is read; 0 for not.
     pub(crate) fn blocks(

@@ -19,7 +19,7 @@ mod plan;
 mod shape;
 
 pub use bounds::{Bounds, Dialect};
-pub use datatype::{Datatype, Dimension, Distribution, Order};
+pub use datatype::{Abi, Contents, Datatype, Dimension, Distribution, Order};
 pub use error::{Error, PackError};
 pub use machine::{Cache, Machine};
 pub use memory::{Source, Target};

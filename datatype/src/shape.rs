@@ -12,6 +12,7 @@ use crate::bounds::{add, times};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// A form and the place of its first byte.
 #[derive(Clone, Debug)]
@@ -38,7 +39,6 @@ pub(crate) struct Loop {
 }
 
 /// Parts at places without a rule.
-#[derive(Debug)]
 pub(crate) struct List {
     places: Box<[isize]>,
     parts: Parts,
@@ -47,7 +47,6 @@ pub(crate) struct List {
     high: isize,
 }
 
-#[derive(Debug)]
 pub(crate) enum Parts {
     /// The same at each place.
     Same(Form),
@@ -171,6 +170,21 @@ fn stride(shapes: &[Shape]) -> Result<Option<isize>, Error> {
         pair[0].at.checked_add(stride) == Some(pair[1].at) && pair[0].form.same(&pair[1].form)
     };
     Ok(shapes.array_windows().all(next).then_some(stride))
+}
+
+/// A list says how many parts it has, not which: one part may be named by many lists, so a text with all of them can be exponential in the memory
+/// that they take.
+impl fmt::Debug for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("List");
+        text.field("places", &self.places.len());
+        match &self.parts {
+            Parts::Same(form) => text.field("same", form),
+            Parts::Runs(_) => text.field("runs", &self.size),
+            Parts::Any(forms, _) => text.field("any", &forms.len()),
+        };
+        text.field("size", &self.size).field("low", &self.low).field("high", &self.high).finish()
+    }
 }
 
 impl List {

@@ -195,3 +195,113 @@ fn types_of_astronomical_size_can_be_described_and_used_in_part() {
     let source = Source::new(&memory, 0);
     assert_eq!(plan.pack(source, 0..1, Target::new(&mut packed, 0)), Err(PackError::Memory));
 }
+
+/// Each level names the one before three times; the text must not do that too.
+#[test]
+fn debug_output_of_shared_parts_is_bounded() {
+    let mut datatype = double();
+    for _ in 0..9 {
+        let list = Datatype::hindexed_block(1, &[0, 1 << 20, 8], &datatype).unwrap();
+        datatype = Datatype::structure(&[1, 1, 1], &[0, 5, 3], &[list.clone(), double(), list]).unwrap();
+    }
+    let plan = Plan::new(&datatype, 2).unwrap();
+    for text in [format!("{datatype:?}"), format!("{plan:?}"), format!("{datatype:#?}")] {
+        assert!(text.len() < 4000, "{} bytes of text", text.len());
+    }
+    // As deep as a type can be.
+    let mut deep = double();
+    while let Ok(next) = Datatype::hvector(2, 1, 1, &deep) {
+        deep = next;
+    }
+    let text = format!("{deep:?}");
+    assert!(text.len() < 10_000, "{} bytes of text", text.len());
+}
+
+#[test]
+fn blocks_without_elements_reach_nowhere() {
+    let double = double();
+    let wide = double.resized(0, isize::MAX / 2).unwrap();
+    let far = isize::MAX / 2;
+    let empty = [
+        Datatype::vector(2, 0, far, &double),
+        Datatype::vector(0, usize::MAX, far, &double),
+        Datatype::hvector(2, 0, isize::MIN, &double),
+        Datatype::vector(5, 0, 3, &wide),
+        Datatype::indexed(&[0], &[isize::MIN], &double),
+        Datatype::hindexed(&[0], &[isize::MIN], &double),
+        Datatype::indexed_block(0, &[far], &double),
+        Datatype::hindexed_block(0, &[isize::MAX], &double),
+        Datatype::structure(&[0], &[isize::MAX], std::slice::from_ref(&double)),
+    ];
+    for (i, datatype) in empty.into_iter().enumerate() {
+        let datatype = datatype.unwrap_or_else(|error| panic!("constructor {i}: {error}"));
+        assert_eq!((datatype.size(), datatype.bounds().extent), (0, 0), "constructor {i}");
+    }
+    // One block has no stride.
+    let one = Datatype::vector(1, 3, far, &double).unwrap();
+    assert_eq!((one.size(), one.bounds().extent), (24, 24));
+    // The empty block does not count beside the others.
+    let some = Datatype::indexed(&[0, 2, 0], &[isize::MIN, 3, far], &double).unwrap();
+    let bounds = some.bounds();
+    assert_eq!((some.size(), bounds.lb, bounds.extent), (16, 24, 16));
+    // What belongs to the second process begins where no index is.
+    let block = Distribution::Block(Some(usize::MAX));
+    let dimension = Dimension { global: 4, distribution: block, processes: 2 };
+    let of = |rank| Datatype::darray(rank, &[dimension], Order::C, &double).unwrap();
+    assert_eq!((of(0).size(), of(1).size()), (32, 0));
+    assert_eq!((of(0).bounds().extent, of(1).bounds().extent), (32, 32));
+}
+
+/// MPI 3.1, section 4.1.2: a structure of nothing has an empty type map; section 4.1.6: no bounds but 0.
+#[test]
+fn empty_structures_take_the_dialect_of_what_they_are_put_together_with() {
+    for dialect in [Dialect::OpenMpi, Dialect::Mpich] {
+        let nothing = Datatype::structure(&[], &[], &[]).unwrap();
+        assert_eq!((nothing.size(), nothing.bounds().lb, nothing.bounds().extent), (0, 0, 0));
+        let marked = nothing.resized(-4, 100).unwrap();
+        let double = Datatype::named(dialect, 8, 8).unwrap();
+        let of = |types: &[Datatype]| {
+            let lens = vec![1; types.len()];
+            let places: Vec<_> = (0..types.len() as isize).map(|i| 200 * i).collect();
+            Datatype::structure(&lens, &places, types).unwrap().bounds()
+        };
+        // Either order, and with a structure that is empty and has no bounds of its own.
+        for types in [[marked.clone(), double.clone()], [marked.dup(), of_none(&double)]] {
+            let bounds = of(&types);
+            let expected = match dialect {
+                // Bounds that were set count alone.
+                Dialect::OpenMpi => (-4, 100),
+                // All count, and a structure is padded.
+                Dialect::Mpich => (-4, 216),
+            };
+            assert_eq!((bounds.lb, bounds.extent), expected, "{dialect:?}");
+        }
+        // Lists of structures are padded by Open MPI alone.
+        let list = Datatype::hindexed(&[1, 1], &[0, 9], &of_none(&double)).unwrap();
+        assert_eq!(list.bounds().extent, if dialect == Dialect::OpenMpi { 24 } else { 17 });
+    }
+
+    /// The same type behind an empty one.
+    fn of_none(old: &Datatype) -> Datatype {
+        let nothing = Datatype::structure(&[], &[], &[]).unwrap();
+        Datatype::structure(&[1, 1], &[0, 0], &[nothing, old.clone()]).unwrap()
+    }
+}
+
+#[test]
+fn dialects_are_not_mixed() {
+    let one = named(8, 8).unwrap();
+    let other = Datatype::named(Dialect::Mpich, 8, 8).unwrap();
+    let mixed = |lens: [usize; 2], types: &[Datatype]| {
+        Datatype::structure(&lens, &[0, 8], types).expect_err("two dialects")
+    };
+    assert_eq!(mixed([1, 1], &[one.clone(), other.clone()]), Error::Argument);
+    assert_eq!(mixed([1, 1], &[other.clone(), one.clone()]), Error::Argument);
+    // Whether or not there are elements of it.
+    assert_eq!(mixed([1, 0], &[one.clone(), other.clone()]), Error::Argument);
+    let nothing = Datatype::structure(&[], &[], &[]).unwrap();
+    let part = Datatype::structure(&[1, 1], &[0, 8], &[nothing, other.clone()]).unwrap();
+    assert_eq!(mixed([1, 1], &[one.clone(), part]), Error::Argument);
+    assert_eq!(mixed([1, 1], &[one.clone(), Datatype::contiguous(0, &other).unwrap()]), Error::Argument);
+    assert_eq!(Datatype::pair(&one, &other).expect_err("two dialects"), Error::Argument);
+}

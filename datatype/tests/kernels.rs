@@ -51,6 +51,26 @@ fn blocks_of_every_width() {
     }
 }
 
+/// Runs that are copied by loops, and those that are long enough for the C library.
+#[test]
+fn long_runs() {
+    for len in (256..=700).chain([2047, 2048, 6480, (1 << 20) - 1, 1 << 20, (1 << 20) + 65]) {
+        let plan = Plan::new(&bytes(len), 1).unwrap();
+        at_each_level(|level| {
+            let plan = plan.clone().with_level(level);
+            for (from_start, to_start) in [(0, 0), (1, 63), (24, 40), (40, 24)] {
+                let old = memory(len + from_start, 0);
+                let mut packed = vec![0xa5; to_start + len + 1];
+                let source = Source::new(&old[from_start..], 0);
+                plan.pack(source, 0..len, Target::new(&mut packed[to_start..], 0)).unwrap();
+                assert!(packed[to_start..to_start + len] == old[from_start..], "{len} bytes, {level:?}");
+                assert!(packed[..to_start].iter().all(|byte| *byte == 0xa5), "{len} bytes, {level:?}");
+                assert_eq!(packed.last(), Some(&0xa5), "{len} bytes, {level:?}");
+            }
+        });
+    }
+}
+
 #[test]
 fn listed_runs_of_every_length() {
     for len in (1..=140).chain([255, 256, 257, 320, 511, 1000, 4099]) {

@@ -8,7 +8,7 @@ mod support;
 use mpress_codec::conformance::skipped;
 use mpress_codec::simd::Level;
 use mpress_datatype::peer::{Peer, Random, Recipe, memory, random};
-use mpress_datatype::{Dialect, Plan};
+use mpress_datatype::{Abi, Dialect, Plan};
 use std::collections::BTreeMap;
 use support::{pack, unpack, variants};
 
@@ -66,6 +66,13 @@ fn compare(peer: &mut Peer, seed: u64) -> Result<Sample, String> {
     check(bounds.0 == bounds.1, &format!("bounds, {bounds:?},"))?;
     check(plan.size() == answer.packed.len(), "packed size")?;
 
+    let (abi, decoded) = peer.contents(&recipe);
+    let known = if peer.dialect() == Dialect::Mpich { Abi::MPICH } else { Abi::OPEN_MPI };
+    check(abi == known, &format!("numbers, {abi:?},"))?;
+    let decoded = decoded.map_err(|error| format!("{error}, decoding {recipe:?}"))?;
+    check(decoded.size() == answer.size && decoded.bounds() == answer.bounds, "decoded size or bounds")?;
+    let decoded = Plan::new(&decoded, count).expect("a few elements");
+
     let (low, old, blank) = (reach.start, memory(reach.len(), 0), memory(reach.len(), 77));
     let level = Level::available().nth(seed as usize % Level::available().count()).expect("a level");
     // Blocks that overlap must not be unpacked to, says the standard; MPIs then do what they like.
@@ -75,6 +82,7 @@ fn compare(peer: &mut Peer, seed: u64) -> Result<Sample, String> {
     let mut cuts: Vec<usize> = (0..numbers.count(0, 5)).map(|_| numbers.count(0, plan.size())).collect();
     cuts.extend([0, plan.size()]);
     cuts.sort_unstable();
+    check(pack(&decoded, &old, low, 0..decoded.size()) == answer.packed, "decoded bytes")?;
     for plan in variants(&plan, level) {
         check(pack(&plan, &old, low, 0..plan.size()) == answer.packed, "packed bytes")?;
         let mut whole = blank.clone();

@@ -1,5 +1,6 @@
 //! The measurement: all methods of a pattern in turn, several rounds. The median of a turn counts, and of the turns the best one: other work on
-//! the machine only ever adds. All buffers begin at a page, and each turn has others.
+//! the machine only ever adds. All buffers begin at a page, and each turn has others. Short messages are packed several times for each time that
+//! is taken, since the clock may step by a tenth of what one takes.
 
 use super::loops::{self, Way};
 use super::patterns::Pattern;
@@ -15,6 +16,9 @@ const ROUNDS: usize = 7;
 /// Bytes that a method packs in a turn, about, and how often at least and at most.
 const TURN: usize = 64 << 20;
 const TIMES: (usize, usize) = (3, 100);
+
+/// Bytes that are packed for each time that is taken, at least about.
+const TIMED: usize = 256 << 10;
 
 /// Bytes from which on buffers are kept from turn to turn.
 const LARGE: usize = 16 << 20;
@@ -59,7 +63,8 @@ pub fn measure(pattern: &Pattern, way: Way, level: Level, peers: &mut [Peer]) ->
     let len = usize::try_from(reach.end - low)?;
     // How pages lie in caches is a matter of luck, so each turn has others; large buffers have every place anyway.
     let mut buffers = Vec::new();
-    let times = (TURN / size.max(1)).clamp(TIMES.0, TIMES.1);
+    let repeats = (TIMED / size.max(1)).max(1);
+    let times = (TURN / (size.max(1) * repeats)).clamp(TIMES.0, TIMES.1);
 
     let methods = [Method::Mpress, Method::Loop, Method::Memcpy];
     let methods: Vec<_> = methods.into_iter().chain((0..peers.len()).map(Method::Mpi)).collect();
@@ -77,7 +82,7 @@ pub fn measure(pattern: &Pattern, way: Way, level: Level, peers: &mut [Peer]) ->
         for (method, best) in methods.iter().zip(&mut all) {
             let mut turn = Vec::new();
             if let Method::Mpi(peer) = method {
-                let results = peers[*peer].time(&pattern.recipe, 1, low..reach.end, times + 1);
+                let results = peers[*peer].time(&pattern.recipe, 1, low..reach.end, times + 1, repeats);
                 let results = results.iter().skip(1);
                 turn.extend(results.map(|times| if way == Way::Pack { times.pack } else { times.unpack }));
             }
@@ -86,7 +91,9 @@ pub fn measure(pattern: &Pattern, way: Way, level: Level, peers: &mut [Peer]) ->
                     break;
                 }
                 let start = Instant::now();
-                once(*method, way, pattern, &plan, memory, origin, packed)?;
+                for _ in 0..repeats {
+                    once(*method, way, pattern, &plan, memory, origin, packed)?;
+                }
                 let time = start.elapsed();
                 // The first one warms up.
                 turn.extend((i > 0).then_some(time));
@@ -104,7 +111,7 @@ pub fn measure(pattern: &Pattern, way: Way, level: Level, peers: &mut [Peer]) ->
         pattern: pattern.name.clone(),
         bytes: size,
         method: name(method).to_owned(),
-        gbps: size as f64 / 1e9 / time.as_secs_f64(),
+        gbps: (size * repeats) as f64 / 1e9 / time.as_secs_f64(),
     };
     Ok(methods.iter().zip(all).map(line).collect())
 }

@@ -111,8 +111,8 @@ impl Dimension {
         if global == 0 || block == 0 {
             return Err(Error::Argument);
         }
-        let first = coordinate.checked_mul(block).ok_or(Error::Overflow)?;
-        let stride = block.checked_mul(processes).ok_or(Error::Overflow)?;
+        // What lies beyond the address space lies beyond the array.
+        let (first, stride) = (coordinate.saturating_mul(block), block.saturating_mul(processes));
         let left = global.saturating_sub(first);
         let (blocks, rest) = (left / stride, left % stride);
         // Of the last round there may be a whole block, a part of one, or none.

@@ -1,7 +1,7 @@
 //! Copies for AVX-512: tiles of whole vectors.
 
 use super::lists::Runs;
-use super::tiles::{self, Tile};
+use super::tiles::{self, LINE, Tile};
 use super::{Axis, Listed, Transpose, blocks as shared, level, lists};
 use core::arch::x86_64::*;
 use mpress_codec::simd::{Level, Tier};
@@ -12,69 +12,7 @@ level::kernel!(
     "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt"
 );
 
-/// Tiles of elements of these widths.
-macro_rules! transposes {
-    ($($name:ident $width:literal)*) => { $(
-        impl Tile<$width> for Avx512 {
-            #[inline(always)]
-            unsafe fn tile(self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize) {
-                // SAFETY: `LINE` bytes from each of these places on are those of a row, and of a column, that the caller vouches for;
-                // `self` proves the features.
-                unsafe {
-                    let rows = core::array::from_fn(|i| load(from.wrapping_offset(i as isize * from_step)));
-                    for (i, column) in (0..).zip(squares::$name(rows)) {
-                        store(to.wrapping_offset(i * to_step), column);
-                    }
-                }
-            }
-
-            #[inline(always)]
-            unsafe fn tile_past_caches(self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize) {
-                // SAFETY: as above, and each column begins at a multiple of `LINE`.
-                unsafe {
-                    let rows = core::array::from_fn(|i| load(from.wrapping_offset(i as isize * from_step)));
-                    for (i, column) in (0..).zip(squares::$name(rows)) {
-                        stream(to.wrapping_offset(i * to_step), column);
-                    }
-                }
-            }
-
-            #[inline(always)]
-            fn finish(self) {
-                // SAFETY: every x86-64 has the instruction.
-                unsafe { _mm_sfence() };
-            }
-        }
-    )* };
-}
-transposes!(transpose4 4 transpose8 8 transpose16 16);
-
-/// # Safety
-/// 64 bytes must be readable.
-#[target_feature(enable = "avx512f")]
-#[inline]
-unsafe fn load(from: *const u8) -> __m512i {
-    // SAFETY: the caller's promise.
-    unsafe { _mm512_loadu_si512(from.cast()) }
-}
-
-/// # Safety
-/// 64 bytes must be writable.
-#[target_feature(enable = "avx512f")]
-#[inline]
-unsafe fn store(to: *mut u8, v: __m512i) {
-    // SAFETY: the caller's promise.
-    unsafe { _mm512_storeu_si512(to.cast(), v) }
-}
-
-/// # Safety
-/// 64 bytes must be writable, at a multiple of 64.
-#[target_feature(enable = "avx512f")]
-#[inline]
-unsafe fn stream(to: *mut u8, v: __m512i) {
-    // SAFETY: the caller's promise.
-    unsafe { _mm512_stream_si512(to.cast(), v) }
-}
+level::tiles!(Avx512, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_stream_si512, 64: 4 transpose4 8 transpose8 16 transpose16);
 
 /// Squares of elements, transposed in registers.
 mod squares {

@@ -19,36 +19,84 @@ pub(super) unsafe fn blocks(
     macro_rules! of_width {
         ($($width:literal)*) => {
             match width {
+                // SAFETY: the caller's promise, for these widths.
+                9..16 if inner.to == width as isize => unsafe { neighbours(from, to, width, outer, inner, ahead) },
                 // SAFETY: the caller's promise, for this width.
                 $($width => unsafe {
                     if ahead == 0 {
-                        each(from, to, outer, inner, 0, |from, to| copy::<$width>(from, to))
+                        each(from, to, width, outer, inner, 0, Exactly::<$width>)
                     } else {
-                        each(from, to, outer, inner, ahead, |from, to| copy::<$width>(from, to))
+                        each(from, to, width, outer, inner, ahead, Exactly::<$width>)
                     }
                 },)*
                 // SAFETY: the caller's promise.
-                17..=255 => unsafe { each(from, to, outer, inner, ahead, |from, to| copy_some(from, to, width)) },
+                17..=255 => unsafe { each(from, to, width, outer, inner, ahead, Any) },
                 // SAFETY: the caller's promise.
-                _ => unsafe { each(from, to, outer, inner, 0, |from, to| copy_some(from, to, width)) },
+                _ => unsafe { each(from, to, width, outer, inner, 0, Any) },
             }
         };
     }
     of_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 20 24 32 36 40 48 64 72 96 128)
 }
 
+/// A way to copy a block. Closures in place of this would not be inlined where they are large, and then not have the instructions of the level.
+pub(super) trait Block: Copy {
+    /// Copies `len` bytes.
+    ///
+    /// # Safety
+    /// They must be readable and writable, and must not overlap.
+    unsafe fn copy(self, from: *const u8, to: *mut u8, len: usize);
+}
+
+/// `N` bytes, which the length is.
+#[derive(Clone, Copy)]
+pub(super) struct Exactly<const N: usize>;
+
+/// Any number of bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Any;
+
+/// 9 to 15 bytes, padded to 16, which must be writable.
+#[derive(Clone, Copy)]
+struct Padded;
+
+impl<const N: usize> Block for Exactly<N> {
+    #[inline(always)]
+    unsafe fn copy(self, from: *const u8, to: *mut u8, _len: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { copy::<N>(from, to) }
+    }
+}
+
+impl Block for Any {
+    #[inline(always)]
+    unsafe fn copy(self, from: *const u8, to: *mut u8, len: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { copy_some(from, to, len) }
+    }
+}
+
+impl Block for Padded {
+    #[inline(always)]
+    unsafe fn copy(self, from: *const u8, to: *mut u8, len: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { padded(from, to, len) }
+    }
+}
+
 /// Both loops.
 ///
 /// # Safety
-/// That of what `copy` does at each place.
+/// That of [`blocks`], and of what `block` does at each place.
 #[inline(always)]
 unsafe fn each(
     mut from: *const u8,
     mut to: *mut u8,
+    width: usize,
     outer: Axis,
     inner: Axis,
     ahead: isize,
-    copy: impl Fn(*const u8, *mut u8),
+    block: impl Block,
 ) {
     for _ in 0..outer.count {
         let (mut from_block, mut to_block) = (from, to);
@@ -56,9 +104,40 @@ unsafe fn each(
             if ahead != 0 {
                 prefetch(from_block.wrapping_offset(ahead));
             }
-            copy(from_block, to_block);
+            // SAFETY: the caller's promise, for this block.
+            unsafe { block.copy(from_block, to_block, width) };
             from_block = from_block.wrapping_offset(inner.from);
             to_block = to_block.wrapping_offset(inner.to);
+        }
+        from = from.wrapping_offset(outer.from);
+        to = to.wrapping_offset(outer.to);
+    }
+}
+
+/// The same for blocks of 9 to 15 bytes that become neighbours: each is padded, and the next one of its row is written over that.
+///
+/// # Safety
+/// That of [`blocks`], and `inner.to` is `width`.
+#[inline(always)]
+unsafe fn neighbours(
+    mut from: *const u8,
+    mut to: *mut u8,
+    width: usize,
+    outer: Axis,
+    inner: Axis,
+    ahead: isize,
+) {
+    let all_but_last = Axis { count: inner.count.saturating_sub(1), ..inner };
+    let last = all_but_last.count as isize;
+    for _ in 0..outer.count {
+        // SAFETY: the caller's promise. A block that is not the last has another one after it, so 16 bytes of the row may be written.
+        unsafe {
+            match width {
+                // Three floats, for which the compiler makes a loop of its own.
+                12 => each(from, to, 12, Axis::ONCE, all_but_last, ahead, Padded),
+                _ => each(from, to, width, Axis::ONCE, all_but_last, ahead, Padded),
+            }
+            copy_some(from.wrapping_offset(last * inner.from), to.wrapping_offset(last * inner.to), width);
         }
         from = from.wrapping_offset(outer.from);
         to = to.wrapping_offset(outer.to);
@@ -75,12 +154,35 @@ pub(super) unsafe fn copy<const N: usize>(from: *const u8, to: *mut u8) {
     unsafe { copy_nonoverlapping(from.cast::<[u8; N]>(), to.cast::<[u8; N]>(), 1) }
 }
 
-/// Copies any number of bytes; up to 255 of them without a call.
+/// Copies 9 to 15 bytes and pads them to 16: one write takes less time than two.
+///
+/// # Safety
+/// `len` bytes must be readable and 16 writable, and must not overlap.
+#[inline(always)]
+unsafe fn padded(from: *const u8, to: *mut u8, len: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: both reads are of bytes that the caller vouches for, the write is of 16; every x86-64 has the instructions.
+    unsafe {
+        use core::arch::x86_64::*;
+        let first = _mm_loadl_epi64(from.cast());
+        // The last eight, of which some are among the first eight.
+        let last = _mm_loadl_epi64(from.add(len - 8).cast());
+        let last = _mm_srl_epi64(last, _mm_cvtsi64_si128(8 * (16 - len as i64)));
+        _mm_storeu_si128(to.cast(), _mm_unpacklo_epi64(first, last));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: the caller's promise.
+    unsafe {
+        copy_some(from, to, len)
+    }
+}
+
+/// Copies any number of bytes; up to [`LONG`] of them without a call.
 ///
 /// # Safety
 /// They must be readable and writable, and must not overlap.
 #[inline(always)]
-pub(super) unsafe fn copy_some(from: *const u8, to: *mut u8, len: usize) {
+unsafe fn copy_some(from: *const u8, to: *mut u8, len: usize) {
     /// The first and the last `N` bytes: for `N` to `2 * N` of them.
     #[inline(always)]
     unsafe fn both_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
@@ -108,20 +210,25 @@ pub(super) unsafe fn copy_some(from: *const u8, to: *mut u8, len: usize) {
                 }
                 both_ends::<64>(from.add(at), to.add(at), len - at);
             }
-            PIECE..LONG => {
-                let mut at = 0;
-                while at + PIECE <= len {
-                    copy_nonoverlapping(from.add(at), to.add(at), PIECE);
-                    at += PIECE;
+            256..LONG => {
+                // Writes at multiples of 64, and both ends wherever they are. By halves of a line, fewer reads are of two lines.
+                copy::<64>(from, to);
+                let mut at = 64 - to.addr() % 64;
+                while at + 256 <= len {
+                    (0..256).step_by(32).for_each(|i| copy::<32>(from.add(at + i), to.add(at + i)));
+                    at += 256;
                 }
-                copy_nonoverlapping(from.add(at), to.add(at), len - at);
+                while at + 64 <= len {
+                    copy::<64>(from.add(at), to.add(at));
+                    at += 64;
+                }
+                copy::<64>(from.add(len - 64), to.add(len - 64));
             }
             _ => copy_nonoverlapping(from, to, len),
         }
     }
 }
 
-/// C libraries copy more than this by an instruction for strings, which takes long to start; what fits the caches is copied faster in pieces.
-const PIECE: usize = 2048;
-/// From here on they know better.
-const LONG: usize = 256 << 10;
+/// From here on C libraries copy past the caches, and know when. Below, some copy by an instruction for strings, which takes long to start, and much
+/// longer where target and source are at nearly the same place in their pages.
+const LONG: usize = 1 << 20;

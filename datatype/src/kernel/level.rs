@@ -1,4 +1,4 @@
-//! What the kernels of all vector levels have in common: the proof of a level, and the shared copies compiled for it.
+//! What the kernels of all vector levels have in common: the proof of a level, the shared copies compiled for it, and tiles of squares.
 
 /// Makes the kernel of a tier with these target features. The module has a `Tile` of 4, 8 and 16 bytes for it.
 macro_rules! kernel {
@@ -87,3 +87,47 @@ macro_rules! kernel {
     };
 }
 pub(super) use kernel;
+
+/// Makes the tiles of a kernel, for elements of these widths, from squares of its vectors. The module has the function `squares::$transpose` for
+/// each width, which transposes as many vectors as elements are in one; reads, writes and writes past the caches are named here.
+macro_rules! tiles {
+    ($kernel:ident, $load:ident, $store:ident, $stream:ident, $vector:literal: $($width:literal $transpose:ident)*) => { $(
+        impl Tile<$width> for $kernel {
+            #[inline(always)]
+            unsafe fn tile<const PAST_CACHES: bool>(
+                self,
+                from: *const u8,
+                from_step: isize,
+                to: *mut u8,
+                to_step: isize,
+            ) {
+                const ELEMENTS: isize = $vector / $width;
+                // All squares of one column come one after the other, as they are one line.
+                for column in 0..LINE as isize / $vector {
+                    for row in 0..LINE as isize / $vector {
+                        let from = from.wrapping_offset(row * ELEMENTS * from_step + column * $vector);
+                        let to = to.wrapping_offset(column * ELEMENTS * to_step + row * $vector);
+                        // SAFETY: a vector from each of these places on is a part of a row, or of a column, that the caller vouches for; `self`
+                        // proves the features. A column that begins at a multiple of `LINE` has all its vectors at multiples of their length.
+                        unsafe {
+                            let rows = core::array::from_fn(|i| {
+                                $load(from.wrapping_offset(i as isize * from_step).cast())
+                            });
+                            for (i, column) in (0..).zip(squares::$transpose(rows)) {
+                                let to = to.wrapping_offset(i * to_step).cast();
+                                if PAST_CACHES { $stream(to, column) } else { $store(to, column) }
+                            }
+                        }
+                    }
+                }
+            }
+
+            #[inline(always)]
+            fn finish(self) {
+                // SAFETY: every x86-64 has the instruction.
+                unsafe { _mm_sfence() };
+            }
+        }
+    )* };
+}
+pub(super) use tiles;

@@ -9,7 +9,13 @@ struct Portable;
 
 impl<const W: usize> Tile<W> for Portable {
     #[inline(always)]
-    unsafe fn tile(self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize) {
+    unsafe fn tile<const PAST_CACHES: bool>(
+        self,
+        from: *const u8,
+        from_step: isize,
+        to: *mut u8,
+        to_step: isize,
+    ) {
         let side = (LINE / W) as isize;
         for column in 0..side {
             for row in 0..side {

@@ -8,20 +8,19 @@ pub(crate) const LINE: usize = 64;
 
 /// Who transposes a square of [`LINE`] by [`LINE`] bytes of elements of `W` bytes.
 pub(super) trait Tile<const W: usize>: Copy {
-    /// Transposes one, whose rows in the source and columns in the target are the given numbers of bytes apart.
+    /// Transposes one, whose rows in the source and columns in the target are the given numbers of bytes apart. `PAST_CACHES`: what is written goes
+    /// past the caches, if the level can do that.
     ///
     /// # Safety
-    /// `LINE` bytes must be readable in each of `LINE / W` rows from `from` on, and writable in as many columns from `to` on; they do not overlap.
-    unsafe fn tile(self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize);
-
-    /// The same, past the caches.
-    ///
-    /// # Safety
-    /// That of `tile`, and each column must begin at a multiple of `LINE`.
-    unsafe fn tile_past_caches(self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize) {
-        // SAFETY: the caller's promise.
-        unsafe { self.tile(from, from_step, to, to_step) }
-    }
+    /// `LINE` bytes must be readable in each of `LINE / W` rows from `from` on, and writable in as many columns from `to` on; they do not
+    /// overlap. If they go past the caches, each column must begin at a multiple of `LINE`.
+    unsafe fn tile<const PAST_CACHES: bool>(
+        self,
+        from: *const u8,
+        from_step: isize,
+        to: *mut u8,
+        to_step: isize,
+    );
 
     /// What there is to do after writes past the caches, before others read what was written.
     fn finish(self) {}
@@ -79,9 +78,9 @@ pub(super) unsafe fn transpose<const W: usize, T: Tile<W>>(
                 // `write` and all columns after it are at multiples of `LINE`.
                 unsafe {
                     if past_caches && whole_lines {
-                        tile.tile_past_caches(read, from_step, write, to_step);
+                        tile.tile::<true>(read, from_step, write, to_step);
                     } else {
-                        tile.tile(read, from_step, write, to_step);
+                        tile.tile::<false>(read, from_step, write, to_step);
                     }
                 }
                 column += side;

@@ -52,8 +52,10 @@ static MPI_Aint *places(int64_t n) {
     return list;
 }
 
+#define NAMED 13
+
 static MPI_Datatype named(int64_t name) {
-    MPI_Datatype all[] = {MPI_CHAR, MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_FLOAT, MPI_BYTE, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX,
+    MPI_Datatype all[NAMED] = {MPI_CHAR, MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_FLOAT, MPI_BYTE, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX,
         MPI_DOUBLE_INT, MPI_SHORT_INT, MPI_2INT, MPI_LONG_INT, MPI_FLOAT_INT};
     return all[name];
 }
@@ -159,6 +161,43 @@ static MPI_Datatype build(void) {
     return type;
 }
 
+/* What the calls say of a handle, and of those it is made from; of a predefined one, which of `named` it is. */
+static void contents(MPI_Datatype type) {
+    int integers, addresses, types, combiner;
+    CHECK(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner));
+    answer(combiner);
+    if (combiner == MPI_COMBINER_NAMED) {
+        int name = 0;
+        while (name < NAMED && named(name) != type) name++;
+        answer(name);
+        return;
+    }
+    int *i = room(integers * sizeof *i);
+    MPI_Aint *a = room(addresses * sizeof *a);
+    MPI_Datatype *d = room(types * sizeof *d);
+    CHECK(MPI_Type_get_contents(type, integers, addresses, types, i, a, d));
+    answer(integers), answer(addresses), answer(types);
+    for (int k = 0; k < integers; k++) answer(i[k]);
+    for (int k = 0; k < addresses; k++) answer(a[k]);
+    for (int k = 0; k < types; k++) {
+        int first = 0;
+        while (d[first] != d[k]) first++;
+        answer(first);
+        if (first == k) contents(d[k]);
+    }
+    for (int k = 0; k < types; k++) release(&d[k]);
+    free(i), free(a), free(d);
+}
+
+/* The numbers that `Abi` has, in its order. */
+static void abi(void) {
+    static const int numbers[] = {MPI_COMBINER_NAMED, MPI_COMBINER_DUP, MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_VECTOR, MPI_COMBINER_HVECTOR,
+        MPI_COMBINER_INDEXED, MPI_COMBINER_HINDEXED, MPI_COMBINER_INDEXED_BLOCK, MPI_COMBINER_HINDEXED_BLOCK, MPI_COMBINER_STRUCT,
+        MPI_COMBINER_SUBARRAY, MPI_COMBINER_DARRAY, MPI_COMBINER_RESIZED, MPI_ORDER_C, MPI_ORDER_FORTRAN, MPI_DISTRIBUTE_NONE,
+        MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) answer(numbers[i]);
+}
+
 static double seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -199,16 +238,17 @@ static void examine(int64_t count, int64_t low, size_t len, MPI_Datatype type) {
     free(memory), free(packed);
 }
 
-static void clock_it(int64_t count, int64_t low, size_t len, MPI_Datatype type, int64_t rounds) {
+/* A clock's step is long beside a short message, so each time is that of several. */
+static void clock_it(int64_t count, int64_t low, size_t len, MPI_Datatype type, int64_t rounds, int64_t repeats) {
     int size;
     CHECK(MPI_Pack_size(count, type, MPI_COMM_SELF, &size));
     char *memory = room(len), *packed = room(size);
     memset(memory, 1, len), memset(packed, 2, size);
     for (int64_t i = 0; i < rounds; i++) {
         double start = seconds();
-        pack(memory - low, count, type, packed, size);
+        for (int64_t k = 0; k < repeats; k++) pack(memory - low, count, type, packed, size);
         double middle = seconds();
-        unpack(memory - low, count, type, packed, size);
+        for (int64_t k = 0; k < repeats; k++) unpack(memory - low, count, type, packed, size);
         double end = seconds();
         answer((int64_t)(1e9 * (middle - start))), answer((int64_t)(1e9 * (end - middle)));
     }
@@ -226,11 +266,12 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     answers = stdout;
     for (;;) {
-        int64_t command = word(), count = word(), low = word(), len = word(), rounds = word();
+        int64_t command = word(), count = word(), low = word(), len = word(), rounds = word(), repeats = word();
         MPI_Datatype type = build();
         CHECK(MPI_Type_commit(&type));
         if (command == 1) examine(count, low, len, type);
-        else clock_it(count, low, len, type, rounds);
+        else if (command == 3) abi(), contents(type);
+        else clock_it(count, low, len, type, rounds, repeats);
         fflush(answers);
         release(&type);
     }

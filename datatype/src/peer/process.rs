@@ -1,16 +1,16 @@
 //! An MPI as a process that answers questions about datatypes.
 
 use super::recipe::Recipe;
-use crate::{Bounds, Dialect};
+use crate::{Abi, Bounds, Contents, Datatype, Dialect, Error};
 use core::ops::Range;
 use std::format;
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::string::String;
 use std::time::Duration;
 use std::vec;
 use std::vec::Vec;
+use tempfile::TempDir;
 
 /// An MPI.
 #[derive(Debug)]
@@ -20,7 +20,8 @@ pub struct Peer {
     child: Child,
     questions: Option<ChildStdin>,
     answers: ChildStdout,
-    folder: PathBuf,
+    /// Where it was compiled; gone with this.
+    _folder: TempDir,
 }
 
 /// What an MPI says of a datatype.
@@ -36,7 +37,7 @@ pub struct Answer {
     pub unpacked: Vec<u8>,
 }
 
-/// How long an MPI takes.
+/// How long an MPI takes for all repeats of a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     /// `MPI_Pack`
@@ -63,9 +64,9 @@ impl Peer {
     }
 
     fn start(name: &'static str, dialect: Dialect) -> Result<Self, String> {
-        let folder = std::env::temp_dir().join(format!("mpress-datatype-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let (source, program) = (folder.join("peer.c"), folder.join("peer"));
+        let folder =
+            tempfile::tempdir().map_err(|error| format!("{}: {error}", std::env::temp_dir().display()))?;
+        let (source, program) = (folder.path().join("peer.c"), folder.path().join("peer"));
         std::fs::write(&source, include_str!("peer.c"))
             .map_err(|error| format!("{}: {error}", source.display()))?;
         let compiler = format!("mpicc.{name}");
@@ -81,7 +82,7 @@ impl Peer {
             .spawn()
             .map_err(|error| format!("{}: {error}", program.display()))?;
         let (questions, answers) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
-        Ok(Self { name, dialect, child, questions, answers, folder })
+        Ok(Self { name, dialect, child, questions, answers, _folder: folder })
     }
 
     /// The MPI's name.
@@ -101,7 +102,7 @@ impl Peer {
     /// # Panics
     /// If the MPI fails.
     pub fn examine(&mut self, recipe: &Recipe, count: usize, reach: Range<isize>) -> Answer {
-        self.ask(1, recipe, count, &reach, 0);
+        self.ask(1, recipe, count, &reach, (0, 0));
         let size = self.word() as usize;
         let [lb, extent, true_lb, true_extent] = [(); 4].map(|()| self.word() as isize);
         let mut packed = vec![0; self.word() as usize];
@@ -111,18 +112,87 @@ impl Peer {
         Answer { size, bounds: Bounds { lb, extent, true_lb, true_extent }, packed, unpacked }
     }
 
-    /// How long it takes to pack and unpack that, several times.
+    /// The type by `MPI_Type_get_envelope` and `MPI_Type_get_contents`, and the numbers that their answers are in.
+    ///
+    /// # Errors
+    /// Those of [`Datatype::from_contents`]
     ///
     /// # Panics
     /// If the MPI fails.
-    pub fn time(&mut self, recipe: &Recipe, count: usize, reach: Range<isize>, rounds: usize) -> Vec<Times> {
-        self.ask(2, recipe, count, &reach, rounds);
+    pub fn contents(&mut self, recipe: &Recipe) -> (Abi, Result<Datatype, Error>) {
+        self.ask(3, recipe, 0, &(0..0), (0, 0));
+        let mut number = || self.word() as i32;
+        let abi = Abi {
+            combiner_named: number(),
+            combiner_dup: number(),
+            combiner_contiguous: number(),
+            combiner_vector: number(),
+            combiner_hvector: number(),
+            combiner_indexed: number(),
+            combiner_hindexed: number(),
+            combiner_indexed_block: number(),
+            combiner_hindexed_block: number(),
+            combiner_struct: number(),
+            combiner_subarray: number(),
+            combiner_darray: number(),
+            combiner_resized: number(),
+            order_c: number(),
+            order_fortran: number(),
+            distribute_none: number(),
+            distribute_block: number(),
+            distribute_cyclic: number(),
+            distribute_dflt_darg: number(),
+        };
+        (abi, self.described(&abi))
+    }
+
+    /// A type and, before it, those it is made from. All of the answer is read, whatever comes of it.
+    fn described(&mut self, abi: &Abi) -> Result<Datatype, Error> {
+        let combiner = self.word() as i32;
+        if combiner == abi.combiner_named {
+            return Recipe::Named(self.word() as usize).build(self.dialect);
+        }
+        let [integers, addresses, types] = [(); 3].map(|()| self.word());
+        let integers: Vec<_> = (0..integers).map(|_| self.word() as i32).collect();
+        let addresses: Vec<_> = (0..addresses).map(|_| self.word() as isize).collect();
+        let mut datatypes: Vec<Result<Datatype, Error>> = Vec::new();
+        for i in 0..types as usize {
+            let first = self.word() as usize;
+            let datatype = if first == i { self.described(abi) } else { datatypes[first].clone() };
+            datatypes.push(datatype);
+        }
+        let datatypes = datatypes.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let contents = Contents { integers: &integers, addresses: &addresses, datatypes: &datatypes };
+        Datatype::from_contents(abi, combiner, contents)
+    }
+
+    /// How long it takes to pack that `repeats` times and to unpack it as often, in several rounds.
+    ///
+    /// # Panics
+    /// If the MPI fails.
+    pub fn time(
+        &mut self,
+        recipe: &Recipe,
+        count: usize,
+        reach: Range<isize>,
+        rounds: usize,
+        repeats: usize,
+    ) -> Vec<Times> {
+        self.ask(2, recipe, count, &reach, (rounds, repeats));
         let mut time = || Duration::from_nanos(self.word().max(1) as u64);
         (0..rounds).map(|_| Times { pack: time(), unpack: time() }).collect()
     }
 
-    fn ask(&mut self, command: i64, recipe: &Recipe, count: usize, reach: &Range<isize>, rounds: usize) {
-        let mut words = vec![command, count as i64, reach.start as i64, reach.len() as i64, rounds as i64];
+    fn ask(
+        &mut self,
+        command: i64,
+        recipe: &Recipe,
+        count: usize,
+        reach: &Range<isize>,
+        (rounds, repeats): (usize, usize),
+    ) {
+        let mut words = vec![command, count as i64, reach.start as i64, reach.len() as i64];
+        words.extend([rounds as i64, repeats as i64]);
         words.extend(recipe.words());
         let bytes: Vec<u8> = words.into_iter().flat_map(i64::to_ne_bytes).collect();
         let pipe = self.questions.as_mut().expect("a pipe");
@@ -149,6 +219,5 @@ impl Drop for Peer {
         // The end of its input ends the program.
         self.questions.take();
         let _ended = self.child.wait();
-        let _gone = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -143,7 +143,7 @@ impl<'a, W: Way> Walk<'a, W> {
     }
 
     fn run(&self, memory: isize, len: usize, stream: isize) -> Done {
-        Kernel::run(self.at(memory, stream), len)
+        self.kernel.blocks(self.at(memory, stream), len, Axis::ONCE, Axis::ONCE, 0)
     }
 
     /// Where a copy begins on both sides.
@@ -206,7 +206,8 @@ impl<'a, W: Way> Walk<'a, W> {
         let Some(inner) = dims.last() else { return 0 };
         // Writes do not wait for their lines.
         let reads = W::LISTED == Listed::From;
-        let lines = inner.memory.unsigned_abs() >= self.machine.line && run <= 4 * self.machine.line;
+        // What is in every line is loaded ahead by the processor itself.
+        let lines = inner.memory.unsigned_abs() >= 2 * self.machine.line && run <= 4 * self.machine.line;
         if reads && lines && inner.count >= 4 * BLOCKS as usize {
             inner.memory.saturating_mul(BLOCKS)
         } else {

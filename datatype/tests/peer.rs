@@ -1,0 +1,28 @@
+//! The MPIs that tests ask: how they are started.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
+
+use mpress_codec::conformance::skipped;
+use mpress_datatype::peer::Peer;
+use std::{env, fs, process};
+
+/// A folder whose name others can foresee may be theirs: what is compiled there, and then run, too.
+#[test]
+fn peers_are_not_compiled_in_a_folder_that_others_can_make() {
+    let planted: Vec<_> = ["openmpi", "mpich"]
+        .map(|name| env::temp_dir().join(format!("mpress-datatype-{}-{name}", process::id())))
+        .into();
+    for folder in &planted {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join("theirs"), "not ours").unwrap();
+    }
+    for peer in Peer::all() {
+        match peer {
+            Ok(peer) => drop(peer),
+            Err(why) => skipped(&format!("a folder of its own for {why}")),
+        }
+    }
+    for folder in &planted {
+        assert_eq!(fs::read_dir(folder).expect("another's folder was removed").count(), 1);
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
