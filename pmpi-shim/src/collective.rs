@@ -12,17 +12,14 @@
 mod blocks;
 mod direct;
 mod exchange;
+pub(crate) mod handlers;
 mod private;
 mod refused;
 mod shared;
 mod tags;
 mod under_way;
 
-pub(crate) use blocks::{equal, typed, varied};
-pub(crate) use direct::{iallgather, ibcast};
-pub(crate) use exchange::{alltoall, gather, scatter};
 pub(crate) use private::Private;
-pub(crate) use shared::{allgather, bcast};
 pub(crate) use under_way::UnderWay;
 
 use crate::peers::Peers;

@@ -2,12 +2,13 @@
 
 pub(crate) mod status;
 
+use crate::arguments;
+use crate::mpi::{open, real};
 use crate::orphans::Awaited;
 use crate::requests::{Failure, Record};
 use crate::span::store_status;
 use crate::state::{Shim, raise};
 use crate::sys::*;
-use crate::table::{open, real};
 use crate::traffic;
 use std::ffi::c_int;
 use std::slice;
@@ -144,12 +145,8 @@ impl Drop for Batch<'_> {
 }
 
 /// Wait.
-pub(crate) unsafe fn wait(
-    shim: &Shim,
-    request: *mut MPI_Request,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Wait { request, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
@@ -168,13 +165,8 @@ pub(crate) unsafe fn wait(
 }
 
 /// Test.
-pub(crate) unsafe fn test(
-    shim: &Shim,
-    request: *mut MPI_Request,
-    flag: *mut c_int,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn test(shim: &Shim, call: arguments::Test, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Test { request, flag, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
@@ -193,14 +185,8 @@ pub(crate) unsafe fn test(
 }
 
 /// Waitany.
-pub(crate) unsafe fn waitany(
-    shim: &Shim,
-    count: c_int,
-    requests: *mut MPI_Request,
-    index: *mut c_int,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Waitany { count, array_of_requests: requests, index, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
@@ -222,19 +208,12 @@ pub(crate) unsafe fn waitany(
     }
 }
 
-/// Testany. `place`: index and flag.
-pub(crate) unsafe fn testany(
-    shim: &Shim,
-    count: c_int,
-    requests: *mut MPI_Request,
-    place: (*mut c_int, *mut c_int),
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+/// Testany.
+pub(crate) unsafe fn testany(shim: &Shim, call: arguments::Testany, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Testany { count, array_of_requests: requests, index, flag, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
-        let (index, flag) = place;
         let mut found = empty_status();
         let code = open::MPI_Testany(count, batch.inner.as_mut_ptr(), index, flag, &raw mut found);
         if code == SUCCESS && *flag == 0 {
@@ -269,13 +248,8 @@ unsafe fn any(
 }
 
 /// Waitall.
-pub(crate) unsafe fn waitall(
-    shim: &Shim,
-    count: c_int,
-    requests: *mut MPI_Request,
-    statuses: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Waitall { count, array_of_requests: requests, array_of_statuses: statuses } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
@@ -289,14 +263,8 @@ pub(crate) unsafe fn waitall(
 }
 
 /// Testall.
-pub(crate) unsafe fn testall(
-    shim: &Shim,
-    count: c_int,
-    requests: *mut MPI_Request,
-    flag: *mut c_int,
-    statuses: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn testall(shim: &Shim, call: arguments::Testall, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Testall { count, array_of_requests: requests, flag, array_of_statuses: statuses } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
@@ -318,16 +286,22 @@ unsafe fn all(batch: Batch<'_>, code: c_int, found: &mut [MPI_Status], statuses:
     unsafe { batch.finish_many(0..found.len(), found, statuses, code) }
 }
 
-/// Waitsome, and without `wait` Testsome. `place`: outcount, indices and statuses.
-pub(crate) unsafe fn some(
-    shim: &Shim,
-    wait: bool,
-    requests: (c_int, *mut MPI_Request),
-    place: (*mut c_int, *mut c_int, *mut MPI_Status),
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let (count, requests) = requests;
-    let (outcount, indices, statuses) = place;
+/// Waitsome.
+pub(crate) unsafe fn waitsome(shim: &Shim, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    traffic::during(&shim.engine, || unsafe { some(shim, true, call, pass) })
+}
+
+/// Testsome.
+pub(crate) unsafe fn testsome(shim: &Shim, call: arguments::Testsome, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { some(shim, false, call, pass) }
+}
+
+/// What Waitsome and Testsome have in common. `wait`: this is the former.
+unsafe fn some(shim: &Shim, wait: bool, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Waitsome { incount: count, array_of_requests: requests, outcount, .. } = call;
+    let (indices, statuses) = (call.array_of_indices, call.array_of_statuses);
     // SAFETY: the program's own arguments; the MPI fills `outcount` entries of the arrays.
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
@@ -369,7 +343,8 @@ unsafe fn store_statuses(place: *mut MPI_Status, found: &[MPI_Status], code: c_i
 }
 
 /// Cancel.
-pub(crate) unsafe fn cancel(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
+pub(crate) unsafe fn cancel(shim: &Shim, call: arguments::Cancel, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Cancel { request } = call;
     // SAFETY: the program's own argument.
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
@@ -378,7 +353,12 @@ pub(crate) unsafe fn cancel(shim: &Shim, request: *mut MPI_Request, pass: impl F
 }
 
 /// Request_free: what is under way goes on without an owner.
-pub(crate) unsafe fn free(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
+pub(crate) unsafe fn request_free(
+    shim: &Shim,
+    call: arguments::Request_free,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let arguments::Request_free { request } = call;
     // SAFETY: the program's own argument.
     let Some(record) = shim.requests.take(unsafe { *request }) else { return pass() };
     if let Some(active) = record.active {

@@ -5,6 +5,7 @@
 //! only if it may be a frame and a probe asks for it.
 
 use crate::deliver::Delivered;
+use crate::mpi::real;
 use crate::orphans::Awaited;
 use crate::peers::Peers;
 use crate::posted::{Bounce, Posted};
@@ -12,7 +13,6 @@ use crate::requests::{Active, Finish};
 use crate::span::{Envelope, Span, received_bytes};
 use crate::state::{Error, Handle, Shim, called};
 use crate::sys::*;
-use crate::table::real;
 use mpress::{SHORTEST, may_be_frame};
 use std::ffi::c_int;
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 //! MPIs drop hints that they do not know, so the strategy is kept as an attribute of the communicator. Like hints it goes
 //! over to a duplicate (MPI 4.0, section 7.4.2).
 
+use crate::arguments;
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::Strategy;
@@ -86,11 +87,91 @@ unsafe extern "C" fn forgotten(_: MPI_Comm, _: c_int, value: *mut c_void, _: *mu
     SUCCESS
 }
 
+/// Comm_set_info.
+pub(crate) unsafe fn comm_set_info(
+    shim: &Shim,
+    call: arguments::Comm_set_info,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, &raw const call.comm, call.info, pass) }
+}
+
+/// Comm_dup_with_info.
+pub(crate) unsafe fn comm_dup_with_info(
+    shim: &Shim,
+    call: arguments::Comm_dup_with_info,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newcomm, call.info, pass) }
+}
+
+/// Comm_idup_with_info.
+pub(crate) unsafe fn comm_idup_with_info(
+    _: &Shim,
+    call: arguments::Comm_idup_with_info,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { without_assertions(call.info, pass) }
+}
+
+/// Comm_split_type.
+pub(crate) unsafe fn comm_split_type(
+    shim: &Shim,
+    call: arguments::Comm_split_type,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newcomm, call.info, pass) }
+}
+
+/// Dist_graph_create.
+pub(crate) unsafe fn dist_graph_create(
+    shim: &Shim,
+    call: arguments::Dist_graph_create,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.comm_dist_graph, call.info, pass) }
+}
+
+/// Dist_graph_create_adjacent.
+pub(crate) unsafe fn dist_graph_create_adjacent(
+    shim: &Shim,
+    call: arguments::Dist_graph_create_adjacent,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.comm_dist_graph, call.info, pass) }
+}
+
+/// Comm_create_from_group.
+pub(crate) unsafe fn comm_create_from_group(
+    shim: &Shim,
+    call: arguments::Comm_create_from_group,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newcomm, call.info, pass) }
+}
+
+/// Intercomm_create_from_groups.
+pub(crate) unsafe fn intercomm_create_from_groups(
+    shim: &Shim,
+    call: arguments::Intercomm_create_from_groups,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newintercomm, call.info, pass) }
+}
+
 /// Calls a function of the MPI that gives `comm`, or makes a communicator there, with this info, of which it takes over the strategy.
 ///
 /// # Safety
 /// `comm` must hold a communicator once the call has been successful, and `info` be what the caller of the function gave.
-pub(crate) unsafe fn given(
+unsafe fn given(
     shim: &Shim,
     comm: *const MPI_Comm,
     info: MPI_Info,
@@ -110,7 +191,7 @@ pub(crate) unsafe fn given(
 ///
 /// # Safety
 /// `info` must be what the caller of the function gave.
-pub(crate) unsafe fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
+unsafe fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
     // SAFETY: the caller vouches for the info; what is freed is a copy of ours.
     unsafe {
         let mut value = [0 as c_char; MAX_VALUE + 1];

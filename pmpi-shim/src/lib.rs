@@ -4,11 +4,11 @@
 //! constants of theirs (`abi/`). What each wrapped call does, and why a framed message never meets a call that
 //! does not know frames, is written down in `docs/shim.md`; frames themselves in `docs/format/frame.md`.
 //!
-//! The preload library (`preload/`) has the program's calls come here. Data flows one way through the modules: `table` (the functions
-//! for these calls, made from `calls.txt`) calls the handlers (`send`, `recv`, `sendrecv`,
+//! The preload library (`preload/`) has the program's calls come here. Data flows one way through the modules: `exports` (the functions
+//! for these calls, made from `calls.txt` and `functions.txt`) calls the handlers (`send`, `recv`, `sendrecv`,
 //! `probe`, `matched`, `persistent`, `complete`), which use `wire` (a message on its way out), `posted`, `stash` and `early` (on
 //! their way in), `in_place` and `covered` (memory that receives share), and `requests` (what is under way), over `peers`,
-//! `span` and `sys`. `startup` makes the shared `state`,
+//! `span`, `mpi` (the MPI's own functions) and `sys`. `startup` makes the shared `state`,
 //! for which `network` is measured; `device` knows the memory of GPUs; `finish` reports. `info` are strategies of single communicators;
 //! `traffic` learns how long the rank waits; `panics` ends the job where one of ours would unwind. `calibrate` is called by
 //! `mpress calibrate` alone.
@@ -21,6 +21,7 @@ macro_rules! say {
     }};
 }
 
+mod arguments;
 mod calibrate;
 mod collective;
 mod complete;
@@ -28,12 +29,14 @@ mod covered;
 mod deliver;
 mod device;
 mod early;
+mod exports;
 mod family;
 mod finish;
 mod identity;
 mod in_place;
 mod info;
 mod matched;
+mod mpi;
 mod network;
 mod orphans;
 mod panics;
@@ -52,6 +55,5 @@ mod stash;
 mod state;
 mod symbol;
 mod sys;
-mod table;
 mod traffic;
 mod wire;

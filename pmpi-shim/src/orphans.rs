@@ -1,9 +1,9 @@
 //! Operations that go on without a request of the program's: buffered sends, and requests freed while under way.
 
+use crate::mpi::open;
 use crate::requests::Active;
 use crate::state::Shim;
 use crate::sys::*;
-use crate::table::open;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -106,8 +106,8 @@ impl Orphans {
     }
 }
 
-/// Buffer_detach returns when all buffered messages have been sent.
-pub(crate) unsafe fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
+/// Buffer_detach, and the other calls that detach or flush buffers, return when all buffered messages have been sent.
+pub(crate) fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
     shim.orphans.wait(shim, Awaited::AtDetach);
     pass()
 }

@@ -1,13 +1,14 @@
 //! The receive calls, blocking and nonblocking.
 
+use crate::arguments;
 use crate::deliver::{self, Delivered};
+use crate::mpi::{open, real};
 use crate::peers::Peers;
 use crate::posted::Posted;
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, store_status};
 use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
-use crate::table::{open, real};
 use crate::traffic;
 use mpress::SHORTEST;
 use std::ffi::c_int;
@@ -28,7 +29,18 @@ impl Shim {
 }
 
 /// Recv.
-pub(crate) unsafe fn blocking(
+pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, call.message(), call.status, pass) }
+}
+
+/// Irecv.
+pub(crate) unsafe fn irecv(shim: &Shim, call: arguments::Irecv, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, call.message(), call.request, pass) }
+}
+
+unsafe fn blocking(
     shim: &Shim,
     message: Envelope,
     status: *mut MPI_Status,
@@ -47,8 +59,7 @@ pub(crate) unsafe fn blocking(
     })
 }
 
-/// Irecv.
-pub(crate) unsafe fn nonblocking(
+unsafe fn nonblocking(
     shim: &Shim,
     message: Envelope,
     request: *mut MPI_Request,
@@ -124,10 +135,10 @@ unsafe fn post(
     // SAFETY: the caller vouches for the message; what is posted lasts until the request completes.
     unsafe {
         if capacity < SHORTEST {
-            return irecv(shim, message, own_handler);
+            return irecv_as_is(shim, message, own_handler);
         }
         let posted = Posted::new(shim, message, capacity, Arc::clone(peers), false)?;
-        let mut active = irecv(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
+        let mut active = irecv_as_is(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
         active.finish = Finish::Receive(posted);
         Ok(active)
     }
@@ -148,7 +159,7 @@ pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: boo
         if let Some(peers) = shim.meets_frames(message) {
             return start(shim, message, &peers, own_handler);
         }
-        irecv(shim, message, own_handler)
+        irecv_as_is(shim, message, own_handler)
     }
 }
 
@@ -177,7 +188,7 @@ pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Stat
 ///
 /// `own_handler`: an error must go to the communicator's error handler, as it would by the call that the program made. The request
 /// is a persistent one then, where the MPI treats others otherwise.
-unsafe fn irecv(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+unsafe fn irecv_as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     let own_handler = own_handler && !shim.family.calls_own_handler();
     let mut inner = REQUEST_NULL;

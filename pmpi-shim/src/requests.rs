@@ -28,7 +28,7 @@ impl Drop for Active {
     fn drop(&mut self) {
         if self.to_be_freed && self.inner != REQUEST_NULL {
             // SAFETY: a request of ours that nobody else knows.
-            unsafe { crate::table::real::MPI_Request_free(&raw mut self.inner) };
+            unsafe { crate::mpi::real::MPI_Request_free(&raw mut self.inner) };
         }
     }
 }

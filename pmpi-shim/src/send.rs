@@ -1,13 +1,14 @@
 //! The send calls, blocking and nonblocking.
 
+use crate::arguments;
 use crate::deliver;
 use crate::device;
+use crate::mpi::real;
 use crate::orphans::Awaited;
 use crate::requests::{Active, Finish};
 use crate::span::Envelope;
 use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
-use crate::table::real;
 use crate::traffic;
 use crate::wire::Wire;
 use mpress::{Destination, FLOOR};
@@ -24,8 +25,55 @@ pub(crate) enum Mode {
     Buffered,
 }
 
-/// Send, Bsend, Ssend, Rsend.
-pub(crate) unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
+/// Send.
+pub(crate) unsafe fn send(shim: &Shim, call: arguments::Send, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, Mode::Standard, call.message(), pass) }
+}
+
+/// Bsend.
+pub(crate) unsafe fn bsend(shim: &Shim, call: arguments::Bsend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, Mode::Buffered, call.message(), pass) }
+}
+
+/// Ssend.
+pub(crate) unsafe fn ssend(shim: &Shim, call: arguments::Ssend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, Mode::Synchronous, call.message(), pass) }
+}
+
+/// Rsend.
+pub(crate) unsafe fn rsend(shim: &Shim, call: arguments::Rsend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, Mode::Ready, call.message(), pass) }
+}
+
+/// Isend.
+pub(crate) unsafe fn isend(shim: &Shim, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, Mode::Standard, call.message(), call.request, pass) }
+}
+
+/// Ibsend.
+pub(crate) unsafe fn ibsend(shim: &Shim, call: arguments::Ibsend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, Mode::Buffered, call.message(), call.request, pass) }
+}
+
+/// Issend.
+pub(crate) unsafe fn issend(shim: &Shim, call: arguments::Issend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, Mode::Synchronous, call.message(), call.request, pass) }
+}
+
+/// Irsend.
+pub(crate) unsafe fn irsend(shim: &Shim, call: arguments::Irsend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, Mode::Ready, call.message(), call.request, pass) }
+}
+
+unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
     let Some(framed) = shim.framed_send(&message) else { return pass() };
     traffic::during(&shim.engine, || {
         // SAFETY: the program's own arguments; the wire lasts until the send returns.
@@ -52,8 +100,7 @@ pub(crate) unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: 
     })
 }
 
-/// Isend, Ibsend, Issend, Irsend.
-pub(crate) unsafe fn nonblocking(
+unsafe fn nonblocking(
     shim: &Shim,
     mode: Mode,
     message: Envelope,
@@ -131,7 +178,7 @@ pub(crate) unsafe fn start_by(
         }
         if detached && message.peer != PROC_NULL {
             let len = message.span.bytes().ok_or(ERR_OTHER)?;
-            return isend(mode, shim.plain_copy(message, len)?, message);
+            return isend_wire(mode, shim.plain_copy(message, len)?, message);
         }
         as_is(mode, message)
     }
@@ -154,7 +201,7 @@ pub(crate) unsafe fn start_to_each(
         for dest in dests {
             let message = Envelope { peer: dest, ..*message };
             started(match wire.as_ref().filter(|_| shim.framed_send(&message).is_some()) {
-                Some(wire) => isend(Mode::Standard, Arc::clone(wire), &message),
+                Some(wire) => isend_wire(Mode::Standard, Arc::clone(wire), &message),
                 None => as_is(Mode::Standard, &message),
             });
         }
@@ -181,19 +228,19 @@ unsafe fn start_framed(
             send_buffered(shim, wire, message)?;
             return Ok(deliver::completed(None)?);
         }
-        isend(mode, wire, message)
+        isend_wire(mode, wire, message)
     }
 }
 
 /// A buffered send completes at once, whatever the receiver does: it goes on without a request of the program's.
 unsafe fn send_buffered(shim: &Shim, wire: Arc<Wire>, message: &Envelope) -> Result<(), Error> {
     // SAFETY: the caller vouches for the message; the wire needs nothing of it.
-    let active = unsafe { isend(Mode::Standard, wire, message)? };
+    let active = unsafe { isend_wire(Mode::Standard, wire, message)? };
     shim.orphans.adopt(active, Awaited::AtDetach);
     Ok(())
 }
 
-unsafe fn isend(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
+unsafe fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
     let start = match mode {
         Mode::Standard | Mode::Buffered => real::MPI_Isend,
         Mode::Synchronous => real::MPI_Issend,

@@ -1,5 +1,7 @@
 //! The combined calls: a receive and a send of ours, started together.
 
+use crate::arguments::{self, span};
+use crate::mpi::real;
 use crate::orphans::Awaited;
 use crate::recv::{self, wait};
 use crate::requests::Active;
@@ -7,7 +9,6 @@ use crate::send::{self, Mode};
 use crate::span::Envelope;
 use crate::state::{Error, Shim, raise};
 use crate::sys::*;
-use crate::table::real;
 use crate::traffic;
 use std::ffi::c_int;
 use std::ptr;
@@ -47,8 +48,54 @@ fn greatest_tag() -> c_int {
     })
 }
 
+/// Sendrecv.
+pub(crate) unsafe fn sendrecv(shim: &Shim, call: arguments::Sendrecv, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Sendrecv { sendbuf, sendcount, sendtype, dest, sendtag, comm, .. } = call;
+    let out = Envelope::new(span(sendbuf, sendcount, sendtype), dest, sendtag, comm);
+    let into =
+        Envelope::new(span(call.recvbuf, call.recvcount, call.recvtype), call.source, call.recvtag, comm);
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, out, into, false, call.status, pass) }
+}
+
+/// Sendrecv_replace.
+pub(crate) unsafe fn sendrecv_replace(
+    shim: &Shim,
+    call: arguments::Sendrecv_replace,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let span = span(call.buf, call.count, call.datatype);
+    let out = Envelope::new(span, call.dest, call.sendtag, call.comm);
+    let into = Envelope::new(span, call.source, call.recvtag, call.comm);
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, out, into, true, call.status, pass) }
+}
+
+/// Isendrecv.
+pub(crate) unsafe fn isendrecv(shim: &Shim, call: arguments::Isendrecv, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Isendrecv { sendbuf, sendcount, sendtype, dest, sendtag, comm, .. } = call;
+    let out = Envelope::new(span(sendbuf, sendcount, sendtype), dest, sendtag, comm);
+    let into =
+        Envelope::new(span(call.recvbuf, call.recvcount, call.recvtype), call.source, call.recvtag, comm);
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, out, into, call.request, pass) }
+}
+
+/// Isendrecv_replace.
+pub(crate) unsafe fn isendrecv_replace(
+    shim: &Shim,
+    call: arguments::Isendrecv_replace,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let span = span(call.buf, call.count, call.datatype);
+    let out = Envelope::new(span, call.dest, call.sendtag, call.comm);
+    let into = Envelope::new(span, call.source, call.recvtag, call.comm);
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, out, into, call.request, pass) }
+}
+
 /// Sendrecv, and with `detached` Sendrecv_replace.
-pub(crate) unsafe fn blocking(
+unsafe fn blocking(
     shim: &Shim,
     out: Envelope,
     into: Envelope,
@@ -69,7 +116,7 @@ pub(crate) unsafe fn blocking(
 }
 
 /// Isendrecv and Isendrecv_replace. The program gets one request, the receive's; the send goes on from a copy.
-pub(crate) unsafe fn nonblocking(
+unsafe fn nonblocking(
     shim: &Shim,
     out: Envelope,
     into: Envelope,

@@ -168,7 +168,7 @@ impl Shim {
         // Arguments are checked before it is seen that nothing is to be sent.
         // SAFETY: what the caller of an MPI function gave, for nobody.
         let code =
-            unsafe { crate::table::real::MPI_Send(span.ptr, 1, span.datatype, PROC_NULL, 0, self.own_comm) };
+            unsafe { crate::mpi::real::MPI_Send(span.ptr, 1, span.datatype, PROC_NULL, 0, self.own_comm) };
         code != SUCCESS || (span.ptr.is_null() && self.kinds.layout(span.datatype) != Layout::Typed)
     }
 
@@ -224,7 +224,7 @@ impl Shim {
 
 /// With large counts where the MPI has them: without, its own calls cannot have given such a count.
 unsafe fn send_to_self(from: &Span, to: &Span, own: MPI_Comm, status: *mut MPI_Status) -> c_int {
-    use crate::table::real::{MPI_Sendrecv, MPI_Sendrecv_c};
+    use crate::mpi::real::{MPI_Sendrecv, MPI_Sendrecv_c};
     let (out, into) = ((from.ptr, from.datatype), (to.ptr, to.datatype));
     // SAFETY: the caller vouches for both spans.
     unsafe {

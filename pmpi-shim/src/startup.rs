@@ -5,11 +5,11 @@
 
 use crate::collective::Private;
 use crate::finish::{self, Job};
+use crate::mpi::real;
 use crate::peers::{self, World};
 use crate::span::Kinds;
 use crate::state::{self, Shim, raise};
 use crate::sys::*;
-use crate::table::real;
 use crate::{identity, info, network, symbol};
 use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
 use std::ffi::c_int;

@@ -6,10 +6,10 @@
 
 use crate::deliver::Delivered;
 use crate::early::Early;
+use crate::mpi::real;
 use crate::peers::Peers;
 use crate::state::{self, Error, Handle, Shim, called};
 use crate::sys::*;
-use crate::table::real;
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};

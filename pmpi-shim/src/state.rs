@@ -1,9 +1,10 @@
-//! The shared state of the shim, and the guard against wrapping calls that the MPI makes itself.
+//! The shared state of the shim.
 
 use crate::collective::Private;
 use crate::family::Family;
 use crate::in_place::InPlace;
 use crate::info::Strategies;
+use crate::mpi::nested;
 use crate::orphans::Orphans;
 use crate::peers::World;
 use crate::requests::Requests;
@@ -11,7 +12,6 @@ use crate::span::Kinds;
 use crate::stash::{Matched, Stash};
 use crate::sys::*;
 use mpress::Engine;
-use std::cell::Cell;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -52,32 +52,6 @@ pub(crate) struct Shim {
 // The state is shared by all threads of the program. Its MPI handles and addresses are plain values, to be used from
 // any thread under the rules of the granted thread level; everything that changes sits behind a lock or is atomic.
 static SHIM: AtomicPtr<Shim> = AtomicPtr::new(ptr::null_mut());
-
-thread_local! {
-    static NESTED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Marks this thread as inside the MPI, until dropped.
-pub(crate) struct Depth {
-    before: bool,
-}
-
-impl Depth {
-    pub(crate) fn enter() -> Self {
-        Self { before: NESTED.replace(true) }
-    }
-}
-
-impl Drop for Depth {
-    fn drop(&mut self) {
-        NESTED.set(self.before);
-    }
-}
-
-/// Whether this thread is inside the MPI: it implements one function by another.
-pub(crate) fn nested() -> bool {
-    NESTED.get()
-}
 
 /// The shared state, if the shim is active.
 #[inline]

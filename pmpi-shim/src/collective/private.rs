@@ -3,8 +3,8 @@
 //! A communicator of ours for each of the program's would double them, and MPICH has about two thousand.
 
 use super::tags::{Tag, Tags};
+use crate::mpi::open;
 use crate::sys::*;
-use crate::table::open;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, OnceLock};

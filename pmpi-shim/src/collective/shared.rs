@@ -9,11 +9,11 @@
 use super::blocks::Blocks;
 use super::{Pause, give_up};
 use crate::deliver::land;
+use crate::mpi::open;
 use crate::peers::Peers;
 use crate::span::{Envelope, Layout, Span};
 use crate::state::{Error, Shim, called, raise};
 use crate::sys::*;
-use crate::table::open;
 use crate::traffic;
 use crate::wire::Wire;
 use mpress::{Buffer, HEADER_LEN};

@@ -1,11 +1,11 @@
 //! The messages of a collective that are under way, and the request that a nonblocking one has.
 
 use crate::deliver;
+use crate::mpi::open;
 use crate::recv;
 use crate::requests::{Active, Finish};
 use crate::state::Shim;
 use crate::sys::*;
-use crate::table::open;
 use std::collections::VecDeque;
 use std::ffi::c_int;
 
