@@ -8,9 +8,9 @@
 //! cores.
 
 use crate::mpi::{Depth, open, real};
-use crate::peers::World;
 use crate::startup::find_nodes;
 use crate::sys::*;
+use crate::world::World;
 use mpress::SameNode;
 use mpress::selector::PeerClass;
 use std::ffi::{c_int, c_void};

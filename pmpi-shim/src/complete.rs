@@ -1,15 +1,17 @@
-//! The completion calls: Wait and Test in their four forms, Cancel, Request_free; in [`status`] Request_get_status.
+//! The completion calls: Wait and Test in their four forms, Cancel, Request_free, those that wait for buffered sends; in [`status`]
+//! Request_get_status.
 
 pub(crate) mod status;
 
 use crate::arguments;
+use crate::error::raise;
 use crate::mpi::{open, real};
 use crate::orphans::Awaited;
 use crate::requests::{Failure, Record};
 use crate::span::store_status;
-use crate::state::{Shim, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::traffic;
+use crate::waiting;
 use std::ffi::c_int;
 use std::slice;
 
@@ -151,7 +153,7 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
-        traffic::during(&shim.engine, || {
+        waiting::during(&shim.engine, || {
             batch.advance(true);
             let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
             if code != SUCCESS {
@@ -191,7 +193,7 @@ pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl F
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = empty_status();
-        traffic::during(&shim.engine, || {
+        waiting::during(&shim.engine, || {
             // The MPI does not know what collectives of ours wait for.
             while !batch.advance(false) {
                 let mut flag = 0;
@@ -254,7 +256,7 @@ pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl F
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        traffic::during(&shim.engine, || {
+        waiting::during(&shim.engine, || {
             batch.advance(true);
             let code = open::MPI_Waitall(count, batch.inner.as_mut_ptr(), found.as_mut_ptr());
             all(batch, code, &mut found, statuses)
@@ -289,7 +291,7 @@ unsafe fn all(batch: Batch<'_>, code: c_int, found: &mut [MPI_Status], statuses:
 /// Waitsome.
 pub(crate) unsafe fn waitsome(shim: &Shim, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
-    traffic::during(&shim.engine, || unsafe { some(shim, true, call, pass) })
+    waiting::during(&shim.engine, || unsafe { some(shim, true, call, pass) })
 }
 
 /// Testsome.
@@ -370,4 +372,10 @@ pub(crate) unsafe fn request_free(
     // SAFETY: as above.
     unsafe { *request = REQUEST_NULL };
     SUCCESS
+}
+
+/// Buffer_detach, and the other calls that detach or flush buffers, return when all buffered messages have been sent.
+pub(crate) fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
+    shim.orphans.wait(shim, Awaited::AtDetach);
+    pass()
 }

@@ -8,8 +8,8 @@
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 
+use crate::complete::before_detach;
 use crate::mpi::{nested, open, real};
-use crate::orphans::before_detach;
 use crate::startup::after_init;
 use crate::state::active;
 use crate::sys::*;

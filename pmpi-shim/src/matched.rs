@@ -3,15 +3,15 @@
 
 use crate::arguments::{self, span};
 use crate::early::Early;
+use crate::error::{Error, called, raise};
 use crate::mpi::{open, real};
 use crate::peers::Peers;
 use crate::posted::Posted;
 use crate::probe::look_into_the_mpi;
-use crate::recv;
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, Span, received_bytes, store_status};
 use crate::stash::Taken;
-use crate::state::{Error, Shim, called, raise};
+use crate::state::Shim;
 use crate::sys::*;
 use mpress::SHORTEST;
 use std::ffi::c_int;
@@ -135,7 +135,7 @@ unsafe fn hand_out(
 
 /// The message stays with the MPI, and the program gets the MPI's handle.
 fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, status: &MPI_Status) {
-    if received_bytes(status) >= SHORTEST && peers.framed(status.MPI_SOURCE) {
+    if received_bytes(status) >= SHORTEST && peers.frames_with(status.MPI_SOURCE) {
         shim.matched.put(message, Taken::Left { comm, peers: Arc::clone(peers) });
     }
 }
@@ -169,8 +169,8 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
                 }
-                match early.into_receive(shim, &span) {
-                    Ok(active) => recv::wait(shim, active, status),
+                match early.into_receive(shim, &shim.orphans, &span) {
+                    Ok(active) => active.wait(shim, status),
                     Err(error) => raise(comm, error),
                 }
             }
@@ -211,7 +211,7 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
                 }
-                match early.into_receive(shim, &span) {
+                match early.into_receive(shim, &shim.orphans, &span) {
                     Ok(active) => {
                         *request = shim.requests.hand_out(active);
                         SUCCESS

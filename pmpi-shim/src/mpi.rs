@@ -1,7 +1,7 @@
 //! The MPI's own functions, of the calls that are wrapped, in two ways:
 //!
 //! - [`real`]: what the MPI calls of itself meanwhile is passed straight on. For all that carries a frame: it must not be
-//!   framed again.
+//!   put into a frame again.
 //! - [`open`]: what is called meanwhile is handled like any call. For completion calls, and for calls passed on as they
 //!   came: there the MPI may call the program's error handlers, which may do what they like, even never come back. (An MPI
 //!   that passes such a call on to another wrapped function has that passed on for the same reasons.)

@@ -2,12 +2,13 @@
 //! operation of ours, which the completion calls find behind that handle.
 
 use crate::arguments;
+use crate::error::raise;
 use crate::mpi::open;
 use crate::recv;
-use crate::requests::{Action, Record, Template};
-use crate::send::{self, Mode};
+use crate::requests::{Action, Mode, Record, Template};
+use crate::send;
 use crate::span::Envelope;
-use crate::state::{Shim, raise};
+use crate::state::Shim;
 use crate::sys::*;
 use std::ffi::c_int;
 use std::slice;
@@ -43,7 +44,7 @@ unsafe fn init_send(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    if shim.framed_send(&message).is_none() {
+    if shim.frame_candidate(&message).is_none() {
         return pass();
     }
     // SAFETY: the place the program gave.

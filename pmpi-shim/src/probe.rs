@@ -1,10 +1,11 @@
-//! Probe and Iprobe. A framed message must be received to know its length: it moves to the stash.
+//! Probe and Iprobe. A message in a frame must be received to know its length: it moves to the stash.
 
 use crate::arguments;
+use crate::error::{Error, called, raise};
 use crate::mpi::real;
 use crate::peers::Peers;
 use crate::span::{received_bytes, store_status};
-use crate::state::{Error, Shim, called, raise};
+use crate::state::Shim;
 use crate::sys::*;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ impl Shim {
         if tag < 0 && tag != ANY_TAG {
             return None;
         }
-        self.peers(comm).filter(|peers| peers.framed(source))
+        self.peers(comm).filter(|peers| peers.frames_with(source))
     }
 }
 

@@ -1,12 +1,16 @@
 //! Requests under way that need something done when they complete, by the handle the program has.
 
-use crate::collective::UnderWay;
+mod under_way;
+
+pub(crate) use under_way::UnderWay;
+
+use crate::context::Context;
+use crate::error::raise;
+use crate::mpi::{open, real};
 use crate::posted::{Bounce, Posted};
-use crate::send::Mode;
-use crate::span::{Envelope, OwnedType};
-use crate::state::{Handle, Shim};
+use crate::span::{Envelope, OwnedType, store_status};
 use crate::sys::*;
-use crate::traffic;
+use crate::waiting;
 use crate::wire::Wire;
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -28,7 +32,7 @@ impl Drop for Active {
     fn drop(&mut self) {
         if self.to_be_freed && self.inner != REQUEST_NULL {
             // SAFETY: a request of ours that nobody else knows.
-            unsafe { crate::mpi::real::MPI_Request_free(&raw mut self.inner) };
+            unsafe { real::MPI_Request_free(&raw mut self.inner) };
         }
     }
 }
@@ -65,7 +69,11 @@ impl Active {
     ///
     /// # Safety
     /// `status` must be what the MPI gave at completion.
-    pub(crate) unsafe fn finish(&mut self, shim: &Shim, status: &mut MPI_Status) -> Result<(), Failure> {
+    pub(crate) unsafe fn finish(
+        &mut self,
+        context: &Context,
+        status: &mut MPI_Status,
+    ) -> Result<(), Failure> {
         let comm = match &self.finish {
             Finish::Receive(posted) => posted.comm(),
             Finish::Failed(comm, _) | Finish::Collective(comm, _) => *comm,
@@ -78,11 +86,11 @@ impl Active {
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
             Finish::Nothing | Finish::Forget(_) => Ok(()),
             Finish::Send(wire) => {
-                traffic::sent(wire.len());
+                waiting::sent(wire.len());
                 Ok(())
             }
             // SAFETY: the caller vouches for the completion.
-            Finish::Receive(posted) => unsafe { posted.finish(shim, status) }.map_err(|code| (comm, code)),
+            Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
             // Its request is complete only once it has been advanced to its end.
             Finish::Collective(comm, messages) => messages.outcome().map_err(|code| (comm, code)),
             Finish::Failed(comm, code) => Err((comm, code)),
@@ -95,23 +103,23 @@ impl Active {
     /// As for [`finish`](Self::finish).
     pub(crate) unsafe fn settle(
         &mut self,
-        shim: &Shim,
+        context: &Context,
         code: c_int,
         status: &mut MPI_Status,
     ) -> Result<(), c_int> {
         if code != SUCCESS {
-            self.abandon(shim);
+            self.abandon(context);
             return Err(code);
         }
         // SAFETY: the caller vouches for the completion.
-        unsafe { self.finish(shim, status) }.map_err(|(_, code)| code)
+        unsafe { self.finish(context, status) }.map_err(|(_, code)| code)
     }
 
     /// The MPI completed the operation with an error. It may still read what it was given to send, and write where it was told
     /// to: that memory is not given back.
-    pub(crate) fn abandon(&mut self, shim: &Shim) {
+    pub(crate) fn abandon(&mut self, context: &Context) {
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Receive(posted) => posted.abandon(shim),
+            Finish::Receive(posted) => posted.abandon(context),
             other => std::mem::forget(other),
         }
     }
@@ -120,14 +128,45 @@ impl Active {
     ///
     /// # Safety
     /// As for [`finish`](Self::finish).
-    pub(crate) unsafe fn finish_early(&mut self, shim: &Shim, status: &mut MPI_Status) {
+    pub(crate) unsafe fn finish_early(&mut self, context: &Context, status: &mut MPI_Status) {
         // SAFETY: as above.
-        let result = unsafe { self.finish(shim, status) };
+        let result = unsafe { self.finish(context, status) };
         if let Err((comm, code)) = result {
             self.finish = Finish::Failed(comm, code);
         }
         self.done = Some((*status, result.map_or_else(|(_, code)| code, |()| SUCCESS)));
     }
+
+    /// Waits for it and stores its status where the program wants it.
+    ///
+    /// # Safety
+    /// `status` must be a status or `MPI_STATUS_IGNORE`.
+    pub(crate) unsafe fn wait(mut self, context: &Context, status: *mut MPI_Status) -> c_int {
+        let mut found = empty_status();
+        // SAFETY: a request of ours, a status of ours.
+        let code = unsafe { open::MPI_Wait(&raw mut self.inner, &raw mut found) };
+        if code != SUCCESS {
+            self.abandon(context);
+            // SAFETY: the caller vouches for the place.
+            unsafe { store_status(status, &found) };
+            return code;
+        }
+        // SAFETY: the request has just completed with this status.
+        let result = unsafe { self.finish(context, &mut found) };
+        // SAFETY: the caller vouches for the place.
+        unsafe { store_status(status, &found) };
+        result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
+    }
+}
+
+/// The send modes of MPI.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Standard,
+    Synchronous,
+    Ready,
+    /// A frame is a copy already, so the program's attached buffer is not needed for it.
+    Buffered,
 }
 
 /// What a persistent request does each time it is started.

@@ -1,29 +1,20 @@
 //! The send calls, blocking and nonblocking.
 
 use crate::arguments;
-use crate::deliver;
 use crate::device;
+use crate::error::{Error, called, raise};
+use crate::generalized;
 use crate::mpi::real;
 use crate::orphans::Awaited;
-use crate::requests::{Active, Finish};
+use crate::requests::{Active, Finish, Mode};
 use crate::span::Envelope;
-use crate::state::{Error, Shim, called, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::traffic;
-use crate::wire::Wire;
+use crate::waiting;
+use crate::wire::{Candidate, Wire};
 use mpress::{Destination, FLOOR};
 use std::ffi::c_int;
 use std::sync::Arc;
-
-/// The send modes of MPI.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Standard,
-    Synchronous,
-    Ready,
-    /// A frame is a copy already, so the program's attached buffer is not needed for it.
-    Buffered,
-}
 
 /// Send.
 pub(crate) unsafe fn send(shim: &Shim, call: arguments::Send, pass: impl Fn() -> c_int) -> c_int {
@@ -74,13 +65,13 @@ pub(crate) unsafe fn irsend(shim: &Shim, call: arguments::Irsend, pass: impl Fn(
 }
 
 unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
-    let Some(framed) = shim.framed_send(&message) else { return pass() };
-    traffic::during(&shim.engine, || {
+    let Some(candidate) = shim.frame_candidate(&message) else { return pass() };
+    waiting::during(&shim.engine, || {
         // SAFETY: the program's own arguments; the wire lasts until the send returns.
         unsafe {
-            let Some(wire) = shim.frame(&message, &framed, message.comm) else {
+            let Some(wire) = shim.frame(&message, &candidate, message.comm) else {
                 let code = pass();
-                traffic::sent(framed.len);
+                waiting::sent(candidate.len);
                 return code;
             };
             let send = match mode {
@@ -94,7 +85,7 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
             };
             let code =
                 send(wire.ptr(), wire.count(), wire.datatype(), message.peer, message.tag, message.comm);
-            traffic::sent(wire.len());
+            waiting::sent(wire.len());
             code
         }
     })
@@ -107,11 +98,11 @@ unsafe fn nonblocking(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(framed) = shim.framed_send(&message) else { return pass() };
+    let Some(candidate) = shim.frame_candidate(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    let Some(wire) = (unsafe { shim.frame(&message, &framed, message.comm) }) else { return pass() };
+    let Some(wire) = (unsafe { shim.frame(&message, &candidate, message.comm) }) else { return pass() };
     // SAFETY: as above.
-    match unsafe { start_framed(shim, mode, wire, &message) } {
+    match unsafe { start_wire(shim, mode, wire, &message) } {
         Ok(active) => {
             // SAFETY: the place the program gave.
             unsafe { *request = shim.requests.hand_out(active) };
@@ -121,30 +112,24 @@ unsafe fn nonblocking(
     }
 }
 
-/// What is known of a message that may go in a frame.
-pub(crate) struct Framed {
-    pub(crate) len: usize,
-    pub(crate) to: Destination,
-}
-
 impl Shim {
     /// Whether a message may go in a frame: it is long enough, it is in the host's memory, and the other end knows frames.
     /// Arguments that the MPI will refuse never do.
-    pub(crate) fn framed_send(&self, message: &Envelope) -> Option<Framed> {
+    pub(crate) fn frame_candidate(&self, message: &Envelope) -> Option<Candidate> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR)?;
         if message.tag < 0 || message.peer < 0 {
             return None;
         }
-        let peers = self.peers(message.comm).filter(|peers| peers.framed(message.peer))?;
+        let peers = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer))?;
         if self.refused(&message.span) || device::is_device(message.span.ptr) {
             return None;
         }
         let other = self.world.other_node(peers.world_rank(message.peer));
-        Some(Framed { len, to: if other { Destination::OtherNode } else { Destination::SameNode } })
+        Some(Candidate { len, to: if other { Destination::OtherNode } else { Destination::SameNode } })
     }
 }
 
-/// Starts a send of this mode, framed or not. `detached`: the message's memory may change before it is sent.
+/// Starts a send of this mode, in a frame or not. `detached`: the message's memory may change before it is sent.
 ///
 /// # Safety
 /// `message` must be what the caller of a send function gave.
@@ -171,10 +156,10 @@ pub(crate) unsafe fn start_by(
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
-        if let Some(framed) = shim.framed_send(message)
-            && let Some(wire) = shim.frame(message, &framed, strategy_of)
+        if let Some(candidate) = shim.frame_candidate(message)
+            && let Some(wire) = shim.frame(message, &candidate, strategy_of)
         {
-            return start_framed(shim, mode, wire, message);
+            return start_wire(shim, mode, wire, message);
         }
         if detached && message.peer != PROC_NULL {
             let len = message.span.bytes().ok_or(ERR_OTHER)?;
@@ -200,7 +185,7 @@ pub(crate) unsafe fn start_to_each(
         let wire = shim.shared_frame(message, strategy_of);
         for dest in dests {
             let message = Envelope { peer: dest, ..*message };
-            started(match wire.as_ref().filter(|_| shim.framed_send(&message).is_some()) {
+            started(match wire.as_ref().filter(|_| shim.frame_candidate(&message).is_some()) {
                 Some(wire) => isend_wire(Mode::Standard, Arc::clone(wire), &message),
                 None => as_is(Mode::Standard, &message),
             });
@@ -216,17 +201,12 @@ unsafe fn as_is(mode: Mode, message: &Envelope) -> Result<Active, Error> {
     Ok(Active::new(inner, Finish::Nothing))
 }
 
-unsafe fn start_framed(
-    shim: &Shim,
-    mode: Mode,
-    wire: Arc<Wire>,
-    message: &Envelope,
-) -> Result<Active, Error> {
+unsafe fn start_wire(shim: &Shim, mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
         if mode == Mode::Buffered {
             send_buffered(shim, wire, message)?;
-            return Ok(deliver::completed(None)?);
+            return Ok(Active::new(generalized::completed(None)?, Finish::Nothing));
         }
         isend_wire(mode, wire, message)
     }

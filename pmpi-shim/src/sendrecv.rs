@@ -1,15 +1,16 @@
 //! The combined calls: a receive and a send of ours, started together.
 
 use crate::arguments::{self, span};
+use crate::error::{Error, raise};
 use crate::mpi::real;
 use crate::orphans::Awaited;
-use crate::recv::{self, wait};
-use crate::requests::Active;
-use crate::send::{self, Mode};
+use crate::recv;
+use crate::requests::{Active, Mode};
+use crate::send;
 use crate::span::Envelope;
-use crate::state::{Error, Shim, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::traffic;
+use crate::waiting;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::OnceLock;
@@ -17,7 +18,7 @@ use std::sync::OnceLock;
 /// Whether either half needs us, and the MPI will refuse neither. It looks at all arguments before it starts anything, while
 /// we start one half before the other; so what it refuses is passed on to it.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
-    let (sends, receives) = (shim.framed_send(out).is_some(), shim.meets_frames(into).is_some());
+    let (sends, receives) = (shim.frame_candidate(out).is_some(), shim.meets_frames(into).is_some());
     (sends || receives)
         && out.tag.max(into.tag) <= greatest_tag()
         && (sends || accepted(shim, out, false))
@@ -107,7 +108,7 @@ unsafe fn blocking(
         return pass();
     }
     // SAFETY: the program's own arguments.
-    traffic::during(&shim.engine, || unsafe {
+    waiting::during(&shim.engine, || unsafe {
         match start(shim, &out, &into, Manner { detached, blocking: true }) {
             Ok((receive, send)) => finish(shim, receive, send, status),
             Err(error) => raise(into.comm, error),
@@ -185,15 +186,15 @@ unsafe fn withdraw(shim: &Shim, mut receive: Active) {
     // SAFETY: a request of ours. An error of the receive has been reported to the handler; the call has one of its own.
     unsafe {
         real::MPI_Cancel(&raw mut receive.inner);
-        wait(shim, receive, STATUS_IGNORE);
+        receive.wait(shim, STATUS_IGNORE);
     }
 }
 
 unsafe fn finish(shim: &Shim, receive: Active, send: Active, status: *mut MPI_Status) -> c_int {
     // SAFETY: two operations of ours, the place the program gave.
     unsafe {
-        let sent = wait(shim, send, STATUS_IGNORE);
-        let received = wait(shim, receive, status);
+        let sent = send.wait(shim, STATUS_IGNORE);
+        let received = receive.wait(shim, status);
         if received == SUCCESS { sent } else { received }
     }
 }

@@ -3,7 +3,6 @@
 
 use crate::arguments::Counts;
 use crate::span::Span;
-use crate::state::Handle;
 use crate::sys::*;
 use std::ffi::{c_int, c_void};
 

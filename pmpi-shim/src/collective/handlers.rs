@@ -1,8 +1,8 @@
 //! The collectives as the program calls them: the buffers and blocks that their arguments name.
 
-use super::How::{Blocking, Nonblocking};
 use super::blocks::{equal, typed, varied};
 use super::{direct, exchange, shared};
+use crate::agreed::How::{Blocking, Nonblocking};
 use crate::arguments::{self, span};
 use crate::state::Shim;
 use std::ffi::c_int;
