@@ -7,7 +7,7 @@ use crate::arguments;
 use crate::error::raise;
 use crate::mpi::{open, real};
 use crate::orphans::Awaited;
-use crate::requests::{Failure, Record};
+use crate::requests::{Failure, Few, Record};
 use crate::span::store_status;
 use crate::state::Shim;
 use crate::sys::*;
@@ -19,8 +19,8 @@ use std::slice;
 struct Batch<'a> {
     shim: &'a Shim,
     requests: &'a mut [MPI_Request],
-    inner: Vec<MPI_Request>,
-    records: Vec<Option<Record>>,
+    inner: Few<MPI_Request>,
+    records: Few<Option<Box<Record>>>,
 }
 
 impl<'a> Batch<'a> {
@@ -32,18 +32,13 @@ impl<'a> Batch<'a> {
         }
         // SAFETY: the program's own array.
         let requests = unsafe { slice::from_raw_parts_mut(requests, count) };
-        let records: Vec<_> = requests.iter().map(|&request| shim.requests.take(request)).collect();
-        if records.iter().all(Option::is_none) {
-            return None;
+        let records = shim.requests.take_all(requests)?;
+        let mut inner = Few::of(requests, |request| *request);
+        for (inner, record) in inner.iter_mut().zip(records.iter()) {
+            if let Some(record) = record {
+                *inner = record.active.as_ref().map_or(REQUEST_NULL, |active| active.inner);
+            }
         }
-        let inner = requests
-            .iter()
-            .zip(&records)
-            .map(|(&request, record)| match record {
-                Some(record) => record.active.as_ref().map_or(REQUEST_NULL, |active| active.inner),
-                None => request,
-            })
-            .collect();
         let mut batch = Self { shim, requests, inner, records };
         batch.advance(false);
         Some(batch)
@@ -127,7 +122,9 @@ impl<'a> Batch<'a> {
 impl Drop for Batch<'_> {
     /// Gives the program its handles back: null for what has completed, unchanged for what has not or is persistent.
     fn drop(&mut self) {
-        for ((request, record), inner) in self.requests.iter_mut().zip(&mut self.records).zip(&self.inner) {
+        for ((request, record), inner) in
+            self.requests.iter_mut().zip(self.records.iter_mut()).zip(self.inner.iter())
+        {
             // The MPI has given up a request that failed without a word of it: it tells of one of several, or the error handler
             // has left by an exception.
             if let Some(record) = record.as_mut().filter(|_| *inner == REQUEST_NULL)
@@ -135,14 +132,17 @@ impl Drop for Batch<'_> {
             {
                 active.abandon(self.shim);
             }
-            match record.take() {
+            match record {
                 None => *request = *inner,
-                Some(record) if record.active.is_some() || record.template.is_some() => {
-                    self.shim.requests.put(*request, record);
+                Some(kept) if kept.active.is_some() || kept.template.is_some() => {}
+                Some(_) => {
+                    *record = None;
+                    *request = REQUEST_NULL;
                 }
-                Some(_) => *request = REQUEST_NULL,
             }
         }
+        let kept = self.requests.iter().zip(self.records.iter_mut());
+        self.shim.requests.put_all(kept.filter_map(|(request, record)| Some((*request, record.take()?))));
     }
 }
 

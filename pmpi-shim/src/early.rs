@@ -7,6 +7,7 @@
 use crate::context::Context;
 use crate::error::{Error, called};
 use crate::generalized::Delivered;
+use crate::handle::Handle;
 use crate::mpi::real;
 use crate::orphans::{Awaited, Orphans};
 use crate::peers::Peers;

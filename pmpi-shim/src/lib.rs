@@ -15,7 +15,7 @@
 //!   (`in_place`, `covered`);
 //! - `arguments`, `span`, `error`, `generalized` requests, `passed` calls, `device` (the memory of GPUs), `waiting` (for how long this rank
 //!   waits), `measure` (of the network), `identity` and `family` of the MPI;
-//! - `mpi`: the MPI's own functions, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one of ours would unwind.
+//! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one of ours would unwind.
 
 /// Says a line on stderr. What cannot be written is lost: `eprintln` would panic.
 macro_rules! say {
@@ -41,6 +41,7 @@ mod exports;
 mod family;
 mod finish;
 mod generalized;
+mod handle;
 mod identity;
 mod in_place;
 mod info;

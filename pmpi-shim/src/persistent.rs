@@ -81,7 +81,7 @@ unsafe fn init(
     };
     let template = Template { action, message, _datatype: datatype };
     // SAFETY: the MPI has just written a new handle there.
-    shim.requests.put(unsafe { *request }, Record { active: None, template: Some(template) });
+    shim.requests.put(unsafe { *request }, Box::new(Record { active: None, template: Some(template) }));
     SUCCESS
 }
 

@@ -1,18 +1,20 @@
 //! Requests under way that need something done when they complete, by the handle the program has.
 
+mod few;
 mod under_way;
 
+pub(crate) use few::Few;
 pub(crate) use under_way::UnderWay;
 
 use crate::context::Context;
 use crate::error::raise;
+use crate::handle::{Handle, HandleMap};
 use crate::mpi::{open, real};
 use crate::posted::{Bounce, Posted};
 use crate::span::{Envelope, OwnedType, store_status};
 use crate::sys::*;
 use crate::waiting;
 use crate::wire::Wire;
-use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -194,7 +196,7 @@ pub(crate) struct Record {
 /// give the same handle to another thread's request as soon as that has happened.
 #[derive(Default)]
 pub(crate) struct Requests {
-    records: Mutex<HashMap<usize, Record>>,
+    records: Mutex<HandleMap<Box<Record>>>,
     count: AtomicUsize,
 }
 
@@ -208,24 +210,39 @@ impl Requests {
     pub(crate) fn hand_out(&self, active: Active) -> MPI_Request {
         let handle = active.inner;
         if !matches!(active.finish, Finish::Nothing) {
-            self.put(handle, Record { active: Some(active), template: None });
+            self.put(handle, Box::new(Record { active: Some(active), template: None }));
         }
         handle
     }
 
-    pub(crate) fn put(&self, handle: MPI_Request, record: Record) {
-        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        records.insert(handle.key(), record);
-        self.count.store(records.len(), Ordering::Release);
+    pub(crate) fn put(&self, handle: MPI_Request, record: Box<Record>) {
+        self.change(|records| records.insert(handle.key(), record));
     }
 
-    pub(crate) fn take(&self, handle: MPI_Request) -> Option<Record> {
+    pub(crate) fn put_all(&self, kept: impl Iterator<Item = (MPI_Request, Box<Record>)>) {
+        let mut kept = kept.peekable();
+        if kept.peek().is_some() {
+            self.change(|records| records.extend(kept.map(|(handle, record)| (handle.key(), record))));
+        }
+    }
+
+    pub(crate) fn take(&self, handle: MPI_Request) -> Option<Box<Record>> {
+        if self.is_empty() { None } else { self.change(|records| records.remove(&handle.key())) }
+    }
+
+    /// The records of several requests; `None` if none has one.
+    pub(crate) fn take_all(&self, handles: &[MPI_Request]) -> Option<Few<Option<Box<Record>>>> {
         if self.is_empty() {
             return None;
         }
+        let taken = self.change(|records| Few::of(handles, |handle| records.remove(&handle.key())));
+        taken.iter().any(Option::is_some).then_some(taken)
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut HandleMap<Box<Record>>) -> R) -> R {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        let record = records.remove(&handle.key());
+        let result = change(&mut records);
         self.count.store(records.len(), Ordering::Release);
-        record
+        result
     }
 }

@@ -1,8 +1,8 @@
 //! Message buffers as MPI names them: address, count, datatype; and what that means in bytes.
 
+use crate::handle::{Handle, HandleMap};
 use crate::sys::*;
 use mpress::Kind;
-use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -59,7 +59,7 @@ impl Span {
 }
 
 /// The kinds of the predefined datatypes that are contiguous.
-pub(crate) struct Kinds(HashMap<usize, Kind>);
+pub(crate) struct Kinds(HandleMap<Kind>);
 
 impl Kinds {
     pub(crate) fn new() -> Self {

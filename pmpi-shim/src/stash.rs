@@ -8,11 +8,11 @@ use crate::context::Context;
 use crate::early::Early;
 use crate::error::{Error, called};
 use crate::generalized::Delivered;
+use crate::handle::{Handle, HandleMap};
 use crate::mpi::real;
 use crate::orphans::Orphans;
 use crate::peers::Peers;
 use crate::sys::*;
-use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -144,7 +144,7 @@ pub(crate) enum Taken {
 /// Messages that matched probes took, by the handle that the program has for them.
 #[derive(Default)]
 pub(crate) struct Matched {
-    messages: Mutex<HashMap<usize, Taken>>,
+    messages: Mutex<HandleMap<Taken>>,
     count: AtomicUsize,
 }
 

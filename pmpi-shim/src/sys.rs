@@ -80,21 +80,3 @@ pub(crate) fn empty_status() -> MPI_Status {
 pub(crate) fn ok(code: c_int) -> Result<(), c_int> {
     if code == SUCCESS { Ok(()) } else { Err(code) }
 }
-
-/// A handle as a key: pointers in one MPI, integers in the other.
-pub(crate) trait Handle: Copy {
-    fn key(self) -> usize;
-}
-
-impl<T> Handle for *mut T {
-    fn key(self) -> usize {
-        self.addr()
-    }
-}
-
-impl Handle for c_int {
-    fn key(self) -> usize {
-        // A bijection between the two; negative handles keep apart from each other.
-        self as usize
-    }
-}

@@ -3,6 +3,7 @@
 //! A communicator of ours for each of the program's would double them, and MPICH has about two thousand.
 
 use super::tags::{Tag, Tags};
+use crate::handle::Handle;
 use crate::mpi::open;
 use crate::sys::*;
 use std::ffi::{c_int, c_void};

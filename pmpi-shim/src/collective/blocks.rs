@@ -2,6 +2,7 @@
 //! significance, its datatype need not be one.
 
 use crate::arguments::Counts;
+use crate::handle::Handle;
 use crate::span::Span;
 use crate::sys::*;
 use std::ffi::{c_int, c_void};
