@@ -7,11 +7,10 @@
 //! Whoever has nothing to send waits asleep: a rank that spins takes time from the others where there are more ranks than
 //! cores.
 
-use crate::peers::World;
+use crate::mpi::{Depth, open, real};
 use crate::startup::find_nodes;
-use crate::state::Depth;
 use crate::sys::*;
-use crate::table::{open, real};
+use crate::world::World;
 use mpress::SameNode;
 use mpress::selector::PeerClass;
 use std::ffi::{c_int, c_void};

@@ -1,14 +1,17 @@
-//! The completion calls: Wait and Test in their four forms, Cancel, Request_free; in [`status`] Request_get_status.
+//! The completion calls: Wait and Test in their four forms, Cancel, Request_free, those that wait for buffered sends; in [`status`]
+//! Request_get_status.
 
 pub(crate) mod status;
 
+use crate::arguments;
+use crate::error::raise;
+use crate::mpi::{open, real};
 use crate::orphans::Awaited;
-use crate::requests::{Failure, Record};
+use crate::requests::{Failure, Few, Record};
 use crate::span::store_status;
-use crate::state::{Shim, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::table::{open, real};
-use crate::traffic;
+use crate::waiting;
 use std::ffi::c_int;
 use std::slice;
 
@@ -16,8 +19,8 @@ use std::slice;
 struct Batch<'a> {
     shim: &'a Shim,
     requests: &'a mut [MPI_Request],
-    inner: Vec<MPI_Request>,
-    records: Vec<Option<Record>>,
+    inner: Few<MPI_Request>,
+    records: Few<Option<Box<Record>>>,
 }
 
 impl<'a> Batch<'a> {
@@ -29,18 +32,13 @@ impl<'a> Batch<'a> {
         }
         // SAFETY: the program's own array.
         let requests = unsafe { slice::from_raw_parts_mut(requests, count) };
-        let records: Vec<_> = requests.iter().map(|&request| shim.requests.take(request)).collect();
-        if records.iter().all(Option::is_none) {
-            return None;
+        let records = shim.requests.take_all(requests)?;
+        let mut inner = Few::of(requests, |request| *request);
+        for (inner, record) in inner.iter_mut().zip(records.iter()) {
+            if let Some(record) = record {
+                *inner = record.active.as_ref().map_or(REQUEST_NULL, |active| active.inner);
+            }
         }
-        let inner = requests
-            .iter()
-            .zip(&records)
-            .map(|(&request, record)| match record {
-                Some(record) => record.active.as_ref().map_or(REQUEST_NULL, |active| active.inner),
-                None => request,
-            })
-            .collect();
         let mut batch = Self { shim, requests, inner, records };
         batch.advance(false);
         Some(batch)
@@ -124,7 +122,9 @@ impl<'a> Batch<'a> {
 impl Drop for Batch<'_> {
     /// Gives the program its handles back: null for what has completed, unchanged for what has not or is persistent.
     fn drop(&mut self) {
-        for ((request, record), inner) in self.requests.iter_mut().zip(&mut self.records).zip(&self.inner) {
+        for ((request, record), inner) in
+            self.requests.iter_mut().zip(self.records.iter_mut()).zip(self.inner.iter())
+        {
             // The MPI has given up a request that failed without a word of it: it tells of one of several, or the error handler
             // has left by an exception.
             if let Some(record) = record.as_mut().filter(|_| *inner == REQUEST_NULL)
@@ -132,29 +132,28 @@ impl Drop for Batch<'_> {
             {
                 active.abandon(self.shim);
             }
-            match record.take() {
+            match record {
                 None => *request = *inner,
-                Some(record) if record.active.is_some() || record.template.is_some() => {
-                    self.shim.requests.put(*request, record);
+                Some(kept) if kept.active.is_some() || kept.template.is_some() => {}
+                Some(_) => {
+                    *record = None;
+                    *request = REQUEST_NULL;
                 }
-                Some(_) => *request = REQUEST_NULL,
             }
         }
+        let kept = self.requests.iter().zip(self.records.iter_mut());
+        self.shim.requests.put_all(kept.filter_map(|(request, record)| Some((*request, record.take()?))));
     }
 }
 
 /// Wait.
-pub(crate) unsafe fn wait(
-    shim: &Shim,
-    request: *mut MPI_Request,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Wait { request, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
-        traffic::during(&shim.engine, || {
+        waiting::during(&shim.engine, || {
             batch.advance(true);
             let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
             if code != SUCCESS {
@@ -168,13 +167,8 @@ pub(crate) unsafe fn wait(
 }
 
 /// Test.
-pub(crate) unsafe fn test(
-    shim: &Shim,
-    request: *mut MPI_Request,
-    flag: *mut c_int,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn test(shim: &Shim, call: arguments::Test, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Test { request, flag, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
@@ -193,19 +187,13 @@ pub(crate) unsafe fn test(
 }
 
 /// Waitany.
-pub(crate) unsafe fn waitany(
-    shim: &Shim,
-    count: c_int,
-    requests: *mut MPI_Request,
-    index: *mut c_int,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Waitany { count, array_of_requests: requests, index, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = empty_status();
-        traffic::during(&shim.engine, || {
+        waiting::during(&shim.engine, || {
             // The MPI does not know what collectives of ours wait for.
             while !batch.advance(false) {
                 let mut flag = 0;
@@ -222,19 +210,12 @@ pub(crate) unsafe fn waitany(
     }
 }
 
-/// Testany. `place`: index and flag.
-pub(crate) unsafe fn testany(
-    shim: &Shim,
-    count: c_int,
-    requests: *mut MPI_Request,
-    place: (*mut c_int, *mut c_int),
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+/// Testany.
+pub(crate) unsafe fn testany(shim: &Shim, call: arguments::Testany, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Testany { count, array_of_requests: requests, index, flag, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
-        let (index, flag) = place;
         let mut found = empty_status();
         let code = open::MPI_Testany(count, batch.inner.as_mut_ptr(), index, flag, &raw mut found);
         if code == SUCCESS && *flag == 0 {
@@ -269,18 +250,13 @@ unsafe fn any(
 }
 
 /// Waitall.
-pub(crate) unsafe fn waitall(
-    shim: &Shim,
-    count: c_int,
-    requests: *mut MPI_Request,
-    statuses: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Waitall { count, array_of_requests: requests, array_of_statuses: statuses } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        traffic::during(&shim.engine, || {
+        waiting::during(&shim.engine, || {
             batch.advance(true);
             let code = open::MPI_Waitall(count, batch.inner.as_mut_ptr(), found.as_mut_ptr());
             all(batch, code, &mut found, statuses)
@@ -289,14 +265,8 @@ pub(crate) unsafe fn waitall(
 }
 
 /// Testall.
-pub(crate) unsafe fn testall(
-    shim: &Shim,
-    count: c_int,
-    requests: *mut MPI_Request,
-    flag: *mut c_int,
-    statuses: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn testall(shim: &Shim, call: arguments::Testall, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Testall { count, array_of_requests: requests, flag, array_of_statuses: statuses } = call;
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
@@ -318,16 +288,22 @@ unsafe fn all(batch: Batch<'_>, code: c_int, found: &mut [MPI_Status], statuses:
     unsafe { batch.finish_many(0..found.len(), found, statuses, code) }
 }
 
-/// Waitsome, and without `wait` Testsome. `place`: outcount, indices and statuses.
-pub(crate) unsafe fn some(
-    shim: &Shim,
-    wait: bool,
-    requests: (c_int, *mut MPI_Request),
-    place: (*mut c_int, *mut c_int, *mut MPI_Status),
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let (count, requests) = requests;
-    let (outcount, indices, statuses) = place;
+/// Waitsome.
+pub(crate) unsafe fn waitsome(shim: &Shim, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    waiting::during(&shim.engine, || unsafe { some(shim, true, call, pass) })
+}
+
+/// Testsome.
+pub(crate) unsafe fn testsome(shim: &Shim, call: arguments::Testsome, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { some(shim, false, call, pass) }
+}
+
+/// What Waitsome and Testsome have in common. `wait`: this is the former.
+unsafe fn some(shim: &Shim, wait: bool, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Waitsome { incount: count, array_of_requests: requests, outcount, .. } = call;
+    let (indices, statuses) = (call.array_of_indices, call.array_of_statuses);
     // SAFETY: the program's own arguments; the MPI fills `outcount` entries of the arrays.
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
@@ -369,7 +345,8 @@ unsafe fn store_statuses(place: *mut MPI_Status, found: &[MPI_Status], code: c_i
 }
 
 /// Cancel.
-pub(crate) unsafe fn cancel(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
+pub(crate) unsafe fn cancel(shim: &Shim, call: arguments::Cancel, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Cancel { request } = call;
     // SAFETY: the program's own argument.
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
@@ -378,7 +355,12 @@ pub(crate) unsafe fn cancel(shim: &Shim, request: *mut MPI_Request, pass: impl F
 }
 
 /// Request_free: what is under way goes on without an owner.
-pub(crate) unsafe fn free(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
+pub(crate) unsafe fn request_free(
+    shim: &Shim,
+    call: arguments::Request_free,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let arguments::Request_free { request } = call;
     // SAFETY: the program's own argument.
     let Some(record) = shim.requests.take(unsafe { *request }) else { return pass() };
     if let Some(active) = record.active {
@@ -390,4 +372,10 @@ pub(crate) unsafe fn free(shim: &Shim, request: *mut MPI_Request, pass: impl Fn(
     // SAFETY: as above.
     unsafe { *request = REQUEST_NULL };
     SUCCESS
+}
+
+/// Buffer_detach, and the other calls that detach or flush buffers, return when all buffered messages have been sent.
+pub(crate) fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
+    shim.orphans.wait(shim, Awaited::AtDetach);
+    pass()
 }

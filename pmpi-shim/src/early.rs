@@ -4,15 +4,17 @@
 //! Nothing here waits for the sender: a message is matched first, which leaves it where it is, and received into memory of ours
 //! only if it may be a frame and a probe asks for it.
 
-use crate::deliver::Delivered;
-use crate::orphans::Awaited;
+use crate::context::Context;
+use crate::error::{Error, called};
+use crate::generalized::Delivered;
+use crate::handle::Handle;
+use crate::mpi::real;
+use crate::orphans::{Awaited, Orphans};
 use crate::peers::Peers;
 use crate::posted::{Bounce, Posted};
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, Span, received_bytes};
-use crate::state::{Error, Handle, Shim, called};
 use crate::sys::*;
-use crate::table::real;
 use mpress::{SHORTEST, may_be_frame};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -70,9 +72,9 @@ impl Early {
     }
 
     /// Does what a probe needs to report it, as far as that goes without waiting. An error leaves it as it is: it can be received.
-    pub(crate) fn look(&mut self, shim: &Shim) -> Result<Option<Delivered>, Error> {
+    pub(crate) fn look(&mut self, context: &Context) -> Result<Option<Delivered>, Error> {
         if self.may_be_frame() {
-            self.receive(shim)?;
+            self.receive(context)?;
         }
         if let State::Receiving { request, bounce, message_len: message_len @ None } = &mut self.state {
             let (mut flag, mut status) = (0, empty_status());
@@ -81,7 +83,7 @@ impl Early {
             let code = unsafe { real::MPI_Request_get_status(*request, &raw mut flag, &raw mut status) };
             if code != SUCCESS || flag != 0 {
                 // The length of a damaged frame is not known; its receive will say what is wrong with it.
-                let opened = shim.engine.open(&bounce.buffer);
+                let opened = context.engine.open(&bounce.buffer);
                 *message_len = Some(opened.map_or(self.len, |incoming| incoming.raw_len()));
             }
         }
@@ -89,13 +91,13 @@ impl Early {
     }
 
     fn may_be_frame(&self) -> bool {
-        may_be_frame(self.len) && self.peers.framed(self.source)
+        may_be_frame(self.len) && self.peers.frames_with(self.source)
     }
 
     /// Starts to receive it into memory of ours, if that has not been done.
-    fn receive(&mut self, shim: &Shim) -> Result<(), Error> {
+    fn receive(&mut self, context: &Context) -> Result<(), Error> {
         let State::Matched(mut message) = self.state else { return Ok(()) };
-        let bounce = Bounce::exact(shim, self.len)?;
+        let bounce = Bounce::exact(context, self.len)?;
         // SAFETY: a message matched before, and room for all of it, which lasts until it is there.
         let request = unsafe { imrecv(&bounce.bytes.span, &mut message)? };
         self.state = State::Receiving { request, bounce, message_len: None };
@@ -114,19 +116,24 @@ impl Early {
     ///
     /// # Safety
     /// `span` must be what the caller of a receive function gave.
-    pub(crate) unsafe fn into_receive(mut self, shim: &Shim, span: &Span) -> Result<Active, Error> {
+    pub(crate) unsafe fn into_receive(
+        mut self,
+        context: &Context,
+        orphans: &Orphans,
+        span: &Span,
+    ) -> Result<Active, Error> {
         let capacity = span.bytes().unwrap_or(0);
         if self.len > capacity {
             // It is too long, if it is no frame. The MPI might report that to another error handler than the communicator's. Without
             // the memory it does.
-            let _ = self.receive(shim);
+            let _ = self.receive(context);
         }
         let Self { comm, peers, .. } = self;
         match self.state {
-            State::Receiving { request, bounce, .. } => Posted::arrived(shim, span, peers, comm, bounce)
+            State::Receiving { request, bounce, .. } => Posted::arrived(context, span, peers, comm, bounce)
                 .map(|posted| Active::new(request, Finish::Receive(posted)))
                 .map_err(|(code, bounce)| {
-                    shim.orphans.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
+                    orphans.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
                     code.into()
                 }),
             // SAFETY: the caller vouches for the span; what is posted lasts until the request completes.
@@ -135,7 +142,7 @@ impl Early {
                     return Ok(Active::new(imrecv(span, &mut message)?, Finish::Nothing));
                 }
                 let wanted = Envelope::new(*span, ANY_SOURCE, ANY_TAG, comm);
-                let posted = Posted::new(shim, &wanted, capacity, peers, false)?;
+                let posted = Posted::new(context, &wanted, capacity, peers, false)?;
                 let request = imrecv(&posted.span(), &mut message)?;
                 Ok(Active::new(request, Finish::Receive(posted)))
             },
@@ -143,9 +150,9 @@ impl Early {
     }
 
     /// Nobody will receive it.
-    pub(crate) fn discard(self, shim: &Shim) {
+    pub(crate) fn discard(self, orphans: &Orphans) {
         if let State::Receiving { request, bounce, .. } = self.state {
-            shim.orphans.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
+            orphans.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
         }
     }
 }

@@ -11,16 +11,14 @@
 //!
 //! Receives that cannot bring a frame are the MPI's own and not known here.
 
+mod landing;
+
 use crate::covered::Covered;
 use crate::span::Span;
-use crate::state::Shim;
 use crate::sys::*;
-use mpress::{Buffer, HEADER_LEN};
 use std::collections::BTreeMap;
-use std::ffi::c_int;
 use std::ops::Range;
-use std::slice;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// The memory of a receive.
@@ -48,44 +46,6 @@ impl Memory {
         let first = start.wrapping_add(lower as usize);
         first..first.saturating_add(1)
     }
-
-    /// A copy of the first `len` bytes of a message there.
-    ///
-    /// # Safety
-    /// The program must have lent the memory.
-    pub(crate) unsafe fn read(&self, shim: &Shim, len: usize) -> Result<Buffer, c_int> {
-        let mut elements = self.span;
-        let size = Span { count: 1, ..elements }.bytes().filter(|&size| size > 0).ok_or(ERR_INTERN)?;
-        let count = len.div_ceil(size);
-        elements.count = MPI_Count::try_from(count).map_err(|_| ERR_INTERN)?;
-        let mut buffer = shim.engine.buffer(count * size).ok_or(ERR_NO_MEM)?;
-        buffer.set_len(count * size);
-        // SAFETY: the caller vouches for the memory, which has no fewer elements than that.
-        unsafe {
-            if self.contiguous {
-                buffer.copy_from_slice(slice::from_raw_parts(elements.ptr.cast::<u8>(), count * size));
-            } else {
-                shim.gather(&elements, &mut buffer)?;
-            }
-        }
-        buffer.set_len(len);
-        Ok(buffer)
-    }
-
-    /// Whether a frame begins there.
-    ///
-    /// # Safety
-    /// The program must have lent the memory, which must have room for a frame.
-    pub(crate) unsafe fn holds_frame(&self, shim: &Shim) -> Result<bool, c_int> {
-        // SAFETY: the caller vouches for the memory.
-        unsafe {
-            if self.contiguous {
-                let front = slice::from_raw_parts(self.span.ptr.cast::<u8>(), HEADER_LEN);
-                return Ok(shim.engine.is_frame(front));
-            }
-            Ok(shim.engine.is_frame(&self.read(shim, HEADER_LEN)?))
-        }
-    }
 }
 
 /// A pending receive.
@@ -104,30 +64,6 @@ impl Pending {
         if let (Some(before), Some(after)) = (before.get(from..end), after.get(from..end)) {
             self.covered.put(address.saturating_sub(start), before, after);
         }
-    }
-}
-
-/// Puts bytes into memory, and what they replace into `before`. Another thread may be receiving there, inside the MPI: each byte
-/// that it writes is either replaced, and then in `before`, or stays.
-///
-/// # Safety
-/// There must be memory for as many bytes as both slices have.
-unsafe fn exchange(memory: *mut u8, bytes: &[u8], before: &mut [u8]) {
-    const WORD: usize = size_of::<u64>();
-    // SAFETY: the caller vouches for the memory; a byte is aligned.
-    let one = |i: usize, byte: u8| unsafe { AtomicU8::from_ptr(memory.add(i)) }.swap(byte, Ordering::Relaxed);
-    let head = memory.align_offset(WORD).min(bytes.len());
-    let words = head + (bytes.len() - head) / WORD * WORD;
-    for i in (0..head).chain(words..bytes.len()) {
-        before[i] = one(i, bytes[i]);
-    }
-    let (bytes, before) = (bytes[head..words].chunks_exact(WORD), before[head..words].chunks_exact_mut(WORD));
-    for (i, (bytes, before)) in bytes.zip(before).enumerate() {
-        let mut word = [0; WORD];
-        word.copy_from_slice(bytes);
-        // SAFETY: as above; aligned after the head.
-        let place = unsafe { AtomicU64::from_ptr(memory.add(head + i * WORD).cast()) };
-        before.copy_from_slice(&place.swap(u64::from_ne_bytes(word), Ordering::Relaxed).to_ne_bytes());
     }
 }
 
@@ -206,95 +142,10 @@ impl InPlace {
         Some(Claim { all: Arc::clone(self), start: range.start })
     }
 
-    /// Puts a message into memory of a receive that has no claim on it. `write` puts it into such memory, or other bytes.
-    ///
-    /// # Safety
-    /// The program must have lent the memory.
-    pub(crate) unsafe fn land(
-        self: &Arc<Self>,
-        shim: &Shim,
-        memory: &Memory,
-        write: impl FnOnce(&Span) -> Result<usize, c_int>,
-    ) -> Result<usize, c_int> {
-        // No receive may be posted there meanwhile: with the claim it gets a buffer of ours, without it waits for its own.
-        let claim = if memory.capacity > 0 { self.hold(memory, &memory.range()) } else { None };
-        if claim.is_some() || memory.capacity == 0 {
-            return write(&memory.span);
-        }
-        let _alone = self.landing.write().unwrap_or_else(PoisonError::into_inner);
-        let starts: Vec<usize> = overlapping(&self.lock(), &memory.range()).collect();
-        let is_contiguous = |start| self.lock().get(start).is_none_or(|one| one.memory.contiguous);
-        if memory.contiguous && starts.iter().all(is_contiguous) {
-            let mut buffer = shim.engine.buffer(memory.capacity).ok_or(ERR_NO_MEM)?;
-            let len = write(&Span::new(buffer.room().as_mut_ptr().cast(), memory.span.count, BYTE))?;
-            buffer.set_len(len);
-            let mut before = shim.engine.buffer(len).ok_or(ERR_NO_MEM)?;
-            before.set_len(len);
-            // SAFETY: the program's memory has room for the message.
-            unsafe { exchange(memory.span.ptr.cast(), &buffer, &mut before) };
-            for start in starts {
-                self.covered(start, |one| one.put(memory.span.ptr.addr(), start, &before, &buffer));
-            }
-            return Ok(len);
-        }
-        // By the MPI, for whom other threads must not write there meanwhile.
-        // SAFETY: memory of pending receives, until the end of this function.
-        let before: Vec<_> = starts.iter().map(|&start| unsafe { self.read(shim, start) }).collect();
-        let result = write(&memory.span);
-        for (&start, before) in starts.iter().zip(before) {
-            // SAFETY: as above.
-            if let Some((before, after)) = before.zip(unsafe { self.read(shim, start) }) {
-                self.covered(start, |one| one.covered.put(0, &before, &after));
-            }
-        }
-        result
-    }
-
     /// Notes what was put over a pending receive, unless its message has been taken out.
     fn covered(&self, start: usize, note: impl FnOnce(&mut Pending)) {
         if let Some(one) = self.lock().get_mut(&start).filter(|one| !one.taken) {
             note(one);
-        }
-    }
-
-    /// What is in all the memory of a pending receive. `None` if memory is short.
-    unsafe fn read(&self, shim: &Shim, start: usize) -> Option<Buffer> {
-        let memory = self.lock().get(&start).filter(|one| !one.taken)?.memory;
-        // SAFETY: the caller vouches for the memory.
-        unsafe { memory.read(shim, memory.capacity) }.ok()
-    }
-
-    /// The frame of a receive that has completed with `received` bytes, if it got one.
-    ///
-    /// # Errors
-    /// The code of a damaged frame, or that there is no memory.
-    ///
-    /// # Safety
-    /// The program must have lent the memory, which must have room for a frame.
-    pub(crate) unsafe fn take(
-        &self,
-        shim: &Shim,
-        claim: Option<&Claim>,
-        memory: &Memory,
-        received: usize,
-    ) -> Result<Option<Buffer>, c_int> {
-        let _whole = self.landing.read().unwrap_or_else(PoisonError::into_inner);
-        let covered = claim.and_then(|claim| {
-            let mut pending = self.lock();
-            let one = pending.get_mut(&claim.start)?;
-            one.taken = true;
-            Some(std::mem::take(&mut one.covered)).filter(|covered| !covered.is_empty())
-        });
-        // SAFETY: the caller vouches for the memory.
-        unsafe {
-            match covered {
-                Some(covered) => {
-                    let now = memory.read(shim, received)?;
-                    covered.frame(&shim.engine, now).map_err(|_| shim.damaged)
-                }
-                None if memory.holds_frame(shim)? => memory.read(shim, received).map(Some),
-                None => Ok(None),
-            }
         }
     }
 }

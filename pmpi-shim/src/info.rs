@@ -1,14 +1,10 @@
 //! Infos of communicators: the key `mpress_strategy` gives one a strategy of its own, and some assertions are kept from the MPI.
-//!
-//! MPIs drop hints that they do not know, so the strategy is kept as an attribute of the communicator. Like hints it goes
-//! over to a duplicate (MPI 4.0, section 7.4.2).
 
+use crate::arguments;
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::Strategy;
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ffi::{CStr, c_char, c_int};
 
 const KEY: &CStr = c"mpress_strategy";
 /// What a program may assert of its messages and frames and probes of ours break: frames are shorter than their receives, and probes
@@ -18,79 +14,91 @@ const ASSERTIONS: [&CStr; 3] =
 /// Longer values than this name no strategy.
 const MAX_VALUE: usize = 63;
 
-/// The strategies of communicators.
-pub(crate) struct Strategies {
-    keyval: c_int,
-    /// Whether any communicator has one: looking for it takes time.
-    any: AtomicBool,
-}
-
-impl Strategies {
-    pub(crate) fn new() -> Result<Self, c_int> {
-        let mut keyval = KEYVAL_INVALID;
-        // SAFETY: callbacks of the right kind, and a place for the key.
-        unsafe {
-            ok(PMPI_Comm_create_keyval(Some(copied), Some(forgotten), &raw mut keyval, ptr::null_mut()))?;
-        }
-        Ok(Self { keyval, any: AtomicBool::new(false) })
-    }
-
-    /// The strategy of a communicator that has one of its own.
-    pub(crate) fn of(&self, comm: MPI_Comm) -> Option<Strategy> {
-        if !self.any.load(Ordering::Relaxed) {
-            return None;
-        }
-        let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
-        // SAFETY: our key, the caller's communicator, places for the answers.
-        let code = unsafe { PMPI_Comm_get_attr(comm, self.keyval, (&raw mut value).cast(), &raw mut found) };
-        if code != SUCCESS || found == 0 {
-            return None;
-        }
-        // SAFETY: only `set` stores under our key, a leaked box that lives as long as the attribute.
-        unsafe { value.cast::<Strategy>().as_ref().copied() }
-    }
-
-    fn set(&self, comm: MPI_Comm, strategy: Strategy) {
-        let value = Box::into_raw(Box::new(strategy));
-        // SAFETY: our key; the attribute takes over the box, `forgotten` gives it back.
-        unsafe {
-            if PMPI_Comm_set_attr(comm, self.keyval, value.cast()) == SUCCESS {
-                self.any.store(true, Ordering::Relaxed);
-            } else {
-                drop(Box::from_raw(value));
-            }
-        }
-    }
-}
-
-unsafe extern "C" fn copied(
-    _: MPI_Comm,
-    _: c_int,
-    _: *mut c_void,
-    value: *mut c_void,
-    copy: *mut c_void,
-    flag: *mut c_int,
+/// Comm_set_info.
+pub(crate) unsafe fn comm_set_info(
+    shim: &Shim,
+    call: arguments::Comm_set_info,
+    pass: impl Fn(MPI_Info) -> c_int,
 ) -> c_int {
-    // SAFETY: a box that `set` or this has stored; MPI gives places for the copy, a pointer, and the answer.
-    unsafe {
-        let strategy = *value.cast::<Strategy>();
-        *copy.cast::<*mut Strategy>() = Box::into_raw(Box::new(strategy));
-        *flag = 1;
-    }
-    SUCCESS
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, &raw const call.comm, call.info, pass) }
 }
 
-unsafe extern "C" fn forgotten(_: MPI_Comm, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
-    // SAFETY: a box that `set` or `copied` has stored, given back once.
-    drop(unsafe { Box::from_raw(value.cast::<Strategy>()) });
-    SUCCESS
+/// Comm_dup_with_info.
+pub(crate) unsafe fn comm_dup_with_info(
+    shim: &Shim,
+    call: arguments::Comm_dup_with_info,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newcomm, call.info, pass) }
+}
+
+/// Comm_idup_with_info.
+pub(crate) unsafe fn comm_idup_with_info(
+    _: &Shim,
+    call: arguments::Comm_idup_with_info,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { without_assertions(call.info, pass) }
+}
+
+/// Comm_split_type.
+pub(crate) unsafe fn comm_split_type(
+    shim: &Shim,
+    call: arguments::Comm_split_type,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newcomm, call.info, pass) }
+}
+
+/// Dist_graph_create.
+pub(crate) unsafe fn dist_graph_create(
+    shim: &Shim,
+    call: arguments::Dist_graph_create,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.comm_dist_graph, call.info, pass) }
+}
+
+/// Dist_graph_create_adjacent.
+pub(crate) unsafe fn dist_graph_create_adjacent(
+    shim: &Shim,
+    call: arguments::Dist_graph_create_adjacent,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.comm_dist_graph, call.info, pass) }
+}
+
+/// Comm_create_from_group.
+pub(crate) unsafe fn comm_create_from_group(
+    shim: &Shim,
+    call: arguments::Comm_create_from_group,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newcomm, call.info, pass) }
+}
+
+/// Intercomm_create_from_groups.
+pub(crate) unsafe fn intercomm_create_from_groups(
+    shim: &Shim,
+    call: arguments::Intercomm_create_from_groups,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newintercomm, call.info, pass) }
 }
 
 /// Calls a function of the MPI that gives `comm`, or makes a communicator there, with this info, of which it takes over the strategy.
 ///
 /// # Safety
 /// `comm` must hold a communicator once the call has been successful, and `info` be what the caller of the function gave.
-pub(crate) unsafe fn given(
+unsafe fn given(
     shim: &Shim,
     comm: *const MPI_Comm,
     info: MPI_Info,
@@ -110,7 +118,7 @@ pub(crate) unsafe fn given(
 ///
 /// # Safety
 /// `info` must be what the caller of the function gave.
-pub(crate) unsafe fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
+unsafe fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
     // SAFETY: the caller vouches for the info; what is freed is a copy of ours.
     unsafe {
         let mut value = [0 as c_char; MAX_VALUE + 1];

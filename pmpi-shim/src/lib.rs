@@ -1,17 +1,21 @@
 //! The PMPI shim: loaded into an MPI program, it compresses the program's messages.
 //!
 //! Built once per ABI, which the name of the package tells: the packages in `openmpi/`, `mpich/` and `standard/` are this source with the types and
-//! constants of theirs (`abi/`). What each wrapped call does, and why a framed message never meets a call that
+//! constants of theirs (`abi/`). What each wrapped call does, and why a frame never meets a call that
 //! does not know frames, is written down in `docs/shim.md`; frames themselves in `docs/format/frame.md`.
 //!
-//! The preload library (`preload/`) has the program's calls come here. Data flows one way through the modules: `table` (the functions
-//! for these calls, made from `calls.txt`) calls the handlers (`send`, `recv`, `sendrecv`,
-//! `probe`, `matched`, `persistent`, `complete`), which use `wire` (a message on its way out), `posted`, `stash` and `early` (on
-//! their way in), `in_place` and `covered` (memory that receives share), and `requests` (what is under way), over `peers`,
-//! `span` and `sys`. `startup` makes the shared `state`,
-//! for which `network` is measured; `device` knows the memory of GPUs; `finish` reports. `info` are strategies of single communicators;
-//! `traffic` learns how long the rank waits; `panics` ends the job where one of ours would unwind. `calibrate` is called by
-//! `mpress calibrate` alone.
+//! The preload library (`preload/`) has the program's calls come here. Imports point one way, from each of these layers to those below:
+//!
+//! - `exports`: the functions for these calls, made from `calls.txt` and `functions.txt`; `startup`, which makes the shared state, and
+//!   `finish`, which reports; `calibrate`, called by `mpress calibrate` alone;
+//! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`;
+//! - `state`: what handlers share, which is what is under way (`requests`, `orphans`, `stash` of `early` messages) and the context;
+//! - a message on its way out (`wire`) and in (`posted`, `deliver`), whom it may come from (`peers`), and its `elements` in memory;
+//! - `context`: what is known from the beginning (`world`, `strategies`, `agreed` for collectives), and the memory of pending receives
+//!   (`in_place`, `covered`);
+//! - `arguments`, `span`, `error`, `generalized` requests, `passed` calls, `device` (the memory of GPUs), `waiting` (for how long this rank
+//!   waits), `measure` (of the network), `identity` and `family` of the MPI;
+//! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one of ours would unwind.
 
 /// Says a line on stderr. What cannot be written is lost: `eprintln` would panic.
 macro_rules! say {
@@ -21,20 +25,29 @@ macro_rules! say {
     }};
 }
 
+mod agreed;
+mod arguments;
 mod calibrate;
 mod collective;
 mod complete;
+mod context;
 mod covered;
 mod deliver;
 mod device;
 mod early;
+mod elements;
+mod error;
+mod exports;
 mod family;
 mod finish;
+mod generalized;
+mod handle;
 mod identity;
 mod in_place;
 mod info;
 mod matched;
-mod network;
+mod measure;
+mod mpi;
 mod orphans;
 mod panics;
 mod passed;
@@ -50,8 +63,9 @@ mod span;
 mod startup;
 mod stash;
 mod state;
+mod strategies;
 mod symbol;
 mod sys;
-mod table;
-mod traffic;
+mod waiting;
 mod wire;
+mod world;

@@ -1,17 +1,18 @@
 //! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, to know its
 //! length; the program gets the handle of an empty message to ourselves in its place.
 
+use crate::arguments::{self, span};
 use crate::early::Early;
+use crate::error::{Error, called, raise};
+use crate::mpi::{open, real};
 use crate::peers::Peers;
 use crate::posted::Posted;
 use crate::probe::look_into_the_mpi;
-use crate::recv;
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, Span, received_bytes, store_status};
 use crate::stash::Taken;
-use crate::state::{Error, Shim, called, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::table::{open, real};
 use mpress::SHORTEST;
 use std::ffi::c_int;
 use std::ptr;
@@ -21,15 +22,8 @@ use std::sync::{Arc, PoisonError};
 const STAND_IN: c_int = 1;
 
 /// Mprobe.
-pub(crate) unsafe fn mprobe(
-    shim: &Shim,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    message: *mut MPI_Message,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Mprobe { source, tag, comm, message, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     loop {
         // SAFETY: the program's own arguments and places. With threads the MPI must not block (as in `probe`).
@@ -48,17 +42,8 @@ pub(crate) unsafe fn mprobe(
 }
 
 /// Improbe.
-#[allow(clippy::too_many_arguments, reason = "MPI's own list")]
-pub(crate) unsafe fn improbe(
-    shim: &Shim,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    flag: *mut c_int,
-    message: *mut MPI_Message,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn improbe(shim: &Shim, call: arguments::Improbe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Improbe { source, tag, comm, flag, message, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     // SAFETY: the program's own arguments and places.
     unsafe {
@@ -150,7 +135,7 @@ unsafe fn hand_out(
 
 /// The message stays with the MPI, and the program gets the MPI's handle.
 fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, status: &MPI_Status) {
-    if received_bytes(status) >= SHORTEST && peers.framed(status.MPI_SOURCE) {
+    if received_bytes(status) >= SHORTEST && peers.frames_with(status.MPI_SOURCE) {
         shim.matched.put(message, Taken::Left { comm, peers: Arc::clone(peers) });
     }
 }
@@ -169,13 +154,9 @@ unsafe fn stand_in(shim: &Shim, comm: MPI_Comm, early: Early) -> Result<MPI_Mess
 }
 
 /// Mrecv.
-pub(crate) unsafe fn mrecv(
-    shim: &Shim,
-    span: Span,
-    message: *mut MPI_Message,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Mrecv { buf, count, datatype, message, status } = call;
+    let span = span(buf, count, datatype);
     // SAFETY: the program's own arguments and places.
     unsafe {
         match shim.matched.take(*message) {
@@ -188,8 +169,8 @@ pub(crate) unsafe fn mrecv(
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
                 }
-                match early.into_receive(shim, &span) {
-                    Ok(active) => recv::wait(shim, active, status),
+                match early.into_receive(shim, &shim.orphans, &span) {
+                    Ok(active) => active.wait(shim, status),
                     Err(error) => raise(comm, error),
                 }
             }
@@ -215,13 +196,9 @@ pub(crate) unsafe fn mrecv(
 }
 
 /// Imrecv.
-pub(crate) unsafe fn imrecv(
-    shim: &Shim,
-    span: Span,
-    message: *mut MPI_Message,
-    request: *mut MPI_Request,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Imrecv { buf, count, datatype, message, request } = call;
+    let span = span(buf, count, datatype);
     // SAFETY: the program's own arguments and places.
     unsafe {
         match shim.matched.take(*message) {
@@ -234,7 +211,7 @@ pub(crate) unsafe fn imrecv(
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
                 }
-                match early.into_receive(shim, &span) {
+                match early.into_receive(shim, &shim.orphans, &span) {
                     Ok(active) => {
                         *request = shim.requests.hand_out(active);
                         SUCCESS

@@ -1,10 +1,9 @@
 //! Operations that go on without a request of the program's: buffered sends, and requests freed while under way.
 
+use crate::context::Context;
+use crate::mpi::open;
 use crate::requests::Active;
-use crate::state::Shim;
 use crate::sys::*;
-use crate::table::open;
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -70,7 +69,7 @@ impl Orphans {
     }
 
     /// Finishes those that have completed. Nobody is there to hear of an error.
-    pub(crate) fn sweep(&self, shim: &Shim) {
+    pub(crate) fn sweep(&self, context: &Context) {
         // Another thread, or the call during which the MPI called the program back, is at it already.
         if self.sweeper.compare_exchange(0, this_thread(), Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return;
@@ -83,7 +82,7 @@ impl Orphans {
                 let code = open::MPI_Test(&raw mut orphan.active.inner, &raw mut flag, &raw mut status);
                 let pending = code == SUCCESS && flag == 0;
                 if !pending {
-                    let _ = orphan.active.settle(shim, code, &mut status);
+                    let _ = orphan.active.settle(context, code, &mut status);
                 }
                 pending
             }
@@ -91,9 +90,9 @@ impl Orphans {
     }
 
     /// Waits for those that must complete for this.
-    pub(crate) fn wait(&self, shim: &Shim, what: Awaited) {
+    pub(crate) fn wait(&self, context: &Context, what: Awaited) {
         while !self.is_empty() {
-            self.sweep(shim);
+            self.sweep(context);
             let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
             let sweeper = self.sweeper.load(Ordering::Acquire);
             // An error handler during a sweep cannot wait for it.
@@ -104,10 +103,4 @@ impl Orphans {
             std::thread::yield_now();
         }
     }
-}
-
-/// Buffer_detach returns when all buffered messages have been sent.
-pub(crate) unsafe fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
-    shim.orphans.wait(shim, Awaited::AtDetach);
-    pass()
 }

@@ -1,4 +1,4 @@
-//! Calls that are passed to the MPI as they come, and counted. They are the sections "passed" of the table, `calls.txt`.
+//! Calls that are passed to the MPI as they come, and counted. They are the sections "passed" of `calls.txt`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

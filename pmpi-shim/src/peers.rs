@@ -1,62 +1,18 @@
-//! Who is reached through frames: processes of this job on other nodes.
+//! Whom frames are exchanged with: the peers of a communicator, processes of this job on other nodes.
 
-use crate::collective::Collectives;
+use crate::agreed::Collectives;
+use crate::context::Context;
 use crate::family::Family;
-use crate::state::Shim;
 use crate::sys::*;
-use mpress::{SameNode, Spread};
+use mpress::Spread;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
-/// The processes of `MPI_COMM_WORLD` and the nodes they run on. Every rank has the same table.
-pub(crate) struct World {
-    pub(crate) rank: c_int,
-    pub(crate) group: MPI_Group,
-    /// For each rank, the lowest rank that shares memory with it.
-    pub(crate) nodes: Vec<c_int>,
-    pub(crate) same_node: SameNode,
-    /// The attribute key under which a communicator keeps its `Peers`.
-    pub(crate) keyval: c_int,
-}
-
-impl World {
-    /// Whether messages between this process and `rank` of the world may go in frames. Both ends come to the same answer.
-    pub(crate) fn frames(&self, rank: c_int) -> bool {
-        rank != self.rank && (self.same_node == SameNode::Compress || self.other_node(rank))
-    }
-
-    /// Whether there is anyone to exchange frames with.
-    pub(crate) fn frames_any(&self) -> bool {
-        (0..self.nodes.len()).any(|rank| c_int::try_from(rank).is_ok_and(|rank| self.frames(rank)))
-    }
-
-    /// How many nodes there are.
-    pub(crate) fn count(&self) -> usize {
-        self.by_node().len()
-    }
-
-    /// The ranks of each node, in their order.
-    pub(crate) fn by_node(&self) -> Vec<Vec<c_int>> {
-        let of_mpi = |rank: usize| c_int::try_from(rank).ok();
-        let nodes = mpress::network::by_node(&self.nodes).into_iter();
-        nodes.map(|ranks| ranks.into_iter().filter_map(of_mpi).collect()).collect()
-    }
-
-    /// Whether `rank` of the world runs on another node than this process.
-    pub(crate) fn other_node(&self, rank: c_int) -> bool {
-        self.node(rank) != self.node(self.rank)
-    }
-
-    fn node(&self, rank: c_int) -> Option<c_int> {
-        usize::try_from(rank).ok().and_then(|rank| self.nodes.get(rank)).copied()
-    }
-}
-
 /// The ranks of a communicator (of its remote group, if it has one) with whom frames are exchanged.
 pub(crate) struct Peers {
-    framed: Box<[bool]>,
+    frames: Box<[bool]>,
     any: bool,
     world: Box<[c_int]>,
     /// The rank of this process among them, or `MPI_UNDEFINED`.
@@ -75,21 +31,21 @@ impl Peers {
     }
 
     /// Whether messages to or from this rank may go in frames. `MPI_ANY_SOURCE` counts as long as anyone does.
-    pub(crate) fn framed(&self, rank: c_int) -> bool {
+    pub(crate) fn frames_with(&self, rank: c_int) -> bool {
         if rank == ANY_SOURCE {
             return self.any;
         }
-        usize::try_from(rank).ok().and_then(|r| self.framed.get(r)).is_some_and(|&framed| framed)
+        usize::try_from(rank).ok().and_then(|r| self.frames.get(r)).is_some_and(|&frames| frames)
     }
 
     /// Whether the communicator has this rank.
     pub(crate) fn has(&self, rank: c_int) -> bool {
-        usize::try_from(rank).is_ok_and(|rank| rank < self.framed.len())
+        usize::try_from(rank).is_ok_and(|rank| rank < self.frames.len())
     }
 
     /// Whether what this status tells of may be a frame, as far as source and length say.
     pub(crate) fn may_be_frame(&self, status: &MPI_Status, bytes: usize) -> bool {
-        mpress::may_be_frame(bytes) && self.framed(status.MPI_SOURCE)
+        mpress::may_be_frame(bytes) && self.frames_with(status.MPI_SOURCE)
     }
 
     /// How many ranks there are.
@@ -107,7 +63,7 @@ impl Peers {
     }
 }
 
-impl Shim {
+impl Context {
     /// The peers of a communicator, if it has any that are reached through frames.
     pub(crate) fn peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         if comm == COMM_NULL {
@@ -130,8 +86,8 @@ impl Shim {
                 return Ok(None);
             }
             let kept = value.cast::<Peers>().cast_const();
-            // Only `make_peers` stores under our key, a leaked `Arc`; the attribute owns one count until `forget` gives it
-            // back, and the communicator is alive while the caller uses it.
+            // Only `make_peers` stores under our key, a leaked `Arc`; the attribute owns one count until `give_back` gives
+            // it back, and the communicator is alive while the caller uses it.
             Arc::increment_strong_count(kept);
             Ok(Some(Arc::from_raw(kept)))
         }
@@ -168,7 +124,7 @@ impl Shim {
         self.collective_peers(comm).filter(|peers| peers.has(root))
     }
 
-    /// A communicator with a process from outside this job's world (spawned, connected) has no framed peers: whether
+    /// A communicator with a process from outside this job's world (spawned, connected) has no peers that frames are exchanged with: whether
     /// such a process knows frames was never agreed. Every member comes to the same result, from local data.
     fn find_peers(&self, comm: MPI_Comm) -> Option<Peers> {
         let mut inter = 0;
@@ -179,15 +135,16 @@ impl Shim {
             let there =
                 if inter != 0 { self.world_ranks(comm, PMPI_Comm_remote_group)? } else { local.clone() };
             let inside = local.iter().chain(&there).all(|&rank| rank != UNDEFINED);
-            let framed: Box<[bool]> = there.iter().map(|&rank| inside && self.world.frames(rank)).collect();
-            let any = framed.contains(&true);
+            let frames: Box<[bool]> =
+                there.iter().map(|&rank| inside && self.world.frames_with(rank)).collect();
+            let any = frames.contains(&true);
             let nodes: Vec<c_int> = there.iter().map(|&rank| self.world.node(rank).unwrap_or(rank)).collect();
             let (spread, collectives) =
                 (Spread::new(&nodes, self.family == Family::OpenMpi), Collectives::default());
             let rank = there.iter().position(|&rank| rank == self.world.rank);
             let rank = rank.and_then(|rank| c_int::try_from(rank).ok()).unwrap_or(UNDEFINED);
             Some(Peers {
-                framed,
+                frames,
                 any,
                 world: there.into(),
                 rank,
@@ -220,31 +177,12 @@ impl Shim {
     }
 }
 
-/// Copying a communicator does not copy our attribute: the copy finds its own.
-pub(crate) unsafe extern "C" fn not_copied(
-    _: MPI_Comm,
-    _: c_int,
-    _: *mut c_void,
-    _: *mut c_void,
-    _: *mut c_void,
-    flag: *mut c_int,
-) -> c_int {
-    // SAFETY: MPI gives a place for the answer.
-    unsafe { *flag = 0 };
-    SUCCESS
-}
-
-/// A communicator is being freed: so are its peers, and messages of it that nobody received.
-pub(crate) unsafe extern "C" fn forget(
-    comm: MPI_Comm,
-    _: c_int,
-    value: *mut c_void,
-    _: *mut c_void,
-) -> c_int {
-    // SAFETY: only `Shim::peers` stores under our key: a leaked `Arc<Peers>`.
-    let peers = unsafe { Arc::from_raw(value.cast::<Peers>().cast_const()) };
+/// The communicator that kept these peers as an attribute is being freed.
+///
+/// # Safety
+/// `kept` must be the attribute's value, which is given back once.
+pub(crate) unsafe fn give_back(kept: *mut c_void) {
+    // SAFETY: only `make_peers` stores under our key: a leaked `Arc<Peers>`.
+    let peers = unsafe { Arc::from_raw(kept.cast::<Peers>().cast_const()) };
     peers.freed.store(true, Ordering::Release);
-    drop(peers);
-    crate::stash::forget(comm);
-    SUCCESS
 }

@@ -1,25 +1,50 @@
 //! Persistent requests. The program holds a request of the MPI's that is never started; each start begins an ordinary
 //! operation of ours, which the completion calls find behind that handle.
 
+use crate::arguments;
+use crate::error::raise;
+use crate::mpi::open;
 use crate::recv;
-use crate::requests::{Action, Record, Template};
-use crate::send::{self, Mode};
+use crate::requests::{Action, Mode, Record, Template};
+use crate::send;
 use crate::span::Envelope;
-use crate::state::{Shim, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::table::open;
 use std::ffi::c_int;
 use std::slice;
 
-/// Send_init, Bsend_init, Ssend_init, Rsend_init.
-pub(crate) unsafe fn send_init(
+/// Send_init.
+pub(crate) unsafe fn send_init(shim: &Shim, call: arguments::Send_init, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { init_send(shim, Mode::Standard, call.message(), call.request, pass) }
+}
+
+/// Bsend_init.
+pub(crate) unsafe fn bsend_init(shim: &Shim, call: arguments::Bsend_init, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { init_send(shim, Mode::Buffered, call.message(), call.request, pass) }
+}
+
+/// Ssend_init.
+pub(crate) unsafe fn ssend_init(shim: &Shim, call: arguments::Ssend_init, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { init_send(shim, Mode::Synchronous, call.message(), call.request, pass) }
+}
+
+/// Rsend_init.
+pub(crate) unsafe fn rsend_init(shim: &Shim, call: arguments::Rsend_init, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { init_send(shim, Mode::Ready, call.message(), call.request, pass) }
+}
+
+unsafe fn init_send(
     shim: &Shim,
     mode: Mode,
     message: Envelope,
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    if shim.framed_send(&message).is_none() {
+    if shim.frame_candidate(&message).is_none() {
         return pass();
     }
     // SAFETY: the place the program gave.
@@ -27,12 +52,8 @@ pub(crate) unsafe fn send_init(
 }
 
 /// Recv_init. Even a short receive is ours, if frames may come from there: its message may wait in the stash.
-pub(crate) unsafe fn recv_init(
-    shim: &Shim,
-    message: Envelope,
-    request: *mut MPI_Request,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: impl Fn() -> c_int) -> c_int {
+    let message = call.message();
     let ours = message.span.bytes().is_some()
         && shim.probe_peers(message.peer, message.tag, message.comm).is_some()
         && !shim.refused(&message.span);
@@ -40,7 +61,7 @@ pub(crate) unsafe fn recv_init(
         return pass();
     }
     // SAFETY: the place the program gave.
-    unsafe { init(shim, Action::Receive, message, request, pass) }
+    unsafe { init(shim, Action::Receive, message, call.request, pass) }
 }
 
 unsafe fn init(
@@ -60,12 +81,17 @@ unsafe fn init(
     };
     let template = Template { action, message, _datatype: datatype };
     // SAFETY: the MPI has just written a new handle there.
-    shim.requests.put(unsafe { *request }, Record { active: None, template: Some(template) });
+    shim.requests.put(unsafe { *request }, Box::new(Record { active: None, template: Some(template) }));
     SUCCESS
 }
 
 /// Start.
-pub(crate) unsafe fn start(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
+pub(crate) unsafe fn start(shim: &Shim, call: arguments::Start, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own argument.
+    unsafe { start_one(shim, call.request, pass) }
+}
+
+unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
     let Some(mut record) = shim.requests.take(handle) else { return pass() };
@@ -86,12 +112,8 @@ pub(crate) unsafe fn start(shim: &Shim, request: *mut MPI_Request, pass: impl Fn
 }
 
 /// Startall.
-pub(crate) unsafe fn startall(
-    shim: &Shim,
-    count: c_int,
-    requests: *mut MPI_Request,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn startall(shim: &Shim, call: arguments::Startall, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Startall { count, array_of_requests: requests } = call;
     if shim.requests.is_empty() || count <= 0 {
         return pass();
     }
@@ -100,7 +122,7 @@ pub(crate) unsafe fn startall(
     for request in requests {
         let request = std::ptr::from_mut(request);
         // SAFETY: one of the program's own requests.
-        let code = unsafe { start(shim, request, || open::MPI_Start(request)) };
+        let code = unsafe { start_one(shim, request, || open::MPI_Start(request)) };
         if code != SUCCESS {
             return code;
         }

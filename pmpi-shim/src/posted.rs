@@ -2,13 +2,13 @@
 //!
 //! A frame is shorter than its message, so it fits the program's buffer. It is taken out of there and decoded into it.
 
+use crate::context::Context;
 use crate::deliver::{land, land_raw};
 use crate::in_place::{Claim, Memory};
 use crate::peers::Peers;
 use crate::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, set_received_bytes};
-use crate::state::Shim;
 use crate::sys::*;
-use crate::traffic;
+use crate::waiting;
 use mpress::{Buffer, HEADER_LEN, SHORTEST};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -43,59 +43,59 @@ pub(crate) struct Bounce {
 impl Posted {
     /// Prepares a receive into a buffer of `capacity` bytes. `alone`: nothing else is received until it completes.
     pub(crate) fn new(
-        shim: &Shim,
+        context: &Context,
         message: &Envelope,
         capacity: usize,
         peers: Arc<Peers>,
         alone: bool,
     ) -> Result<Self, c_int> {
-        let (mut memory, held) = Self::lend(shim, &message.span, capacity)?;
+        let (mut memory, held) = Self::lend(context, &message.span, capacity)?;
         let bytes = match memory.contiguous {
-            true => Some(shim.byte_span(memory.span.ptr.cast(), capacity)?),
+            true => Some(context.byte_span(memory.span.ptr.cast(), capacity)?),
             false => None,
         };
         let by_elements = !memory.contiguous
-            && !shim.family.takes_partial_elements()
-            && !shim.as_bytes(&mut memory.span, capacity);
+            && !context.family.takes_partial_elements()
+            && !context.as_bytes(&mut memory.span, capacity);
         let (claim, free) = match by_elements {
             true => (None, false),
-            false if alone => (None, !shim.in_place.overlaps(&memory)),
+            false if alone => (None, !context.in_place.overlaps(&memory)),
             false => {
-                let claim = shim.in_place.claim(&memory);
+                let claim = context.in_place.claim(&memory);
                 let free = claim.is_some();
                 (claim, free)
             }
         };
         // Without the memory a frame is an error of the MPI, or damaged, but its sender does not wait in vain.
-        let bounce = if free { None } else { Bounce::new(shim, capacity)? };
+        let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
         Ok(Self { place, memory, peers, comm: message.comm, _held: held })
     }
 
     /// A receive of a message that comes, or has come, to a buffer of ours.
     pub(crate) fn arrived(
-        shim: &Shim,
+        context: &Context,
         span: &Span,
         peers: Arc<Peers>,
         comm: MPI_Comm,
         bounce: Bounce,
     ) -> Result<Self, (c_int, Bounce)> {
-        match Self::lend(shim, span, span.bytes().unwrap_or(0)) {
+        match Self::lend(context, span, span.bytes().unwrap_or(0)) {
             Ok((memory, held)) => Ok(Self { place: Place::Bounce(bounce), memory, peers, comm, _held: held }),
             Err(code) => Err((code, bounce)),
         }
     }
 
     /// The memory of a receive, and a hold on its datatype.
-    fn lend(shim: &Shim, span: &Span, capacity: usize) -> Result<(Memory, Option<OwnedType>), c_int> {
+    fn lend(context: &Context, span: &Span, capacity: usize) -> Result<(Memory, Option<OwnedType>), c_int> {
         let mut span = *span;
-        let contiguous = matches!(shim.layout(&span), Layout::Contiguous(_));
+        let contiguous = matches!(context.layout(&span), Layout::Contiguous(_));
         let held = if contiguous {
             let count = MPI_Count::try_from(capacity).map_err(|_| ERR_INTERN)?;
             span = Span::new(span.ptr, count, BYTE);
             None
         } else {
-            shim.hold(&mut span)?
+            context.hold(&mut span)?
         };
         Ok((Memory { span, capacity, contiguous }, held))
     }
@@ -122,7 +122,7 @@ impl Posted {
     ///
     /// # Safety
     /// The receive must have completed without an error, and `status` be what it gave.
-    pub(crate) unsafe fn finish(self, shim: &Shim, status: &mut MPI_Status) -> Result<(), c_int> {
+    pub(crate) unsafe fn finish(self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
         let mut cancelled = 0;
         // SAFETY: a status and a place for the answer.
         unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
@@ -130,9 +130,9 @@ impl Posted {
             return Ok(());
         }
         let received = received_bytes(status);
-        let may_be_frame = received >= SHORTEST && self.peers.framed(status.MPI_SOURCE);
+        let may_be_frame = received >= SHORTEST && self.peers.frames_with(status.MPI_SOURCE);
         if may_be_frame {
-            traffic::received(received);
+            waiting::received(received);
         }
         let Memory { span, capacity, .. } = &self.memory;
         // SAFETY: the MPI has written `received` bytes, into memory that the program lends until now.
@@ -140,17 +140,18 @@ impl Posted {
             let len = match self.place {
                 Place::Bounce(bounce) => {
                     let wire = bounce.received(received);
-                    let framed = may_be_frame && shim.engine.is_frame(&wire);
-                    let write = |span: &Span| land(shim, &wire, framed, span, *capacity);
-                    shim.in_place.land(shim, &self.memory, write)?
+                    let is_frame = may_be_frame && context.engine.is_frame(&wire);
+                    let write = |span: &Span| land(context, &wire, is_frame, span, *capacity);
+                    context.in_place.land(context, &self.memory, write)?
                 }
                 Place::Program(_, claim) if may_be_frame => {
-                    let landed = match shim.in_place.take(shim, claim.as_ref(), &self.memory, received) {
-                        Ok(Some(frame)) => land(shim, &frame, true, span, *capacity),
+                    let landed = match context.in_place.take(context, claim.as_ref(), &self.memory, received)
+                    {
+                        Ok(Some(frame)) => land(context, &frame, true, span, *capacity),
                         Ok(None) => return Ok(()),
                         Err(code) => Err(code),
                     };
-                    landed.inspect_err(|_| wipe(shim, &self.memory))?
+                    landed.inspect_err(|_| wipe(context, &self.memory))?
                 }
                 Place::Program(..) => return Ok(()),
             };
@@ -161,13 +162,13 @@ impl Posted {
 
     /// The MPI completed the receive with an error. What it was given is not given back: Open MPI 4.1 ends a receive with
     /// `MPI_ERR_TRUNCATE` before all of a long message has come, and writes the rest where it was told to.
-    pub(crate) fn abandon(self, shim: &Shim) {
+    pub(crate) fn abandon(self, context: &Context) {
         // SAFETY: a buffer of at least `SHORTEST` bytes, lent by the program until now.
         unsafe {
             match self.place {
                 Place::Program(bytes, _claim) => {
-                    if self.memory.holds_frame(shim) == Ok(true) {
-                        wipe(shim, &self.memory);
+                    if self.memory.holds_frame(context) == Ok(true) {
+                        wipe(context, &self.memory);
                     }
                     std::mem::forget((bytes, self._held));
                 }
@@ -179,21 +180,21 @@ impl Posted {
 
 impl Bounce {
     /// Room for a message of up to `capacity` bytes; `None` if memory is short.
-    fn new(shim: &Shim, capacity: usize) -> Result<Option<Self>, c_int> {
-        let Some(mut buffer) = shim.engine.buffer(capacity + 1) else { return Ok(None) };
+    fn new(context: &Context, capacity: usize) -> Result<Option<Self>, c_int> {
+        let Some(mut buffer) = context.engine.buffer(capacity + 1) else { return Ok(None) };
         let room = buffer.room().as_mut_ptr();
-        let split = Some(capacity).filter(|capacity| shim.family.overruns() && *capacity > 0);
+        let split = Some(capacity).filter(|capacity| context.family.overruns() && *capacity > 0);
         let bytes = match split {
-            Some(_) => shim.absolute(&[(room, capacity - 1), (room.wrapping_add(capacity), 1)])?,
-            None => shim.byte_span(room, capacity)?,
+            Some(_) => context.absolute(&[(room, capacity - 1), (room.wrapping_add(capacity), 1)])?,
+            None => context.byte_span(room, capacity)?,
         };
         Ok(Some(Self { bytes, buffer, split }))
     }
 
     /// Room for a message of exactly `len` bytes.
-    pub(crate) fn exact(shim: &Shim, len: usize) -> Result<Self, c_int> {
-        let mut buffer = shim.engine.buffer(len).ok_or(ERR_NO_MEM)?;
-        let bytes = shim.byte_span(buffer.room().as_mut_ptr(), len)?;
+    pub(crate) fn exact(context: &Context, len: usize) -> Result<Self, c_int> {
+        let mut buffer = context.engine.buffer(len).ok_or(ERR_NO_MEM)?;
+        let bytes = context.byte_span(buffer.room().as_mut_ptr(), len)?;
         buffer.set_len(len);
         Ok(Self { bytes, buffer, split: None })
     }
@@ -210,7 +211,7 @@ impl Bounce {
 }
 
 /// Takes care that the program does not send on what looks like a frame (`docs/format/frame.md`).
-unsafe fn wipe(shim: &Shim, memory: &Memory) {
+unsafe fn wipe(context: &Context, memory: &Memory) {
     // SAFETY: the program's buffer, which has room for a header. If it fails, there is an error already.
-    let _ = unsafe { land_raw(shim, &[0; HEADER_LEN], &memory.span, memory.capacity) };
+    let _ = unsafe { land_raw(context, &[0; HEADER_LEN], &memory.span, memory.capacity) };
 }

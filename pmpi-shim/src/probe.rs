@@ -1,10 +1,12 @@
-//! Probe and Iprobe. A framed message must be received to know its length: it moves to the stash.
+//! Probe and Iprobe. A message in a frame must be received to know its length: it moves to the stash.
 
+use crate::arguments;
+use crate::error::{Error, called, raise};
+use crate::mpi::real;
 use crate::peers::Peers;
 use crate::span::{received_bytes, store_status};
-use crate::state::{Error, Shim, called, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::table::real;
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -14,19 +16,13 @@ impl Shim {
         if tag < 0 && tag != ANY_TAG {
             return None;
         }
-        self.peers(comm).filter(|peers| peers.framed(source))
+        self.peers(comm).filter(|peers| peers.frames_with(source))
     }
 }
 
 /// Probe.
-pub(crate) unsafe fn probe(
-    shim: &Shim,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Probe { source, tag, comm, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     loop {
         // With threads the MPI must not block: another thread may move the awaited message to the stash.
@@ -44,15 +40,8 @@ pub(crate) unsafe fn probe(
 }
 
 /// Iprobe.
-pub(crate) unsafe fn iprobe(
-    shim: &Shim,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    flag: *mut c_int,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn iprobe(shim: &Shim, call: arguments::Iprobe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Iprobe { source, tag, comm, flag, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     // SAFETY: the program's own arguments and places.
     unsafe {

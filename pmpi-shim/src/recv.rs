@@ -1,14 +1,16 @@
 //! The receive calls, blocking and nonblocking.
 
-use crate::deliver::{self, Delivered};
+use crate::arguments;
+use crate::error::{Error, called, raise};
+use crate::generalized::{self, Delivered};
+use crate::mpi::{open, real};
 use crate::peers::Peers;
 use crate::posted::Posted;
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, store_status};
-use crate::state::{Error, Shim, called, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::table::{open, real};
-use crate::traffic;
+use crate::waiting;
 use mpress::SHORTEST;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -28,7 +30,18 @@ impl Shim {
 }
 
 /// Recv.
-pub(crate) unsafe fn blocking(
+pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, call.message(), call.status, pass) }
+}
+
+/// Irecv.
+pub(crate) unsafe fn irecv(shim: &Shim, call: arguments::Irecv, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, call.message(), call.request, pass) }
+}
+
+unsafe fn blocking(
     shim: &Shim,
     message: Envelope,
     status: *mut MPI_Status,
@@ -36,19 +49,18 @@ pub(crate) unsafe fn blocking(
 ) -> c_int {
     let Some(peers) = shim.meets_frames(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    traffic::during(&shim.engine, || unsafe {
+    waiting::during(&shim.engine, || unsafe {
         if !shim.multiple && shim.stash.is_empty() {
             return in_one_call(shim, &message, &peers, status);
         }
         match start(shim, &message, &peers, true) {
-            Ok(active) => wait(shim, active, status),
+            Ok(active) => active.wait(shim, status),
             Err(error) => raise(message.comm, error),
         }
     })
 }
 
-/// Irecv.
-pub(crate) unsafe fn nonblocking(
+unsafe fn nonblocking(
     shim: &Shim,
     message: Envelope,
     request: *mut MPI_Request,
@@ -104,7 +116,7 @@ unsafe fn start(
     loop {
         if let Some(early) = shim.stash.take(comm, peer, tag) {
             // SAFETY: the caller vouches for the span.
-            return unsafe { early.into_receive(shim, &span) };
+            return unsafe { early.into_receive(shim, &shim.orphans, &span) };
         }
         let held = shim.stash.hold();
         if held.find(comm, peer, tag).is_none() {
@@ -124,10 +136,10 @@ unsafe fn post(
     // SAFETY: the caller vouches for the message; what is posted lasts until the request completes.
     unsafe {
         if capacity < SHORTEST {
-            return irecv(shim, message, own_handler);
+            return irecv_as_is(shim, message, own_handler);
         }
         let posted = Posted::new(shim, message, capacity, Arc::clone(peers), false)?;
-        let mut active = irecv(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
+        let mut active = irecv_as_is(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
         active.finish = Finish::Receive(posted);
         Ok(active)
     }
@@ -141,43 +153,22 @@ pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: boo
     if message.peer == PROC_NULL {
         // MPICH gets the status of its own nonblocking one wrong.
         let nobody = Delivered { source: PROC_NULL, tag: ANY_TAG, bytes: 0 };
-        return Ok(deliver::completed(Some(nobody))?);
+        return Ok(Active::new(generalized::completed(Some(nobody))?, Finish::Nothing));
     }
     // SAFETY: the caller vouches for the message.
     unsafe {
         if let Some(peers) = shim.meets_frames(message) {
             return start(shim, message, &peers, own_handler);
         }
-        irecv(shim, message, own_handler)
+        irecv_as_is(shim, message, own_handler)
     }
-}
-
-/// Waits for an operation of our own and stores its status where the program wants it.
-///
-/// # Safety
-/// `status` must be a status or `MPI_STATUS_IGNORE`.
-pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Status) -> c_int {
-    let mut found = empty_status();
-    // SAFETY: a request of ours, a status of ours.
-    let code = unsafe { open::MPI_Wait(&raw mut active.inner, &raw mut found) };
-    if code != SUCCESS {
-        active.abandon(shim);
-        // SAFETY: the caller vouches for the place.
-        unsafe { store_status(status, &found) };
-        return code;
-    }
-    // SAFETY: the request has just completed with this status.
-    let result = unsafe { active.finish(shim, &mut found) };
-    // SAFETY: the caller vouches for the place.
-    unsafe { store_status(status, &found) };
-    result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
 }
 
 /// The MPI's own nonblocking receive.
 ///
 /// `own_handler`: an error must go to the communicator's error handler, as it would by the call that the program made. The request
 /// is a persistent one then, where the MPI treats others otherwise.
-unsafe fn irecv(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+unsafe fn irecv_as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     let own_handler = own_handler && !shim.family.calls_own_handler();
     let mut inner = REQUEST_NULL;

@@ -1,14 +1,20 @@
 //! Requests under way that need something done when they complete, by the handle the program has.
 
-use crate::collective::UnderWay;
+mod few;
+mod under_way;
+
+pub(crate) use few::Few;
+pub(crate) use under_way::UnderWay;
+
+use crate::context::Context;
+use crate::error::raise;
+use crate::handle::{Handle, HandleMap};
+use crate::mpi::{open, real};
 use crate::posted::{Bounce, Posted};
-use crate::send::Mode;
-use crate::span::{Envelope, OwnedType};
-use crate::state::{Handle, Shim};
+use crate::span::{Envelope, OwnedType, store_status};
 use crate::sys::*;
-use crate::traffic;
+use crate::waiting;
 use crate::wire::Wire;
-use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +34,7 @@ impl Drop for Active {
     fn drop(&mut self) {
         if self.to_be_freed && self.inner != REQUEST_NULL {
             // SAFETY: a request of ours that nobody else knows.
-            unsafe { crate::table::real::MPI_Request_free(&raw mut self.inner) };
+            unsafe { real::MPI_Request_free(&raw mut self.inner) };
         }
     }
 }
@@ -65,7 +71,11 @@ impl Active {
     ///
     /// # Safety
     /// `status` must be what the MPI gave at completion.
-    pub(crate) unsafe fn finish(&mut self, shim: &Shim, status: &mut MPI_Status) -> Result<(), Failure> {
+    pub(crate) unsafe fn finish(
+        &mut self,
+        context: &Context,
+        status: &mut MPI_Status,
+    ) -> Result<(), Failure> {
         let comm = match &self.finish {
             Finish::Receive(posted) => posted.comm(),
             Finish::Failed(comm, _) | Finish::Collective(comm, _) => *comm,
@@ -78,11 +88,11 @@ impl Active {
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
             Finish::Nothing | Finish::Forget(_) => Ok(()),
             Finish::Send(wire) => {
-                traffic::sent(wire.len());
+                waiting::sent(wire.len());
                 Ok(())
             }
             // SAFETY: the caller vouches for the completion.
-            Finish::Receive(posted) => unsafe { posted.finish(shim, status) }.map_err(|code| (comm, code)),
+            Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
             // Its request is complete only once it has been advanced to its end.
             Finish::Collective(comm, messages) => messages.outcome().map_err(|code| (comm, code)),
             Finish::Failed(comm, code) => Err((comm, code)),
@@ -95,23 +105,23 @@ impl Active {
     /// As for [`finish`](Self::finish).
     pub(crate) unsafe fn settle(
         &mut self,
-        shim: &Shim,
+        context: &Context,
         code: c_int,
         status: &mut MPI_Status,
     ) -> Result<(), c_int> {
         if code != SUCCESS {
-            self.abandon(shim);
+            self.abandon(context);
             return Err(code);
         }
         // SAFETY: the caller vouches for the completion.
-        unsafe { self.finish(shim, status) }.map_err(|(_, code)| code)
+        unsafe { self.finish(context, status) }.map_err(|(_, code)| code)
     }
 
     /// The MPI completed the operation with an error. It may still read what it was given to send, and write where it was told
     /// to: that memory is not given back.
-    pub(crate) fn abandon(&mut self, shim: &Shim) {
+    pub(crate) fn abandon(&mut self, context: &Context) {
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Receive(posted) => posted.abandon(shim),
+            Finish::Receive(posted) => posted.abandon(context),
             other => std::mem::forget(other),
         }
     }
@@ -120,14 +130,45 @@ impl Active {
     ///
     /// # Safety
     /// As for [`finish`](Self::finish).
-    pub(crate) unsafe fn finish_early(&mut self, shim: &Shim, status: &mut MPI_Status) {
+    pub(crate) unsafe fn finish_early(&mut self, context: &Context, status: &mut MPI_Status) {
         // SAFETY: as above.
-        let result = unsafe { self.finish(shim, status) };
+        let result = unsafe { self.finish(context, status) };
         if let Err((comm, code)) = result {
             self.finish = Finish::Failed(comm, code);
         }
         self.done = Some((*status, result.map_or_else(|(_, code)| code, |()| SUCCESS)));
     }
+
+    /// Waits for it and stores its status where the program wants it.
+    ///
+    /// # Safety
+    /// `status` must be a status or `MPI_STATUS_IGNORE`.
+    pub(crate) unsafe fn wait(mut self, context: &Context, status: *mut MPI_Status) -> c_int {
+        let mut found = empty_status();
+        // SAFETY: a request of ours, a status of ours.
+        let code = unsafe { open::MPI_Wait(&raw mut self.inner, &raw mut found) };
+        if code != SUCCESS {
+            self.abandon(context);
+            // SAFETY: the caller vouches for the place.
+            unsafe { store_status(status, &found) };
+            return code;
+        }
+        // SAFETY: the request has just completed with this status.
+        let result = unsafe { self.finish(context, &mut found) };
+        // SAFETY: the caller vouches for the place.
+        unsafe { store_status(status, &found) };
+        result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
+    }
+}
+
+/// The send modes of MPI.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Standard,
+    Synchronous,
+    Ready,
+    /// A frame is a copy already, so the program's attached buffer is not needed for it.
+    Buffered,
 }
 
 /// What a persistent request does each time it is started.
@@ -155,7 +196,7 @@ pub(crate) struct Record {
 /// give the same handle to another thread's request as soon as that has happened.
 #[derive(Default)]
 pub(crate) struct Requests {
-    records: Mutex<HashMap<usize, Record>>,
+    records: Mutex<HandleMap<Box<Record>>>,
     count: AtomicUsize,
 }
 
@@ -169,24 +210,39 @@ impl Requests {
     pub(crate) fn hand_out(&self, active: Active) -> MPI_Request {
         let handle = active.inner;
         if !matches!(active.finish, Finish::Nothing) {
-            self.put(handle, Record { active: Some(active), template: None });
+            self.put(handle, Box::new(Record { active: Some(active), template: None }));
         }
         handle
     }
 
-    pub(crate) fn put(&self, handle: MPI_Request, record: Record) {
-        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        records.insert(handle.key(), record);
-        self.count.store(records.len(), Ordering::Release);
+    pub(crate) fn put(&self, handle: MPI_Request, record: Box<Record>) {
+        self.change(|records| records.insert(handle.key(), record));
     }
 
-    pub(crate) fn take(&self, handle: MPI_Request) -> Option<Record> {
+    pub(crate) fn put_all(&self, kept: impl Iterator<Item = (MPI_Request, Box<Record>)>) {
+        let mut kept = kept.peekable();
+        if kept.peek().is_some() {
+            self.change(|records| records.extend(kept.map(|(handle, record)| (handle.key(), record))));
+        }
+    }
+
+    pub(crate) fn take(&self, handle: MPI_Request) -> Option<Box<Record>> {
+        if self.is_empty() { None } else { self.change(|records| records.remove(&handle.key())) }
+    }
+
+    /// The records of several requests; `None` if none has one.
+    pub(crate) fn take_all(&self, handles: &[MPI_Request]) -> Option<Few<Option<Box<Record>>>> {
         if self.is_empty() {
             return None;
         }
+        let taken = self.change(|records| Few::of(handles, |handle| records.remove(&handle.key())));
+        taken.iter().any(Option::is_some).then_some(taken)
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut HandleMap<Box<Record>>) -> R) -> R {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        let record = records.remove(&handle.key());
+        let result = change(&mut records);
         self.count.store(records.len(), Ordering::Release);
-        record
+        result
     }
 }

@@ -1,38 +1,77 @@
 //! The send calls, blocking and nonblocking.
 
-use crate::deliver;
+use crate::arguments;
 use crate::device;
+use crate::error::{Error, called, raise};
+use crate::generalized;
+use crate::mpi::real;
 use crate::orphans::Awaited;
-use crate::requests::{Active, Finish};
+use crate::requests::{Active, Finish, Mode};
 use crate::span::Envelope;
-use crate::state::{Error, Shim, called, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::table::real;
-use crate::traffic;
-use crate::wire::Wire;
+use crate::waiting;
+use crate::wire::{Candidate, Wire};
 use mpress::{Destination, FLOOR};
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// The send modes of MPI.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Standard,
-    Synchronous,
-    Ready,
-    /// A frame is a copy already, so the program's attached buffer is not needed for it.
-    Buffered,
+/// Send.
+pub(crate) unsafe fn send(shim: &Shim, call: arguments::Send, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, Mode::Standard, call.message(), pass) }
 }
 
-/// Send, Bsend, Ssend, Rsend.
-pub(crate) unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
-    let Some(framed) = shim.framed_send(&message) else { return pass() };
-    traffic::during(&shim.engine, || {
+/// Bsend.
+pub(crate) unsafe fn bsend(shim: &Shim, call: arguments::Bsend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, Mode::Buffered, call.message(), pass) }
+}
+
+/// Ssend.
+pub(crate) unsafe fn ssend(shim: &Shim, call: arguments::Ssend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, Mode::Synchronous, call.message(), pass) }
+}
+
+/// Rsend.
+pub(crate) unsafe fn rsend(shim: &Shim, call: arguments::Rsend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, Mode::Ready, call.message(), pass) }
+}
+
+/// Isend.
+pub(crate) unsafe fn isend(shim: &Shim, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, Mode::Standard, call.message(), call.request, pass) }
+}
+
+/// Ibsend.
+pub(crate) unsafe fn ibsend(shim: &Shim, call: arguments::Ibsend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, Mode::Buffered, call.message(), call.request, pass) }
+}
+
+/// Issend.
+pub(crate) unsafe fn issend(shim: &Shim, call: arguments::Issend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, Mode::Synchronous, call.message(), call.request, pass) }
+}
+
+/// Irsend.
+pub(crate) unsafe fn irsend(shim: &Shim, call: arguments::Irsend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, Mode::Ready, call.message(), call.request, pass) }
+}
+
+unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
+    let Some(candidate) = shim.frame_candidate(&message) else { return pass() };
+    waiting::during(&shim.engine, || {
         // SAFETY: the program's own arguments; the wire lasts until the send returns.
         unsafe {
-            let Some(wire) = shim.frame(&message, &framed, message.comm) else {
+            let Some(wire) = shim.frame(&message, &candidate, message.comm) else {
                 let code = pass();
-                traffic::sent(framed.len);
+                waiting::sent(candidate.len);
                 return code;
             };
             let send = match mode {
@@ -46,25 +85,24 @@ pub(crate) unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: 
             };
             let code =
                 send(wire.ptr(), wire.count(), wire.datatype(), message.peer, message.tag, message.comm);
-            traffic::sent(wire.len());
+            waiting::sent(wire.len());
             code
         }
     })
 }
 
-/// Isend, Ibsend, Issend, Irsend.
-pub(crate) unsafe fn nonblocking(
+unsafe fn nonblocking(
     shim: &Shim,
     mode: Mode,
     message: Envelope,
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(framed) = shim.framed_send(&message) else { return pass() };
+    let Some(candidate) = shim.frame_candidate(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    let Some(wire) = (unsafe { shim.frame(&message, &framed, message.comm) }) else { return pass() };
+    let Some(wire) = (unsafe { shim.frame(&message, &candidate, message.comm) }) else { return pass() };
     // SAFETY: as above.
-    match unsafe { start_framed(shim, mode, wire, &message) } {
+    match unsafe { start_wire(shim, mode, wire, &message) } {
         Ok(active) => {
             // SAFETY: the place the program gave.
             unsafe { *request = shim.requests.hand_out(active) };
@@ -74,30 +112,24 @@ pub(crate) unsafe fn nonblocking(
     }
 }
 
-/// What is known of a message that may go in a frame.
-pub(crate) struct Framed {
-    pub(crate) len: usize,
-    pub(crate) to: Destination,
-}
-
 impl Shim {
     /// Whether a message may go in a frame: it is long enough, it is in the host's memory, and the other end knows frames.
     /// Arguments that the MPI will refuse never do.
-    pub(crate) fn framed_send(&self, message: &Envelope) -> Option<Framed> {
+    pub(crate) fn frame_candidate(&self, message: &Envelope) -> Option<Candidate> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR)?;
         if message.tag < 0 || message.peer < 0 {
             return None;
         }
-        let peers = self.peers(message.comm).filter(|peers| peers.framed(message.peer))?;
+        let peers = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer))?;
         if self.refused(&message.span) || device::is_device(message.span.ptr) {
             return None;
         }
         let other = self.world.other_node(peers.world_rank(message.peer));
-        Some(Framed { len, to: if other { Destination::OtherNode } else { Destination::SameNode } })
+        Some(Candidate { len, to: if other { Destination::OtherNode } else { Destination::SameNode } })
     }
 }
 
-/// Starts a send of this mode, framed or not. `detached`: the message's memory may change before it is sent.
+/// Starts a send of this mode, in a frame or not. `detached`: the message's memory may change before it is sent.
 ///
 /// # Safety
 /// `message` must be what the caller of a send function gave.
@@ -124,14 +156,14 @@ pub(crate) unsafe fn start_by(
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
-        if let Some(framed) = shim.framed_send(message)
-            && let Some(wire) = shim.frame(message, &framed, strategy_of)
+        if let Some(candidate) = shim.frame_candidate(message)
+            && let Some(wire) = shim.frame(message, &candidate, strategy_of)
         {
-            return start_framed(shim, mode, wire, message);
+            return start_wire(shim, mode, wire, message);
         }
         if detached && message.peer != PROC_NULL {
             let len = message.span.bytes().ok_or(ERR_OTHER)?;
-            return isend(mode, shim.plain_copy(message, len)?, message);
+            return isend_wire(mode, shim.plain_copy(message, len)?, message);
         }
         as_is(mode, message)
     }
@@ -153,8 +185,8 @@ pub(crate) unsafe fn start_to_each(
         let wire = shim.shared_frame(message, strategy_of);
         for dest in dests {
             let message = Envelope { peer: dest, ..*message };
-            started(match wire.as_ref().filter(|_| shim.framed_send(&message).is_some()) {
-                Some(wire) => isend(Mode::Standard, Arc::clone(wire), &message),
+            started(match wire.as_ref().filter(|_| shim.frame_candidate(&message).is_some()) {
+                Some(wire) => isend_wire(Mode::Standard, Arc::clone(wire), &message),
                 None => as_is(Mode::Standard, &message),
             });
         }
@@ -169,31 +201,26 @@ unsafe fn as_is(mode: Mode, message: &Envelope) -> Result<Active, Error> {
     Ok(Active::new(inner, Finish::Nothing))
 }
 
-unsafe fn start_framed(
-    shim: &Shim,
-    mode: Mode,
-    wire: Arc<Wire>,
-    message: &Envelope,
-) -> Result<Active, Error> {
+unsafe fn start_wire(shim: &Shim, mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
         if mode == Mode::Buffered {
             send_buffered(shim, wire, message)?;
-            return Ok(deliver::completed(None)?);
+            return Ok(Active::new(generalized::completed(None)?, Finish::Nothing));
         }
-        isend(mode, wire, message)
+        isend_wire(mode, wire, message)
     }
 }
 
 /// A buffered send completes at once, whatever the receiver does: it goes on without a request of the program's.
 unsafe fn send_buffered(shim: &Shim, wire: Arc<Wire>, message: &Envelope) -> Result<(), Error> {
     // SAFETY: the caller vouches for the message; the wire needs nothing of it.
-    let active = unsafe { isend(Mode::Standard, wire, message)? };
+    let active = unsafe { isend_wire(Mode::Standard, wire, message)? };
     shim.orphans.adopt(active, Awaited::AtDetach);
     Ok(())
 }
 
-unsafe fn isend(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
+unsafe fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
     let start = match mode {
         Mode::Standard | Mode::Buffered => real::MPI_Isend,
         Mode::Synchronous => real::MPI_Issend,

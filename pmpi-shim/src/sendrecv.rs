@@ -1,14 +1,16 @@
 //! The combined calls: a receive and a send of ours, started together.
 
+use crate::arguments::{self, span};
+use crate::error::{Error, raise};
+use crate::mpi::real;
 use crate::orphans::Awaited;
-use crate::recv::{self, wait};
-use crate::requests::Active;
-use crate::send::{self, Mode};
+use crate::recv;
+use crate::requests::{Active, Mode};
+use crate::send;
 use crate::span::Envelope;
-use crate::state::{Error, Shim, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::table::real;
-use crate::traffic;
+use crate::waiting;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::OnceLock;
@@ -16,7 +18,7 @@ use std::sync::OnceLock;
 /// Whether either half needs us, and the MPI will refuse neither. It looks at all arguments before it starts anything, while
 /// we start one half before the other; so what it refuses is passed on to it.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
-    let (sends, receives) = (shim.framed_send(out).is_some(), shim.meets_frames(into).is_some());
+    let (sends, receives) = (shim.frame_candidate(out).is_some(), shim.meets_frames(into).is_some());
     (sends || receives)
         && out.tag.max(into.tag) <= greatest_tag()
         && (sends || accepted(shim, out, false))
@@ -47,8 +49,54 @@ fn greatest_tag() -> c_int {
     })
 }
 
+/// Sendrecv.
+pub(crate) unsafe fn sendrecv(shim: &Shim, call: arguments::Sendrecv, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Sendrecv { sendbuf, sendcount, sendtype, dest, sendtag, comm, .. } = call;
+    let out = Envelope::new(span(sendbuf, sendcount, sendtype), dest, sendtag, comm);
+    let into =
+        Envelope::new(span(call.recvbuf, call.recvcount, call.recvtype), call.source, call.recvtag, comm);
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, out, into, false, call.status, pass) }
+}
+
+/// Sendrecv_replace.
+pub(crate) unsafe fn sendrecv_replace(
+    shim: &Shim,
+    call: arguments::Sendrecv_replace,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let span = span(call.buf, call.count, call.datatype);
+    let out = Envelope::new(span, call.dest, call.sendtag, call.comm);
+    let into = Envelope::new(span, call.source, call.recvtag, call.comm);
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, out, into, true, call.status, pass) }
+}
+
+/// Isendrecv.
+pub(crate) unsafe fn isendrecv(shim: &Shim, call: arguments::Isendrecv, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Isendrecv { sendbuf, sendcount, sendtype, dest, sendtag, comm, .. } = call;
+    let out = Envelope::new(span(sendbuf, sendcount, sendtype), dest, sendtag, comm);
+    let into =
+        Envelope::new(span(call.recvbuf, call.recvcount, call.recvtype), call.source, call.recvtag, comm);
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, out, into, call.request, pass) }
+}
+
+/// Isendrecv_replace.
+pub(crate) unsafe fn isendrecv_replace(
+    shim: &Shim,
+    call: arguments::Isendrecv_replace,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let span = span(call.buf, call.count, call.datatype);
+    let out = Envelope::new(span, call.dest, call.sendtag, call.comm);
+    let into = Envelope::new(span, call.source, call.recvtag, call.comm);
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, out, into, call.request, pass) }
+}
+
 /// Sendrecv, and with `detached` Sendrecv_replace.
-pub(crate) unsafe fn blocking(
+unsafe fn blocking(
     shim: &Shim,
     out: Envelope,
     into: Envelope,
@@ -60,7 +108,7 @@ pub(crate) unsafe fn blocking(
         return pass();
     }
     // SAFETY: the program's own arguments.
-    traffic::during(&shim.engine, || unsafe {
+    waiting::during(&shim.engine, || unsafe {
         match start(shim, &out, &into, Manner { detached, blocking: true }) {
             Ok((receive, send)) => finish(shim, receive, send, status),
             Err(error) => raise(into.comm, error),
@@ -69,7 +117,7 @@ pub(crate) unsafe fn blocking(
 }
 
 /// Isendrecv and Isendrecv_replace. The program gets one request, the receive's; the send goes on from a copy.
-pub(crate) unsafe fn nonblocking(
+unsafe fn nonblocking(
     shim: &Shim,
     out: Envelope,
     into: Envelope,
@@ -138,15 +186,15 @@ unsafe fn withdraw(shim: &Shim, mut receive: Active) {
     // SAFETY: a request of ours. An error of the receive has been reported to the handler; the call has one of its own.
     unsafe {
         real::MPI_Cancel(&raw mut receive.inner);
-        wait(shim, receive, STATUS_IGNORE);
+        receive.wait(shim, STATUS_IGNORE);
     }
 }
 
 unsafe fn finish(shim: &Shim, receive: Active, send: Active, status: *mut MPI_Status) -> c_int {
     // SAFETY: two operations of ours, the place the program gave.
     unsafe {
-        let sent = wait(shim, send, STATUS_IGNORE);
-        let received = wait(shim, receive, status);
+        let sent = send.wait(shim, STATUS_IGNORE);
+        let received = receive.wait(shim, status);
         if received == SUCCESS { sent } else { received }
     }
 }

@@ -3,16 +3,20 @@
 //! Frames are used only if every rank of the world said the same in the handshake ([`mpress::job`]). A rank whose settings are wrong
 //! says nothing valid, so then all pass through.
 
-use crate::collective::Private;
+use crate::agreed::Private;
+use crate::context::Context;
+use crate::error::raise;
 use crate::finish::{self, Job};
-use crate::peers::{self, World};
+use crate::mpi::real;
+use crate::peers;
 use crate::span::Kinds;
-use crate::state::{self, Shim, raise};
+use crate::state::{self, Shim};
+use crate::strategies::Strategies;
 use crate::sys::*;
-use crate::table::real;
-use crate::{identity, info, network, symbol};
+use crate::world::World;
+use crate::{identity, measure, symbol};
 use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -85,7 +89,7 @@ fn make_engine(world: &World, settings: &Settings) -> Result<Engine, c_int> {
         }
     };
     let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
-    Engine::start(settings, &world.nodes, rank, say, &mut network::Messages::new())
+    Engine::start(settings, &world.nodes, rank, say, &mut measure::Messages::new())
 }
 
 /// `MPI_Finalize` begins by deleting the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the
@@ -95,7 +99,7 @@ fn be_called_at_the_end() -> Result<(), c_int> {
     // SAFETY: callbacks of the right kind, and a place for the key. The attribute keeps the freed key alive.
     unsafe {
         ok(PMPI_Comm_create_keyval(
-            Some(peers::not_copied),
+            Some(not_copied),
             Some(finish::finish),
             &raw mut keyval,
             ptr::null_mut(),
@@ -210,12 +214,7 @@ pub(crate) fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Resul
             INT32_T,
             COMM_WORLD,
         ))?;
-        ok(PMPI_Comm_create_keyval(
-            Some(peers::not_copied),
-            Some(peers::forget),
-            &raw mut keyval,
-            ptr::null_mut(),
-        ))?;
+        ok(PMPI_Comm_create_keyval(Some(not_copied), Some(comm_freed), &raw mut keyval, ptr::null_mut()))?;
         Ok(World { rank, group, nodes, same_node, keyval })
     }
 }
@@ -239,25 +238,46 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         ok(PMPI_Query_thread(&raw mut level))?;
     }
     let engine = make_engine(&world, settings)?.with_mark(mark);
-    Ok(Shim {
+    let context = Context {
         engine,
-        strategies: info::Strategies::new()?,
+        strategies: Strategies::new()?,
         world,
         kinds: Kinds::new(),
         own_comm: own,
         own_turn: Mutex::new(()),
         peers_turn: Mutex::new(()),
         gibibyte,
-        requests: crate::requests::Requests::default(),
-        stash: crate::stash::Stash::default(),
-        matched: crate::stash::Matched::default(),
         in_place: Arc::default(),
-        orphans: crate::orphans::Orphans::default(),
         private,
         threshold: settings.threshold,
         collectives: settings.strategy != Strategy::Off,
         multiple: level == THREAD_MULTIPLE,
         family: identity::family(),
         damaged,
-    })
+    };
+    Ok(Shim::new(context))
+}
+
+/// Copying a communicator does not copy our attribute: the copy finds its own.
+unsafe extern "C" fn not_copied(
+    _: MPI_Comm,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: MPI gives a place for the answer.
+    unsafe { *flag = 0 };
+    SUCCESS
+}
+
+/// A communicator is being freed: so are its peers, and messages of it that nobody received.
+unsafe extern "C" fn comm_freed(comm: MPI_Comm, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
+    // SAFETY: the value of our attribute.
+    unsafe { peers::give_back(value) };
+    if let Some(shim) = state::shared() {
+        shim.stash.forget(&shim.orphans, comm);
+    }
+    SUCCESS
 }

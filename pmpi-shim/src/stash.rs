@@ -4,13 +4,15 @@
 //! everything the same source sent before it is taken too. So a receive that looks here first, and then in the MPI's own
 //! queue, never overtakes.
 
-use crate::deliver::Delivered;
+use crate::context::Context;
 use crate::early::Early;
+use crate::error::{Error, called};
+use crate::generalized::Delivered;
+use crate::handle::{Handle, HandleMap};
+use crate::mpi::real;
+use crate::orphans::Orphans;
 use crate::peers::Peers;
-use crate::state::{self, Error, Handle, Shim, called};
 use crate::sys::*;
-use crate::table::real;
-use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -38,6 +40,16 @@ impl Stash {
     /// Keeps others from moving messages here until dropped.
     pub(crate) fn hold(&self) -> Held<'_> {
         Held(self.messages.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A communicator is gone: so are its messages.
+    pub(crate) fn forget(&self, orphans: &Orphans, comm: MPI_Comm) {
+        if !self.is_empty() {
+            let mut opened = self.open();
+            for message in opened.messages.extract_if(.., |message| message.is_of(comm)) {
+                message.discard(orphans);
+            }
+        }
     }
 
     /// Keeps others from taking messages from here or from the MPI until dropped.
@@ -74,13 +86,13 @@ impl Opened<'_> {
     /// known yet.
     pub(crate) fn look(
         &mut self,
-        shim: &Shim,
+        context: &Context,
         comm: MPI_Comm,
         source: c_int,
         tag: c_int,
     ) -> Result<Option<Option<Delivered>>, Error> {
         let first = self.messages.iter_mut().find(|message| message.matches(comm, source, tag));
-        first.map(|message| message.look(shim)).transpose()
+        first.map(|message| message.look(context)).transpose()
     }
 
     /// The first message that matches.
@@ -116,16 +128,6 @@ impl Opened<'_> {
     }
 }
 
-/// A communicator is gone: so are its messages.
-pub(crate) fn forget(comm: MPI_Comm) {
-    if let Some(shim) = state::shared().filter(|shim| !shim.stash.is_empty()) {
-        let mut opened = shim.stash.open();
-        for message in opened.messages.extract_if(.., |message| message.is_of(comm)) {
-            message.discard(shim);
-        }
-    }
-}
-
 /// A message that a matched probe took.
 pub(crate) enum Taken {
     /// It may be a frame, and had to be received.
@@ -142,7 +144,7 @@ pub(crate) enum Taken {
 /// Messages that matched probes took, by the handle that the program has for them.
 #[derive(Default)]
 pub(crate) struct Matched {
-    messages: Mutex<HashMap<usize, Taken>>,
+    messages: Mutex<HandleMap<Taken>>,
     count: AtomicUsize,
 }
 

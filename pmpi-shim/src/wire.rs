@@ -1,15 +1,21 @@
 //! A message on its way out in memory of ours, which must last until the MPI has sent it.
 
+use crate::context::Context;
 use crate::device;
-use crate::send::Framed;
 use crate::span::{ByteSpan, Envelope, Layout};
-use crate::state::Shim;
 use crate::sys::*;
-use crate::traffic;
+use crate::waiting;
 use mpress::{Buffer, Destination, Kind};
 use std::ffi::{c_int, c_void};
 use std::slice;
 use std::sync::Arc;
+
+/// A message that may go in a frame.
+pub(crate) struct Candidate {
+    /// In bytes.
+    pub(crate) len: usize,
+    pub(crate) to: Destination,
+}
 
 /// A frame, or a copy of a message, ready for one of the MPI's send functions.
 pub(crate) struct Wire {
@@ -36,24 +42,24 @@ impl Wire {
 
     /// Several sends may share it.
     #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
-    fn new(shim: &Shim, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
-        let bytes = shim.byte_span(memory.as_mut_ptr(), memory.len())?;
+    fn new(context: &Context, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
+        let bytes = context.byte_span(memory.as_mut_ptr(), memory.len())?;
         Ok(Arc::new(Self { bytes, memory }))
     }
 }
 
-impl Shim {
+impl Context {
     /// The frame of a message, unless it is better sent as it is. `strategy_of`: the communicator by whose strategy.
     ///
     /// # Safety
-    /// `message` must be what the caller of a send function gave, in the host's memory, for a rank that `framed_send` accepts.
+    /// `message` must be what the caller of a send function gave, in the host's memory, for a rank that `frame_candidate` accepts.
     pub(crate) unsafe fn frame(
         &self,
         message: &Envelope,
-        framed: &Framed,
+        candidate: &Candidate,
         strategy_of: MPI_Comm,
     ) -> Option<Arc<Wire>> {
-        let Framed { len, to } = *framed;
+        let Candidate { len, to } = *candidate;
         let span = &message.span;
         let strategy = self.strategies.of(strategy_of);
         let layout = self.kinds.layout(span.datatype); // it is in the host's memory
@@ -61,7 +67,7 @@ impl Shim {
             Layout::Contiguous(kind) => kind,
             Layout::Typed => Kind::Other,
         };
-        traffic::coding(|| {
+        waiting::coding(|| {
             let considered = self.engine.consider(strategy, kind, to, len)?;
             let frame = if layout == Layout::Typed {
                 // SAFETY: the caller vouches for the span.
@@ -87,7 +93,7 @@ impl Shim {
             return None;
         }
         // SAFETY: the caller vouches for the message.
-        unsafe { self.frame(message, &Framed { len, to: Destination::OtherNode }, strategy_of) }
+        unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode }, strategy_of) }
     }
 
     /// A copy of a message.

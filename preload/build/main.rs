@@ -1,4 +1,4 @@
-//! Makes the exported functions from the shims' table of calls and the prototypes of MPI's functions.
+//! Makes the exported functions from the shims' list of calls and the prototypes of MPI's functions.
 #![allow(clippy::panic, clippy::expect_used, reason = "a build script fails by panicking")]
 
 #[path = "../../pmpi-shim/build/calls.rs"]
@@ -23,7 +23,7 @@ fn main() {
     let calls = sections.iter().flat_map(|section| &section.calls);
 
     let (mut rows, mut count) = (String::new(), 0);
-    for function in calls.flat_map(|call| functions::forms(&functions, call.name)) {
+    for function in calls.flat_map(|call| functions::forms(&functions, call)) {
         let name = function.name;
         let arguments: String = (0..function.arguments.len()).map(|number| format!("a{number} ")).collect();
         writeln!(

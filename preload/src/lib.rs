@@ -1,6 +1,6 @@
 //! The preload library: what `LD_PRELOAD` names, in the program and in all its children.
 //!
-//! It exports `MPI_X` and `PMPI_X` for each call of the shims' table (`pmpi-shim/src/calls.txt`), and is linked to no MPI. Each of these
+//! It exports `MPI_X` and `PMPI_X` for each call of the shims' list (`pmpi-shim/src/calls.txt`), and is linked to no MPI. Each of these
 //! functions is a jump through a slot. The first call of any finds out which MPI the process has loaded, loads the shim for its ABI,
 //! which lies beside this library, and fills the slots: with the shim's functions or, where there is no shim for it,
 //! with the MPI's own. A process that calls no MPI loads nothing and notices nothing. `docs/shim.md` has the rules, also for other

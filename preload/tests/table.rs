@@ -1,4 +1,4 @@
-//! The table of calls, what the shim exports, and the page in `docs` are the same.
+//! The list of calls, what the shim exports, and the page in `docs` are the same.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -7,7 +7,7 @@
 #[allow(dead_code, reason = "the build needs the rest")]
 mod calls;
 
-use calls::{Section, When};
+use calls::{Section, Treatment};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -73,7 +73,7 @@ fn what_is_exported_is_the_table_under_both_names() {
     assert_eq!(mpi.len() + pmpi.len() + 1, names.len(), "{names:?}");
 
     let sections = calls::parse(TABLE);
-    let table: Vec<&str> = sections.iter().flat_map(|section| &section.calls).map(|call| call.name).collect();
+    let table: Vec<&str> = sections.iter().flat_map(|section| &section.calls).copied().collect();
     let every: BTreeSet<&str> = table.iter().copied().collect();
     assert_eq!(every.len(), table.len(), "a call is in the table twice");
     let exported: BTreeSet<&str> = mpi.iter().map(|name| name.strip_suffix("_c").unwrap_or(name)).collect();
@@ -112,12 +112,12 @@ fn page(sections: &[Section<'_>]) -> String {
         | calls | | what becomes of them |\n| --- | --- | --- |\n"
         .to_owned();
     let row = |page: &mut String, section: &Section<'_>| {
-        let names: Vec<_> = section.calls.iter().map(|call| format!("`{}`", call.name)).collect();
+        let names: Vec<_> = section.calls.iter().map(|call| format!("`{call}`")).collect();
         let what = if section.what.is_empty() { String::new() } else { format!(" {} |", section.what) };
         writeln!(page, "| {} | {} |{what}", section.name, names.join(" ")).unwrap();
     };
     let (passed, handled): (Vec<_>, Vec<_>) =
-        sections.iter().partition(|section| section.when == When::Passed);
+        sections.iter().partition(|section| section.treatment == Treatment::Passed);
     handled.into_iter().for_each(|section| row(&mut page, section));
     page += "\nPassed to the MPI as they come, and counted for the report:\n\n| calls | |\n| --- | --- |\n";
     passed.into_iter().for_each(|section| row(&mut page, section));

@@ -1,8 +1,9 @@
 //! The blocks of a collective's buffer, one for each rank. Nothing is looked at before a block is asked for: where a buffer is of no
 //! significance, its datatype need not be one.
 
+use crate::arguments::Counts;
+use crate::handle::Handle;
 use crate::span::Span;
-use crate::state::Handle;
 use crate::sys::*;
 use std::ffi::{c_int, c_void};
 
@@ -35,10 +36,9 @@ impl<F> Blocks<F> {
 /// Blocks of `count` elements, one after the other.
 pub(crate) fn equal(
     buf: *const c_void,
-    count: impl Into<MPI_Count>,
+    count: MPI_Count,
     datatype: MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
-    let count = count.into();
     let of = move |rank| {
         let step = extent(datatype).wrapping_mul(count as MPI_Aint);
         Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype)
@@ -55,19 +55,19 @@ fn none(buf: *const c_void) -> Span {
 ///
 /// # Safety
 /// Both arrays must have an entry for each rank that is asked for, or be null.
-pub(crate) unsafe fn varied<C: Into<MPI_Count> + Copy, D: Into<MPI_Count> + Copy>(
+pub(crate) unsafe fn varied(
     buf: *const c_void,
-    counts: *const C,
-    places: *const D,
+    counts: Counts,
+    places: Counts,
     datatype: MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
     let of = move |rank: c_int| {
-        if counts.is_null() || places.is_null() {
+        if counts.addr() == 0 || places.addr() == 0 {
             return none(buf);
         }
         // SAFETY: the caller vouches for the arrays.
-        let (count, place) = unsafe { (*counts.add(rank as usize), *places.add(rank as usize)) };
-        Span::new(at(buf, extent(datatype).wrapping_mul(place.into() as MPI_Aint)), count, datatype)
+        let (count, place) = unsafe { (counts.at(rank as usize), places.at(rank as usize)) };
+        Span::new(at(buf, extent(datatype).wrapping_mul(place)), count, datatype)
     };
     Blocks { buf, equal: false, typed: false, given: (counts.addr(), datatype.key()), of }
 }
@@ -76,21 +76,20 @@ pub(crate) unsafe fn varied<C: Into<MPI_Count> + Copy, D: Into<MPI_Count> + Copy
 ///
 /// # Safety
 /// The arrays must have an entry for each rank that is asked for, or be null.
-pub(crate) unsafe fn typed<C: Into<MPI_Count> + Copy, D: Into<MPI_Count> + Copy>(
+pub(crate) unsafe fn typed(
     buf: *const c_void,
-    counts: *const C,
-    places: *const D,
+    counts: Counts,
+    places: Counts,
     datatypes: *const MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
     let of = move |rank: c_int| {
-        if counts.is_null() || places.is_null() || datatypes.is_null() {
+        if counts.addr() == 0 || places.addr() == 0 || datatypes.is_null() {
             return none(buf);
         }
         let rank = rank as usize;
         // SAFETY: the caller vouches for the arrays.
-        let (count, place, datatype) =
-            unsafe { (*counts.add(rank), *places.add(rank), *datatypes.add(rank)) };
-        Span::new(at(buf, place.into() as MPI_Aint), count, datatype)
+        let (count, place, datatype) = unsafe { (counts.at(rank), places.at(rank), *datatypes.add(rank)) };
+        Span::new(at(buf, place), count, datatype)
     };
     Blocks { buf, equal: false, typed: true, given: (counts.addr(), datatypes.addr()), of }
 }

@@ -5,8 +5,8 @@
 //! hands, so that many ranks would be reached slower than by the MPI's trees and rings, if nothing can be compressed: then the MPI
 //! does it ([`mpress::Spread`]).
 
-use super::How;
 use super::blocks::Blocks;
+use crate::agreed::How;
 use crate::peers::Peers;
 use crate::span::Span;
 use crate::state::Shim;

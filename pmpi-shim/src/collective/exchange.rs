@@ -1,11 +1,12 @@
 //! All-to-all, scatter and gather: messages between two ranks each, as by the send and receive calls.
 
+use super::Group;
 use super::blocks::Blocks;
-use super::under_way::UnderWay;
-use super::{Group, How};
+use crate::agreed::How;
 use crate::peers::Peers;
 use crate::recv;
-use crate::send::{self, Mode};
+use crate::requests::{Mode, UnderWay};
+use crate::send;
 use crate::span::{Layout, Span};
 use crate::state::Shim;
 use crate::sys::*;
@@ -299,7 +300,8 @@ impl Shim {
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
         let comm = how.comm();
-        let tag = here.and_then(|here| if here { peers.collectives.tag(self, how) } else { Ok(None) });
+        let tag =
+            here.and_then(|here| if here { peers.collectives.tag(&self.private, how) } else { Ok(None) });
         let tag = match tag {
             Ok(Some(tag)) if !refused() => tag,
             Ok(_) => return pass(),

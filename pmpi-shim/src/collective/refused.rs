@@ -4,10 +4,10 @@
 //! survive them). What MPIs judge differently is asked of this one.
 
 use super::blocks::{Blocks, extent};
+use crate::mpi::real;
 use crate::span::{Layout, Span};
 use crate::state::Shim;
 use crate::sys::*;
-use crate::table::real;
 use std::ffi::{c_int, c_void};
 
 /// A datatype of elements without memory.

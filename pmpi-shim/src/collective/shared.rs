@@ -7,14 +7,16 @@
 //! be passed by blocking ones (section 6.12). Errors of the two calls go to the communicator's error handler by the MPI itself.
 
 use super::blocks::Blocks;
-use super::{Pause, give_up};
+use super::give_up;
+use crate::agreed::Pause;
 use crate::deliver::land;
+use crate::error::{Error, called, raise};
+use crate::mpi::open;
 use crate::peers::Peers;
 use crate::span::{Envelope, Layout, Span};
-use crate::state::{Error, Shim, called, raise};
+use crate::state::Shim;
 use crate::sys::*;
-use crate::table::open;
-use crate::traffic;
+use crate::waiting;
 use crate::wire::Wire;
 use mpress::{Buffer, HEADER_LEN};
 use std::ffi::{c_int, c_void};
@@ -35,7 +37,7 @@ pub(crate) unsafe fn bcast(
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let Some(peers) = shim.rooted_peers(comm, root).filter(|_| shim.is_long(&span)) else { return pass() };
-    let prepared = match peers.collectives.prepare(shim, comm) {
+    let prepared = match peers.collectives.prepare(&shim.private, comm) {
         Ok(prepared) => prepared,
         Err(code) => return code,
     };
@@ -48,7 +50,7 @@ pub(crate) unsafe fn bcast(
         return pass();
     }
     let message = Envelope::new(span, root, 0, comm);
-    let outcome = traffic::during(&shim.engine, || {
+    let outcome = waiting::during(&shim.engine, || {
         // SAFETY: the program's own span; all ranks make the same calls.
         unsafe {
             let wire = if peers.rank == root { shim.shared_frame(&message, comm) } else { None };
@@ -139,7 +141,7 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
     }) else {
         return pass();
     };
-    let prepared = match peers.collectives.prepare(shim, comm) {
+    let prepared = match peers.collectives.prepare(&shim.private, comm) {
         Ok(prepared) => prepared,
         Err(code) => return code,
     };
@@ -152,7 +154,7 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
         return pass();
     }
     let span = if mine.ptr == IN_PLACE { blocks.of(peers.rank) } else { mine };
-    let outcome = traffic::during(&shim.engine, || {
+    let outcome = waiting::during(&shim.engine, || {
         // SAFETY: the program's own spans; all ranks make the same calls.
         unsafe {
             let room = shim.engine.buffer(lens.iter().sum());

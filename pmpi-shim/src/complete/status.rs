@@ -2,10 +2,11 @@
 //! is set right now, and its status kept.
 
 use super::{Batch, store_statuses};
+use crate::arguments;
+use crate::mpi::open;
 use crate::span::store_status;
 use crate::state::Shim;
 use crate::sys::*;
-use crate::table::open;
 use std::ffi::c_int;
 use std::slice;
 
@@ -27,13 +28,12 @@ impl Batch<'_> {
 }
 
 /// Request_get_status.
-pub(crate) unsafe fn get(
+pub(crate) unsafe fn request_get_status(
     shim: &Shim,
-    mut request: MPI_Request,
-    flag: *mut c_int,
-    status: *mut MPI_Status,
+    call: arguments::Request_get_status,
     pass: impl Fn() -> c_int,
 ) -> c_int {
+    let arguments::Request_get_status { mut request, flag, status } = call;
     // SAFETY: the program's own arguments. `request` is our copy of the handle: the batch may write to it.
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, &raw mut request) else { return pass() };
@@ -48,22 +48,20 @@ pub(crate) unsafe fn get(
     }
 }
 
-/// Request_get_status_any, and like it the two below. `ask`: the MPI's own call, with its requests and a place for what it says.
-#[allow(dead_code, reason = "MPIs before 4.1 have none of the three")]
-pub(crate) unsafe fn any(
+/// Request_get_status_any.
+pub(crate) unsafe fn request_get_status_any(
     shim: &Shim,
-    requests: (c_int, *const MPI_Request),
-    place: (*mut c_int, *mut c_int),
-    status: *mut MPI_Status,
-    ask: impl Fn(*const MPI_Request, *mut MPI_Status) -> c_int,
+    call: arguments::Request_get_status_any,
+    pass: impl Fn() -> c_int,
 ) -> c_int {
-    let (index, flag) = place;
+    let arguments::Request_get_status_any { count, array_of_requests: requests, index, flag, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
-        let mut handles = Handles::copy(requests);
-        let Some(mut batch) = handles.batch(shim) else { return ask(requests.1, status) };
+        let mut handles = Handles::copy(count, requests);
+        let Some(mut batch) = handles.batch(shim) else { return pass() };
         let mut found = empty_status();
-        let code = ask(batch.inner.as_ptr(), &raw mut found);
+        let inner = batch.inner.as_ptr();
+        let code = open::MPI_Request_get_status_any(count, inner, index, flag, &raw mut found);
         if code == SUCCESS && *flag != 0 {
             batch.finish_early(slice::from_ref(&*index), slice::from_mut(&mut found));
             store_status(status, &found);
@@ -73,22 +71,26 @@ pub(crate) unsafe fn any(
 }
 
 /// Request_get_status_all.
-#[allow(dead_code, reason = "as above")]
-pub(crate) unsafe fn all(
+pub(crate) unsafe fn request_get_status_all(
     shim: &Shim,
-    requests: (c_int, *const MPI_Request),
-    flag: *mut c_int,
-    statuses: *mut MPI_Status,
-    ask: impl Fn(*const MPI_Request, *mut MPI_Status) -> c_int,
+    call: arguments::Request_get_status_all,
+    pass: impl Fn() -> c_int,
 ) -> c_int {
+    let arguments::Request_get_status_all {
+        count,
+        array_of_requests: requests,
+        flag,
+        array_of_statuses: statuses,
+    } = call;
     // SAFETY: the program's own arguments.
     unsafe {
-        let mut handles = Handles::copy(requests);
-        let Some(mut batch) = handles.batch(shim) else { return ask(requests.1, statuses) };
+        let mut handles = Handles::copy(count, requests);
+        let Some(mut batch) = handles.batch(shim) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        let code = ask(batch.inner.as_ptr(), found.as_mut_ptr());
+        let inner = batch.inner.as_ptr();
+        let code = open::MPI_Request_get_status_all(count, inner, flag, found.as_mut_ptr());
         if code == SUCCESS && *flag != 0 {
-            let all: Vec<c_int> = (0..requests.0).collect();
+            let all: Vec<c_int> = (0..count).collect();
             batch.finish_early(&all, &mut found);
             store_statuses(statuses, &found, SUCCESS);
         }
@@ -97,21 +99,22 @@ pub(crate) unsafe fn all(
 }
 
 /// Request_get_status_some.
-#[allow(dead_code, reason = "as above")]
-pub(crate) unsafe fn some(
+pub(crate) unsafe fn request_get_status_some(
     shim: &Shim,
-    requests: (c_int, *const MPI_Request),
-    place: (*mut c_int, *mut c_int),
-    statuses: *mut MPI_Status,
-    ask: impl Fn(*const MPI_Request, *mut MPI_Status) -> c_int,
+    call: arguments::Request_get_status_some,
+    pass: impl Fn() -> c_int,
 ) -> c_int {
-    let (outcount, indices) = place;
+    let arguments::Request_get_status_some { incount: count, array_of_requests: requests, outcount, .. } =
+        call;
+    let (indices, statuses) = (call.array_of_indices, call.array_of_statuses);
     // SAFETY: the program's own arguments; the MPI fills `outcount` entries of the arrays.
     unsafe {
-        let mut handles = Handles::copy(requests);
-        let Some(mut batch) = handles.batch(shim) else { return ask(requests.1, statuses) };
+        let mut handles = Handles::copy(count, requests);
+        let Some(mut batch) = handles.batch(shim) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        let code = ask(batch.inner.as_ptr(), found.as_mut_ptr());
+        let inner = batch.inner.as_ptr();
+        let found_at = found.as_mut_ptr();
+        let code = open::MPI_Request_get_status_some(count, inner, outcount, indices, found_at);
         let completed = usize::try_from(*outcount).unwrap_or(0);
         if code == SUCCESS && *outcount != UNDEFINED && completed <= found.len() {
             batch.finish_early(slice::from_raw_parts(indices, completed), &mut found);
@@ -127,7 +130,7 @@ struct Handles(Vec<MPI_Request>);
 impl Handles {
     /// # Safety
     /// `requests` must be what the program gave.
-    unsafe fn copy((count, requests): (c_int, *const MPI_Request)) -> Self {
+    unsafe fn copy(count: c_int, requests: *const MPI_Request) -> Self {
         let count = if requests.is_null() { 0 } else { usize::try_from(count).unwrap_or(0) };
         // SAFETY: the caller vouches for the array, which is not looked at where it may be none.
         Self((0..count).map(|i| unsafe { *requests.add(i) }).collect())

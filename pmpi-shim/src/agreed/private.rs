@@ -3,8 +3,9 @@
 //! A communicator of ours for each of the program's would double them, and MPICH has about two thousand.
 
 use super::tags::{Tag, Tags};
+use crate::handle::Handle;
+use crate::mpi::open;
 use crate::sys::*;
-use crate::table::open;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, OnceLock};
@@ -12,11 +13,11 @@ use std::sync::{Arc, OnceLock};
 /// The communicator, of all ranks of the world, and what is asked of the MPI once.
 pub(crate) struct Private {
     /// It returns errors.
-    pub(super) comm: MPI_Comm,
+    pub(crate) comm: MPI_Comm,
     tags: Arc<Tags>,
-    pub(super) refuses_aliases: OnceLock<bool>,
-    pub(super) ignores_uncommitted: OnceLock<bool>,
-    pub(super) ignores_types_of_nothing: OnceLock<bool>,
+    pub(crate) refuses_aliases: OnceLock<bool>,
+    pub(crate) ignores_uncommitted: OnceLock<bool>,
+    pub(crate) ignores_types_of_nothing: OnceLock<bool>,
 }
 
 /// How often the ranks of a communicator try to agree on a tag. One time is enough unless another thread takes the tag meanwhile, or
@@ -79,7 +80,7 @@ impl Private {
                 return Ok(tag);
             }
             // Two threads that meet here must not go on in step: they differ in the communicator.
-            let apart = round.wrapping_mul(crate::state::Handle::key(comm) as u32 | 1) % (2 * round + 1);
+            let apart = round.wrapping_mul(comm.key() as u32 | 1) % (2 * round + 1);
             least = (-largest).checked_add_unsigned(1 + apart);
         }
         Ok(None)

@@ -1,11 +1,10 @@
 //! The messages of a collective that are under way, and the request that a nonblocking one has.
 
-use crate::deliver;
-use crate::recv;
-use crate::requests::{Active, Finish};
-use crate::state::Shim;
+use super::{Active, Finish};
+use crate::context::Context;
+use crate::generalized;
+use crate::mpi::open;
 use crate::sys::*;
-use crate::table::open;
 use std::collections::VecDeque;
 use std::ffi::c_int;
 
@@ -17,19 +16,19 @@ pub(crate) struct UnderWay {
 }
 
 impl UnderWay {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { sends: VecDeque::new(), receives: VecDeque::new(), outcome: Ok(()) }
     }
 
-    pub(super) fn sends(&mut self, active: Active) {
+    pub(crate) fn sends(&mut self, active: Active) {
         self.sends.push_back(active);
     }
 
-    pub(super) fn receives(&mut self, active: Active) {
+    pub(crate) fn receives(&mut self, active: Active) {
         self.receives.push_back(active);
     }
 
-    pub(super) fn note(&mut self, outcome: Result<(), c_int>) {
+    pub(crate) fn note(&mut self, outcome: Result<(), c_int>) {
         self.outcome = self.outcome.and(outcome);
     }
 
@@ -39,18 +38,18 @@ impl UnderWay {
     }
 
     /// Waits until no more than so many are under way in each direction, the earliest first.
-    pub(super) fn wait(&mut self, shim: &Shim, at_most: usize) {
+    pub(crate) fn wait(&mut self, context: &Context, at_most: usize) {
         while self.receives.len() > at_most || self.sends.len() > at_most {
             let list = if self.receives.len() > at_most { &mut self.receives } else { &mut self.sends };
             if let Some(active) = list.pop_front() {
                 // SAFETY: no status is wanted.
-                self.note(ok(unsafe { recv::wait(shim, active, STATUS_IGNORE) }));
+                self.note(ok(unsafe { active.wait(context, STATUS_IGNORE) }));
             }
         }
     }
 
     /// Finishes those that have completed; says whether these were the last.
-    fn test(&mut self, shim: &Shim) -> bool {
+    fn test(&mut self, context: &Context) -> bool {
         let mut outcome = self.outcome;
         for list in [&mut self.receives, &mut self.sends] {
             list.retain_mut(|active| {
@@ -60,7 +59,7 @@ impl UnderWay {
                     let code = open::MPI_Test(&raw mut active.inner, &raw mut flag, &raw mut status);
                     let pending = code == SUCCESS && flag == 0;
                     if !pending {
-                        outcome = outcome.and(active.settle(shim, code, &mut status));
+                        outcome = outcome.and(active.settle(context, code, &mut status));
                     }
                     pending
                 }
@@ -71,7 +70,7 @@ impl UnderWay {
     }
 
     /// A request for them, complete when they are. One message that is sent needs none of ours.
-    pub(super) fn into_request(mut self, comm: MPI_Comm) -> Result<Active, c_int> {
+    pub(crate) fn into_request(mut self, comm: MPI_Comm) -> Result<Active, c_int> {
         if self.outcome.is_ok()
             && self.receives.is_empty()
             && self.sends.len() == 1
@@ -79,7 +78,7 @@ impl UnderWay {
         {
             return Ok(only);
         }
-        match deliver::pending() {
+        match generalized::pending() {
             Ok(request) => Ok(Active::new(request, Finish::Collective(comm, self))),
             Err(code) => {
                 // The MPI still reads and writes what they were given.
@@ -92,11 +91,11 @@ impl UnderWay {
 
 impl Active {
     /// Moves a collective on, to its end if asked to; says whether it is there. Then its request is complete, too.
-    pub(crate) fn advance(&mut self, shim: &Shim, to_the_end: bool) -> bool {
+    pub(crate) fn advance(&mut self, context: &Context, to_the_end: bool) -> bool {
         let Finish::Collective(comm, messages) = &mut self.finish else { return true };
         if to_the_end {
-            messages.wait(shim, 0);
-        } else if !messages.test(shim) {
+            messages.wait(context, 0);
+        } else if !messages.test(context) {
             return false;
         }
         let outcome = messages.outcome();

@@ -1,0 +1,161 @@
+//! The Rust that is made from the calls and the prototypes: what the shim calls of the MPI, what it exports, and the arguments that handlers get.
+
+use crate::calls::{Section, Treatment};
+use crate::functions::{self, Function};
+
+/// Rows for the macro in `src/sys.rs`.
+pub(crate) fn functions(functions: &[Function<'_>]) -> String {
+    let row = |function: &Function<'_>| format!("PMPI_{} ({});\n", function.name, declared(function));
+    format!("functions! {{\n{}}}\n", functions.iter().map(row).collect::<String>())
+}
+
+/// The content of `mpi::open`: other names for the same functions.
+pub(crate) fn open(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
+    forms(sections, functions)
+        .map(|form| format!("pub(crate) use crate::sys::PMPI_{0} as MPI_{0};\n", form.name))
+        .collect()
+}
+
+/// The content of `mpi::real`.
+pub(crate) fn real(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
+    let function = |form: &Function<'_>| {
+        format!(
+            "pub(crate) unsafe fn MPI_{name}({declared}) -> c_int {{
+    let _depth = Depth::enter();
+    // SAFETY: the caller gives what the MPI function asks for.
+    unsafe {{ super::open::MPI_{name}({names}) }}
+}}
+",
+            name = form.name,
+            declared = declared(form),
+            names = names(form),
+        )
+    };
+    forms(sections, functions).map(function).collect()
+}
+
+/// A struct for each call that has a handler, for all of its forms. Calls with the same arguments have the same struct.
+pub(crate) fn arguments(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
+    let mut known: Vec<(String, &str)> = Vec::new();
+    let mut text = String::new();
+    let handled = sections.iter().filter(|section| section.treatment == Treatment::Handled);
+    for &call in handled.flat_map(|section| &section.calls) {
+        let forms = functions::forms(functions, call);
+        let field = |(at, (name, _)): (usize, &(&str, String))| {
+            format!("    pub(crate) {name}: {},\n", common_type(&forms, at))
+        };
+        let fields: String = forms[0].arguments.iter().enumerate().map(field).collect();
+        if let Some((_, first)) = known.iter().find(|(others, _)| *others == fields) {
+            text += &format!("pub(crate) type {call} = {first};\n");
+        } else {
+            text += &format!("/// Of `MPI_{call}`.\npub(crate) struct {call} {{\n{fields}}}\n");
+            known.push((fields, call));
+        }
+    }
+    text
+}
+
+/// The functions that the preload library has the program's calls go to.
+pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
+    let mut sorts = 0;
+    let mut text = String::new();
+    for section in sections {
+        for call in &section.calls {
+            let forms = functions::forms(functions, call);
+            for form in &forms {
+                text += &export(form, &body(section.treatment, &forms, form, sorts));
+            }
+        }
+        sorts += usize::from(section.treatment == Treatment::Passed);
+    }
+    text
+}
+
+fn export(form: &Function<'_>, body: &str) -> String {
+    format!(
+        "#[unsafe(export_name = \"mpress_MPI_{name}\")]
+unsafe extern \"C-unwind\" fn MPI_{name}({declared}) -> c_int {{
+{body}}}
+",
+        name = form.name,
+        declared = declared(form),
+    )
+}
+
+/// What an export does. `sort`: that of a call that is counted.
+fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort: usize) -> String {
+    // A handler may give another info.
+    let is_handled = treatment == Treatment::Handled;
+    let given =
+        if is_handled && form.arguments.iter().any(|(name, _)| *name == "info") { "info" } else { "" };
+    let module = if treatment == Treatment::Starting { "real" } else { "open" };
+    let pass = format!(
+        "    // SAFETY: the arguments are the caller's own, for the function it meant to call.
+    let pass = |{given}| unsafe {{ {module}::MPI_{}({}) }};
+",
+        form.name,
+        names(form)
+    );
+    let active = format!("    let Some(shim) = active() else {{ return pass({given}) }};\n");
+    match treatment {
+        Treatment::Starting => pass + "    if nested() { pass() } else { after_init(pass()) }\n",
+        Treatment::Passed => {
+            pass + &format!(
+                "    if active().is_some() {{\n        passed::count({sort});\n    }}\n    pass()\n"
+            )
+        }
+        Treatment::Detaching => pass + &active + "    before_detach(shim, pass)\n",
+        Treatment::Handled => pass + &active + &handled(forms, form),
+    }
+}
+
+/// Gives a call to its handler.
+fn handled(forms: &[&Function<'_>], form: &Function<'_>) -> String {
+    let field = |(at, (name, ty)): (usize, &(&str, String))| {
+        let is_common = common_type(forms, at) == *ty;
+        if is_common { (*name).to_owned() } else { format!("{name}: {name}.into()") }
+    };
+    let call = forms[0].name;
+    format!(
+        "    let call = arguments::{call} {{ {} }};
+    // SAFETY: handlers ask of their arguments what the MPI function asks of them.
+    unsafe {{ handlers::{}(shim, call, pass) }}
+",
+        form.arguments.iter().enumerate().map(field).collect::<Vec<_>>().join(", "),
+        call.to_lowercase()
+    )
+}
+
+/// The type of an argument for the handler: one for all forms of a call.
+///
+/// # Panics
+/// Where there is none.
+fn common_type<'a>(forms: &[&'a Function<'_>], at: usize) -> &'a str {
+    let mut types = forms.iter().map(|form| form.arguments[at].1.as_str());
+    match (types.next(), types.next()) {
+        (Some(one), None) => one,
+        (Some(int), Some(large)) if int == large => int,
+        (Some("c_int"), Some("MPI_Count")) => "MPI_Count",
+        (Some("*const c_int"), Some("*const MPI_Count" | "*const MPI_Aint")) => "Counts",
+        other => panic!("MPI_{}, argument {at}: no type for {other:?}", forms[0].name),
+    }
+}
+
+/// All functions of the list, large-count forms as well.
+fn forms<'a>(
+    sections: &'a [Section<'_>],
+    functions: &'a [Function<'a>],
+) -> impl Iterator<Item = &'a Function<'a>> {
+    let calls = sections.iter().flat_map(|section| &section.calls);
+    calls.flat_map(|call| functions::forms(functions, call))
+}
+
+/// The arguments as in a declaration.
+fn declared(function: &Function<'_>) -> String {
+    function.arguments.iter().map(|(name, ty)| format!("{name}: {ty}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The arguments as in a call.
+fn names(function: &Function<'_>) -> String {
+    function.arguments.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}

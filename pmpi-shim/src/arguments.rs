@@ -1,0 +1,85 @@
+//! The arguments of the calls that have handlers, with the standard's names: a struct for each call, made from `calls.txt` and
+//! `functions.txt`. A large-count form has the struct of its call: a count is an `MPI_Count`, and an array of counts or displacements is
+//! [`Counts`].
+
+#![allow(non_camel_case_types, reason = "the names are those of MPI")]
+#![allow(dead_code, reason = "not every handler needs all")]
+
+use crate::span::{Envelope, Span};
+use crate::sys::*;
+use std::ffi::{c_char, c_int, c_void};
+
+include!(concat!(env!("OUT_DIR"), "/arguments.rs"));
+
+/// An array of counts or displacements, of either width.
+#[derive(Clone, Copy)]
+pub(crate) enum Counts {
+    Int(*const c_int),
+    Large(*const MPI_Count),
+}
+
+impl From<*const c_int> for Counts {
+    fn from(array: *const c_int) -> Self {
+        Self::Int(array)
+    }
+}
+
+impl From<*const MPI_Count> for Counts {
+    fn from(array: *const MPI_Count) -> Self {
+        Self::Large(array)
+    }
+}
+
+impl Counts {
+    /// Its address.
+    pub(crate) fn addr(self) -> usize {
+        match self {
+            Self::Int(array) => array.addr(),
+            Self::Large(array) => array.addr(),
+        }
+    }
+
+    /// # Safety
+    /// The array must have this entry.
+    pub(crate) unsafe fn at(self, index: usize) -> MPI_Count {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::Int(array) => (*array.add(index)).into(),
+                Self::Large(array) => *array.add(index),
+            }
+        }
+    }
+}
+
+/// The buffer of a message.
+pub(crate) fn span(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype) -> Span {
+    Span::new(buf.cast_mut(), count, datatype)
+}
+
+impl Send {
+    /// What Send, Bsend, Ssend and Rsend send.
+    pub(crate) fn message(&self) -> Envelope {
+        Envelope::new(span(self.buf, self.count, self.datatype), self.dest, self.tag, self.comm)
+    }
+}
+
+impl Isend {
+    /// What Isend, Send_init and those of the other modes send.
+    pub(crate) fn message(&self) -> Envelope {
+        Envelope::new(span(self.buf, self.count, self.datatype), self.dest, self.tag, self.comm)
+    }
+}
+
+impl Recv {
+    pub(crate) fn message(&self) -> Envelope {
+        Envelope::new(span(self.buf, self.count, self.datatype), self.source, self.tag, self.comm)
+    }
+}
+
+impl Irecv {
+    /// What Irecv and Recv_init receive.
+    pub(crate) fn message(&self) -> Envelope {
+        Envelope::new(span(self.buf, self.count, self.datatype), self.source, self.tag, self.comm)
+    }
+}

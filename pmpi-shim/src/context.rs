@@ -1,0 +1,40 @@
+//! What the shim knows of the job and of the MPI, from `MPI_Init` on. Messages are encoded, sent, received and decoded with it.
+
+use crate::agreed::Private;
+use crate::family::Family;
+use crate::in_place::InPlace;
+use crate::span::Kinds;
+use crate::strategies::Strategies;
+use crate::sys::*;
+use crate::world::World;
+use mpress::Engine;
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex};
+
+/// What is known, and the memory of receives that are pending.
+pub(crate) struct Context {
+    pub(crate) engine: Engine,
+    pub(crate) world: World,
+    pub(crate) strategies: Strategies,
+    pub(crate) kinds: Kinds,
+    /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. It returns errors.
+    pub(crate) own_comm: MPI_Comm,
+    /// Held while a message to ourselves is under way, so that two threads do not take each other's.
+    pub(crate) own_turn: Mutex<()>,
+    /// Held while the peers of a communicator are found out.
+    pub(crate) peers_turn: Mutex<()>,
+    /// 2^30 bytes as one datatype: counts are `int`, messages may be longer.
+    pub(crate) gibibyte: MPI_Datatype,
+    pub(crate) in_place: Arc<InPlace>,
+    /// Over which collectives send messages of ours.
+    pub(crate) private: Private,
+    /// Shorter messages are not compressed.
+    pub(crate) threshold: usize,
+    /// Whether anything in collectives may be compressed.
+    pub(crate) collectives: bool,
+    /// Whether several threads may call the MPI at the same time.
+    pub(crate) multiple: bool,
+    pub(crate) family: Family,
+    /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.
+    pub(crate) damaged: c_int,
+}

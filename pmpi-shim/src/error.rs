@@ -1,0 +1,40 @@
+//! Errors, and whether the program's error handler has heard of them.
+
+use crate::sys::*;
+use std::ffi::c_int;
+
+/// An error code, and whether the MPI has called the error handler for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Error {
+    code: c_int,
+    raised: bool,
+}
+
+impl From<c_int> for Error {
+    /// An error that we found.
+    fn from(code: c_int) -> Self {
+        Self { code, raised: false }
+    }
+}
+
+impl Error {
+    /// The code, whoever has heard of it.
+    pub(crate) fn code(self) -> c_int {
+        self.code
+    }
+}
+
+/// The outcome of a call of the MPI's, made with the program's own communicator.
+pub(crate) fn called(code: c_int) -> Result<(), Error> {
+    if code == SUCCESS { Ok(()) } else { Err(Error { code, raised: true }) }
+}
+
+/// Calls the error handler of `comm`, if there is one and the MPI has not, and gives the code: what MPI does with an error of its own.
+pub(crate) fn raise(comm: MPI_Comm, error: impl Into<Error>) -> c_int {
+    let error = error.into();
+    if !error.raised && comm != COMM_NULL {
+        // SAFETY: `comm` comes from the call that failed.
+        unsafe { PMPI_Comm_call_errhandler(comm, error.code) };
+    }
+    error.code
+}

@@ -1,0 +1,39 @@
+//! What is known of the requests of one call: most calls have one, and programs poll with them.
+
+use std::ops::{Deref, DerefMut};
+
+/// Some values, without an allocation for one.
+pub(crate) enum Few<T> {
+    One([T; 1]),
+    Many(Vec<T>),
+}
+
+impl<T> Few<T> {
+    /// A value for each of these.
+    pub(crate) fn of<S>(sources: &[S], mut value: impl FnMut(&S) -> T) -> Self {
+        match sources {
+            [one] => Self::One([value(one)]),
+            many => Self::Many(many.iter().map(value).collect()),
+        }
+    }
+}
+
+impl<T> Deref for Few<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::One(one) => one,
+            Self::Many(many) => many,
+        }
+    }
+}
+
+impl<T> DerefMut for Few<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Self::One(one) => one,
+            Self::Many(many) => many,
+        }
+    }
+}

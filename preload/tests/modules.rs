@@ -1,0 +1,85 @@
+//! The modules of the shim import from those below them alone: no module imports, by way of others, itself.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The modules of a folder, and of those in it, by their paths (`collective::blocks`), with their text.
+fn modules(folder: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path: PathBuf = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if path.is_dir() && name != "abi" {
+            modules(&path, &format!("{prefix}{name}::"), found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") && name != "lib" {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+            found.insert(format!("{prefix}{name}"), code.collect::<Vec<_>>().join(" "));
+        }
+    }
+}
+
+/// The paths that a text names after `crate::`, each of a group: `{a::{b, c}, d}` are `a::b`, `a::c` and `d`.
+fn named(text: &str) -> Vec<String> {
+    fn paths(text: &str, prefix: &str, all: &mut Vec<String>) -> usize {
+        let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+        let len = text.find(|c| !is_path(c)).unwrap_or(text.len());
+        let path = format!("{prefix}{}", &text[..len]);
+        if !text[len..].starts_with('{') {
+            all.push(path);
+            return len;
+        }
+        let mut at = len + 1;
+        while !text[at..].starts_with('}') {
+            let skipped = text[at..].len() - text[at..].trim_start_matches([' ', ',']).len();
+            at += skipped;
+            if text[at..].starts_with('}') {
+                break;
+            }
+            let read = paths(&text[at..], &path, all);
+            at += read;
+            // ` as other`, or what is no path.
+            at += text[at..].find([',', '}']).expect("a group ends");
+        }
+        at + 1
+    }
+    let mut all = Vec::new();
+    for (at, word) in text.match_indices("crate::") {
+        paths(&text[at + word.len()..], "", &mut all);
+    }
+    all
+}
+
+/// For each module those that it imports from.
+fn imports(modules: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
+    let module_of = |path: &str| {
+        let ends = path.match_indices("::").map(|(at, _)| at).chain([path.len()]);
+        ends.filter_map(|end| modules.get_key_value(&path[..end])).last().map(|(name, _)| name.as_str())
+    };
+    let of = |(name, text): (&String, &String)| {
+        named(text).iter().filter_map(|path| module_of(path)).filter(|other| other != name).collect()
+    };
+    modules.iter().map(|module| (module.0.as_str(), of(module))).collect()
+}
+
+#[test]
+fn imports_point_one_way() {
+    let mut found = BTreeMap::new();
+    modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../pmpi-shim/src"), "", &mut found);
+    let mut left = imports(&found);
+    assert!(left.values().map(BTreeSet::len).sum::<usize>() > 150, "{left:?}");
+    assert!(left["exports"].contains("collective::handlers") && left["stash"].contains("early"));
+    // What imports nothing more is taken away, until there is no such module.
+    loop {
+        let lowest: BTreeSet<&str> =
+            left.iter().filter(|(_, from)| from.is_empty()).map(|(name, _)| *name).collect();
+        if lowest.is_empty() {
+            break;
+        }
+        left.retain(|name, _| !lowest.contains(name));
+        left.values_mut().for_each(|from| from.retain(|name| !lowest.contains(name)));
+    }
+    assert!(left.is_empty(), "these modules import each other, or from such: {left:#?}");
+}
