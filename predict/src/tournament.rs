@@ -9,7 +9,7 @@ mod round;
 mod sites;
 
 use crate::{Envelope, Predictor, Tag};
-use events::Event;
+use events::{Event, NONE};
 use follower::{Follower, LENGTHS};
 use history::{History, Rolling};
 use round::{Round, Tables};
@@ -108,15 +108,15 @@ impl Tournament {
         first.into_iter().chain(later)
     }
 
-    /// The shares of the experts follow what came.
-    fn judge(&mut self, site: u8, known: Option<Event>, envelope: &Envelope) {
+    /// The shares of the experts follow what came: at a site, if it is not new, an event, if it is known.
+    fn judge(&mut self, site: Option<u8>, known: Option<Event>, envelope: &Envelope) {
         for expert in 0..EXPERTS {
             let Some((expected, grade)) = self.round.opinion(expert) else { continue };
             if expert < GENERAL {
-                self.tables.site_shares.learn(expert, grade, expected == site);
+                self.tables.site_shares.learn(expert, grade, Some(expected) == site);
             }
             let grade = self.round.grade_of_message(expert);
-            if expected == site {
+            if Some(expected) == site {
                 self.tables.message_shares.learn(expert, grade, self.round.right(expert, known, envelope));
             } else {
                 let hit = self.round.message(expert, &self.tables.events) == *envelope;
@@ -126,35 +126,51 @@ impl Tournament {
     }
 
     /// What is known of contexts and of the site follows what came.
-    fn learn(&mut self, site: u8, event: Event, known: Option<Event>, envelope: &Envelope) {
+    fn learn(
+        &mut self,
+        site: u8,
+        known_site: Option<u8>,
+        event: Event,
+        known: Option<Event>,
+        envelope: &Envelope,
+    ) {
+        let new = known.is_none();
         for context in self.round.contexts() {
-            self.tables.contexts.learn(context, event);
+            self.tables.contexts.learn(context, event, new);
         }
+        // A number that means another event from now on names nothing that was there before.
+        let before = |old: Event| if new && old == event { NONE } else { old };
         let here = self.tables.sites.get_mut(site);
         count(&mut here.constant, Some(here.last[0]) == known);
         if self.round.opinion(expert::STRIDE).is_some() {
             count(&mut here.stride, self.round.right(expert::STRIDE, known, envelope));
         }
         let structure = self.round.opinion(expert::STRUCTURE);
-        if structure.is_some_and(|(expected, _)| expected != site) {
+        if structure.is_some_and(|(expected, _)| Some(expected) != known_site) {
             self.held = 0;
         } else if structure.is_some() {
             let held = self.round.right(expert::STRUCTURE, known, envelope);
             self.held = if held { self.held.saturating_add(1) } else { 0 };
             count(&mut here.steady, held);
             // Where it held, this is the same difference, of events that are younger.
-            here.shift = [event, self.round.structure()];
+            here.shift = match before(self.round.structure()) {
+                NONE => [NONE; 2],
+                structure => [event, structure],
+            };
         }
-        here.last = [event, here.last[0]];
+        here.last = [event, before(here.last[0])];
+    }
+
+    /// Whether it went as in the places that are followed: the same event, and the same site.
+    fn held(&self, site: Option<u8>, known: Option<Event>) -> [bool; 2] {
+        let [same, structure] = [&self.same, &self.structure]
+            .map(|follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call)));
+        let structure = structure.map(|event| self.tables.events.site(event));
+        [same.is_some() && same == known, structure.is_some() && structure == site]
     }
 
     /// The history with the event in it.
-    fn append(&mut self, site: u8, event: Event, known: Option<Event>) {
-        let came =
-            |follower: &Follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call));
-        let same = known.is_some() && came(&self.same) == known;
-        let structure =
-            came(&self.structure).is_some_and(|expected| self.tables.events.site(expected) == site);
+    fn append(&mut self, site: u8, event: Event, [same, structure]: [bool; 2]) {
         self.history.push(event);
         let (history, events) = (&self.history, &self.tables.events);
         let site_of = |call| u16::from(events.site(history.event(call)));
@@ -204,15 +220,25 @@ impl Predictor<Envelope> for Tournament {
     }
 
     fn observe(&mut self, tag: Tag, message: Envelope) {
-        let site = self.tables.sites.number(tag, self.round.site());
-        if site != self.round.site() {
+        let (site, new_site) = self.tables.sites.number(tag, self.round.site());
+        if new_site || site != self.round.site() {
             self.round.speak_about(&self.tables, site);
         }
-        let (event, new) = self.tables.events.number(site, &message, self.round.chosen());
-        let known = (!new).then_some(event);
-        self.judge(site, known, &message);
-        self.learn(site, event, known, &message);
-        self.append(site, event, known);
+        // Nobody can have expected a site that is new, though its number may have been that of another one.
+        let known_site = (!new_site).then_some(site);
+        let known = self.tables.events.find(site, &message, self.round.chosen());
+        // What was expected is judged before a new event takes the number of an old one.
+        self.judge(known_site, known, &message);
+        let held = self.held(known_site, known);
+        let event = match known {
+            Some(event) => {
+                self.tables.events.seen(event);
+                event
+            }
+            None => self.tables.events.add(site, &message),
+        };
+        self.learn(site, known_site, event, known, &message);
+        self.append(site, event, held);
         self.speak(site);
     }
 
@@ -226,4 +252,44 @@ impl Predictor<Envelope> for Tournament {
 fn hash(number: u64) -> u64 {
     let mixed = (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
     (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use events::EVENTS;
+
+    fn message(number: usize) -> Envelope {
+        Envelope { buffer: number as u64, ..Envelope::default() }
+    }
+
+    /// A loop of as many events as have numbers, the last of them at another site; before and after a new event at that
+    /// site, which takes the number of the event that is expected.
+    fn a_number_given_again() -> (Tournament, Tournament) {
+        let mut predictor = Tournament::new();
+        for at in (0..EVENTS).chain(0..EVENTS) {
+            predictor.observe(if at == EVENTS - 1 { 2 } else { 1 }, message(at));
+        }
+        let before = predictor.clone();
+        let expected = before.round.chosen();
+        assert_eq!(before.tables.events.envelope(expected), message(0));
+        predictor.observe(2, message(EVENTS));
+        assert_eq!(predictor.tables.events.envelope(expected), message(EVENTS));
+        (before, predictor)
+    }
+
+    #[test]
+    fn an_expert_is_not_right_because_its_event_lost_its_number() {
+        let (before, after) = a_number_given_again();
+        let grade = before.round.grade_of_message(expert::MATCH);
+        let share = |of: &Tournament| of.tables.stray_shares.of(expert::MATCH, grade);
+        assert!(share(&after) < share(&before), "{} after {}", share(&after), share(&before));
+    }
+
+    #[test]
+    fn no_place_is_followed_because_its_event_lost_its_number() {
+        let (before, after) = a_number_given_again();
+        assert!(before.structure.len() > 0 && before.same.len() >= SETTLED);
+        assert_eq!((after.same.len(), after.structure.len()), (0, 0));
+    }
 }

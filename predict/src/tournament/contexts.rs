@@ -51,11 +51,11 @@ impl Contexts {
         (entry.check == context.check && entry.event != NONE).then_some((entry.event, entry.sure))
     }
 
-    /// What followed it.
-    pub(super) fn learn(&mut self, context: Context, event: Event) {
+    /// What followed it. If the event is `new`, an entry of its number is about another event, and was wrong.
+    pub(super) fn learn(&mut self, context: Context, event: Event, new: bool) {
         let entry = &mut self.entries[usize::from(context.place)];
         if entry.check == context.check && entry.event == event {
-            entry.sure = (entry.sure + 1).min(SUREST);
+            entry.sure = if new { 0 } else { (entry.sure + 1).min(SUREST) };
         } else if entry.sure == 0 || entry.event == NONE {
             *entry = Entry { event, check: context.check, sure: 0 };
         } else {

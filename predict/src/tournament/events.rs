@@ -12,7 +12,7 @@ pub(super) type Event = u16;
 pub(super) const NONE: Event = u16::MAX;
 
 /// Events that are known at a time.
-const EVENTS: usize = 768;
+pub(super) const EVENTS: usize = 768;
 /// Buckets of the index, as many as a byte has values, and the numbers in each.
 const BUCKETS: usize = 256;
 const WAYS: usize = 8;
@@ -61,25 +61,26 @@ impl Events {
             && self.envelopes.get(event) == Some(envelope)
     }
 
-    /// The number of an event, an old one or a new one, and whether it is new; `guess` is looked at first.
-    ///
-    /// A new number may have been that of another event before, so whatever names it means that one.
-    pub(super) fn number(&mut self, site: u8, envelope: &Envelope, guess: Event) -> (Event, bool) {
-        let (event, new) = if self.is(guess, site, envelope) {
-            (guess, false)
-        } else {
-            let bucket = bucket(site, envelope);
-            let ways = self.index[usize::from(bucket)];
-            match ways.into_iter().find(|event| self.is(*event, site, envelope)) {
-                Some(event) => (event, false),
-                None => (self.add(envelope, Place { site, bucket, seen: true }), true),
-            }
-        };
-        self.places[usize::from(event)].seen = true;
-        (event, new)
+    /// The number of an event, if it is known; `guess` is looked at first.
+    pub(super) fn find(&self, site: u8, envelope: &Envelope, guess: Event) -> Option<Event> {
+        if self.is(guess, site, envelope) {
+            return Some(guess);
+        }
+        let ways = self.index[usize::from(bucket(site, envelope))];
+        ways.into_iter().find(|event| self.is(*event, site, envelope))
     }
 
-    fn add(&mut self, envelope: &Envelope, place: Place) -> Event {
+    /// A known event came again.
+    pub(super) fn seen(&mut self, event: Event) {
+        self.places[usize::from(event)].seen = true;
+    }
+
+    /// Gives a number to a new event.
+    ///
+    /// The number may have been that of another event before. From then on, whatever names it means the new one: what was
+    /// said about the old one is judged before.
+    pub(super) fn add(&mut self, site: u8, envelope: &Envelope) -> Event {
+        let place = Place { site, bucket: bucket(site, envelope), seen: true };
         // Each is passed once at most: then all are marked as not seen.
         while self.places[self.hand].seen {
             self.places[self.hand].seen = false;

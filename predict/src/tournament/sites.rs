@@ -58,19 +58,19 @@ impl Sites {
         places.find(|site| self.get(*site).known && self.get(*site).tag == tag)
     }
 
-    /// The number of a site, known or new; `guess` is looked at first.
-    pub(super) fn number(&mut self, tag: Tag, guess: u8) -> u8 {
+    /// The number of a site, known or new, and whether it is new; `guess` is looked at first.
+    pub(super) fn number(&mut self, tag: Tag, guess: u8) -> (u8, bool) {
         if self.get(guess).known && self.get(guess).tag == tag {
-            return guess;
+            return (guess, false);
         }
         if let Some(site) = self.find(tag) {
-            return site;
+            return (site, false);
         }
-        // Where there is no room, another site is forgotten.
+        // Where there is no room, another site is forgotten, and its number means the new one.
         let free = places(tag).find(|site| !self.get(*site).known);
         let site = free.unwrap_or((hash(tag) >> 24) as u8);
         *self.get_mut(site) = Site { tag, known: true, ..NEW };
-        site
+        (site, true)
     }
 
     pub(super) fn bytes(&self) -> usize {
