@@ -26,8 +26,9 @@ impl<M> Default for Initialisation<M> {
 }
 
 impl<M: Copy + Ord> Initialisation<M> {
-    /// Takes a call; returns the first cycle if it closes one. The call itself, which is the head again, is not in it.
-    pub(crate) fn observe(&mut self, tag: Tag, message: M) -> Option<&[(Tag, M)]> {
+    /// Takes a call; if it closes the first cycle, returns the calls before the cycle, and the cycle. The call itself, which
+    /// is the head again, is not in it.
+    pub(crate) fn observe(&mut self, tag: Tag, message: M) -> Option<(&[(Tag, M)], &[(Tag, M)])> {
         let now = self.log.len();
         if let Some(far) = now.checked_sub(SHORT + 1)
             && let Some(&(_, message)) = self.log.get(far)
@@ -35,7 +36,7 @@ impl<M: Copy + Ord> Initialisation<M> {
             self.places.insert(message, far);
         }
         if let Some(&head) = self.places.get(&message) {
-            return self.log.get(head..);
+            return self.log.split_at_checked(head);
         }
         self.log.push((tag, message));
         None
