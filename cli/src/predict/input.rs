@@ -65,7 +65,7 @@ impl Calls {
     /// The calls, those of a site together, in their order.
     pub(super) fn by_site(&self) -> Vec<u32> {
         let mut calls: Vec<_> = (0..self.len() as u32).collect();
-        calls.sort_by_key(|call| self.site(*call));
+        calls.sort_unstable_by_key(|call| (self.site(*call), *call));
         calls
     }
 
