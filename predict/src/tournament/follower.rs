@@ -2,8 +2,7 @@
 
 use super::hash;
 use super::history::{HISTORY, History};
-use alloc::vec;
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
 /// Places that are known of contexts, a power of two.
 const PLACES: usize = 2048;
@@ -22,12 +21,12 @@ pub(super) struct Follower {
     /// Calls that have gone alike before.
     len: u32,
     /// The last place after a context.
-    places: Vec<u16>,
+    places: Box<[u16; PLACES]>,
 }
 
 impl Follower {
     pub(super) fn new() -> Self {
-        Self { place: 0, len: 0, places: vec![u16::MAX; PLACES] }
+        Self { place: 0, len: 0, places: Box::new([u16::MAX; PLACES]) }
     }
 
     /// The call that is followed, if there is one, and how sure that is.
