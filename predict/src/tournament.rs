@@ -128,7 +128,7 @@ impl Tournament {
     /// been another's; `right`, which experts were right.
     fn learn(&mut self, site: u8, known_site: Option<u8>, event: Event, new: bool, right: &[bool; EXPERTS]) {
         for context in self.round.contexts() {
-            self.tables.contexts.learn(context, event, new);
+            self.tables.contexts.learn(*context, event, new);
         }
         // A number that means another event from now on names nothing that was there before.
         let before = |old: Event| if new && old == event { NONE } else { old };
@@ -195,7 +195,7 @@ impl Tournament {
         let followed = [&self.same, &self.structure].map(|follower| {
             follower.expected(&self.history).map(|(call, grade)| (self.history.event(call), grade))
         });
-        self.round.speak(&self.tables, followed, histories, site);
+        self.round.speak(&self.tables, &followed, &histories, site);
     }
 }
 

@@ -53,8 +53,7 @@ impl Events {
     ///
     /// Not a copy: to read one back at once costs more than all that is done with it.
     pub(super) fn envelope(&self, event: Event) -> &Envelope {
-        const NOTHING: &Envelope =
-            &Envelope { buffer: 0, count: 0, source: 0, tag: 0, datatype: 0, comm: 0 };
+        const NOTHING: &Envelope = &Envelope { buffer: 0, count: 0, source: 0, tag: 0, datatype: 0, comm: 0 };
         self.envelopes.get(usize::from(event)).unwrap_or(NOTHING)
     }
 

@@ -92,16 +92,16 @@ impl Round {
     pub(super) fn speak(
         &mut self,
         from: &Tables,
-        followed: [Option<(Event, u8)>; AFTER],
-        histories: [u64; SAME - AFTER],
+        followed: &[Option<(Event, u8)>; AFTER],
+        histories: &[u64; SAME - AFTER],
         last: u8,
     ) {
         let said = |(event, grade)| Opinion { event, site: from.events.site(event), grade };
         for (opinion, followed) in self.opinions.iter_mut().zip(followed) {
             *opinion = followed.map_or(SILENT, said);
         }
-        for (at, history) in histories.into_iter().enumerate() {
-            let context = Context::new(AFTER + at, history);
+        for (at, history) in histories.iter().enumerate() {
+            let context = Context::new(AFTER + at, *history);
             self.after[at] = Some(context);
             self.opinions[AFTER + at] = from.contexts.after(context).map_or(SILENT, said);
         }
@@ -216,8 +216,8 @@ impl Round {
     }
 
     /// All contexts that were looked up.
-    pub(super) fn contexts(&self) -> impl Iterator<Item = Context> {
-        self.after.into_iter().chain([self.local]).flatten()
+    pub(super) fn contexts(&self) -> impl Iterator<Item = &Context> {
+        self.after.iter().flatten().chain(&self.local)
     }
 }
 
