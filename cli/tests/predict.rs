@@ -200,14 +200,14 @@ fn folder(name: &str) -> PathBuf {
 fn ranks_that_were_read_take_no_memory() {
     let folder = folder("predict-ranks");
     let trace = gzip(&different(50_000));
-    for rank in 0..40 {
-        fs::write(folder.join(format!("x.40.r{rank}.csv.gz")), &trace).unwrap();
+    for rank in 0..30 {
+        fs::write(folder.join(format!("x.30.r{rank}.csv.gz")), &trace).unwrap();
     }
-    // Kilobytes of address space: one rank takes 12 MB, and a list of its messages would take 0.4 MB.
+    // Kilobytes of address space: one rank takes 16 MB, and a list of its messages would take 0.4 MB.
     let mut limited = Command::new("sh");
     limited.args([
         "-c",
-        "ulimit -v 24000; exec \"$0\" predict --format csv \"$1\"",
+        "ulimit -v 20000; exec \"$0\" predict --format csv \"$1\"",
         env!("CARGO_BIN_EXE_mpress"),
     ]);
     assert_eq!(rows(&limited.arg(&folder).output().unwrap()).len(), 72);
