@@ -92,11 +92,6 @@ fn per_tag(calls: &[Call], tag: Tag, phase: bool, kept: bool) -> Found<Message> 
 }
 
 fn per_tag_memory(calls: &[Call], phase: bool, kept: bool) -> usize {
-    let from = match (phase, first_cycle(&messages(calls))) {
-        (false, _) => 0,
-        (true, Some((head, _))) => head,
-        (true, None) => return 0,
-    };
     let tags: BTreeSet<_> = calls.iter().map(|call| call.0).collect();
     let found: Vec<_> = tags.iter().map(|tag| per_tag(calls, *tag, phase, kept).lengths).collect();
     // The head counts at both ends of a cycle.
@@ -268,7 +263,7 @@ fn tags_of_skipped_calls_are_tags() {
         calls.iter().for_each(|(tag, message)| predictor.observe(*tag, *message));
         predictor.memory()
     };
-    assert_eq!(memory(Box::new(Tagging::default())), 3);
+    assert_eq!(memory(Box::<Tagging<_>>::default()), 3);
     assert_eq!(memory(Box::new(TagCycle::new(true))), 3 * 7);
     assert_eq!(memory(Box::new(TagBettercycle::new(true))), 3 * 7);
 }
