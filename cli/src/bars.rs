@@ -42,10 +42,11 @@ impl Bars<'_> {
             .x_label_area_size(30)
             .y_label_area_size(50)
             .build_cartesian_2d(0.0..width, 0.0..self.highest)?;
+        let named = self.groups.iter().any(|name| !name.is_empty());
         chart
             .configure_mesh()
             .disable_x_mesh()
-            .x_labels(2 * self.groups.len() + 1)
+            .x_labels(if named { 2 * self.groups.len() + 1 } else { 0 })
             // The middle of each group bears its name.
             .x_label_formatter(&|x| {
                 let at = (x - 0.5).round();

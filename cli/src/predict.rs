@@ -1,10 +1,12 @@
 //! `mpress predict`: how well the next receive call of a rank can be predicted. The evaluation of Afsahi and Dimopoulos,
 //! *Efficient Communication Using Message Prediction for Cluster of Multiprocessors* (2000), on any traces.
 
+mod distribution;
 mod evaluate;
 mod input;
 mod paper;
 mod plots;
+mod starts;
 mod tables;
 
 use clap::{Args, ValueEnum};
@@ -75,6 +77,8 @@ pub(crate) enum Error {
     Plot { file: PathBuf, why: String },
     #[error("cannot write the result: {0}")]
     Output(#[from] std::io::Error),
+    #[error("cannot write the result: {0}")]
+    Csv(#[from] csv::Error),
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
@@ -88,13 +92,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         evaluated.push(evaluate::run(run, files, options, all && largest)?);
     }
     let text = match options.format {
-        Format::Csv => tables::csv(&evaluated),
-        Format::Table => tables::all(&evaluated),
+        Format::Csv => tables::csv(&evaluated)?,
+        Format::Table => tables::all(&evaluated).into_bytes(),
     };
     if let Some(folder) = &options.plot {
         plots::write(folder, &evaluated)?;
     }
-    match std::io::stdout().write_all(text.as_bytes()) {
+    match std::io::stdout().write_all(&text) {
         // Whoever reads may stop when he has seen enough.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),

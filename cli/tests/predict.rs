@@ -33,6 +33,9 @@ fn predict(args: &[&str], paths: &[&Path]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_mpress")).arg("predict").args(args).args(paths).output().unwrap()
 }
 
+/// The predictors with an initialisation phase.
+const WITH_PHASE: [&str; 3] = ["single-cycle", "tag-cycle", "tag-bettercycle"];
+
 /// Least, mean and greatest hit ratio, and the memory.
 type Row = [f64; 4];
 
@@ -71,7 +74,7 @@ fn few_traces_as_csv() {
     assert_eq!(row(&rows, "bt.W.4", "lru-10")[1], 0.0);
     assert_eq!(row(&rows, "bt.W.4", "fifo-12")[1], 0.995_037);
     assert!(row(&rows, "bt.W.4", "lfu-10")[1] > 0.7);
-    for predictor in ["single-cycle", "tag-cycle", "tag-bettercycle"] {
+    for predictor in WITH_PHASE {
         assert!(row(&rows, "bt.W.4", predictor)[0] >= 0.9 && row(&rows, "cg.S.4", predictor)[0] >= 0.9);
     }
 }
@@ -125,6 +128,142 @@ fn the_paper_holds_on_all_traces() {
     ] {
         assert_eq!(row(&rows, run, predictor)[3], memory, "{run}: {predictor}");
     }
+}
+
+/// Figure 13: minimum, mean and maximum of a predictor for a run, with the initialisation phase and without.
+fn figure_13(output: &Output, run: &str, predictor: &str) -> [[String; 3]; 2] {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let figure = text.split("(figure 13)").nth(1).unwrap();
+    let row = figure.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    let row = row.into_iter().find(|row| row.starts_with(&[run.to_owned(), predictor.to_owned()])).unwrap();
+    [2, 5].map(|first| [0, 1, 2].map(|column| row[first + column].clone()))
+}
+
+/// Figure 13 shares work between its starts; `--starts` does not.
+#[test]
+fn figure_13_is_the_mean_over_runs_from_each_start() {
+    let tables = predict(&[], &[&few()]);
+    for (at, phase) in ["on", "off"].into_iter().enumerate() {
+        let options = ["--format", "csv", "--starts", "100", "--initialisation", phase];
+        let rows = rows(&predict(&options, &[&few()]));
+        for (run, predictor) in
+            ["bt.W.4", "cg.S.4"].into_iter().flat_map(|run| WITH_PHASE.map(|name| (run, name)))
+        {
+            let [min, mean, max, _] = row(&rows, run, predictor);
+            let expected = [min, mean, max].map(|ratio| format!("{ratio:.4}"));
+            assert_eq!(figure_13(&tables, run, predictor)[at], expected, "{run} {predictor} {phase}");
+        }
+    }
+}
+
+/// Section 6.6: more than 95 % on BT and CG, more than 75 % on SP. Single-cycle misses a round of sixteen on CG, by its
+/// definition.
+#[test]
+fn averages_over_starting_calls_are_those_of_the_paper() {
+    let Some(traces) = all() else { return };
+    let largest = ["bt.W.49.", "cg.W.64.", "sp.W.49."];
+    let files = fs::read_dir(traces).unwrap().map(|file| file.unwrap().path());
+    let is_largest = |file: &PathBuf| {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        largest.iter().any(|run| name.starts_with(run))
+    };
+    let files: Vec<_> = files.filter(is_largest).collect();
+    let output = predict(&[], &files.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+    for run in largest.map(|run| run.trim_end_matches('.')) {
+        for predictor in WITH_PHASE {
+            let mean: f64 = figure_13(&output, run, predictor)[0][1].parse().unwrap();
+            let (least, most) = match (&run[..2], predictor) {
+                ("cg", "single-cycle") => (0.93, 15.0 / 16.0),
+                ("sp", _) => (0.75, 1.0),
+                _ => (0.95, 1.0),
+            };
+            assert!(least <= mean && mean <= most, "{run} {predictor}: {mean}");
+        }
+    }
+}
+
+/// A trace of this many messages, all different.
+fn different(messages: usize) -> Vec<u8> {
+    let line = |seq| format!("{seq},0x10,1,{seq},3,MPI_INT,0x20,0,recv\n");
+    [COLUMNS.to_owned(), (0..messages).map(line).collect()].concat().into_bytes()
+}
+
+/// A folder with nothing in it.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _from_an_earlier_run: io::Result<()> = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn ranks_that_were_read_take_no_memory() {
+    let folder = folder("predict-ranks");
+    let trace = gzip(&different(50_000));
+    for rank in 0..30 {
+        fs::write(folder.join(format!("x.30.r{rank}.csv.gz")), &trace).unwrap();
+    }
+    // Kilobytes of address space: one rank takes 16 MB, and a list of its messages would take 0.4 MB.
+    let mut limited = Command::new("sh");
+    limited.args([
+        "-c",
+        "ulimit -v 20000; exec \"$0\" predict --format csv \"$1\"",
+        env!("CARGO_BIN_EXE_mpress"),
+    ]);
+    assert_eq!(rows(&limited.arg(&folder).output().unwrap()).len(), 72);
+}
+
+#[test]
+fn a_picture_of_many_messages_is_small() {
+    let plots = folder("predict-many");
+    let trace = file("many", &different(20_000), true);
+    let output = predict(&["--plot", plots.to_str().unwrap()], &[&trace]);
+    assert!(output.status.success());
+    let svg = fs::read_to_string(plots.join("distribution.svg")).unwrap();
+    assert!(svg.len() < 50_000, "{} bytes", svg.len());
+    assert!(svg.contains("means of 157 messages"), "the caption says what a bar is");
+}
+
+#[test]
+fn a_distribution_of_many_numbers_is_a_short_line() {
+    let calls = (0..300).flat_map(|tag| std::iter::repeat_n(tag, tag + 1)).enumerate();
+    let lines: String =
+        calls.map(|(seq, tag)| format!("{seq},0x10,1,{tag},3,MPI_INT,0x20,0,recv\n")).collect();
+    let output = predict(&[], &[&file("numbers", [COLUMNS, &lines].concat().as_bytes(), true)]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = text.lines().find(|line| line.contains("300 x 1, 299 x 1")).unwrap();
+    assert!(line.len() < 300 && line.ends_with("1 to 280 x 280"), "{line}");
+}
+
+#[test]
+fn names_of_programs_are_quoted_in_csv() {
+    let folder = folder("predict-names");
+    let name = "a,\"b\".2";
+    fs::copy(few().join("bt.W.4.r0.csv.gz"), folder.join(format!("{name}.r0.csv.gz"))).unwrap();
+    let rows = rows(&predict(&["--format", "csv"], &[&folder]));
+    assert_eq!(row(&rows, name, "tagging")[3], 12.0);
+}
+
+#[test]
+fn what_is_no_regular_file_is_passed_over() {
+    let folder = folder("predict-fifo");
+    fs::copy(few().join("bt.W.4.r0.csv.gz"), folder.join("x.4.r0.csv.gz")).unwrap();
+    let pipe = folder.join("x.4.r1.csv.gz");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Opened, the pipe would wait for a writer.
+    let predict = |path: &Path| {
+        let mut command = Command::new("timeout");
+        command.args(["60", env!("CARGO_BIN_EXE_mpress"), "predict", "--format", "csv"]).arg(path);
+        command.output().unwrap()
+    };
+    let output = predict(&folder);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said, format!("mpress: {}: passed over, as it is not a regular file\n", pipe.display()));
+    assert_eq!(row(&rows(&output), "x.4", "tagging")[3], 12.0);
+    let output = predict(&pipe);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said, format!("mpress: {}: not a regular file\n", pipe.display()));
+    assert_eq!(output.status.code(), Some(1));
 }
 
 /// A file of this content, or of its bytes as gzip.

@@ -85,14 +85,14 @@ impl<M: Copy + Eq> Discovery<M> for Cycle<M> {
 /// the head of one.
 #[derive(Clone, Debug)]
 pub struct Bettercycle<M> {
-    /// What is logged while a cycle forms, its head first.
+    /// The cycles that are kept, one after the other, each from its head on; then what is logged while one forms.
     log: Vec<M>,
-    /// The cycles that are kept.
-    cycles: Vec<Vec<M>>,
-    /// Where in `cycles` that of a head is.
-    by_head: BTreeMap<M, usize>,
-    /// The cycle that is followed, and the place of the message expected next.
-    following: Option<(usize, usize)>,
+    /// Where in the log that begins.
+    forming: u32,
+    /// Where the cycle of a head begins and ends.
+    by_head: BTreeMap<M, (u32, u32)>,
+    /// The place of the message expected next, and the cycle that is followed.
+    following: Option<(u32, (u32, u32))>,
     last: Option<M>,
     longest: usize,
 }
@@ -101,7 +101,7 @@ impl<M> Default for Bettercycle<M> {
     fn default() -> Self {
         Self {
             log: Vec::new(),
-            cycles: Vec::new(),
+            forming: 0,
             by_head: BTreeMap::new(),
             following: None,
             last: None,
@@ -111,23 +111,26 @@ impl<M> Default for Bettercycle<M> {
 }
 
 impl<M: Copy> Bettercycle<M> {
+    fn at(&self, place: u32) -> Option<M> {
+        self.log.get(place as usize).copied()
+    }
+
     fn expected(&self) -> Option<M> {
-        let (cycle, next) = self.following?;
-        self.cycles.get(cycle)?.get(next).copied()
+        self.at(self.following?.0)
     }
 
-    /// Follows a cycle whose head has just come.
-    fn follow(&mut self, cycle: usize) {
-        self.following = Some((cycle, 0));
-        self.step();
-    }
-
-    fn step(&mut self) {
-        if let Some((cycle, next)) = &mut self.following {
-            let len = self.cycles.get(*cycle).map_or(1, Vec::len);
-            *next = (*next + 1) % len.max(1);
+    /// Logs a message of the cycle that forms.
+    fn log(&mut self, message: M) {
+        // Places are numbers of 32 bits: there may be as many cycles as calls. What is beyond is in no cycle.
+        if self.log.len() < u32::MAX as usize {
+            self.log.push(message);
         }
     }
+}
+
+/// The place after another one, of a cycle.
+fn next(place: u32, (begin, end): (u32, u32)) -> u32 {
+    if place + 1 < end { place + 1 } else { begin }
 }
 
 impl<M: Copy + Ord> Discovery<M> for Bettercycle<M> {
@@ -136,25 +139,26 @@ impl<M: Copy + Ord> Discovery<M> for Bettercycle<M> {
     }
 
     fn observe(&mut self, message: M) {
-        if self.following.is_some() {
-            if self.expected() == Some(message) {
-                self.step();
-            } else if let Some(&cycle) = self.by_head.get(&message) {
-                self.follow(cycle);
-            } else {
-                self.following = None;
-                self.log.push(message);
-            }
-        } else if self.log.first() == Some(&message) {
-            self.longest = self.longest.max(self.log.len() + 1);
-            let cycle = self.cycles.len();
-            self.cycles.push(core::mem::take(&mut self.log));
-            self.by_head.insert(message, cycle);
-            self.follow(cycle);
-        } else {
-            self.log.push(message);
-        }
         self.last = Some(message);
+        if let Some((place, cycle)) = self.following {
+            let known = if self.at(place) == Some(message) {
+                Some((place, cycle))
+            } else {
+                self.by_head.get(&message).map(|cycle| (cycle.0, *cycle))
+            };
+            self.following = known.map(|(place, cycle)| (next(place, cycle), cycle));
+            if known.is_none() {
+                self.log(message);
+            }
+        } else if self.at(self.forming) == Some(message) {
+            let cycle = (self.forming, self.log.len() as u32);
+            self.longest = self.longest.max(self.log.len() - self.forming as usize + 1);
+            self.by_head.insert(message, cycle);
+            self.following = Some((next(cycle.0, cycle), cycle));
+            self.forming = cycle.1;
+        } else {
+            self.log(message);
+        }
     }
 
     fn longest(&self) -> usize {
@@ -162,6 +166,6 @@ impl<M: Copy + Ord> Discovery<M> for Bettercycle<M> {
     }
 
     fn heads(&self) -> usize {
-        self.cycles.len()
+        self.by_head.len()
     }
 }

@@ -8,6 +8,9 @@ use alloc::vec::Vec;
 /// small cycle".
 const SHORT: usize = 5;
 
+/// The calls before the first cycle, and those of it.
+pub(crate) type Phase<'a, M> = (&'a [(Tag, M)], &'a [(Tag, M)]);
+
 /// Looks for the first cycle of more than five calls, whatever its head.
 ///
 /// A call ends the phase if the same message came more than five calls before it. The cycle is what lies between; of
@@ -26,8 +29,9 @@ impl<M> Default for Initialisation<M> {
 }
 
 impl<M: Copy + Ord> Initialisation<M> {
-    /// Takes a call; returns the first cycle if it closes one. The call itself, which is the head again, is not in it.
-    pub(crate) fn observe(&mut self, tag: Tag, message: M) -> Option<&[(Tag, M)]> {
+    /// Takes a call; returns what the phase has seen if the call closes the first cycle. The call itself, which is the head
+    /// again, is not in it.
+    pub(crate) fn observe(&mut self, tag: Tag, message: M) -> Option<Phase<'_, M>> {
         let now = self.log.len();
         if let Some(far) = now.checked_sub(SHORT + 1)
             && let Some(&(_, message)) = self.log.get(far)
@@ -35,7 +39,7 @@ impl<M: Copy + Ord> Initialisation<M> {
             self.places.insert(message, far);
         }
         if let Some(&head) = self.places.get(&message) {
-            return self.log.get(head..);
+            return self.log.split_at_checked(head);
         }
         self.log.push((tag, message));
         None

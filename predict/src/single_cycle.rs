@@ -27,7 +27,7 @@ impl<M: Copy + Ord> Predictor<M> for SingleCycle<M> {
 
     fn observe(&mut self, tag: Tag, message: M) {
         let Some(initialisation) = &mut self.initialisation else { return self.cycle.observe(message) };
-        if let Some(cycle) = initialisation.observe(tag, message) {
+        if let Some((_, cycle)) = initialisation.observe(tag, message) {
             self.cycle = Cycle::follow(cycle.iter().map(|&(_, message)| message));
             self.initialisation = None;
         }

@@ -68,7 +68,11 @@ impl<M: Copy + Ord, D: Discovery<M> + Default> Predictor<M> for PerTag<M, D> {
 
     fn observe(&mut self, tag: Tag, message: M) {
         if let Some(initialisation) = &mut self.initialisation {
-            let Some(cycle) = initialisation.observe(tag, message) else { return };
+            let Some((skipped, cycle)) = initialisation.observe(tag, message) else { return };
+            // A tag is one of the program's, though its calls are skipped: formula (3) multiplies by formula (2).
+            for (tag, _) in skipped {
+                self.tags.entry(*tag).or_default();
+            }
             for &(tag, message) in cycle {
                 self.tags.entry(tag).or_default().observe(message);
             }
@@ -77,8 +81,8 @@ impl<M: Copy + Ord, D: Discovery<M> + Default> Predictor<M> for PerTag<M, D> {
         self.tags.entry(tag).or_default().observe(message);
     }
 
-    /// Formulas (3) and (4): tags, by the length of the longest cycle of a tag, by the largest number of cycles that a
-    /// tag keeps.
+    /// Formulas (3) and (4): tags (as many as [`Tagging`] has, if there was a cycle), by the length of the longest cycle of a
+    /// tag, by the largest number of cycles that a tag keeps.
     fn memory(&self) -> usize {
         let largest = |of: fn(&D) -> usize| self.tags.values().map(of).max().unwrap_or(0);
         self.tags.len().saturating_mul(largest(D::longest)).saturating_mul(largest(D::heads))

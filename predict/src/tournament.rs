@@ -9,7 +9,7 @@ mod round;
 mod sites;
 
 use crate::{Envelope, Predictor, Tag};
-use events::Event;
+use events::{Event, Events, NONE};
 use follower::{Follower, LENGTHS};
 use history::{History, Rolling};
 use round::{Round, Tables};
@@ -93,8 +93,8 @@ impl Tournament {
     /// of [`predict`](Predictor::predict), and those after it came there in the past. One round of a loop at most.
     pub fn ahead(&self) -> impl Iterator<Item = Envelope> {
         let events = &self.tables.events;
-        let first = self.round.choice(events);
-        let says = |expert| first.is_some() && self.round.says(expert, events) == first;
+        let first = self.round.choice(&self.tables);
+        let says = |expert| first.is_some() && self.round.says(expert, &self.tables) == first;
         let followed = [(expert::MATCH, &self.same), (expert::STRUCTURE, &self.structure)];
         let followed = followed.into_iter().find(|(expert, _)| says(*expert));
         let place =
@@ -102,59 +102,67 @@ impl Tournament {
         let later = place.into_iter().flat_map(move |(expert, place)| {
             (place + 1..self.history.now()).map(move |call| {
                 let event = self.history.event(call);
-                if expert == expert::MATCH { events.envelope(event) } else { self.tables.shifted(event) }
+                if expert == expert::MATCH { *events.envelope(event) } else { self.tables.shifted(event) }
             })
         });
         first.into_iter().chain(later)
     }
 
-    /// The shares of the experts follow what came.
-    fn judge(&mut self, site: u8, known: Option<Event>, envelope: &Envelope) {
-        for expert in 0..EXPERTS {
+    /// The shares of the experts follow what came, at a site unless that is new. Returns which experts were right.
+    fn judge(&mut self, site: Option<u8>, envelope: &Envelope) -> [bool; EXPERTS] {
+        let mut right = [false; EXPERTS];
+        for (expert, right) in right.iter_mut().enumerate() {
             let Some((expected, grade)) = self.round.opinion(expert) else { continue };
+            let at_site = Some(expected) == site;
             if expert < GENERAL {
-                self.tables.site_shares.learn(expert, grade, expected == site);
+                self.tables.site_shares.learn(expert, grade, at_site);
             }
-            let grade = self.round.grade_of_message(expert);
-            if expected == site {
-                self.tables.message_shares.learn(expert, grade, self.round.right(expert, known, envelope));
-            } else {
-                let hit = self.round.message(expert, &self.tables.events) == *envelope;
-                self.tables.stray_shares.learn(expert, grade, hit);
-            }
+            let grade = self.round.grade_of_message(expert, &self.tables);
+            *right = self.round.right(expert, &self.tables, envelope);
+            self.tables.shares_mut(at_site).learn(expert, grade, *right);
         }
+        right
     }
 
-    /// What is known of contexts and of the site follows what came.
-    fn learn(&mut self, site: u8, event: Event, known: Option<Event>, envelope: &Envelope) {
+    /// What is known of contexts and of the site follows what came. `new`, whether the event is, and so its number may have
+    /// been another's; `right`, which experts were right.
+    fn learn(&mut self, site: u8, known_site: Option<u8>, event: Event, new: bool, right: &[bool; EXPERTS]) {
         for context in self.round.contexts() {
-            self.tables.contexts.learn(context, event);
+            self.tables.contexts.learn(*context, event, new);
         }
+        // A number that means another event from now on names nothing that was there before.
+        let before = |old: Event| if new && old == event { NONE } else { old };
         let here = self.tables.sites.get_mut(site);
-        count(&mut here.constant, Some(here.last[0]) == known);
+        count(&mut here.constant, !new && here.last[0] == event);
         if self.round.opinion(expert::STRIDE).is_some() {
-            count(&mut here.stride, self.round.right(expert::STRIDE, known, envelope));
+            count(&mut here.stride, right[expert::STRIDE]);
         }
         let structure = self.round.opinion(expert::STRUCTURE);
-        if structure.is_some_and(|(expected, _)| expected != site) {
+        if structure.is_some_and(|(expected, _)| Some(expected) != known_site) {
             self.held = 0;
         } else if structure.is_some() {
-            let held = self.round.right(expert::STRUCTURE, known, envelope);
+            let held = right[expert::STRUCTURE];
             self.held = if held { self.held.saturating_add(1) } else { 0 };
             count(&mut here.steady, held);
             // Where it held, this is the same difference, of events that are younger.
-            here.shift = [event, self.round.structure()];
+            here.shift = match before(self.round.structure()) {
+                NONE => [NONE; 2],
+                structure => [event, structure],
+            };
         }
-        here.last = [event, here.last[0]];
+        here.last = [event, before(here.last[0])];
+    }
+
+    /// Whether it went as in the places that are followed: the same event, and the same site.
+    fn held(&self, site: Option<u8>, known: Option<Event>) -> [bool; 2] {
+        let [same, structure] = [&self.same, &self.structure]
+            .map(|follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call)));
+        let structure = structure.map(|event| self.tables.events.site(event));
+        [same.is_some() && same == known, structure.is_some() && structure == site]
     }
 
     /// The history with the event in it.
-    fn append(&mut self, site: u8, event: Event, known: Option<Event>) {
-        let came =
-            |follower: &Follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call));
-        let same = known.is_some() && came(&self.same) == known;
-        let structure =
-            came(&self.structure).is_some_and(|expected| self.tables.events.site(expected) == site);
+    fn append(&mut self, site: u8, event: Event, [same, structure]: [bool; 2]) {
         self.history.push(event);
         let (history, events) = (&self.history, &self.tables.events);
         let site_of = |call| u16::from(events.site(history.event(call)));
@@ -187,32 +195,44 @@ impl Tournament {
         let followed = [&self.same, &self.structure].map(|follower| {
             follower.expected(&self.history).map(|(call, grade)| (self.history.event(call), grade))
         });
-        self.round.speak(&self.tables, followed, histories, site);
+        self.round.speak(&self.tables, &followed, &histories, site);
     }
 }
 
 impl Predictor<Envelope> for Tournament {
     fn predict(&self, tag: Option<Tag>) -> Option<Envelope> {
-        let Some(tag) = tag else { return self.round.choice(&self.tables.events) };
-        let site = self.tables.sites.find(tag)?;
+        let Some(tag) = tag else { return self.round.choice(&self.tables) };
+        let site = self.tables.sites.find(tag, self.round.site())?;
         if site == self.round.site() {
-            return self.round.choice(&self.tables.events);
+            return self.round.choice(&self.tables);
         }
         let mut round = self.round.clone();
         round.speak_about(&self.tables, site);
-        round.choice(&self.tables.events)
+        round.choose(&self.tables);
+        round.choice(&self.tables)
     }
 
     fn observe(&mut self, tag: Tag, message: Envelope) {
-        let site = self.tables.sites.number(tag, self.round.site());
-        if site != self.round.site() {
-            self.round.speak_about(&self.tables, site);
+        // Before sites and events that are new take the numbers of old ones, what was expected is judged.
+        let known_site = self.tables.sites.find(tag, self.round.site());
+        match known_site {
+            None => self.round.speak_of_none(),
+            Some(site) if site != self.round.site() => self.round.speak_about(&self.tables, site),
+            Some(_) => {}
         }
-        let (event, new) = self.tables.events.number(site, &message, self.round.chosen());
-        let known = (!new).then_some(event);
-        self.judge(site, known, &message);
-        self.learn(site, event, known, &message);
-        self.append(site, event, known);
+        let find = |events: &Events, site| events.find(site, &message, self.round.chosen());
+        let known = known_site.and_then(|site| find(&self.tables.events, site));
+        let held = self.held(known_site, known);
+        let right = self.judge(known_site, &message);
+        let site = known_site.unwrap_or_else(|| self.tables.sites.add(tag));
+        let known = known.or_else(|| {
+            // A new site may have the number, and messages, of one that was forgotten.
+            known_site.map_or_else(|| self.tables.events.find(site, &message, NONE), |_| None)
+        });
+        let event = known.unwrap_or_else(|| self.tables.events.add(site, &message));
+        self.tables.events.seen(event);
+        self.learn(site, known_site, event, known.is_none(), &right);
+        self.append(site, event, held);
         self.speak(site);
     }
 
@@ -226,4 +246,44 @@ impl Predictor<Envelope> for Tournament {
 fn hash(number: u64) -> u64 {
     let mixed = (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
     (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use events::EVENTS;
+
+    fn message(number: usize) -> Envelope {
+        Envelope { buffer: number as u64, ..Envelope::default() }
+    }
+
+    /// A loop of as many events as have numbers, the last of them at another site; before and after a new event at that
+    /// site, which takes the number of the event that is expected.
+    fn a_number_given_again() -> (Tournament, Tournament) {
+        let mut predictor = Tournament::new();
+        for at in (0..EVENTS).chain(0..EVENTS) {
+            predictor.observe(if at == EVENTS - 1 { 2 } else { 1 }, message(at));
+        }
+        let before = predictor.clone();
+        let expected = before.round.chosen();
+        assert_eq!(*before.tables.events.envelope(expected), message(0));
+        predictor.observe(2, message(EVENTS));
+        assert_eq!(*predictor.tables.events.envelope(expected), message(EVENTS));
+        (before, predictor)
+    }
+
+    #[test]
+    fn an_expert_is_not_right_because_its_event_lost_its_number() {
+        let (before, after) = a_number_given_again();
+        let grade = before.round.grade_of_message(expert::MATCH, &before.tables);
+        let share = |of: &Tournament| of.tables.stray_shares.of(expert::MATCH, grade);
+        assert!(share(&after) < share(&before), "{} after {}", share(&after), share(&before));
+    }
+
+    #[test]
+    fn no_place_is_followed_because_its_event_lost_its_number() {
+        let (before, after) = a_number_given_again();
+        assert!(before.structure.len() > 0 && before.same.len() >= SETTLED);
+        assert_eq!((after.same.len(), after.structure.len()), (0, 0));
+    }
 }

@@ -92,12 +92,7 @@ fn per_tag(calls: &[Call], tag: Tag, phase: bool, kept: bool) -> Found<Message> 
 }
 
 fn per_tag_memory(calls: &[Call], phase: bool, kept: bool) -> usize {
-    let from = match (phase, first_cycle(&messages(calls))) {
-        (false, _) => 0,
-        (true, Some((head, _))) => head,
-        (true, None) => return 0,
-    };
-    let tags: BTreeSet<_> = calls[from..].iter().map(|call| call.0).collect();
+    let tags: BTreeSet<_> = calls.iter().map(|call| call.0).collect();
     let found: Vec<_> = tags.iter().map(|tag| per_tag(calls, *tag, phase, kept).lengths).collect();
     // The head counts at both ends of a cycle.
     let longest = found.iter().flatten().max().map_or(0, |longest| longest + 1);
@@ -256,4 +251,19 @@ fn the_initialisation_phase_skips_what_never_comes_again() {
         without.observe(0, *message);
     }
     assert_eq!((with.memory(), without.memory()), (8, 0));
+}
+
+/// Formula (3) multiplies by the number of tags of formula (2), which knows no phase.
+#[test]
+fn tags_of_skipped_calls_are_tags() {
+    let skipped = [(1, 1), (2, 3), (2, 5)];
+    let cycle = [4, 7, 8, 9, 10, 11].map(|message| (3, message));
+    let calls = [&skipped[..], &cycle, &cycle].concat();
+    let memory = |mut predictor: Box<dyn Predictor<Message>>| {
+        calls.iter().for_each(|(tag, message)| predictor.observe(*tag, *message));
+        predictor.memory()
+    };
+    assert_eq!(memory(Box::<Tagging<_>>::default()), 3);
+    assert_eq!(memory(Box::new(TagCycle::new(true))), 3 * 7);
+    assert_eq!(memory(Box::new(TagBettercycle::new(true))), 3 * 7);
 }

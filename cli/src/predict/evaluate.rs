@@ -1,6 +1,8 @@
 //! The predictors over the calls of ranks.
 
+use super::distribution::Distribution;
 use super::input::{self, Calls, Run};
+use super::starts::{self, Sensitivity};
 use super::{Error, Options};
 use mpress_predict::{
     Id, Predictor, Replace, SingleCycle, TagBettercycle, TagCycle, Tagging, Tournament, TwoLevel, Window,
@@ -17,85 +19,107 @@ pub(super) const WINDOWS: [usize; 21] =
 pub(super) const REPLACE: [(&str, Replace); 3] =
     [("lru", Replace::LeastRecentlyUsed), ("fifo", Replace::FirstIn), ("lfu", Replace::LeastFrequentlyUsed)];
 
-/// Least, mean and most over the ranks of a run.
+/// Least, mean and most over the ranks of a run. The values themselves are not kept: there may be many ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread {
     pub(super) min: f64,
-    pub(super) mean: f64,
     pub(super) max: f64,
+    sum: f64,
+    ranks: u32,
 }
 
-impl FromIterator<f64> for Spread {
-    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
-        let (mut min, mut sum, mut max, mut ranks) = (f64::INFINITY, 0.0, f64::NEG_INFINITY, 0.0);
-        for value in values {
-            min = value.min(min);
-            max = value.max(max);
-            sum += value;
-            ranks += 1.0;
-        }
-        Self { min, mean: sum / ranks, max }
+impl Default for Spread {
+    fn default() -> Self {
+        Self { min: f64::INFINITY, max: f64::NEG_INFINITY, sum: 0.0, ranks: 0 }
     }
 }
 
-/// What came of a predictor.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
-    pub(super) ratio: f64,
+impl Spread {
+    pub(super) fn add(&mut self, value: f64) {
+        self.min = value.min(self.min);
+        self.max = value.max(self.max);
+        self.sum += value;
+        self.ranks += 1;
+    }
+
+    pub(super) fn mean(&self) -> f64 {
+        self.sum / f64::from(self.ranks)
+    }
+}
+
+/// What came of a predictor at a rank.
+struct Outcome {
+    ratio: f64,
+    memory: usize,
+}
+
+/// What came of a predictor: its hit ratios, and the memory of the rank that needs most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outcomes {
+    pub(super) ratios: Spread,
     pub(super) memory: usize,
 }
 
-/// A rank.
-pub(super) struct Rank {
-    pub(super) calls: usize,
-    /// How often each message was received, in the order of their first calls.
-    pub(super) distribution: Vec<u64>,
-    /// For each strategy of `REPLACE`, for each size of `WINDOWS`.
-    pub(super) windows: Vec<Vec<Outcome>>,
-    /// By the predictors' names.
-    pub(super) predictors: Vec<(&'static str, Outcome)>,
+impl Outcomes {
+    fn add(&mut self, Outcome { ratio, memory }: Outcome) {
+        self.ratios.add(ratio);
+        self.memory = self.memory.max(memory);
+    }
 }
 
-/// Starting calls of figure 13.
-pub(super) const STARTS: u32 = 100;
-
-/// A predictor with an initialisation phase: its mean hit ratios over the starting calls, with the phase and without.
-pub(super) struct Sensitivity {
-    pub(super) name: &'static str,
-    pub(super) with: Spread,
-    pub(super) without: Spread,
-}
-
-/// A run.
+/// A run. It takes the same memory whatever the number of its ranks.
 pub(super) struct Evaluated {
     pub(super) run: Run,
-    pub(super) ranks: Vec<Rank>,
+    /// Receive calls, and different messages.
+    pub(super) calls: Spread,
+    pub(super) messages: Spread,
+    /// Of the first rank.
+    pub(super) distribution: Distribution,
+    /// For each strategy of `REPLACE`, for each size of `WINDOWS`.
+    windows: [[Outcomes; WINDOWS.len()]; REPLACE.len()],
+    /// By the predictors' names.
+    predictors: Vec<(&'static str, Outcomes)>,
     /// Of the largest run of a program, if it is to be shown.
     pub(super) sensitivity: Vec<Sensitivity>,
 }
 
 impl Evaluated {
-    /// A quantity of the ranks.
-    pub(super) fn spread(&self, of: impl Fn(&Rank) -> f64) -> Spread {
-        self.ranks.iter().map(of).collect()
+    fn new(run: &Run) -> Self {
+        Self {
+            run: run.clone(),
+            calls: Spread::default(),
+            messages: Spread::default(),
+            distribution: Distribution::default(),
+            windows: [[Outcomes::default(); WINDOWS.len()]; REPLACE.len()],
+            predictors: names().map(|name| (name, Outcomes::default())).collect(),
+            sensitivity: Vec::new(),
+        }
     }
 
-    /// What came of a predictor: its hit ratios, and the memory of the rank that needs most.
-    pub(super) fn predictor(&self, name: &str) -> (Spread, usize) {
-        self.outcomes(|rank| {
-            rank.predictors.iter().find(|(known, _)| *known == name).map(|(_, outcome)| *outcome)
-        })
+    /// What came of a predictor.
+    pub(super) fn predictor(&self, name: &str) -> Outcomes {
+        let found = self.predictors.iter().find(|(known, _)| *known == name);
+        found.map_or_else(Outcomes::default, |(_, outcomes)| *outcomes)
     }
 
     /// The same of a window: its place in `REPLACE`, that of its size in `WINDOWS`.
-    pub(super) fn window(&self, strategy: usize, size: usize) -> (Spread, usize) {
-        self.outcomes(|rank| rank.windows.get(strategy)?.get(size).copied())
+    pub(super) fn window(&self, strategy: usize, size: usize) -> Outcomes {
+        self.windows.get(strategy).and_then(|sizes| sizes.get(size)).copied().unwrap_or_default()
     }
 
-    fn outcomes(&self, of: impl Fn(&Rank) -> Option<Outcome>) -> (Spread, usize) {
-        let outcomes = || self.ranks.iter().filter_map(&of);
-        let memory = outcomes().map(|outcome| outcome.memory).max().unwrap_or(0);
-        (outcomes().map(|outcome| outcome.ratio).collect(), memory)
+    fn add(&mut self, calls: &Calls, options: &Options) {
+        self.calls.add(calls.len() as f64);
+        self.messages.add(calls.messages.len() as f64);
+        for ((_, replace), sizes) in REPLACE.into_iter().zip(&mut self.windows) {
+            for (size, outcomes) in WINDOWS.into_iter().zip(sizes) {
+                let mut window = Window::new(replace, size);
+                let hits = calls.from(0).filter(|(_, id)| window.observe(*id)).count();
+                outcomes.add(Outcome { ratio: ratio(hits as u64, calls.len()), memory: size });
+            }
+        }
+        for (name, outcomes) in &mut self.predictors {
+            outcomes.add(averaged(calls, name, options.initialisation.on(), options.starts));
+        }
     }
 }
 
@@ -125,58 +149,29 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     OF_NUMBERS.iter().map(|(name, _)| *name).chain(TOURNAMENT.iter().map(|(name, _)| *name))
 }
 
-/// The predictors that have an initialisation phase, by their names.
-const WITH_PHASE: [&str; 3] = ["single-cycle", "tag-cycle", "tag-bettercycle"];
-
-/// Reads and evaluates a run; `starting`, figure 13 as well.
+/// Reads and evaluates a run; `shown`, the figures of the largest run of a program as well.
 pub(super) fn run(
     run: &Run,
     files: &BTreeMap<u32, PathBuf>,
     options: &Options,
-    starting: bool,
+    shown: bool,
 ) -> Result<Evaluated, Error> {
-    let mut ranks = Vec::new();
-    let mut by_rank = WITH_PHASE.map(|_| Vec::new());
-    for file in files.values() {
+    let mut evaluated = Evaluated::new(run);
+    let mut sensitivity = starts::sensitive();
+    for (at, file) in files.values().enumerate() {
         let calls = input::read(file)?;
-        ranks.push(rank(&calls, options));
-        if starting {
-            for (name, means) in WITH_PHASE.into_iter().zip(&mut by_rank) {
-                means.push([true, false].map(|phase| averaged(&calls, name, phase, STARTS).ratio));
+        evaluated.add(&calls, options);
+        if shown {
+            if at == 0 {
+                evaluated.distribution = Distribution::new(&calls);
             }
+            sensitivity.iter_mut().for_each(|predictor| predictor.add(&calls));
         }
     }
-    let mut sensitivity = Vec::new();
-    if starting {
-        for (name, means) in WITH_PHASE.into_iter().zip(by_rank) {
-            let with = means.iter().map(|[with, _]| *with).collect();
-            let without = means.iter().map(|[_, without]| *without).collect();
-            sensitivity.push(Sensitivity { name, with, without });
-        }
+    if shown {
+        evaluated.sensitivity = sensitivity.to_vec();
     }
-    Ok(Evaluated { run: run.clone(), ranks, sensitivity })
-}
-
-fn rank(calls: &Calls, options: &Options) -> Rank {
-    let mut distribution = vec![0; calls.messages.len()];
-    for (_, id) in calls.from(0) {
-        if let Some(count) = distribution.get_mut(id as usize) {
-            *count += 1;
-        }
-    }
-    let predictors =
-        names().map(|name| (name, averaged(calls, name, options.initialisation.on(), options.starts)));
-    Rank { calls: calls.len(), distribution, windows: windows(calls), predictors: predictors.collect() }
-}
-
-/// Hit ratios of all windows.
-fn windows(calls: &Calls) -> Vec<Vec<Outcome>> {
-    let of = |replace, size| {
-        let mut window = Window::new(replace, size);
-        let hits = calls.from(0).filter(|(_, id)| window.observe(*id)).count();
-        Outcome { ratio: ratio(hits as u64, calls.len()), memory: size }
-    };
-    REPLACE.map(|(_, replace)| WINDOWS.map(|size| of(replace, size)).to_vec()).to_vec()
+    Ok(evaluated)
 }
 
 /// The hit ratio of a predictor: the mean over the first `starts` calls that it starts with.
@@ -206,6 +201,6 @@ fn from(calls: &Calls, name: &str, initialisation: bool, start: usize) -> Outcom
 }
 
 /// A rank that receives nothing misses nothing.
-fn ratio(hits: u64, calls: usize) -> f64 {
+pub(super) fn ratio(hits: u64, calls: usize) -> f64 {
     if calls == 0 { 1.0 } else { hits as f64 / calls as f64 }
 }

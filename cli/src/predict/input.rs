@@ -52,6 +52,23 @@ impl Calls {
         self.ids.len()
     }
 
+    /// The message of a call.
+    pub(super) fn id(&self, call: u32) -> Option<Id> {
+        self.ids.get(call as usize).copied()
+    }
+
+    /// A number for the site of a call.
+    pub(super) fn site(&self, call: u32) -> Option<u16> {
+        self.sites_of.get(call as usize).copied()
+    }
+
+    /// The calls, those of a site together, in their order.
+    pub(super) fn by_site(&self) -> Vec<u32> {
+        let mut calls: Vec<_> = (0..self.len() as u32).collect();
+        calls.sort_unstable_by_key(|call| (self.site(*call), *call));
+        calls
+    }
+
     /// Call sites and messages, from a call on.
     pub(super) fn from(&self, start: usize) -> impl Iterator<Item = (Tag, Id)> {
         let sites = self.sites_of.iter().map(|site| self.sites.get(usize::from(*site)).copied().unwrap_or(0));
@@ -66,7 +83,15 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Runs, Error> {
         if path.is_dir() {
             let entries = fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
             let inside = entries.map_err(|error| wrong(path, error))?;
-            files.extend(inside.iter().map(fs::DirEntry::path).filter(|path| named(path).is_some()));
+            for file in inside.iter().map(fs::DirEntry::path).filter(|path| named(path).is_some()) {
+                if is_other(&file) {
+                    eprintln!("mpress: {}: passed over, as it is not a regular file", file.display());
+                } else {
+                    files.push(file);
+                }
+            }
+        } else if is_other(path) {
+            return Err(wrong(path, "not a regular file"));
         } else {
             files.push(path.clone());
         }
@@ -84,6 +109,11 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Runs, Error> {
         return Err(Error::NoTraces);
     }
     Ok(runs)
+}
+
+/// Whether it is there and no regular file: to open a pipe would wait for a writer, and a device may have no end.
+fn is_other(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
 
 /// Run and rank, by the name of the file.

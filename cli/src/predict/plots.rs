@@ -35,21 +35,15 @@ pub(super) fn write(folder: &Path, runs: &[Evaluated]) -> Result<(), Error> {
         let file = folder.join(format!("{name}.svg"));
         canvas(&file, panels, draw).map_err(|error| failed(&file, &error))
     };
-    draw("calls", 1, &|areas| {
-        spreads(areas, "receive calls per rank", runs, |run| run.spread(|rank| rank.calls as f64))
-    })?;
-    draw("messages", 1, &|areas| {
-        spreads(areas, "different messages per rank", runs, |run| {
-            run.spread(|rank| rank.distribution.len() as f64)
-        })
-    })?;
+    draw("calls", 1, &|areas| spreads(areas, "receive calls per rank", runs, |run| run.calls))?;
+    draw("messages", 1, &|areas| spreads(areas, "different messages per rank", runs, |run| run.messages))?;
     let programs = largest(runs).count();
     draw("distribution", programs, &|areas| distribution(areas, runs))?;
     draw("windows", programs, &|areas| windows(areas, runs))?;
     for name in names() {
         let caption = format!("hit ratio of {name}");
         draw(&format!("hits-{name}"), 1, &|areas| {
-            spreads(areas, &caption, runs, |run| run.predictor(name).0)
+            spreads(areas, &caption, runs, |run| run.predictor(name).ratios)
         })?;
     }
     draw("comparison", 1, &|areas| comparison(areas, runs))?;
@@ -81,8 +75,11 @@ fn spreads(
     of: impl Fn(&Evaluated) -> Spread,
 ) -> Drawn {
     let spreads: Vec<_> = runs.iter().map(of).collect();
-    let parts: [Part; 3] =
-        [("minimum", |spread| spread.min), ("mean", |spread| spread.mean), ("maximum", |spread| spread.max)];
+    let parts: [Part; 3] = [
+        ("minimum", |spread| spread.min),
+        ("mean", |spread| spread.mean()),
+        ("maximum", |spread| spread.max),
+    ];
     let series = parts.iter().zip(THREE).map(|((name, part), color)| Series {
         name,
         color,
@@ -112,10 +109,13 @@ fn bars<'a>(
 
 fn distribution(areas: &[Area<'_>], runs: &[Evaluated]) -> Drawn {
     for (area, run) in areas.iter().zip(largest(runs)) {
-        let Some(rank) = run.ranks.first() else { continue };
-        let heights: Vec<_> = rank.distribution.iter().map(|calls| *calls as f64).collect();
+        let heights = run.distribution.bars.clone();
+        let means = match run.distribution.width {
+            0 | 1 => String::new(),
+            width => format!(", means of {width} messages"),
+        };
         let chart = Bars {
-            caption: format!("{}: calls of each message, first rank", run.run),
+            caption: format!("{}: calls of each message, first rank{means}", run.run),
             groups: vec![String::new(); heights.len()],
             highest: above(heights.iter().copied()),
             series: vec![Series { name: "calls", color: THREE[1], heights }],
@@ -139,7 +139,7 @@ fn windows(areas: &[Area<'_>], runs: &[Evaluated]) -> Drawn {
         chart.configure_mesh().x_label_formatter(&|x| format!("{x:.0}")).draw()?;
         for (strategy, ((name, _), color)) in REPLACE.into_iter().zip(THREE).enumerate() {
             let points = WINDOWS.iter().enumerate();
-            let points = points.map(|(at, size)| (*size as f64, run.window(strategy, at).0.mean));
+            let points = points.map(|(at, size)| (*size as f64, run.window(strategy, at).ratios.mean()));
             chart
                 .draw_series(LineSeries::new(points, color.stroke_width(2)))?
                 .label(name.to_uppercase())
@@ -158,7 +158,7 @@ fn comparison(areas: &[Area<'_>], runs: &[Evaluated]) -> Drawn {
     let series = names().zip(MANY).map(|(name, color)| Series {
         name,
         color,
-        heights: largest(runs).map(|run| run.predictor(name).0.mean).collect(),
+        heights: largest(runs).map(|run| run.predictor(name).ratios.mean()).collect(),
     });
     // Room for the names.
     bars(areas, "hit ratio of the predictors, means over ranks", largest(runs), series.collect(), 2.0)
@@ -180,7 +180,7 @@ fn sensitivity(areas: &[Area<'_>], runs: &[Evaluated]) -> Drawn {
         heights: largest(runs)
             .map(|run| {
                 let of = run.sensitivity.iter().find(|of| of.name == *name);
-                of.map_or(0.0, |of| if *phase { of.with.mean } else { of.without.mean })
+                of.map_or(0.0, |of| if *phase { of.with.mean() } else { of.without.mean() })
             })
             .collect(),
     });

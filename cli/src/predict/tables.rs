@@ -1,29 +1,37 @@
 //! The result as text: the figures of the paper as tables, or CSV.
 
-use super::evaluate::{Evaluated, REPLACE, STARTS, Spread, WINDOWS, names};
+use super::evaluate::{Evaluated, Outcomes, REPLACE, Spread, WINDOWS, names};
+use super::starts::STARTS;
 use super::{largest, paper};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// Hit ratios and memory of all predictors and windows.
-pub(super) fn csv(runs: &[Evaluated]) -> String {
-    let mut text = "app,ranks,predictor,min,mean,max,memory\n".to_owned();
+pub(super) fn csv(runs: &[Evaluated]) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["app", "ranks", "predictor", "min", "mean", "max", "memory"])?;
     for evaluated in runs {
         let run = &evaluated.run;
-        let mut row = |name: &str, (Spread { min, mean, max }, memory): (Spread, usize)| {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{},{},{name},{min:.6},{mean:.6},{max:.6},{memory}", run.app, run.ranks);
+        let mut row = |name: &str, Outcomes { ratios, memory }: Outcomes| {
+            let [min, mean, max] = three(ratios, 6);
+            writer.write_record([
+                &run.app,
+                &run.ranks.to_string(),
+                name,
+                &min,
+                &mean,
+                &max,
+                &memory.to_string(),
+            ])
         };
         for name in names() {
-            row(name, evaluated.predictor(name));
+            row(name, evaluated.predictor(name))?;
         }
         for (strategy, (name, _)) in REPLACE.iter().enumerate() {
             for (at, size) in WINDOWS.iter().enumerate() {
-                row(&format!("{name}-{size}"), evaluated.window(strategy, at));
+                row(&format!("{name}-{size}"), evaluated.window(strategy, at))?;
             }
         }
     }
-    text
+    writer.into_inner().map_err(|error| error.into_error().into())
 }
 
 /// All tables.
@@ -59,8 +67,8 @@ fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.map(str::to_owned).to_vec()
 }
 
-fn three(Spread { min, mean, max }: Spread, digits: usize) -> [String; 3] {
-    [min, mean, max].map(|value| format!("{value:.digits$}"))
+fn three(spread: Spread, digits: usize) -> [String; 3] {
+    [spread.min, spread.mean(), spread.max].map(|value| format!("{value:.digits$}"))
 }
 
 fn calls(text: &mut String, runs: &[Evaluated]) {
@@ -68,8 +76,8 @@ fn calls(text: &mut String, runs: &[Evaluated]) {
     let mut rows = vec![cells(["run", "calls min", "mean", "max", "messages min", "mean", "max"])];
     for run in runs {
         let mut row = vec![run.run.to_string()];
-        row.extend(three(run.spread(|rank| rank.calls as f64), 0));
-        row.extend(three(run.spread(|rank| rank.distribution.len() as f64), 1));
+        row.extend(three(run.calls, 0));
+        row.extend(three(run.messages, 1));
         rows.push(row);
     }
     table(text, title, &rows);
@@ -77,14 +85,7 @@ fn calls(text: &mut String, runs: &[Evaluated]) {
 
 fn distribution(text: &mut String, runs: &[Evaluated]) {
     let title = "How often each message is received, by the first rank (figure 4): calls x messages";
-    let rows = largest(runs).map(|run| {
-        let mut times: BTreeMap<u64, usize> = BTreeMap::new();
-        for calls in run.ranks.first().map_or(&[][..], |rank| &rank.distribution) {
-            *times.entry(*calls).or_default() += 1;
-        }
-        let times = times.iter().rev().map(|(calls, messages)| format!("{calls} x {messages}"));
-        vec![format!("{}  {}", run.run, times.collect::<Vec<_>>().join(", "))]
-    });
+    let rows = largest(runs).map(|run| vec![format!("{}  {}", run.run, run.distribution)]);
     table(text, title, &rows.collect::<Vec<_>>());
 }
 
@@ -94,7 +95,8 @@ fn windows(text: &mut String, runs: &[Evaluated]) {
     rows.extend(WINDOWS.map(|size| vec![size.to_string()]));
     for run in largest(runs) {
         for (strategy, (name, _)) in REPLACE.iter().enumerate() {
-            let ratios = (0..WINDOWS.len()).map(|size| format!("{:.3}", run.window(strategy, size).0.mean));
+            let ratios =
+                (0..WINDOWS.len()).map(|size| format!("{:.3}", run.window(strategy, size).ratios.mean()));
             let column = std::iter::once(format!("{} {name}", run.run)).chain(ratios);
             rows.iter_mut().zip(column).for_each(|(row, cell)| row.push(cell));
         }
@@ -107,9 +109,9 @@ fn ratios(text: &mut String, runs: &[Evaluated]) {
     let mut rows = vec![cells(["run", "predictor", "min", "mean", "max", "memory"])];
     for run in runs {
         for name in names() {
-            let (spread, memory) = run.predictor(name);
+            let Outcomes { ratios, memory } = run.predictor(name);
             let mut row = vec![run.run.to_string(), name.to_owned()];
-            row.extend(three(spread, 4));
+            row.extend(three(ratios, 4));
             row.push(memory.to_string());
             rows.push(row);
         }
@@ -129,13 +131,13 @@ fn by_program(runs: &[Evaluated], cell: impl Fn(&Evaluated, &str) -> String) -> 
 }
 
 fn comparison(text: &mut String, runs: &[Evaluated]) {
-    let rows = by_program(runs, |run, name| format!("{:.4}", run.predictor(name).0.mean));
+    let rows = by_program(runs, |run, name| format!("{:.4}", run.predictor(name).ratios.mean()));
     table(text, "Hit ratios of the largest runs, means over ranks (figure 12)", &rows);
 }
 
 fn memory(text: &mut String, runs: &[Evaluated]) {
     let rows = by_program(runs, |run, name| {
-        let (_, memory) = run.predictor(name);
+        let memory = run.predictor(name).memory;
         let unit = if name.starts_with("tournament") { " B" } else { "" };
         let reported = paper::memory(&run.run, name).map(|reported| format!(" ({reported})"));
         format!("{memory}{unit}{}", reported.unwrap_or_default())

@@ -18,11 +18,11 @@ const MEMORY: u8 = 60;
 
 impl Share {
     fn learn(&mut self, hit: bool) {
-        // No division: this is done for every expert at every call.
+        // No division and no branch: this is done for every expert at every call. The distance from what came shrinks.
         let shift = (self.outcomes + 2).ilog2();
-        let way = if hit { u16::MAX - self.value } else { self.value };
-        let step = way >> shift;
-        self.value = if hit { self.value + step } else { self.value - step };
+        let came = if hit { u16::MAX } else { 0 };
+        let distance = self.value ^ came;
+        self.value = (distance - (distance >> shift)) ^ came;
         self.outcomes = (self.outcomes + 1).min(MEMORY);
     }
 }

@@ -2,8 +2,7 @@
 
 use super::events::{Event, NONE};
 use super::hash;
-use alloc::vec;
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
 /// Contexts that are known at a time; a power of two.
 const CONTEXTS: usize = 2048;
@@ -22,7 +21,7 @@ struct Entry {
 /// The table of all contexts.
 #[derive(Clone, Debug)]
 pub(super) struct Contexts {
-    entries: Vec<Entry>,
+    entries: Box<[Entry; CONTEXTS]>,
 }
 
 /// A context, by the numbers that it is looked up with.
@@ -42,7 +41,7 @@ impl Context {
 
 impl Contexts {
     pub(super) fn new() -> Self {
-        Self { entries: vec![Entry { event: NONE, check: 0, sure: 0 }; CONTEXTS] }
+        Self { entries: Box::new([Entry { event: NONE, check: 0, sure: 0 }; CONTEXTS]) }
     }
 
     /// What is expected after a context, and how sure that is.
@@ -51,16 +50,16 @@ impl Contexts {
         (entry.check == context.check && entry.event != NONE).then_some((entry.event, entry.sure))
     }
 
-    /// What followed it.
-    pub(super) fn learn(&mut self, context: Context, event: Event) {
+    /// What followed it. If the event is `new`, an entry of its number is about another event, and was wrong.
+    pub(super) fn learn(&mut self, context: Context, event: Event, new: bool) {
         let entry = &mut self.entries[usize::from(context.place)];
-        if entry.check == context.check && entry.event == event {
-            entry.sure = (entry.sure + 1).min(SUREST);
-        } else if entry.sure == 0 || entry.event == NONE {
-            *entry = Entry { event, check: context.check, sure: 0 };
-        } else {
-            entry.sure /= 2;
-        }
+        // No branches: which of these it is cannot be foreseen where the calls cannot.
+        let same = (entry.check == context.check) & (entry.event == event);
+        let replaced = !same & ((entry.sure == 0) | (entry.event == NONE));
+        let surer = if new { 0 } else { (entry.sure + 1).min(SUREST) };
+        entry.sure = if same { surer } else { entry.sure / 2 };
+        entry.event = if replaced { event } else { entry.event };
+        entry.check = if replaced { context.check } else { entry.check };
     }
 
     pub(super) fn bytes(&self) -> usize {

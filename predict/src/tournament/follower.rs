@@ -2,8 +2,7 @@
 
 use super::hash;
 use super::history::{HISTORY, History};
-use alloc::vec;
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
 /// Places that are known of contexts, a power of two.
 const PLACES: usize = 2048;
@@ -11,6 +10,8 @@ const PLACES: usize = 2048;
 pub(super) const LENGTHS: [usize; 2] = [20, 6];
 /// From this length on a place is not given up for another.
 const FAITHFUL: u32 = 20;
+/// The bits of a call, modulo the length of the history.
+const CALL: u16 = HISTORY as u16 - 1;
 /// How far back two places are compared.
 const COMPARED: usize = 32;
 
@@ -21,13 +22,13 @@ pub(super) struct Follower {
     place: u64,
     /// Calls that have gone alike before.
     len: u32,
-    /// The last place after a context.
-    places: Vec<u16>,
+    /// The last place after a context, modulo the length of the history, and above that a check of the context.
+    places: Box<[u16; PLACES]>,
 }
 
 impl Follower {
     pub(super) fn new() -> Self {
-        Self { place: 0, len: 0, places: vec![u16::MAX; PLACES] }
+        Self { place: 0, len: 0, places: Box::new([0; PLACES]) }
     }
 
     /// The call that is followed, if there is one, and how sure that is.
@@ -58,10 +59,14 @@ impl Follower {
             self.len = 0;
         }
         for (context, length) in contexts.into_iter().zip(LENGTHS) {
-            let slot = &mut self.places[(hash(context ^ length as u64) >> 32) as usize % PLACES];
-            if (self.len as usize) < length && *slot != u16::MAX {
+            let mixed = hash(context ^ length as u64);
+            let slot = &mut self.places[(mixed >> 32) as usize % PLACES];
+            let entry = (mixed >> 48) as u16 & !CALL | (now % HISTORY as u64) as u16;
+            let known = core::mem::replace(slot, entry);
+            // Most others in the same place are told by their check: to compare calls costs more.
+            if (known ^ entry) & !CALL == 0 && (self.len as usize) < length {
                 // The youngest call of this number, modulo the length of the history.
-                let back = (now - u64::from(*slot)) % HISTORY as u64;
+                let back = u64::from(entry.wrapping_sub(known) & CALL);
                 let place = now.wrapping_sub(back);
                 if back > 0 && place < now && place != self.place {
                     let most = COMPARED.min(place as usize);
@@ -72,7 +77,6 @@ impl Follower {
                     }
                 }
             }
-            *slot = (now % HISTORY as u64) as u16;
         }
     }
 

@@ -2,8 +2,7 @@
 
 use super::events::{Event, NONE};
 use super::hash;
-use alloc::vec;
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
 /// Calls that are remembered; a power of two.
 pub(super) const HISTORY: usize = 4096;
@@ -11,13 +10,13 @@ pub(super) const HISTORY: usize = 4096;
 /// The events of the last calls.
 #[derive(Clone, Debug)]
 pub(super) struct History {
-    events: Vec<Event>,
+    events: Box<[Event; HISTORY]>,
     now: u64,
 }
 
 impl History {
     pub(super) fn new() -> Self {
-        Self { events: vec![NONE; HISTORY], now: 0 }
+        Self { events: Box::new([NONE; HISTORY]), now: 0 }
     }
 
     /// How many calls there were; the number of the next.
@@ -49,8 +48,8 @@ pub(super) struct Rolling<const N: usize> {
     /// What a value has been multiplied by when it leaves.
     leaving: [u64; N],
     lengths: [usize; N],
-    /// The last ones that came, by their number modulo its length.
-    window: [u16; WINDOW],
+    /// What the last ones that came were added as, by their number modulo its length.
+    window: [u64; WINDOW],
     /// How many came.
     count: usize,
 }
@@ -77,13 +76,12 @@ impl<const N: usize> Rolling<N> {
 
     /// Takes what the newest call is.
     pub(super) fn push(&mut self, newest: u16) {
-        let term = |value: u16| hash(u64::from(value) + 1);
+        let newest = hash(u64::from(newest) + 1);
         for ((value, leaving), len) in self.values.iter_mut().zip(self.leaving).zip(self.lengths) {
-            *value = value.wrapping_mul(FACTOR).wrapping_add(term(newest));
-            if self.count >= len {
-                let oldest = self.window[self.count.wrapping_sub(len) % WINDOW];
-                *value = value.wrapping_sub(term(oldest).wrapping_mul(leaving));
-            }
+            // Nothing, where there were not so many yet.
+            let oldest = self.window[self.count.wrapping_sub(len) % WINDOW];
+            *value =
+                value.wrapping_mul(FACTOR).wrapping_add(newest).wrapping_sub(oldest.wrapping_mul(leaving));
         }
         self.window[self.count % WINDOW] = newest;
         self.count = self.count.wrapping_add(1);
@@ -93,6 +91,7 @@ impl<const N: usize> Rolling<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn the_same_last_calls_give_the_same_number_whatever_came_before() {

@@ -2,7 +2,7 @@
 
 use super::confidence::Confidence;
 use super::contexts::{Context, Contexts};
-use super::events::{Event, Events, NONE};
+use super::events::{Event, Events, NONE, alike};
 use super::expert::{AFTER, LOCAL, SAME, STRIDE, STRUCTURE};
 use super::sites::Sites;
 use super::{EXPERTS, GENERAL};
@@ -43,6 +43,16 @@ impl Tables {
         moved(&self.events, event, to, since)
     }
 
+    /// How often messages were right, if the site was, and if it was not.
+    fn shares(&self, site: bool) -> &Confidence {
+        if site { &self.message_shares } else { &self.stray_shares }
+    }
+
+    /// The same, to learn.
+    pub(super) fn shares_mut(&mut self, site: bool) -> &mut Confidence {
+        if site { &mut self.message_shares } else { &mut self.stray_shares }
+    }
+
     /// The bytes behind it.
     pub(super) fn bytes(&self) -> usize {
         self.events.bytes() + self.sites.bytes() + self.contexts.bytes()
@@ -66,11 +76,6 @@ pub(super) struct Round {
     /// The contexts of the experts that look into the table.
     after: [Option<Context>; SAME - AFTER],
     local: Option<Context>,
-    /// The messages of the experts that calculate theirs.
-    shifted: Envelope,
-    strided: Envelope,
-    /// How sure it is what has changed since.
-    steady: u8,
     /// The site that is expected, or known to come.
     site: u8,
     chosen: Option<u8>,
@@ -78,16 +83,7 @@ pub(super) struct Round {
 
 impl Default for Round {
     fn default() -> Self {
-        Self {
-            opinions: [SILENT; EXPERTS],
-            after: [None; SAME - AFTER],
-            local: None,
-            shifted: Envelope::default(),
-            strided: Envelope::default(),
-            steady: 0,
-            site: 0,
-            chosen: None,
-        }
+        Self { opinions: [SILENT; EXPERTS], after: [None; SAME - AFTER], local: None, site: 0, chosen: None }
     }
 }
 
@@ -96,32 +92,22 @@ impl Round {
     pub(super) fn speak(
         &mut self,
         from: &Tables,
-        followed: [Option<(Event, u8)>; AFTER],
-        histories: [u64; SAME - AFTER],
+        followed: &[Option<(Event, u8)>; AFTER],
+        histories: &[u64; SAME - AFTER],
         last: u8,
     ) {
         let said = |(event, grade)| Opinion { event, site: from.events.site(event), grade };
         for (opinion, followed) in self.opinions.iter_mut().zip(followed) {
             *opinion = followed.map_or(SILENT, said);
         }
-        for (at, history) in histories.into_iter().enumerate() {
-            let context = Context::new(AFTER + at, history);
+        for (at, history) in histories.iter().enumerate() {
+            let context = Context::new(AFTER + at, *history);
             self.after[at] = Some(context);
             self.opinions[AFTER + at] = from.contexts.after(context).map_or(SILENT, said);
         }
-        self.shift(from);
-        let share = |expert: usize| from.site_shares.of(expert, self.opinions[expert].grade);
-        let expected = best((0..GENERAL).filter(|expert| self.opinions[*expert].event != NONE), share);
+        let expected = self.best::<GENERAL>(|expert, opinion| from.site_shares.of(expert, opinion.grade));
         self.speak_about(from, expected.map_or(last, |expert| self.opinions[expert].site));
-    }
-
-    /// Adds what has changed since to what came in the past.
-    fn shift(&mut self, from: &Tables) {
-        let Opinion { event, site, .. } = self.opinions[STRUCTURE];
-        if event != NONE {
-            self.shifted = from.shifted(event);
-            self.steady = from.sites.get(site).steady;
-        }
+        self.choose(from);
     }
 
     /// Of one that has been right for long: only it speaks.
@@ -129,10 +115,15 @@ impl Round {
         let site = from.events.site(event);
         self.opinions = [SILENT; EXPERTS];
         self.opinions[expert] = Opinion { event, site, grade };
-        self.shift(from);
         (self.after, self.local) = ([None; SAME - AFTER], None);
         self.site = site;
         self.chosen = Some(expert as u8);
+    }
+
+    /// Those that speak about one site have nothing to say about one that is new.
+    pub(super) fn speak_of_none(&mut self) {
+        self.opinions[GENERAL..].fill(SILENT);
+        self.local = None;
     }
 
     /// Those that speak about one site speak about this one, which is known to come.
@@ -145,18 +136,27 @@ impl Round {
         let context = Context::new(LOCAL, u64::from(site) << 16 | u64::from(last));
         self.local = Some(context);
         self.opinions[LOCAL] = from.contexts.after(context).map_or(SILENT, said);
-        self.opinions[STRIDE] = SILENT;
-        if before != NONE {
-            self.opinions[STRIDE] = said((last, here.stride));
-            self.strided = moved(&from.events, last, last, before);
+        self.opinions[STRIDE] = if before == NONE { SILENT } else { said((last, here.stride)) };
+    }
+
+    /// The expert that is believed about the site.
+    pub(super) fn choose(&mut self, from: &Tables) {
+        let chosen = self.best::<EXPERTS>(|expert, opinion| {
+            let grade = self.grade_of_message(expert, from);
+            from.shares(opinion.site == self.site).of(expert, grade)
+        });
+        self.chosen = chosen.map(|expert| expert as u8);
+    }
+
+    /// Of the first experts that speak, the one with the greatest share; of several, the first.
+    fn best<const N: usize>(&self, share: impl Fn(usize, &Opinion) -> u16) -> Option<usize> {
+        let mut best = 0;
+        // Shares with the experts' numbers below them: the greatest of those is found without branches.
+        for (expert, opinion) in self.opinions.iter().take(N).enumerate() {
+            let key = u32::from(share(expert, opinion)) << 8 | (EXPERTS - expert) as u32;
+            best = best.max(if opinion.event == NONE { 0 } else { key });
         }
-        let share = |expert: usize| {
-            let shares =
-                if self.opinions[expert].site == site { &from.message_shares } else { &from.stray_shares };
-            shares.of(expert, self.grade_of_message(expert))
-        };
-        let speaks = |expert: &usize| self.opinions[*expert].event != NONE;
-        self.chosen = best((0..EXPERTS).filter(speaks), share).map(|expert| expert as u8);
+        (best > 0).then(|| EXPERTS - (best & 0xff) as usize)
     }
 
     /// The site that is expected, or known to come.
@@ -170,21 +170,22 @@ impl Round {
     }
 
     /// The message that is expected.
-    pub(super) fn choice(&self, events: &Events) -> Option<Envelope> {
-        Some(self.message(usize::from(self.chosen?), events))
+    pub(super) fn choice(&self, from: &Tables) -> Option<Envelope> {
+        Some(self.message(usize::from(self.chosen?), from))
     }
 
     /// The message of an expert, if it spoke.
-    pub(super) fn says(&self, expert: usize, events: &Events) -> Option<Envelope> {
-        (self.opinions[expert].event != NONE).then(|| self.message(expert, events))
+    pub(super) fn says(&self, expert: usize, from: &Tables) -> Option<Envelope> {
+        (self.opinions[expert].event != NONE).then(|| self.message(expert, from))
     }
 
     /// The message of an expert that spoke.
-    pub(super) fn message(&self, expert: usize, events: &Events) -> Envelope {
+    pub(super) fn message(&self, expert: usize, from: &Tables) -> Envelope {
+        let Opinion { event, site, .. } = self.opinions[expert];
         match expert {
-            STRUCTURE => self.shifted,
-            STRIDE => self.strided,
-            _ => events.envelope(self.opinions[expert].event),
+            STRUCTURE => from.shifted(event),
+            STRIDE => moved(&from.events, event, event, from.sites.get(site).last[1]),
+            _ => *from.events.envelope(event),
         }
     }
 
@@ -195,17 +196,17 @@ impl Round {
     }
 
     /// How sure an expert is of the message, if the site is the one it spoke of.
-    pub(super) fn grade_of_message(&self, expert: usize) -> u8 {
-        if expert == STRUCTURE { self.steady } else { self.opinions[expert].grade }
+    pub(super) fn grade_of_message(&self, expert: usize, from: &Tables) -> u8 {
+        let Opinion { site, grade, .. } = self.opinions[expert];
+        // Of the structure, how sure it is what has changed since.
+        if expert == STRUCTURE { from.sites.get(site).steady } else { grade }
     }
 
-    /// Whether an expert's message was the one that came; `known`, its number, unless that is new.
-    pub(super) fn right(&self, expert: usize, known: Option<Event>, envelope: &Envelope) -> bool {
+    /// Whether the message of an expert that spoke was this one.
+    pub(super) fn right(&self, expert: usize, from: &Tables, envelope: &Envelope) -> bool {
         match expert {
-            _ if self.opinions[expert].event == NONE => false,
-            STRUCTURE => self.shifted == *envelope,
-            STRIDE => self.strided == *envelope,
-            _ => Some(self.opinions[expert].event) == known,
+            STRUCTURE | STRIDE => alike(&self.message(expert, from), envelope),
+            _ => alike(from.events.envelope(self.opinions[expert].event), envelope),
         }
     }
 
@@ -215,21 +216,9 @@ impl Round {
     }
 
     /// All contexts that were looked up.
-    pub(super) fn contexts(&self) -> impl Iterator<Item = Context> {
-        self.after.into_iter().chain([self.local]).flatten()
+    pub(super) fn contexts(&self) -> impl Iterator<Item = &Context> {
+        self.after.iter().flatten().chain(&self.local)
     }
-}
-
-/// The first of those with the greatest share.
-fn best(experts: impl Iterator<Item = usize>, share: impl Fn(usize) -> u16) -> Option<usize> {
-    let mut best = None;
-    for expert in experts {
-        let share = share(expert);
-        if best.is_none_or(|(_, most)| share > most) {
-            best = Some((expert, share));
-        }
-    }
-    best.map(|(expert, _)| expert)
 }
 
 /// A message with the difference of two others added to what is counted in it.
@@ -240,6 +229,6 @@ fn moved(events: &Events, message: Event, to: Event, since: Event) -> Envelope {
         count: message.count.wrapping_add(to.count.wrapping_sub(since.count)),
         source: message.source.wrapping_add(to.source.wrapping_sub(since.source)),
         tag: message.tag.wrapping_add(to.tag.wrapping_sub(since.tag)),
-        ..message
+        ..*message
     }
 }

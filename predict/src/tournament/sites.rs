@@ -3,8 +3,7 @@
 use super::events::{Event, NONE};
 use super::hash;
 use crate::Tag;
-use alloc::vec;
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
 /// Call sites that are known at a time.
 const SITES: usize = 256;
@@ -36,12 +35,12 @@ const NEW: Site =
 /// The call sites that are known.
 #[derive(Clone, Debug)]
 pub(super) struct Sites {
-    sites: Vec<Site>,
+    sites: Box<[Site; SITES]>,
 }
 
 impl Sites {
     pub(super) fn new() -> Self {
-        Self { sites: vec![NEW; SITES] }
+        Self { sites: Box::new([NEW; SITES]) }
     }
 
     pub(super) fn get(&self, site: u8) -> &Site {
@@ -52,21 +51,14 @@ impl Sites {
         &mut self.sites[usize::from(site)]
     }
 
-    /// The number of a site, if it is known.
-    pub(super) fn find(&self, tag: Tag) -> Option<u8> {
-        let mut places = places(tag);
-        places.find(|site| self.get(*site).known && self.get(*site).tag == tag)
+    /// The number of a site, if it is known; `guess` is looked at first.
+    pub(super) fn find(&self, tag: Tag, guess: u8) -> Option<u8> {
+        let is = |site: &u8| self.get(*site).known && self.get(*site).tag == tag;
+        if is(&guess) { Some(guess) } else { places(tag).find(is) }
     }
 
-    /// The number of a site, known or new; `guess` is looked at first.
-    pub(super) fn number(&mut self, tag: Tag, guess: u8) -> u8 {
-        if self.get(guess).known && self.get(guess).tag == tag {
-            return guess;
-        }
-        if let Some(site) = self.find(tag) {
-            return site;
-        }
-        // Where there is no room, another site is forgotten.
+    /// Gives a number to a new site. Where there is no room another one is forgotten, and its number means the new one.
+    pub(super) fn add(&mut self, tag: Tag) -> u8 {
         let free = places(tag).find(|site| !self.get(*site).known);
         let site = free.unwrap_or((hash(tag) >> 24) as u8);
         *self.get_mut(site) = Site { tag, known: true, ..NEW };

@@ -1,0 +1,61 @@
+//! How often each message of a rank is received (figure 4), in few numbers: a rank may receive very many messages.
+
+use super::input::Calls;
+use std::collections::BTreeMap;
+
+/// Bars of the figure at most.
+const BARS: usize = 128;
+/// Numbers of calls that are listed at most.
+const LISTED: usize = 20;
+
+/// The distribution of the messages of a rank.
+#[derive(Default)]
+pub(super) struct Distribution {
+    /// Calls of each message, in the order of their first calls; of many messages, means of neighbours.
+    pub(super) bars: Vec<f64>,
+    /// How many messages a bar stands for.
+    pub(super) width: usize,
+    /// How many messages were received so often, the most frequent first.
+    times: Vec<(u64, usize)>,
+    /// The least and the greatest number of calls that is not among them, and the messages.
+    others: Option<(u64, u64, usize)>,
+}
+
+impl Distribution {
+    pub(super) fn new(calls: &Calls) -> Self {
+        let mut counts = vec![0_u64; calls.messages.len()];
+        for (_, id) in calls.from(0) {
+            if let Some(count) = counts.get_mut(id as usize) {
+                *count += 1;
+            }
+        }
+        let width = counts.len().div_ceil(BARS).max(1);
+        let mean = |counts: &[u64]| counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+        let bars = counts.chunks(width).map(mean).collect();
+        let mut times: BTreeMap<u64, usize> = BTreeMap::new();
+        for count in counts {
+            *times.entry(count).or_default() += 1;
+        }
+        let mut rest = times.iter().rev().skip(LISTED);
+        let others = rest.next().map(|(most, messages)| {
+            rest.fold((*most, *most, *messages), |(_, most, sum), (least, messages)| {
+                (*least, most, sum + messages)
+            })
+        });
+        let times = times.into_iter().rev().take(LISTED).collect();
+        Self { bars, width, times, others }
+    }
+}
+
+impl std::fmt::Display for Distribution {
+    /// Calls x messages.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (at, (calls, messages)) in self.times.iter().enumerate() {
+            write!(f, "{}{calls} x {messages}", if at > 0 { ", " } else { "" })?;
+        }
+        match self.others {
+            Some((least, most, messages)) => write!(f, ", {least} to {most} x {messages}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Sensitivity to the starting call (6.6, figure 13): hit ratios of the predictors started with each of the first calls.
+//!
+//! A run for each start would be hundreds of passes over a trace. But what a tag-based predictor does at a call site depends
+//! only on the first call that it sees there, so runs that begin with the same one at a site share it.
+
+use super::evaluate::{Spread, ratio};
+use super::input::Calls;
+use mpress_predict::{Bettercycle, Cycle, Discovery, Id, SingleCycle, hits};
+use std::collections::BTreeMap;
+
+/// Starting calls.
+pub(super) const STARTS: usize = 100;
+
+/// A predictor, its mean hit ratios over the starting calls, with the initialisation phase and without.
+#[derive(Clone, Copy)]
+pub(super) struct Sensitivity {
+    pub(super) name: &'static str,
+    averaged: fn(&Calls, bool) -> f64,
+    pub(super) with: Spread,
+    pub(super) without: Spread,
+}
+
+/// The predictors that have an initialisation phase.
+pub(super) fn sensitive() -> [Sensitivity; 3] {
+    let one =
+        |name, averaged| Sensitivity { name, averaged, with: Spread::default(), without: Spread::default() };
+    [
+        one("single-cycle", single_cycle),
+        one("tag-cycle", per_site::<Cycle<Id>>),
+        one("tag-bettercycle", per_site::<Bettercycle<Id>>),
+    ]
+}
+
+impl Sensitivity {
+    /// Takes the calls of a rank.
+    pub(super) fn add(&mut self, calls: &Calls) {
+        self.with.add((self.averaged)(calls, true));
+        self.without.add((self.averaged)(calls, false));
+    }
+}
+
+/// The mean over starts of the hit ratios with these hits.
+fn mean(calls: &Calls, hits: &[u64]) -> f64 {
+    let ratios = hits.iter().enumerate().map(|(start, hits)| ratio(*hits, calls.len() - start));
+    ratios.sum::<f64>() / hits.len() as f64
+}
+
+/// A rank with fewer calls starts with each of them.
+fn starts(calls: &Calls) -> usize {
+    STARTS.min(calls.len()).max(1)
+}
+
+fn single_cycle(calls: &Calls, phase: bool) -> f64 {
+    let hits = |start| hits(&mut SingleCycle::new(phase), false, calls.from(start));
+    mean(calls, &(0..starts(calls)).map(hits).collect::<Vec<_>>())
+}
+
+/// The mean of a predictor that looks for the cycles of each site with its own `D`.
+fn per_site<D: Discovery<Id> + Default>(calls: &Calls, phase: bool) -> f64 {
+    let begins: Vec<_> =
+        if phase { first_cycles(calls) } else { (0..starts(calls)).map(|start| [start, start]).collect() };
+    let mut hits = vec![0; begins.len()];
+    for site in calls.by_site().chunk_by(|a, b| calls.site(*a) == calls.site(*b)) {
+        // The hits at the site, by the first of its calls that is observed, and the first that is predicted.
+        let mut known: BTreeMap<[usize; 2], u64> = BTreeMap::new();
+        for (begin, hits) in begins.iter().zip(&mut hits) {
+            let begin = begin.map(|begin| site.partition_point(|call| (*call as usize) < begin));
+            *hits += *known.entry(begin).or_insert_with(|| at_site::<D>(calls, site, begin));
+        }
+    }
+    mean(calls, &hits)
+}
+
+fn at_site<D: Discovery<Id> + Default>(
+    calls: &Calls,
+    site: &[u32],
+    [observed, predicted]: [usize; 2],
+) -> u64 {
+    let mut discovery = D::default();
+    let mut hits = 0;
+    for (at, call) in site.iter().enumerate().skip(observed) {
+        let Some(message) = calls.id(*call) else { continue };
+        hits += u64::from(at >= predicted && discovery.predict() == Some(message));
+        discovery.observe(message);
+    }
+    hits
+}
+
+/// A cycle must be longer to end the initialisation phase (6.1.1).
+const SHORT: usize = 5;
+
+/// For each start the first call of the first cycle, and the call that follows its end, from which on there are
+/// predictions. Without a cycle there are none.
+fn first_cycles(calls: &Calls) -> Vec<[usize; 2]> {
+    let mut found = Vec::new();
+    // The last place of each message, more than `SHORT` calls ago.
+    let mut places = vec![None; calls.messages.len()];
+    let id = |call: usize| calls.id(call as u32).map_or(0, |id| id as usize);
+    for call in 0..calls.len() {
+        if let Some(far) = call.checked_sub(SHORT + 1)
+            && let Some(place) = places.get_mut(id(far))
+        {
+            *place = Some(far);
+        }
+        let Some(head) = places.get(id(call)).copied().flatten() else { continue };
+        // It ends the phase of all starts up to the head that go on.
+        while found.len() <= head {
+            found.push([head, call + 1]);
+            if found.len() == starts(calls) {
+                return found;
+            }
+        }
+    }
+    found.resize(starts(calls), [calls.len(); 2]);
+    found
+}
