@@ -112,6 +112,18 @@ impl<T: Element> IStructure<T> {
         self.shared.state.borrow_mut().store(self.structure.address(index), slot, &bytes)
     }
 
+    /// An element of this rank if it is full; it is not counted as an access.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::NotOwner`], [`Error::Freed`].
+    pub fn get(&self, index: u64) -> Result<Option<T>> {
+        let slot = self.own_slot(index)?;
+        let state = &mut *self.shared.state.borrow_mut();
+        // A slot of this rank fits: its elements are in memory.
+        let bytes = state.known(self.structure.id)?.segment.read(slot as usize);
+        bytes.map(|bytes| value(self.structure.address(index), bytes)).transpose()
+    }
+
     /// Asks for an element. The request, if one is needed, is sent at once; the value is that of the future. Errors are the future's.
     pub fn fetch(&self, index: u64) -> Fetch<T> {
         let address = self.structure.address(index);

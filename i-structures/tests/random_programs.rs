@@ -3,6 +3,7 @@
 //!
 //! `MPRESS_RANDOM_PROGRAMS` says how many (100,000 is the release check), `MPRESS_RANDOM_SEED` the first seed.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
 
 use fastrand::Rng;
