@@ -14,6 +14,8 @@ mod handle;
 mod message;
 mod node;
 mod options;
+#[cfg(feature = "mpi")]
+mod over_mpi;
 mod pending;
 mod plan;
 mod plan_file;
@@ -31,5 +33,7 @@ pub use error::{Error, Refusal, Result, Waiting};
 pub use handle::{Fetch, IStructure, Structure};
 pub use node::{Node, Step};
 pub use options::{Caching, Deferral, Options};
+#[cfg(feature = "mpi")]
+pub use over_mpi::MpiTransport;
 pub use plan::{Plan, Recorder};
 pub use transport::{Transport, TransportError};

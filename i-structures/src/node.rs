@@ -105,7 +105,15 @@ impl Node {
     /// # Errors
     /// [`Error::Freed`] if it was freed before.
     pub fn free<T>(&self, structure: IStructure<T>) -> Result<()> {
-        self.shared.state.borrow_mut().free(structure.untyped().id)
+        self.free_untyped(structure.untyped())
+    }
+
+    /// The same for a structure without the type of its elements.
+    ///
+    /// # Errors
+    /// As those of [`Node::free`].
+    pub fn free_untyped(&self, structure: &Structure) -> Result<()> {
+        self.shared.state.borrow_mut().free(structure.id)
     }
 
     /// Adds a task to the current run, or to the next. A task that fails ends the run.
