@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
 
-#[path = "../examples/programs/mod.rs"]
+#[path = "../examples/programs/all/mod.rs"]
 mod programs;
 
 use mpress_i_structures::{Counts, Memory, Node, Plan, Result, simulated};

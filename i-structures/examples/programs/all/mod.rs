@@ -1,7 +1,5 @@
 //! The programs of the paper's section 4, and an irregular one, for any transport: tasks of one rank, and the pattern of their fetches.
 
-#[cfg(feature = "mpi")]
-pub(crate) mod command;
 pub(crate) mod fft;
 pub(crate) mod product;
 pub(crate) mod triangular;

@@ -1,9 +1,13 @@
-//! The command line of the examples: runs a program over MPI, checks its result, and prints what it has counted.
+//! The programs of the paper's section 4, and an irregular one, over MPI: runs one, checks its result, and prints what it has counted. For example
+//! `mpirun -n 4 programs mm dis,dissc,residual --block 8`.
 
-use super::Program;
+mod all;
+
+use all::{Program, fft::Fft, product::Product, triangular::Triangular};
 use clap::{Parser, ValueEnum};
 use mpi::{
     collective::SystemOperation,
+    topology::SimpleCommunicator,
     traits::{Communicator, CommunicatorCollectives},
 };
 use mpress_i_structures::{Counts, MpiTransport, Node, Plan, Result};
@@ -19,14 +23,25 @@ enum Mode {
     Residual,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Name {
+    /// Dense matrix product.
+    Mm,
+    /// Fast Fourier transform.
+    Fft,
+    /// Sparse triangular solve.
+    Triangular,
+}
+
 #[derive(Debug, Parser)]
 struct Arguments {
-    #[arg(default_value = "dissc")]
-    mode: Mode,
+    program: Name,
+    #[arg(value_delimiter = ',', default_value = "dissc")]
+    modes: Vec<Mode>,
     /// Elements of a cache block (CB).
     #[arg(long, default_value_t = 8)]
     block: u64,
-    /// Size of the problem.
+    /// Rows of the matrices (128 by default), complex numbers (8192), or unknowns (10000).
     #[arg(long)]
     size: Option<u64>,
     /// Bytes of the cache of each rank; without it there is no bound.
@@ -46,23 +61,38 @@ struct Arguments {
 /// Largest relative error that rounding explains.
 const ROUNDING: f64 = 1e-9;
 
-/// Runs a program of so much by default.
-pub(crate) fn main<P: Program>(
-    name: &str,
-    size: u64,
-    program: impl Fn(&Node, u64, Option<u64>) -> Result<P>,
-) -> std::result::Result<(), Box<dyn Error>> {
+fn main() -> std::result::Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let universe = mpi::initialize().ok_or("MPI is initialised already")?;
     let world = universe.world();
     let node = Node::new(MpiTransport::new(&world)?);
     node.limit_cache(arguments.cache);
-    let block = (arguments.mode != Mode::Dis).then_some(arguments.block);
-    let make = || program(&node, arguments.size.unwrap_or(size), block);
+    for mode in &arguments.modes {
+        match arguments.program {
+            Name::Mm => run("mm", 128, *mode, &arguments, &world, &node, Product::new),
+            Name::Fft => run("fft", 8192, *mode, &arguments, &world, &node, Fft::new),
+            Name::Triangular => run("triangular", 10_000, *mode, &arguments, &world, &node, Triangular::new),
+        }?;
+    }
+    Ok(())
+}
+
+/// Runs a program of so much by default.
+fn run<P: Program>(
+    name: &str,
+    size: u64,
+    mode: Mode,
+    arguments: &Arguments,
+    world: &SimpleCommunicator,
+    node: &Node,
+    program: impl Fn(&Node, u64, Option<u64>) -> Result<P>,
+) -> std::result::Result<(), Box<dyn Error>> {
+    let block = (mode != Mode::Dis).then_some(arguments.block);
+    let make = || program(node, arguments.size.unwrap_or(size), block);
 
     let mut plan = None;
-    if arguments.mode == Mode::Residual {
-        plan = Some(make_plan(&node, &make()?, arguments.plan.as_deref())?);
+    if mode == Mode::Residual {
+        plan = Some(make_plan(node, &make()?, arguments.plan.as_deref())?);
     }
     let mut best: Option<(f64, Counts)> = None;
     for _ in 0..arguments.runs.max(1) {
@@ -94,7 +124,7 @@ pub(crate) fn main<P: Program>(
         program.structures().into_iter().try_for_each(|structure| node.free_untyped(&structure))?;
     }
     if let (0, Some((seconds, counts))) = (world.rank(), best) {
-        print(name, &arguments, world.size(), seconds, &counts);
+        print(name, mode, arguments, world.size(), seconds, &counts);
     }
     Ok(())
 }
@@ -110,12 +140,14 @@ fn make_plan<P: Program>(
     file: Option<&std::path::Path>,
 ) -> std::result::Result<Plan, Box<dyn Error>> {
     let file = file.map(|file| format!("{}.{}", file.display(), node.rank()));
-    if let Some(file) = file.as_ref().filter(|file| fs::exists(file).unwrap_or(false)) {
-        return Ok(Plan::from_bytes(&fs::read(file)?)?);
-    }
-    let mut recorder = node.record(&program.structures())?;
-    program.record(&mut recorder)?;
-    let plan = node.exchange(recorder)?;
+    let plan = match file.as_ref().filter(|file| fs::exists(file).unwrap_or(false)) {
+        Some(file) => Plan::from_bytes(&fs::read(file)?)?,
+        None => {
+            let mut recorder = node.record(&program.structures())?;
+            program.record(&mut recorder)?;
+            node.exchange(recorder)?
+        }
+    };
     if let Some(file) = file {
         fs::write(file, plan.to_bytes())?;
     }
@@ -123,13 +155,13 @@ fn make_plan<P: Program>(
     Ok(plan)
 }
 
-fn print(name: &str, arguments: &Arguments, ranks: i32, seconds: f64, counts: &Counts) {
-    let mode = match arguments.mode {
+fn print(name: &str, mode: Mode, arguments: &Arguments, ranks: i32, seconds: f64, counts: &Counts) {
+    let block = if mode == Mode::Dis { 1 } else { arguments.block };
+    let mode = match mode {
         Mode::Dis => "dis",
         Mode::Dissc => "dissc",
         Mode::Residual => "residual",
     };
-    let block = if arguments.mode == Mode::Dis { 1 } else { arguments.block };
     let messages = counts.messages();
     if arguments.csv {
         println!("{name},{mode},{block},{ranks},{messages},{seconds:.6}");
