@@ -13,7 +13,7 @@ pub enum Distribution {
     Cyclic,
     /// Runs of this many elements (at least 1), dealt to the ranks in turn.
     BlockCyclic(u64),
-    /// The owner of each index, by a function that gives the same on all ranks. It is called once for each index; its results take 16
+    /// The owner of each index, by a function that gives the same on all ranks. It is called once for each index; its results take 24
     /// bytes an element.
     Owner(Rc<dyn Fn(u64) -> u32>),
 }
