@@ -1,0 +1,28 @@
+//! Logical addresses: memory can be freed and used again, the number of a structure cannot.
+
+use std::fmt;
+
+/// Number of a structure, the same on all ranks; never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StructureId(pub u64);
+
+/// An element of a structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address {
+    /// The structure.
+    pub structure: StructureId,
+    /// Index of the element, from 0 on.
+    pub index: u64,
+}
+
+impl fmt::Display for StructureId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "structure {}", self.0)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "element {} of {}", self.index, self.structure)
+    }
+}

@@ -1,0 +1,264 @@
+//! D-ISSC, the software cache (section 3.2 of the paper): blocks of remote elements in a hash table by tag. Any block fits anywhere, as in a
+//! fully associative cache.
+
+use crate::{
+    address::Address,
+    error::Error,
+    segment::shrink,
+    waiter::{Waiter, is_awaited},
+};
+use bitvec::{order::Lsb0, slice::BitSlice, vec::BitVec};
+use std::{
+    collections::{HashMap, VecDeque, hash_map::Entry},
+    rc::Rc,
+};
+
+/// What a block is found by. Blocks are counted within the elements of one owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Tag {
+    pub(crate) structure: u64,
+    pub(crate) owner: u32,
+    pub(crate) block: u64,
+}
+
+/// Elements of a block, and bytes of an element.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub(crate) elements: usize,
+    pub(crate) bytes: usize,
+}
+
+#[derive(Debug)]
+struct Block {
+    values: Vec<u8>,
+    present: BitVec,
+    /// Continuations, each with the number of its element in the block.
+    waiting: Vec<(usize, Rc<Waiter>)>,
+}
+
+/// What became of a fetch.
+#[derive(Debug)]
+pub(crate) enum Access<'a> {
+    /// *Cache hit*.
+    Hit(&'a [u8]),
+    /// *Cache miss deferred*: the value is under way, or deferred by its owner.
+    Deferred(Rc<Waiter>),
+    /// *Cache miss*: a request must be sent.
+    Miss(Rc<Waiter>),
+}
+
+/// Fixed bytes counted for a block beside its elements and presence bits.
+const OVERHEAD: usize = size_of::<Tag>() + size_of::<Block>();
+
+/// The cache of a rank, for all structures.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    blocks: HashMap<Tag, Block>,
+    /// Full blocks in the order in which they became full: what may be evicted. Nobody waits for a full block.
+    full: VecDeque<Tag>,
+    bytes: usize,
+    /// Bytes above which full blocks are evicted.
+    pub(crate) limit: Option<usize>,
+    pub(crate) evicted: u64,
+}
+
+impl Size {
+    fn block(self) -> usize {
+        OVERHEAD + self.elements * self.bytes + self.elements.div_ceil(8)
+    }
+}
+
+impl Block {
+    fn new(size: Size) -> Self {
+        Self {
+            values: vec![0; size.elements * size.bytes],
+            present: BitVec::repeat(false, size.elements),
+            waiting: Vec::new(),
+        }
+    }
+
+    fn value(&self, element: usize, bytes: usize) -> Option<&[u8]> {
+        self.present.get(element).filter(|bit| **bit)?;
+        self.values.get(element * bytes..)?.get(..bytes)
+    }
+}
+
+impl Cache {
+    pub(crate) fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.blocks.capacity() + self.full.capacity()
+    }
+
+    /// Makes room for a block that has been, or will be, asked for.
+    pub(crate) fn expect(&mut self, tag: Tag, size: Size) {
+        if let Entry::Vacant(place) = self.blocks.entry(tag) {
+            place.insert(Block::new(size));
+            self.bytes += size.block();
+            self.evict();
+        }
+    }
+
+    /// Looks for an element, by its number in the block; by one look into the table, since this is what programs do most.
+    pub(crate) fn fetch(&mut self, tag: Tag, size: Size, element: usize, address: Address) -> Access<'_> {
+        let waiter = || Waiter::new(address);
+        // The new block of the last miss may have gone beyond the bound.
+        self.evict();
+        match self.blocks.entry(tag) {
+            Entry::Occupied(place) => {
+                let block = place.into_mut();
+                if block.present.get(element).is_some_and(|bit| *bit)
+                    && let Some(value) = block.values.get(element * size.bytes..)
+                    && let Some(value) = value.get(..size.bytes)
+                {
+                    return Access::Hit(value);
+                }
+                let waiter = waiter();
+                block.waiting.push((element, waiter.clone()));
+                Access::Deferred(waiter)
+            }
+            Entry::Vacant(place) => {
+                let waiter = waiter();
+                place.insert(Block::new(size)).waiting.push((element, waiter.clone()));
+                self.bytes += size.block();
+                Access::Miss(waiter)
+            }
+        }
+    }
+
+    /// Receive-a-value: `values` holds the elements whose bits are set. Those that are present already are kept.
+    pub(crate) fn receive(&mut self, tag: Tag, size: Size, bits: &BitSlice<u8, Lsb0>, values: &[u8]) {
+        self.expect(tag, size);
+        let Some(block) = self.blocks.get_mut(&tag) else { return };
+        if block.present.all() {
+            return;
+        }
+        for (element, value) in bits.iter_ones().zip(values.chunks_exact(size.bytes)) {
+            if !block.present.replace(element, true)
+                && let Some(place) = block.values.get_mut(element * size.bytes..)
+                && let Some(place) = place.get_mut(..size.bytes)
+            {
+                place.copy_from_slice(value);
+            }
+        }
+        for (element, waiter) in std::mem::take(&mut block.waiting) {
+            match block.value(element, size.bytes) {
+                Some(value) => waiter.resume(Ok(value)),
+                None => block.waiting.push((element, waiter)),
+            }
+        }
+        if block.present.all() {
+            self.full.push_back(tag);
+            self.evict();
+        }
+    }
+
+    /// Drops a block whose request was refused; what waits for it gets the error.
+    pub(crate) fn refuse(&mut self, tag: Tag, error: impl Fn(&Waiter) -> Error) {
+        // A block that is full, or partly so, was not refused.
+        if self.blocks.get(&tag).is_some_and(|block| block.present.not_any())
+            && let Some(block) = self.remove(tag)
+        {
+            for (_, waiter) in block.waiting {
+                waiter.resume(Err(error(&waiter)));
+            }
+        }
+    }
+
+    /// Drops all blocks of a structure.
+    pub(crate) fn free(&mut self, structure: u64) {
+        let gone: Vec<Tag> = self.blocks.keys().filter(|tag| tag.structure == structure).copied().collect();
+        for tag in gone {
+            self.remove(tag);
+        }
+        self.full.retain(|tag| tag.structure != structure);
+        self.full.shrink_to(self.full.len() * 2);
+        shrink(&mut self.blocks);
+    }
+
+    /// Fetches that wait for blocks.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Waiter> {
+        let waiters = self.blocks.values().flat_map(|block| &block.waiting);
+        waiters.filter(|(_, waiter)| is_awaited(waiter)).map(|(_, waiter)| &**waiter)
+    }
+
+    fn remove(&mut self, tag: Tag) -> Option<Block> {
+        let block = self.blocks.remove(&tag)?;
+        self.bytes -= OVERHEAD + block.values.len() + block.present.len().div_ceil(8);
+        Some(block)
+    }
+
+    fn evict(&mut self) {
+        while self.limit.is_some_and(|limit| self.bytes > limit)
+            && let Some(tag) = self.full.pop_front()
+        {
+            self.remove(tag);
+            self.evicted += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StructureId;
+    use std::task::{Poll, Waker};
+
+    const SIZE: Size = Size { elements: 4, bytes: 1 };
+
+    fn tag(block: u64) -> Tag {
+        Tag { structure: 0, owner: 1, block }
+    }
+
+    const AT: Address = Address { structure: StructureId(0), index: 0 };
+
+    fn bits(byte: u8) -> BitVec<u8, Lsb0> {
+        BitVec::from_vec(vec![byte])
+    }
+
+    fn value(waiter: &Waiter) -> Option<u8> {
+        match waiter.poll(Waker::noop(), |bytes| bytes[0]) {
+            Poll::Ready(value) => Some(value.unwrap()),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn the_cases_of_an_access() {
+        let mut cache = Cache::default();
+        let Access::Miss(first) = cache.fetch(tag(0), SIZE, 1, AT) else { panic!() };
+        let Access::Deferred(second) = cache.fetch(tag(0), SIZE, 1, AT) else { panic!() };
+        let Access::Deferred(third) = cache.fetch(tag(0), SIZE, 2, AT) else { panic!() };
+        let waiters = [first, second, third];
+        // Deferral by elements: the first value has elements 0 and 1 alone.
+        cache.receive(tag(0), SIZE, &bits(0b0011)[..4], &[10, 11]);
+        assert_eq!(waiters.each_ref().map(|waiter| value(waiter)), [Some(11), Some(11), None]);
+        assert!(matches!(cache.fetch(tag(0), SIZE, 0, AT), Access::Hit(&[10])));
+        assert_eq!(cache.waiting().count(), 1);
+        cache.receive(tag(0), SIZE, &bits(0b1100)[..4], &[12, 13]);
+        assert_eq!(value(&waiters[2]), Some(12));
+        assert_eq!(cache.waiting().count(), 0);
+        cache.free(0);
+        assert_eq!((cache.blocks(), cache.bytes(), cache.capacity()), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_bound_evicts_full_blocks_alone() {
+        let mut cache = Cache { limit: Some(2 * SIZE.block()), ..Cache::default() };
+        let Access::Miss(first) = cache.fetch(tag(0), SIZE, 0, AT) else { panic!() };
+        for block in 1..10 {
+            assert!(matches!(cache.fetch(tag(block), SIZE, 0, AT), Access::Miss(_)));
+            cache.receive(tag(block), SIZE, &bits(0b1111)[..4], &[1, 2, 3, 4]);
+        }
+        assert_eq!((cache.blocks(), cache.evicted), (2, 8));
+        assert!(matches!(cache.fetch(tag(9), SIZE, 3, AT), Access::Hit(&[4])));
+        cache.receive(tag(0), SIZE, &bits(0b1111)[..4], &[5, 6, 7, 8]);
+        assert_eq!(value(&first), Some(5));
+    }
+}

@@ -1,0 +1,66 @@
+//! What an I-structure can hold, and the states of its elements.
+
+/// A value that an element can hold. It is sent in little-endian form.
+pub trait Element: Copy + 'static {
+    /// Bytes of a value.
+    const BYTES: usize;
+    /// Number of the type, part of the check of a structure. Types of this crate use numbers below 256; an array has that of its
+    /// elements.
+    const KIND: u16;
+
+    /// Appends the value's `BYTES` bytes.
+    fn write(&self, to: &mut Vec<u8>);
+
+    /// The value in these bytes; none unless there are `BYTES` of them and they are valid.
+    fn read(from: &[u8]) -> Option<Self>;
+}
+
+macro_rules! elements {
+    ($($type:ty: $kind:literal),*) => {$(
+        impl Element for $type {
+            const BYTES: usize = size_of::<$type>();
+            const KIND: u16 = $kind;
+
+            fn write(&self, to: &mut Vec<u8>) {
+                to.extend_from_slice(&self.to_le_bytes());
+            }
+
+            fn read(from: &[u8]) -> Option<Self> {
+                from.try_into().ok().map(Self::from_le_bytes)
+            }
+        }
+    )*};
+}
+
+elements!(u8: 1, u16: 2, u32: 3, u64: 4, i8: 5, i16: 6, i32: 7, i64: 8, f32: 9, f64: 10);
+
+impl<T: Element + Default, const N: usize> Element for [T; N] {
+    const BYTES: usize = T::BYTES * N;
+    const KIND: u16 = T::KIND;
+
+    fn write(&self, to: &mut Vec<u8>) {
+        self.iter().for_each(|value| value.write(to));
+    }
+
+    fn read(from: &[u8]) -> Option<Self> {
+        if from.len() != Self::BYTES {
+            return None;
+        }
+        let mut values = [T::default(); N];
+        for (value, bytes) in values.iter_mut().zip(from.chunks_exact(T::BYTES)) {
+            *value = T::read(bytes)?;
+        }
+        Some(values)
+    }
+}
+
+/// State of an element (section 3.1 of the paper).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementState {
+    /// Nothing is stored, and nobody waits.
+    Empty,
+    /// Nothing is stored, and readers wait.
+    Deferred,
+    /// The value is stored.
+    Full,
+}

@@ -1,0 +1,126 @@
+//! What can go wrong.
+
+use crate::{address::Address, address::StructureId, transport::TransportError};
+use std::fmt;
+use thiserror::Error;
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong. Ranks, indices and blocks are counted from 0.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A second store into an element.
+    #[error("{0} is stored a second time")]
+    StoredTwice(Address),
+    /// An index beyond the end.
+    #[error("{address} does not exist: the structure has {len} elements")]
+    OutOfRange {
+        /// What was named.
+        address: Address,
+        /// Number of elements of the structure.
+        len: u64,
+    },
+    /// A store by a rank other than the owner.
+    #[error("{address} can be stored by its owner, rank {owner}, alone")]
+    NotOwner {
+        /// What was named.
+        address: Address,
+        /// Its owner.
+        owner: u32,
+    },
+    /// The structure was freed.
+    #[error("{0} was freed")]
+    Freed(StructureId),
+    /// The owner of a remote element refused the request.
+    #[error("the owner of {address}, rank {owner}, refuses the request: {reason}")]
+    Refused {
+        /// What was fetched.
+        address: Address,
+        /// Its owner.
+        owner: u32,
+        /// Why.
+        reason: Refusal,
+    },
+    /// No rank can go on and nothing is under way.
+    #[error("deadlock: {waiting} fetches wait for elements that nobody stores: {}", list(.names))]
+    Deadlock {
+        /// Number of fetches that wait, on all ranks.
+        waiting: u64,
+        /// Some of them.
+        names: Vec<Waiting>,
+    },
+    /// Another rank has failed.
+    #[error("rank {rank} has failed: {why}")]
+    Peer {
+        /// Which.
+        rank: u32,
+        /// Its error.
+        why: String,
+    },
+    /// A message that cannot be decoded, or does not fit the structure it names.
+    #[error("rank {from} has sent a message that is not valid: {what}")]
+    Protocol {
+        /// Its sender.
+        from: u32,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// Options that cannot be.
+    #[error("options of a structure: {0}")]
+    Options(&'static str),
+    /// More elements or bytes than this machine can address or allocate.
+    #[error("a structure with {0} elements on this rank does not fit into memory")]
+    TooLarge(u64),
+    /// A plan for other parameters.
+    #[error("the plan is for other parameters: {0}")]
+    Plan(&'static str),
+    /// A plan file that cannot be read.
+    #[error("plan file: {0}")]
+    PlanFile(&'static str),
+    /// A call inside a run that can be made outside alone, or the reverse.
+    #[error("{0}")]
+    Misuse(&'static str),
+    /// The transport failed.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// An error of the program's own.
+    #[error("{0}")]
+    Program(String),
+}
+
+/// Why an owner refuses a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It has freed the structure.
+    Freed,
+    /// Its structure of this number has other parameters.
+    OtherParameters,
+    /// It has no such block.
+    NoSuchBlock,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Freed => "it has freed the structure",
+            Self::OtherParameters => "its structure of this number has other parameters",
+            Self::NoSuchBlock => "it has no such block",
+        })
+    }
+}
+
+/// A fetch that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Waiting {
+    /// The rank that waits.
+    pub rank: u32,
+    /// For what.
+    pub address: Address,
+}
+
+fn list(names: &[Waiting]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("rank {} for {}", name.rank, name.address)).collect();
+    names.join(", ")
+}

@@ -1,0 +1,159 @@
+//! The local executor: tasks of one rank, polled in the order in which they became ready.
+
+use crate::error::Error;
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
+
+type Program = Pin<Box<dyn Future<Output = Result<(), Error>>>>;
+
+/// Numbers of the tasks to be polled. Wakers may come from other threads; tasks may not.
+#[derive(Debug, Default)]
+struct Ready(Mutex<VecDeque<usize>>);
+
+impl Ready {
+    fn push(&self, task: usize) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(task);
+    }
+
+    fn pop(&self) -> Option<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = VecDeque::new();
+    }
+}
+
+struct TaskWaker {
+    task: usize,
+    queued: AtomicBool,
+    ready: Arc<Ready>,
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.queued.swap(true, Ordering::AcqRel) {
+            self.ready.push(self.task);
+        }
+    }
+}
+
+struct Task {
+    program: Program,
+    waker: Arc<TaskWaker>,
+}
+
+/// A place for a task.
+enum Place {
+    Free,
+    /// Taken out to be polled: no borrow is held meanwhile, so the task can spawn others.
+    Polled,
+    Task(Task),
+}
+
+#[derive(Default)]
+struct Tasks {
+    places: Vec<Place>,
+    free: Vec<usize>,
+    live: usize,
+}
+
+/// The tasks of a rank.
+#[derive(Default)]
+pub(crate) struct Executor {
+    tasks: RefCell<Tasks>,
+    ready: Arc<Ready>,
+}
+
+impl Executor {
+    pub(crate) fn spawn(&self, program: Program) {
+        let tasks = &mut *self.tasks.borrow_mut();
+        let task = tasks.free.pop().unwrap_or_else(|| {
+            tasks.places.push(Place::Free);
+            tasks.places.len() - 1
+        });
+        let waker = Arc::new(TaskWaker { task, queued: AtomicBool::new(true), ready: self.ready.clone() });
+        if let Some(place) = tasks.places.get_mut(task) {
+            *place = Place::Task(Task { program, waker });
+            tasks.live += 1;
+            self.ready.push(task);
+        }
+    }
+
+    /// Number of tasks that have not ended.
+    pub(crate) fn live(&self) -> usize {
+        self.tasks.borrow().live
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        self.ready.len() > 0
+    }
+
+    /// Places allocated.
+    pub(crate) fn capacity(&self) -> usize {
+        let tasks = self.tasks.borrow();
+        tasks.places.capacity() + tasks.free.capacity()
+    }
+
+    /// Polls the tasks that are ready at the moment, once each; stops at the first that fails.
+    pub(crate) fn poll(&self) -> Result<(), Error> {
+        for _ in 0..self.ready.len() {
+            let Some(number) = self.ready.pop() else { break };
+            let place = self.tasks.borrow_mut().places.get_mut(number).map(|place| {
+                if matches!(place, Place::Task(_)) {
+                    std::mem::replace(place, Place::Polled)
+                } else {
+                    Place::Free
+                }
+            });
+            // A waker may outlive its task.
+            let Some(Place::Task(mut task)) = place else { continue };
+            task.waker.queued.store(false, Ordering::Release);
+            let waker = Waker::from(task.waker.clone());
+            let poll = task.program.as_mut().poll(&mut Context::from_waker(&waker));
+            let tasks = &mut *self.tasks.borrow_mut();
+            // `clear` may have been called meanwhile.
+            let Some(place) = tasks.places.get_mut(number).filter(|place| matches!(place, Place::Polled))
+            else {
+                continue;
+            };
+            match poll {
+                Poll::Pending => *place = Place::Task(task),
+                Poll::Ready(result) => {
+                    *place = Place::Free;
+                    tasks.free.push(number);
+                    tasks.live -= 1;
+                    if tasks.live == 0 {
+                        (tasks.places, tasks.free) = (Vec::new(), Vec::new());
+                    }
+                    result?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops all tasks.
+    pub(crate) fn clear(&self) {
+        // Dropped after the borrow: a task may hold what calls back.
+        let tasks = std::mem::take(&mut *self.tasks.borrow_mut());
+        self.ready.clear();
+        drop(tasks);
+    }
+}

@@ -1,0 +1,172 @@
+//! What a program holds: structures, and fetches under way.
+
+use crate::{
+    address::{Address, StructureId},
+    distribution::Layout,
+    element::{Element, ElementState},
+    error::{Error, Result},
+    node::Shared,
+    options::Shape,
+    state::Found,
+    waiter::Waiter,
+};
+use std::{
+    fmt,
+    marker::PhantomData,
+    pin::Pin,
+    rc::Rc,
+    task::{Context, Poll},
+};
+
+/// A structure without the type of its elements, for plans.
+#[derive(Clone, Debug)]
+pub struct Structure {
+    pub(crate) id: u64,
+    pub(crate) shape: Rc<Shape>,
+}
+
+impl Structure {
+    pub(crate) fn address(&self, index: u64) -> Address {
+        Address { structure: StructureId(self.id), index }
+    }
+
+    pub(crate) fn locate(&self, index: u64) -> Result<(u32, u64)> {
+        let layout = &self.shape.layout;
+        layout.locate(index).ok_or(Error::OutOfRange { address: self.address(index), len: layout.len() })
+    }
+}
+
+/// A distributed array of elements, each of which is stored once. Clones are the same array.
+pub struct IStructure<T> {
+    shared: Rc<Shared>,
+    structure: Structure,
+    element: PhantomData<T>,
+}
+
+impl<T> Clone for IStructure<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.shared.clone(), self.structure.clone())
+    }
+}
+
+impl<T> fmt::Debug for IStructure<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("IStructure").field(&self.structure).finish()
+    }
+}
+
+impl<T> IStructure<T> {
+    pub(crate) fn new(shared: Rc<Shared>, structure: Structure) -> Self {
+        Self { shared, structure, element: PhantomData }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> StructureId {
+        StructureId(self.structure.id)
+    }
+
+    /// The structure without the type of its elements.
+    pub fn untyped(&self) -> &Structure {
+        &self.structure
+    }
+
+    /// Which rank keeps which element.
+    pub fn layout(&self) -> &Layout {
+        &self.structure.shape.layout
+    }
+
+    /// Indices of the elements of this rank, in ascending order.
+    pub fn local(&self) -> impl Iterator<Item = u64> + use<'_, T> {
+        let (layout, rank) = (self.layout(), self.shared.state.borrow().rank);
+        (0..layout.slots(rank)).filter_map(move |slot| layout.index(rank, slot))
+    }
+
+    /// State of an element of this rank.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::NotOwner`], [`Error::Freed`].
+    pub fn state(&self, index: u64) -> Result<ElementState> {
+        let slot = self.own_slot(index)?;
+        // A slot of this rank fits: its elements are in memory.
+        Ok(self.shared.state.borrow_mut().known(self.structure.id)?.segment.state(slot as usize))
+    }
+
+    fn own_slot(&self, index: u64) -> Result<u64> {
+        let (owner, slot) = self.structure.locate(index)?;
+        if owner != self.shared.state.borrow().rank {
+            return Err(Error::NotOwner { address: self.structure.address(index), owner });
+        }
+        Ok(slot)
+    }
+}
+
+impl<T: Element> IStructure<T> {
+    /// Stores an element of this rank, and sends it to those that wait for it.
+    ///
+    /// # Errors
+    /// [`Error::StoredTwice`], [`Error::OutOfRange`], [`Error::NotOwner`], [`Error::Freed`], [`Error::Transport`].
+    pub fn store(&self, index: u64, value: T) -> Result<()> {
+        let slot = self.own_slot(index)?;
+        let mut bytes = Vec::with_capacity(T::BYTES);
+        value.write(&mut bytes);
+        self.shared.state.borrow_mut().store(self.structure.address(index), slot, &bytes)
+    }
+
+    /// An element of this rank if it is full; it is not counted as an access.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::NotOwner`], [`Error::Freed`].
+    pub fn get(&self, index: u64) -> Result<Option<T>> {
+        let slot = self.own_slot(index)?;
+        let state = &mut *self.shared.state.borrow_mut();
+        // A slot of this rank fits: its elements are in memory.
+        let bytes = state.known(self.structure.id)?.segment.read(slot as usize);
+        bytes.map(|bytes| value(self.structure.address(index), bytes)).transpose()
+    }
+
+    /// Asks for an element. The request, if one is needed, is sent at once; the value is that of the future. Errors are the future's.
+    pub fn fetch(&self, index: u64) -> Fetch<T> {
+        let address = self.structure.address(index);
+        let found = self.structure.locate(index).and_then(|(owner, slot)| {
+            self.shared.state.borrow_mut().fetch(address, owner, slot, |bytes| value(address, bytes))
+        });
+        Fetch(match found {
+            Ok(Found::Value(value)) => Fetching::Ready(value),
+            Ok(Found::Waiting(waiter)) => Fetching::Waiting(waiter),
+            Err(error) => Fetching::Ready(Err(error)),
+        })
+    }
+}
+
+/// A fetch under way (split-phase).
+#[derive(Debug)]
+#[must_use = "the value is that of the future"]
+pub struct Fetch<T>(Fetching<T>);
+
+#[derive(Debug)]
+enum Fetching<T> {
+    Ready(Result<T>),
+    Waiting(Rc<Waiter>),
+}
+
+// It holds no reference to itself.
+impl<T> Unpin for Fetch<T> {}
+
+impl<T: Element> Future for Fetch<T> {
+    type Output = Result<T>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &self.0 {
+            Fetching::Ready(result) => Poll::Ready(result.clone()),
+            Fetching::Waiting(waiter) => waiter
+                .poll(context.waker(), |bytes| value(waiter.address, bytes))
+                .map(|result| result.and_then(|value| value)),
+        }
+    }
+}
+
+/// Fails for a type of the program's whose `read` does not take what its `write` made.
+fn value<T: Element>(address: Address, bytes: &[u8]) -> Result<T> {
+    T::read(bytes)
+        .ok_or_else(|| Error::Program(format!("{address} cannot be read as the type of its structure")))
+}

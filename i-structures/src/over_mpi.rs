@@ -1,0 +1,131 @@
+//! The transport over MPI, by way of the rsmpi adapter: messages between nodes are compressed where that pays.
+
+use crate::transport::{Transport, TransportError};
+use mpi::{
+    Tag,
+    topology::SimpleCommunicator,
+    traits::{Communicator, CommunicatorCollectives, Source},
+};
+use mpress_rsmpi::{
+    CompressedCommunicator,
+    traits::{CompressedDestination, CompressedSource},
+};
+use std::{
+    collections::VecDeque,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// No other messages travel on the communicator.
+const TAG: Tag = 1;
+/// A rank that waits takes no time from ranks on the same core, and after a while next to none at all.
+const SPIN: Duration = Duration::from_millis(20);
+const NAP: Duration = Duration::from_micros(100);
+/// A rank that has waited this long takes part in the search for a deadlock.
+const LONG: Duration = Duration::from_millis(100);
+
+/// Messages over a communicator of its own.
+pub struct MpiTransport {
+    communicator: CompressedCommunicator,
+    rank: u32,
+    size: u32,
+    digest: u64,
+    /// Messages that came while one was sent.
+    received: VecDeque<(u32, Vec<u8>)>,
+    /// When the rank began to wait.
+    idle: Option<Instant>,
+}
+
+fn failed(error: impl std::fmt::Display) -> TransportError {
+    TransportError(error.to_string())
+}
+
+impl MpiTransport {
+    /// A transport between the processes of a communicator, of which it makes a duplicate; all of them call this. The settings are those of the
+    /// `MPRESS_*` environment variables.
+    ///
+    /// # Errors
+    /// [`TransportError`] as of [`CompressedCommunicator::from_env`].
+    pub fn new<C: Communicator>(of: &C) -> Result<Self, TransportError> {
+        let communicator = CompressedCommunicator::from_env(of).map_err(failed)?;
+        let number = |rank: i32| u32::try_from(rank).map_err(failed);
+        let (rank, size) = (number(communicator.rank())?, number(communicator.size())?);
+        // Two communicators are the same to a plan if they have the same processes of the world in the same order.
+        let mut members = vec![0_i32; size as usize];
+        communicator.all_gather_into(&SimpleCommunicator::world().rank(), &mut members[..]);
+        let members: Vec<u8> = members.iter().flat_map(|member| member.to_le_bytes()).collect();
+        let digest = u64::from(size) << 32 | u64::from(crc32fast::hash(&members));
+        Ok(Self { communicator, rank, size, digest, received: VecDeque::new(), idle: None })
+    }
+
+    /// What has been compressed so far.
+    pub fn stats(&self) -> mpress_rsmpi::Stats {
+        self.communicator.stats()
+    }
+}
+
+/// A message, if one has come.
+fn receive(communicator: &CompressedCommunicator) -> Result<Option<(u32, Vec<u8>)>, TransportError> {
+    let Some(status) = communicator.any_process().immediate_probe_with_tag(TAG) else { return Ok(None) };
+    let from = status.source_rank();
+    let process = communicator.process_at_rank(from);
+    let (message, _) = process.compressed_receive_vec_with_tag(TAG).map_err(failed)?;
+    Ok(Some((u32::try_from(from).map_err(failed)?, message)))
+}
+
+impl Transport for MpiTransport {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn communicator(&self) -> u64 {
+        self.digest
+    }
+
+    /// Receives while it sends: two ranks that send long messages to each other would wait for ever.
+    fn send(&mut self, to: u32, message: Vec<u8>) -> Result<(), TransportError> {
+        let Self { communicator, received, .. } = self;
+        let process = communicator.process_at_rank(i32::try_from(to).map_err(failed)?);
+        mpi::request::scope(|scope| {
+            let mut request =
+                process.immediate_compressed_send_with_tag(scope, &message[..], TAG).map_err(failed)?;
+            while let Err(unfinished) = request.test().map_err(failed)? {
+                request = unfinished;
+                match receive(communicator) {
+                    Ok(Some(message)) => received.push_back(message),
+                    Ok(None) => thread::yield_now(),
+                    Err(error) => {
+                        request.wait_without_status().map_err(failed)?;
+                        return Err(error);
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn receive(&mut self) -> Result<Option<(u32, Vec<u8>)>, TransportError> {
+        let message = match self.received.pop_front() {
+            None => receive(&self.communicator)?,
+            message => message,
+        };
+        if message.is_some() {
+            self.idle = None;
+        }
+        Ok(message)
+    }
+
+    fn idle(&mut self) -> Result<bool, TransportError> {
+        let waited = self.idle.get_or_insert_with(Instant::now).elapsed();
+        if waited < SPIN {
+            thread::yield_now();
+        } else {
+            thread::sleep(NAP);
+        }
+        Ok(waited >= LONG)
+    }
+}

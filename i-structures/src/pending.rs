@@ -1,0 +1,63 @@
+//! D-IS without a cache: requests that wait for their values, one for each fetch.
+
+use crate::{
+    cache::Tag,
+    error::Error,
+    segment::shrink,
+    waiter::{Waiter, is_awaited},
+};
+use std::{
+    collections::{HashMap, VecDeque},
+    rc::Rc,
+};
+
+/// The continuations of a rank's requests.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    waiting: HashMap<Tag, VecDeque<Rc<Waiter>>>,
+    count: usize,
+}
+
+impl Pending {
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.waiting.capacity()
+    }
+
+    pub(crate) fn push(&mut self, tag: Tag, waiter: Rc<Waiter>) {
+        self.waiting.entry(tag).or_default().push_back(waiter);
+        self.count += 1;
+    }
+
+    /// The continuation of one value; none if no request waits for it.
+    pub(crate) fn pop(&mut self, tag: Tag) -> Option<Rc<Waiter>> {
+        let queue = self.waiting.get_mut(&tag)?;
+        let waiter = queue.pop_front()?;
+        self.count -= 1;
+        if queue.is_empty() {
+            self.waiting.remove(&tag);
+            shrink(&mut self.waiting);
+        }
+        Some(waiter)
+    }
+
+    /// One request was refused.
+    pub(crate) fn refuse(&mut self, tag: Tag, error: impl Fn(&Waiter) -> Error) {
+        if let Some(waiter) = self.pop(tag) {
+            waiter.resume(Err(error(&waiter)));
+        }
+    }
+
+    pub(crate) fn free(&mut self, structure: u64) {
+        self.waiting.retain(|tag, _| tag.structure != structure);
+        self.count = self.waiting.values().map(VecDeque::len).sum();
+        shrink(&mut self.waiting);
+    }
+
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Waiter> {
+        self.waiting.values().flatten().filter(|waiter| is_awaited(waiter)).map(|waiter| &**waiter)
+    }
+}

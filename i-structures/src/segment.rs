@@ -1,0 +1,204 @@
+//! The elements of one structure on their owner: values, presence bits and queues of deferred readers.
+
+use crate::{
+    element::ElementState,
+    error::{Error, Result},
+    options::{Deferral, Shape},
+    waiter::{Waiter, is_awaited},
+};
+use bitvec::{slice::BitSlice, vec::BitVec};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    hash::Hash,
+    rc::Rc,
+};
+
+/// Readers of one element.
+#[derive(Debug, Default)]
+struct Queue {
+    local: Vec<Rc<Waiter>>,
+    ranks: Vec<u32>,
+}
+
+/// Ranks that wait for a whole block.
+#[derive(Debug)]
+struct BlockQueue {
+    missing: usize,
+    ranks: Vec<u32>,
+}
+
+/// Who waited for what has been stored.
+#[derive(Debug, Default)]
+pub(crate) struct Released {
+    pub(crate) local: Vec<Rc<Waiter>>,
+    /// Ranks that are sent the element.
+    pub(crate) element: Vec<u32>,
+    /// Ranks that are sent its block.
+    pub(crate) block: Vec<u32>,
+}
+
+/// The elements of one rank.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    shape: Rc<Shape>,
+    values: Vec<u8>,
+    full: BitVec,
+    deferred: BitVec,
+    queues: HashMap<usize, Queue>,
+    blocks: HashMap<u64, BlockQueue>,
+}
+
+impl Segment {
+    pub(crate) fn new(shape: &Rc<Shape>, rank: u32) -> Result<Self> {
+        let slots = shape.layout.slots(rank);
+        let too_large = || Error::TooLarge(slots);
+        let count = usize::try_from(slots).map_err(|_| too_large())?;
+        let bytes = count.checked_mul(shape.bytes).ok_or_else(too_large)?;
+        let mut values = Vec::new();
+        values.try_reserve_exact(bytes).map_err(|_| too_large())?;
+        values.resize(bytes, 0);
+        Ok(Self {
+            shape: shape.clone(),
+            values,
+            full: BitVec::repeat(false, count),
+            deferred: BitVec::repeat(false, count),
+            queues: HashMap::new(),
+            blocks: HashMap::new(),
+        })
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(crate) fn queues(&self) -> usize {
+        self.queues.len() + self.blocks.len()
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.queues.capacity() + self.blocks.capacity()
+    }
+
+    fn value(&self, slot: usize) -> &[u8] {
+        self.values
+            .get(slot * self.shape.bytes..)
+            .and_then(|rest| rest.get(..self.shape.bytes))
+            .unwrap_or(&[])
+    }
+
+    pub(crate) fn is_full(&self, slot: usize) -> bool {
+        self.full.get(slot).is_some_and(|bit| *bit)
+    }
+
+    pub(crate) fn state(&self, slot: usize) -> ElementState {
+        if self.is_full(slot) {
+            ElementState::Full
+        } else if self.deferred.get(slot).is_some_and(|bit| *bit) {
+            ElementState::Deferred
+        } else {
+            ElementState::Empty
+        }
+    }
+
+    /// The element, if it is full.
+    pub(crate) fn read(&self, slot: usize) -> Option<&[u8]> {
+        self.is_full(slot).then(|| self.value(slot))
+    }
+
+    /// Defers a local fetch.
+    pub(crate) fn wait(&mut self, slot: usize, waiter: Rc<Waiter>) {
+        self.deferred.set(slot, true);
+        self.queues.entry(slot).or_default().local.push(waiter);
+    }
+
+    /// Slots of a block, which must exist.
+    fn slots(&self, block: u64) -> std::ops::Range<usize> {
+        let count = self.full.len();
+        // Both fit: a block that exists starts below `count`.
+        let first = usize::try_from(block * self.shape.block).unwrap_or(count).min(count);
+        first..first.saturating_add(usize::try_from(self.shape.block).unwrap_or(count)).min(count)
+    }
+
+    /// Receive-a-request, for a block that exists: whether something is to be sent at once, all that is full of the block. What is not full is deferred.
+    pub(crate) fn request(&mut self, rank: u32, block: u64) -> bool {
+        let slots = self.slots(block);
+        let full = &self.full[slots.clone()];
+        let missing = full.count_zeros();
+        if missing == 0 {
+            return true;
+        }
+        let some = full.any();
+        let missing_slots: Vec<usize> = full.iter_zeros().map(|offset| slots.start + offset).collect();
+        for slot in &missing_slots {
+            self.deferred.set(*slot, true);
+        }
+        // A rank with a cache waits for a block once.
+        let push = |ranks: &mut Vec<u32>| {
+            if !self.shape.cached || !ranks.contains(&rank) {
+                ranks.push(rank);
+            }
+        };
+        match self.shape.deferral {
+            Deferral::Block => {
+                let queue = self.blocks.entry(block).or_insert(BlockQueue { missing, ranks: Vec::new() });
+                push(&mut queue.ranks);
+                false
+            }
+            Deferral::Element => {
+                for slot in missing_slots {
+                    push(&mut self.queues.entry(slot).or_default().ranks);
+                }
+                some
+            }
+        }
+    }
+
+    /// Stores an element; none if it is full already.
+    pub(crate) fn store(&mut self, slot: usize, value: &[u8]) -> Option<Released> {
+        if self.is_full(slot) {
+            return None;
+        }
+        let bytes = self.shape.bytes;
+        if let Some(place) = self.values.get_mut(slot * bytes..).and_then(|rest| rest.get_mut(..bytes)) {
+            place.copy_from_slice(value);
+        }
+        self.full.set(slot, true);
+        let mut released = Released::default();
+        if !self.deferred.replace(slot, false) {
+            return Some(released);
+        }
+        if let Some(queue) = self.queues.remove(&slot) {
+            (released.local, released.element) = (queue.local, queue.ranks);
+            shrink(&mut self.queues);
+        }
+        if let Entry::Occupied(mut queue) = self.blocks.entry(slot as u64 / self.shape.block) {
+            queue.get_mut().missing -= 1;
+            if queue.get().missing == 0 {
+                released.block = queue.remove().ranks;
+                shrink(&mut self.blocks);
+            }
+        }
+        Some(released)
+    }
+
+    /// Presence bits of a block, and the values of those that are full, one after the other.
+    pub(crate) fn block(&self, block: u64) -> (&BitSlice, impl Iterator<Item = &[u8]>) {
+        let slots = self.slots(block);
+        let full = &self.full[slots.clone()];
+        (full, full.iter_ones().map(move |offset| self.value(slots.start + offset)))
+    }
+
+    /// Fetches of this rank that wait for elements of its own.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Waiter> {
+        self.queues.values().flat_map(|queue| &queue.local).filter(|w| is_awaited(w)).map(|waiter| &**waiter)
+    }
+}
+
+/// Gives back memory of a table that has become much larger than what is in it.
+pub(crate) fn shrink<K: Eq + Hash, V>(map: &mut HashMap<K, V>) {
+    if map.is_empty() {
+        *map = HashMap::new();
+    } else if map.capacity() > 64 && map.len() < map.capacity() / 8 {
+        map.shrink_to(map.len() * 2);
+    }
+}

@@ -1,0 +1,477 @@
+//! All that a rank knows apart from its tasks, and the four transactions (docs/format/i-structures.md).
+
+use crate::{
+    address::{Address, StructureId},
+    cache::{Access, Cache, Size, Tag},
+    counts::{Counts, Memory},
+    detector::{Action, Detector},
+    error::{Error, Refusal, Result},
+    message::{self, ANSWER_NAMES, Answer, BlockName, Message, RankState, Verdict},
+    options::Shape,
+    pending::Pending,
+    plan::Span,
+    segment::{Segment, shrink},
+    transport::Transport,
+    waiter::Waiter,
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    rc::Rc,
+};
+
+/// A structure on this rank.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) shape: Rc<Shape>,
+    pub(crate) segment: Segment,
+}
+
+/// What a rank that exchanges a plan accepts.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    pub(crate) digest: u64,
+    /// Blocks of this rank, of each structure.
+    pub(crate) blocks: Vec<u64>,
+    pub(crate) served: Vec<Span>,
+}
+
+/// What a fetch finds.
+pub(crate) enum Found<R> {
+    Value(R),
+    Waiting(Rc<Waiter>),
+}
+
+pub(crate) struct State {
+    pub(crate) transport: Box<dyn Transport>,
+    pub(crate) rank: u32,
+    pub(crate) ranks: u32,
+    structures: HashMap<u64, Known>,
+    /// Number of the next structure.
+    next: u64,
+    pub(crate) cache: Cache,
+    pending: Pending,
+    /// Messages about structures that do not exist here yet.
+    parked: BTreeMap<u64, Vec<(u32, Vec<u8>)>>,
+    pub(crate) exchange: Option<Exchange>,
+    counts: Counts,
+    pub(crate) detector: Detector,
+    pub(crate) run: u32,
+    pub(crate) in_run: bool,
+    /// Structures to be freed when the run ends.
+    leaving: Vec<u64>,
+    /// Messages of the next run: other ranks may have begun it.
+    early: Vec<(u32, Vec<u8>)>,
+    pub(crate) verdict: Option<Verdict>,
+    /// Why this rank has failed in the current run.
+    pub(crate) failure: Option<Error>,
+}
+
+impl State {
+    pub(crate) fn new(transport: Box<dyn Transport>) -> Self {
+        let (rank, ranks) = (transport.rank(), transport.size());
+        Self {
+            transport,
+            rank,
+            ranks,
+            structures: HashMap::new(),
+            next: 0,
+            cache: Cache::default(),
+            pending: Pending::default(),
+            parked: BTreeMap::new(),
+            exchange: None,
+            counts: Counts::default(),
+            detector: Detector::new(rank, ranks),
+            run: 0,
+            in_run: false,
+            leaving: Vec::new(),
+            early: Vec::new(),
+            verdict: None,
+            failure: None,
+        }
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        Counts { evicted: self.cache.evicted, ..self.counts }
+    }
+
+    pub(crate) fn memory(&self) -> Memory {
+        let segments = || self.structures.values().map(|known| &known.segment);
+        Memory {
+            structures: self.structures.len(),
+            element_bytes: segments().map(Segment::bytes).sum(),
+            queues: segments().map(Segment::queues).sum(),
+            cache_blocks: self.cache.blocks(),
+            cache_bytes: self.cache.bytes(),
+            pending: self.pending.len(),
+            parked: self.parked.values().map(Vec::len).sum::<usize>() + self.early.len(),
+            tasks: 0,
+            capacity: self.structures.capacity()
+                + segments().map(Segment::capacity).sum::<usize>()
+                + self.cache.capacity()
+                + self.pending.capacity()
+                + self.leaving.capacity()
+                + self.early.capacity(),
+        }
+    }
+
+    pub(crate) fn create(&mut self, shape: &Rc<Shape>) -> Result<u64> {
+        let segment = Segment::new(shape, self.rank)?;
+        let id = self.next;
+        self.next += 1;
+        self.structures.insert(id, Known { shape: shape.clone(), segment });
+        Ok(id)
+    }
+
+    pub(crate) fn known(&mut self, id: u64) -> Result<&mut Known> {
+        self.structures.get_mut(&id).ok_or(Error::Freed(StructureId(id)))
+    }
+
+    /// Frees a structure, within a run when the run ends: other ranks may still fetch from it.
+    pub(crate) fn free(&mut self, id: u64) -> Result<()> {
+        self.known(id)?;
+        if self.in_run {
+            self.leaving.push(id);
+        } else {
+            self.drop_structure(id);
+        }
+        Ok(())
+    }
+
+    fn drop_structure(&mut self, id: u64) {
+        self.structures.remove(&id);
+        shrink(&mut self.structures);
+        self.cache.free(id);
+        self.pending.free(id);
+    }
+
+    fn send(&mut self, to: u32, message: Vec<u8>) -> Result<()> {
+        let bytes = message.len() as u64;
+        match message.get(1) {
+            Some(1) => {
+                (self.counts.requests, self.counts.bytes) =
+                    (self.counts.requests + 1, self.counts.bytes + bytes)
+            }
+            Some(2) => {
+                (self.counts.values, self.counts.bytes) = (self.counts.values + 1, self.counts.bytes + bytes)
+            }
+            _ => self.counts.control += 1,
+        }
+        if matches!(message.get(1), Some(1..=4)) {
+            self.detector.sent = self.detector.sent.wrapping_add(1);
+        }
+        Ok(self.transport.send(to, message)?)
+    }
+
+    /// A fetch: `read` is called with the bytes of the element if they are there.
+    pub(crate) fn fetch<R>(
+        &mut self,
+        address: Address,
+        owner: u32,
+        slot: u64,
+        read: impl FnOnce(&[u8]) -> R,
+    ) -> Result<Found<R>> {
+        let id = address.structure.0;
+        let rank = self.rank;
+        let known = self.known(id)?;
+        if owner == rank {
+            // A slot of this rank fits: its elements are in memory.
+            let slot = slot as usize;
+            let found = match known.segment.read(slot) {
+                Some(bytes) => Found::Value(read(bytes)),
+                None => {
+                    let waiter = Waiter::new(address);
+                    known.segment.wait(slot, waiter.clone());
+                    Found::Waiting(waiter)
+                }
+            };
+            self.counts.local += 1;
+            return Ok(found);
+        }
+        let shape = known.shape.clone();
+        let tag = Tag { structure: id, owner, block: slot / shape.block };
+        let waiter = if shape.cached {
+            let size = size(&shape, tag)?;
+            // Below the number of elements of a block.
+            let element = (slot % shape.block) as usize;
+            match self.cache.fetch(tag, size, element, address) {
+                Access::Hit(bytes) => {
+                    self.counts.hits += 1;
+                    return Ok(Found::Value(read(bytes)));
+                }
+                Access::Deferred(waiter) => {
+                    self.counts.deferred_misses += 1;
+                    return Ok(Found::Waiting(waiter));
+                }
+                Access::Miss(waiter) => waiter,
+            }
+        } else {
+            let waiter = Waiter::new(address);
+            self.pending.push(tag, waiter.clone());
+            waiter
+        };
+        self.counts.misses += 1;
+        self.send(owner, message::request(name(&shape, tag)))?;
+        Ok(Found::Waiting(waiter))
+    }
+
+    pub(crate) fn store(&mut self, address: Address, slot: u64, value: &[u8]) -> Result<()> {
+        let known = self.known(address.structure.0)?;
+        // A slot of this rank fits: its elements are in memory.
+        let slot = slot as usize;
+        let released = known.segment.store(slot, value).ok_or(Error::StoredTwice(address))?;
+        released.local.iter().for_each(|waiter| waiter.resume(Ok(value)));
+        let shape = known.shape.clone();
+        let block = slot as u64 / shape.block;
+        let tag = Tag { structure: address.structure.0, owner: self.rank, block };
+        if !released.element.is_empty() {
+            let (element, count) = (slot as u64 % shape.block, shape.block_len(self.rank, block));
+            let bits = (0..count as usize).map(|other| other as u64 == element);
+            let message = message::value(name(&shape, tag), bits, std::iter::once(value));
+            for rank in released.element {
+                self.send(rank, message.clone())?;
+            }
+        }
+        for rank in released.block {
+            self.send_block(rank, tag)?;
+        }
+        Ok(())
+    }
+
+    /// Send-a-value, with all that is full of a block of this rank.
+    fn send_block(&mut self, to: u32, tag: Tag) -> Result<()> {
+        let known = self.known(tag.structure)?;
+        let (bits, values) = known.segment.block(tag.block);
+        let message = message::value(name(&known.shape, tag), bits.iter().by_vals(), values);
+        self.send(to, message)
+    }
+
+    /// Receive-a-request, of a block that exists.
+    pub(crate) fn serve(&mut self, rank: u32, structure: u64, block: u64) -> Result<()> {
+        if self.known(structure)?.segment.request(rank, block) {
+            self.send_block(rank, Tag { structure, owner: self.rank, block })?;
+        }
+        Ok(())
+    }
+
+    /// Prepares for a value that nobody needs to ask for.
+    pub(crate) fn expect(&mut self, tag: Tag) -> Result<()> {
+        let shape = self.known(tag.structure)?.shape.clone();
+        self.cache.expect(tag, size(&shape, tag)?);
+        Ok(())
+    }
+
+    /// Receives what has come, up to a number of messages that keeps tasks from starving; whether there was any.
+    pub(crate) fn receive(&mut self) -> Result<bool> {
+        const AT_ONCE: usize = 256;
+        let mut some = false;
+        while let Some(first) = self.parked.first_entry().filter(|first| *first.key() < self.next) {
+            for (from, message) in first.remove() {
+                self.handle(from, message)?;
+                some = true;
+            }
+        }
+        for _ in 0..AT_ONCE {
+            let Some((from, message)) = self.transport.receive()? else { break };
+            some = true;
+            if matches!(message.get(1), Some(1..=4)) {
+                self.detector.received = self.detector.received.wrapping_add(1);
+            }
+            self.handle(from, message)?;
+        }
+        Ok(some)
+    }
+
+    /// A rank that sends nonsense fails the run; it is not an error of the transport.
+    fn handle(&mut self, from: u32, message: Vec<u8>) -> Result<()> {
+        match self.dispatch(from, message) {
+            Err(error @ Error::Transport(_)) => Err(error),
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn dispatch(&mut self, from: u32, bytes: Vec<u8>) -> Result<()> {
+        let protocol = |what| Error::Protocol { from, what };
+        if from >= self.ranks || from == self.rank {
+            return Err(protocol("there is no such sender"));
+        }
+        let message = message::decode(&bytes).ok_or_else(|| protocol("it cannot be decoded"))?;
+        let structure = match &message {
+            Message::Request(name) | Message::Value(name, _) | Message::Refusal(name, _) => {
+                Some(name.structure)
+            }
+            _ => None,
+        };
+        if let Some(structure) = structure.filter(|id| *id >= self.next) {
+            self.parked.entry(structure).or_default().push((from, bytes));
+            return Ok(());
+        }
+        match message {
+            Message::Request(name) => self.requested(from, name),
+            Message::Value(name, body) => self.valued(from, name, body),
+            Message::Refusal(name, reason) => self.refused(from, name, reason),
+            Message::PlanPart { run, .. } | Message::Probe { run, .. } if run == self.run.wrapping_add(1) => {
+                self.early.push((from, bytes));
+                Ok(())
+            }
+            Message::PlanPart { run, digest, spans } if run == self.run => {
+                self.plan_part(from, digest, &spans)
+            }
+            Message::Probe { run, wave } if run == self.run && from == 0 => {
+                self.detector.probed(wave);
+                Ok(())
+            }
+            Message::Answer { run, wave, answer } if run == self.run && self.rank == 0 => {
+                let action = self.detector.collect(from, wave, answer);
+                self.act(action)
+            }
+            Message::Verdict { run, verdict } if run == self.run && from == 0 => {
+                self.verdict = Some(verdict);
+                Ok(())
+            }
+            _ => Err(protocol("it is of another run, or not for this rank")),
+        }
+    }
+
+    fn requested(&mut self, from: u32, name: BlockName) -> Result<()> {
+        let refusal = match self.structures.get(&name.structure) {
+            None => Some(Refusal::Freed),
+            Some(known) if known.shape.check != name.check => Some(Refusal::OtherParameters),
+            Some(known) if name.block >= known.shape.blocks(self.rank) => Some(Refusal::NoSuchBlock),
+            Some(_) => None,
+        };
+        match refusal {
+            Some(reason) => self.send(from, message::refusal(name, reason)),
+            None => self.serve(from, name.structure, name.block),
+        }
+    }
+
+    fn valued(&mut self, from: u32, name: BlockName, body: &[u8]) -> Result<()> {
+        let protocol = |what| Error::Protocol { from, what };
+        // A value that comes after the structure was freed is of no use to anyone.
+        let Some(known) = self.structures.get(&name.structure) else { return Ok(()) };
+        let shape = known.shape.clone();
+        let tag = Tag { structure: name.structure, owner: from, block: name.block };
+        if shape.check != name.check || name.block >= shape.blocks(from) {
+            return Err(protocol("a value does not fit its structure"));
+        }
+        let size = size(&shape, tag)?;
+        let (bits, values) = message::split_value(body, size.elements, size.bytes)
+            .ok_or_else(|| protocol("a value does not fit its block"))?;
+        if shape.cached {
+            self.cache.receive(tag, size, bits, values);
+        } else {
+            let waiter = self.pending.pop(tag).ok_or_else(|| protocol("a value that nobody asked for"))?;
+            waiter.resume(Ok(values));
+        }
+        Ok(())
+    }
+
+    fn refused(&mut self, from: u32, name: BlockName, reason: Refusal) -> Result<()> {
+        let tag = Tag { structure: name.structure, owner: from, block: name.block };
+        let error = |waiter: &Waiter| Error::Refused { address: waiter.address, owner: from, reason };
+        self.cache.refuse(tag, error);
+        self.pending.refuse(tag, error);
+        Ok(())
+    }
+
+    fn plan_part(&mut self, from: u32, digest: u64, spans: &[Span]) -> Result<()> {
+        let exchange = self
+            .exchange
+            .as_mut()
+            .ok_or(Error::Protocol { from, what: "a part of a plan while no plan is exchanged" })?;
+        if exchange.digest != digest {
+            return Err(Error::Plan("another rank's plan is for other parameters"));
+        }
+        let exists = |span: &Span| {
+            exchange.blocks.get(span.position as usize).is_some_and(|blocks| span.end() <= *blocks)
+        };
+        if !spans.iter().all(exists) {
+            return Err(Error::Protocol { from, what: "a part of a plan names blocks that do not exist" });
+        }
+        exchange.served.extend(spans.iter().map(|span| Span { rank: from, ..*span }));
+        Ok(())
+    }
+
+    pub(crate) fn send_plan_part(&mut self, to: u32, digest: u64, spans: &[Span]) -> Result<()> {
+        self.send(to, message::plan_part(self.run, digest, spans))
+    }
+
+    /// Begins a run, in which a plan is exchanged or not; the messages that came before it are handled.
+    pub(crate) fn begin(&mut self, exchange: Option<Exchange>) -> Result<()> {
+        self.exchange = exchange;
+        self.run = self.run.wrapping_add(1);
+        self.in_run = true;
+        (self.verdict, self.failure) = (None, None);
+        self.detector.begin();
+        for (from, message) in std::mem::take(&mut self.early) {
+            self.handle(from, message)?;
+        }
+        Ok(())
+    }
+
+    /// Ends a run.
+    pub(crate) fn end(&mut self) {
+        self.in_run = false;
+        for id in std::mem::take(&mut self.leaving) {
+            self.drop_structure(id);
+        }
+    }
+
+    /// The rank can do nothing: its part in the search for the end of the run.
+    pub(crate) fn passive(&mut self, state: RankState) -> Result<()> {
+        let text = self.failure.as_ref().map(ToString::to_string).unwrap_or_default();
+        let segments = self.structures.values().flat_map(|known| known.segment.waiting());
+        let waiting = || segments.chain(self.cache.waiting()).chain(self.pending.waiting());
+        let action = self.detector.passive(|sent, received| {
+            let (mut names, mut count) = (Vec::new(), 0);
+            if state == RankState::Waits {
+                for waiter in waiting() {
+                    count += 1;
+                    if names.len() < ANSWER_NAMES {
+                        names.push(waiter.address);
+                    }
+                }
+            }
+            Answer { sent, received, waiting: count, state, names, text }
+        });
+        self.act(action)
+    }
+
+    fn act(&mut self, action: Action) -> Result<()> {
+        let own = self.rank;
+        let others = (0..self.ranks).filter(|rank| *rank != own);
+        match action {
+            Action::Nothing => {}
+            Action::Probe(wave) => {
+                for rank in others {
+                    self.send(rank, message::probe(self.run, wave))?;
+                }
+            }
+            Action::Answer(wave, answer) => self.send(0, message::answer(self.run, wave, &answer))?,
+            Action::Verdict(verdict) => {
+                for rank in others {
+                    self.send(rank, message::verdict(self.run, &verdict))?;
+                }
+                self.verdict = Some(verdict);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn name(shape: &Shape, tag: Tag) -> BlockName {
+    BlockName { check: shape.check, structure: tag.structure, block: tag.block }
+}
+
+/// Size of a block, if it can be held here.
+fn size(shape: &Shape, tag: Tag) -> Result<Size> {
+    let count = shape.block_len(tag.owner, tag.block);
+    let elements = usize::try_from(count).ok();
+    let fits =
+        elements.filter(|elements| elements.checked_mul(shape.bytes).is_some_and(|b| b < usize::MAX / 16));
+    Ok(Size { elements: fits.ok_or(Error::TooLarge(count))?, bytes: shape.bytes })
+}
