@@ -19,12 +19,15 @@ const VERSION: &str = "4.1.2";
 pub(super) struct Installed {
     dir: PathBuf,
     mpi: Mpi,
+    /// The folder in which the MPI has the name that wheels know.
+    library: PathBuf,
 }
 
 impl Installed {
     fn of(paths: &Paths, mpi: Mpi) -> Self {
         // A new version gets a folder of its own.
-        Self { dir: paths.target("mpi4py").join(VERSION), mpi }
+        let dir = paths.target("mpi4py").join(VERSION);
+        Self { library: dir.join(format!("lib-{mpi}")), dir, mpi }
     }
 
     /// The interpreter that finds this mpi4py.
@@ -44,7 +47,7 @@ impl Installed {
 
     /// Variables by which mpi4py takes this MPI: wheels are made for several, and know them by the names of their libraries.
     pub(super) fn env(&self) -> [(&'static str, PathBuf); 2] {
-        [("MPI4PY_MPIABI", self.mpi.abi().name().into()), ("LD_LIBRARY_PATH", self.libraries())]
+        [("MPI4PY_MPIABI", self.mpi.abi().name().into()), ("LD_LIBRARY_PATH", self.library.clone())]
     }
 
     fn libraries(&self) -> PathBuf {
@@ -56,8 +59,9 @@ impl Installed {
         (self.mpi.family() == Family::Mpich).then(|| self.libraries().join("yield.so"))
     }
 
-    /// Gives the MPI that programs are linked to the name that wheels know; Debian has another for MPICH's.
-    fn link(&self, path: &OsStr) -> Result<(), Error> {
+    /// Gives the MPI that programs are linked to the name that wheels know; Debian has another for MPICH's. One that has it stays where it
+    /// is, as it may find other libraries by its place.
+    fn link(&mut self, path: &OsStr) -> Result<(), Error> {
         let libraries = self.libraries();
         fs::create_dir_all(&libraries).map_err(Error::file(&libraries))?;
         let linked = libraries.join("linked.so");
@@ -77,8 +81,13 @@ impl Installed {
         let output = Command::new("ldd").arg(&linked).output().map_err(Error::file(&linked))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let library = text.lines().map(str::trim).find(|line| line.starts_with("libmpi"));
-        let library = library.and_then(|line| line.split_whitespace().nth(2)).unwrap_or_default();
-        let name = libraries.join(if self.mpi.abi() == Abi::Mpich { "libmpi.so.12" } else { "libmpi.so.40" });
+        let library = Path::new(library.and_then(|line| line.split_whitespace().nth(2)).unwrap_or_default());
+        let name = if self.mpi.abi() == Abi::Mpich { "libmpi.so.12" } else { "libmpi.so.40" };
+        if let Some(folder) = library.parent().filter(|_| library.file_name() == Some(OsStr::new(name))) {
+            self.library = folder.to_owned();
+            return Ok(());
+        }
+        let name = libraries.join(name);
         let _there_or_not: std::io::Result<()> = fs::remove_file(&name);
         std::os::unix::fs::symlink(library, &name).map_err(Error::file(&name))
     }
@@ -86,7 +95,7 @@ impl Installed {
 
 /// Installs mpi4py, if it is not. `Ok(Err(_))`: it cannot be had, for this reason.
 pub(super) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String>, Error> {
-    let installed = Installed::of(paths, mpi);
+    let mut installed = Installed::of(paths, mpi);
     if let Err(reason) = install(&installed.dir)? {
         return Ok(Err(reason));
     }
