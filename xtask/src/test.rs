@@ -71,8 +71,18 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
 const NEWER: [Mpi; 3] = [Mpi::OpenMpi5, Mpi::Mpich5, Mpi::Mpich5Standard];
 
 /// All tests of `preload/tests`.
-const ALL: [&str; 9] =
-    ["abi", "device", "failures", "family", "first_call", "network", "preload", "table", "transparent"];
+const ALL: [&str; 10] = [
+    "abi",
+    "device",
+    "failures",
+    "family",
+    "first_call",
+    "modules",
+    "network",
+    "preload",
+    "table",
+    "transparent",
+];
 
 /// Tests of the shim with an MPI.
 fn shim(paths: &Paths, mpi: Mpi, tests: &[&str]) -> Command {
