@@ -9,7 +9,7 @@
 
 int damage_frames = 0, damaged_frames = 0;
 
-enum { HEADER = 32, VERSION = 2 };
+enum { HEADER = 32, VERSION = 3 };
 
 static int is_frame(const void *buf, int count, MPI_Datatype type)
 {
