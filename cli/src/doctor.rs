@@ -124,7 +124,7 @@ fn ended(mut job: Command, launcher: &str, seconds: u64) -> Result<Output, Error
     let id = child.id().to_string();
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
-        // After the time limit nobody waits for the answer.
+        // Sending fails only after the time limit, when the receiver is gone.
         let _late = send.send(child.wait_with_output());
     });
     match receive.recv_timeout(Duration::from_secs(seconds)) {

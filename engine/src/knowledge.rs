@@ -191,7 +191,7 @@ fn links(file: &NetworkFile) -> Result<[Link; PEER_CLASSES], String> {
     Ok(links)
 }
 
-/// A file of ours.
+/// A TOML file in one of mpress's formats.
 pub(crate) trait File: DeserializeOwned {
     /// What the file says that it is.
     const FORMAT: &str;
@@ -216,14 +216,14 @@ impl File for CompressionFile {
     }
 }
 
-/// What all files of ours have in front.
+/// The fields with which all these files begin.
 #[derive(Deserialize)]
 struct Head {
     format: Option<String>,
     version: Option<u32>,
 }
 
-/// Reads one of our files.
+/// Reads such a file.
 pub(crate) fn parse<T: File>(text: &str) -> Result<T, String> {
     let error = |error: toml::de::Error| crate::toml_error(text, &error);
     let file = toml::from_str::<T>(text).map_err(error);

@@ -54,7 +54,7 @@ const OVERHEAD: usize = size_of::<Tag>() + size_of::<Block>();
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     blocks: HashMap<Tag, Block>,
-    /// Full blocks in the order in which they became full: what may be evicted. Nobody waits for a full block.
+    /// Full blocks in the order in which they became full: these may be evicted, as no fetch waits for a full block.
     full: VecDeque<Tag>,
     bytes: usize,
     /// Bytes above which full blocks are evicted.

@@ -29,7 +29,7 @@ impl fmt::Debug for Distribution {
     }
 }
 
-/// A distribution of so many elements over so many ranks.
+/// How the elements of a structure are distributed over the ranks.
 #[derive(Debug)]
 pub struct Layout {
     len: u64,

@@ -113,7 +113,7 @@ impl Engine {
         Some(chunk)
     }
 
-    /// The wire of a chunk behind so many bytes: the codec's or, if that is no shorter, the chunk itself. `None` if memory is short.
+    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is no shorter, as it is. `None` if memory is short.
     fn chunk(&self, setting: Setting, raw: &[u8], front: usize) -> Option<Buffer> {
         self.instances.with_block_encoder(setting, |encoder| {
             let bound = encoder.max_encoded_len(raw.len())?.max(raw.len());

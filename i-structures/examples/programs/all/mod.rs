@@ -25,7 +25,7 @@ pub(crate) trait Program {
     fn error(&self) -> f64;
 }
 
-/// A structure of a program: without a cache, or with blocks of so many elements, which are deferred as a whole.
+/// A structure of a program: without a cache, or with cache blocks of a given number of elements, which are deferred as a whole.
 pub(crate) fn options(len: u64, block: Option<u64>) -> Options {
     Options::new(len).caching(block.map_or(Caching::Off, Caching::Blocks)).deferral(Deferral::Block)
 }
