@@ -82,20 +82,15 @@ impl<'a> Incoming<'a> {
         let payload = frame.len().checked_sub(usize::from(header.padding));
         let payload = payload.and_then(|end| frame.get(HEADER_LEN..end));
         let payload = payload.ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 30))?;
-        if header.codec == CodecId::STREAM {
-            let (stream, payload) = Stream::open(header.kind, raw_len, payload)?;
-            return Ok(Self {
-                codec: stream.codec,
-                kind: stream.kind,
-                raw_len,
-                payload,
-                stream: Some(stream),
-            });
+        let whole = Self { codec: header.codec, kind: header.kind, raw_len, payload, stream: None };
+        if header.codec != CodecId::STREAM {
+            return Ok(whole);
         }
-        Ok(Self { codec: header.codec, kind: header.kind, raw_len, payload, stream: None })
+        let (stream, payload) = Stream::open(header.kind, raw_len, payload)?;
+        Ok(Self { codec: stream.codec, payload, stream: Some(stream), ..whole })
     }
 
-    /// The stream whose head this frame is. If it is one, it has but the first chunk of the message.
+    /// The stream whose head this frame is. Such a frame holds only the first chunk of its message.
     #[must_use]
     pub fn stream(&self) -> Option<Stream> {
         self.stream

@@ -12,8 +12,6 @@ pub const NETWORK_FILE: &str = "network.toml";
 /// The name of the codecs' file in a folder of heuristics.
 pub const COMPRESSION_FILE: &str = "compression.toml";
 
-const NETWORK_FORMAT: &str = "mpress network heuristics";
-const COMPRESSION_FORMAT: &str = "mpress compression heuristics";
 /// The version of all formats.
 pub(crate) const VERSION: u32 = 1;
 
@@ -107,7 +105,7 @@ impl NetworkFile {
     /// A file of these links.
     #[must_use]
     pub fn new(made: String, link: Vec<MeasuredLink>) -> Self {
-        Self { format: NETWORK_FORMAT.into(), version: VERSION, made, link }
+        Self { format: Self::FORMAT.into(), version: VERSION, made, link }
     }
 }
 
@@ -115,7 +113,7 @@ impl CompressionFile {
     /// A file of these behaviours.
     #[must_use]
     pub fn new(made: String, behaviour: Vec<CodecBehaviour>) -> Self {
-        Self { format: COMPRESSION_FORMAT.into(), version: VERSION, made, behaviour }
+        Self { format: Self::FORMAT.into(), version: VERSION, made, behaviour }
     }
 }
 
@@ -201,7 +199,7 @@ pub(crate) trait File: DeserializeOwned {
 }
 
 impl File for NetworkFile {
-    const FORMAT: &str = NETWORK_FORMAT;
+    const FORMAT: &str = "mpress network heuristics";
 
     fn head(&self) -> (&str, u32) {
         (&self.format, self.version)
@@ -209,7 +207,7 @@ impl File for NetworkFile {
 }
 
 impl File for CompressionFile {
-    const FORMAT: &str = COMPRESSION_FORMAT;
+    const FORMAT: &str = "mpress compression heuristics";
 
     fn head(&self) -> (&str, u32) {
         (&self.format, self.version)
