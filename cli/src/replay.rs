@@ -72,7 +72,7 @@ const LINKS: [(&str, Link); 5] = [
 
 /// How messages are transferred.
 const TRANSFERS: [(&str, Transfer); 2] =
-    [("serial", Transfer::Serial), ("pipelined", Transfer::Pipelined { chunk: 64 << 10 })];
+    [("serial", Transfer::Serial), ("pipelined", Transfer::Pipelined { chunk: 64 << 10, from: 0 })];
 
 /// A file over a link.
 struct Row {

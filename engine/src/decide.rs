@@ -158,6 +158,10 @@ impl Decider {
         self.selector().set_link(PeerClass::NETWORK, link);
     }
 
+    pub(crate) fn set_transfer(&self, transfer: Transfer) {
+        self.selector().set_transfer(transfer);
+    }
+
     pub(crate) fn link(&self) -> Link {
         self.selector().link(PeerClass::NETWORK)
     }

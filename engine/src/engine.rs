@@ -59,6 +59,7 @@ pub struct Engine {
     buffers: Arc<Pool>,
     counters: Counters,
     traffic: Traffic,
+    streams: streams::Lengths,
 }
 
 impl Default for Engine {
@@ -82,6 +83,7 @@ impl Engine {
             buffers: Arc::default(),
             counters: Counters::default(),
             traffic: Traffic::default(),
+            streams: streams::Lengths::new(settings),
         }
     }
 

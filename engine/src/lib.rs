@@ -29,7 +29,7 @@ pub use guide::Record;
 pub use knowledge::Knowledge;
 pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out};
 pub use mpress_selector as selector;
-pub use settings::{Report, SameNode, Settings, SettingsError};
+pub use settings::{Report, SameNode, Settings, SettingsError, Streams};
 pub use spread::Spread;
 pub use stats::{Line, Stats};
 pub use strategy::{Strategy, StrategyError};

@@ -29,6 +29,23 @@ pub enum SameNode {
     Compress,
 }
 
+/// Which messages go in chunks, where the layer above can send them so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Streams {
+    /// Those for which it pays, if one thread codes them.
+    #[default]
+    Auto,
+    /// None.
+    Off,
+    /// Those of at least this many bytes, no fewer than [`Streams::LEAST`].
+    From(usize),
+}
+
+impl Streams {
+    /// No shorter message goes in chunks, in bytes.
+    pub const LEAST: usize = 4096;
+}
+
 /// Everything that can be set from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -48,6 +65,8 @@ pub struct Settings {
     pub same_node: SameNode,
     /// `MPRESS_THREADS=1..1024`: threads of a rank for messages of more than a MiB.
     pub threads: usize,
+    /// `MPRESS_STREAMS=auto|off|BYTES`: from which length on messages go in chunks.
+    pub streams: Streams,
     /// `MPRESS_PATIENCE=SECONDS`: how long the first process waits for the last one at the start of a job.
     pub patience: Duration,
     /// `MPRESS_DISABLE=0|1`: pass everything through.
@@ -67,6 +86,7 @@ impl Default for Settings {
             report_file: None,
             same_node: SameNode::default(),
             threads: 1,
+            streams: Streams::default(),
             patience: PATIENCE,
             disable: false,
             dump_config: false,
@@ -104,7 +124,7 @@ pub enum SettingsError {
 }
 
 /// The keys of settings, in a file as here, as variables in capitals behind [`PREFIX`].
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "strategy",
     "heuristics",
     "guide",
@@ -113,6 +133,7 @@ const KEYS: [&str; 11] = [
     "report_file",
     "same_node",
     "threads",
+    "streams",
     "patience",
     "disable",
     "dump_config",
@@ -214,6 +235,17 @@ impl Settings {
                 let threads = value.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
                 self.threads = threads.ok_or_else(|| wrong(format!("a number from 1 to {MAX_THREADS}")))?;
             }
+            "streams" => {
+                self.streams = match value {
+                    "auto" => Streams::Auto,
+                    "off" => Streams::Off,
+                    bytes => {
+                        let bytes = size::parse(bytes).filter(|bytes| *bytes >= Streams::LEAST);
+                        let expected = || format!("auto, off or bytes from {} on", Streams::LEAST);
+                        Streams::From(bytes.ok_or_else(|| wrong(expected()))?)
+                    }
+                };
+            }
             "patience" => {
                 let seconds = value.parse().ok().filter(|seconds| *seconds > 0);
                 self.patience = seconds
@@ -247,6 +279,14 @@ impl Settings {
         line("report_file", path(&self.report_file));
         line("same_node", Some(quoted(["pass", "compress"][self.same_node as usize])));
         line("threads", Some(self.threads.to_string()));
+        line(
+            "streams",
+            Some(match self.streams {
+                Streams::Auto => quoted("auto"),
+                Streams::Off => quoted("off"),
+                Streams::From(bytes) => bytes.to_string(),
+            }),
+        );
         line("patience", Some(self.patience.as_secs().to_string()));
         line("disable", Some(self.disable.to_string()));
         line("dump_config", Some(self.dump_config.to_string()));
@@ -293,6 +333,7 @@ mod tests {
             report_file: Some("r.json".into()),
             same_node: SameNode::Compress,
             threads: 4,
+            streams: Streams::From(32 << 10),
             patience: Duration::from_secs(7200),
             disable: true,
             dump_config: true,
@@ -307,6 +348,7 @@ mod tests {
                 ("MPRESS_REPORT_FILE", "r.json"),
                 ("MPRESS_SAME_NODE", "compress"),
                 ("MPRESS_THREADS", "4"),
+                ("MPRESS_STREAMS", "32KiB"),
                 ("MPRESS_PATIENCE", "7200"),
                 ("MPRESS_DISABLE", "1"),
                 ("MPRESS_DUMP_CONFIG", "1"),
@@ -338,6 +380,7 @@ mod tests {
             (("MPRESS_THREADS", "0"), "MPRESS_THREADS=0: expected a number from 1 to 1024"),
             (("MPRESS_PATIENCE", "0"), "MPRESS_PATIENCE=0: expected a number of seconds, at least 1"),
             (("MPRESS_PATIENCE", "1m"), "MPRESS_PATIENCE=1m: expected a number of seconds, at least 1"),
+            (("MPRESS_STREAMS", "1024"), "MPRESS_STREAMS=1024: expected auto, off or bytes from 4096 on"),
             (("MPRESS_THREADS", "two"), "MPRESS_THREADS=two: expected a number from 1 to 1024"),
             (
                 ("MPRESS_THRESHOLD", "100"),
@@ -356,7 +399,7 @@ mod tests {
                 ("MPRESS_REPROT", "full"),
                 "MPRESS_REPROT: unknown setting (known: MPRESS_CONFIG, MPRESS_STRATEGY, MPRESS_HEURISTICS, \
                  MPRESS_GUIDE, MPRESS_THRESHOLD, MPRESS_REPORT, MPRESS_REPORT_FILE, MPRESS_SAME_NODE, \
-                 MPRESS_THREADS, MPRESS_PATIENCE, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
+                 MPRESS_THREADS, MPRESS_STREAMS, MPRESS_PATIENCE, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
             ),
         ] {
             assert_eq!(from(&[vars]).unwrap_err().to_string(), line);

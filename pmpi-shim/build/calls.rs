@@ -8,6 +8,8 @@ pub(crate) enum Treatment {
     Starting,
     /// Each has a handler of its own.
     Handled,
+    /// They are passed on after all that is held has been started.
+    Waiting,
     /// They are passed on after buffered sends have ended.
     Detaching,
     /// They are passed on, and counted.
@@ -34,6 +36,7 @@ pub(crate) fn parse(text: &str) -> Vec<Section<'_>> {
         if let Some((title, what)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
             let (treatment, name) = match title.split_once(": ") {
                 Some(("starting", name)) => (Treatment::Starting, name),
+                Some(("waiting", name)) => (Treatment::Waiting, name),
                 Some(("detaching", name)) => (Treatment::Detaching, name),
                 Some(("passed", name)) => (Treatment::Passed, name),
                 Some(_) => panic!("a section with an unknown prefix: {line}"),

@@ -89,9 +89,12 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
     let given =
         if is_handled && form.arguments.iter().any(|(name, _)| *name == "info") { "info" } else { "" };
     let module = if treatment == Treatment::Starting { "real" } else { "open" };
+    let before = if may_wait(forms[0].name) { "before_waiting();\n        " } else { "" };
     let pass = format!(
-        "    // SAFETY: the arguments are the caller's own, for the function it meant to call.
-    let pass = |{given}| unsafe {{ {module}::MPI_{}({}) }};
+        "    let pass = |{given}| {{
+        {before}// SAFETY: the arguments are the caller's own, for the function it meant to call.
+        unsafe {{ {module}::MPI_{}({}) }}
+    }};
 ",
         form.name,
         names(form)
@@ -99,6 +102,7 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
     let active = format!("    let Some(shim) = active() else {{ return pass({given}) }};\n");
     match treatment {
         Treatment::Starting => pass + "    if nested() { pass() } else { after_init(pass()) }\n",
+        Treatment::Waiting => pass + "    active();\n    pass()\n",
         Treatment::Passed => {
             pass + &format!(
                 "    if active().is_some() {{\n        passed::count({sort});\n    }}\n    pass()\n"
@@ -107,6 +111,14 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
         Treatment::Detaching => pass + &active + "    before_detach(shim, pass)\n",
         Treatment::Handled => pass + &active + &handled(forms, form),
     }
+}
+
+/// Whether the MPI may wait for other ranks in this call. Names tell those that only start something, or look.
+fn may_wait(call: &str) -> bool {
+    let mut letters = call.chars();
+    let starts = letters.next() == Some('I') && letters.next().is_some_and(char::is_lowercase);
+    let looks = ["Test", "Request_", "Start", "Cancel"].iter().any(|front| call.starts_with(front));
+    !(starts || looks || call.ends_with("_init") || call.contains("_idup"))
 }
 
 /// Gives a call to its handler.

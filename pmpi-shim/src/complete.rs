@@ -7,7 +7,8 @@ use crate::arguments;
 use crate::error::raise;
 use crate::mpi::{open, real};
 use crate::orphans::Awaited;
-use crate::requests::{Failure, Few, Record};
+use crate::progress::until;
+use crate::requests::{Failure, Few, Finish, Record};
 use crate::span::store_status;
 use crate::state::Shim;
 use crate::sys::*;
@@ -21,6 +22,8 @@ struct Batch<'a> {
     requests: &'a mut [MPI_Request],
     inner: Few<MPI_Request>,
     records: Few<Option<Box<Record>>>,
+    /// Which of them the MPI may be asked about.
+    ready: Few<bool>,
 }
 
 impl<'a> Batch<'a> {
@@ -39,16 +42,57 @@ impl<'a> Batch<'a> {
                 *inner = record.active.as_ref().map_or(REQUEST_NULL, |active| active.inner);
             }
         }
-        let mut batch = Self { shim, requests, inner, records };
-        batch.advance(false);
-        Some(batch)
+        let ready = Few::of(requests, |_| true);
+        Some(Self { shim, requests, inner, records, ready })
     }
 
-    /// Moves the collectives among them on, to their ends if asked to. Says whether all are there.
-    fn advance(&mut self, to_the_end: bool) -> bool {
-        let shim = self.shim;
-        let actives = self.records.iter_mut().flatten().filter_map(|record| record.active.as_mut());
-        actives.filter_map(|active| (!active.advance(shim, to_the_end)).then_some(())).count() == 0
+    /// Moves them on; says whether the MPI may be asked about all.
+    fn advance(&mut self) -> bool {
+        let mut all = true;
+        for (record, ready) in self.records.iter_mut().zip(self.ready.iter_mut()) {
+            let active = record.as_mut().and_then(|record| record.active.as_mut());
+            *ready = active.is_none_or(|active| active.advance(self.shim));
+            all &= *ready;
+        }
+        all
+    }
+
+    /// Asks the MPI about those that it may be asked about; for the others it is given no request.
+    fn ask(&mut self, ask: impl FnOnce(c_int, *mut MPI_Request) -> c_int) -> c_int {
+        for (inner, ready) in self.inner.iter_mut().zip(self.ready.iter()) {
+            if !ready {
+                *inner = REQUEST_NULL;
+            }
+        }
+        let count = c_int::try_from(self.inner.len()).unwrap_or(c_int::MAX); // it was the program's
+        let code = ask(count, self.inner.as_mut_ptr());
+        for ((inner, ready), record) in self.inner.iter_mut().zip(self.ready.iter()).zip(self.records.iter()) {
+            if let Some(active) = record.as_ref().filter(|_| !ready).and_then(|record| record.active.as_ref()) {
+                *inner = active.inner;
+            }
+        }
+        code
+    }
+
+    /// Testany: what it returns, and whether it found one, or that there is none.
+    fn ask_any(&mut self, index: &mut c_int, found: &mut MPI_Status) -> (c_int, bool) {
+        let mut flag = 0;
+        // SAFETY: requests of the program's and of ours, places for the answers.
+        let code = self.ask(|count, inner| unsafe { open::MPI_Testany(count, inner, index, &raw mut flag, found) });
+        let others = *index == UNDEFINED && !self.ready.iter().all(|ready| *ready);
+        (code, flag != 0 && !others)
+    }
+
+    /// Whether the MPI would not wait for request `i`, which it may be asked about.
+    fn is_complete(&mut self, i: usize) -> bool {
+        let record = self.records.get_mut(i).and_then(Option::as_mut);
+        record.and_then(|record| record.active.as_mut()).is_none_or(|active| active.is_complete(self.shim))
+    }
+
+    /// Whether it is one receive.
+    fn is_receive(&self) -> bool {
+        let [Some(record)] = &*self.records else { return false };
+        record.active.as_ref().is_some_and(|active| matches!(active.finish, Finish::Receive(_)))
     }
 
     /// Finishes request `i`, which the MPI has just completed with `status`.
@@ -122,12 +166,13 @@ impl<'a> Batch<'a> {
 impl Drop for Batch<'_> {
     /// Gives the program its handles back: null for what has completed, unchanged for what has not or is persistent.
     fn drop(&mut self) {
-        for ((request, record), inner) in
-            self.requests.iter_mut().zip(self.records.iter_mut()).zip(self.inner.iter())
+        let asked = self.inner.iter().zip(self.ready.iter());
+        for ((request, record), (inner, ready)) in
+            self.requests.iter_mut().zip(self.records.iter_mut()).zip(asked)
         {
             // The MPI has given up a request that failed without a word of it: it tells of one of several, or the error handler
             // has left by an exception.
-            if let Some(record) = record.as_mut().filter(|_| *inner == REQUEST_NULL)
+            if let Some(record) = record.as_mut().filter(|_| *inner == REQUEST_NULL && *ready)
                 && let Some(mut active) = record.active.take()
             {
                 active.abandon(self.shim);
@@ -154,7 +199,11 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
         waiting::during(&shim.engine, || {
-            batch.advance(true);
+            // Of one receive the MPI may find out what it brings.
+            until(shim, || {
+                let (ready, alone) = (batch.advance(), shim.streams.is_idle() && batch.is_receive());
+                (alone || ready && (shim.streams.is_idle() || batch.is_complete(0))).then_some(())
+            });
             let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
             if code != SUCCESS {
                 batch.failed(0);
@@ -173,6 +222,10 @@ pub(crate) unsafe fn test(shim: &Shim, call: arguments::Test, pass: impl Fn() ->
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
+        if !batch.advance() {
+            *flag = 0;
+            return SUCCESS;
+        }
         let code = open::MPI_Test(batch.inner.as_mut_ptr(), flag, &raw mut found);
         if code != SUCCESS {
             batch.failed(0);
@@ -194,17 +247,13 @@ pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl F
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = empty_status();
         waiting::during(&shim.engine, || {
-            // The MPI does not know what collectives of ours wait for.
-            while !batch.advance(false) {
-                let mut flag = 0;
-                let code =
-                    open::MPI_Testany(count, batch.inner.as_mut_ptr(), index, &raw mut flag, &raw mut found);
-                if code != SUCCESS || flag != 0 {
-                    return any(batch, code, *index, &mut found, status);
+            let code = until(shim, || {
+                if batch.advance() && shim.streams.is_idle() {
+                    return Some(open::MPI_Waitany(count, batch.inner.as_mut_ptr(), index, &raw mut found));
                 }
-                std::thread::yield_now();
-            }
-            let code = open::MPI_Waitany(count, batch.inner.as_mut_ptr(), index, &raw mut found);
+                let (code, flag) = batch.ask_any(&mut *index, &mut found);
+                (code != SUCCESS || flag).then_some(code)
+            });
             any(batch, code, *index, &mut found, status)
         })
     }
@@ -217,8 +266,10 @@ pub(crate) unsafe fn testany(shim: &Shim, call: arguments::Testany, pass: impl F
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = empty_status();
-        let code = open::MPI_Testany(count, batch.inner.as_mut_ptr(), index, flag, &raw mut found);
-        if code == SUCCESS && *flag == 0 {
+        batch.advance();
+        let (code, found_one) = batch.ask_any(&mut *index, &mut found);
+        *flag = c_int::from(found_one);
+        if code == SUCCESS && !found_one {
             return SUCCESS;
         }
         any(batch, code, *index, &mut found, status)
@@ -257,8 +308,18 @@ pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl F
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
         waiting::during(&shim.engine, || {
-            batch.advance(true);
-            let code = open::MPI_Waitall(count, batch.inner.as_mut_ptr(), found.as_mut_ptr());
+            let code = until(shim, || {
+                if !batch.advance() {
+                    return None;
+                }
+                let (inner, found) = (batch.inner.as_mut_ptr(), found.as_mut_ptr());
+                if shim.streams.is_idle() {
+                    return Some(open::MPI_Waitall(count, inner, found));
+                }
+                let mut flag = 0;
+                let code = open::MPI_Testall(count, inner, &raw mut flag, found);
+                (code != SUCCESS || flag != 0).then_some(code)
+            });
             all(batch, code, &mut found, statuses)
         })
     }
@@ -271,6 +332,10 @@ pub(crate) unsafe fn testall(shim: &Shim, call: arguments::Testall, pass: impl F
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
+        if !batch.advance() {
+            *flag = 0;
+            return SUCCESS;
+        }
         let code = open::MPI_Testall(count, batch.inner.as_mut_ptr(), flag, found.as_mut_ptr());
         if code == SUCCESS && *flag == 0 {
             return SUCCESS;
@@ -308,16 +373,17 @@ unsafe fn some(shim: &Shim, wait: bool, call: arguments::Waitsome, pass: impl Fn
     unsafe {
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        let code = loop {
-            // As in `waitany`.
-            let waits = wait && batch.advance(false);
+        let code = until(shim, || {
+            let ready = batch.advance();
+            let waits = wait && ready && shim.streams.is_idle();
             let function = if waits { open::MPI_Waitsome } else { open::MPI_Testsome };
-            let code = function(count, batch.inner.as_mut_ptr(), outcount, indices, found.as_mut_ptr());
-            if waits || !wait || code != SUCCESS || *outcount != 0 {
-                break code;
+            let code =
+                batch.ask(|count, inner| function(count, inner, outcount, indices, found.as_mut_ptr()));
+            if *outcount == UNDEFINED && !ready {
+                *outcount = 0; // there are others
             }
-            std::thread::yield_now();
-        };
+            (waits || !wait || code != SUCCESS || *outcount != 0).then_some(code)
+        });
         let completed = usize::try_from(*outcount).unwrap_or(0);
         if *outcount == UNDEFINED || (code != SUCCESS && code != ERR_IN_STATUS) || completed > found.len() {
             return code;

@@ -5,6 +5,7 @@ use crate::family::Family;
 use crate::in_place::InPlace;
 use crate::span::Kinds;
 use crate::strategies::Strategies;
+use crate::streams::Streams;
 use crate::sys::*;
 use crate::world::World;
 use mpress::Engine;
@@ -28,6 +29,7 @@ pub(crate) struct Context {
     pub(crate) in_place: Arc<InPlace>,
     /// Over which collectives send messages of ours.
     pub(crate) private: Private,
+    pub(crate) streams: Arc<Streams>,
     /// Shorter messages are not compressed.
     pub(crate) threshold: usize,
     /// Whether anything in collectives may be compressed.

@@ -10,8 +10,8 @@
 
 use crate::complete::before_detach;
 use crate::mpi::{nested, open, real};
+use crate::progress::{active, before_waiting};
 use crate::startup::after_init;
-use crate::state::active;
 use crate::sys::*;
 use crate::{arguments, passed};
 use std::ffi::{c_char, c_int, c_void};

@@ -7,6 +7,7 @@ use crate::error::{Error, called, raise};
 use crate::mpi::{open, real};
 use crate::peers::Peers;
 use crate::posted::Posted;
+use crate::progress;
 use crate::probe::look_into_the_mpi;
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, Span, received_bytes, store_status};
@@ -28,13 +29,16 @@ pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn(
     loop {
         // SAFETY: the program's own arguments and places. With threads the MPI must not block (as in `probe`).
         unsafe {
-            match take(shim, &peers, source, tag, comm, !shim.multiple) {
+            match take(shim, &peers, source, tag, comm, !shim.multiple && shim.streams.is_idle()) {
                 Ok(Some((handle, seen))) => {
                     *message = handle;
                     store_status(status, &seen);
                     return SUCCESS;
                 }
-                Ok(None) => std::thread::yield_now(),
+                Ok(None) => {
+                    progress::advance(shim);
+                    std::thread::yield_now();
+                }
                 Err(code) => return raise(comm, code),
             }
         }
@@ -170,7 +174,7 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
                     return raise(comm, code);
                 }
                 match early.into_receive(shim, &shim.orphans, &span) {
-                    Ok(active) => active.wait(shim, status),
+                    Ok(active) => progress::wait(shim, active, status),
                     Err(error) => raise(comm, error),
                 }
             }
@@ -181,6 +185,7 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
                     Err(code) => return raise(comm, code),
                 };
                 let (into, mut found) = (posted.span(), empty_status());
+                progress::before_waiting();
                 let code = open::MPI_Mrecv(into.ptr, posted.count(), into.datatype, message, &raw mut found);
                 let result = if code == SUCCESS {
                     posted.finish(shim, &mut found)

@@ -1,7 +1,6 @@
 //! Operations that go on without a request of the program's: buffered sends, and requests freed while under way.
 
 use crate::context::Context;
-use crate::mpi::open;
 use crate::requests::Active;
 use crate::sys::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,6 +28,13 @@ pub(crate) enum Awaited {
     AtTheEnd,
     /// `MPI_Buffer_detach`, and `MPI_Finalize`.
     AtDetach,
+}
+
+impl Orphan {
+    /// Whether this need not wait for it.
+    fn may_stay(&self, what: Awaited) -> bool {
+        self.awaited < what && !(what >= Awaited::AtTheEnd && self.active.is_bound())
+    }
 }
 
 /// The list while a thread looks after it, without the lock: the MPI may call the program's error handlers, and these may do what
@@ -75,18 +81,14 @@ impl Orphans {
             return;
         }
         let list = std::mem::take(&mut *self.list.lock().unwrap_or_else(PoisonError::into_inner));
-        Swept { orphans: self, list }.list.retain_mut(|orphan| {
-            let (mut flag, mut status) = (0, empty_status());
-            // SAFETY: a request of ours and places for the answers; it has completed when `settle` is called.
-            unsafe {
-                let code = open::MPI_Test(&raw mut orphan.active.inner, &raw mut flag, &raw mut status);
-                let pending = code == SUCCESS && flag == 0;
-                if !pending {
-                    let _ = orphan.active.settle(context, code, &mut status);
-                }
-                pending
-            }
-        });
+        let mut swept = Swept { orphans: self, list };
+        swept.list.retain_mut(|orphan| orphan.active.test(context, &mut empty_status()).is_none());
+    }
+
+    /// Starts what is held of them.
+    pub(crate) fn start_held(&self) {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        list.iter_mut().for_each(|orphan| orphan.active.start_held());
     }
 
     /// Waits for those that must complete for this.
@@ -96,7 +98,7 @@ impl Orphans {
             let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
             let sweeper = self.sweeper.load(Ordering::Acquire);
             // An error handler during a sweep cannot wait for it.
-            if sweeper == this_thread() || (sweeper == 0 && list.iter().all(|orphan| orphan.awaited < what)) {
+            if sweeper == this_thread() || (sweeper == 0 && list.iter().all(|orphan| orphan.may_stay(what))) {
                 return;
             }
             drop(list);

@@ -5,8 +5,10 @@
 use crate::context::Context;
 use crate::deliver::{land, land_raw};
 use crate::in_place::{Claim, Memory};
+use crate::mpi::real;
 use crate::peers::Peers;
 use crate::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, set_received_bytes};
+use crate::streams::{Arriving, Target};
 use crate::sys::*;
 use crate::waiting;
 use mpress::{Buffer, HEADER_LEN, SHORTEST};
@@ -19,8 +21,22 @@ pub(crate) struct Posted {
     memory: Memory,
     peers: Arc<Peers>,
     comm: MPI_Comm,
+    /// Known once the receive has completed.
+    came: Option<Came>,
     /// Datatypes of the program's and of ours.
     _held: Option<OwnedType>,
+}
+
+/// What a receive brought.
+enum Came {
+    /// A message, which is where it belongs.
+    InPlace,
+    /// A message or a frame (`true`), which is not.
+    Elsewhere(Buffer, bool),
+    /// The head of a stream.
+    Stream(Box<Arriving>),
+    /// What is not to be had.
+    Failed(c_int),
 }
 
 /// Where the MPI writes.
@@ -30,6 +46,8 @@ enum Place {
     Program(Option<ByteSpan>, Option<Claim>),
     /// A buffer of ours, from which the program's is filled.
     Bounce(Bounce),
+    /// The same after what came has been taken out.
+    Emptied,
 }
 
 /// Memory of ours that a message is received into.
@@ -69,7 +87,7 @@ impl Posted {
         // Without the memory a frame is an error of the MPI, or damaged, but its sender does not wait in vain.
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
-        Ok(Self { place, memory, peers, comm: message.comm, _held: held })
+        Ok(Self { place, memory, peers, comm: message.comm, came: None, _held: held })
     }
 
     /// A receive of a message that comes, or has come, to a buffer of ours.
@@ -81,7 +99,9 @@ impl Posted {
         bounce: Bounce,
     ) -> Result<Self, (c_int, Bounce)> {
         match Self::lend(context, span, span.bytes().unwrap_or(0)) {
-            Ok((memory, held)) => Ok(Self { place: Place::Bounce(bounce), memory, peers, comm, _held: held }),
+            Ok((memory, held)) => {
+                Ok(Self { place: Place::Bounce(bounce), memory, peers, comm, came: None, _held: held })
+            }
             Err(code) => Err((code, bounce)),
         }
     }
@@ -109,7 +129,7 @@ impl Posted {
     pub(crate) fn span(&self) -> Span {
         match &self.place {
             Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => bytes.span,
-            Place::Program(None, _) => self.memory.span,
+            Place::Program(None, _) | Place::Emptied => self.memory.span,
         }
     }
 
@@ -118,46 +138,144 @@ impl Posted {
         c_int::try_from(self.span().count).unwrap_or(c_int::MAX) // the program's own, or that of a byte span
     }
 
+    /// Looks whether this request of the MPI's is complete, and takes what has come of a message in chunks; says whether it has come altogether,
+    /// so that the request may be completed.
+    pub(crate) fn advance(&mut self, context: &Context, request: MPI_Request) -> bool {
+        if self.came.is_none() {
+            // Others have no room for a message in chunks.
+            if context.engine.chunk(self.memory.capacity).is_none() {
+                return true;
+            }
+            let (mut flag, mut status) = (0, empty_status());
+            // SAFETY: a request of ours, which this call leaves as it is, and places for the answers.
+            let code =
+                unsafe { real::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
+            if code != SUCCESS {
+                return true; // for the call that completes it
+            }
+            if flag == 0 {
+                return false;
+            }
+            // SAFETY: the receive has completed.
+            unsafe { self.look(context, &status) };
+        }
+        match &mut self.came {
+            Some(Came::Stream(stream)) => stream.advance(context),
+            _ => true,
+        }
+    }
+
+    /// Finds out what has come.
+    ///
+    /// # Safety
+    /// The receive must have completed, with this status.
+    unsafe fn look(&mut self, context: &Context, status: &MPI_Status) {
+        let received = received_bytes(status);
+        let may_be_frame = received >= SHORTEST && self.peers.frames_with(status.MPI_SOURCE);
+        let came = match std::mem::replace(&mut self.place, Place::Emptied) {
+            Place::Bounce(bounce) => {
+                let wire = bounce.received(received);
+                let is_frame = may_be_frame && context.engine.is_frame(&wire);
+                Came::Elsewhere(wire, is_frame)
+            }
+            Place::Emptied => Came::Failed(ERR_INTERN),
+            Place::Program(bytes, claim) => {
+                let found = if may_be_frame {
+                    // SAFETY: the MPI has written this many bytes, into memory that the program lends until the receive is finished.
+                    unsafe { context.in_place.take(context, claim.as_ref(), &self.memory, received) }
+                } else {
+                    Ok(None)
+                };
+                self.place = Place::Program(bytes, claim);
+                match found {
+                    Ok(Some(frame)) => Came::Elsewhere(frame, true),
+                    Ok(None) => Came::InPlace,
+                    Err(code) => Came::Failed(code),
+                }
+            }
+        };
+        let stream = match &came {
+            Came::Elsewhere(frame, true) => {
+                self.begin(context, frame, self.peers.world_rank(status.MPI_SOURCE))
+            }
+            _ => None,
+        };
+        // Of a stream the head is a small part, and the rest comes while it is decoded: that tells nothing of the network.
+        if may_be_frame && stream.is_none() {
+            waiting::received(received);
+        }
+        self.came = Some(stream.map_or(came, |stream| Came::Stream(Box::new(stream))));
+    }
+
+    /// The stream that this frame is the head of, if it is one.
+    fn begin(&self, context: &Context, frame: &[u8], source: c_int) -> Option<Arriving> {
+        let head = context.engine.open(frame).ok()?;
+        let stream = head.stream()?;
+        let (len, in_place) = (stream.raw_len(), matches!(self.place, Place::Program(..)));
+        let target = if len > self.memory.capacity {
+            Target::Nowhere(ERR_TRUNCATE)
+        } else if in_place && self.memory.contiguous {
+            Target::Memory(self.memory.span.ptr.cast())
+        } else {
+            context.engine.buffer(len).map_or(Target::Nowhere(ERR_NO_MEM), Target::Buffer)
+        };
+        // SAFETY: the program lends its memory until the receive is finished.
+        Some(unsafe { Arriving::new(context, (stream, &head), source, target) })
+    }
+
     /// Puts what came into the program's buffer as the program expects it, and makes the status say so.
     ///
     /// # Safety
     /// The receive must have completed without an error, and `status` be what it gave.
-    pub(crate) unsafe fn finish(self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
+    pub(crate) unsafe fn finish(mut self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
         let mut cancelled = 0;
         // SAFETY: a status and a place for the answer.
         unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
         if cancelled != 0 {
             return Ok(());
         }
-        let received = received_bytes(status);
-        let may_be_frame = received >= SHORTEST && self.peers.frames_with(status.MPI_SOURCE);
-        if may_be_frame {
-            waiting::received(received);
+        if self.came.is_none() {
+            // SAFETY: the caller vouches for the completion.
+            unsafe { self.look(context, status) };
         }
-        let Memory { span, capacity, .. } = &self.memory;
-        // SAFETY: the MPI has written `received` bytes, into memory that the program lends until now.
-        unsafe {
-            let len = match self.place {
-                Place::Bounce(bounce) => {
-                    let wire = bounce.received(received);
-                    let is_frame = may_be_frame && context.engine.is_frame(&wire);
-                    let write = |span: &Span| land(context, &wire, is_frame, span, *capacity);
-                    context.in_place.land(context, &self.memory, write)?
+        let landed = match self.came.take() {
+            None | Some(Came::InPlace) => return Ok(()),
+            // SAFETY: as above.
+            Some(Came::Elsewhere(wire, is_frame)) => unsafe { self.land(context, &wire, is_frame) },
+            Some(Came::Stream(mut stream)) => {
+                while !stream.advance(context) {
+                    std::thread::yield_now();
                 }
-                Place::Program(_, claim) if may_be_frame => {
-                    let landed = match context.in_place.take(context, claim.as_ref(), &self.memory, received)
-                    {
-                        Ok(Some(frame)) => land(context, &frame, true, span, *capacity),
-                        Ok(None) => return Ok(()),
-                        Err(code) => Err(code),
-                    };
-                    landed.inspect_err(|_| wipe(context, &self.memory))?
-                }
-                Place::Program(..) => return Ok(()),
-            };
-            set_received_bytes(status, len);
+                stream.finish().and_then(|(len, buffer)| match buffer {
+                    // SAFETY: as above.
+                    Some(raw) => unsafe { self.land(context, &raw, false) },
+                    None => Ok(len),
+                })
+            }
+            Some(Came::Failed(code)) => Err(code),
+        };
+        if landed.is_err() && matches!(self.place, Place::Program(..)) {
+            // SAFETY: as above.
+            unsafe { wipe(context, &self.memory) };
         }
+        set_received_bytes(status, landed?);
         Ok(())
+    }
+
+    /// Puts a message or a frame that is not in the program's memory there; says how many bytes the message has.
+    ///
+    /// # Safety
+    /// As for [`finish`](Self::finish).
+    unsafe fn land(&self, context: &Context, wire: &[u8], is_frame: bool) -> Result<usize, c_int> {
+        let Memory { span, capacity, .. } = &self.memory;
+        // SAFETY: the caller vouches for the memory.
+        unsafe {
+            let write = |span: &Span| land(context, wire, is_frame, span, *capacity);
+            match self.place {
+                Place::Program(..) => write(span),
+                _ => context.in_place.land(context, &self.memory, write),
+            }
+        }
     }
 
     /// The MPI completed the receive with an error. What it was given is not given back: Open MPI 4.1 ends a receive with
@@ -173,6 +291,7 @@ impl Posted {
                     std::mem::forget((bytes, self._held));
                 }
                 Place::Bounce(bounce) => std::mem::forget((bounce, self._held)),
+                Place::Emptied => {}
             }
         }
     }

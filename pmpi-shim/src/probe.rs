@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::error::{Error, called, raise};
 use crate::mpi::real;
 use crate::peers::Peers;
+use crate::progress;
 use crate::span::{received_bytes, store_status};
 use crate::state::Shim;
 use crate::sys::*;
@@ -27,13 +28,16 @@ pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() 
     loop {
         // With threads the MPI must not block: another thread may move the awaited message to the stash.
         // SAFETY: the program's own arguments.
-        match unsafe { look(shim, &peers, source, tag, comm, !shim.multiple) } {
+        match unsafe { look(shim, &peers, source, tag, comm, !shim.multiple && shim.streams.is_idle()) } {
             Ok(Some(seen)) => {
                 // SAFETY: the place the program gave.
                 unsafe { store_status(status, &seen) };
                 return SUCCESS;
             }
-            Ok(None) => std::thread::yield_now(),
+            Ok(None) => {
+                progress::advance(shim);
+                std::thread::yield_now();
+            }
             Err(code) => return raise(comm, code),
         }
     }

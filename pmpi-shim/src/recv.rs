@@ -6,6 +6,7 @@ use crate::generalized::{self, Delivered};
 use crate::mpi::{open, real};
 use crate::peers::Peers;
 use crate::posted::Posted;
+use crate::progress;
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, store_status};
 use crate::state::Shim;
@@ -50,11 +51,11 @@ unsafe fn blocking(
     let Some(peers) = shim.meets_frames(&message) else { return pass() };
     // SAFETY: the program's own arguments.
     waiting::during(&shim.engine, || unsafe {
-        if !shim.multiple && shim.stash.is_empty() {
+        if !shim.multiple && shim.stash.is_empty() && shim.streams.is_idle() {
             return in_one_call(shim, &message, &peers, status);
         }
         match start(shim, &message, &peers, true) {
-            Ok(active) => active.wait(shim, status),
+            Ok(active) => progress::wait(shim, active, status),
             Err(error) => raise(message.comm, error),
         }
     })

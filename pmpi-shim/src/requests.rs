@@ -12,6 +12,7 @@ use crate::handle::{Handle, HandleMap};
 use crate::mpi::{open, real};
 use crate::posted::{Bounce, Posted};
 use crate::span::{Envelope, OwnedType, store_status};
+use crate::streams::Departing;
 use crate::sys::*;
 use crate::waiting;
 use crate::wire::Wire;
@@ -45,6 +46,8 @@ pub(crate) enum Finish {
     /// Free the memory that was sent, after the last of the sends that share it.
     Send(Arc<Wire>),
     Receive(Posted),
+    /// The same for a message that goes in chunks, over this communicator.
+    Stream(MPI_Comm, Box<Departing>),
     /// Free the memory that a message is received into, which nobody wants any more.
     Forget(#[allow(dead_code, reason = "held until then")] Bounce),
     /// A collective of ours: its messages are to be waited for.
@@ -78,7 +81,7 @@ impl Active {
     ) -> Result<(), Failure> {
         let comm = match &self.finish {
             Finish::Receive(posted) => posted.comm(),
-            Finish::Failed(comm, _) | Finish::Collective(comm, _) => *comm,
+            Finish::Failed(comm, _) | Finish::Collective(comm, _) | Finish::Stream(comm, _) => *comm,
             Finish::Nothing | Finish::Send(_) | Finish::Forget(_) => COMM_SELF,
         };
         if let Some((known, code)) = self.done {
@@ -93,6 +96,7 @@ impl Active {
             }
             // SAFETY: the caller vouches for the completion.
             Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
+            Finish::Stream(comm, stream) => stream.outcome().map_err(|code| (comm, code)),
             // Its request is complete only once it has been advanced to its end.
             Finish::Collective(comm, messages) => messages.outcome().map_err(|code| (comm, code)),
             Finish::Failed(comm, code) => Err((comm, code)),
@@ -117,11 +121,63 @@ impl Active {
         unsafe { self.finish(context, status) }.map_err(|(_, code)| code)
     }
 
+    /// Moves it on; says whether the MPI may be asked to complete its request. Of a message in chunks, and of a collective of ours, the MPI
+    /// does not know all.
+    pub(crate) fn advance(&mut self, context: &Context) -> bool {
+        if self.done.is_some() {
+            return true;
+        }
+        match &mut self.finish {
+            Finish::Receive(posted) => posted.advance(context, self.inner),
+            Finish::Stream(_, stream) => stream.advance(self.inner),
+            Finish::Collective(..) => self.advance_collective(context),
+            Finish::Nothing | Finish::Send(_) | Finish::Forget(_) | Finish::Failed(..) => true,
+        }
+    }
+
+    /// Whether the MPI may be asked to complete its request, and would not wait.
+    pub(crate) fn is_complete(&mut self, context: &Context) -> bool {
+        let (mut flag, mut status) = (0, empty_status());
+        // SAFETY: a request of ours, which this call leaves as it is, and places for the answers. An error is for the call that completes it.
+        self.advance(context)
+            && (unsafe { real::MPI_Request_get_status(self.inner, &raw mut flag, &raw mut status) } != SUCCESS
+                || flag != 0)
+    }
+
+    /// Starts what is held: from then on the MPI does all that others wait for.
+    pub(crate) fn start_held(&mut self) {
+        match &mut self.finish {
+            Finish::Stream(_, stream) => stream.start_held(),
+            Finish::Collective(_, messages) => messages.start_held(),
+            _ => {}
+        }
+    }
+
+    /// Whether it must be done before `MPI_Finalize` is, although no request of the program's waits for it: its receiver has begun to
+    /// take it.
+    pub(crate) fn is_bound(&self) -> bool {
+        matches!(&self.finish, Finish::Stream(_, stream) if stream.is_matched())
+    }
+
+    /// Finishes it if it has completed, with its `status`; `None` if it has not.
+    pub(crate) fn test(&mut self, context: &Context, status: &mut MPI_Status) -> Option<Result<(), c_int>> {
+        if !self.advance(context) {
+            return None;
+        }
+        let mut flag = 0;
+        // SAFETY: a request of ours and places for the answers; it has completed when `settle` is called.
+        unsafe {
+            let code = open::MPI_Test(&raw mut self.inner, &raw mut flag, status);
+            (code != SUCCESS || flag != 0).then(|| self.settle(context, code, status))
+        }
+    }
+
     /// The MPI completed the operation with an error. It may still read what it was given to send, and write where it was told
     /// to: that memory is not given back.
     pub(crate) fn abandon(&mut self, context: &Context) {
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
             Finish::Receive(posted) => posted.abandon(context),
+            Finish::Stream(_, stream) => stream.abandon(),
             other => std::mem::forget(other),
         }
     }
@@ -139,12 +195,15 @@ impl Active {
         self.done = Some((*status, result.map_or_else(|(_, code)| code, |()| SUCCESS)));
     }
 
-    /// Waits for it and stores its status where the program wants it.
+    /// Waits for it in the MPI, and stores its status where the program wants it. Nothing else is moved on meanwhile.
     ///
     /// # Safety
     /// `status` must be a status or `MPI_STATUS_IGNORE`.
     pub(crate) unsafe fn wait(mut self, context: &Context, status: *mut MPI_Status) -> c_int {
         let mut found = empty_status();
+        while matches!(self.finish, Finish::Stream(..) | Finish::Collective(..)) && !self.advance(context) {
+            std::thread::yield_now();
+        }
         // SAFETY: a request of ours, a status of ours.
         let code = unsafe { open::MPI_Wait(&raw mut self.inner, &raw mut found) };
         if code != SUCCESS {
@@ -237,6 +296,15 @@ impl Requests {
         }
         let taken = self.change(|records| Few::of(handles, |handle| records.remove(&handle.key())));
         taken.iter().any(Option::is_some).then_some(taken)
+    }
+
+    /// Does this to every operation that no call of the program's is about.
+    pub(crate) fn each(&self, mut work: impl FnMut(&mut Active)) {
+        if !self.is_empty() {
+            self.change(|records| {
+                records.values_mut().filter_map(|record| record.active.as_mut()).for_each(&mut work);
+            });
+        }
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut HandleMap<Box<Record>>) -> R) -> R {

@@ -6,13 +6,15 @@ use crate::error::{Error, called, raise};
 use crate::generalized;
 use crate::mpi::real;
 use crate::orphans::Awaited;
+use crate::progress;
 use crate::requests::{Active, Finish, Mode};
 use crate::span::Envelope;
 use crate::state::Shim;
+use crate::streams::Departing;
 use crate::sys::*;
 use crate::waiting;
 use crate::wire::{Candidate, Wire};
-use mpress::{Destination, FLOOR};
+use mpress::{Destination, FLOOR, Outgoing, Tail};
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -67,12 +69,17 @@ pub(crate) unsafe fn irsend(shim: &Shim, call: arguments::Irsend, pass: impl Fn(
 unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
     let Some(candidate) = shim.frame_candidate(&message) else { return pass() };
     waiting::during(&shim.engine, || {
-        // SAFETY: the program's own arguments; the wire lasts until the send returns.
+        // SAFETY: the program's own arguments; a wire lasts until the send returns.
         unsafe {
-            let Some(wire) = shim.frame(&message, &candidate, message.comm) else {
-                let code = pass();
-                waiting::sent(candidate.len);
-                return code;
+            let wire = match encoded(shim, mode, &message, &candidate, message.comm) {
+                Encoded::Raw => {
+                    let code = pass();
+                    waiting::sent(candidate.len);
+                    return code;
+                }
+                Encoded::Started(Ok(active)) => return progress::wait(shim, active, STATUS_IGNORE),
+                Encoded::Started(Err(error)) => return raise(message.comm, error),
+                Encoded::Frame(wire) => wire,
             };
             let send = match mode {
                 Mode::Standard => real::MPI_Send,
@@ -83,6 +90,7 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
                         .map_or_else(|error| raise(message.comm, error), |()| SUCCESS);
                 }
             };
+            progress::before_waiting();
             let code =
                 send(wire.ptr(), wire.count(), wire.datatype(), message.peer, message.tag, message.comm);
             waiting::sent(wire.len());
@@ -100,15 +108,88 @@ unsafe fn nonblocking(
 ) -> c_int {
     let Some(candidate) = shim.frame_candidate(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    let Some(wire) = (unsafe { shim.frame(&message, &candidate, message.comm) }) else { return pass() };
-    // SAFETY: as above.
-    match unsafe { start_wire(shim, mode, wire, &message) } {
-        Ok(active) => {
+    match unsafe { start_encoded(shim, mode, &message, &candidate, message.comm) } {
+        None => pass(),
+        Some(Ok(active)) => {
             // SAFETY: the place the program gave.
             unsafe { *request = shim.requests.hand_out(active) };
             SUCCESS
         }
-        Err(code) => raise(message.comm, code),
+        Some(Err(code)) => raise(message.comm, code),
+    }
+}
+
+/// What becomes of a message that may be compressed.
+enum Encoded {
+    /// It goes as it is.
+    Raw,
+    /// It goes as this frame.
+    Frame(Arc<Wire>),
+    /// It goes in chunks, and has been started.
+    Started(Result<Active, Error>),
+}
+
+/// Encodes a message, and starts it if it goes in chunks. `strategy_of`: the communicator by whose strategy.
+unsafe fn encoded(
+    shim: &Shim,
+    mode: Mode,
+    message: &Envelope,
+    candidate: &Candidate,
+    strategy_of: MPI_Comm,
+) -> Encoded {
+    let Candidate { len, to } = *candidate;
+    // A buffered send is complete at once, so a copy of all of it would have to be kept.
+    let chunk = shim.engine.chunk(len).filter(|_| mode != Mode::Buffered);
+    let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(to, len)?))) else {
+        // SAFETY: the caller vouches for the message.
+        let frame = unsafe { shim.frame(message, candidate, strategy_of) };
+        return frame.map_or(Encoded::Raw, Encoded::Frame);
+    };
+    let encode = |considered, raw: &[u8]| match shim.engine.begin(considered, raw, id, chunk) {
+        Outgoing::Raw => Encoded::Raw,
+        Outgoing::Frame(frame) => Wire::new(shim, frame).map_or(Encoded::Raw, Encoded::Frame),
+        Outgoing::Stream(head, tail) => {
+            let Ok(head) = Wire::new(shim, head) else { return Encoded::Raw };
+            // SAFETY: the caller vouches for the message.
+            Encoded::Started(unsafe { start_stream(shim, message, to, (head, tail), raw) })
+        }
+    };
+    // SAFETY: the caller vouches for the message.
+    unsafe { shim.encode(message, candidate, strategy_of, encode) }.unwrap_or(Encoded::Raw)
+}
+
+/// Starts a stream. Its head goes by a synchronous send: like a long message of the MPI's, it is not sent before its receiver is there.
+unsafe fn start_stream(
+    shim: &Shim,
+    message: &Envelope,
+    to: Destination,
+    (head, tail): (Arc<Wire>, Tail),
+    raw: &[u8],
+) -> Result<Active, Error> {
+    let peers = shim.peers(message.comm).ok_or(ERR_INTERN)?;
+    let dest = peers.world_rank(message.peer);
+    // SAFETY: the caller vouches for the message; the head lasts until the request completes, as the stream has it.
+    let start_head = |head: &Wire| unsafe { isend_frame(Mode::Synchronous, head, message) };
+    let (stream, request) =
+        Departing::start(shim, (dest, to), (head, tail), raw, start_head, || progress::advance(shim))?;
+    Ok(Active::new(request, Finish::Stream(message.comm, Box::new(stream))))
+}
+
+/// Encodes a message and starts it; `None` if it is better sent as it is. `strategy_of`: as above.
+unsafe fn start_encoded(
+    shim: &Shim,
+    mode: Mode,
+    message: &Envelope,
+    candidate: &Candidate,
+    strategy_of: MPI_Comm,
+) -> Option<Result<Active, Error>> {
+    // SAFETY: the caller vouches for the message.
+    unsafe {
+        match encoded(shim, mode, message, candidate, strategy_of) {
+            Encoded::Raw => None,
+            Encoded::Frame(wire) => Some(start_wire(shim, mode, wire, message)),
+            Encoded::Started(started) => Some(started),
+        }
     }
 }
 
@@ -157,9 +238,9 @@ pub(crate) unsafe fn start_by(
     // SAFETY: the caller vouches for the message.
     unsafe {
         if let Some(candidate) = shim.frame_candidate(message)
-            && let Some(wire) = shim.frame(message, &candidate, strategy_of)
+            && let Some(started) = start_encoded(shim, mode, message, &candidate, strategy_of)
         {
-            return start_wire(shim, mode, wire, message);
+            return started;
         }
         if detached && message.peer != PROC_NULL {
             let len = message.span.bytes().ok_or(ERR_OTHER)?;
@@ -221,28 +302,29 @@ unsafe fn send_buffered(shim: &Shim, wire: Arc<Wire>, message: &Envelope) -> Res
 }
 
 unsafe fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
+    let (mut done, mut status) = (0, empty_status());
+    // SAFETY: the wire lasts until the request completes: it moves into the request's record.
+    let inner = unsafe { isend_frame(mode, &wire, message)? };
+    // SAFETY: a request of ours, places for the answers.
+    unsafe {
+        // A short send may be complete at once, and then its handle is one that many requests share.
+        real::MPI_Request_get_status(inner, &raw mut done, &raw mut status);
+    }
+    Ok(Active::new(inner, if done != 0 { Finish::Nothing } else { Finish::Send(wire) }))
+}
+
+/// The MPI's own nonblocking send of a frame.
+unsafe fn isend_frame(mode: Mode, wire: &Wire, message: &Envelope) -> Result<MPI_Request, Error> {
     let start = match mode {
         Mode::Standard | Mode::Buffered => real::MPI_Isend,
         Mode::Synchronous => real::MPI_Issend,
         Mode::Ready => real::MPI_Irsend,
     };
     let mut inner = REQUEST_NULL;
-    let (mut done, mut status) = (0, empty_status());
-    // SAFETY: the wire lasts until the request completes: it moves into the request's record.
-    unsafe {
-        called(start(
-            wire.ptr(),
-            wire.count(),
-            wire.datatype(),
-            message.peer,
-            message.tag,
-            message.comm,
-            &raw mut inner,
-        ))?;
-        // A short send may be complete at once, and then its handle is one that many requests share.
-        real::MPI_Request_get_status(inner, &raw mut done, &raw mut status);
-    }
-    Ok(Active::new(inner, if done != 0 { Finish::Nothing } else { Finish::Send(wire) }))
+    let Envelope { peer, tag, comm, .. } = *message;
+    // SAFETY: the caller has the wire last until the request completes.
+    called(unsafe { start(wire.ptr(), wire.count(), wire.datatype(), peer, tag, comm, &raw mut inner) })?;
+    Ok(inner)
 }
 
 /// The MPI's own nonblocking send of the message as it is.

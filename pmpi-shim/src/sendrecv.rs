@@ -4,6 +4,7 @@ use crate::arguments::{self, span};
 use crate::error::{Error, raise};
 use crate::mpi::real;
 use crate::orphans::Awaited;
+use crate::progress;
 use crate::recv;
 use crate::requests::{Active, Mode};
 use crate::send;
@@ -110,7 +111,10 @@ unsafe fn blocking(
     // SAFETY: the program's own arguments.
     waiting::during(&shim.engine, || unsafe {
         match start(shim, &out, &into, Manner { detached, blocking: true }) {
-            Ok((receive, send)) => finish(shim, receive, send, status),
+            Ok((receive, send)) => {
+                let (received, sent) = progress::wait_for_both(shim, receive, send, status);
+                if received == SUCCESS { sent } else { received }
+            }
             Err(error) => raise(into.comm, error),
         }
     })
@@ -186,15 +190,6 @@ unsafe fn withdraw(shim: &Shim, mut receive: Active) {
     // SAFETY: a request of ours. An error of the receive has been reported to the handler; the call has one of its own.
     unsafe {
         real::MPI_Cancel(&raw mut receive.inner);
-        receive.wait(shim, STATUS_IGNORE);
-    }
-}
-
-unsafe fn finish(shim: &Shim, receive: Active, send: Active, status: *mut MPI_Status) -> c_int {
-    // SAFETY: two operations of ours, the place the program gave.
-    unsafe {
-        let sent = send.wait(shim, STATUS_IGNORE);
-        let received = receive.wait(shim, status);
-        if received == SUCCESS { sent } else { received }
+        progress::wait(shim, receive, STATUS_IGNORE);
     }
 }

@@ -12,6 +12,7 @@ use crate::peers;
 use crate::span::Kinds;
 use crate::state::{self, Shim};
 use crate::strategies::Strategies;
+use crate::streams::Streams;
 use crate::sys::*;
 use crate::world::World;
 use crate::{identity, measure, symbol};
@@ -238,6 +239,8 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         ok(PMPI_Query_thread(&raw mut level))?;
     }
     let engine = make_engine(&world, settings)?.with_mark(mark);
+    let multiple = level == THREAD_MULTIPLE;
+    engine.use_streams(true);
     let context = Context {
         engine,
         strategies: Strategies::new()?,
@@ -248,10 +251,11 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         peers_turn: Mutex::new(()),
         gibibyte,
         in_place: Arc::default(),
+        streams: Arc::new(Streams::new(private.comm, private.free_tags.clone(), multiple)),
         private,
         threshold: settings.threshold,
         collectives: settings.strategy != Strategy::Off,
-        multiple: level == THREAD_MULTIPLE,
+        multiple,
         family: identity::family(),
         damaged,
     };

@@ -1,7 +1,6 @@
 //! The shared state of the shim.
 
 use crate::context::Context;
-use crate::mpi::nested;
 use crate::orphans::Orphans;
 use crate::requests::Requests;
 use crate::stash::{Matched, Stash};
@@ -44,19 +43,6 @@ static SHIM: AtomicPtr<Shim> = AtomicPtr::new(ptr::null_mut());
 pub(crate) fn shared() -> Option<&'static Shim> {
     // SAFETY: only `activate` stores here, a leaked box that is never freed.
     unsafe { SHIM.load(Ordering::Acquire).as_ref() }
-}
-
-/// The shared state, if this call is to be handled: the shim is active, and the call is the program's own.
-#[inline]
-pub(crate) fn active() -> Option<&'static Shim> {
-    let shim = shared()?;
-    if nested() {
-        return None;
-    }
-    if !shim.orphans.is_empty() {
-        shim.orphans.sweep(shim);
-    }
-    Some(shim)
 }
 
 /// Whether the shim compresses in this process: what `mpress-rsmpi` asks, so that nothing is compressed twice. Set once

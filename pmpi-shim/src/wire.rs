@@ -5,7 +5,7 @@ use crate::device;
 use crate::span::{ByteSpan, Envelope, Layout};
 use crate::sys::*;
 use crate::waiting;
-use mpress::{Buffer, Destination, Kind};
+use mpress::{Buffer, Considered, Destination, Kind};
 use std::ffi::{c_int, c_void};
 use std::slice;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Wire {
 
     /// Several sends may share it.
     #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
-    fn new(context: &Context, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
+    pub(crate) fn new(context: &Context, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
         let bytes = context.byte_span(memory.as_mut_ptr(), memory.len())?;
         Ok(Arc::new(Self { bytes, memory }))
     }
@@ -59,6 +59,23 @@ impl Context {
         candidate: &Candidate,
         strategy_of: MPI_Comm,
     ) -> Option<Arc<Wire>> {
+        let encode = |considered, raw: &[u8]| self.engine.encode_considered(considered, raw);
+        // SAFETY: the caller vouches for the message.
+        let frame = unsafe { self.encode(message, candidate, strategy_of, encode)? }?;
+        Wire::new(self, frame).ok()
+    }
+
+    /// Has a message encoded, if it is worth a look.
+    ///
+    /// # Safety
+    /// As for [`frame`](Self::frame).
+    pub(crate) unsafe fn encode<R>(
+        &self,
+        message: &Envelope,
+        candidate: &Candidate,
+        strategy_of: MPI_Comm,
+        encode: impl FnOnce(Considered, &[u8]) -> R,
+    ) -> Option<R> {
         let Candidate { len, to } = *candidate;
         let span = &message.span;
         let strategy = self.strategies.of(strategy_of);
@@ -69,16 +86,14 @@ impl Context {
         };
         waiting::coding(|| {
             let considered = self.engine.consider(strategy, kind, to, len)?;
-            let frame = if layout == Layout::Typed {
+            if layout == Layout::Typed {
                 // SAFETY: the caller vouches for the span.
                 let packed = unsafe { self.packed(message, len) }.ok()?;
-                self.engine.encode_considered(considered, &packed)?
-            } else {
-                // SAFETY: contiguous elements of `len` bytes, which the program lends until the send completes.
-                let raw = unsafe { slice::from_raw_parts(span.ptr.cast::<u8>(), len) };
-                self.engine.encode_considered(considered, raw)?
-            };
-            Wire::new(self, frame).ok()
+                return Some(encode(considered, &packed));
+            }
+            // SAFETY: contiguous elements of `len` bytes, which the program lends until the send completes.
+            let raw = unsafe { slice::from_raw_parts(span.ptr.cast::<u8>(), len) };
+            Some(encode(considered, raw))
         })
     }
 

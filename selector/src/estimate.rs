@@ -11,6 +11,8 @@ pub enum Transfer {
     Pipelined {
         /// Raw bytes of a chunk.
         chunk: usize,
+        /// Shorter messages go as [`Serial`](Self::Serial) ones.
+        from: usize,
     },
 }
 
@@ -31,7 +33,7 @@ impl Packed {
     pub fn time_ns(&self, transfer: Transfer, link: &Link, len: usize) -> f64 {
         let all = link.time_ns(len as f64 * self.fraction);
         match transfer {
-            Transfer::Pipelined { chunk } if len > chunk => {
+            Transfer::Pipelined { chunk, from } if len >= from && len > chunk => {
                 // The slowest stage works all the time; the others add what they need for one chunk. Each chunk is
                 // a message, but the latencies of all but one overlap with the transfer.
                 let part = chunk as f64 / len as f64;
@@ -66,7 +68,7 @@ mod tests {
 
     #[test]
     fn pipelined_gains_up_to_the_ratio() {
-        let transfer = Transfer::Pipelined { chunk: 1000 };
+        let transfer = Transfer::Pipelined { chunk: 1000, from: 0 };
         let raw = TEN_GBIT.time_ns(1e6);
         let gain = |codec: Packed| raw / codec.time_ns(transfer, &TEN_GBIT, 1_000_000);
         assert!((gain(codec(1.5, 7000.0, 7000.0)) - 1.5).abs() < 0.01);
@@ -74,9 +76,9 @@ mod tests {
         assert!(gain(codec(1.5, 1000.0, 7000.0)) < 1.0);
         // A message of one chunk is coded like any other.
         let short = codec(1.5, 7000.0, 7000.0);
-        assert_eq!(
-            short.time_ns(Transfer::Pipelined { chunk: 1_000_000 }, &TEN_GBIT, 1_000_000),
-            short.time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000)
-        );
+        let serial = short.time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000);
+        for (chunk, from) in [(1_000_000, 0), (1000, 1_000_001)] {
+            assert_eq!(short.time_ns(Transfer::Pipelined { chunk, from }, &TEN_GBIT, 1_000_000), serial);
+        }
     }
 }

@@ -92,6 +92,11 @@ impl Selector {
         selector
     }
 
+    /// From now on messages are sent in this way.
+    pub fn set_transfer(&mut self, transfer: Transfer) {
+        self.transfer = transfer;
+    }
+
     /// Lets into the windows what would gain if it vanished altogether.
     fn reset_windows(&mut self, peer: PeerClass) {
         let link = self.links[peer.index()].link();

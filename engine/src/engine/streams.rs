@@ -8,11 +8,43 @@ use crate::codecs::{self, Setting};
 use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming};
+use crate::settings::{Settings, Streams};
 use crate::stream::{self, CHUNK_HEADER, Stream};
 use mpress_codec::{CodecId, DecodeErrorKind};
+use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// Raw bytes of a chunk of a long message. With its header it fits the 64 KiB up to which Open MPI sends over TCP without asking the receiver.
+const CHUNK: usize = 63 << 10;
+
+/// The fewest raw bytes of a chunk of a message that is shorter than a few of the above.
+const LEAST_CHUNK: usize = 1 << 10;
+
+/// Shorter messages gain less by their chunks than these cost, in bytes.
+const FROM: usize = 128 << 10;
+
+/// Which messages go in streams, and whether any do.
+#[derive(Debug)]
+pub(super) struct Lengths {
+    from: Option<usize>,
+    used: AtomicBool,
+}
+
+impl Lengths {
+    /// No message does, until the layer above says that it can.
+    pub(super) fn new(settings: &Settings) -> Self {
+        let from = match settings.streams {
+            // Several threads code blocks side by side.
+            Streams::Auto => (settings.threads == 1).then_some(FROM),
+            Streams::Off => None,
+            Streams::From(bytes) => Some(bytes.max(Streams::LEAST)),
+        };
+        Self { from, used: AtomicBool::new(false) }
+    }
+}
 
 /// What a message becomes.
 #[derive(Debug)]
@@ -52,6 +84,22 @@ impl Tail {
 }
 
 impl Engine {
+    /// Says whether the layer above sends messages in chunks where [`chunk`](Self::chunk) advises to: it does not unless it says so.
+    pub fn use_streams(&self, used: bool) {
+        self.streams.used.store(used, Ordering::Relaxed);
+        self.decider.set_transfer(match self.streams.from.filter(|_| used) {
+            Some(from) => Transfer::Pipelined { chunk: CHUNK, from },
+            None => Transfer::Serial,
+        });
+    }
+
+    /// How many bytes the chunks of a message of `len` bytes are to have, for [`begin`](Self::begin); `None` if it is better not sent in chunks.
+    #[must_use]
+    pub fn chunk(&self, len: usize) -> Option<usize> {
+        let from = self.streams.from.filter(|_| self.streams.used.load(Ordering::Relaxed))?;
+        (len >= from).then(|| (len / 4).next_multiple_of(8).clamp(LEAST_CHUNK, CHUNK))
+    }
+
     /// As [`encode_considered`](Self::encode_considered), but a message that is worth compressing goes in chunks of `chunk` bytes: a multiple
     /// of 8, at most 2^20. A message that is no longer than that goes in one frame. No other stream to the same process
     /// that is under way may have this `id`.
@@ -87,7 +135,7 @@ impl Engine {
     /// The head of a stream; `None` if memory is short.
     fn head(&self, stream: &Stream, setting: Setting, raw: &[u8]) -> Option<Buffer> {
         const FRONT: usize = HEADER_LEN + stream::HEAD;
-        let mut head = self.chunk(setting, raw.get(stream.range(0))?, FRONT)?;
+        let mut head = self.pack_chunk(setting, raw.get(stream.range(0))?, FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
         frame::seal(self.mark, CodecId::STREAM, stream.kind, raw.len(), &mut head)?;
         Some(head)
@@ -100,7 +148,7 @@ impl Engine {
             return None;
         }
         let start = Instant::now();
-        let mut chunk = self.chunk(tail.setting, raw, CHUNK_HEADER)?;
+        let mut chunk = self.pack_chunk(tail.setting, raw, CHUNK_HEADER)?;
         tail.stream.seal(self.mark, tail.next, &mut chunk)?;
         tail.time += start.elapsed();
         tail.wire_len += chunk.len();
@@ -114,7 +162,7 @@ impl Engine {
     }
 
     /// A chunk on the wire after `front` bytes for a header: compressed or, if that is no shorter, as it is. `None` if memory is short.
-    fn chunk(&self, setting: Setting, raw: &[u8], front: usize) -> Option<Buffer> {
+    fn pack_chunk(&self, setting: Setting, raw: &[u8], front: usize) -> Option<Buffer> {
         self.instances.with_block_encoder(setting, |encoder| {
             let bound = encoder.max_encoded_len(raw.len())?.max(raw.len());
             let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;

@@ -7,6 +7,7 @@ use crate::handle::Handle;
 use crate::mpi::open;
 use crate::sys::*;
 use std::ffi::{c_int, c_void};
+use std::ops::RangeInclusive;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 
@@ -15,6 +16,8 @@ pub(crate) struct Private {
     /// It returns errors.
     pub(crate) comm: MPI_Comm,
     tags: Arc<Tags>,
+    /// Tags that collectives do not use.
+    pub(crate) free_tags: RangeInclusive<c_int>,
     pub(crate) refuses_aliases: OnceLock<bool>,
     pub(crate) ignores_uncommitted: OnceLock<bool>,
     pub(crate) ignores_types_of_nothing: OnceLock<bool>,
@@ -38,10 +41,11 @@ impl Private {
         }
         // SAFETY: the value of this attribute is the address of an int, if there is one.
         let most = unsafe { value.cast::<c_int>().as_ref() }.copied().filter(|_| found != 0);
-        let tags = Tags::new(most.unwrap_or(32767)); // the least an MPI may allow: MPI 4.0, section 9.1.2
+        let most = most.unwrap_or(32767); // the least an MPI may allow: MPI 4.0, section 9.1.2
         Ok(Self {
             comm,
-            tags,
+            tags: Tags::new(most / 2),
+            free_tags: most / 2 + 1..=most,
             refuses_aliases: OnceLock::new(),
             ignores_uncommitted: OnceLock::new(),
             ignores_types_of_nothing: OnceLock::new(),

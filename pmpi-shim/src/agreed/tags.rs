@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The tags of this process.
 pub(super) struct Tags {
-    /// The largest tag that the MPI allows.
+    /// The largest tag that may be used.
     most: c_int,
     state: Mutex<State>,
 }

@@ -4,6 +4,7 @@ use super::Group;
 use super::blocks::Blocks;
 use crate::agreed::How;
 use crate::peers::Peers;
+use crate::progress;
 use crate::recv;
 use crate::requests::{Mode, UnderWay};
 use crate::send;
@@ -276,7 +277,7 @@ impl<'a> Start<'a> {
 
     fn pause(&mut self) {
         if let Some(at_most) = self.at_most {
-            self.messages.wait(self.shim, at_most);
+            progress::wait_for_messages(self.shim, &mut self.messages, at_most);
         }
     }
 }
@@ -314,7 +315,7 @@ impl Shim {
             let mut messages = started.messages;
             match how {
                 How::Blocking(_) => {
-                    messages.wait(self, 0);
+                    progress::wait_for_messages(self, &mut messages, 0);
                     messages.outcome()
                 }
                 How::Nonblocking(comm, request) => {

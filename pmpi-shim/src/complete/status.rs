@@ -38,6 +38,10 @@ pub(crate) unsafe fn request_get_status(
     unsafe {
         let Some(mut batch) = Batch::take(shim, 1, &raw mut request) else { return pass() };
         let mut found = empty_status();
+        if !batch.advance() {
+            *flag = 0;
+            return SUCCESS;
+        }
         let code = open::MPI_Request_get_status(batch.inner[0], flag, &raw mut found);
         if code != SUCCESS || *flag == 0 {
             return code;
@@ -60,8 +64,13 @@ pub(crate) unsafe fn request_get_status_any(
         let mut handles = Handles::copy(count, requests);
         let Some(mut batch) = handles.batch(shim) else { return pass() };
         let mut found = empty_status();
-        let inner = batch.inner.as_ptr();
-        let code = open::MPI_Request_get_status_any(count, inner, index, flag, &raw mut found);
+        let ready = batch.advance();
+        let code = batch.ask(|count, inner| {
+            open::MPI_Request_get_status_any(count, inner, index, flag, &raw mut found)
+        });
+        if *index == UNDEFINED && !ready {
+            *flag = 0; // there are others
+        }
         if code == SUCCESS && *flag != 0 {
             batch.finish_early(slice::from_ref(&*index), slice::from_mut(&mut found));
             store_status(status, &found);
@@ -87,6 +96,10 @@ pub(crate) unsafe fn request_get_status_all(
         let mut handles = Handles::copy(count, requests);
         let Some(mut batch) = handles.batch(shim) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
+        if !batch.advance() {
+            *flag = 0;
+            return SUCCESS;
+        }
         let inner = batch.inner.as_ptr();
         let code = open::MPI_Request_get_status_all(count, inner, flag, found.as_mut_ptr());
         if code == SUCCESS && *flag != 0 {
@@ -112,9 +125,14 @@ pub(crate) unsafe fn request_get_status_some(
         let mut handles = Handles::copy(count, requests);
         let Some(mut batch) = handles.batch(shim) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
-        let inner = batch.inner.as_ptr();
+        let ready = batch.advance();
         let found_at = found.as_mut_ptr();
-        let code = open::MPI_Request_get_status_some(count, inner, outcount, indices, found_at);
+        let code = batch.ask(|count, inner| {
+            open::MPI_Request_get_status_some(count, inner, outcount, indices, found_at)
+        });
+        if *outcount == UNDEFINED && !ready {
+            *outcount = 0; // there are others
+        }
         let completed = usize::try_from(*outcount).unwrap_or(0);
         if code == SUCCESS && *outcount != UNDEFINED && completed <= found.len() {
             batch.finish_early(slice::from_raw_parts(indices, completed), &mut found);

@@ -3,7 +3,6 @@
 use super::{Active, Finish};
 use crate::context::Context;
 use crate::generalized;
-use crate::mpi::open;
 use crate::sys::*;
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -37,36 +36,25 @@ impl UnderWay {
         self.outcome
     }
 
-    /// Waits until no more than so many are under way in each direction, the earliest first.
-    pub(crate) fn wait(&mut self, context: &Context, at_most: usize) {
-        while self.receives.len() > at_most || self.sends.len() > at_most {
-            let list = if self.receives.len() > at_most { &mut self.receives } else { &mut self.sends };
-            if let Some(active) = list.pop_front() {
-                // SAFETY: no status is wanted.
-                self.note(ok(unsafe { active.wait(context, STATUS_IGNORE) }));
-            }
-        }
-    }
-
-    /// Finishes those that have completed; says whether these were the last.
-    fn test(&mut self, context: &Context) -> bool {
+    /// Finishes those that have completed; says whether no more than this many are left in each direction.
+    pub(crate) fn test(&mut self, context: &Context, at_most: usize) -> bool {
         let mut outcome = self.outcome;
         for list in [&mut self.receives, &mut self.sends] {
-            list.retain_mut(|active| {
-                let (mut flag, mut status) = (0, empty_status());
-                // SAFETY: a request of ours and places for the answers; it has completed when `settle` is called.
-                unsafe {
-                    let code = open::MPI_Test(&raw mut active.inner, &raw mut flag, &raw mut status);
-                    let pending = code == SUCCESS && flag == 0;
-                    if !pending {
-                        outcome = outcome.and(active.settle(context, code, &mut status));
-                    }
-                    pending
+            list.retain_mut(|active| match active.test(context, &mut empty_status()) {
+                None => true,
+                Some(result) => {
+                    outcome = outcome.and(result);
+                    false
                 }
             });
         }
         self.outcome = outcome;
-        self.sends.is_empty() && self.receives.is_empty()
+        self.sends.len() <= at_most && self.receives.len() <= at_most
+    }
+
+    /// Starts what is held of those that are sent.
+    pub(super) fn start_held(&mut self) {
+        self.sends.iter_mut().for_each(Active::start_held);
     }
 
     /// A request for them, complete when they are. One message that is sent needs none of ours.
@@ -90,12 +78,10 @@ impl UnderWay {
 }
 
 impl Active {
-    /// Moves a collective on, to its end if asked to; says whether it is there. Then its request is complete, too.
-    pub(crate) fn advance(&mut self, context: &Context, to_the_end: bool) -> bool {
+    /// Moves a collective on; says whether it is complete. Then its request is, too.
+    pub(super) fn advance_collective(&mut self, context: &Context) -> bool {
         let Finish::Collective(comm, messages) = &mut self.finish else { return true };
-        if to_the_end {
-            messages.wait(context, 0);
-        } else if !messages.test(context) {
+        if !messages.test(context, 0) {
             return false;
         }
         let outcome = messages.outcome();

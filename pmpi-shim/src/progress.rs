@@ -1,0 +1,99 @@
+//! What is under way moves on in every wrapped call, and while such a call waits.
+//!
+//! Messages in chunks need that ([`Streams`](crate::streams::Streams)): while this process sends any, it does not wait in the MPI, but looks
+//! after all that is under way, and asks the MPI again ([`until`]). Where only the MPI can wait, all that is held is started before
+//! ([`before_waiting`]).
+
+use crate::mpi::nested;
+use crate::requests::{Active, UnderWay};
+use crate::state::{Shim, shared};
+use crate::sys::*;
+use std::ffi::c_int;
+
+/// The shared state, if this call is to be handled: the shim is active, and the call is the program's own.
+#[inline]
+pub(crate) fn active() -> Option<&'static Shim> {
+    let shim = shared()?;
+    if nested() {
+        return None;
+    }
+    if !shim.orphans.is_empty() || !shim.streams.is_idle() {
+        advance(shim);
+    }
+    Some(shim)
+}
+
+/// Moves on what is under way.
+pub(crate) fn advance(shim: &Shim) {
+    if !shim.orphans.is_empty() {
+        shim.orphans.sweep(shim);
+    }
+    if !shim.streams.is_idle() {
+        shim.requests.each(|active| {
+            active.advance(shim);
+        });
+        shim.streams.sweep();
+    }
+}
+
+/// Before a call in which the MPI waits for other ranks: starts all that these may wait for.
+#[inline]
+pub(crate) fn before_waiting() {
+    let Some(shim) = shared().filter(|shim| !shim.streams.is_idle() && !nested()) else { return };
+    shim.requests.each(Active::start_held);
+    shim.orphans.start_held();
+}
+
+/// Asks until there is an answer, and moves on what is under way meanwhile.
+pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        advance(shim);
+        std::thread::yield_now();
+    }
+}
+
+/// Waits for an operation, and stores its status where the program wants it.
+///
+/// # Safety
+/// `status` must be a status or `MPI_STATUS_IGNORE`.
+pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Status) -> c_int {
+    while !shim.streams.is_idle() && !active.is_complete(shim) {
+        advance(shim);
+        std::thread::yield_now();
+    }
+    // SAFETY: the caller vouches for the place.
+    unsafe { active.wait(shim, status) }
+}
+
+/// Waits for two operations at the same time; gives the codes of both. `status` is that of the first.
+///
+/// # Safety
+/// As for [`wait`].
+pub(crate) unsafe fn wait_for_both(
+    shim: &Shim,
+    mut first: Active,
+    mut second: Active,
+    status: *mut MPI_Status,
+) -> (c_int, c_int) {
+    while !shim.streams.is_idle() {
+        let is_over = [first.is_complete(shim), second.is_complete(shim)];
+        if is_over == [true, true] {
+            break;
+        }
+        advance(shim);
+        std::thread::yield_now();
+    }
+    // SAFETY: the caller vouches for the place.
+    unsafe {
+        let code = second.wait(shim, STATUS_IGNORE);
+        (first.wait(shim, status), code)
+    }
+}
+
+/// Waits until no more than this many messages are under way in each direction.
+pub(crate) fn wait_for_messages(shim: &Shim, messages: &mut UnderWay, at_most: usize) {
+    until(shim, || messages.test(shim, at_most).then_some(()));
+}

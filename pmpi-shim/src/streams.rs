@@ -1,0 +1,157 @@
+//! Long messages that go in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4).
+//!
+//! The head of a stream is a frame that goes the way of its message: it is what receives and probes match. The chunks of its tail go over
+//! the communicator of ours, with a tag of the stream's. The sender keeps most of them until the head has been matched, as an MPI keeps a
+//! long message; somebody has to start them then, so where this process may wait in a call of the MPI's they are all started before
+//! ([`Streams::start_held`] says which; `progress` does it). Each chunk is so short that the MPI sends it without asking the receiver: so no
+//! rank waits for another one to get to its chunks ([`Eager`]).
+
+mod arriving;
+mod departing;
+
+pub(crate) use arriving::{Arriving, Target};
+pub(crate) use departing::Departing;
+
+use crate::sys::*;
+use mpress::{Buffer, Destination, Stream};
+use std::collections::{HashSet, VecDeque};
+use std::ffi::c_int;
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of a tail that are started before the head has been matched: what lies at the receiver, then, of each message that it has not asked
+/// for.
+const AHEAD: usize = 128 << 10;
+
+/// Bytes of all streams of this process that wait or are being sent. A message that would not fit goes in one frame.
+const MOST: usize = 64 << 20;
+
+/// A send that has been started, and its memory.
+type Send = (MPI_Request, Buffer);
+
+/// What the streams of this process share.
+pub(crate) struct Streams {
+    /// Over which tails go, ...
+    comm: MPI_Comm,
+    /// ... and their tags: no others are used there for anything else.
+    tags: RangeInclusive<c_int>,
+    /// The number of the next stream.
+    next: AtomicU32,
+    /// Tags of streams that were cancelled after a part of their tail had been sent.
+    burnt: Mutex<HashSet<c_int>>,
+    /// Streams that this process sends, and sends that are left.
+    busy: AtomicUsize,
+    /// Bytes of these streams.
+    bytes: AtomicUsize,
+    /// Sends that no request waits for any more.
+    left: Mutex<Vec<Send>>,
+    eager: [Eager; Destination::ALL.len()],
+    /// Whether nobody may be there to start what is held: several threads may be in the MPI.
+    multiple: bool,
+}
+
+impl Streams {
+    pub(crate) fn new(comm: MPI_Comm, tags: RangeInclusive<c_int>, multiple: bool) -> Self {
+        Self {
+            comm,
+            tags,
+            next: AtomicU32::new(0),
+            burnt: Mutex::default(),
+            busy: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+            left: Mutex::default(),
+            eager: Default::default(),
+            multiple,
+        }
+    }
+
+    /// Whether this process sends none. Then nothing of it needs to be looked after, and it may wait in the MPI.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.busy.load(Ordering::Acquire) == 0
+    }
+
+    /// The tag of a stream's tail.
+    pub(crate) fn tag(&self, stream: &Stream) -> c_int {
+        self.tag_of(stream.id())
+    }
+
+    fn tag_of(&self, id: u32) -> c_int {
+        let count = self.tags.end().abs_diff(*self.tags.start()).saturating_add(1);
+        self.tags.start().saturating_add_unsigned(id % count)
+    }
+
+    /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame.
+    pub(crate) fn admit(&self, to: Destination, len: usize) -> Option<u32> {
+        let fits = self.bytes.load(Ordering::Relaxed).checked_add(len).is_some_and(|bytes| bytes <= MOST);
+        if !fits || self.eager(to).is_refuted() {
+            return None;
+        }
+        let burnt = self.burnt.lock().unwrap_or_else(PoisonError::into_inner);
+        (0..=burnt.len())
+            .map(|_| self.next.fetch_add(1, Ordering::Relaxed))
+            .find(|id| !burnt.contains(&self.tag_of(*id)))
+    }
+
+    /// What is known of chunks to this destination.
+    fn eager(&self, to: Destination) -> &Eager {
+        &self.eager[to as usize]
+    }
+
+    /// Finishes sends that no request waits for any more; says whether there are others.
+    pub(crate) fn sweep(&self) -> bool {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = left.len();
+        left.retain_mut(|(request, _)| !is_complete(request));
+        self.busy.fetch_sub(before - left.len(), Ordering::AcqRel);
+        !left.is_empty()
+    }
+
+    /// Leaves sends to themselves.
+    fn leave(&self, sends: VecDeque<Send>) {
+        self.busy.fetch_add(sends.len(), Ordering::AcqRel);
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).extend(sends);
+    }
+}
+
+/// Whether the MPI sends a chunk before its receiver asks for it. If it does, a stream is sent once all its chunks are, as a long message
+/// of the MPI's is; if it does not, one of the two ranks might wait in a call that knows nothing of chunks, while the other waits for it.
+/// What an MPI does depends on the network and on many settings. So it is tried: the first chunks of tails are sent before
+/// their heads, when nobody can have asked for them.
+#[derive(Default)]
+struct Eager {
+    /// Trials that left it open; `PROVEN` if one did not.
+    trials: AtomicU32,
+}
+
+const PROVEN: u32 = u32::MAX;
+/// After this many trials without success the MPI most likely does not.
+const TRIALS: u32 = 16;
+
+impl Eager {
+    fn is_proven(&self) -> bool {
+        self.trials.load(Ordering::Relaxed) == PROVEN
+    }
+
+    fn is_refuted(&self) -> bool {
+        (TRIALS..PROVEN).contains(&self.trials.load(Ordering::Relaxed))
+    }
+
+    /// A chunk was sent before its head, and `complete` soon, or not.
+    fn tried(&self, complete: bool) {
+        if complete {
+            self.trials.store(PROVEN, Ordering::Relaxed);
+        } else if !self.is_proven() {
+            self.trials.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Tests a request of ours. One that fails is over, too: what it was to bring is missed elsewhere.
+fn is_complete(request: &mut MPI_Request) -> bool {
+    let (mut flag, mut status) = (0, empty_status());
+    // SAFETY: a request of ours, places for the answers.
+    let code = unsafe { crate::mpi::real::MPI_Test(request, &raw mut flag, &raw mut status) };
+    code != SUCCESS || flag != 0
+}

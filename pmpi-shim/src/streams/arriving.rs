@@ -1,0 +1,150 @@
+//! A stream that this process receives.
+
+use crate::context::Context;
+use crate::mpi::real;
+use crate::span::received_bytes;
+use crate::sys::*;
+use crate::waiting;
+use mpress::{Buffer, Incoming, Stream};
+use std::collections::VecDeque;
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+use std::slice;
+
+/// Chunks whose receives are posted at a time.
+const POSTED: usize = 4;
+
+/// Where the message goes.
+pub(crate) enum Target {
+    /// To this memory of the program's, which has room for it.
+    Memory(*mut u8),
+    /// To a buffer of ours.
+    Buffer(Buffer),
+    /// Nowhere: it is too long, or there is no memory for it.
+    Nowhere(c_int),
+}
+
+/// A stream whose head has come.
+pub(crate) struct Arriving {
+    stream: Stream,
+    /// A rank of the world.
+    source: c_int,
+    tag: c_int,
+    target: Target,
+    posted: VecDeque<(MPI_Request, Buffer)>,
+    /// The chunk that is to be decoded next, ...
+    next: usize,
+    /// ... and that whose receive is to be posted next.
+    to_post: usize,
+    outcome: Result<(), c_int>,
+}
+
+impl Arriving {
+    /// Begins with a head that came from rank `source` of the world.
+    ///
+    /// # Safety
+    /// The memory of `target` must last until the stream is complete.
+    pub(crate) unsafe fn new(
+        context: &Context,
+        (stream, head): (Stream, &Incoming<'_>),
+        source: c_int,
+        target: Target,
+    ) -> Self {
+        let tag = context.streams.tag(&stream);
+        let outcome = if let Target::Nowhere(code) = target { Err(code) } else { Ok(()) };
+        let mut new =
+            Self { stream, source, tag, target, posted: VecDeque::new(), next: 0, to_post: 1, outcome };
+        new.decode(context, |context, out| context.engine.decode_head(head, out));
+        new
+    }
+
+    /// Takes the chunks that have come; says whether it was the last one.
+    pub(crate) fn advance(&mut self, context: &Context) -> bool {
+        loop {
+            while self.posted.len() < POSTED && self.to_post < self.stream.chunks() {
+                if let Err(code) = self.post(context) {
+                    self.outcome = self.outcome.and(Err(code));
+                    if self.posted.is_empty() {
+                        // The rest cannot be taken: the sender's own requests do not wait for that.
+                        return true;
+                    }
+                    break;
+                }
+            }
+            let Some((request, _)) = self.posted.front_mut() else { return true };
+            let (mut flag, mut status) = (0, empty_status());
+            // SAFETY: a request of ours, places for the answers.
+            let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
+            if code == SUCCESS && flag == 0 {
+                return false;
+            }
+            let Some((_, mut chunk)) = self.posted.pop_front() else { return true };
+            let index = self.next;
+            if code == SUCCESS {
+                chunk.set_len(received_bytes(&status));
+                let stream = self.stream;
+                self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));
+            } else {
+                self.outcome = self.outcome.and(Err(context.damaged));
+                self.next += 1;
+            }
+        }
+    }
+
+    fn post(&mut self, context: &Context) -> Result<(), c_int> {
+        let mut buffer = context.engine.buffer(self.stream.longest()).ok_or(ERR_NO_MEM)?;
+        let len = c_int::try_from(self.stream.longest()).map_err(|_| ERR_INTERN)?;
+        let mut request = REQUEST_NULL;
+        // SAFETY: room for so many bytes, which lasts until the request completes: it is kept with it.
+        unsafe {
+            let (room, comm) = (buffer.room().as_mut_ptr(), context.private.comm);
+            ok(real::MPI_Irecv(room.cast(), len, BYTE, self.source, self.tag, comm, &raw mut request))?;
+        }
+        self.posted.push_back((request, buffer));
+        self.to_post += 1;
+        Ok(())
+    }
+
+    /// Puts the next chunk where it belongs. After an error chunks are only taken.
+    fn decode(
+        &mut self,
+        context: &Context,
+        decode: impl FnOnce(&Context, &mut [MaybeUninit<u8>]) -> Result<(), mpress::FrameError>,
+    ) {
+        let range = self.stream.range(self.next);
+        self.next += 1;
+        if self.outcome.is_err() {
+            return;
+        }
+        let memory = match &mut self.target {
+            Target::Memory(memory) => *memory,
+            Target::Buffer(buffer) => buffer.room().as_mut_ptr(),
+            Target::Nowhere(_) => return,
+        };
+        // SAFETY: memory with room for the message; `decode` writes only initialised bytes.
+        let out = unsafe {
+            slice::from_raw_parts_mut(memory.add(range.start).cast::<MaybeUninit<u8>>(), range.len())
+        };
+        self.outcome = waiting::coding(|| decode(context, out)).map_err(|_| context.damaged);
+    }
+
+    /// The length of the message, and the buffer of ours that it is in, if it is in one. To be called once it is complete.
+    pub(crate) fn finish(mut self) -> Result<(usize, Option<Buffer>), c_int> {
+        self.outcome?;
+        let len = self.stream.raw_len();
+        Ok(match std::mem::replace(&mut self.target, Target::Nowhere(ERR_INTERN)) {
+            Target::Buffer(mut buffer) => {
+                buffer.set_len(len);
+                (len, Some(buffer))
+            }
+            _ => (len, None),
+        })
+    }
+}
+
+impl Drop for Arriving {
+    /// The MPI still writes to the memory of receives that are posted.
+    fn drop(&mut self) {
+        self.posted.drain(..).for_each(std::mem::forget);
+    }
+}
