@@ -55,6 +55,8 @@ enum Command {
     Pingpong {
         /// Of what: the shim or the rsmpi adapter; both without this
         layer: Option<pingpong::Layer>,
+        #[command(flatten)]
+        options: pingpong::streams::Options,
     },
     /// Test everything: all crates, each SIMD level, without std, and shim and rsmpi adapter with each MPI
     Test,
@@ -115,7 +117,7 @@ fn run(command: Command) -> Result<(), Error> {
         }
         Command::Build => build::all(&paths),
         Command::Demo => demo::run(&paths),
-        Command::Pingpong { layer } => pingpong::run(&paths, layer),
+        Command::Pingpong { layer, options } => pingpong::run(&paths, layer, &options),
         Command::Test => step::run_all(test::steps(&paths)),
         Command::Mpis { mpi } => step::run_all(test::mpis(&paths, mpi)),
         Command::Conformance { mpi, ranks } => step::run_all(test::conformance(&paths, mpi, ranks)),

@@ -1,6 +1,8 @@
 //! Ping-pong: what a message costs with and without mpress, small ones and incompressible ones; of the rsmpi adapter long smooth
 //! ones, too. A measurement, not a test.
 
+pub(crate) mod streams;
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -26,6 +28,8 @@ pub(crate) enum Layer {
     Shim,
     /// The rsmpi adapter.
     Rsmpi,
+    /// The shim, under a C program that sends long messages; not measured without being named.
+    Streams,
 }
 
 /// Bytes, exchanges on this host and on the cluster, payload.
@@ -46,7 +50,10 @@ const ADAPTER: [Case; 4] = [
 ];
 
 /// Measures on this host and, where permitted, on an emulated cluster of 1 Gbit/s.
-pub(crate) fn run(paths: &Paths, only: Option<Layer>) -> Result<(), Error> {
+pub(crate) fn run(paths: &Paths, only: Option<Layer>, options: &streams::Options) -> Result<(), Error> {
+    if only == Some(Layer::Streams) {
+        return streams::run(paths, options);
+    }
     let wanted = |layer| only.is_none_or(|only| only == layer);
     if wanted(Layer::Shim) {
         build::for_mpis(paths, &Mpi::ALL)?;
@@ -64,7 +71,7 @@ pub(crate) fn run(paths: &Paths, only: Option<Layer>) -> Result<(), Error> {
     );
     for mpi in Mpi::ALL {
         if wanted(Layer::Shim) {
-            let (program, mpress) = (c_program(paths, mpi)?, paths.mpress());
+            let (program, mpress) = (c_program(paths, mpi, "pingpong")?, paths.mpress());
             let start = |job: &mut Job, case: Case, ours: bool| {
                 match ours {
                     true => job.program(&mpress).args(["run", "--"]).arg(&program),
@@ -86,12 +93,13 @@ pub(crate) fn run(paths: &Paths, only: Option<Layer>) -> Result<(), Error> {
     Ok(())
 }
 
-fn c_program(paths: &Paths, mpi: Mpi) -> Result<PathBuf, Error> {
-    let program = paths.examples(mpi).join("pingpong");
+/// Builds a program of `benches/mpi`.
+fn c_program(paths: &Paths, mpi: Mpi, name: &str) -> Result<PathBuf, Error> {
+    let program = paths.examples(mpi).join(name);
     let mut compiler = Command::new(mpi.mpicc());
     compiler.arg("-O2").arg("-o").arg(&program);
-    compiler.arg(paths.root().join("benches/mpi/pingpong.c")).arg("-lm");
-    step::run(&format!("build of pingpong for {}", mpi.title()), &mut compiler)?;
+    compiler.arg(paths.root().join(format!("benches/mpi/{name}.c"))).arg("-lm");
+    step::run(&format!("build of {name} for {}", mpi.title()), &mut compiler)?;
     Ok(program)
 }
 

@@ -1,0 +1,191 @@
+//! Long messages between two nodes: one way and in both directions, over links of several speeds, plain and with the shim in turn.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mpress_cluster::{Cluster, Config, Mpi, Rate};
+
+use super::median;
+use crate::build;
+use crate::error::Error;
+use crate::paths::Paths;
+
+/// The links in Mbit/s.
+const LINKS: [u64; 4] = [1_000, 2_500, 10_000, 25_000];
+/// Lengths in bytes.
+const LENGTHS: [&str; 5] = ["65536", "262144", "1048576", "4194304", "16777216"];
+const PATTERNS: [&str; 2] = ["one-way", "exchange"];
+/// Plain and with mpress in turn, this often; medians over these are compared.
+const TURNS: usize = 3;
+/// Seconds for each length in a job.
+const SECONDS: &str = "0.4";
+const LIMIT: Duration = Duration::from_secs(120);
+const TRIES: u32 = 20;
+
+/// How the figures are printed.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    Table,
+    Csv,
+}
+
+/// What is measured.
+#[derive(Clone, clap::Args)]
+pub(crate) struct Options {
+    /// How long messages are printed (with `streams`)
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+    /// Over this link alone, in Gbit/s (with `streams`)
+    #[arg(long)]
+    pub(crate) link: Option<f64>,
+    /// Only this pattern, one-way or exchange (with `streams`)
+    #[arg(long)]
+    pub(crate) pattern: Option<String>,
+    /// Only this data, bt, is or random (with `streams`)
+    #[arg(long)]
+    pub(crate) data: Option<String>,
+    /// With this MPI alone (with `streams`)
+    #[arg(long)]
+    pub(crate) mpi: Option<Mpi>,
+}
+
+/// Messages of one kind: a name, a file they are made from, and their elements.
+struct Data {
+    name: &'static str,
+    file: PathBuf,
+    elements: &'static str,
+}
+
+pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
+    let mpis: Vec<Mpi> = Mpi::ALL.into_iter().filter(|mpi| options.mpi.is_none_or(|only| only == *mpi)).collect();
+    build::for_mpis(paths, &mpis)?;
+    Cluster::permitted()?;
+    let data = data(paths)?;
+    match options.format {
+        Format::Table => println!(
+            "{:<10} {:<12} {:<9} {:<7} {:>9} {:>12} {:>12} {:>8}",
+            "MPI", "link", "pattern", "data", "bytes", "plain us", "mpress us", "speedup"
+        ),
+        Format::Csv => println!("mpi,link,pattern,data,bytes,plain_us,mpress_us,speedup"),
+    }
+    for mpi in mpis {
+        let program = super::c_program(paths, mpi, "streams")?;
+        for link in LINKS {
+            let gbit = link as f64 / 1e3;
+            if options.link.is_some_and(|only| only != gbit) {
+                continue;
+            }
+            let cluster = Cluster::new(Config { nodes: 2, rate: Some(Rate::mbit(link)) })?;
+            for pattern in PATTERNS {
+                if options.pattern.as_ref().is_some_and(|only| only != pattern) {
+                    continue;
+                }
+                for data in data.iter().filter(|data| options.data.as_ref().is_none_or(|only| only == data.name)) {
+                    for (bytes, plain, ours) in measure(paths, &cluster, mpi, &program, pattern, data)? {
+                        let (link, speedup) = (format!("{gbit} Gbit/s"), plain / ours);
+                        let name = data.name;
+                        match options.format {
+                            Format::Table => println!(
+                                "{:<10} {link:<12} {pattern:<9} {name:<7} {bytes:>9} {plain:>12.1} {ours:>12.1} {speedup:>8.3}",
+                                mpi.title()
+                            ),
+                            Format::Csv => println!(
+                                "{},{link},{pattern},{name},{bytes},{plain:.1},{ours:.1},{speedup:.3}",
+                                mpi.name()
+                            ),
+                        }
+                    }
+                }
+            }
+            cluster.tear_down()?;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes, and medians of plain and with mpress in microseconds.
+fn measure(
+    paths: &Paths,
+    cluster: &Cluster,
+    mpi: Mpi,
+    program: &Path,
+    pattern: &str,
+    data: &Data,
+) -> Result<Vec<(&'static str, f64, f64)>, Error> {
+    let mut times = LENGTHS.map(|_| [Vec::new(), Vec::new()]);
+    for _ in 0..TURNS {
+        for ours in [0, 1] {
+            let mut job = cluster.mpirun(mpi, 1);
+            match ours {
+                1 => job.program(paths.mpress()).args(["run", "--"]).arg(program),
+                _ => job.program(program),
+            };
+            for (name, value) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("MPRESS_")) {
+                job.env(name, value);
+            }
+            job.arg(&data.file).args([data.elements, pattern, SECONDS]).args(LENGTHS);
+            let finished = job.run_patiently(LIMIT, TRIES, |stdout| medians(stdout).is_some())?;
+            let found = medians(&finished.output.stdout).ok_or_else(|| super::no_time(mpi))?;
+            for (times, time) in times.iter_mut().zip(found) {
+                times[ours].push(time);
+            }
+        }
+    }
+    Ok(LENGTHS.into_iter().zip(times).map(|(len, [plain, ours])| (len, median(plain), median(ours))).collect())
+}
+
+/// The medians that the program printed, once all lines are complete.
+fn medians(stdout: &[u8]) -> Option<Vec<f64>> {
+    let text = std::str::from_utf8(stdout).ok()?;
+    let (lines, _) = text.rsplit_once('\n')?;
+    let of = |line: &str| line.split("median_us ").nth(1)?.trim().parse().ok();
+    let found: Vec<f64> = lines.lines().filter_map(of).collect();
+    (found.len() == LENGTHS.len()).then_some(found)
+}
+
+/// Random bytes, and recorded messages where they are at hand.
+fn data(paths: &Paths) -> Result<Vec<Data>, Error> {
+    let corpus = paths.root().join("../shared/corpus");
+    let mut all = Vec::new();
+    for (name, file, elements) in [("bt", "bt.f64", "double"), ("is", "is.i32", "int")] {
+        let file = corpus.join(file);
+        if file.is_file() {
+            all.push(Data { name, file, elements });
+        } else {
+            eprintln!("SKIPPED: {name}: there is no {}", file.display());
+        }
+    }
+    let file = paths.target("pingpong").join("random");
+    let write = || {
+        std::fs::create_dir_all(paths.target("pingpong"))?;
+        std::fs::write(&file, random(8 << 20))
+    };
+    write().map_err(Error::file(&file))?;
+    all.push(Data { name: "random", file, elements: "double" });
+    Ok(all)
+}
+
+/// Bytes that no codec makes shorter (xorshift64).
+fn random(len: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    };
+    (0..len / 8).flat_map(|_| next()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_are_read_once_all_are_there() {
+        let line = |time| format!("bytes 8 rounds 9 median_us {time}\n");
+        let all: String = (1..=LENGTHS.len()).map(line).collect();
+        assert_eq!(medians(all.as_bytes()), Some(vec![1.0, 2.0, 3.0, 4.0, 5.0]));
+        assert_eq!(medians(&all.as_bytes()[..all.len() - 1]), None);
+    }
+}
