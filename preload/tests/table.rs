@@ -116,11 +116,20 @@ fn page(sections: &[Section<'_>]) -> String {
         let what = if section.what.is_empty() { String::new() } else { format!(" {} |", section.what) };
         writeln!(page, "| {} | {} |{what}", section.name, names.join(" ")).unwrap();
     };
-    let (passed, handled): (Vec<_>, Vec<_>) =
-        sections.iter().partition(|section| section.treatment == Treatment::Passed);
-    handled.into_iter().for_each(|section| row(&mut page, section));
-    page += "\nPassed to the MPI as they come, and counted for the report:\n\n| calls | |\n| --- | --- |\n";
-    passed.into_iter().for_each(|section| row(&mut page, section));
+    let is_passed = |section: &&Section<'_>| matches!(section.treatment, Treatment::Passed | Treatment::Waiting);
+    sections.iter().filter(|section| !is_passed(section)).for_each(|section| row(&mut page, section));
+    for (treatment, what) in [
+        (Treatment::Passed, "Passed to the MPI as they come, and counted for the report:"),
+        (
+            Treatment::Waiting,
+            "Passed to the MPI as they come. Before these, and all calls above in which the MPI may wait for other ranks, chunks of long messages that \
+             are held back are started ([shim.md](shim.md), \"Long messages\"):",
+        ),
+    ] {
+        page += &format!("\n{what}\n\n| calls | |\n| --- | --- |\n");
+        let of = sections.iter().filter(|section| section.treatment == treatment);
+        of.for_each(|section| row(&mut page, section));
+    }
     page + "\nAll other calls are not touched.\n"
 }
 
