@@ -90,6 +90,16 @@ impl<'a> Incoming<'a> {
         Ok(Self { codec: stream.codec, payload, stream: Some(stream), ..whole })
     }
 
+    /// The stream that a frame begins of which only the front is there: it cannot be checked.
+    pub(crate) fn torn(mark: Mark, front: &[u8]) -> Option<Stream> {
+        let header = Header::parse(front).ok()?;
+        let raw_len = usize::try_from(header.raw_len).ok()?;
+        if header.mark != mark || header.codec != CodecId::STREAM {
+            return None;
+        }
+        Some(Stream::open(header.kind, raw_len, front.get(HEADER_LEN..)?).ok()?.0)
+    }
+
     /// The stream whose head this frame is. Such a frame holds only the first chunk of its message.
     #[must_use]
     pub fn stream(&self) -> Option<Stream> {

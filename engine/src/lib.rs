@@ -33,7 +33,7 @@ pub use settings::{Report, SameNode, Settings, SettingsError, Streams};
 pub use spread::Spread;
 pub use stats::{Line, Stats};
 pub use strategy::{Strategy, StrategyError};
-pub use stream::Stream;
+pub use stream::{FRONT, Stream};
 
 /// What is wrong with a TOML file, in one line.
 fn toml_error(text: &str, error: &toml::de::Error) -> String {

@@ -1,12 +1,15 @@
 //! Streams: long messages in chunks, on the wire. Layout and rules: `docs/format/frame.md`, section "Streams".
 
-use crate::frame::{FrameError, Mark, crc};
+use crate::frame::{FrameError, HEADER_LEN, Mark, crc};
 use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
 use mpress_codec::{CodecId, Kind};
 use std::ops::Range;
 
 /// Bytes in front of the wire of the first chunk, in the payload of a head.
 pub(crate) const HEAD: usize = 12;
+
+/// Bytes of a head in front of the wire of its chunk: they tell of which stream it is.
+pub const FRONT: usize = HEADER_LEN + HEAD;
 
 /// Bytes in front of the wire of a chunk of the tail.
 pub(crate) const CHUNK_HEADER: usize = 16;

@@ -1,6 +1,7 @@
 //! The end: the report in `MPI_Finalize`, and the record of decisions.
 
 use crate::orphans::Awaited;
+use crate::streams::Arriving;
 use crate::sys::*;
 use crate::{passed, state};
 use mpress::report::{About, JobReport, Passed, Share};
@@ -51,6 +52,11 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
     let shim = state::shared();
     if let Some(shim) = shim {
         shim.orphans.wait(shim, Awaited::AtTheEnd);
+        while shim.streams.sweep() {
+            std::thread::yield_now();
+        }
+        Arriving::sweep(shim);
+        Arriving::drop_leftovers(shim);
     }
     if let Some(job) = JOB.get().filter(|job| job.wants_words()) {
         // Where nobody is reached through frames the report is empty.

@@ -11,7 +11,7 @@ use crate::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, s
 use crate::streams::{Arriving, Target};
 use crate::sys::*;
 use crate::waiting;
-use mpress::{Buffer, HEADER_LEN, SHORTEST};
+use mpress::{Buffer, FRONT, HEADER_LEN, SHORTEST};
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ pub(crate) struct Posted {
     memory: Memory,
     peers: Arc<Peers>,
     comm: MPI_Comm,
+    /// Who may send it, or has.
+    source: c_int,
     /// Known once the receive has completed.
     came: Option<Came>,
     /// Datatypes of the program's and of ours.
@@ -87,7 +89,8 @@ impl Posted {
         // Without the memory a frame is an error of the MPI, or damaged, but its sender does not wait in vain.
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
-        Ok(Self { place, memory, peers, comm: message.comm, came: None, _held: held })
+        let (comm, source) = (message.comm, message.peer);
+        Ok(Self { place, memory, peers, comm, source, came: None, _held: held })
     }
 
     /// A receive of a message that comes, or has come, to a buffer of ours.
@@ -100,7 +103,8 @@ impl Posted {
     ) -> Result<Self, (c_int, Bounce)> {
         match Self::lend(context, span, span.bytes().unwrap_or(0)) {
             Ok((memory, held)) => {
-                Ok(Self { place: Place::Bounce(bounce), memory, peers, comm, came: None, _held: held })
+                let place = Place::Bounce(bounce);
+                Ok(Self { place, memory, peers, comm, source: ANY_SOURCE, came: None, _held: held })
             }
             Err(code) => Err((code, bounce)),
         }
@@ -160,7 +164,7 @@ impl Posted {
             unsafe { self.look(context, &status) };
         }
         match &mut self.came {
-            Some(Came::Stream(stream)) => stream.advance(context),
+            Some(Came::Stream(stream)) => stream.is_dropped() || stream.advance(context),
             _ => true,
         }
     }
@@ -170,6 +174,7 @@ impl Posted {
     /// # Safety
     /// The receive must have completed, with this status.
     unsafe fn look(&mut self, context: &Context, status: &MPI_Status) {
+        self.source = status.MPI_SOURCE;
         let received = received_bytes(status);
         let may_be_frame = received >= SHORTEST && self.peers.frames_with(status.MPI_SOURCE);
         let came = match std::mem::replace(&mut self.place, Place::Emptied) {
@@ -242,6 +247,7 @@ impl Posted {
             None | Some(Came::InPlace) => return Ok(()),
             // SAFETY: as above.
             Some(Came::Elsewhere(wire, is_frame)) => unsafe { self.land(context, &wire, is_frame) },
+            Some(Came::Stream(stream)) if stream.is_dropped() => stream.drop_rest(context),
             Some(Came::Stream(mut stream)) => {
                 while !stream.advance(context) {
                     std::thread::yield_now();
@@ -281,17 +287,29 @@ impl Posted {
     /// The MPI completed the receive with an error. What it was given is not given back: Open MPI 4.1 ends a receive with
     /// `MPI_ERR_TRUNCATE` before all of a long message has come, and writes the rest where it was told to.
     pub(crate) fn abandon(self, context: &Context) {
+        let source = self.peers.world_rank(self.source);
         // SAFETY: a buffer of at least `SHORTEST` bytes, lent by the program until now.
         unsafe {
-            match self.place {
-                Place::Program(bytes, _claim) => {
+            let stream = match (self.came, self.place) {
+                (Some(Came::Elsewhere(wire, _)), _) => context.engine.torn(&wire),
+                (_, Place::Program(bytes, _claim)) => {
+                    let stream = self.memory.front(context, |front| context.engine.torn(front));
                     if self.memory.holds_frame(context) == Ok(true) {
                         wipe(context, &self.memory);
                     }
                     std::mem::forget((bytes, self._held));
+                    stream.ok().flatten()
                 }
-                Place::Bounce(bounce) => std::mem::forget((bounce, self._held)),
-                Place::Emptied => {}
+                (_, Place::Bounce(mut bounce)) => {
+                    let front = bounce.buffer.room().get(..FRONT);
+                    let stream = front.and_then(|front| context.engine.torn(front));
+                    std::mem::forget((bounce, self._held));
+                    stream
+                }
+                (_, Place::Emptied) => None,
+            };
+            if let Some(stream) = stream.filter(|_| source >= 0) {
+                Arriving::drop_tail(context, stream, source);
             }
         }
     }

@@ -7,6 +7,7 @@
 use crate::mpi::nested;
 use crate::requests::{Active, UnderWay};
 use crate::state::{Shim, shared};
+use crate::streams::Arriving;
 use crate::sys::*;
 use std::ffi::c_int;
 
@@ -33,6 +34,7 @@ pub(crate) fn advance(shim: &Shim) {
             active.advance(shim);
         });
         shim.streams.sweep();
+        Arriving::sweep(shim);
     }
 }
 

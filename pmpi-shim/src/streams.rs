@@ -40,12 +40,14 @@ pub(crate) struct Streams {
     next: AtomicU32,
     /// Tags of streams that were cancelled after a part of their tail had been sent.
     burnt: Mutex<HashSet<c_int>>,
-    /// Streams that this process sends, and sends that are left.
+    /// Streams that this process sends, sends that are left, and tails that are dropped.
     busy: AtomicUsize,
     /// Bytes of these streams.
     bytes: AtomicUsize,
     /// Sends that no request waits for any more.
     left: Mutex<Vec<Send>>,
+    /// Tails that come, and nobody wants.
+    dropped: Mutex<Vec<Arriving>>,
     eager: [Eager; Destination::ALL.len()],
     /// Whether nobody may be there to start what is held: several threads may be in the MPI.
     multiple: bool,
@@ -61,6 +63,7 @@ impl Streams {
             busy: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
             left: Mutex::default(),
+            dropped: Mutex::default(),
             eager: Default::default(),
             multiple,
         }

@@ -9,7 +9,7 @@ use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming};
 use crate::settings::{Settings, Streams};
-use crate::stream::{self, CHUNK_HEADER, Stream};
+use crate::stream::{CHUNK_HEADER, FRONT, Stream};
 use mpress_codec::{CodecId, DecodeErrorKind};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
@@ -134,7 +134,6 @@ impl Engine {
 
     /// The head of a stream; `None` if memory is short.
     fn head(&self, stream: &Stream, setting: Setting, raw: &[u8]) -> Option<Buffer> {
-        const FRONT: usize = HEADER_LEN + stream::HEAD;
         let mut head = self.pack_chunk(setting, raw.get(stream.range(0))?, FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
         frame::seal(self.mark, CodecId::STREAM, stream.kind, raw.len(), &mut head)?;
@@ -174,6 +173,13 @@ impl Engine {
             buffer.set_len(front + len.unwrap_or(raw.len()));
             Some(buffer)
         })?
+    }
+
+    /// The stream whose head has this front of at least [`FRONT`](crate::FRONT) bytes, of a message that did not come whole: its tail is to be
+    /// taken, and dropped. That it is undamaged is not checked.
+    #[must_use]
+    pub fn torn(&self, front: &[u8]) -> Option<Stream> {
+        Incoming::torn(self.mark, front)
     }
 
     /// Decodes the chunk of a head into `out`, which must have room for exactly this chunk ([`Stream::range`] of 0). On success all of `out`

@@ -4,7 +4,7 @@ use super::{Claim, InPlace, Memory, overlapping};
 use crate::context::Context;
 use crate::span::Span;
 use crate::sys::*;
-use mpress::{Buffer, HEADER_LEN};
+use mpress::{Buffer, FRONT};
 use std::ffi::c_int;
 use std::slice;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -40,12 +40,24 @@ impl Memory {
     /// The program must have lent the memory, which must have room for a frame.
     pub(crate) unsafe fn holds_frame(&self, context: &Context) -> Result<bool, c_int> {
         // SAFETY: the caller vouches for the memory.
+        unsafe { self.front(context, |front| context.engine.is_frame(front)) }
+    }
+
+    /// Shows the first [`FRONT`] bytes of a message there.
+    ///
+    /// # Safety
+    /// As for [`holds_frame`](Self::holds_frame).
+    pub(crate) unsafe fn front<R>(
+        &self,
+        context: &Context,
+        see: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, c_int> {
+        // SAFETY: the caller vouches for the memory; a frame is longer than that.
         unsafe {
             if self.contiguous {
-                let front = slice::from_raw_parts(self.span.ptr.cast::<u8>(), HEADER_LEN);
-                return Ok(context.engine.is_frame(front));
+                return Ok(see(slice::from_raw_parts(self.span.ptr.cast::<u8>(), FRONT)));
             }
-            Ok(context.engine.is_frame(&self.read(context, HEADER_LEN)?))
+            Ok(see(&*self.read(context, FRONT)?))
         }
     }
 }

@@ -9,6 +9,8 @@ use mpress::{Buffer, Incoming, Stream};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::slice;
 
 /// Chunks whose receives are posted at a time.
@@ -56,6 +58,62 @@ impl Arriving {
             Self { stream, source, tag, target, posted: VecDeque::new(), next: 0, to_post: 1, outcome };
         new.decode(context, |context, out| context.engine.decode_head(head, out));
         new
+    }
+
+    /// Takes the tail of a stream from rank `source` of the world, and drops it.
+    pub(crate) fn drop_tail(context: &Context, stream: Stream, source: c_int) {
+        let tag = context.streams.tag(&stream);
+        let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(ERR_TRUNCATE));
+        let posted = VecDeque::new();
+        Self { stream, source, tag, target, posted, next: 1, to_post: 1, outcome }.leave(context);
+    }
+
+    /// Whether nobody wants its message any more.
+    pub(crate) fn is_dropped(&self) -> bool {
+        self.outcome.is_err()
+    }
+
+    /// Leaves the rest to itself; gives the error.
+    pub(crate) fn drop_rest(self: Box<Self>, context: &Context) -> Result<usize, c_int> {
+        let outcome = self.outcome.map(|()| 0);
+        self.leave(context);
+        outcome
+    }
+
+    fn leave(self, context: &Context) {
+        context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+        context.streams.busy.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Takes what has come of tails that nobody wants.
+    pub(crate) fn sweep(context: &Context) {
+        let mut dropped = context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = dropped.len();
+        dropped.retain_mut(|stream| !stream.advance(context));
+        context.streams.busy.fetch_sub(before - dropped.len(), Ordering::AcqRel);
+    }
+
+    /// Drops what is left of tails that nobody asked for, at the end.
+    pub(crate) fn drop_leftovers(context: &Context) {
+        let comm = context.private.comm;
+        loop {
+            let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
+            // SAFETY: a communicator of ours, places for the answers, and room for the message while it is received.
+            unsafe {
+                let found = real::MPI_Improbe(
+                    ANY_SOURCE,
+                    ANY_TAG,
+                    comm,
+                    &raw mut flag,
+                    &raw mut message,
+                    &raw mut status,
+                );
+                let len = c_int::try_from(received_bytes(&status)).unwrap_or(0);
+                let buffer = context.engine.buffer(received_bytes(&status));
+                let (SUCCESS, 1.., Some(mut buffer)) = (found, flag, buffer) else { return };
+                real::MPI_Mrecv(buffer.room().as_mut_ptr().cast(), len, BYTE, &raw mut message, &raw mut status);
+            }
+        }
     }
 
     /// Takes the chunks that have come; says whether it was the last one.

@@ -195,6 +195,10 @@ impl Departing {
 impl Drop for Departing {
     fn drop(&mut self) {
         if self.state != State::Matched && self.started > 0 {
+            for (request, _) in &mut self.under_way {
+                // SAFETY: a request of ours.
+                unsafe { real::MPI_Cancel(request) };
+            }
             self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(self.tag);
         }
         self.all.leave(std::mem::take(&mut self.under_way));
