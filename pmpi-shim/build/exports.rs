@@ -101,7 +101,7 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
     );
     let active = format!("    let Some(shim) = active() else {{ return pass({given}) }};\n");
     match treatment {
-        Treatment::Starting => pass + "    if nested() { pass() } else { after_init(pass()) }\n",
+        Treatment::Starting => pass + "    if nested() {\n        return pass();\n    }\n    before_init();\n    after_init(pass())\n",
         Treatment::Waiting => pass + "    active();\n    pass()\n",
         Treatment::Passed => {
             pass + &format!(

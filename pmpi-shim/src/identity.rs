@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_char, c_int};
 /// MPICH's limit; Open MPI's is less.
 const LONGEST: usize = 8192;
 
-/// Whose library is loaded.
+/// Whose library is loaded. May be asked before the MPI is initialised.
 pub(crate) fn family() -> Family {
     Family::of(&library_version())
 }

@@ -28,6 +28,24 @@ const WARNING: Duration = Duration::from_secs(60);
 /// From then on waiting must not take the processor away from ranks that have yet to come.
 const SPIN: Duration = Duration::from_millis(100);
 
+/// Where UCX is told from which length on a message is sent only when its receiver has asked for it.
+const UCX_THRESHOLD: &str = "UCX_RNDV_THRESH";
+
+/// Before the MPI's own initialisation. By default UCX asks the receiver also before it sends a chunk of a long message.
+pub(crate) fn before_init() {
+    if identity::family() != Family::Mpich || std::env::var_os(UCX_THRESHOLD).is_some() {
+        return;
+    }
+    let settings = Settings::from_vars(std::env::vars_os());
+    let uses_streams = |settings: &Settings| {
+        !settings.disable && settings.strategy != Strategy::Off && settings.streams != mpress::Streams::Off
+    };
+    if settings.as_ref().is_ok_and(uses_streams) {
+        // SAFETY: programs call this before they start threads that look at the environment; MPIs change it in the same call.
+        unsafe { std::env::set_var(UCX_THRESHOLD, "128k") };
+    }
+}
+
 /// After the MPI's own initialisation, which returned `code`.
 pub(crate) fn after_init(code: c_int) -> c_int {
     if code != SUCCESS || finish::is_expected() {

@@ -124,29 +124,38 @@ impl Streams {
 /// their heads, when nobody can have asked for them.
 #[derive(Default)]
 struct Eager {
-    /// Trials that left it open; `PROVEN` if one did not.
-    trials: AtomicU32,
+    /// Bytes of the longest chunk so far.
+    longest: AtomicUsize,
+    /// Chunks of up to this many bytes were.
+    proven: AtomicUsize,
+    /// Trials without success since the last one with.
+    failures: AtomicU32,
 }
 
-const PROVEN: u32 = u32::MAX;
 /// After this many trials without success the MPI most likely does not.
 const TRIALS: u32 = 16;
 
 impl Eager {
-    fn is_proven(&self) -> bool {
-        self.trials.load(Ordering::Relaxed) == PROVEN
+    fn is_proven(&self, bytes: usize) -> bool {
+        bytes <= self.proven.load(Ordering::Relaxed)
+    }
+
+    /// Whether there have been, or may be in a stream with such a head, chunks of which it is not known.
+    fn is_open(&self, head: usize) -> bool {
+        !self.is_proven(head.max(self.longest.load(Ordering::Relaxed)))
     }
 
     fn is_refuted(&self) -> bool {
-        (TRIALS..PROVEN).contains(&self.trials.load(Ordering::Relaxed))
+        self.failures.load(Ordering::Relaxed) >= TRIALS
     }
 
-    /// A chunk was sent before its head, and `complete` soon, or not.
-    fn tried(&self, complete: bool) {
+    /// A chunk of this many bytes was sent before its head, and `complete` soon, or not.
+    fn tried(&self, bytes: usize, complete: bool) {
         if complete {
-            self.trials.store(PROVEN, Ordering::Relaxed);
-        } else if !self.is_proven() {
-            self.trials.fetch_add(1, Ordering::Relaxed);
+            self.proven.fetch_max(bytes, Ordering::Relaxed);
+            self.failures.store(0, Ordering::Relaxed);
+        } else {
+            self.failures.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

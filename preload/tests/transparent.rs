@@ -37,6 +37,16 @@ fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Wri
     (without, with)
 }
 
+/// The same with all messages from 4 KiB on in chunks.
+fn compare_in_chunks(rig: &Rig, ranks: usize, args: &[&str]) -> Written {
+    // Over shared memory Open MPI sends chunks only when they are asked for, and then the shim sends none.
+    let job = rig.job(Launcher::Local, ranks, "transparent", args).env("OMPI_MCA_btl", "tcp,self");
+    let without = job.run("without-chunks");
+    let chunks = job.compressing().env("MPRESS_STREAMS", "4096").env("MPRESS_REPORT", "summary").run("chunks");
+    assert_same(&without, &chunks);
+    chunks
+}
+
 /// A test that compares nothing but passed messages would pass as well: this many went in frames.
 fn assert_framed(written: &Written, least: u64) {
     // Where MPICH hung in its MPI_Finalize, the report is lost.
@@ -52,6 +62,8 @@ fn every_call_on_this_host() {
     let Some(rig) = Rig::new("every_call") else { return };
     let (without, with) = compare_on_this_host(&rig, 2, &["all"]);
     assert_framed(&with, 3000);
+
+    assert_framed(&compare_in_chunks(&rig, 2, &["all"]), 3000);
 
     // As a user gets it: nothing to do inside a node.
     let job = rig.job(Launcher::Local, 2, "transparent", &["all"]);
@@ -92,8 +104,7 @@ fn wrong_collectives_of_three_ranks() {
 #[test]
 fn random_schedules_on_this_host() {
     let Some(rig) = Rig::new("random") else { return };
-    let (_, with) = compare_on_this_host(&rig, 2, &["random", "1", "4000"]);
-    assert_framed(&with, 30_000);
+    assert_framed(&compare_in_chunks(&rig, 2, &["random", "1", "4000"]), 30_000);
     compare_on_this_host(&rig, 2, &["multiple", "random", "10000", "4000"]);
     // MPICH spins while it waits: more ranks than cores take it minutes.
     let count = if rig.mpi.family() == Family::Mpich { "50" } else { "1000" };
@@ -107,6 +118,9 @@ fn random_schedules_between_two_nodes() {
     let Some(cluster) = two_nodes() else { return };
     let with = compare_on_nodes(&rig, &cluster, 1, "random", &["random", "30000", "2000"]);
     assert_framed(&with, 15_000);
+    let job = rig.job(Launcher::Cluster(&cluster), 1, "transparent", &["multiple", "random", "50000", "1000"]);
+    let chunks = job.shimmed().env("MPRESS_STRATEGY", "fixed:diffpack-balanced").env("MPRESS_STREAMS", "4096");
+    assert_same(&job.run("random-without"), &chunks.run("random-chunks"));
     compare_on_nodes(&rig, &cluster, 2, "two-each", &["random", "40000", "16"]);
 }
 

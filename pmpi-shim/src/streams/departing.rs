@@ -25,6 +25,8 @@ pub(crate) struct Departing {
     under_way: VecDeque<Send>,
     /// Bytes that have been started.
     started: usize,
+    /// Bytes of the longest chunk.
+    longest: usize,
     /// Bytes counted in `all`.
     bytes: usize,
     state: State,
@@ -67,6 +69,7 @@ impl Departing {
             held: VecDeque::new(),
             under_way: VecDeque::new(),
             started: 0,
+            longest: 0,
             bytes: 0,
             state: State::Waiting,
             outcome: Ok(()),
@@ -90,27 +93,32 @@ impl Departing {
 
     /// Where that is not known, tries whether chunks are sent before they are asked for.
     fn try_eager(&mut self, context: &Context, tail: &mut Tail, raw: &[u8]) -> Result<(), c_int> {
-        if self.all.eager(self.to).is_proven() {
+        if !self.all.eager(self.to).is_open(self.head.len()) {
             return Ok(());
         }
         // While the second is encoded the MPI sends the first.
         for _ in 0..2 {
             let Some(due) = tail.due() else { break };
             let chunk = raw.get(due).and_then(|raw| context.engine.next_chunk(tail, raw)).ok_or(ERR_NO_MEM)?;
+            let is_known = self.all.eager(self.to).is_proven(chunk.len());
             self.push(chunk);
+            if is_known {
+                return Ok(());
+            }
         }
-        if let Some((request, _)) = self.under_way.front_mut() {
-            let complete = is_complete(request);
+        if let Some((request, chunk)) = self.under_way.front_mut() {
+            let (bytes, complete) = (chunk.len(), is_complete(request));
             if complete {
                 self.under_way.pop_front();
             }
-            self.all.eager(self.to).tried(complete);
+            self.all.eager(self.to).tried(bytes, complete);
         }
         Ok(())
     }
 
     fn push(&mut self, chunk: Buffer) {
         self.bytes += chunk.len();
+        self.longest = self.longest.max(chunk.len());
         self.all.bytes.fetch_add(chunk.len(), Ordering::Relaxed);
         self.held.push_back(chunk);
         let may_start = self.state == State::Matched || self.all.multiple || self.started < AHEAD;
@@ -152,7 +160,7 @@ impl Departing {
         while self.under_way.front_mut().is_some_and(|(request, _)| is_complete(request)) {
             self.under_way.pop_front();
         }
-        self.held.is_empty() && (self.under_way.is_empty() || !self.all.eager(self.to).is_proven())
+        self.held.is_empty() && (self.under_way.is_empty() || !self.all.eager(self.to).is_proven(self.longest))
     }
 
     /// Whether the head's request is complete. If so, the rest is started, or dropped.
@@ -201,6 +209,7 @@ impl Drop for Departing {
             }
             self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(self.tag);
         }
+        self.all.eager(self.to).longest.fetch_max(self.longest, Ordering::Relaxed);
         self.all.leave(std::mem::take(&mut self.under_way));
         self.all.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         self.all.busy.fetch_sub(1, Ordering::AcqRel);
