@@ -56,7 +56,9 @@ impl Wake for TaskWaker {
 
 struct Task {
     program: Program,
-    waker: Arc<TaskWaker>,
+    own: Arc<TaskWaker>,
+    /// The same as wakers are handed out.
+    waker: Waker,
 }
 
 /// A place for a task.
@@ -88,9 +90,10 @@ impl Executor {
             tasks.places.push(Place::Free);
             tasks.places.len() - 1
         });
-        let waker = Arc::new(TaskWaker { task, queued: AtomicBool::new(true), ready: self.ready.clone() });
+        let own = Arc::new(TaskWaker { task, queued: AtomicBool::new(true), ready: self.ready.clone() });
+        let waker = Waker::from(own.clone());
         if let Some(place) = tasks.places.get_mut(task) {
-            *place = Place::Task(Task { program, waker });
+            *place = Place::Task(Task { program, own, waker });
             tasks.live += 1;
             self.ready.push(task);
         }
@@ -124,9 +127,8 @@ impl Executor {
             });
             // A waker may outlive its task.
             let Some(Place::Task(mut task)) = place else { continue };
-            task.waker.queued.store(false, Ordering::Release);
-            let waker = Waker::from(task.waker.clone());
-            let poll = task.program.as_mut().poll(&mut Context::from_waker(&waker));
+            task.own.queued.store(false, Ordering::Release);
+            let poll = task.program.as_mut().poll(&mut Context::from_waker(&task.waker));
             let tasks = &mut *self.tasks.borrow_mut();
             // `clear` may have been called meanwhile.
             let Some(place) = tasks.places.get_mut(number).filter(|place| matches!(place, Place::Polled))

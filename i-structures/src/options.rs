@@ -1,6 +1,7 @@
 //! The choices for a structure.
 
 use crate::{
+    divisor::Divisor,
     distribution::{Distribution, Layout},
     element::Element,
     error::{Error, Result},
@@ -70,7 +71,7 @@ pub(crate) struct Shape {
     pub(crate) layout: Layout,
     pub(crate) cached: bool,
     /// Elements of a block; 1 without a cache.
-    pub(crate) block: u64,
+    pub(crate) block: Divisor,
     pub(crate) deferral: Deferral,
     /// Bytes of an element.
     pub(crate) bytes: usize,
@@ -101,7 +102,7 @@ impl Shape {
         Ok(Self {
             layout,
             cached,
-            block,
+            block: Divisor::new(block),
             deferral: options.deferral,
             bytes: T::BYTES,
             check: check.finalize(),
@@ -110,13 +111,13 @@ impl Shape {
 
     /// Number of blocks of a rank.
     pub(crate) fn blocks(&self, owner: u32) -> u64 {
-        self.layout.slots(owner).div_ceil(self.block)
+        self.layout.slots(owner).div_ceil(self.block.get())
     }
 
     /// Number of slots of a block; 0 if there is no such block.
     pub(crate) fn block_len(&self, owner: u32, block: u64) -> u64 {
-        match block.checked_mul(self.block) {
-            Some(first) => self.layout.slots(owner).saturating_sub(first).min(self.block),
+        match block.checked_mul(self.block.get()) {
+            Some(first) => self.layout.slots(owner).saturating_sub(first).min(self.block.get()),
             None => 0,
         }
     }

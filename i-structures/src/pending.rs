@@ -3,18 +3,15 @@
 use crate::{
     cache::Tag,
     error::Error,
-    segment::shrink,
+    hash::{Table, shrink},
     waiter::{Waiter, is_awaited},
 };
-use std::{
-    collections::{HashMap, VecDeque},
-    rc::Rc,
-};
+use std::{collections::VecDeque, rc::Rc};
 
 /// The continuations of a rank's requests.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    waiting: HashMap<Tag, VecDeque<Rc<Waiter>>>,
+    waiting: Table<Tag, VecDeque<Rc<Waiter>>>,
     count: usize,
 }
 

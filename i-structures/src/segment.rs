@@ -3,15 +3,12 @@
 use crate::{
     element::ElementState,
     error::{Error, Result},
+    hash::{Table, shrink},
     options::{Deferral, Shape},
     waiter::{Waiter, is_awaited},
 };
 use bitvec::{slice::BitSlice, vec::BitVec};
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    hash::Hash,
-    rc::Rc,
-};
+use std::{collections::hash_map::Entry, rc::Rc};
 
 /// Readers of one element.
 #[derive(Debug, Default)]
@@ -44,8 +41,8 @@ pub(crate) struct Segment {
     values: Vec<u8>,
     full: BitVec,
     deferred: BitVec,
-    queues: HashMap<usize, Queue>,
-    blocks: HashMap<u64, BlockQueue>,
+    queues: Table<usize, Queue>,
+    blocks: Table<u64, BlockQueue>,
 }
 
 impl Segment {
@@ -62,8 +59,8 @@ impl Segment {
             values,
             full: BitVec::repeat(false, count),
             deferred: BitVec::repeat(false, count),
-            queues: HashMap::new(),
-            blocks: HashMap::new(),
+            queues: Table::default(),
+            blocks: Table::default(),
         })
     }
 
@@ -115,8 +112,8 @@ impl Segment {
     fn slots(&self, block: u64) -> std::ops::Range<usize> {
         let count = self.full.len();
         // Both fit: a block that exists starts below `count`.
-        let first = usize::try_from(block * self.shape.block).unwrap_or(count).min(count);
-        first..first.saturating_add(usize::try_from(self.shape.block).unwrap_or(count)).min(count)
+        let first = usize::try_from(block * self.shape.block.get()).unwrap_or(count).min(count);
+        first..first.saturating_add(usize::try_from(self.shape.block.get()).unwrap_or(count)).min(count)
     }
 
     /// Receive-a-request, for a block that exists: whether something is to be sent at once, all that is full of the block. What is not full is deferred.
@@ -153,8 +150,8 @@ impl Segment {
         }
     }
 
-    /// Stores an element; none if it is full already.
-    pub(crate) fn store(&mut self, slot: usize, value: &[u8]) -> Option<Released> {
+    /// Stores an element, and says who waited for it, if anybody did; none if it is full already.
+    pub(crate) fn store(&mut self, slot: usize, value: &[u8]) -> Option<Option<Released>> {
         if self.is_full(slot) {
             return None;
         }
@@ -163,22 +160,22 @@ impl Segment {
             place.copy_from_slice(value);
         }
         self.full.set(slot, true);
-        let mut released = Released::default();
         if !self.deferred.replace(slot, false) {
-            return Some(released);
+            return Some(None);
         }
+        let mut released = Released::default();
         if let Some(queue) = self.queues.remove(&slot) {
             (released.local, released.element) = (queue.local, queue.ranks);
             shrink(&mut self.queues);
         }
-        if let Entry::Occupied(mut queue) = self.blocks.entry(slot as u64 / self.shape.block) {
+        if let Entry::Occupied(mut queue) = self.blocks.entry(self.shape.block.divide(slot as u64).0) {
             queue.get_mut().missing -= 1;
             if queue.get().missing == 0 {
                 released.block = queue.remove().ranks;
                 shrink(&mut self.blocks);
             }
         }
-        Some(released)
+        Some(Some(released))
     }
 
     /// Presence bits of a block, and the values of those that are full, one after the other.
@@ -191,14 +188,5 @@ impl Segment {
     /// Fetches of this rank that wait for elements of its own.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Waiter> {
         self.queues.values().flat_map(|queue| &queue.local).filter(|w| is_awaited(w)).map(|waiter| &**waiter)
-    }
-}
-
-/// Gives back memory of a table that has become much larger than what is in it.
-pub(crate) fn shrink<K: Eq + Hash, V>(map: &mut HashMap<K, V>) {
-    if map.is_empty() {
-        *map = HashMap::new();
-    } else if map.capacity() > 64 && map.len() < map.capacity() / 8 {
-        map.shrink_to(map.len() * 2);
     }
 }

@@ -6,24 +6,38 @@ use crate::{
     counts::{Counts, Memory},
     detector::{Action, Detector},
     error::{Error, Refusal, Result},
+    hash::{Table, shrink},
     message::{self, ANSWER_NAMES, Answer, BlockName, Message, RankState, Verdict},
     options::Shape,
     pending::Pending,
     plan::Span,
-    segment::{Segment, shrink},
+    segment::{Released, Segment},
     transport::Transport,
     waiter::Waiter,
 };
 use std::{
-    collections::{BTreeMap, HashMap},
+    cell::{Cell, RefCell, RefMut},
+    collections::BTreeMap,
     rc::Rc,
 };
 
-/// A structure on this rank.
+/// A structure on this rank. Handles hold it, so that a fetch of an element of this rank looks into no table.
 #[derive(Debug)]
 pub(crate) struct Known {
+    pub(crate) id: u64,
     pub(crate) shape: Rc<Shape>,
-    pub(crate) segment: Segment,
+    /// None once the structure is freed.
+    pub(crate) segment: RefCell<Option<Segment>>,
+    /// It is freed when the run ends.
+    leaving: Cell<bool>,
+}
+
+impl Known {
+    /// The elements of this rank.
+    pub(crate) fn segment(&self) -> Result<RefMut<'_, Segment>> {
+        RefMut::filter_map(self.segment.borrow_mut(), Option::as_mut)
+            .map_err(|_| Error::Freed(StructureId(self.id)))
+    }
 }
 
 /// What a rank that exchanges a plan accepts.
@@ -45,7 +59,7 @@ pub(crate) struct State {
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) rank: u32,
     pub(crate) ranks: u32,
-    structures: HashMap<u64, Known>,
+    structures: Table<u64, Rc<Known>>,
     /// Number of the next structure.
     next: u64,
     pub(crate) cache: Cache,
@@ -73,7 +87,7 @@ impl State {
             transport,
             rank,
             ranks,
-            structures: HashMap::new(),
+            structures: Table::default(),
             next: 0,
             cache: Cache::default(),
             pending: Pending::default(),
@@ -95,18 +109,20 @@ impl State {
     }
 
     pub(crate) fn memory(&self) -> Memory {
-        let segments = || self.structures.values().map(|known| &known.segment);
+        let sum = |of: fn(&Segment) -> usize| -> usize {
+            self.structures.values().filter_map(|known| known.segment.borrow().as_ref().map(of)).sum()
+        };
         Memory {
             structures: self.structures.len(),
-            element_bytes: segments().map(Segment::bytes).sum(),
-            queues: segments().map(Segment::queues).sum(),
+            element_bytes: sum(Segment::bytes),
+            queues: sum(Segment::queues),
             cache_blocks: self.cache.blocks(),
             cache_bytes: self.cache.bytes(),
             pending: self.pending.len(),
             parked: self.parked.values().map(Vec::len).sum::<usize>() + self.early.len(),
             tasks: 0,
             capacity: self.structures.capacity()
-                + segments().map(Segment::capacity).sum::<usize>()
+                + sum(Segment::capacity)
                 + self.cache.capacity()
                 + self.pending.capacity()
                 + self.leaving.capacity()
@@ -114,31 +130,37 @@ impl State {
         }
     }
 
-    pub(crate) fn create(&mut self, shape: &Rc<Shape>) -> Result<u64> {
-        let segment = Segment::new(shape, self.rank)?;
-        let id = self.next;
+    pub(crate) fn create(&mut self, shape: Shape) -> Result<Rc<Known>> {
+        let (id, shape) = (self.next, Rc::new(shape));
+        let segment = RefCell::new(Some(Segment::new(&shape, self.rank)?));
         self.next += 1;
-        self.structures.insert(id, Known { shape: shape.clone(), segment });
-        Ok(id)
+        let known = Rc::new(Known { id, shape, segment, leaving: Cell::new(false) });
+        self.structures.insert(id, known.clone());
+        Ok(known)
     }
 
-    pub(crate) fn known(&mut self, id: u64) -> Result<&mut Known> {
-        self.structures.get_mut(&id).ok_or(Error::Freed(StructureId(id)))
+    /// A structure by its number.
+    fn known(&self, id: u64) -> Result<Rc<Known>> {
+        self.structures.get(&id).cloned().ok_or(Error::Freed(StructureId(id)))
     }
 
     /// Frees a structure, within a run when the run ends: other ranks may still fetch from it.
-    pub(crate) fn free(&mut self, id: u64) -> Result<()> {
-        self.known(id)?;
+    pub(crate) fn free(&mut self, known: &Known) -> Result<()> {
+        if known.leaving.replace(true) {
+            return Err(Error::Freed(StructureId(known.id)));
+        }
         if self.in_run {
-            self.leaving.push(id);
+            self.leaving.push(known.id);
         } else {
-            self.drop_structure(id);
+            self.drop_structure(known.id);
         }
         Ok(())
     }
 
     fn drop_structure(&mut self, id: u64) {
-        self.structures.remove(&id);
+        if let Some(known) = self.structures.remove(&id) {
+            *known.segment.borrow_mut() = None;
+        }
         shrink(&mut self.structures);
         self.cache.free(id);
         self.pending.free(id);
@@ -162,38 +184,21 @@ impl State {
         Ok(self.transport.send(to, message)?)
     }
 
-    /// A fetch: `read` is called with the bytes of the element if they are there.
+    /// A fetch of an element of another rank, of a structure that is not freed: `read` is called with the bytes of the element if they are there.
     pub(crate) fn fetch<R>(
         &mut self,
+        shape: &Shape,
         address: Address,
         owner: u32,
         slot: u64,
         read: impl FnOnce(&[u8]) -> R,
     ) -> Result<Found<R>> {
-        let id = address.structure.0;
-        let rank = self.rank;
-        let known = self.known(id)?;
-        if owner == rank {
-            // A slot of this rank fits: its elements are in memory.
-            let slot = slot as usize;
-            let found = match known.segment.read(slot) {
-                Some(bytes) => Found::Value(read(bytes)),
-                None => {
-                    let waiter = Waiter::new(address);
-                    known.segment.wait(slot, waiter.clone());
-                    Found::Waiting(waiter)
-                }
-            };
-            self.counts.local += 1;
-            return Ok(found);
-        }
-        let shape = known.shape.clone();
-        let tag = Tag { structure: id, owner, block: slot / shape.block };
+        let (block, element) = shape.block.divide(slot);
+        let tag = Tag { structure: address.structure.0, owner, block };
         let waiter = if shape.cached {
-            let size = size(&shape, tag)?;
             // Below the number of elements of a block.
-            let element = (slot % shape.block) as usize;
-            match self.cache.fetch(tag, size, element, address) {
+            let element = element as usize;
+            match self.cache.fetch(tag, || size(shape, tag), shape.bytes, element, address)? {
                 Access::Hit(bytes) => {
                     self.counts.hits += 1;
                     return Ok(Found::Value(read(bytes)));
@@ -210,53 +215,52 @@ impl State {
             waiter
         };
         self.counts.misses += 1;
-        self.send(owner, message::request(name(&shape, tag)))?;
+        self.send(owner, message::request(name(shape, tag)))?;
         Ok(Found::Waiting(waiter))
     }
 
-    pub(crate) fn store(&mut self, address: Address, slot: u64, value: &[u8]) -> Result<()> {
-        let known = self.known(address.structure.0)?;
-        // A slot of this rank fits: its elements are in memory.
-        let slot = slot as usize;
-        let released = known.segment.store(slot, value).ok_or(Error::StoredTwice(address))?;
-        released.local.iter().for_each(|waiter| waiter.resume(Ok(value)));
-        let shape = known.shape.clone();
-        let block = slot as u64 / shape.block;
-        let tag = Tag { structure: address.structure.0, owner: self.rank, block };
+    /// Sends a value that was just stored to those that wait for it.
+    pub(crate) fn release(&mut self, known: &Known, slot: u64, value: &[u8], released: Released) -> Result<()> {
+        let shape = &known.shape;
+        let (block, element) = shape.block.divide(slot);
+        let tag = Tag { structure: known.id, owner: self.rank, block };
         if !released.element.is_empty() {
-            let (element, count) = (slot as u64 % shape.block, shape.block_len(self.rank, block));
+            let count = shape.block_len(self.rank, block);
             let bits = (0..count as usize).map(|other| other as u64 == element);
-            let message = message::value(name(&shape, tag), bits, std::iter::once(value));
+            let message = message::value(name(shape, tag), bits, std::iter::once(value));
             for rank in released.element {
                 self.send(rank, message.clone())?;
             }
         }
-        for rank in released.block {
-            self.send_block(rank, tag)?;
+        if !released.block.is_empty() {
+            let message = self.block(known, tag)?;
+            for rank in released.block {
+                self.send(rank, message.clone())?;
+            }
         }
         Ok(())
     }
 
-    /// Send-a-value, with all that is full of a block of this rank.
-    fn send_block(&mut self, to: u32, tag: Tag) -> Result<()> {
-        let known = self.known(tag.structure)?;
-        let (bits, values) = known.segment.block(tag.block);
-        let message = message::value(name(&known.shape, tag), bits.iter().by_vals(), values);
-        self.send(to, message)
+    /// The message with all that is full of a block of this rank.
+    fn block(&self, known: &Known, tag: Tag) -> Result<Vec<u8>> {
+        let segment = known.segment()?;
+        let (bits, values) = segment.block(tag.block);
+        Ok(message::value(name(&known.shape, tag), bits.iter().by_vals(), values))
     }
 
     /// Receive-a-request, of a block that exists.
-    pub(crate) fn serve(&mut self, rank: u32, structure: u64, block: u64) -> Result<()> {
-        if self.known(structure)?.segment.request(rank, block) {
-            self.send_block(rank, Tag { structure, owner: self.rank, block })?;
+    pub(crate) fn serve(&mut self, rank: u32, known: &Known, block: u64) -> Result<()> {
+        if known.segment()?.request(rank, block) {
+            let message = self.block(known, Tag { structure: known.id, owner: self.rank, block })?;
+            self.send(rank, message)?;
         }
         Ok(())
     }
 
     /// Prepares for a value that nobody needs to ask for.
-    pub(crate) fn expect(&mut self, tag: Tag) -> Result<()> {
-        let shape = self.known(tag.structure)?.shape.clone();
-        self.cache.expect(tag, size(&shape, tag)?);
+    pub(crate) fn expect(&mut self, known: &Known, owner: u32, block: u64) -> Result<()> {
+        let tag = Tag { structure: known.id, owner, block };
+        self.cache.expect(tag, size(&known.shape, tag)?);
         Ok(())
     }
 
@@ -337,23 +341,21 @@ impl State {
     }
 
     fn requested(&mut self, from: u32, name: BlockName) -> Result<()> {
-        let refusal = match self.structures.get(&name.structure) {
-            None => Some(Refusal::Freed),
-            Some(known) if known.shape.check != name.check => Some(Refusal::OtherParameters),
-            Some(known) if name.block >= known.shape.blocks(self.rank) => Some(Refusal::NoSuchBlock),
-            Some(_) => None,
+        let reason = match self.known(name.structure).ok() {
+            None => Refusal::Freed,
+            Some(known) if known.shape.check != name.check => Refusal::OtherParameters,
+            Some(known) if name.block >= known.shape.blocks(self.rank) => Refusal::NoSuchBlock,
+            Some(known) => return self.serve(from, &known, name.block),
         };
-        match refusal {
-            Some(reason) => self.send(from, message::refusal(name, reason)),
-            None => self.serve(from, name.structure, name.block),
-        }
+        self.send(from, message::refusal(name, reason))
     }
 
     fn valued(&mut self, from: u32, name: BlockName, body: &[u8]) -> Result<()> {
         let protocol = |what| Error::Protocol { from, what };
         // A value that comes after the structure was freed is of no use to anyone.
-        let Some(known) = self.structures.get(&name.structure) else { return Ok(()) };
-        let shape = known.shape.clone();
+        let Some(shape) = self.structures.get(&name.structure).map(|known| known.shape.clone()) else {
+            return Ok(());
+        };
         let tag = Tag { structure: name.structure, owner: from, block: name.block };
         if shape.check != name.check || name.block >= shape.blocks(from) {
             return Err(protocol("a value does not fit its structure"));
@@ -424,8 +426,9 @@ impl State {
     /// The rank can do nothing: its part in the search for the end of the run.
     pub(crate) fn passive(&mut self, state: RankState) -> Result<()> {
         let text = self.failure.as_ref().map(ToString::to_string).unwrap_or_default();
-        let segments = self.structures.values().flat_map(|known| known.segment.waiting());
-        let waiting = || segments.chain(self.cache.waiting()).chain(self.pending.waiting());
+        let segments: Vec<_> = self.structures.values().map(|known| known.segment.borrow()).collect();
+        let local = segments.iter().filter_map(|segment| segment.as_ref()).flat_map(Segment::waiting);
+        let waiting = || local.chain(self.cache.waiting()).chain(self.pending.waiting());
         let action = self.detector.passive(|sent, received| {
             let (mut names, mut count) = (Vec::new(), 0);
             if state == RankState::Waits {
@@ -438,6 +441,7 @@ impl State {
             }
             Answer { sent, received, waiting: count, state, names, text }
         });
+        drop(segments);
         self.act(action)
     }
 
