@@ -42,10 +42,19 @@ pub struct Layout {
 
 #[derive(Debug)]
 enum Map {
-    Block { run: Divisor },
+    Block {
+        run: Divisor,
+    },
     /// `ranks` of the layout, to divide by.
-    Cyclic { run: Divisor, ranks: Divisor },
-    Table { places: Vec<(u32, u64)>, indices: Vec<Vec<u64>>, digest: u32 },
+    Cyclic {
+        run: Divisor,
+        ranks: Divisor,
+    },
+    Table {
+        places: Vec<(u32, u64)>,
+        indices: Vec<Vec<u64>>,
+        digest: u32,
+    },
 }
 
 impl Layout {
@@ -54,9 +63,7 @@ impl Layout {
     pub fn new(len: u64, ranks: u32, distribution: &Distribution) -> Result<Self> {
         let cyclic = |run| Map::Cyclic { run: Divisor::new(run), ranks: Divisor::new(u64::from(ranks)) };
         let map = match distribution {
-            Distribution::Block => {
-                Map::Block { run: Divisor::new(len.div_ceil(u64::from(ranks)).max(1)) }
-            }
+            Distribution::Block => Map::Block { run: Divisor::new(len.div_ceil(u64::from(ranks)).max(1)) },
             Distribution::Cyclic => cyclic(1),
             Distribution::BlockCyclic(0) => return Err(Error::Options("block-cyclic runs of 0 elements")),
             // A run longer than the structure is one as long as it, and cannot overflow.
@@ -105,9 +112,7 @@ impl Layout {
     pub fn slots(&self, owner: u32) -> u64 {
         let rank = u64::from(owner);
         match &self.map {
-            Map::Block { run } => {
-                self.len.saturating_sub(run.get().saturating_mul(rank)).min(run.get())
-            }
+            Map::Block { run } => self.len.saturating_sub(run.get().saturating_mul(rank)).min(run.get()),
             Map::Cyclic { run, .. } => {
                 let run = run.get();
                 let round = u128::from(run) * u128::from(self.ranks);

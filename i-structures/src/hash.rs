@@ -74,7 +74,9 @@ mod tests {
     #[test]
     fn tags_of_usual_patterns_spread() {
         let seed = Seed(1);
-        for (structures, owners, blocks, step) in [(1, 8, 512, 1), (16, 8, 32, 1), (1, 2, 2048, 16), (64, 64, 1, 1)] {
+        for (structures, owners, blocks, step) in
+            [(1, 8, 512, 1), (16, 8, 32, 1), (1, 2, 2048, 16), (64, 64, 1, 1)]
+        {
             let (mut low, mut high, mut count) = (HashSet::new(), HashSet::new(), 0_usize);
             for structure in 0..structures {
                 for owner in 0..owners {

@@ -1,8 +1,8 @@
 //! The choices for a structure.
 
 use crate::{
-    divisor::Divisor,
     distribution::{Distribution, Layout},
+    divisor::Divisor,
     element::Element,
     error::{Error, Result},
 };

@@ -220,7 +220,13 @@ impl State {
     }
 
     /// Sends a value that was just stored to those that wait for it.
-    pub(crate) fn release(&mut self, known: &Known, slot: u64, value: &[u8], released: Released) -> Result<()> {
+    pub(crate) fn release(
+        &mut self,
+        known: &Known,
+        slot: u64,
+        value: &[u8],
+        released: Released,
+    ) -> Result<()> {
         let shape = &known.shape;
         let (block, element) = shape.block.divide(slot);
         let tag = Tag { structure: known.id, owner: self.rank, block };

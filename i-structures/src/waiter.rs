@@ -62,7 +62,9 @@ impl Waiter {
                 }
                 Poll::Pending
             }
-            State::Short(bytes, len) => Poll::Ready(Ok(read(bytes.get(..usize::from(*len)).unwrap_or(bytes)))),
+            State::Short(bytes, len) => {
+                Poll::Ready(Ok(read(bytes.get(..usize::from(*len)).unwrap_or(bytes))))
+            }
             State::Long(bytes) => Poll::Ready(Ok(read(bytes))),
             State::Failed(error) => Poll::Ready(Err(error.clone())),
         }
