@@ -89,6 +89,7 @@ impl Layout {
     }
 
     /// Owner of an element, and its slot there; none if there is no such element.
+    #[inline]
     pub fn locate(&self, index: u64) -> Option<(u32, u64)> {
         if index >= self.len {
             return None;

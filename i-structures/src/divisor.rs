@@ -20,6 +20,7 @@ impl Divisor {
     }
 
     /// Quotient and remainder.
+    #[inline]
     pub(crate) fn divide(self, dividend: u64) -> (u64, u64) {
         match self.shift {
             Some(shift) => (dividend >> shift, dividend & (self.number - 1)),

@@ -31,6 +31,7 @@ impl Structure {
         Address { structure: StructureId(self.0.id), index }
     }
 
+    #[inline]
     pub(crate) fn locate(&self, index: u64) -> Result<(u32, u64)> {
         let layout = &self.shape().layout;
         layout.locate(index).ok_or(Error::OutOfRange { address: self.address(index), len: layout.len() })

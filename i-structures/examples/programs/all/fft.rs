@@ -8,7 +8,7 @@
 
 use super::{Program, Task, options};
 use mpress_i_structures::{IStructure, Node, Recorder, Result, Structure};
-use std::f64::consts::TAU;
+use std::{f64::consts::TAU, rc::Rc};
 
 type Complex = [f64; 2];
 
@@ -16,7 +16,9 @@ type Complex = [f64; 2];
 pub(crate) struct Fft {
     node: Node,
     /// Input, and results of the stages.
-    stages: Vec<IStructure<Complex>>,
+    stages: Rc<[IStructure<Complex>]>,
+    /// The roots of unity, half of them: `exp(-2 pi i k / n)`.
+    roots: Rc<[Complex]>,
     n: u64,
 }
 
@@ -33,20 +35,22 @@ fn unit(turns: f64) -> Complex {
     [cos, sin]
 }
 
-/// Element `index` of the next stage, from itself and its partner at distance `half`.
-fn butterfly(index: u64, half: u64, own: Complex, partner: Complex) -> Complex {
+/// Element `index` of the next stage, from itself and its partner at distance `half`, of n.
+fn butterfly(index: u64, half: u64, own: Complex, partner: Complex, roots: &[Complex]) -> Complex {
     if index & half == 0 {
         return [own[0] + partner[0], own[1] + partner[1]];
     }
-    let angle = -((index % half) as f64) / (2 * half) as f64;
-    times([partner[0] - own[0], partner[1] - own[1]], unit(angle))
+    // exp(-2 pi i (index mod half) / (2 half)), and `roots` are n/2.
+    let root = (index & (half - 1)) as usize * (roots.len() / half as usize);
+    times([partner[0] - own[0], partner[1] - own[1]], roots.get(root).copied().unwrap_or([f64::NAN; 2]))
 }
 
 impl Fft {
     /// For n numbers.
     pub(crate) fn new(node: &Node, n: u64, block: Option<u64>) -> Result<Self> {
         let stages = (0..=n.ilog2()).map(|_| node.create(&options(n, block))).collect::<Result<_>>()?;
-        Ok(Self { node: node.clone(), stages, n })
+        let roots = (0..n / 2).map(|k| unit(-(k as f64) / n as f64)).collect();
+        Ok(Self { node: node.clone(), stages, roots, n })
     }
 
     /// Stages with the distance of partners in the next.
@@ -69,22 +73,22 @@ impl Program for Fft {
     }
 
     fn task(&self) -> Task {
-        let (node, stages, n) = (self.node.clone(), self.stages.clone(), self.n);
+        let (node, stages, roots, n) = (self.node.clone(), self.stages.clone(), self.roots.clone(), self.n);
         Box::pin(async move {
             let (Some(first), Some(last)) = (stages.first(), stages.last()) else { return Ok(()) };
+            for index in first.local() {
+                first.store(index, input(index))?;
+            }
             for index in last.local() {
-                let stages = stages.clone();
+                let (stages, roots) = (stages.clone(), roots.clone());
                 node.spawn(async move {
                     for (stage, (from, to)) in stages.iter().zip(stages.iter().skip(1)).enumerate() {
                         let half = n >> (stage + 1);
                         let (own, partner) = (from.fetch(index), from.fetch(index ^ half));
-                        to.store(index, butterfly(index, half, own.await?, partner.await?))?;
+                        to.store(index, butterfly(index, half, own.await?, partner.await?, &roots))?;
                     }
                     Ok(())
                 });
-            }
-            for index in first.local() {
-                first.store(index, input(index))?;
             }
             Ok(())
         })
