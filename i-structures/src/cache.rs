@@ -146,13 +146,23 @@ impl Cache {
         }
     }
 
-    /// Receive-a-value: `values` holds the elements whose bits are set. Those that are present already are kept.
-    pub(crate) fn receive(&mut self, tag: Tag, size: Size, bits: &BitSlice<u8, Lsb0>, values: &[u8]) {
+    /// Receive-a-value: `values` holds the elements whose bits are set, or all without bits. Those that are present already are kept.
+    pub(crate) fn receive(&mut self, tag: Tag, size: Size, bits: Option<&BitSlice<u8, Lsb0>>, values: &[u8]) {
         self.expect(tag, size);
         let Some(block) = self.blocks.get_mut(&tag) else { return };
         if block.missing == 0 {
             return;
         }
+        let Some(bits) = bits else {
+            // What is present already is the same: elements are stored once.
+            if block.values.len() == values.len() {
+                block.values.copy_from_slice(values);
+                block.present.fill(true);
+                block.missing = 0;
+            }
+            self.resume(tag, size);
+            return;
+        };
         for (element, value) in bits.iter_ones().zip(values.chunks_exact(size.bytes)) {
             if !block.present.replace(element, true)
                 && let Some(place) = block.values.get_mut(element * size.bytes..)
@@ -162,6 +172,12 @@ impl Cache {
                 block.missing -= 1;
             }
         }
+        self.resume(tag, size);
+    }
+
+    /// Resumes the fetches whose elements are present.
+    fn resume(&mut self, tag: Tag, size: Size) {
+        let Some(block) = self.blocks.get_mut(&tag) else { return };
         for (element, waiter) in std::mem::take(&mut block.waiting) {
             match block.value(element, size.bytes) {
                 Some(value) => waiter.resume(Ok(value)),
@@ -256,11 +272,11 @@ mod tests {
         let Access::Deferred(third) = fetch(&mut cache, 0, 2) else { panic!() };
         let waiters = [first, second, third];
         // Deferral by elements: the first value has elements 0 and 1 alone.
-        cache.receive(tag(0), SIZE, &bits(0b0011)[..4], &[10, 11]);
+        cache.receive(tag(0), SIZE, Some(&bits(0b0011)[..4]), &[10, 11]);
         assert_eq!(waiters.each_ref().map(|waiter| value(waiter)), [Some(11), Some(11), None]);
         assert!(matches!(fetch(&mut cache, 0, 0), Access::Hit(&[10])));
         assert_eq!(cache.waiting().count(), 1);
-        cache.receive(tag(0), SIZE, &bits(0b1100)[..4], &[12, 13]);
+        cache.receive(tag(0), SIZE, Some(&bits(0b1100)[..4]), &[12, 13]);
         assert_eq!(value(&waiters[2]), Some(12));
         assert_eq!(cache.waiting().count(), 0);
         cache.free(0);
@@ -273,11 +289,11 @@ mod tests {
         let Access::Miss(first) = fetch(&mut cache, 0, 0) else { panic!() };
         for block in 1..10 {
             assert!(matches!(fetch(&mut cache, block, 0), Access::Miss(_)));
-            cache.receive(tag(block), SIZE, &bits(0b1111)[..4], &[1, 2, 3, 4]);
+            cache.receive(tag(block), SIZE, None, &[1, 2, 3, 4]);
         }
         assert_eq!((cache.blocks(), cache.evicted), (2, 8));
         assert!(matches!(fetch(&mut cache, 9, 3), Access::Hit(&[4])));
-        cache.receive(tag(0), SIZE, &bits(0b1111)[..4], &[5, 6, 7, 8]);
+        cache.receive(tag(0), SIZE, Some(&bits(0b1111)[..4]), &[5, 6, 7, 8]);
         assert_eq!(value(&first), Some(5));
     }
 }

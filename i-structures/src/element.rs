@@ -1,5 +1,20 @@
 //! What an I-structure can hold, and the states of its elements.
 
+use crate::transport::Content;
+
+/// What a type's number says of its bytes.
+pub(crate) fn content(kind: u16) -> Content {
+    match kind {
+        1 | 5 => Content::Int8,
+        2 | 6 => Content::Int16,
+        3 | 7 => Content::Int32,
+        4 | 8 => Content::Int64,
+        9 => Content::F32,
+        10 => Content::F64,
+        _ => Content::Other,
+    }
+}
+
 /// A value that an element can hold. It is sent in little-endian form.
 pub trait Element: Copy + 'static {
     /// Bytes of a value.

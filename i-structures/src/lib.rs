@@ -18,6 +18,7 @@ mod node;
 mod options;
 #[cfg(feature = "mpi")]
 mod over_mpi;
+mod parked;
 mod pending;
 mod plan;
 mod plan_file;
@@ -38,4 +39,4 @@ pub use options::{Caching, Deferral, Options};
 #[cfg(feature = "mpi")]
 pub use over_mpi::MpiTransport;
 pub use plan::{Plan, Recorder};
-pub use transport::{Transport, TransportError};
+pub use transport::{Content, Transport, TransportError};

@@ -3,8 +3,9 @@
 use crate::{
     distribution::{Distribution, Layout},
     divisor::Divisor,
-    element::Element,
+    element::{Element, content},
     error::{Error, Result},
+    transport::Content,
 };
 use crc32fast::Hasher;
 
@@ -75,6 +76,7 @@ pub(crate) struct Shape {
     pub(crate) deferral: Deferral,
     /// Bytes of an element.
     pub(crate) bytes: usize,
+    pub(crate) content: Content,
     pub(crate) check: u32,
 }
 
@@ -105,6 +107,7 @@ impl Shape {
             block: Divisor::new(block),
             deferral: options.deferral,
             bytes: T::BYTES,
+            content: content(T::KIND),
             check: check.finalize(),
         })
     }

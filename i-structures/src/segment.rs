@@ -178,6 +178,14 @@ impl Segment {
         Some(Some(released))
     }
 
+    /// The values of a block, if all are there.
+    pub(crate) fn whole(&self, block: u64) -> Option<&[u8]> {
+        let slots = self.slots(block);
+        let bytes = self.shape.bytes;
+        let all = self.full.get(slots.clone())?.all();
+        self.values.get(slots.start * bytes..slots.end * bytes).filter(|_| all)
+    }
+
     /// Presence bits of a block, and the values of those that are full, one after the other.
     pub(crate) fn block(&self, block: u64) -> (&BitSlice, impl Iterator<Item = &[u8]>) {
         let slots = self.slots(block);

@@ -9,15 +9,15 @@ use crate::{
     hash::{Table, shrink},
     message::{self, ANSWER_NAMES, Answer, BlockName, Message, RankState, Verdict},
     options::Shape,
+    parked::Parked,
     pending::Pending,
     plan::Span,
     segment::{Released, Segment},
-    transport::Transport,
+    transport::{Content, Transport},
     waiter::Waiter,
 };
 use std::{
     cell::{Cell, RefCell, RefMut},
-    collections::BTreeMap,
     rc::Rc,
 };
 
@@ -64,8 +64,7 @@ pub(crate) struct State {
     next: u64,
     pub(crate) cache: Cache,
     pending: Pending,
-    /// Messages about structures that do not exist here yet.
-    parked: BTreeMap<u64, Vec<(u32, Vec<u8>)>>,
+    parked: Parked,
     pub(crate) exchange: Option<Exchange>,
     counts: Counts,
     pub(crate) detector: Detector,
@@ -73,8 +72,6 @@ pub(crate) struct State {
     pub(crate) in_run: bool,
     /// Structures to be freed when the run ends.
     leaving: Vec<u64>,
-    /// Messages of the next run: other ranks may have begun it.
-    early: Vec<(u32, Vec<u8>)>,
     pub(crate) verdict: Option<Verdict>,
     /// Why this rank has failed in the current run.
     pub(crate) failure: Option<Error>,
@@ -91,14 +88,13 @@ impl State {
             next: 0,
             cache: Cache::default(),
             pending: Pending::default(),
-            parked: BTreeMap::new(),
+            parked: Parked::default(),
             exchange: None,
             counts: Counts::default(),
             detector: Detector::new(rank, ranks),
             run: 0,
             in_run: false,
             leaving: Vec::new(),
-            early: Vec::new(),
             verdict: None,
             failure: None,
         }
@@ -119,14 +115,14 @@ impl State {
             cache_blocks: self.cache.blocks(),
             cache_bytes: self.cache.bytes(),
             pending: self.pending.len(),
-            parked: self.parked.values().map(Vec::len).sum::<usize>() + self.early.len(),
+            parked: self.parked.len(),
             tasks: 0,
             capacity: self.structures.capacity()
                 + sum(Segment::capacity)
                 + self.cache.capacity()
                 + self.pending.capacity()
                 + self.leaving.capacity()
-                + self.early.capacity(),
+                + self.parked.capacity(),
         }
     }
 
@@ -167,21 +163,25 @@ impl State {
     }
 
     fn send(&mut self, to: u32, message: Vec<u8>) -> Result<()> {
+        self.send_as(to, message, Content::Other)
+    }
+
+    fn send_as(&mut self, to: u32, message: Vec<u8>, content: Content) -> Result<()> {
         let bytes = message.len() as u64;
         match message.get(1) {
             Some(1) => {
                 (self.counts.requests, self.counts.bytes) =
                     (self.counts.requests + 1, self.counts.bytes + bytes)
             }
-            Some(2) => {
+            Some(2 | 8) => {
                 (self.counts.values, self.counts.bytes) = (self.counts.values + 1, self.counts.bytes + bytes)
             }
             _ => self.counts.control += 1,
         }
-        if matches!(message.get(1), Some(1..=4)) {
+        if message::is_counted(&message) {
             self.detector.sent = self.detector.sent.wrapping_add(1);
         }
-        Ok(self.transport.send(to, message)?)
+        Ok(self.transport.send(to, message, content)?)
     }
 
     /// A fetch of an element of another rank, of a structure that is not freed: `read` is called with the bytes of the element if they are there.
@@ -239,26 +239,20 @@ impl State {
             }
         }
         if !released.block.is_empty() {
-            let message = self.block(known, tag)?;
+            let (message, content) = self::block(known, tag)?;
             for rank in released.block {
-                self.send(rank, message.clone())?;
+                self.send_as(rank, message.clone(), content)?;
             }
         }
         Ok(())
     }
 
-    /// The message with all that is full of a block of this rank.
-    fn block(&self, known: &Known, tag: Tag) -> Result<Vec<u8>> {
-        let segment = known.segment()?;
-        let (bits, values) = segment.block(tag.block);
-        Ok(message::value(name(&known.shape, tag), bits.iter().by_vals(), values))
-    }
-
     /// Receive-a-request, of a block that exists.
     pub(crate) fn serve(&mut self, rank: u32, known: &Known, block: u64) -> Result<()> {
         if known.segment()?.request(rank, block) {
-            let message = self.block(known, Tag { structure: known.id, owner: self.rank, block })?;
-            self.send(rank, message)?;
+            let tag = Tag { structure: known.id, owner: self.rank, block };
+            let (message, content) = self::block(known, tag)?;
+            self.send_as(rank, message, content)?;
         }
         Ok(())
     }
@@ -274,8 +268,8 @@ impl State {
     pub(crate) fn receive(&mut self) -> Result<bool> {
         const AT_ONCE: usize = 256;
         let mut some = false;
-        while let Some(first) = self.parked.first_entry().filter(|first| *first.key() < self.next) {
-            for (from, message) in first.remove() {
+        while let Some(messages) = self.parked.pop(self.next) {
+            for (from, message) in messages {
                 self.handle(from, message)?;
                 some = true;
             }
@@ -283,7 +277,7 @@ impl State {
         for _ in 0..AT_ONCE {
             let Some((from, message)) = self.transport.receive()? else { break };
             some = true;
-            if matches!(message.get(1), Some(1..=4)) {
+            if message::is_counted(&message) {
                 self.detector.received = self.detector.received.wrapping_add(1);
             }
             self.handle(from, message)?;
@@ -310,22 +304,22 @@ impl State {
         }
         let message = message::decode(&bytes).ok_or_else(|| protocol("it cannot be decoded"))?;
         let structure = match &message {
-            Message::Request(name) | Message::Value(name, _) | Message::Refusal(name, _) => {
-                Some(name.structure)
-            }
+            Message::Request(name)
+            | Message::Value(name, _)
+            | Message::Block(name, _)
+            | Message::Refusal(name, _) => Some(name.structure),
             _ => None,
         };
         if let Some(structure) = structure.filter(|id| *id >= self.next) {
-            self.parked.entry(structure).or_default().push((from, bytes));
-            return Ok(());
+            return self.parked.push(structure, from, bytes);
         }
         match message {
             Message::Request(name) => self.requested(from, name),
-            Message::Value(name, body) => self.valued(from, name, body),
+            Message::Value(name, body) => self.valued(from, name, body, false),
+            Message::Block(name, body) => self.valued(from, name, body, true),
             Message::Refusal(name, reason) => self.refused(from, name, reason),
             Message::PlanPart { run, .. } | Message::Probe { run, .. } if run == self.run.wrapping_add(1) => {
-                self.early.push((from, bytes));
-                Ok(())
+                self.parked.push_next_run(self.ranks, from, bytes)
             }
             Message::PlanPart { run, digest, spans } if run == self.run => {
                 self.plan_part(from, digest, &spans)
@@ -356,7 +350,7 @@ impl State {
         self.send(from, message::refusal(name, reason))
     }
 
-    fn valued(&mut self, from: u32, name: BlockName, body: &[u8]) -> Result<()> {
+    fn valued(&mut self, from: u32, name: BlockName, body: &[u8], whole: bool) -> Result<()> {
         let protocol = |what| Error::Protocol { from, what };
         // A value that comes after the structure was freed is of no use to anyone.
         let Some(shape) = self.structures.get(&name.structure).map(|known| known.shape.clone()) else {
@@ -367,8 +361,12 @@ impl State {
             return Err(protocol("a value does not fit its structure"));
         }
         let size = size(&shape, tag)?;
-        let (bits, values) = message::split_value(body, size.elements, size.bytes)
-            .ok_or_else(|| protocol("a value does not fit its block"))?;
+        let parts = match whole {
+            true => (body.len() == size.elements * size.bytes).then_some((None, body)),
+            false => message::split_value(body, size.elements, size.bytes)
+                .map(|(bits, values)| (Some(bits), values)),
+        };
+        let (bits, values) = parts.ok_or_else(|| protocol("a value does not fit its block"))?;
         if shape.cached {
             self.cache.receive(tag, size, bits, values);
         } else {
@@ -391,6 +389,9 @@ impl State {
             .exchange
             .as_mut()
             .ok_or(Error::Protocol { from, what: "a part of a plan while no plan is exchanged" })?;
+        if exchange.served.iter().any(|span| span.rank == from) {
+            return Err(Error::Protocol { from, what: "a second part of a plan" });
+        }
         if exchange.digest != digest {
             return Err(Error::Plan("another rank's plan is for other parameters"));
         }
@@ -415,7 +416,7 @@ impl State {
         self.in_run = true;
         (self.verdict, self.failure) = (None, None);
         self.detector.begin();
-        for (from, message) in std::mem::take(&mut self.early) {
+        for (from, message) in self.parked.take_next_run() {
             self.handle(from, message)?;
         }
         Ok(())
@@ -475,6 +476,16 @@ impl State {
 
 fn name(shape: &Shape, tag: Tag) -> BlockName {
     BlockName { check: shape.check, structure: tag.structure, block: tag.block }
+}
+
+/// The message with all that is full of a block of this rank, and what it consists of.
+fn block(known: &Known, tag: Tag) -> Result<(Vec<u8>, Content)> {
+    let (segment, name) = (known.segment()?, name(&known.shape, tag));
+    if let Some(values) = segment.whole(tag.block) {
+        return Ok((message::block(name, values), known.shape.content));
+    }
+    let (bits, values) = segment.block(tag.block);
+    Ok((message::value(name, bits.iter().by_vals(), values), Content::Other))
 }
 
 /// Size of a block, if it can be held here.

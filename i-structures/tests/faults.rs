@@ -4,8 +4,8 @@
 #![allow(missing_docs, reason = "a test")]
 
 use mpress_i_structures::{
-    Address, Caching, Deferral, Distribution, ElementState, Error, IStructure, Memory, Node, Options, Plan,
-    Refusal, Result, Step, StructureId, Transport, TransportError, Waiting, simulated,
+    Address, Caching, Content, Deferral, Distribution, ElementState, Error, IStructure, Memory, Node,
+    Options, Plan, Refusal, Result, Step, StructureId, Transport, TransportError, Waiting, simulated,
 };
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
@@ -255,7 +255,7 @@ impl Transport for Script {
         0
     }
 
-    fn send(&mut self, _: u32, message: Vec<u8>) -> std::result::Result<(), TransportError> {
+    fn send(&mut self, _: u32, message: Vec<u8>, _: Content) -> std::result::Result<(), TransportError> {
         self.0.borrow_mut().sent.push(message);
         Ok(())
     }
