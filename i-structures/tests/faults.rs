@@ -330,6 +330,42 @@ fn hostile_messages_are_errors() {
 }
 
 #[test]
+fn what_comes_too_soon_is_bounded() {
+    let nodes = simulated::nodes(2, 1);
+    let options = Options::new(140_000);
+    let array: IStructure<u8> = nodes[1].create(&options).unwrap();
+    let fetches = array.clone();
+    let results = run(&nodes, |rank| {
+        let fetches: Vec<_> = (0..70_000 * rank as u64).map(|index| fetches.fetch(index)).collect();
+        Box::pin(async move {
+            for fetch in fetches {
+                fetch.await?;
+            }
+            Ok(())
+        })
+    });
+    let early = Error::TooEarly { from: 1, most: 1 << 16 };
+    assert_eq!(results, [Err(early.clone()), Err(Error::Peer { rank: 0, why: early.to_string() })]);
+    assert_eq!(nodes[0].memory().parked, 1 << 16);
+    // What was kept is handled once the structure exists.
+    let late: IStructure<u8> = nodes[0].create(&options).unwrap();
+    assert_eq!(run(&nodes, |_| Box::pin(async { Ok(()) })), [ENDED, ENDED]);
+    assert_eq!(nodes[0].memory().parked, 0);
+    assert_eq!(late.state(0), Ok(ElementState::Deferred));
+}
+
+#[test]
+fn messages_of_the_next_run_are_bounded() {
+    let messages = Rc::new(RefCell::new(Messages::default()));
+    let node = Node::new(Script(messages.clone()));
+    node.begin(async { Ok(()) }).unwrap();
+    let probe = [1, 5, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    messages.borrow_mut().inbox = (0..1000).map(|_| (1, probe.to_vec())).collect();
+    while node.step() == Step::Busy {}
+    assert_eq!(node.memory().parked, 3);
+}
+
+#[test]
 fn a_program_can_wait_without_tasks() {
     let node = simulated::nodes(1, 1).remove(0);
     let array: IStructure<f64> = node.create(&Options::new(4)).unwrap();
