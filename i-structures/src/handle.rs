@@ -119,7 +119,7 @@ impl<T: Element> IStructure<T> {
         // A slot of this rank fits: its elements are in memory.
         let released = known.segment()?.store(slot as usize, &bytes).ok_or(Error::StoredTwice(address))?;
         if let Some(released) = released {
-            released.local.iter().for_each(|waiter| waiter.resume(Ok(&bytes)));
+            released.local().for_each(|waiter| waiter.resume(Ok(&bytes)));
             self.shared.state.borrow_mut().release(known, slot, &bytes, released)?;
         }
         *self.shared.scratch.borrow_mut() = bytes;

@@ -13,6 +13,8 @@ use std::{collections::hash_map::Entry, rc::Rc};
 /// Readers of one element.
 #[derive(Debug, Default)]
 struct Queue {
+    /// The first is most often the only one, and needs no allocation.
+    first: Option<Rc<Waiter>>,
     local: Vec<Rc<Waiter>>,
     ranks: Vec<u32>,
 }
@@ -27,11 +29,19 @@ struct BlockQueue {
 /// Who waited for what has been stored.
 #[derive(Debug, Default)]
 pub(crate) struct Released {
-    pub(crate) local: Vec<Rc<Waiter>>,
+    first: Option<Rc<Waiter>>,
+    local: Vec<Rc<Waiter>>,
     /// Ranks that are sent the element.
     pub(crate) element: Vec<u32>,
     /// Ranks that are sent its block.
     pub(crate) block: Vec<u32>,
+}
+
+impl Released {
+    /// Fetches of this rank.
+    pub(crate) fn local(&self) -> impl Iterator<Item = &Rc<Waiter>> {
+        self.first.iter().chain(&self.local)
+    }
 }
 
 /// The elements of one rank.
@@ -105,7 +115,11 @@ impl Segment {
     /// Defers a local fetch.
     pub(crate) fn wait(&mut self, slot: usize, waiter: Rc<Waiter>) {
         self.deferred.set(slot, true);
-        self.queues.entry(slot).or_default().local.push(waiter);
+        let queue = self.queues.entry(slot).or_default();
+        match &queue.first {
+            None => queue.first = Some(waiter),
+            Some(_) => queue.local.push(waiter),
+        }
     }
 
     /// Slots of a block, which must exist.
@@ -165,7 +179,8 @@ impl Segment {
         }
         let mut released = Released::default();
         if let Some(queue) = self.queues.remove(&slot) {
-            (released.local, released.element) = (queue.local, queue.ranks);
+            released =
+                Released { first: queue.first, local: queue.local, element: queue.ranks, block: Vec::new() };
             shrink(&mut self.queues);
         }
         if let Entry::Occupied(mut queue) = self.blocks.entry(self.shape.block.divide(slot as u64).0) {
@@ -195,6 +210,10 @@ impl Segment {
 
     /// Fetches of this rank that wait for elements of its own.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Waiter> {
-        self.queues.values().flat_map(|queue| &queue.local).filter(|w| is_awaited(w)).map(|waiter| &**waiter)
+        self.queues
+            .values()
+            .flat_map(|queue| queue.first.iter().chain(&queue.local))
+            .filter(|w| is_awaited(w))
+            .map(|waiter| &**waiter)
     }
 }

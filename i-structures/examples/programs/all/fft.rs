@@ -82,10 +82,12 @@ impl Program for Fft {
             for index in last.local() {
                 let (stages, roots) = (stages.clone(), roots.clone());
                 node.spawn(async move {
+                    let mut own = input(index);
                     for (stage, (from, to)) in stages.iter().zip(stages.iter().skip(1)).enumerate() {
                         let half = n >> (stage + 1);
-                        let (own, partner) = (from.fetch(index), from.fetch(index ^ half));
-                        to.store(index, butterfly(index, half, own.await?, partner.await?, &roots))?;
+                        let partner = from.fetch(index ^ half).await?;
+                        own = butterfly(index, half, own, partner, &roots);
+                        to.store(index, own)?;
                     }
                     Ok(())
                 });
