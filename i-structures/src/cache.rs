@@ -202,11 +202,11 @@ impl Cache {
         }
     }
 
-    /// Drops all blocks of a structure.
-    pub(crate) fn free(&mut self, structure: u64) {
+    /// Drops all blocks of a structure, and gives what waits for them to `to`.
+    pub(crate) fn free(&mut self, structure: u64, to: &mut Vec<Rc<Waiter>>) {
         let gone: Vec<Tag> = self.blocks.keys().filter(|tag| tag.structure == structure).copied().collect();
         for tag in gone {
-            self.remove(tag);
+            to.extend(self.remove(tag).into_iter().flat_map(|block| block.waiting).map(|(_, waiter)| waiter));
         }
         self.full.retain(|tag| tag.structure != structure);
         self.full.shrink_to(self.full.len() * 2);
@@ -279,7 +279,7 @@ mod tests {
         cache.receive(tag(0), SIZE, Some(&bits(0b1100)[..4]), &[12, 13]);
         assert_eq!(value(&waiters[2]), Some(12));
         assert_eq!(cache.waiting().count(), 0);
-        cache.free(0);
+        cache.free(0, &mut Vec::new());
         assert_eq!((cache.blocks(), cache.bytes(), cache.capacity()), (0, 0, 0));
     }
 

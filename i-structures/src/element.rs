@@ -15,7 +15,7 @@ pub(crate) fn content(kind: u16) -> Content {
     }
 }
 
-/// A value that an element can hold. It is sent in little-endian form.
+/// A value that an element can hold. It is sent in little-endian form. `write` and `read` must not use a node or its structures.
 pub trait Element: Copy + 'static {
     /// Bytes of a value.
     const BYTES: usize;

@@ -59,15 +59,11 @@ pub enum Error {
         /// Its error.
         why: String,
     },
-    /// More messages for structures that this rank has not created yet than it keeps.
-    #[error(
-        "rank {from} and others have sent more than {most} messages for structures that this rank has not created yet"
-    )]
+    /// More messages for structures that this rank has not created yet than it keeps: 65,536, or 256 MiB.
+    #[error("rank {from} sends more for structures that this rank has not created yet than it keeps")]
     TooEarly {
         /// Sender of the last.
         from: u32,
-        /// Messages that are kept.
-        most: usize,
     },
     /// A message that cannot be decoded, or does not fit the structure it names.
     #[error("rank {from} has sent a message that is not valid: {what}")]

@@ -106,7 +106,7 @@ impl Node {
     }
 
     /// Frees a structure: its elements and its blocks in the cache. Within a run it is freed when the run ends. All ranks free it between the
-    /// same runs. Clones of the handle are of no use afterwards.
+    /// same runs. Clones of the handle are of no use afterwards; what waits for its elements gets [`Error::Freed`].
     ///
     /// # Errors
     /// [`Error::Freed`] if it was freed before.
@@ -184,6 +184,9 @@ impl Node {
 
     /// Receives messages and polls tasks. Must be called until the run has ended.
     pub fn step(&self) -> Step {
+        if self.shared.polling.get() {
+            return Step::Ended(Err(Error::Misuse("a task cannot run the run it is in")));
+        }
         if !self.shared.state.borrow().in_run {
             return Step::Ended(Err(Error::Misuse("there is no run")));
         }

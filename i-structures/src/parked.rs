@@ -3,8 +3,9 @@
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 
-/// Most messages that are kept for structures that do not exist yet.
+/// Most messages that are kept for structures that do not exist yet, and the most bytes of these.
 const MOST: usize = 1 << 16;
+const MOST_BYTES: usize = 1 << 28;
 
 type Received = (u32, Vec<u8>);
 
@@ -13,6 +14,7 @@ type Received = (u32, Vec<u8>);
 pub(crate) struct Parked {
     structures: BTreeMap<u64, Vec<Received>>,
     count: usize,
+    bytes: usize,
     /// Messages of the next run, which other ranks may have begun.
     next_run: Vec<Received>,
 }
@@ -28,10 +30,11 @@ impl Parked {
 
     /// Keeps a message about a structure.
     pub(crate) fn push(&mut self, structure: u64, from: u32, message: Vec<u8>) -> Result<()> {
-        if self.count >= MOST {
-            return Err(Error::TooEarly { from, most: MOST });
+        if self.count >= MOST || message.len() > MOST_BYTES - self.bytes {
+            return Err(Error::TooEarly { from });
         }
         self.count += 1;
+        self.bytes += message.len();
         self.structures.entry(structure).or_default().push((from, message));
         Ok(())
     }
@@ -41,6 +44,7 @@ impl Parked {
         let first = self.structures.first_entry().filter(|first| *first.key() < next)?;
         let messages = first.remove();
         self.count -= messages.len();
+        self.bytes -= messages.iter().map(|(_, message)| message.len()).sum::<usize>();
         Some(messages)
     }
 
@@ -56,5 +60,25 @@ impl Parked {
     /// The next run begins.
     pub(crate) fn take_next_run(&mut self) -> Vec<Received> {
         std::mem::take(&mut self.next_run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_bytes_are_bounded() {
+        let mut parked = Parked::default();
+        for _ in 0..MOST {
+            parked.push(7, 1, vec![0; 24]).unwrap();
+        }
+        assert_eq!(parked.push(8, 1, vec![0; 24]), Err(Error::TooEarly { from: 1 }));
+        assert_eq!((parked.pop(7), parked.len()), (None, MOST));
+        assert_eq!(parked.pop(8).map(|messages| messages.len()), Some(MOST));
+        parked.push(8, 1, vec![0; MOST_BYTES - 10]).unwrap();
+        assert_eq!(parked.push(8, 2, vec![0; 11]), Err(Error::TooEarly { from: 2 }));
+        parked.push(8, 1, vec![0; 10]).unwrap();
+        assert_eq!((parked.pop(9).map(|messages| messages.len()), parked.bytes), (Some(2), 0));
     }
 }

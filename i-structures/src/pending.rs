@@ -48,9 +48,12 @@ impl Pending {
         }
     }
 
-    pub(crate) fn free(&mut self, structure: u64) {
-        self.waiting.retain(|tag, _| tag.structure != structure);
-        self.count = self.waiting.values().map(VecDeque::len).sum();
+    /// Drops all of a structure, and gives them to `to`.
+    pub(crate) fn free(&mut self, structure: u64, to: &mut Vec<Rc<Waiter>>) {
+        for (_, queue) in self.waiting.extract_if(|tag, _| tag.structure == structure) {
+            self.count -= queue.len();
+            to.extend(queue);
+        }
         shrink(&mut self.waiting);
     }
 

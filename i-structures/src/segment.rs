@@ -208,6 +208,11 @@ impl Segment {
         (full, full.iter_ones().map(move |offset| self.value(slots.start + offset)))
     }
 
+    /// The fetches of this rank that wait for elements of its own.
+    pub(crate) fn into_waiting(self) -> Vec<Rc<Waiter>> {
+        self.queues.into_values().flat_map(|queue| queue.first.into_iter().chain(queue.local)).collect()
+    }
+
     /// Fetches of this rank that wait for elements of its own.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Waiter> {
         self.queues

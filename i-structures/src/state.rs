@@ -154,12 +154,12 @@ impl State {
     }
 
     fn drop_structure(&mut self, id: u64) {
-        if let Some(known) = self.structures.remove(&id) {
-            *known.segment.borrow_mut() = None;
-        }
+        let segment = self.structures.remove(&id).and_then(|known| known.segment.take());
+        let mut waiting = segment.map(Segment::into_waiting).unwrap_or_default();
         shrink(&mut self.structures);
-        self.cache.free(id);
-        self.pending.free(id);
+        self.cache.free(id, &mut waiting);
+        self.pending.free(id, &mut waiting);
+        waiting.into_iter().for_each(|waiter| waiter.resume(Err(Error::Freed(StructureId(id)))));
     }
 
     fn send(&mut self, to: u32, message: Vec<u8>) -> Result<()> {

@@ -7,7 +7,12 @@ use mpress_i_structures::{
     Address, Caching, Content, Deferral, Distribution, ElementState, Error, IStructure, Memory, Node,
     Options, Plan, Refusal, Result, Step, StructureId, Transport, TransportError, Waiting, simulated,
 };
-use std::{cell::RefCell, collections::VecDeque, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    rc::Rc,
+    task::{Context, Poll, Waker},
+};
 
 const ENDED: Result<()> = Ok(());
 
@@ -344,7 +349,7 @@ fn what_comes_too_soon_is_bounded() {
             Ok(())
         })
     });
-    let early = Error::TooEarly { from: 1, most: 1 << 16 };
+    let early = Error::TooEarly { from: 1 };
     assert_eq!(results, [Err(early.clone()), Err(Error::Peer { rank: 0, why: early.to_string() })]);
     assert_eq!(nodes[0].memory().parked, 1 << 16);
     // What was kept is handled once the structure exists.
@@ -352,6 +357,33 @@ fn what_comes_too_soon_is_bounded() {
     assert_eq!(run(&nodes, |_| Box::pin(async { Ok(()) })), [ENDED, ENDED]);
     assert_eq!(nodes[0].memory().parked, 0);
     assert_eq!(late.state(0), Ok(ElementState::Deferred));
+}
+
+#[test]
+fn fetches_from_a_structure_that_is_freed_end() {
+    for caching in [Caching::Off, Caching::Blocks(2)] {
+        let node = simulated::nodes(2, 1).remove(0);
+        let array: IStructure<f64> = node.create(&Options::new(8).caching(caching)).unwrap();
+        // Of this rank, of another, and queued behind that.
+        let fetches = [array.fetch(0), array.fetch(0), array.fetch(7), array.fetch(7)];
+        node.free(array).unwrap();
+        for mut fetch in fetches {
+            let found = std::pin::Pin::new(&mut fetch).poll(&mut Context::from_waker(Waker::noop()));
+            assert_eq!(found, Poll::Ready(Err(Error::Freed(StructureId(0)))));
+        }
+    }
+}
+
+#[test]
+fn a_task_does_not_run_the_run_it_is_in() {
+    let node = simulated::nodes(1, 1).remove(0);
+    let own = node.clone();
+    let result = node.run(async move {
+        assert!(matches!(own.step(), Step::Ended(Err(Error::Misuse(_)))));
+        assert!(matches!(own.run(async { Ok(()) }), Err(Error::Misuse(_))));
+        Ok(())
+    });
+    assert_eq!(result, ENDED);
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn what_goes_wrong_is_an_error_on_all_ranks() {
     assert_eq!(outcomes(&rig, 3, "plan", &[]), [why; 3]);
     let why = "the plan is for other parameters: another rank's plan is for other parameters";
     assert_eq!(outcomes(&rig, 3, "disagreement", &[]), [why; 3]);
-    let why = "rank 1 and others have sent more than 65536 messages for structures that this rank has not created yet";
+    let why = "rank 1 sends more for structures that this rank has not created yet than it keeps";
     assert_eq!(outcomes(&rig, 2, "early", &[]), [why.to_owned(), failed(0, why)]);
 }
 
