@@ -46,6 +46,9 @@ pub(crate) struct Options {
     /// Runs of each program, of which the median is taken
     #[arg(long, default_value_t = 5)]
     runs: u32,
+    /// With blocks of this many elements alone; 1 is without a cache, too
+    #[arg(long, value_name = "CB")]
+    block: Option<u64>,
     /// The picture of figures 1 to 3; target/i-structures.svg without this
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -67,7 +70,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
         let cluster = Cluster::new(Config { nodes, rate: Some(RATE) })?;
         let jobs = std::iter::once((1, &[Mode::Dis][..]))
             .chain(BLOCKS.map(|block| (block, &[Mode::Dissc, Mode::Residual][..])));
-        for (block, modes) in jobs {
+        for (block, modes) in jobs.filter(|(block, _)| options.block.is_none_or(|only| only == *block)) {
             for name in PROGRAMS {
                 progress.begin(&format!("{name}, {ranks} ranks, blocks of {block}"));
                 let mut job = Launcher::Cluster(&cluster).mpirun(mpi, ranks / nodes);
