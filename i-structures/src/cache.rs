@@ -3,13 +3,13 @@
 
 use crate::{
     address::Address,
-    error::Error,
-    segment::shrink,
+    error::{Error, Result},
+    hash::{Table, shrink},
     waiter::{Waiter, is_awaited},
 };
 use bitvec::{order::Lsb0, slice::BitSlice, vec::BitVec};
 use std::{
-    collections::{HashMap, VecDeque, hash_map::Entry},
+    collections::{VecDeque, hash_map::Entry},
     rc::Rc,
 };
 
@@ -32,6 +32,8 @@ pub(crate) struct Size {
 struct Block {
     values: Vec<u8>,
     present: BitVec,
+    /// Elements that are not present.
+    missing: usize,
     /// Continuations, each with the number of its element in the block.
     waiting: Vec<(usize, Rc<Waiter>)>,
 }
@@ -53,7 +55,7 @@ const OVERHEAD: usize = size_of::<Tag>() + size_of::<Block>();
 /// The cache of a rank, for all structures.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    blocks: HashMap<Tag, Block>,
+    blocks: Table<Tag, Block>,
     /// Full blocks in the order in which they became full: these may be evicted, as no fetch waits for a full block.
     full: VecDeque<Tag>,
     bytes: usize,
@@ -73,6 +75,7 @@ impl Block {
         Self {
             values: vec![0; size.elements * size.bytes],
             present: BitVec::repeat(false, size.elements),
+            missing: size.elements,
             waiting: Vec::new(),
         }
     }
@@ -106,54 +109,82 @@ impl Cache {
     }
 
     /// Looks for an element, by its number in the block; by one look into the table, since this is what programs do most.
-    pub(crate) fn fetch(&mut self, tag: Tag, size: Size, element: usize, address: Address) -> Access<'_> {
+    ///
+    /// # Errors
+    /// That of `size`, which is called for a new block.
+    pub(crate) fn fetch(
+        &mut self,
+        tag: Tag,
+        size: impl FnOnce() -> Result<Size>,
+        bytes: usize,
+        element: usize,
+        address: Address,
+    ) -> Result<Access<'_>> {
         let waiter = || Waiter::new(address);
         // The new block of the last miss may have gone beyond the bound.
         self.evict();
         match self.blocks.entry(tag) {
             Entry::Occupied(place) => {
                 let block = place.into_mut();
-                if block.present.get(element).is_some_and(|bit| *bit)
-                    && let Some(value) = block.values.get(element * size.bytes..)
-                    && let Some(value) = value.get(..size.bytes)
+                // Most blocks are full: one number is looked at before the bits are.
+                if (block.missing == 0 || block.present.get(element).is_some_and(|bit| *bit))
+                    && let Some(value) = block.values.get(element * bytes..)
+                    && let Some(value) = value.get(..bytes)
                 {
-                    return Access::Hit(value);
+                    return Ok(Access::Hit(value));
                 }
                 let waiter = waiter();
                 block.waiting.push((element, waiter.clone()));
-                Access::Deferred(waiter)
+                Ok(Access::Deferred(waiter))
             }
             Entry::Vacant(place) => {
-                let waiter = waiter();
+                let (size, waiter) = (size()?, waiter());
                 place.insert(Block::new(size)).waiting.push((element, waiter.clone()));
                 self.bytes += size.block();
-                Access::Miss(waiter)
+                Ok(Access::Miss(waiter))
             }
         }
     }
 
-    /// Receive-a-value: `values` holds the elements whose bits are set. Those that are present already are kept.
-    pub(crate) fn receive(&mut self, tag: Tag, size: Size, bits: &BitSlice<u8, Lsb0>, values: &[u8]) {
+    /// Receive-a-value: `values` holds the elements whose bits are set, or all without bits. Those that are present already are kept.
+    pub(crate) fn receive(&mut self, tag: Tag, size: Size, bits: Option<&BitSlice<u8, Lsb0>>, values: &[u8]) {
         self.expect(tag, size);
         let Some(block) = self.blocks.get_mut(&tag) else { return };
-        if block.present.all() {
+        if block.missing == 0 {
             return;
         }
+        let Some(bits) = bits else {
+            // What is present already is the same: elements are stored once.
+            if block.values.len() == values.len() {
+                block.values.copy_from_slice(values);
+                block.present.fill(true);
+                block.missing = 0;
+            }
+            self.resume(tag, size);
+            return;
+        };
         for (element, value) in bits.iter_ones().zip(values.chunks_exact(size.bytes)) {
             if !block.present.replace(element, true)
                 && let Some(place) = block.values.get_mut(element * size.bytes..)
                 && let Some(place) = place.get_mut(..size.bytes)
             {
                 place.copy_from_slice(value);
+                block.missing -= 1;
             }
         }
+        self.resume(tag, size);
+    }
+
+    /// Resumes the fetches whose elements are present.
+    fn resume(&mut self, tag: Tag, size: Size) {
+        let Some(block) = self.blocks.get_mut(&tag) else { return };
         for (element, waiter) in std::mem::take(&mut block.waiting) {
             match block.value(element, size.bytes) {
                 Some(value) => waiter.resume(Ok(value)),
                 None => block.waiting.push((element, waiter)),
             }
         }
-        if block.present.all() {
+        if block.missing == 0 {
             self.full.push_back(tag);
             self.evict();
         }
@@ -171,11 +202,11 @@ impl Cache {
         }
     }
 
-    /// Drops all blocks of a structure.
-    pub(crate) fn free(&mut self, structure: u64) {
+    /// Drops all blocks of a structure, and gives what waits for them to `to`.
+    pub(crate) fn free(&mut self, structure: u64, to: &mut Vec<Rc<Waiter>>) {
         let gone: Vec<Tag> = self.blocks.keys().filter(|tag| tag.structure == structure).copied().collect();
         for tag in gone {
-            self.remove(tag);
+            to.extend(self.remove(tag).into_iter().flat_map(|block| block.waiting).map(|(_, waiter)| waiter));
         }
         self.full.retain(|tag| tag.structure != structure);
         self.full.shrink_to(self.full.len() * 2);
@@ -218,6 +249,10 @@ mod tests {
 
     const AT: Address = Address { structure: StructureId(0), index: 0 };
 
+    fn fetch(cache: &mut Cache, block: u64, element: usize) -> Access<'_> {
+        cache.fetch(tag(block), || Ok(SIZE), SIZE.bytes, element, AT).unwrap()
+    }
+
     fn bits(byte: u8) -> BitVec<u8, Lsb0> {
         BitVec::from_vec(vec![byte])
     }
@@ -232,33 +267,33 @@ mod tests {
     #[test]
     fn the_cases_of_an_access() {
         let mut cache = Cache::default();
-        let Access::Miss(first) = cache.fetch(tag(0), SIZE, 1, AT) else { panic!() };
-        let Access::Deferred(second) = cache.fetch(tag(0), SIZE, 1, AT) else { panic!() };
-        let Access::Deferred(third) = cache.fetch(tag(0), SIZE, 2, AT) else { panic!() };
+        let Access::Miss(first) = fetch(&mut cache, 0, 1) else { panic!() };
+        let Access::Deferred(second) = fetch(&mut cache, 0, 1) else { panic!() };
+        let Access::Deferred(third) = fetch(&mut cache, 0, 2) else { panic!() };
         let waiters = [first, second, third];
         // Deferral by elements: the first value has elements 0 and 1 alone.
-        cache.receive(tag(0), SIZE, &bits(0b0011)[..4], &[10, 11]);
+        cache.receive(tag(0), SIZE, Some(&bits(0b0011)[..4]), &[10, 11]);
         assert_eq!(waiters.each_ref().map(|waiter| value(waiter)), [Some(11), Some(11), None]);
-        assert!(matches!(cache.fetch(tag(0), SIZE, 0, AT), Access::Hit(&[10])));
+        assert!(matches!(fetch(&mut cache, 0, 0), Access::Hit(&[10])));
         assert_eq!(cache.waiting().count(), 1);
-        cache.receive(tag(0), SIZE, &bits(0b1100)[..4], &[12, 13]);
+        cache.receive(tag(0), SIZE, Some(&bits(0b1100)[..4]), &[12, 13]);
         assert_eq!(value(&waiters[2]), Some(12));
         assert_eq!(cache.waiting().count(), 0);
-        cache.free(0);
+        cache.free(0, &mut Vec::new());
         assert_eq!((cache.blocks(), cache.bytes(), cache.capacity()), (0, 0, 0));
     }
 
     #[test]
     fn a_bound_evicts_full_blocks_alone() {
         let mut cache = Cache { limit: Some(2 * SIZE.block()), ..Cache::default() };
-        let Access::Miss(first) = cache.fetch(tag(0), SIZE, 0, AT) else { panic!() };
+        let Access::Miss(first) = fetch(&mut cache, 0, 0) else { panic!() };
         for block in 1..10 {
-            assert!(matches!(cache.fetch(tag(block), SIZE, 0, AT), Access::Miss(_)));
-            cache.receive(tag(block), SIZE, &bits(0b1111)[..4], &[1, 2, 3, 4]);
+            assert!(matches!(fetch(&mut cache, block, 0), Access::Miss(_)));
+            cache.receive(tag(block), SIZE, None, &[1, 2, 3, 4]);
         }
         assert_eq!((cache.blocks(), cache.evicted), (2, 8));
-        assert!(matches!(cache.fetch(tag(9), SIZE, 3, AT), Access::Hit(&[4])));
-        cache.receive(tag(0), SIZE, &bits(0b1111)[..4], &[5, 6, 7, 8]);
+        assert!(matches!(fetch(&mut cache, 9, 3), Access::Hit(&[4])));
+        cache.receive(tag(0), SIZE, Some(&bits(0b1111)[..4]), &[5, 6, 7, 8]);
         assert_eq!(value(&first), Some(5));
     }
 }

@@ -1,6 +1,9 @@
 //! Which rank keeps which element.
 
-use crate::error::{Error, Result};
+use crate::{
+    divisor::Divisor,
+    error::{Error, Result},
+};
 use crc32fast::Hasher;
 use std::{fmt, rc::Rc};
 
@@ -39,21 +42,32 @@ pub struct Layout {
 
 #[derive(Debug)]
 enum Map {
-    Block { run: u64 },
-    Cyclic { run: u64 },
-    Table { places: Vec<(u32, u64)>, indices: Vec<Vec<u64>>, digest: u32 },
+    Block {
+        run: Divisor,
+    },
+    /// `ranks` of the layout, to divide by.
+    Cyclic {
+        run: Divisor,
+        ranks: Divisor,
+    },
+    Table {
+        places: Vec<(u32, u64)>,
+        indices: Vec<Vec<u64>>,
+        digest: u32,
+    },
 }
 
 impl Layout {
     /// # Errors
     /// [`Error::Options`] for a block-cyclic distribution with runs of 0, or an owner function that names a rank there is not.
     pub fn new(len: u64, ranks: u32, distribution: &Distribution) -> Result<Self> {
+        let cyclic = |run| Map::Cyclic { run: Divisor::new(run), ranks: Divisor::new(u64::from(ranks)) };
         let map = match distribution {
-            Distribution::Block => Map::Block { run: len.div_ceil(u64::from(ranks)).max(1) },
-            Distribution::Cyclic => Map::Cyclic { run: 1 },
+            Distribution::Block => Map::Block { run: Divisor::new(len.div_ceil(u64::from(ranks)).max(1)) },
+            Distribution::Cyclic => cyclic(1),
             Distribution::BlockCyclic(0) => return Err(Error::Options("block-cyclic runs of 0 elements")),
             // A run longer than the structure is one as long as it, and cannot overflow.
-            Distribution::BlockCyclic(run) => Map::Cyclic { run: (*run).min(len.max(1)) },
+            Distribution::BlockCyclic(run) => cyclic((*run).min(len.max(1))),
             Distribution::Owner(owner) => Map::table(len, ranks, &**owner)?,
         };
         Ok(Self { len, ranks, map })
@@ -75,16 +89,21 @@ impl Layout {
     }
 
     /// Owner of an element, and its slot there; none if there is no such element.
+    #[inline]
     pub fn locate(&self, index: u64) -> Option<(u32, u64)> {
         if index >= self.len {
             return None;
         }
         Some(match &self.map {
             // Both quotients are below the number of ranks.
-            Map::Block { run } => ((index / run) as u32, index % run),
-            Map::Cyclic { run } => {
-                let (turn, ranks) = (index / run, u64::from(self.ranks));
-                ((turn % ranks) as u32, turn / ranks * run + index % run)
+            Map::Block { run } => {
+                let (owner, slot) = run.divide(index);
+                (owner as u32, slot)
+            }
+            Map::Cyclic { run, ranks } => {
+                let (turn, place) = run.divide(index);
+                let (round, owner) = ranks.divide(turn);
+                (owner as u32, round * run.get() + place)
             }
             Map::Table { places, .. } => *places.get(usize::try_from(index).ok()?)?,
         })
@@ -94,13 +113,14 @@ impl Layout {
     pub fn slots(&self, owner: u32) -> u64 {
         let rank = u64::from(owner);
         match &self.map {
-            Map::Block { run } => self.len.saturating_sub(run.saturating_mul(rank)).min(*run),
-            Map::Cyclic { run } => {
-                let round = u128::from(*run) * u128::from(self.ranks);
+            Map::Block { run } => self.len.saturating_sub(run.get().saturating_mul(rank)).min(run.get()),
+            Map::Cyclic { run, .. } => {
+                let run = run.get();
+                let round = u128::from(run) * u128::from(self.ranks);
                 let (rounds, rest) = (u128::from(self.len) / round, u128::from(self.len) % round);
-                let last = rest.saturating_sub(u128::from(*run) * u128::from(rank)).min(u128::from(*run));
+                let last = rest.saturating_sub(u128::from(run) * u128::from(rank)).min(u128::from(run));
                 // At most the length of the structure.
-                (rounds * u128::from(*run) + last) as u64
+                (rounds * u128::from(run) + last) as u64
             }
             Map::Table { indices, .. } => indices.get(owner as usize).map_or(0, |of| of.len() as u64),
         }
@@ -112,8 +132,11 @@ impl Layout {
             return None;
         }
         Some(match &self.map {
-            Map::Block { run } => run * u64::from(owner) + slot,
-            Map::Cyclic { run } => (slot / run * u64::from(self.ranks) + u64::from(owner)) * run + slot % run,
+            Map::Block { run } => run.get() * u64::from(owner) + slot,
+            Map::Cyclic { run, .. } => {
+                let (round, place) = run.divide(slot);
+                (round * u64::from(self.ranks) + u64::from(owner)) * run.get() + place
+            }
             Map::Table { indices, .. } => *indices.get(owner as usize)?.get(usize::try_from(slot).ok()?)?,
         })
     }
@@ -122,7 +145,7 @@ impl Layout {
     pub(crate) fn parameters(&self) -> (u8, u64) {
         match &self.map {
             Map::Block { .. } => (0, 0),
-            Map::Cyclic { run } => (1, *run),
+            Map::Cyclic { run, .. } => (1, run.get()),
             Map::Table { digest, .. } => (2, u64::from(*digest)),
         }
     }

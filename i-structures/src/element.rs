@@ -1,6 +1,21 @@
 //! What an I-structure can hold, and the states of its elements.
 
-/// A value that an element can hold. It is sent in little-endian form.
+use crate::transport::Content;
+
+/// What a type's number says of its bytes.
+pub(crate) fn content(kind: u16) -> Content {
+    match kind {
+        1 | 5 => Content::Int8,
+        2 | 6 => Content::Int16,
+        3 | 7 => Content::Int32,
+        4 | 8 => Content::Int64,
+        9 => Content::F32,
+        10 => Content::F64,
+        _ => Content::Other,
+    }
+}
+
+/// A value that an element can hold. It is sent in little-endian form. `write` and `read` must not use a node or its structures.
 pub trait Element: Copy + 'static {
     /// Bytes of a value.
     const BYTES: usize;

@@ -59,6 +59,12 @@ pub enum Error {
         /// Its error.
         why: String,
     },
+    /// More messages for structures that this rank has not created yet than it keeps: 65,536, or 256 MiB.
+    #[error("rank {from} sends more for structures that this rank has not created yet than it keeps")]
+    TooEarly {
+        /// Sender of the last.
+        from: u32,
+    },
     /// A message that cannot be decoded, or does not fit the structure it names.
     #[error("rank {from} has sent a message that is not valid: {what}")]
     Protocol {

@@ -2,8 +2,7 @@
 
 use crate::error::Error;
 use std::{
-    cell::RefCell,
-    collections::VecDeque,
+    cell::{Cell, RefCell},
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
@@ -16,23 +15,24 @@ type Program = Pin<Box<dyn Future<Output = Result<(), Error>>>>;
 
 /// Numbers of the tasks to be polled. Wakers may come from other threads; tasks may not.
 #[derive(Debug, Default)]
-struct Ready(Mutex<VecDeque<usize>>);
+struct Ready(Mutex<Vec<usize>>);
 
 impl Ready {
     fn push(&self, task: usize) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(task);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(task);
     }
 
-    fn pop(&self) -> Option<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    fn len(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    /// All that are there, for an empty list in their place.
+    fn swap(&self, empty: &mut Vec<usize>) {
+        std::mem::swap(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), empty);
     }
 
     fn clear(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = VecDeque::new();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
     }
 }
 
@@ -56,7 +56,9 @@ impl Wake for TaskWaker {
 
 struct Task {
     program: Program,
-    waker: Arc<TaskWaker>,
+    own: Arc<TaskWaker>,
+    /// The same as wakers are handed out.
+    waker: Waker,
 }
 
 /// A place for a task.
@@ -65,6 +67,19 @@ enum Place {
     /// Taken out to be polled: no borrow is held meanwhile, so the task can spawn others.
     Polled,
     Task(Task),
+}
+
+impl Place {
+    /// The task, to be polled.
+    fn take(&mut self) -> Option<Task> {
+        match self {
+            Self::Task(_) => match std::mem::replace(self, Self::Polled) {
+                Self::Task(task) => Some(task),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -79,6 +94,8 @@ struct Tasks {
 pub(crate) struct Executor {
     tasks: RefCell<Tasks>,
     ready: Arc<Ready>,
+    /// Those that are polled at the moment; between two turns, room for the next.
+    turn: Cell<Vec<usize>>,
 }
 
 impl Executor {
@@ -88,9 +105,10 @@ impl Executor {
             tasks.places.push(Place::Free);
             tasks.places.len() - 1
         });
-        let waker = Arc::new(TaskWaker { task, queued: AtomicBool::new(true), ready: self.ready.clone() });
+        let own = Arc::new(TaskWaker { task, queued: AtomicBool::new(true), ready: self.ready.clone() });
+        let waker = Waker::from(own.clone());
         if let Some(place) = tasks.places.get_mut(task) {
-            *place = Place::Task(Task { program, waker });
+            *place = Place::Task(Task { program, own, waker });
             tasks.live += 1;
             self.ready.push(task);
         }
@@ -102,7 +120,7 @@ impl Executor {
     }
 
     pub(crate) fn is_ready(&self) -> bool {
-        self.ready.len() > 0
+        !self.ready.is_empty()
     }
 
     /// Places allocated.
@@ -113,37 +131,36 @@ impl Executor {
 
     /// Polls the tasks that are ready at the moment, once each; stops at the first that fails.
     pub(crate) fn poll(&self) -> Result<(), Error> {
-        for _ in 0..self.ready.len() {
-            let Some(number) = self.ready.pop() else { break };
-            let place = self.tasks.borrow_mut().places.get_mut(number).map(|place| {
-                if matches!(place, Place::Task(_)) {
-                    std::mem::replace(place, Place::Polled)
-                } else {
-                    Place::Free
+        let mut turn = self.turn.take();
+        self.ready.swap(&mut turn);
+        let polled = turn.iter().try_for_each(|number| self.poll_task(*number));
+        turn.clear();
+        // A rank without tasks keeps no memory for them.
+        self.turn.set(if self.live() == 0 { Vec::new() } else { turn });
+        polled
+    }
+
+    fn poll_task(&self, number: usize) -> Result<(), Error> {
+        // A waker may outlive its task.
+        let task = self.tasks.borrow_mut().places.get_mut(number).and_then(Place::take);
+        let Some(mut task) = task else { return Ok(()) };
+        task.own.queued.store(false, Ordering::Release);
+        let poll = task.program.as_mut().poll(&mut Context::from_waker(&task.waker));
+        let tasks = &mut *self.tasks.borrow_mut();
+        // `clear` may have been called meanwhile.
+        let Some(place) = tasks.places.get_mut(number).filter(|place| matches!(place, Place::Polled)) else {
+            return Ok(());
+        };
+        match poll {
+            Poll::Pending => *place = Place::Task(task),
+            Poll::Ready(result) => {
+                *place = Place::Free;
+                tasks.free.push(number);
+                tasks.live -= 1;
+                if tasks.live == 0 {
+                    (tasks.places, tasks.free) = (Vec::new(), Vec::new());
                 }
-            });
-            // A waker may outlive its task.
-            let Some(Place::Task(mut task)) = place else { continue };
-            task.waker.queued.store(false, Ordering::Release);
-            let waker = Waker::from(task.waker.clone());
-            let poll = task.program.as_mut().poll(&mut Context::from_waker(&waker));
-            let tasks = &mut *self.tasks.borrow_mut();
-            // `clear` may have been called meanwhile.
-            let Some(place) = tasks.places.get_mut(number).filter(|place| matches!(place, Place::Polled))
-            else {
-                continue;
-            };
-            match poll {
-                Poll::Pending => *place = Place::Task(task),
-                Poll::Ready(result) => {
-                    *place = Place::Free;
-                    tasks.free.push(number);
-                    tasks.live -= 1;
-                    if tasks.live == 0 {
-                        (tasks.places, tasks.free) = (Vec::new(), Vec::new());
-                    }
-                    result?;
-                }
+                return result;
             }
         }
         Ok(())

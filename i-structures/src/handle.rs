@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     node::Shared,
     options::Shape,
-    state::Found,
+    state::{Found, Known},
     waiter::Waiter,
 };
 use std::{
@@ -20,18 +20,20 @@ use std::{
 
 /// A structure without the type of its elements, for plans.
 #[derive(Clone, Debug)]
-pub struct Structure {
-    pub(crate) id: u64,
-    pub(crate) shape: Rc<Shape>,
-}
+pub struct Structure(pub(crate) Rc<Known>);
 
 impl Structure {
-    pub(crate) fn address(&self, index: u64) -> Address {
-        Address { structure: StructureId(self.id), index }
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.0.shape
     }
 
+    pub(crate) fn address(&self, index: u64) -> Address {
+        Address { structure: StructureId(self.0.id), index }
+    }
+
+    #[inline]
     pub(crate) fn locate(&self, index: u64) -> Result<(u32, u64)> {
-        let layout = &self.shape.layout;
+        let layout = &self.shape().layout;
         layout.locate(index).ok_or(Error::OutOfRange { address: self.address(index), len: layout.len() })
     }
 }
@@ -62,7 +64,7 @@ impl<T> IStructure<T> {
 
     /// Its number.
     pub fn id(&self) -> StructureId {
-        StructureId(self.structure.id)
+        StructureId(self.structure.0.id)
     }
 
     /// The structure without the type of its elements.
@@ -72,12 +74,12 @@ impl<T> IStructure<T> {
 
     /// Which rank keeps which element.
     pub fn layout(&self) -> &Layout {
-        &self.structure.shape.layout
+        &self.structure.shape().layout
     }
 
     /// Indices of the elements of this rank, in ascending order.
     pub fn local(&self) -> impl Iterator<Item = u64> + use<'_, T> {
-        let (layout, rank) = (self.layout(), self.shared.state.borrow().rank);
+        let (layout, rank) = (self.layout(), self.shared.rank);
         (0..layout.slots(rank)).filter_map(move |slot| layout.index(rank, slot))
     }
 
@@ -88,12 +90,12 @@ impl<T> IStructure<T> {
     pub fn state(&self, index: u64) -> Result<ElementState> {
         let slot = self.own_slot(index)?;
         // A slot of this rank fits: its elements are in memory.
-        Ok(self.shared.state.borrow_mut().known(self.structure.id)?.segment.state(slot as usize))
+        Ok(self.structure.0.segment()?.state(slot as usize))
     }
 
     fn own_slot(&self, index: u64) -> Result<u64> {
         let (owner, slot) = self.structure.locate(index)?;
-        if owner != self.shared.state.borrow().rank {
+        if owner != self.shared.rank {
             return Err(Error::NotOwner { address: self.structure.address(index), owner });
         }
         Ok(slot)
@@ -107,9 +109,21 @@ impl<T: Element> IStructure<T> {
     /// [`Error::StoredTwice`], [`Error::OutOfRange`], [`Error::NotOwner`], [`Error::Freed`], [`Error::Transport`].
     pub fn store(&self, index: u64, value: T) -> Result<()> {
         let slot = self.own_slot(index)?;
-        let mut bytes = Vec::with_capacity(T::BYTES);
+        let (known, address) = (&self.structure.0, self.structure.address(index));
+        let mut bytes = std::mem::take(&mut *self.shared.scratch.borrow_mut());
+        bytes.clear();
         value.write(&mut bytes);
-        self.shared.state.borrow_mut().store(self.structure.address(index), slot, &bytes)
+        if bytes.len() != T::BYTES {
+            return Err(unreadable(address));
+        }
+        // A slot of this rank fits: its elements are in memory.
+        let released = known.segment()?.store(slot as usize, &bytes).ok_or(Error::StoredTwice(address))?;
+        if let Some(released) = released {
+            released.local().for_each(|waiter| waiter.resume(Ok(&bytes)));
+            self.shared.state.borrow_mut().release(known, slot, &bytes, released)?;
+        }
+        *self.shared.scratch.borrow_mut() = bytes;
+        Ok(())
     }
 
     /// An element of this rank if it is full; it is not counted as an access.
@@ -118,22 +132,39 @@ impl<T: Element> IStructure<T> {
     /// [`Error::OutOfRange`], [`Error::NotOwner`], [`Error::Freed`].
     pub fn get(&self, index: u64) -> Result<Option<T>> {
         let slot = self.own_slot(index)?;
-        let state = &mut *self.shared.state.borrow_mut();
+        let segment = self.structure.0.segment()?;
         // A slot of this rank fits: its elements are in memory.
-        let bytes = state.known(self.structure.id)?.segment.read(slot as usize);
-        bytes.map(|bytes| value(self.structure.address(index), bytes)).transpose()
+        segment.read(slot as usize).map(|bytes| value(self.structure.address(index), bytes)).transpose()
     }
 
     /// Asks for an element. The request, if one is needed, is sent at once; the value is that of the future. Errors are the future's.
     pub fn fetch(&self, index: u64) -> Fetch<T> {
-        let address = self.structure.address(index);
-        let found = self.structure.locate(index).and_then(|(owner, slot)| {
-            self.shared.state.borrow_mut().fetch(address, owner, slot, |bytes| value(address, bytes))
-        });
-        Fetch(match found {
-            Ok(Found::Value(value)) => Fetching::Ready(value),
+        Fetch(match self.find(index) {
+            Ok(Found::Value(Ok(value))) => Fetching::Value(value),
             Ok(Found::Waiting(waiter)) => Fetching::Waiting(waiter),
-            Err(error) => Fetching::Ready(Err(error)),
+            Ok(Found::Value(Err(error))) | Err(error) => Fetching::Failed(Box::new(error)),
+        })
+    }
+
+    fn find(&self, index: u64) -> Result<Found<Result<T>>> {
+        let (known, address) = (&*self.structure.0, self.structure.address(index));
+        let (owner, slot) = self.structure.locate(index)?;
+        let read = |bytes: &[u8]| value(address, bytes);
+        let mut segment = known.segment()?;
+        if owner != self.shared.rank {
+            drop(segment);
+            return self.shared.state.borrow_mut().fetch(&known.shape, address, owner, slot, read);
+        }
+        self.shared.local.set(self.shared.local.get() + 1);
+        // A slot of this rank fits: its elements are in memory.
+        let slot = slot as usize;
+        Ok(match segment.read(slot) {
+            Some(bytes) => Found::Value(read(bytes)),
+            None => {
+                let waiter = Waiter::new(address);
+                segment.wait(slot, waiter.clone());
+                Found::Waiting(waiter)
+            }
         })
     }
 }
@@ -145,8 +176,9 @@ pub struct Fetch<T>(Fetching<T>);
 
 #[derive(Debug)]
 enum Fetching<T> {
-    Ready(Result<T>),
+    Value(T),
     Waiting(Rc<Waiter>),
+    Failed(Box<Error>),
 }
 
 // It holds no reference to itself.
@@ -157,7 +189,8 @@ impl<T: Element> Future for Fetch<T> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &self.0 {
-            Fetching::Ready(result) => Poll::Ready(result.clone()),
+            Fetching::Value(value) => Poll::Ready(Ok(*value)),
+            Fetching::Failed(error) => Poll::Ready(Err((**error).clone())),
             Fetching::Waiting(waiter) => waiter
                 .poll(context.waker(), |bytes| value(waiter.address, bytes))
                 .map(|result| result.and_then(|value| value)),
@@ -165,8 +198,12 @@ impl<T: Element> Future for Fetch<T> {
     }
 }
 
-/// Fails for a type of the program's whose `read` does not take what its `write` made.
+/// Fails for a type of the program's whose `read` does not take what its `write` has made.
 fn value<T: Element>(address: Address, bytes: &[u8]) -> Result<T> {
-    T::read(bytes)
-        .ok_or_else(|| Error::Program(format!("{address} cannot be read as the type of its structure")))
+    T::read(bytes).ok_or_else(|| unreadable(address))
+}
+
+#[cold]
+fn unreadable(address: Address) -> Error {
+    Error::Program(format!("{address} cannot be read as the type of its structure"))
 }

@@ -7,15 +7,18 @@ mod cache;
 mod counts;
 mod detector;
 mod distribution;
+mod divisor;
 mod element;
 mod error;
 mod executor;
 mod handle;
+mod hash;
 mod message;
 mod node;
 mod options;
 #[cfg(feature = "mpi")]
 mod over_mpi;
+mod parked;
 mod pending;
 mod plan;
 mod plan_file;
@@ -36,4 +39,4 @@ pub use options::{Caching, Deferral, Options};
 #[cfg(feature = "mpi")]
 pub use over_mpi::MpiTransport;
 pub use plan::{Plan, Recorder};
-pub use transport::{Transport, TransportError};
+pub use transport::{Content, Transport, TransportError};

@@ -54,8 +54,10 @@ pub(crate) enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message<'a> {
     Request(BlockName),
-    /// With presence bits and values, for [`split_value`].
+    /// Part of a block: presence bits and values, for [`split_value`].
     Value(BlockName, &'a [u8]),
+    /// A whole block: its values.
+    Block(BlockName, &'a [u8]),
     Refusal(BlockName, Refusal),
     PlanPart {
         run: u32,
@@ -110,6 +112,19 @@ pub(crate) fn value<'a>(
     }
     values.for_each(|value| message.extend_from_slice(value));
     message
+}
+
+/// A whole block: the values of all its elements. The header is as long as three numbers, so that codecs find the values at multiples of their
+/// length.
+pub(crate) fn block(name: BlockName, values: &[u8]) -> Vec<u8> {
+    let mut message = block_header(8, name);
+    message.extend_from_slice(values);
+    message
+}
+
+/// Whether the detection of the end counts a message.
+pub(crate) fn is_counted(message: &[u8]) -> bool {
+    matches!(message.get(1), Some(1..=4 | 8))
 }
 
 /// Presence bits and values of a value message, for a block of so many elements of so many bytes.
@@ -209,11 +224,12 @@ pub(crate) fn decode(message: &[u8]) -> Option<Message<'_>> {
     reader.zeros(2)?;
     let (second, third) = (reader.u32()?, reader.u64()?);
     let message = match kind {
-        1..=3 => {
+        1..=3 | 8 => {
             let name = BlockName { check: second, structure: third, block: reader.u64()? };
             match kind {
                 1 => Message::Request(name),
                 2 => Message::Value(name, reader.take(reader.0.len())?),
+                8 => Message::Block(name, reader.take(reader.0.len())?),
                 _ => Message::Refusal(name, refusal_reason(&mut reader)?),
             }
         }
@@ -318,6 +334,7 @@ mod tests {
         vec![
             request(name),
             value(name, [true, false, true].into_iter(), [[1_u8, 2], [3, 4]].iter().map(|v| &v[..])),
+            block(name, &[1, 2, 3, 4]),
             refusal(name, Refusal::NoSuchBlock),
             plan_part(9, 8, &[span, Span { first: 5, ..span }]),
             probe(9, 8),
@@ -337,6 +354,7 @@ mod tests {
         match message {
             Message::Request(name) => request(*name),
             Message::Value(name, body) => [&block_header(2, *name)[..], body].concat(),
+            Message::Block(name, values) => block(*name, values),
             Message::Refusal(name, reason) => refusal(*name, *reason),
             Message::PlanPart { run, digest, spans } => plan_part(*run, *digest, spans),
             Message::Probe { run, wave } => probe(*run, *wave),
@@ -350,12 +368,12 @@ mod tests {
         for message in all() {
             assert_eq!(encode(&decode(&message).unwrap()), message);
             // No message is the beginning of another, save where it ends in a list without a length.
-            let open = matches!(message[1], 2 | 4);
+            let open = matches!(message[1], 2 | 4 | 8);
             for end in 0..message.len() {
                 assert!(decode(&message[..end]).is_none() || open, "{message:?} up to {end}");
             }
             let longer = [&message[..], &[0]].concat();
-            assert!(decode(&longer).is_none() || message[1] == 2);
+            assert!(decode(&longer).is_none() || matches!(message[1], 2 | 8));
         }
     }
 
@@ -375,7 +393,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_an_error_or_a_message(
-            start in prop::option::of(0_usize..10),
+            start in prop::option::of(0_usize..11),
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
             random in prop::collection::vec(any::<u8>(), 0..100),
         ) {

@@ -1,7 +1,6 @@
 //! One rank of a program: structures, tasks, and runs.
 
 use crate::{
-    cache::Tag,
     counts::{Counts, Memory},
     element::Element,
     error::{Error, Result},
@@ -23,6 +22,11 @@ use std::{
 /// What the handles of a rank share.
 pub(crate) struct Shared {
     pub(crate) state: RefCell<State>,
+    pub(crate) rank: u32,
+    /// Fetches of elements of this rank.
+    pub(crate) local: Cell<u64>,
+    /// Room for the bytes of an element.
+    pub(crate) scratch: RefCell<Vec<u8>>,
     executor: Executor,
     /// A program that waits by [`Node::wait`] is on the stack.
     blocking: Cell<bool>,
@@ -52,7 +56,10 @@ impl Node {
     pub fn new(transport: impl Transport + 'static) -> Self {
         Self {
             shared: Rc::new(Shared {
+                rank: transport.rank(),
                 state: RefCell::new(State::new(Box::new(transport))),
+                local: Cell::new(0),
+                scratch: RefCell::default(),
                 executor: Executor::default(),
                 blocking: Cell::new(false),
                 polling: Cell::new(false),
@@ -62,7 +69,7 @@ impl Node {
 
     /// This rank.
     pub fn rank(&self) -> u32 {
-        self.shared.state.borrow().rank
+        self.shared.rank
     }
 
     /// Number of ranks.
@@ -72,7 +79,7 @@ impl Node {
 
     /// What has been counted since the rank exists.
     pub fn counts(&self) -> Counts {
-        self.shared.state.borrow().counts()
+        Counts { local: self.shared.local.get(), ..self.shared.state.borrow().counts() }
     }
 
     /// What the rank holds.
@@ -94,13 +101,12 @@ impl Node {
     /// [`Error::Options`], [`Error::TooLarge`].
     pub fn create<T: Element>(&self, options: &Options) -> Result<IStructure<T>> {
         let state = &mut *self.shared.state.borrow_mut();
-        let shape = Rc::new(Shape::new::<T>(options, state.ranks)?);
-        let id = state.create(&shape)?;
-        Ok(IStructure::new(self.shared.clone(), Structure { id, shape }))
+        let shape = Shape::new::<T>(options, state.ranks)?;
+        Ok(IStructure::new(self.shared.clone(), Structure(state.create(shape)?)))
     }
 
     /// Frees a structure: its elements and its blocks in the cache. Within a run it is freed when the run ends. All ranks free it between the
-    /// same runs. Clones of the handle are of no use afterwards.
+    /// same runs. Clones of the handle are of no use afterwards; what waits for its elements gets [`Error::Freed`].
     ///
     /// # Errors
     /// [`Error::Freed`] if it was freed before.
@@ -113,7 +119,7 @@ impl Node {
     /// # Errors
     /// As those of [`Node::free`].
     pub fn free_untyped(&self, structure: &Structure) -> Result<()> {
-        self.shared.state.borrow_mut().free(structure.id)
+        self.shared.state.borrow_mut().free(&structure.0)
     }
 
     /// Adds a task to the current run, or to the next. A task that fails ends the run.
@@ -178,6 +184,9 @@ impl Node {
 
     /// Receives messages and polls tasks. Must be called until the run has ended.
     pub fn step(&self) -> Step {
+        if self.shared.polling.get() {
+            return Step::Ended(Err(Error::Misuse("a task cannot run the run it is in")));
+        }
         if !self.shared.state.borrow().in_run {
             return Step::Ended(Err(Error::Misuse("there is no run")));
         }
@@ -227,7 +236,7 @@ impl Node {
         let wanted = recorder.spans();
         let parameters = recorder.parameters;
         let digest = parameters.digest();
-        let blocks = recorder.structures.iter().map(|s| s.shape.blocks(parameters.rank)).collect();
+        let blocks = recorder.structures.iter().map(|s| s.shape().blocks(parameters.rank)).collect();
         self.open(Some(Exchange { digest, blocks, served: Vec::new() }))?;
         let state = &mut *self.shared.state.borrow_mut();
         for rank in 0..parameters.ranks {
@@ -262,20 +271,16 @@ impl Node {
             return Err(Error::Misuse("a plan is bound between runs"));
         }
         for structure in structures {
-            state.known(structure.id)?;
+            structure.0.segment()?;
         }
-        let id = |position: u32| structures.get(position as usize).map(|structure| structure.id);
+        let known = |position: u32| structures.get(position as usize).map(|structure| &structure.0);
         for span in &plan.wanted {
-            let Some(structure) = id(span.position) else { continue };
-            for block in span.first..span.end() {
-                state.expect(Tag { structure, owner: span.rank, block })?;
-            }
+            let Some(known) = known(span.position) else { continue };
+            (span.first..span.end()).try_for_each(|block| state.expect(known, span.rank, block))?;
         }
         for span in &plan.served {
-            let Some(structure) = id(span.position) else { continue };
-            for block in span.first..span.end() {
-                state.serve(span.rank, structure, block)?;
-            }
+            let Some(known) = known(span.position) else { continue };
+            (span.first..span.end()).try_for_each(|block| state.serve(span.rank, known, block))?;
         }
         Ok(())
     }
@@ -286,7 +291,7 @@ impl Node {
             ranks: state.ranks,
             rank: state.rank,
             communicator: state.transport.communicator(),
-            checks: structures.iter().map(|structure| structure.shape.check).collect(),
+            checks: structures.iter().map(|structure| structure.shape().check).collect(),
         }
     }
 
@@ -317,7 +322,7 @@ impl Node {
 
     /// Receives messages and polls tasks, or takes part in the search for the end; whether there was something to do.
     fn progress(&self) -> Result<bool> {
-        let Shared { state, executor, blocking, polling } = &*self.shared;
+        let Shared { state, executor, blocking, polling, .. } = &*self.shared;
         let received = state.borrow_mut().receive()?;
         let ready = executor.is_ready();
         polling.set(true);

@@ -2,8 +2,10 @@
 
 use crate::{
     distribution::{Distribution, Layout},
-    element::Element,
+    divisor::Divisor,
+    element::{Element, content},
     error::{Error, Result},
+    transport::Content,
 };
 use crc32fast::Hasher;
 
@@ -70,10 +72,11 @@ pub(crate) struct Shape {
     pub(crate) layout: Layout,
     pub(crate) cached: bool,
     /// Elements of a block; 1 without a cache.
-    pub(crate) block: u64,
+    pub(crate) block: Divisor,
     pub(crate) deferral: Deferral,
     /// Bytes of an element.
     pub(crate) bytes: usize,
+    pub(crate) content: Content,
     pub(crate) check: u32,
 }
 
@@ -101,22 +104,23 @@ impl Shape {
         Ok(Self {
             layout,
             cached,
-            block,
+            block: Divisor::new(block),
             deferral: options.deferral,
             bytes: T::BYTES,
+            content: content(T::KIND),
             check: check.finalize(),
         })
     }
 
     /// Number of blocks of a rank.
     pub(crate) fn blocks(&self, owner: u32) -> u64 {
-        self.layout.slots(owner).div_ceil(self.block)
+        self.layout.slots(owner).div_ceil(self.block.get())
     }
 
     /// Number of slots of a block; 0 if there is no such block.
     pub(crate) fn block_len(&self, owner: u32, block: u64) -> u64 {
-        match block.checked_mul(self.block) {
-            Some(first) => self.layout.slots(owner).saturating_sub(first).min(self.block),
+        match block.checked_mul(self.block.get()) {
+            Some(first) => self.layout.slots(owner).saturating_sub(first).min(self.block.get()),
             None => 0,
         }
     }

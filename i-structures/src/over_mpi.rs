@@ -1,17 +1,18 @@
 //! The transport over MPI, by way of the rsmpi adapter: messages between nodes are compressed where that pays.
 
-use crate::transport::{Transport, TransportError};
+use crate::transport::{Content, Transport, TransportError};
 use mpi::{
     Tag,
     topology::SimpleCommunicator,
     traits::{Communicator, CommunicatorCollectives, Source},
 };
 use mpress_rsmpi::{
-    CompressedCommunicator,
+    CompressedCommunicator, Kind,
     traits::{CompressedDestination, CompressedSource},
 };
 use std::{
     collections::VecDeque,
+    rc::Rc,
     thread,
     time::{Duration, Instant},
 };
@@ -26,7 +27,7 @@ const LONG: Duration = Duration::from_millis(100);
 
 /// Messages over a communicator of its own.
 pub struct MpiTransport {
-    communicator: CompressedCommunicator,
+    communicator: Rc<CompressedCommunicator>,
     rank: u32,
     size: u32,
     digest: u64,
@@ -47,7 +48,7 @@ impl MpiTransport {
     /// # Errors
     /// [`TransportError`] as of [`CompressedCommunicator::from_env`].
     pub fn new<C: Communicator>(of: &C) -> Result<Self, TransportError> {
-        let communicator = CompressedCommunicator::from_env(of).map_err(failed)?;
+        let communicator = Rc::new(CompressedCommunicator::from_env(of).map_err(failed)?);
         let number = |rank: i32| u32::try_from(rank).map_err(failed);
         let (rank, size) = (number(communicator.rank())?, number(communicator.size())?);
         // Two communicators are the same to a plan if they have the same processes of the world in the same order.
@@ -58,9 +59,21 @@ impl MpiTransport {
         Ok(Self { communicator, rank, size, digest, received: VecDeque::new(), idle: None })
     }
 
-    /// What has been compressed so far.
-    pub fn stats(&self) -> mpress_rsmpi::Stats {
-        self.communicator.stats()
+    /// The communicator, to be asked what was compressed after a node has taken the transport. Nothing may be sent on it.
+    pub fn communicator(&self) -> Rc<CompressedCommunicator> {
+        self.communicator.clone()
+    }
+}
+
+fn kind(content: Content) -> Kind {
+    match content {
+        Content::Other => Kind::Other,
+        Content::Int8 => Kind::Int8,
+        Content::Int16 => Kind::Int16,
+        Content::Int32 => Kind::Int32,
+        Content::Int64 => Kind::Int64,
+        Content::F32 => Kind::F32,
+        Content::F64 => Kind::F64,
     }
 }
 
@@ -87,12 +100,14 @@ impl Transport for MpiTransport {
     }
 
     /// Receives while it sends: two ranks that send long messages to each other would wait for ever.
-    fn send(&mut self, to: u32, message: Vec<u8>) -> Result<(), TransportError> {
+    fn send(&mut self, to: u32, message: Vec<u8>, content: Content) -> Result<(), TransportError> {
         let Self { communicator, received, .. } = self;
+        let kind = kind(content);
         let process = communicator.process_at_rank(i32::try_from(to).map_err(failed)?);
         mpi::request::scope(|scope| {
-            let mut request =
-                process.immediate_compressed_send_with_tag(scope, &message[..], TAG).map_err(failed)?;
+            let mut request = process
+                .immediate_compressed_send_as_with_tag(scope, &message[..], kind, TAG)
+                .map_err(failed)?;
             while let Err(unfinished) = request.test().map_err(failed)? {
                 request = unfinished;
                 match receive(communicator) {

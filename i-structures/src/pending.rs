@@ -3,18 +3,15 @@
 use crate::{
     cache::Tag,
     error::Error,
-    segment::shrink,
+    hash::{Table, shrink},
     waiter::{Waiter, is_awaited},
 };
-use std::{
-    collections::{HashMap, VecDeque},
-    rc::Rc,
-};
+use std::{collections::VecDeque, rc::Rc};
 
 /// The continuations of a rank's requests.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    waiting: HashMap<Tag, VecDeque<Rc<Waiter>>>,
+    waiting: Table<Tag, VecDeque<Rc<Waiter>>>,
     count: usize,
 }
 
@@ -51,9 +48,12 @@ impl Pending {
         }
     }
 
-    pub(crate) fn free(&mut self, structure: u64) {
-        self.waiting.retain(|tag, _| tag.structure != structure);
-        self.count = self.waiting.values().map(VecDeque::len).sum();
+    /// Drops all of a structure, and gives them to `to`.
+    pub(crate) fn free(&mut self, structure: u64, to: &mut Vec<Rc<Waiter>>) {
+        for (_, queue) in self.waiting.extract_if(|tag, _| tag.structure == structure) {
+            self.count -= queue.len();
+            to.extend(queue);
+        }
         shrink(&mut self.waiting);
     }
 

@@ -115,7 +115,7 @@ impl Plan {
             return Err(Error::Plan("structures with other sizes, distributions, blocks, deferral or types"));
         }
         let exists = |owner: u32, span: &Span| {
-            structures.get(span.position as usize).is_some_and(|s| span.end() <= s.shape.blocks(owner))
+            structures.get(span.position as usize).is_some_and(|s| span.end() <= s.shape().blocks(owner))
         };
         let other = |span: &Span| span.rank < of.ranks && span.rank != of.rank;
         let wanted = self.wanted.iter().all(|span| other(span) && exists(span.rank, span));
@@ -135,12 +135,12 @@ pub struct Recorder {
 
 impl Recorder {
     pub(crate) fn new(parameters: Parameters, structures: &[Structure]) -> Result<Self> {
-        if structures.iter().any(|structure| !structure.shape.cached) {
+        if structures.iter().any(|structure| !structure.shape().cached) {
             return Err(Error::Options(
                 "a plan needs structures with a cache: it has nowhere else to put values",
             ));
         }
-        let positions: HashMap<_, _> = structures.iter().map(|s| s.id).zip(0..).collect();
+        let positions: HashMap<_, _> = structures.iter().map(|s| s.0.id).zip(0..).collect();
         if positions.len() != structures.len() || u32::try_from(structures.len()).is_err() {
             return Err(Error::Options("a structure is named twice in a plan"));
         }
@@ -154,10 +154,10 @@ impl Recorder {
     pub fn fetch<T>(&mut self, structure: &IStructure<T>, index: u64) -> Result<()> {
         let of = structure.untyped();
         let position =
-            *self.positions.get(&of.id).ok_or(Error::Misuse("the structure is not one of the plan"))?;
+            *self.positions.get(&of.0.id).ok_or(Error::Misuse("the structure is not one of the plan"))?;
         let (owner, slot) = of.locate(index)?;
         if owner != self.parameters.rank {
-            self.wanted.insert((position, owner, slot / of.shape.block));
+            self.wanted.insert((position, owner, of.shape().block.divide(slot).0));
         }
         Ok(())
     }

@@ -3,19 +3,18 @@
 use crate::{
     element::ElementState,
     error::{Error, Result},
+    hash::{Table, shrink},
     options::{Deferral, Shape},
     waiter::{Waiter, is_awaited},
 };
 use bitvec::{slice::BitSlice, vec::BitVec};
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    hash::Hash,
-    rc::Rc,
-};
+use std::{collections::hash_map::Entry, rc::Rc};
 
 /// Readers of one element.
 #[derive(Debug, Default)]
 struct Queue {
+    /// The first is most often the only one, and needs no allocation.
+    first: Option<Rc<Waiter>>,
     local: Vec<Rc<Waiter>>,
     ranks: Vec<u32>,
 }
@@ -30,11 +29,19 @@ struct BlockQueue {
 /// Who waited for what has been stored.
 #[derive(Debug, Default)]
 pub(crate) struct Released {
-    pub(crate) local: Vec<Rc<Waiter>>,
+    first: Option<Rc<Waiter>>,
+    local: Vec<Rc<Waiter>>,
     /// Ranks that are sent the element.
     pub(crate) element: Vec<u32>,
     /// Ranks that are sent its block.
     pub(crate) block: Vec<u32>,
+}
+
+impl Released {
+    /// Fetches of this rank.
+    pub(crate) fn local(&self) -> impl Iterator<Item = &Rc<Waiter>> {
+        self.first.iter().chain(&self.local)
+    }
 }
 
 /// The elements of one rank.
@@ -44,8 +51,8 @@ pub(crate) struct Segment {
     values: Vec<u8>,
     full: BitVec,
     deferred: BitVec,
-    queues: HashMap<usize, Queue>,
-    blocks: HashMap<u64, BlockQueue>,
+    queues: Table<usize, Queue>,
+    blocks: Table<u64, BlockQueue>,
 }
 
 impl Segment {
@@ -62,8 +69,8 @@ impl Segment {
             values,
             full: BitVec::repeat(false, count),
             deferred: BitVec::repeat(false, count),
-            queues: HashMap::new(),
-            blocks: HashMap::new(),
+            queues: Table::default(),
+            blocks: Table::default(),
         })
     }
 
@@ -108,15 +115,19 @@ impl Segment {
     /// Defers a local fetch.
     pub(crate) fn wait(&mut self, slot: usize, waiter: Rc<Waiter>) {
         self.deferred.set(slot, true);
-        self.queues.entry(slot).or_default().local.push(waiter);
+        let queue = self.queues.entry(slot).or_default();
+        match &queue.first {
+            None => queue.first = Some(waiter),
+            Some(_) => queue.local.push(waiter),
+        }
     }
 
     /// Slots of a block, which must exist.
     fn slots(&self, block: u64) -> std::ops::Range<usize> {
         let count = self.full.len();
         // Both fit: a block that exists starts below `count`.
-        let first = usize::try_from(block * self.shape.block).unwrap_or(count).min(count);
-        first..first.saturating_add(usize::try_from(self.shape.block).unwrap_or(count)).min(count)
+        let first = usize::try_from(block * self.shape.block.get()).unwrap_or(count).min(count);
+        first..first.saturating_add(usize::try_from(self.shape.block.get()).unwrap_or(count)).min(count)
     }
 
     /// Receive-a-request, for a block that exists: whether something is to be sent at once, all that is full of the block. What is not full is deferred.
@@ -153,8 +164,8 @@ impl Segment {
         }
     }
 
-    /// Stores an element; none if it is full already.
-    pub(crate) fn store(&mut self, slot: usize, value: &[u8]) -> Option<Released> {
+    /// Stores an element, and says who waited for it, if anybody did; none if it is full already.
+    pub(crate) fn store(&mut self, slot: usize, value: &[u8]) -> Option<Option<Released>> {
         if self.is_full(slot) {
             return None;
         }
@@ -163,22 +174,31 @@ impl Segment {
             place.copy_from_slice(value);
         }
         self.full.set(slot, true);
-        let mut released = Released::default();
         if !self.deferred.replace(slot, false) {
-            return Some(released);
+            return Some(None);
         }
+        let mut released = Released::default();
         if let Some(queue) = self.queues.remove(&slot) {
-            (released.local, released.element) = (queue.local, queue.ranks);
+            released =
+                Released { first: queue.first, local: queue.local, element: queue.ranks, block: Vec::new() };
             shrink(&mut self.queues);
         }
-        if let Entry::Occupied(mut queue) = self.blocks.entry(slot as u64 / self.shape.block) {
+        if let Entry::Occupied(mut queue) = self.blocks.entry(self.shape.block.divide(slot as u64).0) {
             queue.get_mut().missing -= 1;
             if queue.get().missing == 0 {
                 released.block = queue.remove().ranks;
                 shrink(&mut self.blocks);
             }
         }
-        Some(released)
+        Some(Some(released))
+    }
+
+    /// The values of a block, if all are there.
+    pub(crate) fn whole(&self, block: u64) -> Option<&[u8]> {
+        let slots = self.slots(block);
+        let bytes = self.shape.bytes;
+        let all = self.full.get(slots.clone())?.all();
+        self.values.get(slots.start * bytes..slots.end * bytes).filter(|_| all)
     }
 
     /// Presence bits of a block, and the values of those that are full, one after the other.
@@ -188,17 +208,17 @@ impl Segment {
         (full, full.iter_ones().map(move |offset| self.value(slots.start + offset)))
     }
 
+    /// The fetches of this rank that wait for elements of its own.
+    pub(crate) fn into_waiting(self) -> Vec<Rc<Waiter>> {
+        self.queues.into_values().flat_map(|queue| queue.first.into_iter().chain(queue.local)).collect()
+    }
+
     /// Fetches of this rank that wait for elements of its own.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Waiter> {
-        self.queues.values().flat_map(|queue| &queue.local).filter(|w| is_awaited(w)).map(|waiter| &**waiter)
-    }
-}
-
-/// Gives back memory of a table that has become much larger than what is in it.
-pub(crate) fn shrink<K: Eq + Hash, V>(map: &mut HashMap<K, V>) {
-    if map.is_empty() {
-        *map = HashMap::new();
-    } else if map.capacity() > 64 && map.len() < map.capacity() / 8 {
-        map.shrink_to(map.len() * 2);
+        self.queues
+            .values()
+            .flat_map(|queue| queue.first.iter().chain(&queue.local))
+            .filter(|w| is_awaited(w))
+            .map(|waiter| &**waiter)
     }
 }

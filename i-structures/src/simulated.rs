@@ -4,7 +4,7 @@
 use crate::{
     error::Result,
     node::{Node, Step},
-    transport::{Transport, TransportError},
+    transport::{Content, Transport, TransportError},
 };
 use fastrand::Rng;
 use std::{cell::RefCell, rc::Rc};
@@ -53,7 +53,7 @@ impl Transport for Endpoint {
         0
     }
 
-    fn send(&mut self, to: u32, message: Vec<u8>) -> std::result::Result<(), TransportError> {
+    fn send(&mut self, to: u32, message: Vec<u8>, _: Content) -> std::result::Result<(), TransportError> {
         let network = &mut *self.network.borrow_mut();
         let inbox = network.inboxes.get_mut(to as usize);
         inbox.ok_or_else(|| TransportError(format!("there is no rank {to}")))?.push((self.rank, message));

@@ -6,24 +6,38 @@ use crate::{
     counts::{Counts, Memory},
     detector::{Action, Detector},
     error::{Error, Refusal, Result},
+    hash::{Table, shrink},
     message::{self, ANSWER_NAMES, Answer, BlockName, Message, RankState, Verdict},
     options::Shape,
+    parked::Parked,
     pending::Pending,
     plan::Span,
-    segment::{Segment, shrink},
-    transport::Transport,
+    segment::{Released, Segment},
+    transport::{Content, Transport},
     waiter::Waiter,
 };
 use std::{
-    collections::{BTreeMap, HashMap},
+    cell::{Cell, RefCell, RefMut},
     rc::Rc,
 };
 
-/// A structure on this rank.
+/// A structure on this rank. Handles hold it, so that a fetch of an element of this rank looks into no table.
 #[derive(Debug)]
 pub(crate) struct Known {
+    pub(crate) id: u64,
     pub(crate) shape: Rc<Shape>,
-    pub(crate) segment: Segment,
+    /// None once the structure is freed.
+    pub(crate) segment: RefCell<Option<Segment>>,
+    /// It is freed when the run ends.
+    leaving: Cell<bool>,
+}
+
+impl Known {
+    /// The elements of this rank.
+    pub(crate) fn segment(&self) -> Result<RefMut<'_, Segment>> {
+        RefMut::filter_map(self.segment.borrow_mut(), Option::as_mut)
+            .map_err(|_| Error::Freed(StructureId(self.id)))
+    }
 }
 
 /// What a rank that exchanges a plan accepts.
@@ -45,13 +59,12 @@ pub(crate) struct State {
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) rank: u32,
     pub(crate) ranks: u32,
-    structures: HashMap<u64, Known>,
+    structures: Table<u64, Rc<Known>>,
     /// Number of the next structure.
     next: u64,
     pub(crate) cache: Cache,
     pending: Pending,
-    /// Messages about structures that do not exist here yet.
-    parked: BTreeMap<u64, Vec<(u32, Vec<u8>)>>,
+    parked: Parked,
     pub(crate) exchange: Option<Exchange>,
     counts: Counts,
     pub(crate) detector: Detector,
@@ -59,8 +72,6 @@ pub(crate) struct State {
     pub(crate) in_run: bool,
     /// Structures to be freed when the run ends.
     leaving: Vec<u64>,
-    /// Messages of the next run: other ranks may have begun it.
-    early: Vec<(u32, Vec<u8>)>,
     pub(crate) verdict: Option<Verdict>,
     /// Why this rank has failed in the current run.
     pub(crate) failure: Option<Error>,
@@ -73,18 +84,17 @@ impl State {
             transport,
             rank,
             ranks,
-            structures: HashMap::new(),
+            structures: Table::default(),
             next: 0,
             cache: Cache::default(),
             pending: Pending::default(),
-            parked: BTreeMap::new(),
+            parked: Parked::default(),
             exchange: None,
             counts: Counts::default(),
             detector: Detector::new(rank, ranks),
             run: 0,
             in_run: false,
             leaving: Vec::new(),
-            early: Vec::new(),
             verdict: None,
             failure: None,
         }
@@ -95,105 +105,100 @@ impl State {
     }
 
     pub(crate) fn memory(&self) -> Memory {
-        let segments = || self.structures.values().map(|known| &known.segment);
+        let sum = |of: fn(&Segment) -> usize| -> usize {
+            self.structures.values().filter_map(|known| known.segment.borrow().as_ref().map(of)).sum()
+        };
         Memory {
             structures: self.structures.len(),
-            element_bytes: segments().map(Segment::bytes).sum(),
-            queues: segments().map(Segment::queues).sum(),
+            element_bytes: sum(Segment::bytes),
+            queues: sum(Segment::queues),
             cache_blocks: self.cache.blocks(),
             cache_bytes: self.cache.bytes(),
             pending: self.pending.len(),
-            parked: self.parked.values().map(Vec::len).sum::<usize>() + self.early.len(),
+            parked: self.parked.len(),
             tasks: 0,
             capacity: self.structures.capacity()
-                + segments().map(Segment::capacity).sum::<usize>()
+                + sum(Segment::capacity)
                 + self.cache.capacity()
                 + self.pending.capacity()
                 + self.leaving.capacity()
-                + self.early.capacity(),
+                + self.parked.capacity(),
         }
     }
 
-    pub(crate) fn create(&mut self, shape: &Rc<Shape>) -> Result<u64> {
-        let segment = Segment::new(shape, self.rank)?;
-        let id = self.next;
+    pub(crate) fn create(&mut self, shape: Shape) -> Result<Rc<Known>> {
+        let (id, shape) = (self.next, Rc::new(shape));
+        let segment = RefCell::new(Some(Segment::new(&shape, self.rank)?));
         self.next += 1;
-        self.structures.insert(id, Known { shape: shape.clone(), segment });
-        Ok(id)
+        let known = Rc::new(Known { id, shape, segment, leaving: Cell::new(false) });
+        self.structures.insert(id, known.clone());
+        Ok(known)
     }
 
-    pub(crate) fn known(&mut self, id: u64) -> Result<&mut Known> {
-        self.structures.get_mut(&id).ok_or(Error::Freed(StructureId(id)))
+    /// A structure by its number.
+    fn known(&self, id: u64) -> Result<Rc<Known>> {
+        self.structures.get(&id).cloned().ok_or(Error::Freed(StructureId(id)))
     }
 
     /// Frees a structure, within a run when the run ends: other ranks may still fetch from it.
-    pub(crate) fn free(&mut self, id: u64) -> Result<()> {
-        self.known(id)?;
+    pub(crate) fn free(&mut self, known: &Known) -> Result<()> {
+        if known.leaving.replace(true) {
+            return Err(Error::Freed(StructureId(known.id)));
+        }
         if self.in_run {
-            self.leaving.push(id);
+            self.leaving.push(known.id);
         } else {
-            self.drop_structure(id);
+            self.drop_structure(known.id);
         }
         Ok(())
     }
 
     fn drop_structure(&mut self, id: u64) {
-        self.structures.remove(&id);
+        let segment = self.structures.remove(&id).and_then(|known| known.segment.take());
+        let mut waiting = segment.map(Segment::into_waiting).unwrap_or_default();
         shrink(&mut self.structures);
-        self.cache.free(id);
-        self.pending.free(id);
+        self.cache.free(id, &mut waiting);
+        self.pending.free(id, &mut waiting);
+        waiting.into_iter().for_each(|waiter| waiter.resume(Err(Error::Freed(StructureId(id)))));
     }
 
     fn send(&mut self, to: u32, message: Vec<u8>) -> Result<()> {
+        self.send_as(to, message, Content::Other)
+    }
+
+    fn send_as(&mut self, to: u32, message: Vec<u8>, content: Content) -> Result<()> {
         let bytes = message.len() as u64;
         match message.get(1) {
             Some(1) => {
                 (self.counts.requests, self.counts.bytes) =
                     (self.counts.requests + 1, self.counts.bytes + bytes)
             }
-            Some(2) => {
+            Some(2 | 8) => {
                 (self.counts.values, self.counts.bytes) = (self.counts.values + 1, self.counts.bytes + bytes)
             }
             _ => self.counts.control += 1,
         }
-        if matches!(message.get(1), Some(1..=4)) {
+        if message::is_counted(&message) {
             self.detector.sent = self.detector.sent.wrapping_add(1);
         }
-        Ok(self.transport.send(to, message)?)
+        Ok(self.transport.send(to, message, content)?)
     }
 
-    /// A fetch: `read` is called with the bytes of the element if they are there.
+    /// A fetch of an element of another rank, of a structure that is not freed: `read` is called with the bytes of the element if they are there.
     pub(crate) fn fetch<R>(
         &mut self,
+        shape: &Shape,
         address: Address,
         owner: u32,
         slot: u64,
         read: impl FnOnce(&[u8]) -> R,
     ) -> Result<Found<R>> {
-        let id = address.structure.0;
-        let rank = self.rank;
-        let known = self.known(id)?;
-        if owner == rank {
-            // A slot of this rank fits: its elements are in memory.
-            let slot = slot as usize;
-            let found = match known.segment.read(slot) {
-                Some(bytes) => Found::Value(read(bytes)),
-                None => {
-                    let waiter = Waiter::new(address);
-                    known.segment.wait(slot, waiter.clone());
-                    Found::Waiting(waiter)
-                }
-            };
-            self.counts.local += 1;
-            return Ok(found);
-        }
-        let shape = known.shape.clone();
-        let tag = Tag { structure: id, owner, block: slot / shape.block };
+        let (block, element) = shape.block.divide(slot);
+        let tag = Tag { structure: address.structure.0, owner, block };
         let waiter = if shape.cached {
-            let size = size(&shape, tag)?;
             // Below the number of elements of a block.
-            let element = (slot % shape.block) as usize;
-            match self.cache.fetch(tag, size, element, address) {
+            let element = element as usize;
+            match self.cache.fetch(tag, || size(shape, tag), shape.bytes, element, address)? {
                 Access::Hit(bytes) => {
                     self.counts.hits += 1;
                     return Ok(Found::Value(read(bytes)));
@@ -210,53 +215,52 @@ impl State {
             waiter
         };
         self.counts.misses += 1;
-        self.send(owner, message::request(name(&shape, tag)))?;
+        self.send(owner, message::request(name(shape, tag)))?;
         Ok(Found::Waiting(waiter))
     }
 
-    pub(crate) fn store(&mut self, address: Address, slot: u64, value: &[u8]) -> Result<()> {
-        let known = self.known(address.structure.0)?;
-        // A slot of this rank fits: its elements are in memory.
-        let slot = slot as usize;
-        let released = known.segment.store(slot, value).ok_or(Error::StoredTwice(address))?;
-        released.local.iter().for_each(|waiter| waiter.resume(Ok(value)));
-        let shape = known.shape.clone();
-        let block = slot as u64 / shape.block;
-        let tag = Tag { structure: address.structure.0, owner: self.rank, block };
+    /// Sends a value that was just stored to those that wait for it.
+    pub(crate) fn release(
+        &mut self,
+        known: &Known,
+        slot: u64,
+        value: &[u8],
+        released: Released,
+    ) -> Result<()> {
+        let shape = &known.shape;
+        let (block, element) = shape.block.divide(slot);
+        let tag = Tag { structure: known.id, owner: self.rank, block };
         if !released.element.is_empty() {
-            let (element, count) = (slot as u64 % shape.block, shape.block_len(self.rank, block));
+            let count = shape.block_len(self.rank, block);
             let bits = (0..count as usize).map(|other| other as u64 == element);
-            let message = message::value(name(&shape, tag), bits, std::iter::once(value));
+            let message = message::value(name(shape, tag), bits, std::iter::once(value));
             for rank in released.element {
                 self.send(rank, message.clone())?;
             }
         }
-        for rank in released.block {
-            self.send_block(rank, tag)?;
+        if !released.block.is_empty() {
+            let (message, content) = self::block(known, tag)?;
+            for rank in released.block {
+                self.send_as(rank, message.clone(), content)?;
+            }
         }
         Ok(())
     }
 
-    /// Send-a-value, with all that is full of a block of this rank.
-    fn send_block(&mut self, to: u32, tag: Tag) -> Result<()> {
-        let known = self.known(tag.structure)?;
-        let (bits, values) = known.segment.block(tag.block);
-        let message = message::value(name(&known.shape, tag), bits.iter().by_vals(), values);
-        self.send(to, message)
-    }
-
     /// Receive-a-request, of a block that exists.
-    pub(crate) fn serve(&mut self, rank: u32, structure: u64, block: u64) -> Result<()> {
-        if self.known(structure)?.segment.request(rank, block) {
-            self.send_block(rank, Tag { structure, owner: self.rank, block })?;
+    pub(crate) fn serve(&mut self, rank: u32, known: &Known, block: u64) -> Result<()> {
+        if known.segment()?.request(rank, block) {
+            let tag = Tag { structure: known.id, owner: self.rank, block };
+            let (message, content) = self::block(known, tag)?;
+            self.send_as(rank, message, content)?;
         }
         Ok(())
     }
 
     /// Prepares for a value that nobody needs to ask for.
-    pub(crate) fn expect(&mut self, tag: Tag) -> Result<()> {
-        let shape = self.known(tag.structure)?.shape.clone();
-        self.cache.expect(tag, size(&shape, tag)?);
+    pub(crate) fn expect(&mut self, known: &Known, owner: u32, block: u64) -> Result<()> {
+        let tag = Tag { structure: known.id, owner, block };
+        self.cache.expect(tag, size(&known.shape, tag)?);
         Ok(())
     }
 
@@ -264,8 +268,8 @@ impl State {
     pub(crate) fn receive(&mut self) -> Result<bool> {
         const AT_ONCE: usize = 256;
         let mut some = false;
-        while let Some(first) = self.parked.first_entry().filter(|first| *first.key() < self.next) {
-            for (from, message) in first.remove() {
+        while let Some(messages) = self.parked.pop(self.next) {
+            for (from, message) in messages {
                 self.handle(from, message)?;
                 some = true;
             }
@@ -273,7 +277,7 @@ impl State {
         for _ in 0..AT_ONCE {
             let Some((from, message)) = self.transport.receive()? else { break };
             some = true;
-            if matches!(message.get(1), Some(1..=4)) {
+            if message::is_counted(&message) {
                 self.detector.received = self.detector.received.wrapping_add(1);
             }
             self.handle(from, message)?;
@@ -300,22 +304,22 @@ impl State {
         }
         let message = message::decode(&bytes).ok_or_else(|| protocol("it cannot be decoded"))?;
         let structure = match &message {
-            Message::Request(name) | Message::Value(name, _) | Message::Refusal(name, _) => {
-                Some(name.structure)
-            }
+            Message::Request(name)
+            | Message::Value(name, _)
+            | Message::Block(name, _)
+            | Message::Refusal(name, _) => Some(name.structure),
             _ => None,
         };
         if let Some(structure) = structure.filter(|id| *id >= self.next) {
-            self.parked.entry(structure).or_default().push((from, bytes));
-            return Ok(());
+            return self.parked.push(structure, from, bytes);
         }
         match message {
             Message::Request(name) => self.requested(from, name),
-            Message::Value(name, body) => self.valued(from, name, body),
+            Message::Value(name, body) => self.valued(from, name, body, false),
+            Message::Block(name, body) => self.valued(from, name, body, true),
             Message::Refusal(name, reason) => self.refused(from, name, reason),
             Message::PlanPart { run, .. } | Message::Probe { run, .. } if run == self.run.wrapping_add(1) => {
-                self.early.push((from, bytes));
-                Ok(())
+                self.parked.push_next_run(self.ranks, from, bytes)
             }
             Message::PlanPart { run, digest, spans } if run == self.run => {
                 self.plan_part(from, digest, &spans)
@@ -337,30 +341,32 @@ impl State {
     }
 
     fn requested(&mut self, from: u32, name: BlockName) -> Result<()> {
-        let refusal = match self.structures.get(&name.structure) {
-            None => Some(Refusal::Freed),
-            Some(known) if known.shape.check != name.check => Some(Refusal::OtherParameters),
-            Some(known) if name.block >= known.shape.blocks(self.rank) => Some(Refusal::NoSuchBlock),
-            Some(_) => None,
+        let reason = match self.known(name.structure).ok() {
+            None => Refusal::Freed,
+            Some(known) if known.shape.check != name.check => Refusal::OtherParameters,
+            Some(known) if name.block >= known.shape.blocks(self.rank) => Refusal::NoSuchBlock,
+            Some(known) => return self.serve(from, &known, name.block),
         };
-        match refusal {
-            Some(reason) => self.send(from, message::refusal(name, reason)),
-            None => self.serve(from, name.structure, name.block),
-        }
+        self.send(from, message::refusal(name, reason))
     }
 
-    fn valued(&mut self, from: u32, name: BlockName, body: &[u8]) -> Result<()> {
+    fn valued(&mut self, from: u32, name: BlockName, body: &[u8], whole: bool) -> Result<()> {
         let protocol = |what| Error::Protocol { from, what };
         // A value that comes after the structure was freed is of no use to anyone.
-        let Some(known) = self.structures.get(&name.structure) else { return Ok(()) };
-        let shape = known.shape.clone();
+        let Some(shape) = self.structures.get(&name.structure).map(|known| known.shape.clone()) else {
+            return Ok(());
+        };
         let tag = Tag { structure: name.structure, owner: from, block: name.block };
         if shape.check != name.check || name.block >= shape.blocks(from) {
             return Err(protocol("a value does not fit its structure"));
         }
         let size = size(&shape, tag)?;
-        let (bits, values) = message::split_value(body, size.elements, size.bytes)
-            .ok_or_else(|| protocol("a value does not fit its block"))?;
+        let parts = match whole {
+            true => (body.len() == size.elements * size.bytes).then_some((None, body)),
+            false => message::split_value(body, size.elements, size.bytes)
+                .map(|(bits, values)| (Some(bits), values)),
+        };
+        let (bits, values) = parts.ok_or_else(|| protocol("a value does not fit its block"))?;
         if shape.cached {
             self.cache.receive(tag, size, bits, values);
         } else {
@@ -383,6 +389,9 @@ impl State {
             .exchange
             .as_mut()
             .ok_or(Error::Protocol { from, what: "a part of a plan while no plan is exchanged" })?;
+        if exchange.served.iter().any(|span| span.rank == from) {
+            return Err(Error::Protocol { from, what: "a second part of a plan" });
+        }
         if exchange.digest != digest {
             return Err(Error::Plan("another rank's plan is for other parameters"));
         }
@@ -407,7 +416,7 @@ impl State {
         self.in_run = true;
         (self.verdict, self.failure) = (None, None);
         self.detector.begin();
-        for (from, message) in std::mem::take(&mut self.early) {
+        for (from, message) in self.parked.take_next_run() {
             self.handle(from, message)?;
         }
         Ok(())
@@ -424,8 +433,9 @@ impl State {
     /// The rank can do nothing: its part in the search for the end of the run.
     pub(crate) fn passive(&mut self, state: RankState) -> Result<()> {
         let text = self.failure.as_ref().map(ToString::to_string).unwrap_or_default();
-        let segments = self.structures.values().flat_map(|known| known.segment.waiting());
-        let waiting = || segments.chain(self.cache.waiting()).chain(self.pending.waiting());
+        let segments: Vec<_> = self.structures.values().map(|known| known.segment.borrow()).collect();
+        let local = segments.iter().filter_map(|segment| segment.as_ref()).flat_map(Segment::waiting);
+        let waiting = || local.chain(self.cache.waiting()).chain(self.pending.waiting());
         let action = self.detector.passive(|sent, received| {
             let (mut names, mut count) = (Vec::new(), 0);
             if state == RankState::Waits {
@@ -438,6 +448,7 @@ impl State {
             }
             Answer { sent, received, waiting: count, state, names, text }
         });
+        drop(segments);
         self.act(action)
     }
 
@@ -465,6 +476,16 @@ impl State {
 
 fn name(shape: &Shape, tag: Tag) -> BlockName {
     BlockName { check: shape.check, structure: tag.structure, block: tag.block }
+}
+
+/// The message with all that is full of a block of this rank, and what it consists of.
+fn block(known: &Known, tag: Tag) -> Result<(Vec<u8>, Content)> {
+    let (segment, name) = (known.segment()?, name(&known.shape, tag));
+    if let Some(values) = segment.whole(tag.block) {
+        return Ok((message::block(name, values), known.shape.content));
+    }
+    let (bits, values) = segment.block(tag.block);
+    Ok((message::value(name, bits.iter().by_vals(), values), Content::Other))
 }
 
 /// Size of a block, if it can be held here.

@@ -7,6 +7,25 @@ use thiserror::Error;
 #[error("transport: {0}")]
 pub struct TransportError(pub String);
 
+/// What most of a message consists of, from its beginning on: a hint for message layers that compress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing in particular.
+    Other,
+    /// Integers of 8 bits.
+    Int8,
+    /// Integers of 16 bits.
+    Int16,
+    /// Integers of 32 bits.
+    Int32,
+    /// Integers of 64 bits.
+    Int64,
+    /// Floating-point numbers of 32 bits.
+    F32,
+    /// Floating-point numbers of 64 bits.
+    F64,
+}
+
 /// A message layer. Every message arrives once, whole, in any order, and comes from the rank that is said.
 pub trait Transport {
     /// This rank.
@@ -22,7 +41,7 @@ pub trait Transport {
     ///
     /// # Errors
     /// [`TransportError`] if it cannot be sent.
-    fn send(&mut self, to: u32, message: Vec<u8>) -> Result<(), TransportError>;
+    fn send(&mut self, to: u32, message: Vec<u8>, content: Content) -> Result<(), TransportError>;
 
     /// The next message, with its sender, or none if there is none at the moment. Does not wait.
     ///

@@ -10,8 +10,13 @@ use std::{
 #[derive(Debug)]
 enum State {
     Waiting(Option<Waker>),
-    Ready(Result<Box<[u8]>, Error>),
+    Short([u8; SHORT], u8),
+    Long(Box<[u8]>),
+    Failed(Error),
 }
+
+/// Bytes of a value that is kept without an allocation of its own: those of a complex number.
+const SHORT: usize = 16;
 
 /// A continuation.
 #[derive(Debug)]
@@ -27,7 +32,21 @@ impl Waiter {
 
     /// Resumes the fetch with the bytes of the element.
     pub(crate) fn resume(&self, result: Result<&[u8], Error>) {
-        let before = self.state.replace(State::Ready(result.map(Box::from)));
+        let state = match result {
+            Ok(bytes) => {
+                let mut short = [0; SHORT];
+                match short.get_mut(..bytes.len()) {
+                    Some(place) => {
+                        place.copy_from_slice(bytes);
+                        // It is at most `SHORT`.
+                        State::Short(short, bytes.len() as u8)
+                    }
+                    None => State::Long(bytes.into()),
+                }
+            }
+            Err(error) => State::Failed(error),
+        };
+        let before = self.state.replace(state);
         if let State::Waiting(Some(waker)) = before {
             waker.wake();
         }
@@ -43,8 +62,11 @@ impl Waiter {
                 }
                 Poll::Pending
             }
-            State::Ready(Ok(bytes)) => Poll::Ready(Ok(read(bytes))),
-            State::Ready(Err(error)) => Poll::Ready(Err(error.clone())),
+            State::Short(bytes, len) => {
+                Poll::Ready(Ok(read(bytes.get(..usize::from(*len)).unwrap_or(bytes))))
+            }
+            State::Long(bytes) => Poll::Ready(Ok(read(bytes))),
+            State::Failed(error) => Poll::Ready(Err(error.clone())),
         }
     }
 }

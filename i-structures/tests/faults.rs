@@ -4,10 +4,15 @@
 #![allow(missing_docs, reason = "a test")]
 
 use mpress_i_structures::{
-    Address, Caching, Deferral, Distribution, ElementState, Error, IStructure, Memory, Node, Options, Plan,
-    Refusal, Result, Step, StructureId, Transport, TransportError, Waiting, simulated,
+    Address, Caching, Content, Deferral, Distribution, ElementState, Error, IStructure, Memory, Node,
+    Options, Plan, Refusal, Result, Step, StructureId, Transport, TransportError, Waiting, simulated,
 };
-use std::{cell::RefCell, collections::VecDeque, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    rc::Rc,
+    task::{Context, Poll, Waker},
+};
 
 const ENDED: Result<()> = Ok(());
 
@@ -255,7 +260,7 @@ impl Transport for Script {
         0
     }
 
-    fn send(&mut self, _: u32, message: Vec<u8>) -> std::result::Result<(), TransportError> {
+    fn send(&mut self, _: u32, message: Vec<u8>, _: Content) -> std::result::Result<(), TransportError> {
         self.0.borrow_mut().sent.push(message);
         Ok(())
     }
@@ -327,6 +332,69 @@ fn hostile_messages_are_errors() {
     }
     // Some of them were valid.
     assert!(resumed > 10 && served > 10, "{resumed} {served}");
+}
+
+#[test]
+fn what_comes_too_soon_is_bounded() {
+    let nodes = simulated::nodes(2, 1);
+    let options = Options::new(140_000);
+    let array: IStructure<u8> = nodes[1].create(&options).unwrap();
+    let fetches = array.clone();
+    let results = run(&nodes, |rank| {
+        let fetches: Vec<_> = (0..70_000 * rank as u64).map(|index| fetches.fetch(index)).collect();
+        Box::pin(async move {
+            for fetch in fetches {
+                fetch.await?;
+            }
+            Ok(())
+        })
+    });
+    let early = Error::TooEarly { from: 1 };
+    assert_eq!(results, [Err(early.clone()), Err(Error::Peer { rank: 0, why: early.to_string() })]);
+    assert_eq!(nodes[0].memory().parked, 1 << 16);
+    // What was kept is handled once the structure exists.
+    let late: IStructure<u8> = nodes[0].create(&options).unwrap();
+    assert_eq!(run(&nodes, |_| Box::pin(async { Ok(()) })), [ENDED, ENDED]);
+    assert_eq!(nodes[0].memory().parked, 0);
+    assert_eq!(late.state(0), Ok(ElementState::Deferred));
+}
+
+#[test]
+fn fetches_from_a_structure_that_is_freed_end() {
+    for caching in [Caching::Off, Caching::Blocks(2)] {
+        let node = simulated::nodes(2, 1).remove(0);
+        let array: IStructure<f64> = node.create(&Options::new(8).caching(caching)).unwrap();
+        // Of this rank, of another, and queued behind that.
+        let fetches = [array.fetch(0), array.fetch(0), array.fetch(7), array.fetch(7)];
+        node.free(array).unwrap();
+        for mut fetch in fetches {
+            let found = std::pin::Pin::new(&mut fetch).poll(&mut Context::from_waker(Waker::noop()));
+            assert_eq!(found, Poll::Ready(Err(Error::Freed(StructureId(0)))));
+        }
+    }
+}
+
+#[test]
+fn a_task_does_not_run_the_run_it_is_in() {
+    let node = simulated::nodes(1, 1).remove(0);
+    let own = node.clone();
+    let result = node.run(async move {
+        assert!(matches!(own.step(), Step::Ended(Err(Error::Misuse(_)))));
+        assert!(matches!(own.run(async { Ok(()) }), Err(Error::Misuse(_))));
+        Ok(())
+    });
+    assert_eq!(result, ENDED);
+}
+
+#[test]
+fn messages_of_the_next_run_are_bounded() {
+    let messages = Rc::new(RefCell::new(Messages::default()));
+    let node = Node::new(Script(messages.clone()));
+    node.begin(async { Ok(()) }).unwrap();
+    let probe = [1, 5, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    messages.borrow_mut().inbox = (0..1000).map(|_| (1, probe.to_vec())).collect();
+    while node.step() == Step::Busy {}
+    assert_eq!(node.memory().parked, 3);
 }
 
 #[test]

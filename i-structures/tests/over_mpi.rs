@@ -46,6 +46,56 @@ fn programs_send_what_their_formulas_say() {
     }
 }
 
+/// What came of a case, by ranks.
+fn outcomes(rig: &Rig, ranks: usize, case: &str, env: &[(&str, &str)]) -> Vec<String> {
+    let written = rig.run(Launcher::Local, ranks, &["faults", case], ranks, env);
+    let line = |(rank, line): (usize, &String)| {
+        line.strip_prefix(&format!("{rank}: ")).unwrap_or_else(|| panic!("{line}")).to_owned()
+    };
+    written.lines.iter().enumerate().map(line).collect()
+}
+
+#[test]
+fn what_goes_wrong_is_an_error_on_all_ranks() {
+    let Some(rig) = Rig::new() else { return };
+    let failed = |rank: u32, why: &str| format!("rank {rank} has failed: {why}");
+
+    let why = "element 10 of structure 0 does not exist: the structure has 10 elements";
+    assert_eq!(outcomes(&rig, 3, "index", &[]), [failed(1, why), why.into(), failed(1, why)]);
+    let why = "element 9 of structure 0 is stored a second time";
+    assert_eq!(outcomes(&rig, 3, "twice", &[]), [failed(2, why), failed(2, why), why.into()]);
+    let waits = |rank| format!("rank {rank} for element 0 of structure 0");
+    let why = format!("deadlock: 2 fetches wait for elements that nobody stores: {}, {}", waits(1), waits(2));
+    assert_eq!(outcomes(&rig, 3, "unknown", &[]), [&*why; 3]);
+    let refused =
+        |reason| format!("the owner of element 0 of structure 0, rank 0, refuses the request: {reason}");
+    let why = refused("its structure of this number has other parameters");
+    assert_eq!(outcomes(&rig, 2, "parameters", &[]), [failed(1, &why), why]);
+    let why = refused("it has freed the structure");
+    assert_eq!(outcomes(&rig, 2, "freed", &[]), [failed(1, &why), why]);
+    let why = "the plan is for other parameters: structures with other sizes, distributions, blocks, deferral or types";
+    assert_eq!(outcomes(&rig, 3, "plan", &[]), [why; 3]);
+    let why = "the plan is for other parameters: another rank's plan is for other parameters";
+    assert_eq!(outcomes(&rig, 3, "disagreement", &[]), [why; 3]);
+    let why = "rank 1 sends more for structures that this rank has not created yet than it keeps";
+    assert_eq!(outcomes(&rig, 2, "early", &[]), [why.to_owned(), failed(0, why)]);
+}
+
+#[test]
+fn structures_are_freed_and_made_again_without_growth() {
+    let Some(rig) = Rig::new() else { return };
+    assert_eq!(outcomes(&rig, 3, "churn", &[]), ["no growth"; 3]);
+}
+
+#[test]
+fn whole_blocks_are_compressed_as_what_they_are() {
+    let Some(rig) = Rig::new() else { return };
+    let env = [("MPRESS_SAME_NODE", "compress"), ("MPRESS_STRATEGY", "fixed:diffpack-balanced")];
+    for outcome in outcomes(&rig, 2, "compress", &env) {
+        assert!(outcome.contains("f64 2 true"), "{outcome}");
+    }
+}
+
 #[test]
 fn a_killed_rank_ends_the_job() {
     let Some(rig) = Rig::new() else { return };

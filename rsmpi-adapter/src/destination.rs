@@ -9,6 +9,7 @@ use mpi::Tag;
 use mpi::raw::AsRaw;
 use mpi::request::Scope;
 use mpi::traits::{Buffer, Destination};
+use mpress::Kind;
 
 /// Sends to a process of a [`CompressedCommunicator`](crate::CompressedCommunicator); to be received by a method of
 /// [`CompressedSource`](crate::CompressedSource).
@@ -63,6 +64,22 @@ pub trait CompressedDestination: Destination {
         self.immediate_compressed_send_with_tag(scope, buf, Tag::default())
     }
 
+    /// Starts to send bytes that are mostly elements of this kind, at multiples of their length, as
+    /// [`immediate_compressed_send_with_tag`](Self::immediate_compressed_send_with_tag) does. The receiver gets bytes.
+    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
+    fn immediate_compressed_send_as_with_tag<'a, Sc: Scope<'a>>(
+        &self,
+        scope: Sc,
+        bytes: &'a [u8],
+        kind: Kind,
+        tag: Tag,
+    ) -> Result<Request<'a, [u8], Sc>> {
+        let mut span = Span::of(bytes)?;
+        span.kind = Some(kind);
+        // SAFETY: the span of the bytes.
+        unsafe { start(self, scope, bytes, &span, tag, Mode::Standard) }
+    }
+
     /// Starts to send a message that is complete only when its receive has begun, as
     /// [`Destination::immediate_synchronous_send_with_tag`].
     #[allow(clippy::missing_errors_doc, reason = "on the trait")]
@@ -107,11 +124,27 @@ fn immediate_send<'a, D: Destination + ?Sized, B: Buffer + ?Sized + 'a, S: Scope
     tag: Tag,
     mode: Mode,
 ) -> Result<Request<'a, B, S>> {
+    // SAFETY: the span of the buffer.
+    unsafe { start(to, scope, buf, &Span::of(buf)?, tag, mode) }
+}
+
+/// Starts to send a buffer.
+///
+/// # Safety
+/// The span must be that of the buffer, of whatever kind.
+unsafe fn start<'a, D: Destination + ?Sized, B: ?Sized + 'a, S: Scope<'a>>(
+    to: &D,
+    scope: S,
+    buf: &'a B,
+    span: &Span,
+    tag: Tag,
+    mode: Mode,
+) -> Result<Request<'a, B, S>> {
     let to = envelope(to, tag);
     let context = Context::of(to.comm)?;
     // SAFETY: an initialised buffer that is borrowed as long as the scope lasts.
     unsafe {
-        let message = operations::immediate_send(&context, &Span::of(buf)?, to, mode)?;
+        let message = operations::immediate_send(&context, span, to, mode)?;
         Ok(Request::new(Operation::Message(message), buf, scope))
     }
 }

@@ -25,22 +25,28 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
         steps.push(Step::new(format!("format of {name}"), format));
     }
 
-    let mut clippy = cargo(&["clippy", "--all-targets", "--all-features"]);
-    clippy.args(deny);
+    // Of the two crates that know an MPI the one needs it always, the other with its feature.
+    let mut clippy = cargo(&["clippy", "--workspace", "--exclude", "mpress-rsmpi"]);
+    clippy.args(["--exclude", "mpress-i-structures", "--all-targets", "--all-features"]).args(deny);
     steps.push(Step::new("lints", clippy));
+    let mut clippy = cargo(&["clippy", "-p", "mpress-i-structures", "--all-targets"]);
+    clippy.args(deny);
+    steps.push(Step::new("lints of i-structures without an MPI", clippy));
     for mpi in Mpi::ALL {
-        let mut clippy = cargo(&["clippy", "-p", "mpress-rsmpi", "--all-targets", "--target-dir"]);
-        clippy.arg(paths.target(mpi.name())).env("MPICC", mpi.mpicc()).args(deny);
-        steps.push(Step::new(format!("lints of the rsmpi adapter for {}", mpi.title()), clippy));
+        let mut clippy = cargo(&["clippy", "--all-targets", "--target-dir"]);
+        clippy.arg(paths.target(mpi.name())).args(test::PER_MPI).env("MPICC", mpi.mpicc()).args(deny);
+        let name = format!("lints of the rsmpi adapter and i-structures for {}", mpi.title());
+        steps.push(Step::new(name, clippy));
     }
 
     let mut doc = cargo(&["doc", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     steps.push(Step::new("documentation", doc));
-    let mut doc = cargo(&["doc", "--no-deps", "-p", "mpress-rsmpi", "--target-dir"]);
+    let mut doc = cargo(&["doc", "--no-deps", "--target-dir"]);
     let mpi = Mpi::OpenMpi;
-    doc.arg(paths.target(mpi.name())).env("MPICC", mpi.mpicc()).env("RUSTDOCFLAGS", "-D warnings");
-    steps.push(Step::new("documentation of the rsmpi adapter", doc));
+    doc.arg(paths.target(mpi.name())).args(test::PER_MPI);
+    doc.env("MPICC", mpi.mpicc()).env("RUSTDOCFLAGS", "-D warnings");
+    steps.push(Step::new("documentation of the rsmpi adapter and i-structures", doc));
 
     steps.extend(test::steps(paths));
     steps.push(package::step(paths));

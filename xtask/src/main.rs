@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup|build|demo|test|mpis|conformance|fuzz|ci|pingpong`.
+//! The project's own commands: `cargo xtask setup|build|demo|test|mpis|conformance|fuzz|ci|pingpong|i-structures`.
 
 #![forbid(unsafe_code)]
 
@@ -7,6 +7,7 @@ mod ci;
 mod demo;
 mod error;
 mod fuzz;
+mod i_structures;
 mod mpi4py;
 mod mpis;
 mod package;
@@ -58,6 +59,8 @@ enum Command {
         #[command(flatten)]
         options: pingpong::streams::Options,
     },
+    /// Measure the programs of i-structures on an emulated cluster of 100 Mbit/s, beside the paper's figures
+    IStructures(i_structures::Options),
     /// Test everything: all crates, each SIMD level, without std, and shim and rsmpi adapter with each MPI
     Test,
     /// Test the shim with more MPIs: Debian's two and, from PyPI, Open MPI 5, MPICH 4.3 and 5, Intel MPI, in each of their ABIs
@@ -118,6 +121,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Build => build::all(&paths),
         Command::Demo => demo::run(&paths),
         Command::Pingpong { layer, options } => pingpong::run(&paths, layer, &options),
+        Command::IStructures(options) => i_structures::run(&paths, &options),
         Command::Test => step::run_all(test::steps(&paths)),
         Command::Mpis { mpi } => step::run_all(test::mpis(&paths, mpi)),
         Command::Conformance { mpi, ranks } => step::run_all(test::conformance(&paths, mpi, ranks)),

@@ -56,9 +56,10 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     for mpi in Mpi::ALL {
         steps.push(Step::new(format!("test of the shim with {}", mpi.title()), shim(paths, mpi, &ALL)));
         let mut command = test(paths, mpi.name());
-        command.args(["-p", "mpress-rsmpi"]).env("MPICC", mpi.mpicc());
+        command.args(PER_MPI).env("MPICC", mpi.mpicc());
         command.env("MPRESS_TEST_SHIM", paths.built_preload()).env("MPRESS_TEST_MPI", mpi.name());
-        steps.push(Step::new(format!("test of the rsmpi adapter with {}", mpi.title()), command));
+        let name = format!("test of the rsmpi adapter and i-structures with {}", mpi.title());
+        steps.push(Step::new(name, command));
         let name = format!("mpi4py with {}", mpi.title());
         steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::SOME)));
     }
@@ -69,6 +70,10 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
 
 /// One newer MPI of each ABI: what `test` has time for.
 const NEWER: [Mpi; 3] = [Mpi::OpenMpi5, Mpi::Mpich5, Mpi::Mpich5Standard];
+
+/// What is built once per MPI, into a target directory of its own.
+pub(crate) const PER_MPI: [&str; 6] =
+    ["-p", "mpress-rsmpi", "-p", "mpress-i-structures", "--features", "mpress-i-structures/mpi"];
 
 /// All tests of `preload/tests`.
 const ALL: [&str; 10] = [

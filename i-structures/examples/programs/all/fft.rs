@@ -1,6 +1,6 @@
 //! Fast Fourier transform of N complex numbers, N and P powers of two, in blocks of N/P. Decimation in frequency: stage s pairs elements at distance
 //! N/2^(s+1), so the first log2 P stages pair elements of different ranks, and the others elements of one. Each stage is a structure of its own. The
-//! result is in bit-reversed order, where it stays.
+//! result is in bit-reversed order, where it stays. A task computes 16 elements of each stage, one after the other.
 //!
 //! Messages, requests and values together: in each of the first log2 P stages each element is fetched by the rank of its partner, once: 2 N log2 P
 //! without a cache, 2 N log2 P / CB with one (N/P divisible by CB), N log2 P / CB for a residual program. For N = 8192 that is 16,384 at 2 ranks, as in
@@ -8,15 +8,20 @@
 
 use super::{Program, Task, options};
 use mpress_i_structures::{IStructure, Node, Recorder, Result, Structure};
-use std::f64::consts::TAU;
+use std::{f64::consts::TAU, rc::Rc};
 
 type Complex = [f64; 2];
+
+/// Elements of a task.
+const RUN: usize = 16;
 
 /// The transform on one rank.
 pub(crate) struct Fft {
     node: Node,
     /// Input, and results of the stages.
-    stages: Vec<IStructure<Complex>>,
+    stages: Rc<[IStructure<Complex>]>,
+    /// The roots of unity, half of them: `exp(-2 pi i k / n)`.
+    roots: Rc<[Complex]>,
     n: u64,
 }
 
@@ -33,20 +38,22 @@ fn unit(turns: f64) -> Complex {
     [cos, sin]
 }
 
-/// Element `index` of the next stage, from itself and its partner at distance `half`.
-fn butterfly(index: u64, half: u64, own: Complex, partner: Complex) -> Complex {
+/// Element `index` of the next stage, from itself and its partner at distance `half`, of n.
+fn butterfly(index: u64, half: u64, own: Complex, partner: Complex, roots: &[Complex]) -> Complex {
     if index & half == 0 {
         return [own[0] + partner[0], own[1] + partner[1]];
     }
-    let angle = -((index % half) as f64) / (2 * half) as f64;
-    times([partner[0] - own[0], partner[1] - own[1]], unit(angle))
+    // exp(-2 pi i (index mod half) / (2 half)), and `roots` are n/2.
+    let root = (index & (half - 1)) as usize * (roots.len() / half as usize);
+    times([partner[0] - own[0], partner[1] - own[1]], roots.get(root).copied().unwrap_or([f64::NAN; 2]))
 }
 
 impl Fft {
     /// For n numbers.
     pub(crate) fn new(node: &Node, n: u64, block: Option<u64>) -> Result<Self> {
         let stages = (0..=n.ilog2()).map(|_| node.create(&options(n, block))).collect::<Result<_>>()?;
-        Ok(Self { node: node.clone(), stages, n })
+        let roots = (0..n / 2).map(|k| unit(-(k as f64) / n as f64)).collect();
+        Ok(Self { node: node.clone(), stages, roots, n })
     }
 
     /// Stages with the distance of partners in the next.
@@ -69,22 +76,28 @@ impl Program for Fft {
     }
 
     fn task(&self) -> Task {
-        let (node, stages, n) = (self.node.clone(), self.stages.clone(), self.n);
+        let (node, stages, roots, n) = (self.node.clone(), self.stages.clone(), self.roots.clone(), self.n);
         Box::pin(async move {
             let (Some(first), Some(last)) = (stages.first(), stages.last()) else { return Ok(()) };
-            for index in last.local() {
-                let stages = stages.clone();
+            for index in first.local() {
+                first.store(index, input(index))?;
+            }
+            let local: Vec<u64> = last.local().collect();
+            for indices in local.chunks(RUN) {
+                let (stages, roots, indices) = (stages.clone(), roots.clone(), indices.to_vec());
                 node.spawn(async move {
+                    let mut values: Vec<Complex> = indices.iter().map(|index| input(*index)).collect();
                     for (stage, (from, to)) in stages.iter().zip(stages.iter().skip(1)).enumerate() {
                         let half = n >> (stage + 1);
-                        let (own, partner) = (from.fetch(index), from.fetch(index ^ half));
-                        to.store(index, butterfly(index, half, own.await?, partner.await?))?;
+                        // All requests are under way before the first is waited for.
+                        let partners: Vec<_> = indices.iter().map(|index| from.fetch(index ^ half)).collect();
+                        for ((index, value), partner) in indices.iter().zip(&mut values).zip(partners) {
+                            *value = butterfly(*index, half, *value, partner.await?, &roots);
+                            to.store(*index, *value)?;
+                        }
                     }
                     Ok(())
                 });
-            }
-            for index in first.local() {
-                first.store(index, input(index))?;
             }
             Ok(())
         })

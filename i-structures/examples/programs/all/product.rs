@@ -50,7 +50,11 @@ impl Program for Product {
         Box::pin(async move {
             let own: Vec<u64> = a.local().collect();
             *c.borrow_mut() = vec![0.0; own.len()];
-            for (place, index) in own.iter().copied().enumerate() {
+            for index in own.iter().copied() {
+                a.store(index, entry(0, index / n, index % n))?;
+                b.store(index, entry(1, index / n, index % n))?;
+            }
+            for (place, index) in own.into_iter().enumerate() {
                 let (a, b, c) = (a.clone(), b.clone(), c.clone());
                 node.spawn(async move {
                     let (row, column) = (index / n, index % n);
@@ -65,10 +69,6 @@ impl Program for Product {
                     }
                     Ok(())
                 });
-            }
-            for index in own {
-                a.store(index, entry(0, index / n, index % n))?;
-                b.store(index, entry(1, index / n, index % n))?;
             }
             Ok(())
         })
