@@ -8,6 +8,8 @@ pub(crate) enum Treatment {
     Starting,
     /// Each has a handler of its own.
     Handled,
+    /// Each has a handler of its own, before which all that is held is started: it may wait in the MPI.
+    HandledAfter,
     /// They are passed on after all that is held has been started.
     Waiting,
     /// They are passed on after buffered sends have ended.
@@ -37,6 +39,7 @@ pub(crate) fn parse(text: &str) -> Vec<Section<'_>> {
             let (treatment, name) = match title.split_once(": ") {
                 Some(("starting", name)) => (Treatment::Starting, name),
                 Some(("waiting", name)) => (Treatment::Waiting, name),
+                Some(("held", name)) => (Treatment::HandledAfter, name),
                 Some(("detaching", name)) => (Treatment::Detaching, name),
                 Some(("passed", name)) => (Treatment::Passed, name),
                 Some(_) => panic!("a section with an unknown prefix: {line}"),

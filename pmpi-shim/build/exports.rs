@@ -38,7 +38,8 @@ pub(crate) fn real(sections: &[Section<'_>], functions: &[Function<'_>]) -> Stri
 pub(crate) fn arguments(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let mut known: Vec<(String, &str)> = Vec::new();
     let mut text = String::new();
-    let handled = sections.iter().filter(|section| section.treatment == Treatment::Handled);
+    let is_handled = |section: &&Section<'_>| matches!(section.treatment, Treatment::Handled | Treatment::HandledAfter);
+    let handled = sections.iter().filter(is_handled);
     for &call in handled.flat_map(|section| &section.calls) {
         let forms = functions::forms(functions, call);
         let field = |(at, (name, _)): (usize, &(&str, String))| {
@@ -85,7 +86,7 @@ unsafe extern \"C-unwind\" fn MPI_{name}({declared}) -> c_int {{
 /// What an export does. `sort`: that of a call that is counted.
 fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort: usize) -> String {
     // A handler may give another info.
-    let is_handled = treatment == Treatment::Handled;
+    let is_handled = matches!(treatment, Treatment::Handled | Treatment::HandledAfter);
     let given =
         if is_handled && form.arguments.iter().any(|(name, _)| *name == "info") { "info" } else { "" };
     let module = if treatment == Treatment::Starting { "real" } else { "open" };
@@ -108,8 +109,9 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
                 "    if active().is_some() {{\n        passed::count({sort});\n    }}\n    pass()\n"
             )
         }
-        Treatment::Detaching => pass + &active + "    before_detach(shim, pass)\n",
+        Treatment::Detaching => pass + &active + "    before_waiting();\n    before_detach(shim, pass)\n",
         Treatment::Handled => pass + &active + &handled(forms, form),
+        Treatment::HandledAfter => pass + &active + "    before_waiting();\n" + &handled(forms, form),
     }
 }
 
@@ -118,7 +120,7 @@ fn may_wait(call: &str) -> bool {
     let mut letters = call.chars();
     let starts = letters.next() == Some('I') && letters.next().is_some_and(char::is_lowercase);
     let looks = ["Test", "Request_", "Start", "Cancel"].iter().any(|front| call.starts_with(front));
-    !(starts || looks || call.ends_with("_init") || call.contains("_idup"))
+    !(starts || looks) || call.starts_with("Inter")
 }
 
 /// Gives a call to its handler.

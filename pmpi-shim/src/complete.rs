@@ -105,10 +105,10 @@ impl<'a> Batch<'a> {
     }
 
     /// The MPI completed request `i` with an error: there is nothing to finish.
-    fn failed(&mut self, i: usize) {
+    fn failed(&mut self, i: usize, status: &MPI_Status) {
         let record = self.records.get_mut(i).and_then(Option::as_mut);
         if let Some(mut active) = record.and_then(|record| record.active.take()) {
-            active.abandon(self.shim);
+            active.abandon(self.shim, status.MPI_SOURCE);
         }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Batch<'a> {
                 continue;
             }
             if code != SUCCESS && status.MPI_ERROR != SUCCESS {
-                self.failed(i);
+                self.failed(i, status);
                 continue;
             }
             // SAFETY: the MPI completed it without an error.
@@ -175,7 +175,7 @@ impl Drop for Batch<'_> {
             if let Some(record) = record.as_mut().filter(|_| *inner == REQUEST_NULL && *ready)
                 && let Some(mut active) = record.active.take()
             {
-                active.abandon(self.shim);
+                active.abandon(self.shim, UNDEFINED);
             }
             match record {
                 None => *request = *inner,
@@ -206,7 +206,7 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
             });
             let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
             if code != SUCCESS {
-                batch.failed(0);
+                batch.failed(0, &found);
                 store_status(status, &found);
                 return code;
             }
@@ -228,7 +228,7 @@ pub(crate) unsafe fn test(shim: &Shim, call: arguments::Test, pass: impl Fn() ->
         }
         let code = open::MPI_Test(batch.inner.as_mut_ptr(), flag, &raw mut found);
         if code != SUCCESS {
-            batch.failed(0);
+            batch.failed(0, &found);
             store_status(status, &found);
             return code;
         }
@@ -291,7 +291,7 @@ unsafe fn any(
             Some(i) if code == SUCCESS => batch.finish_one(i, found, place),
             failed => {
                 if let Some(i) = failed {
-                    batch.failed(i);
+                    batch.failed(i, found);
                 }
                 store_status(place, found);
                 code

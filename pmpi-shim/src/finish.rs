@@ -9,7 +9,10 @@ use mpress::{Engine, Record, Report, Settings, Strategy};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long `MPI_Finalize` waits for chunks that no request waits for.
+const LAST: Duration = Duration::from_secs(5);
 
 /// What is known of the job from its beginning.
 pub(crate) struct Job {
@@ -51,8 +54,11 @@ pub(crate) fn is_expected() -> bool {
 pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     let shim = state::shared();
     if let Some(shim) = shim {
+        shim.orphans.start_held();
         shim.orphans.wait(shim, Awaited::AtTheEnd);
-        while shim.streams.sweep() {
+        // Where chunks are not eager, and their receiver is in `MPI_Finalize` already, nobody may ask for them.
+        let end = Instant::now() + LAST;
+        while shim.streams.sweep() && Instant::now() < end {
             std::thread::yield_now();
         }
         Arriving::sweep(shim);

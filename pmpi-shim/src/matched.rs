@@ -190,7 +190,7 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
                 let result = if code == SUCCESS {
                     posted.finish(shim, &mut found)
                 } else {
-                    posted.abandon(shim);
+                    posted.abandon(shim, found.MPI_SOURCE);
                     Ok(())
                 };
                 store_status(status, &found);

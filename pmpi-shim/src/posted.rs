@@ -21,8 +21,6 @@ pub(crate) struct Posted {
     memory: Memory,
     peers: Arc<Peers>,
     comm: MPI_Comm,
-    /// Who may send it, or has.
-    source: c_int,
     /// Known once the receive has completed.
     came: Option<Came>,
     /// Datatypes of the program's and of ours.
@@ -89,8 +87,7 @@ impl Posted {
         // Without the memory a frame is an error of the MPI, or damaged, but its sender does not wait in vain.
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
-        let (comm, source) = (message.comm, message.peer);
-        Ok(Self { place, memory, peers, comm, source, came: None, _held: held })
+        Ok(Self { place, memory, peers, comm: message.comm, came: None, _held: held })
     }
 
     /// A receive of a message that comes, or has come, to a buffer of ours.
@@ -104,7 +101,7 @@ impl Posted {
         match Self::lend(context, span, span.bytes().unwrap_or(0)) {
             Ok((memory, held)) => {
                 let place = Place::Bounce(bounce);
-                Ok(Self { place, memory, peers, comm, source: ANY_SOURCE, came: None, _held: held })
+                Ok(Self { place, memory, peers, comm, came: None, _held: held })
             }
             Err(code) => Err((code, bounce)),
         }
@@ -160,7 +157,11 @@ impl Posted {
             if flag == 0 {
                 return false;
             }
-            // SAFETY: the receive has completed.
+            // Open MPI tells in the status that the message was too long.
+            if status.MPI_ERROR != SUCCESS || received_bytes(&status) > self.memory.capacity {
+                return true;
+            }
+            // SAFETY: the receive has completed without an error.
             unsafe { self.look(context, &status) };
         }
         match &mut self.came {
@@ -174,7 +175,6 @@ impl Posted {
     /// # Safety
     /// The receive must have completed, with this status.
     unsafe fn look(&mut self, context: &Context, status: &MPI_Status) {
-        self.source = status.MPI_SOURCE;
         let received = received_bytes(status);
         let may_be_frame = received >= SHORTEST && self.peers.frames_with(status.MPI_SOURCE);
         let came = match std::mem::replace(&mut self.place, Place::Emptied) {
@@ -214,7 +214,12 @@ impl Posted {
 
     /// The stream that this frame is the head of, if it is one.
     fn begin(&self, context: &Context, frame: &[u8], source: c_int) -> Option<Arriving> {
-        let head = context.engine.open(frame).ok()?;
+        let Ok(head) = context.engine.open(frame) else {
+            if let Some(stream) = context.engine.torn(frame) {
+                Arriving::drop_tail(context, stream, source);
+            }
+            return None;
+        };
         let stream = head.stream()?;
         let (len, in_place) = (stream.raw_len(), matches!(self.place, Place::Program(..)));
         let target = if len > self.memory.capacity {
@@ -226,6 +231,11 @@ impl Posted {
         };
         // SAFETY: the program lends its memory until the receive is finished.
         Some(unsafe { Arriving::new(context, (stream, &head), source, target) })
+    }
+
+    /// Whether it has begun to take a message in chunks.
+    pub(crate) fn is_arriving(&self) -> bool {
+        matches!(self.came, Some(Came::Stream(_)))
     }
 
     /// Puts what came into the program's buffer as the program expects it, and makes the status say so.
@@ -286,31 +296,36 @@ impl Posted {
 
     /// The MPI completed the receive with an error. What it was given is not given back: Open MPI 4.1 ends a receive with
     /// `MPI_ERR_TRUNCATE` before all of a long message has come, and writes the rest where it was told to.
-    pub(crate) fn abandon(self, context: &Context) {
-        let source = self.peers.world_rank(self.source);
+    ///
+    /// `source`: from whom the message was, if the MPI said so. If it was the head of a stream, its tail is dropped.
+    pub(crate) fn abandon(self, context: &Context, source: c_int) {
+        let mut stream = None;
+        if let Some(Came::Elsewhere(wire, _)) = self.came {
+            stream = context.engine.torn(&wire);
+            std::mem::forget(wire);
+        }
         // SAFETY: a buffer of at least `SHORTEST` bytes, lent by the program until now.
         unsafe {
-            let stream = match (self.came, self.place) {
-                (Some(Came::Elsewhere(wire, _)), _) => context.engine.torn(&wire),
-                (_, Place::Program(bytes, _claim)) => {
-                    let stream = self.memory.front(context, |front| context.engine.torn(front));
-                    if self.memory.holds_frame(context) == Ok(true) {
+            match self.place {
+                Place::Program(bytes, _claim) => {
+                    let seen = self.memory.front(context, |front| {
+                        (context.engine.is_frame(front), context.engine.torn(front))
+                    });
+                    if let Ok((true, torn)) = seen {
+                        stream = stream.or(torn);
                         wipe(context, &self.memory);
                     }
                     std::mem::forget((bytes, self._held));
-                    stream.ok().flatten()
                 }
-                (_, Place::Bounce(mut bounce)) => {
-                    let front = bounce.buffer.room().get(..FRONT);
-                    let stream = front.and_then(|front| context.engine.torn(front));
+                Place::Bounce(mut bounce) => {
+                    stream = bounce.buffer.room().get(..FRONT).and_then(|front| context.engine.torn(front));
                     std::mem::forget((bounce, self._held));
-                    stream
                 }
-                (_, Place::Emptied) => None,
-            };
-            if let Some(stream) = stream.filter(|_| source >= 0) {
-                Arriving::drop_tail(context, stream, source);
+                Place::Emptied => std::mem::forget(self._held),
             }
+        }
+        if let Some(stream) = stream {
+            Arriving::drop_tail(context, stream, self.peers.world_rank(source));
         }
     }
 }

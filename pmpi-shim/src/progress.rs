@@ -10,6 +10,7 @@ use crate::state::{Shim, shared};
 use crate::streams::Arriving;
 use crate::sys::*;
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The shared state, if this call is to be handled: the shim is active, and the call is the program's own.
 #[inline]
@@ -30,12 +31,34 @@ pub(crate) fn advance(shim: &Shim) {
         shim.orphans.sweep(shim);
     }
     if !shim.streams.is_idle() {
-        shim.requests.each(|active| {
-            active.advance(shim);
-        });
+        advance_requests(shim, Active::is_moving);
         shim.streams.sweep();
         Arriving::sweep(shim);
     }
+}
+
+/// The same while messages are encoded, which takes time: receives that wait in vain are looked at, too, if there are not many.
+pub(crate) fn advance_while_encoding(shim: &Shim) {
+    const FEW: usize = 64;
+    if shim.requests.len() <= FEW {
+        advance_requests(shim, |_| true);
+    }
+}
+
+/// Moves on those of the program's requests. Where several threads may call the MPI, each looks after its own: nothing is held back there,
+/// and a lock held while the MPI is called could be waited for inside the MPI.
+fn advance_requests(shim: &Shim, which: impl Fn(&Active) -> bool) {
+    static BUSY: AtomicBool = AtomicBool::new(false);
+    // The MPI may implement what is called here by calls that come back.
+    if shim.multiple || BUSY.swap(true, Ordering::Acquire) {
+        return;
+    }
+    shim.requests.each(|active| {
+        if which(active) {
+            active.advance(shim);
+        }
+    });
+    BUSY.store(false, Ordering::Release);
 }
 
 /// Before a call in which the MPI waits for other ranks: starts all that these may wait for.

@@ -95,7 +95,7 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
         let result = if code == SUCCESS {
             posted.finish(shim, &mut found)
         } else {
-            posted.abandon(shim);
+            posted.abandon(shim, found.MPI_SOURCE);
             Ok(())
         };
         store_status(status, &found);

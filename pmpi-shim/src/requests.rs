@@ -46,8 +46,8 @@ pub(crate) enum Finish {
     /// Free the memory that was sent, after the last of the sends that share it.
     Send(Arc<Wire>),
     Receive(Posted),
-    /// The same for a message that goes in chunks, over this communicator.
-    Stream(MPI_Comm, Box<Departing>),
+    /// The same for a message that goes in chunks.
+    Stream(Box<Departing>),
     /// Free the memory that a message is received into, which nobody wants any more.
     Forget(#[allow(dead_code, reason = "held until then")] Bounce),
     /// A collective of ours: its messages are to be waited for.
@@ -81,22 +81,21 @@ impl Active {
     ) -> Result<(), Failure> {
         let comm = match &self.finish {
             Finish::Receive(posted) => posted.comm(),
-            Finish::Failed(comm, _) | Finish::Collective(comm, _) | Finish::Stream(comm, _) => *comm,
-            Finish::Nothing | Finish::Send(_) | Finish::Forget(_) => COMM_SELF,
+            Finish::Failed(comm, _) | Finish::Collective(comm, _) => *comm,
+            Finish::Nothing | Finish::Send(_) | Finish::Stream(_) | Finish::Forget(_) => COMM_SELF,
         };
         if let Some((known, code)) = self.done {
             *status = known;
             return ok(code).map_err(|code| (comm, code));
         }
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Nothing | Finish::Forget(_) => Ok(()),
+            Finish::Nothing | Finish::Forget(_) | Finish::Stream(_) => Ok(()),
             Finish::Send(wire) => {
                 waiting::sent(wire.len());
                 Ok(())
             }
             // SAFETY: the caller vouches for the completion.
             Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
-            Finish::Stream(comm, stream) => stream.outcome().map_err(|code| (comm, code)),
             // Its request is complete only once it has been advanced to its end.
             Finish::Collective(comm, messages) => messages.outcome().map_err(|code| (comm, code)),
             Finish::Failed(comm, code) => Err((comm, code)),
@@ -114,7 +113,7 @@ impl Active {
         status: &mut MPI_Status,
     ) -> Result<(), c_int> {
         if code != SUCCESS {
-            self.abandon(context);
+            self.abandon(context, status.MPI_SOURCE);
             return Err(code);
         }
         // SAFETY: the caller vouches for the completion.
@@ -129,7 +128,7 @@ impl Active {
         }
         match &mut self.finish {
             Finish::Receive(posted) => posted.advance(context, self.inner),
-            Finish::Stream(_, stream) => stream.advance(self.inner),
+            Finish::Stream(stream) => stream.advance(self.inner),
             Finish::Collective(..) => self.advance_collective(context),
             Finish::Nothing | Finish::Send(_) | Finish::Forget(_) | Finish::Failed(..) => true,
         }
@@ -144,10 +143,19 @@ impl Active {
                 || flag != 0)
     }
 
+    /// Whether it moves on only if it is advanced.
+    pub(crate) fn is_moving(&self) -> bool {
+        match &self.finish {
+            Finish::Stream(..) | Finish::Collective(..) => true,
+            Finish::Receive(posted) => posted.is_arriving(),
+            _ => false,
+        }
+    }
+
     /// Starts what is held: from then on the MPI does all that others wait for.
     pub(crate) fn start_held(&mut self) {
         match &mut self.finish {
-            Finish::Stream(_, stream) => stream.start_held(),
+            Finish::Stream(stream) => stream.start_held(),
             Finish::Collective(_, messages) => messages.start_held(),
             _ => {}
         }
@@ -156,7 +164,7 @@ impl Active {
     /// Whether it must be done before `MPI_Finalize` is, although no request of the program's waits for it: its receiver has begun to
     /// take it.
     pub(crate) fn is_bound(&self) -> bool {
-        matches!(&self.finish, Finish::Stream(_, stream) if stream.is_matched())
+        matches!(&self.finish, Finish::Stream(stream) if stream.is_matched())
     }
 
     /// Finishes it if it has completed, with its `status`; `None` if it has not.
@@ -174,10 +182,12 @@ impl Active {
 
     /// The MPI completed the operation with an error. It may still read what it was given to send, and write where it was told
     /// to: that memory is not given back.
-    pub(crate) fn abandon(&mut self, context: &Context) {
+    ///
+    /// `source`: as the status has it, whose message it was; negative where it is not known.
+    pub(crate) fn abandon(&mut self, context: &Context, source: c_int) {
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Receive(posted) => posted.abandon(context),
-            Finish::Stream(_, stream) => stream.abandon(),
+            Finish::Receive(posted) => posted.abandon(context, source),
+            Finish::Stream(stream) => stream.abandon(),
             other => std::mem::forget(other),
         }
     }
@@ -207,7 +217,7 @@ impl Active {
         // SAFETY: a request of ours, a status of ours.
         let code = unsafe { open::MPI_Wait(&raw mut self.inner, &raw mut found) };
         if code != SUCCESS {
-            self.abandon(context);
+            self.abandon(context, found.MPI_SOURCE);
             // SAFETY: the caller vouches for the place.
             unsafe { store_status(status, &found) };
             return code;
@@ -262,7 +272,12 @@ pub(crate) struct Requests {
 impl Requests {
     /// Whether there are none. What another thread adds at the same moment cannot be a request of this call.
     pub(crate) fn is_empty(&self) -> bool {
-        self.count.load(Ordering::Acquire) == 0
+        self.len() == 0
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.count.load(Ordering::Acquire)
     }
 
     /// Keeps a record if there is anything to be done at completion, and gives the handle for the program.

@@ -171,8 +171,8 @@ unsafe fn start_stream(
     // SAFETY: the caller vouches for the message; the head lasts until the request completes, as the stream has it.
     let start_head = |head: &Wire| unsafe { isend_frame(Mode::Synchronous, head, message) };
     let (stream, request) =
-        Departing::start(shim, (dest, to), (head, tail), raw, start_head, || progress::advance(shim))?;
-    Ok(Active::new(request, Finish::Stream(message.comm, Box::new(stream))))
+        Departing::start(shim, (dest, to), (head, tail), raw, start_head, || progress::advance_while_encoding(shim))?;
+    Ok(Active::new(request, Finish::Stream(Box::new(stream))))
 }
 
 /// Encodes a message and starts it; `None` if it is better sent as it is. `strategy_of`: as above.

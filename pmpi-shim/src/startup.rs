@@ -6,6 +6,7 @@
 use crate::agreed::Private;
 use crate::context::Context;
 use crate::error::raise;
+use crate::family::Family;
 use crate::finish::{self, Job};
 use crate::mpi::real;
 use crate::peers;

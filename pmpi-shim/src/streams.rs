@@ -27,6 +27,12 @@ const AHEAD: usize = 128 << 10;
 /// Bytes of all streams of this process that wait or are being sent. A message that would not fit goes in one frame.
 const MOST: usize = 64 << 20;
 
+/// The same where nothing is held back, so that all of it may lie at receivers that have not asked for it.
+const MOST_AHEAD: usize = 8 << 20;
+
+/// Streams that are under way at a time: fewer than there are tags for them.
+const MOST_STREAMS: usize = 1 << 10;
+
 /// A send that has been started, and its memory.
 type Send = (MPI_Request, Buffer);
 
@@ -87,8 +93,9 @@ impl Streams {
 
     /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame.
     pub(crate) fn admit(&self, to: Destination, len: usize) -> Option<u32> {
-        let fits = self.bytes.load(Ordering::Relaxed).checked_add(len).is_some_and(|bytes| bytes <= MOST);
-        if !fits || self.eager(to).is_refuted() {
+        let most = if self.multiple { MOST_AHEAD } else { MOST };
+        let fits = self.bytes.load(Ordering::Relaxed).checked_add(len).is_some_and(|bytes| bytes <= most);
+        if !fits || self.busy.load(Ordering::Relaxed) >= MOST_STREAMS || self.eager(to).is_refuted() {
             return None;
         }
         let burnt = self.burnt.lock().unwrap_or_else(PoisonError::into_inner);

@@ -62,6 +62,9 @@ impl Arriving {
 
     /// Takes the tail of a stream from rank `source` of the world, and drops it.
     pub(crate) fn drop_tail(context: &Context, stream: Stream, source: c_int) {
+        if source < 0 {
+            return; // it is not known
+        }
         let tag = context.streams.tag(&stream);
         let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(ERR_TRUNCATE));
         let posted = VecDeque::new();

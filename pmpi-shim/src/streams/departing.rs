@@ -30,8 +30,6 @@ pub(crate) struct Departing {
     /// Bytes counted in `all`.
     bytes: usize,
     state: State,
-    /// The error of a chunk that could not be started.
-    outcome: Result<(), c_int>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,17 +70,12 @@ impl Departing {
             longest: 0,
             bytes: 0,
             state: State::Waiting,
-            outcome: Ok(()),
         };
         stream.try_eager(context, &mut tail, raw)?;
         let request = start_head(&stream.head)?;
         while let Some(due) = tail.due() {
             let Some(chunk) = raw.get(due).and_then(|raw| context.engine.next_chunk(&mut tail, raw)) else {
-                // The head is under way, and its receiver waits for what cannot be made.
-                say!("mpress: no memory for a message that has been sent in part; the job ends");
-                // SAFETY: any communicator will do.
-                unsafe { PMPI_Abort(COMM_WORLD, ERR_NO_MEM) };
-                std::process::abort()
+                give_up(ERR_NO_MEM)
             };
             stream.push(chunk);
             stream.advance(request);
@@ -147,7 +140,7 @@ impl Departing {
             self.started += chunk.len();
             match ok(code) {
                 Ok(()) => self.under_way.push_back((request, chunk)),
-                Err(code) => self.outcome = self.outcome.and(Err(code)),
+                Err(code) => give_up(code),
             }
         }
     }
@@ -188,16 +181,19 @@ impl Departing {
         self.state == State::Matched
     }
 
-    /// What came of it.
-    pub(crate) fn outcome(&self) -> Result<(), c_int> {
-        self.outcome
-    }
-
     /// The head's request has failed: the MPI may still read it.
     pub(crate) fn abandon(mut self) {
         self.held.clear();
         std::mem::forget(Arc::clone(&self.head));
     }
+}
+
+/// The head is under way, and its receiver would wait for ever for what cannot be made or sent.
+fn give_up(code: c_int) -> ! {
+    say!("mpress: the rest of a message that has been sent in part cannot be sent; the job ends");
+    // SAFETY: any communicator will do.
+    unsafe { PMPI_Abort(COMM_WORLD, code) };
+    std::process::abort()
 }
 
 impl Drop for Departing {
