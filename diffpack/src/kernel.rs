@@ -14,6 +14,7 @@ mod tests;
 
 use crate::block::{Block, Bytes, Mask, Widths};
 use crate::format::BLOCK;
+use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::window::Window;
 use crate::word::Word;
 #[cfg(target_arch = "x86_64")]
@@ -91,6 +92,22 @@ pub trait Kernel<W>: Copy {
     fn pack(self, residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
     /// The inverse: reads groups from the front of `wire`. Residuals behind `words` are arbitrary.
     fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block);
+    /// Appends the words of a block to the message that begins at `start` of `out`, from residuals on the wire or those of
+    /// `scratch`.
+    #[inline(always)]
+    fn rebuild(
+        self,
+        packed: Option<Packed<'_>>,
+        form: &Form<W>,
+        scratch: &mut Scratch,
+        start: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full>
+    where
+        W: Word,
+    {
+        rebuild::in_steps(self, packed, form, scratch, start, out)
+    }
     /// The inverse of [`difference`](Kernel::difference): makes the block of `words` that follows the words `before`, of
     /// which there are what the lags reach and a group. What `words` has before its block is arbitrary afterwards.
     fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words);

@@ -11,6 +11,7 @@ mod format;
 mod hints;
 mod kernel;
 mod predictor;
+mod rebuild;
 mod search;
 mod split;
 mod stream;

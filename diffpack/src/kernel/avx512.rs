@@ -3,12 +3,14 @@
 mod fixed;
 mod pack;
 mod predict;
+mod rebuild;
 mod split;
 mod undo;
 mod vector;
 
 use super::{Kernel, LAGS, Span, Words, Work};
 use crate::block::{Block, Bytes, Mask, Widths};
+use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;
 use mpress_codec::simd::{Level, Tier};
 use mpress_codec::{Full, Out};
@@ -73,6 +75,17 @@ impl<W: Word> Kernel<W> for Avx512 {
     fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
         // SAFETY: `self` proves the features that the function asks for.
         unsafe { pack::unpack::<W>(wire, widths, words, residuals) }
+    }
+    fn rebuild(
+        self,
+        packed: Option<Packed<'_>>,
+        form: &Form<W>,
+        scratch: &mut Scratch,
+        start: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        // SAFETY: `self` proves the features that the function asks for.
+        unsafe { rebuild::rebuild::<W>(packed, form, &scratch.residuals, start, out) }
     }
     fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
         // SAFETY: `self` proves the features that the function asks for.
