@@ -2,13 +2,15 @@
 #![forbid(unsafe_code)]
 
 use crate::block::{Widths, window};
-use crate::format::{GROUPS, HEADER, Head, VERSION};
+use crate::format::{BLOCK, GROUPS, HEADER, Head, VERSION, VERSION_2};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::{Malformed, Predictor, Slots};
 use crate::rebuild::{Form, Packed, Scratch};
+use crate::repeats::{SEQUENCE, expand};
 use crate::split::count;
 use crate::word::Word;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Level;
 use mpress_codec::{Decode, DecodeError, Full, Out};
@@ -68,7 +70,7 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         let raw_len = self.out.remaining();
         let mut wire = Wire { bytes: self.wire, at: 0 };
         let [version, rest] = wire.take_array()?;
-        if version != VERSION {
+        if version != VERSION && version != VERSION_2 {
             return Err(DecodeError::new(Unsupported, 0));
         }
         if usize::from(rest) != raw_len % 8 {
@@ -80,7 +82,14 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         let mut left = raw_len / W::WIDTH;
         while left > 0 {
             let words = left.min(W::BLOCK);
-            self.decoder.block(kernel, &mut wire, words, &mut slots, self.out, self.start)?;
+            let place = wire.at;
+            let head = wire.head()?;
+            if version == VERSION_2 && head == Head::repeats() {
+                self.decoder.repeats(kernel, &mut wire, words, &mut slots, self.out, self.start)?;
+            } else {
+                let at = (place, head);
+                self.decoder.block(kernel, &mut wire, at, words, &mut slots, self.out, self.start)?;
+            }
             left -= words;
         }
         let full = DecodeError::new(Length, wire.at);
@@ -119,16 +128,16 @@ impl<'a> Wire<'a> {
         DecodeError::new(Corrupt, self.at)
     }
 
+    /// The slot of the block's predictor, which may be defined here.
     #[inline(always)]
-    fn predictor<W: Word>(&mut self, head: Head, slots: &mut Slots) -> Result<Predictor, DecodeError> {
+    fn slot<W: Word>(&mut self, head: Head, slots: &mut Slots) -> Result<u16, DecodeError> {
         if head.code() != Head::DEFINED {
-            return slots.get(head.code()).ok_or(self.corrupt());
+            return Ok(head.code());
         }
         match Predictor::from_wire::<W>(&self.bytes[self.at..]) {
             Ok((predictor, len)) => {
                 self.at += len;
-                slots.define(predictor);
-                Ok(predictor)
+                Ok(slots.define(predictor))
             }
             Err(Malformed::Truncated) => Err(DecodeError::new(Truncated, self.bytes.len())),
             Err(Malformed::Corrupt) => Err(self.corrupt()),
@@ -207,8 +216,9 @@ fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
 }
 
 impl<W: Word> Decoder<W> {
-    #[inline(always)]
-    fn block<K: Kernel<W>>(
+    /// Reads a block of copies and literals (format, section 11).
+    #[inline(never)]
+    fn repeats<K: Kernel<W>>(
         &mut self,
         kernel: K,
         wire: &mut Wire<'_>,
@@ -217,33 +227,65 @@ impl<W: Word> Decoder<W> {
         out: &mut Out<'_>,
         start: usize,
     ) -> Result<(), DecodeError> {
-        let len = words * W::WIDTH;
         let place = wire.at;
+        let corrupt = DecodeError::new(Corrupt, place);
+        let count = usize::from(u16::from_le_bytes(wire.take_array()?));
+        if count == 0 || count > words {
+            return Err(corrupt);
+        }
+        let sequences = wire.take(count * SEQUENCE)?;
+        let copied: usize = sequences.as_chunks::<SEQUENCE>().0.iter().map(|s| usize::from(s[1])).sum();
+        let literal_words = words.checked_sub(copied).ok_or(corrupt)?;
+        let mut literals = [MaybeUninit::uninit(); BLOCK];
+        let mut literals = Out::new(&mut literals[..literal_words * W::WIDTH]);
+        if literal_words > 0 {
+            let at = (wire.at, wire.head()?);
+            self.scratch.window.forget();
+            self.block(kernel, wire, at, literal_words, slots, &mut literals, 0)?;
+            self.scratch.window.forget();
+        }
+        expand::<W>(sequences, literals.written(), words * W::WIDTH, start, out).ok_or(corrupt)
+    }
+
+    /// Reads a block behind its head, which was found at a place of the wire.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is read with")]
+    fn block<K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        (place, head): (usize, Head),
+        words: usize,
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+        start: usize,
+    ) -> Result<(), DecodeError> {
+        let len = words * W::WIDTH;
         let full = DecodeError::new(Length, place);
-        let head = wire.head()?;
         if head.code() == Head::STORED {
             if head != Head::stored() {
                 return Err(DecodeError::new(Corrupt, place));
             }
             return out.extend_from_slice(wire.take(len)?).map_err(|_| full);
         }
-        let predictor = wire.predictor::<W>(head, slots)?;
+        let slot = wire.slot::<W>(head, slots)?;
+        let predictor = slots.get(slot).ok_or(wire.corrupt())?;
         let mut maximum = W::ZERO;
         if !predictor.is_difference() {
             maximum = W::load(wire.take(W::WIDTH)?, 0);
         }
-        let mut form = Form { predictor, maximum, strip: None, words };
+        let mut strip = [0; GROUPS];
         if head.has(Head::STRIP) {
             if !predictor.is_difference() {
                 return Err(DecodeError::new(Corrupt, place));
             }
-            let mut strip = [0; GROUPS];
             let groups = words.div_ceil(W::LANES);
             for (pair, counts) in strip.as_chunks_mut().0.iter_mut().zip(wire.take(groups.div_ceil(2))?) {
                 *pair = [counts & 15, counts >> 4];
             }
-            form.strip = Some(strip);
         }
+        let strip = head.has(Head::STRIP).then_some(&strip);
+        let form = Form { predictor, maximum, strip, words };
         let mut widths = [0; GROUPS];
         let packed = if head.has(Head::SPLIT) {
             self.collect(kernel, wire, head, words)?;

@@ -98,7 +98,7 @@ pub trait Kernel<W>: Copy {
     fn rebuild(
         self,
         packed: Option<Packed<'_>>,
-        form: &Form<W>,
+        form: &Form<'_, W>,
         scratch: &mut Scratch,
         start: usize,
         out: &mut Out<'_>,
@@ -110,9 +110,22 @@ pub trait Kernel<W>: Copy {
     }
     /// The inverse of [`difference`](Kernel::difference): makes the block of `words` that follows the words `before`, of
     /// which there are what the lags reach and a group. What `words` has before its block is arbitrary afterwards.
-    fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words);
+    ///
+    /// This and the other inverses have no use beside [`rebuild`](Kernel::rebuild): a kernel with one of its own has the
+    /// portable ones.
+    fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words)
+    where
+        W: Word,
+    {
+        Kernel::<W>::undo_difference(Scalar, residuals, lags, before, words);
+    }
     /// The inverse of [`below`](Kernel::below).
-    fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes);
+    fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes)
+    where
+        W: Word,
+    {
+        Scalar.undo_below(residuals, maximum, rotation, words);
+    }
     /// Section 5 of the format, word by word.
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]);
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]);
@@ -124,7 +137,12 @@ pub trait Kernel<W>: Copy {
     /// Shifts so many zeros out of the differences of each group.
     fn strip(self, residuals: &mut Block, counts: &Widths);
     /// The inverse of [`strip`](Kernel::strip).
-    fn unstrip(self, residuals: &mut Block, counts: &Widths);
+    fn unstrip(self, residuals: &mut Block, counts: &Widths)
+    where
+        W: Word,
+    {
+        Kernel::<W>::unstrip(Scalar, residuals, counts);
+    }
 }
 
 /// What to do with a kernel. `run` and what it calls for every block are inlined wherever a kernel enters them.

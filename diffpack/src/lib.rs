@@ -12,6 +12,7 @@ mod hints;
 mod kernel;
 mod predictor;
 mod rebuild;
+mod repeats;
 mod search;
 mod split;
 mod stream;

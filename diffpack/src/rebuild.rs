@@ -17,12 +17,12 @@ type DecodeWindow = Window<{ GROUP + (MAX_REACH + 1) * 8 + BLOCK }>;
 
 /// What makes words of the residuals of a block.
 #[derive(Clone, Copy, Debug)]
-pub struct Form<W> {
-    pub(crate) predictor: Predictor,
+pub struct Form<'a, W> {
+    pub(crate) predictor: &'a Predictor,
     /// Of the domains that have one.
     pub(crate) maximum: W,
     /// The zeros to shift in again.
-    pub(crate) strip: Option<Widths>,
+    pub(crate) strip: Option<&'a Widths>,
     /// Words of the block.
     pub(crate) words: usize,
 }
@@ -64,7 +64,7 @@ impl Scratch {
 pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
     kernel: K,
     packed: Option<Packed<'_>>,
-    form: &Form<W>,
+    form: &Form<'_, W>,
     scratch: &mut Scratch,
     start: usize,
     out: &mut Out<'_>,
@@ -74,7 +74,7 @@ pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
     if let Some(Packed { wire, widths }) = packed {
         kernel.unpack(wire, widths, form.words, residuals);
     }
-    if let Some(strip) = &form.strip {
+    if let Some(strip) = form.strip {
         kernel.unstrip(residuals, strip);
     }
     let message = out.written().get(start..).unwrap_or_default();

@@ -151,11 +151,3 @@ pub(super) fn strip<W: Word>(residuals: &mut Block, counts: &Widths) {
         store(group, zigzag::<W>(half));
     }
 }
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn unstrip<W: Word>(residuals: &mut Block, counts: &Widths) {
-    for (group, count) in residuals.groups_mut().iter_mut().zip(counts) {
-        let d = unzigzag::<W>(load(group));
-        store(group, zigzag::<W>(shifted_left::<W>(d, splat(W::of(usize::from(*count))))));
-    }
-}

@@ -7,8 +7,8 @@
 use super::fixed::{fixed_of, float_of};
 use super::pack::{Layout, is_narrow};
 use super::vector::{
-    V, add, behind, from_bytes, lane_indexes, load, load_at, load_to_the_end, load_unchecked, permute, permute_kept,
-    rotated_right, shifted_left, splat, store, sub, unzigzag,
+    V, add, behind, from_bytes, lane_indexes, load, load_at, load_to_the_end, load_unchecked, permute,
+    permute_kept, rotated_right, shifted_left, splat, store, sub, unzigzag,
 };
 use crate::block::{Block, Group, Widths};
 use crate::format::{GROUP, MAX_ORDER};
@@ -123,29 +123,26 @@ fn lanes_from<W: Word>(lane: usize) -> u32 {
     (u32::MAX >> (32 - W::LANES)) & (u32::MAX << lane.min(31))
 }
 
-/// What longer lags add: words of the message at these distances.
-#[derive(Clone, Copy)]
-struct Term {
-    /// Bytes back.
-    shift: usize,
-    /// Whether it is subtracted.
-    minus: bool,
-    /// Whether a load would span two stores that may be under way.
-    near: bool,
+/// What longer lags add: the words so many bytes back, for each subset of the lags by its number less one.
+type Terms = [usize; TERMS];
+
+/// The terms of up to three lags, and how many they are.
+#[inline(always)]
+fn terms_of<W: Word>(lags: &[u16]) -> (Terms, usize) {
+    let lag = |i: usize| lags.get(i).map_or(0, |lag| usize::from(*lag) * W::WIDTH);
+    let (a, b, c) = (lag(0), lag(1), lag(2));
+    ([a, b, a + b, c, a + c, b + c, a + b + c], (1 << lags.len().min(MAX_ORDER)) - 1)
 }
 
-/// The terms of these lags.
-fn terms_of<W: Word>(lags: &[u16]) -> ([Term; TERMS], usize) {
-    let mut terms = [Term { shift: 0, minus: false, near: false }; TERMS];
-    let count = (1 << lags.len().min(MAX_ORDER)) - 1;
-    for (term, subset) in terms[..count].iter_mut().zip(1_usize..) {
-        for (i, lag) in lags.iter().enumerate() {
-            term.shift += (subset >> i & 1) * usize::from(*lag) * W::WIDTH;
-        }
-        term.minus = subset.count_ones() == 2;
-        term.near = !term.shift.is_multiple_of(GROUP) && term.shift / GROUP < RECENT;
+/// Adds or subtracts what the term of this index says.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn plus<W: Word>(x: V, index: usize, term: V) -> V {
+    // Subsets of two lags are subtracted.
+    match index {
+        2 | 4 | 5 => sub::<W>(x, term),
+        _ => add::<W>(x, term),
     }
-    (terms, count)
 }
 
 /// The vector at this byte of a message, of words as they are or in fixed point; words before the message are 0.
@@ -208,15 +205,16 @@ impl Message {
     /// The message has as many bytes as the term's shift and a vector.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn term<W: Word>(&self, term: &Term) -> V {
-        if !term.near {
+    unsafe fn term<W: Word>(&self, shift: usize) -> V {
+        if shift / GROUP >= RECENT || shift.is_multiple_of(GROUP) {
             // SAFETY: a term's shift is at least two vectors; the rest is the caller's promise.
-            return unsafe { self.before(term.shift) };
+            return unsafe { self.before(shift) };
         }
-        let back = term.shift / GROUP * GROUP;
+        // A load that spans two recent stores has to wait until both are in the cache: better to put it together.
+        let back = shift / GROUP * GROUP;
         // SAFETY: the shift lies between these two distances, of which the greater one is less than a vector more.
         let (last, last_but_one) = unsafe { (self.before(back), self.before(back + GROUP)) };
-        behind::<W>(last, lanes_up::<W>((term.shift - back) / W::WIDTH), last_but_one)
+        behind::<W>(last, lanes_up::<W>((shift - back) / W::WIDTH), last_but_one)
     }
 
     /// Appends a vector.
@@ -256,17 +254,12 @@ impl Message {
     /// There is room for them, and the message has as many bytes as each term's shift and a vector.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn eight<W: Word, const TERMS: usize>(&mut self, v: &[V; EIGHT], terms: &[Term]) {
-        let mut some = [Term { shift: 2 * GROUP, minus: false, near: false }; TERMS];
-        for (to, from) in some.iter_mut().zip(terms) {
-            *to = *from;
-        }
+    unsafe fn eight<W: Word, const TERMS: usize>(&mut self, v: &[V; EIGHT], terms: &Terms) {
         each!(I, {
             let mut x = v[I];
-            for term in &some {
+            for (i, shift) in terms.iter().enumerate().take(TERMS) {
                 // SAFETY: the caller's promise; the message only grows.
-                let earlier = unsafe { self.term::<W>(term) };
-                x = if term.minus { sub::<W>(x, earlier) } else { add::<W>(x, earlier) };
+                x = plus::<W>(x, i, unsafe { self.term::<W>(*shift) });
             }
             // SAFETY: the caller's promise.
             unsafe { self.append(x) };
@@ -279,22 +272,22 @@ impl Message {
     /// There is room for `len` bytes.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn any<W: Word>(&mut self, v: &[V; EIGHT], len: usize, terms: &[Term], unit: Option<u32>) {
+    unsafe fn any<W: Word>(&mut self, v: &[V; EIGHT], len: usize, terms: &[usize], unit: Option<u32>) {
         let mut eight = Eight([[0; GROUP]; EIGHT]);
         each!(I, {
             store(&mut eight.0[I], v[I]);
         });
         for (group, at) in eight.0.iter().zip((0..len).step_by(GROUP)) {
             let mut x = load(group);
-            for term in terms {
-                let earlier = if term.shift + GROUP > self.len {
-                    load_edge::<W>(self.bytes(), self.len as isize - term.shift as isize, unit)
+            for (i, shift) in terms.iter().enumerate() {
+                let earlier = if shift + GROUP > self.len {
+                    load_edge::<W>(self.bytes(), self.len as isize - *shift as isize, unit)
                 } else {
                     // SAFETY: the condition above.
-                    let earlier = unsafe { self.term::<W>(term) };
+                    let earlier = unsafe { self.term::<W>(*shift) };
                     unit.map_or(earlier, |unit| fixed_of::<W>(earlier, unit))
                 };
-                x = if term.minus { sub::<W>(x, earlier) } else { add::<W>(x, earlier) };
+                x = plus::<W>(x, i, earlier);
             }
             if let Some(unit) = unit {
                 x = float_of::<W>(x, unit);
@@ -314,7 +307,7 @@ struct Eight([Group; EIGHT]);
 #[inline(never)]
 pub(super) fn rebuild<W: Word>(
     packed: Option<Packed<'_>>,
-    form: &Form<W>,
+    form: &Form<'_, W>,
     residuals: &Block,
     start: usize,
     out: &mut Out<'_>,
@@ -341,7 +334,6 @@ pub(super) fn rebuild<W: Word>(
     }
     let factors = &mut factors[..shorts.min(MAX_ORDER)];
     let (terms, count) = terms_of::<W>(long);
-    let terms = &terms[..count];
     let reach = long.iter().map(|lag| usize::from(*lag)).sum::<usize>() * W::WIDTH;
     let is_inside = reach + GROUP <= message.len() && unit.is_none();
     let len = message.len();
@@ -372,7 +364,7 @@ pub(super) fn rebuild<W: Word>(
             each!(I, {
                 v[I] = unzigzag::<W>(v[I]);
             });
-            if let Some(strip) = &form.strip {
+            if let Some(strip) = form.strip {
                 shift_in::<W>(strip, i, &mut v);
             }
             for factor in &mut *factors {
@@ -390,10 +382,10 @@ pub(super) fn rebuild<W: Word>(
         // eight groups are, and no term reaches before the message.
         unsafe {
             match count {
-                0 if unit.is_none() && len == EIGHT * GROUP => message.eight::<W, 0>(&v, terms),
-                1 if is_inside && len == EIGHT * GROUP => message.eight::<W, 1>(&v, terms),
-                3 if is_inside && len == EIGHT * GROUP => message.eight::<W, 3>(&v, terms),
-                _ => message.any::<W>(&v, len, terms, unit),
+                0 if unit.is_none() && len == EIGHT * GROUP => message.eight::<W, 0>(&v, &terms),
+                1 if is_inside && len == EIGHT * GROUP => message.eight::<W, 1>(&v, &terms),
+                3 if is_inside && len == EIGHT * GROUP => message.eight::<W, 3>(&v, &terms),
+                _ => message.any::<W>(&v, len, &terms[..count.min(TERMS)], unit),
             }
         }
     }

@@ -69,14 +69,6 @@ pub(super) fn load_to_the_end(bytes: &[u8], at: usize) -> V {
     }
 }
 
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn store_at(bytes: &mut [u8], at: usize, v: V) {
-    if let Some(group) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
-        store(group, v);
-    }
-}
-
 /// A word in every lane.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
