@@ -23,9 +23,9 @@ const REACH: usize = u16::MAX as usize;
 /// Bytes of a block that must be copies for it to be written so.
 const ENOUGH: usize = BLOCK / 16;
 /// The most blocks that are not looked at after one without copies.
-const PATIENCE: u32 = 32;
+const PATIENCE: u32 = 64;
 /// In blocks that are not looked at, one word of so many is remembered.
-const STRIDE: usize = 16;
+const STRIDE: usize = 64;
 
 /// Literals, copies and their distance.
 #[derive(Clone, Copy, Debug, Default)]
