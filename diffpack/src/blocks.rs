@@ -177,8 +177,16 @@ impl<W: Word> Blocks<W> {
         self.last = last;
         self.window.forget();
         let start = out.len();
-        // Mostly copies: no other way is as short.
-        let is_certain = written.is_ok() && literals.len() * 8 < len;
+        // Much shorter than what a sample of the block says of the other way: no need to try that.
+        self.filled = None;
+        let is_certain = written.is_ok()
+            && self.choose(kernel, message, at, shortlist, settings).is_none_or(|_| {
+                let cost = self.last.map_or(0, |last| last.cost) as usize;
+                let bytes = cost * W::LANES / 8 * BLOCK / SAMPLE / settings.quarters;
+                copied.len() + copied.len() / 2 < bytes.min(len)
+            });
+        self.last = last;
+        self.window.forget();
         if !is_certain {
             let before = *slots;
             self.encode(kernel, message, at, shortlist, settings, slots, out)?;

@@ -6,7 +6,7 @@ use crate::format::{BLOCK, GROUPS, HEADER, Head, VERSION, VERSION_2};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::{Malformed, Predictor, Slots};
 use crate::rebuild::{Form, Packed, Scratch};
-use crate::repeats::{SEQUENCE, expand};
+use crate::repeats::Sequences;
 use crate::split::count;
 use crate::word::Word;
 use core::marker::PhantomData;
@@ -233,9 +233,11 @@ impl<W: Word> Decoder<W> {
         if count == 0 || count > words {
             return Err(corrupt);
         }
-        let sequences = wire.take(count * SEQUENCE)?;
-        let copied: usize = sequences.as_chunks::<SEQUENCE>().0.iter().map(|s| usize::from(s[1])).sum();
-        let literal_words = words.checked_sub(copied).ok_or(corrupt)?;
+        let rest = wire.bytes.get(wire.at..).unwrap_or_default();
+        let (sequences, len) =
+            Sequences::read(rest, count).ok_or(DecodeError::new(Truncated, wire.bytes.len()))?;
+        wire.at += len;
+        let literal_words = words.checked_sub(sequences.copies()).ok_or(corrupt)?;
         let mut literals = [MaybeUninit::uninit(); BLOCK];
         let mut literals = Out::new(&mut literals[..literal_words * W::WIDTH]);
         if literal_words > 0 {
@@ -244,7 +246,7 @@ impl<W: Word> Decoder<W> {
             self.block(kernel, wire, at, literal_words, slots, &mut literals, 0)?;
             self.scratch.window.forget();
         }
-        expand::<W>(sequences, literals.written(), words * W::WIDTH, start, out).ok_or(corrupt)
+        sequences.expand::<W>(literals.written(), words * W::WIDTH, start, out).ok_or(corrupt)
     }
 
     /// Reads a block behind its head, which was found at a place of the wire.

@@ -6,16 +6,18 @@ use crate::format::{BLOCK, Head};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// Bytes of a sequence on the wire.
-pub(crate) const SEQUENCE: usize = 4;
+/// Bytes of a sequence on the wire, but for extensions.
+const SEQUENCE: usize = 3;
+/// A count in a token that an extension is added to.
+const EXTENDED: u8 = 15;
 /// Entries of the table of places.
 const PLACES: usize = 1 << 12;
 /// Bytes that are hashed together.
 const KEY: usize = 8;
-/// The fewest bytes that are copied: a sequence takes 4.
+/// The fewest bytes that are copied: a sequence takes 3.
 const LEAST: usize = 16;
 /// The greatest count of literals or copies of a sequence.
-const COUNT: usize = u8::MAX as usize;
+const COUNT: usize = u8::MAX as usize + EXTENDED as usize;
 /// The most sequences of a block: one for each copy, and some to split long ones.
 const SEQUENCES: usize = BLOCK / LEAST + 10;
 /// The greatest distance, in words.
@@ -30,8 +32,8 @@ const STRIDE: usize = 64;
 /// Literals, copies and their distance.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sequence {
-    literals: u8,
-    copies: u8,
+    literals: u16,
+    copies: u16,
     distance: u16,
 }
 
@@ -177,7 +179,7 @@ impl Repeats {
 
     fn add(&mut self, literals: usize, copies: usize, distance: usize) {
         if let Some(to) = self.sequences.get_mut(self.count) {
-            *to = Sequence { literals: literals as u8, copies: copies as u8, distance: distance as u16 };
+            *to = Sequence { literals: literals as u16, copies: copies as u16, distance: distance as u16 };
             self.count += 1;
         }
     }
@@ -194,43 +196,90 @@ impl Repeats {
     pub(crate) fn write(&self, out: &mut Out<'_>) -> Result<(), Full> {
         out.extend_from_slice(&Head::repeats().0.to_le_bytes())?;
         out.extend_from_slice(&(self.count as u16).to_le_bytes())?;
-        for sequence in &self.sequences[..self.count] {
-            let [low, high] = sequence.distance.to_le_bytes();
-            out.extend_from_slice(&[sequence.literals, sequence.copies, low, high])?;
+        let sequences = &self.sequences[..self.count];
+        let short = |count: u16| count.min(EXTENDED.into()) as u8;
+        for sequence in sequences {
+            out.extend_from_slice(&[short(sequence.literals) | short(sequence.copies) << 4])?;
+        }
+        for sequence in sequences {
+            out.extend_from_slice(&sequence.distance.to_le_bytes())?;
+        }
+        for count in sequences.iter().flat_map(|sequence| [sequence.literals, sequence.copies]) {
+            if let Some(more) = count.checked_sub(EXTENDED.into()) {
+                out.extend_from_slice(&[more as u8])?;
+            }
         }
         Ok(())
     }
 }
 
-/// Appends the words of a block to the message that begins at `start` of `out`: of sequences of four bytes, and literals. `None`
-/// where that cannot be, and where there are not `len` bytes then.
-pub(crate) fn expand<W: Word>(
-    sequences: &[u8],
-    mut literals: &[u8],
-    len: usize,
-    start: usize,
-    out: &mut Out<'_>,
-) -> Option<()> {
-    let mut left = len;
-    for [some, copies, low, high] in sequences.as_chunks().0 {
-        let (some, copies) = (usize::from(*some) * W::WIDTH, usize::from(*copies) * W::WIDTH);
-        let back = usize::from(u16::from_le_bytes([*low, *high])) * W::WIDTH;
-        left = left.checked_sub(some + copies)?;
-        let these;
-        (these, literals) = literals.split_at_checked(some)?;
-        out.extend_from_slice(these).ok()?;
-        // A distance without copies, and copies without a distance or from before the message.
-        if (copies == 0) != (back == 0) || some + copies == 0 || back > out.len() - start {
+/// The sequences of a block as they are on the wire.
+#[derive(Clone, Copy)]
+pub(crate) struct Sequences<'a> {
+    tokens: &'a [u8],
+    distances: &'a [[u8; 2]],
+    extensions: &'a [u8],
+}
+
+impl<'a> Sequences<'a> {
+    /// So many sequences at the front of a wire, and their bytes; `None` where it ends before they do.
+    pub(crate) fn read(wire: &'a [u8], count: usize) -> Option<(Self, usize)> {
+        let (tokens, rest) = wire.split_at_checked(count)?;
+        let (distances, rest) = rest.split_at_checked(2 * count)?;
+        let extended = |token: &u8| usize::from(token & 15 == EXTENDED) + usize::from(token >> 4 == EXTENDED);
+        let more: usize = tokens.iter().map(extended).sum();
+        let extensions = rest.get(..more)?;
+        let sequences = Self { tokens, distances: distances.as_chunks().0, extensions };
+        Some((sequences, count * SEQUENCE + more))
+    }
+
+    /// Literals, copies and distance of each, in words.
+    fn each(self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let mut extensions = self.extensions.iter();
+        let mut count = move |count: u8| {
+            let more = if count == EXTENDED { extensions.next().copied().unwrap_or(0) } else { 0 };
+            usize::from(count) + usize::from(more)
+        };
+        self.tokens.iter().zip(self.distances).map(move |(token, distance)| {
+            let literals = count(token & 15);
+            (literals, count(token >> 4), u16::from_le_bytes(*distance).into())
+        })
+    }
+
+    /// All copies, in words.
+    pub(crate) fn copies(self) -> usize {
+        self.each().map(|(_, copies, _)| copies).sum()
+    }
+
+    /// Appends the words of the block to the message that begins at `start` of `out`. `None` where that cannot be, and where
+    /// there are not `len` bytes then.
+    pub(crate) fn expand<W: Word>(
+        self,
+        mut literals: &[u8],
+        len: usize,
+        start: usize,
+        out: &mut Out<'_>,
+    ) -> Option<()> {
+        let mut left = len;
+        for (some, copies, back) in self.each() {
+            let (some, copies, back) = (some * W::WIDTH, copies * W::WIDTH, back * W::WIDTH);
+            left = left.checked_sub(some + copies)?;
+            let these;
+            (these, literals) = literals.split_at_checked(some)?;
+            out.extend_from_slice(these).ok()?;
+            // A distance without copies, and copies without a distance or from before the message.
+            if (copies == 0) != (back == 0) || some + copies == 0 || back > out.len() - start {
+                return None;
+            }
+            if copies > 0 {
+                out.extend_from_within(back, copies).ok()?;
+            }
+        }
+        if literals.len() != left {
             return None;
         }
-        if copies > 0 {
-            out.extend_from_within(back, copies).ok()?;
-        }
+        out.extend_from_slice(literals).ok()
     }
-    if literals.len() != left {
-        return None;
-    }
-    out.extend_from_slice(literals).ok()
 }
 
 /// The bytes that are hashed, if they are all there.

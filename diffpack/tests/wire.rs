@@ -55,10 +55,15 @@ fn an_encoder_holds_at_most_35_kib() {
     assert!(size_of::<Decoder<u64>>() <= 32 << 10);
 }
 
-/// A version 2 wire of 64 words, of one block of copies with these sequences, and the block of its literals.
-fn copies(sequences: &[[u8; 4]], literals: &[u8]) -> Vec<u8> {
-    let count = (sequences.len() as u16).to_le_bytes();
-    [&[2, 0, 1, 14 << 4], &count[..], sequences.as_flattened(), literals].concat()
+/// A version 2 wire of 64 words, of one block of copies with these sequences (literals, copies, distance), and the block of its
+/// literals.
+fn copies(sequences: &[[u8; 3]], literals: &[u8]) -> Vec<u8> {
+    let mut wire = vec![2, 0, 1, 14 << 4];
+    wire.extend((sequences.len() as u16).to_le_bytes());
+    wire.extend(sequences.iter().map(|[l, c, _]| l.min(&15) | c.min(&15) << 4));
+    wire.extend(sequences.iter().flat_map(|[.., distance]| [*distance, 0]));
+    wire.extend(sequences.iter().flat_map(|[l, c, _]| [*l, *c]).filter_map(|count| count.checked_sub(15)));
+    [&wire, literals].concat()
 }
 
 #[test]
@@ -66,7 +71,7 @@ fn copies_by_hand() {
     let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     // Stored literals: 5 and 6; then 6 of them again, and one 7 over and over.
     let literals = [&[0, 14 << 4][..], &words(&[5, 6, 7])].concat();
-    let wire = copies(&[[2, 6, 2, 0], [1, 55, 1, 0]], &literals);
+    let wire = copies(&[[2, 6, 2], [1, 55, 1]], &literals);
     let mut expected = [5, 6].repeat(4);
     expected.resize(64, 7);
     for level in levels() {
@@ -74,7 +79,7 @@ fn copies_by_hand() {
         assert_eq!(back, Ok(words(&expected)));
     }
     // Literals behind the last sequence, and none at all.
-    let rest = copies(&[[2, 0, 0, 0], [0, 61, 2, 0]], &literals);
+    let rest = copies(&[[2, 0, 0], [0, 61, 2]], &literals);
     let last = decode(&mut Decoder64::new(), &rest, 512).unwrap();
     assert_eq!(last[504..], words(&[7]));
     for end in 0..wire.len() {
@@ -85,20 +90,20 @@ fn copies_by_hand() {
 #[test]
 fn copies_that_cannot_be_are_refused() {
     let literals = [&[0, 14 << 4][..], &[9; 16]].concat();
-    let refused = |sequences: &[[u8; 4]]| decode(&mut Decoder64::new(), &copies(sequences, &literals), 512);
-    assert!(refused(&[[2, 62, 1, 0]]).is_ok());
+    let refused = |sequences: &[[u8; 3]]| decode(&mut Decoder64::new(), &copies(sequences, &literals), 512);
+    assert!(refused(&[[2, 62, 1]]).is_ok());
     assert_eq!(refused(&[]), Err(Corrupt), "no sequence");
-    assert_eq!(refused(&[[2, 62, 3, 0]]), Err(Corrupt), "from before the message");
-    assert_eq!(refused(&[[2, 62, 0, 0]]), Err(Corrupt), "copies from nowhere");
-    assert_eq!(refused(&[[1, 0, 1, 0], [1, 62, 1, 0]]), Err(Corrupt), "a distance of nothing");
-    assert_eq!(refused(&[[0, 0, 0, 0], [2, 62, 1, 0]]), Err(Corrupt), "a sequence of nothing");
-    assert_eq!(refused(&[[3, 62, 1, 0]]), Err(Corrupt), "more literals than there are");
-    assert_eq!(refused(&[[2, 63, 1, 0]]), Err(Corrupt), "more words than the block has");
-    assert_eq!(refused(&[[1, 0, 0, 0]; 65]), Err(Corrupt), "more sequences than words");
+    assert_eq!(refused(&[[2, 62, 3]]), Err(Corrupt), "from before the message");
+    assert_eq!(refused(&[[2, 62, 0]]), Err(Corrupt), "copies from nowhere");
+    assert_eq!(refused(&[[1, 0, 1], [1, 62, 1]]), Err(Corrupt), "a distance of nothing");
+    assert_eq!(refused(&[[0, 0, 0], [2, 62, 1]]), Err(Corrupt), "a sequence of nothing");
+    assert_eq!(refused(&[[3, 62, 1]]), Err(Corrupt), "more literals than there are");
+    assert_eq!(refused(&[[2, 63, 1]]), Err(Corrupt), "more words than the block has");
+    assert_eq!(refused(&[[1, 0, 0]; 65]), Err(Corrupt), "more sequences than words");
     // The literals of copies are no copies, and version 1 has none.
-    let nested = copies(&[[2, 62, 1, 0]], &copies(&[[1, 1, 1, 0]], &literals)[2..]);
+    let nested = copies(&[[2, 62, 1]], &copies(&[[1, 1, 1]], &literals)[2..]);
     assert_eq!(decode(&mut Decoder64::new(), &nested, 512), Err(Corrupt));
-    let mut old = copies(&[[2, 62, 1, 0]], &literals);
+    let mut old = copies(&[[2, 62, 1]], &literals);
     old[0] = 1;
     assert_eq!(decode(&mut Decoder64::new(), &old, 512), Err(Corrupt));
 }

@@ -16,7 +16,7 @@ fn number(at: [usize; 3]) -> usize {
 pub(super) fn faces(rng: &mut Rng) -> Messages {
     let ambient = 1e-6;
     let mut energy = vec![ambient; SIDE.pow(3)];
-    energy[0] = rng.random_range(30.0..50.0);
+    energy[0] = rng.random_range(3e4..5e4);
     let mut messages = Vec::new();
     for step in 0..240 {
         let old = energy.clone();

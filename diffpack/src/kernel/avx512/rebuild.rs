@@ -184,6 +184,8 @@ struct Message {
     start: *mut u8,
     /// Bytes made.
     len: usize,
+    /// Where the block begins that is being made.
+    block: usize,
 }
 
 impl Message {
@@ -242,6 +244,40 @@ impl Message {
         self.len += len;
     }
 
+    /// The fixed-point values of the vector at a byte of the message. Those of the block's own words are there already: the format
+    /// takes them from the differences, and not every word of a hostile wire would come back.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn fixed<W: Word>(&self, v: V, at: isize, unit: u32) -> V {
+        let before = usize::try_from(self.block as isize - at).unwrap_or(0) / W::WIDTH;
+        match before {
+            0 => v,
+            _ if before >= W::LANES => fixed_of::<W>(v, unit),
+            _ => {
+                let inside = lanes_from::<W>(before);
+                let same = lane_indexes::<W>();
+                let before = permute_kept::<W>(!inside, same, fixed_of::<W>(v, unit));
+                _mm512_or_si512(before, permute_kept::<W>(inside, same, v))
+            }
+        }
+    }
+
+    /// Makes floats of the fixed-point values of the block.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn to_float<W: Word>(&mut self, unit: u32) {
+        let end = core::mem::replace(&mut self.len, self.block);
+        while self.len < end {
+            let some = (end - self.len).min(GROUP);
+            let keep = u64::MAX >> (GROUP - some);
+            // SAFETY: only bytes that the mask has bits for are read, all of the block; they are written again below.
+            unsafe {
+                let v = _mm512_maskz_loadu_epi8(keep, self.start.add(self.len).cast());
+                self.append_part(float_of::<W>(v, unit), some);
+            }
+        }
+    }
+
     /// What has been made.
     fn bytes(&self) -> &[u8] {
         // SAFETY: all bytes up to `len` have been made, and nothing else refers to them while the message is made.
@@ -280,17 +316,17 @@ impl Message {
         for (group, at) in eight.0.iter().zip((0..len).step_by(GROUP)) {
             let mut x = load(group);
             for (i, shift) in terms.iter().enumerate() {
-                let earlier = if shift + GROUP > self.len {
-                    load_edge::<W>(self.bytes(), self.len as isize - *shift as isize, unit)
+                let at = self.len as isize - *shift as isize;
+                let mut earlier = if shift + GROUP > self.len {
+                    load_edge::<W>(self.bytes(), at, None)
                 } else {
                     // SAFETY: the condition above.
-                    let earlier = unsafe { self.term::<W>(*shift) };
-                    unit.map_or(earlier, |unit| fixed_of::<W>(earlier, unit))
+                    unsafe { self.term::<W>(*shift) }
                 };
+                if let Some(unit) = unit {
+                    earlier = self.fixed::<W>(earlier, at, unit);
+                }
                 x = plus::<W>(x, i, earlier);
-            }
-            if let Some(unit) = unit {
-                x = float_of::<W>(x, unit);
             }
             // SAFETY: the caller's promise.
             unsafe { self.append_part(x, (len - at).min(GROUP)) };
@@ -341,7 +377,7 @@ pub(super) fn rebuild<W: Word>(
         return Err(Full);
     }
     // SAFETY: `start` is not behind what has been written.
-    let mut message = Message { start: unsafe { out.as_mut_ptr().add(start) }.cast(), len };
+    let mut message = Message { start: unsafe { out.as_mut_ptr().add(start) }.cast(), len, block: len };
 
     let mut at = 0;
     let eights = residuals.groups().as_chunks::<EIGHT>().0;
@@ -388,6 +424,9 @@ pub(super) fn rebuild<W: Word>(
                 _ => message.any::<W>(&v, len, &terms[..count.min(TERMS)], unit),
             }
         }
+    }
+    if let Some(unit) = unit {
+        message.to_float::<W>(unit);
     }
     // SAFETY: all words of the block have been written behind what there was.
     unsafe { out.assume_written(words * W::WIDTH) };
