@@ -265,7 +265,7 @@ impl Message {
     /// Makes floats of the fixed-point values of the block.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    fn to_float<W: Word>(&mut self, unit: u32) {
+    fn finish_fixed<W: Word>(&mut self, unit: u32) {
         let end = core::mem::replace(&mut self.len, self.block);
         while self.len < end {
             let some = (end - self.len).min(GROUP);
@@ -426,7 +426,7 @@ pub(super) fn rebuild<W: Word>(
         }
     }
     if let Some(unit) = unit {
-        message.to_float::<W>(unit);
+        message.finish_fixed::<W>(unit);
     }
     // SAFETY: all words of the block have been written behind what there was.
     unsafe { out.assume_written(words * W::WIDTH) };
