@@ -41,6 +41,11 @@ for wire in dfcm/tests/golden/*.dfcm* dfcm/tests/golden/*.lanes* diffpack/tests/
         *.ccsds121.*) codec=16 setting=4 id=13 ;;
         *) codec=6 id=3 ;;
     esac
+    # Copies are looked for at the greatest effort alone.
+    case $name in
+        *.diffpack*.balanced) setting=1 ;;
+        *.diffpack*.ratio) setting=2 ;;
+    esac
     raw=$(dirname "$wire")/${name%%.*}.raw
     [ -f "$raw" ] || continue # of several messages
     len=$(($(wc -c < "$raw")))

@@ -45,7 +45,8 @@ pub const CODECS: &[Subject] = &[
     row("dfcm", Role::Codec, |element, level| dfcm(element, level, Table::Sized)),
     row("dfcm-lines15", Role::Variant, |element, level| dfcm(element, level, Table::Fixed(15))),
     row("dfcm-continuing10", Role::Variant, |element, level| dfcm(element, level, Table::Continuing(10))),
-    row("dfcm-continuing15", Role::Variant, |element, level| dfcm(element, level, Table::Continuing(15))),
+    // As cMPI has it: order 3, 2^15 lines, state that runs on from message to message (section 3).
+    row("dfcm-cmpi", Role::Codec, |element, level| dfcm(element, level, Table::Continuing(15))),
     row("dfcm-lanes", Role::Codec, dfcm_lanes),
     row("fpc", Role::Codec, fpc),
     row("fpc-stream10", Role::Codec, |element, level| fpc_stream(element, level, 10)),

@@ -1,7 +1,10 @@
 //! Hold-out data: messages of small simulations, for no setting of a codec was ever chosen by them. The same seed
 //! gives the same files.
 
+mod blast;
 mod cg;
+mod edges;
+mod elements;
 mod grid;
 mod integers;
 mod lattice;
@@ -45,6 +48,11 @@ const FILES: &[(&str, Make)] = &[
     ("adjacency.i64", integers::adjacency),
     ("stamps.i64", integers::stamps),
     ("counters.i64", integers::counters),
+    ("blast.f64", blast::faces),
+    ("elements.f64", elements::gathers),
+    ("edges.bin", edges::packed),
+    ("atoms.bin", particles::atoms),
+    ("indices.i64", integers::indices),
     ("samples.i16", integers::samples),
 ];
 

@@ -200,6 +200,24 @@ impl<'a> Out<'a> {
         Ok(())
     }
 
+    /// The memory that this writes to, from its first byte, for kernels that write what they count themselves with
+    /// [`assume_written`](Self::assume_written).
+    #[must_use]
+    #[inline]
+    pub fn as_mut_ptr(&mut self) -> *mut MaybeUninit<u8> {
+        self.buf.as_mut_ptr()
+    }
+
+    /// Adds the next `n` bytes of room, which have been written by way of [`as_mut_ptr`](Self::as_mut_ptr).
+    ///
+    /// # Safety
+    /// There is room for `n` bytes, and all of them are initialised.
+    #[inline]
+    pub unsafe fn assume_written(&mut self, n: usize) {
+        debug_assert!(n <= self.remaining());
+        self.len += n;
+    }
+
     /// The next `n` bytes of room.
     #[inline]
     fn spare(&mut self, n: usize) -> Result<&mut [MaybeUninit<u8>], Full> {

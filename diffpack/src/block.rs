@@ -61,8 +61,9 @@ pub(crate) fn window<'a, const N: usize>(bytes: &'a [u8], at: usize, spare: &'a 
 #[inline(never)]
 fn near_the_end<'a, const N: usize>(bytes: &[u8], at: usize, spare: &'a mut [u8; N]) -> &'a [u8; N] {
     spare.fill(0);
-    for (to, from) in spare.iter_mut().zip(bytes.iter().skip(at)) {
-        *to = *from;
+    let rest = bytes.get(at..).unwrap_or_default();
+    if let Some(to) = spare.get_mut(..rest.len()) {
+        to.copy_from_slice(rest);
     }
     spare
 }

@@ -7,6 +7,7 @@ use crate::encode::EdgeWindow;
 use crate::format::{BLOCK, GROUPS, Head};
 use crate::kernel::{Kernel, SAMPLE};
 use crate::predictor::{Domain, Predictor, Slots};
+use crate::repeats::Repeats;
 use crate::search::Shortlist;
 use crate::split::{Dealt, Split};
 use crate::stream::Stream;
@@ -136,6 +137,68 @@ impl<W: Word> Blocks<W> {
             Some(split) => self.dealt.write(kernel, &split, words, out),
             None => stream.write(kernel, &self.residuals, words, out),
         }
+    }
+
+    /// Encodes the block at `at`, in which there are copies, as those and literals; or else as any block, if that is smaller.
+    /// Whether it is one of copies. Not inlined: blocks without copies are many more.
+    #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
+    pub(crate) fn encode_repeats<K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        message: &[u8],
+        at: usize,
+        shortlist: &Shortlist,
+        settings: &Settings,
+        slots: &mut Slots,
+        repeats: &Repeats,
+        out: &mut Out<'_>,
+    ) -> Result<bool, Full> {
+        let len = (message.len() - at).min(BLOCK);
+        let literals = &repeats.literals.0[..repeats.literal_len];
+        let mut copied = [0; BLOCK + Head::BYTES];
+        let mut copied = Out::from_slice(&mut copied[..len + Head::BYTES]);
+        let mut copied_slots = *slots;
+        let last = self.last;
+        self.window.forget();
+        // The literals are a message of their own: what was best for its neighbours may not be for them.
+        let written = repeats.write(&mut copied).and_then(|()| match literals {
+            [] => Ok(()),
+            _ => self.encode(
+                kernel,
+                literals,
+                0,
+                &shortlist.of_literals(),
+                settings,
+                &mut copied_slots,
+                &mut copied,
+            ),
+        });
+        self.last = last;
+        self.window.forget();
+        let start = out.len();
+        // Much shorter than what a sample of the block says of the other way: no need to try that.
+        self.filled = None;
+        let is_certain = written.is_ok()
+            && self.choose(kernel, message, at, shortlist, settings).is_none_or(|_| {
+                let cost = self.last.map_or(0, |last| last.cost) as usize;
+                let bytes = cost * W::LANES / 8 * BLOCK / SAMPLE / settings.quarters;
+                copied.len() + copied.len() / 2 < bytes.min(len)
+            });
+        self.last = last;
+        self.window.forget();
+        if !is_certain {
+            let before = *slots;
+            self.encode(kernel, message, at, shortlist, settings, slots, out)?;
+            if written.is_err() || out.len() - start <= copied.len() {
+                return Ok(false);
+            }
+            *slots = before;
+            out.truncate(start);
+        }
+        *slots = copied_slots;
+        out.extend_from_slice(copied.written())?;
+        Ok(true)
     }
 
     /// The predictor of the shortlist that seems to take the fewest bits; none if all are out of reach. One that was the

@@ -1,31 +1,25 @@
 //! The receiving side.
 #![forbid(unsafe_code)]
 
-use crate::block::{Block, Widths, window};
-use crate::format::{BLOCK, GROUP, GROUPS, HEADER, Head, MAX_REACH, VERSION};
-use crate::kernel::{self, Kernel, Words, Work};
-use crate::predictor::{Domain, Malformed, Predictor, Slots};
+use crate::block::{Widths, window};
+use crate::format::{BLOCK, GROUPS, HEADER, Head, VERSION, VERSION_2};
+use crate::kernel::{self, Kernel, Work};
+use crate::predictor::{Malformed, Predictor, Slots};
+use crate::rebuild::{Form, Packed, Scratch};
+use crate::repeats::Sequences;
 use crate::split::count;
-use crate::window::Window;
 use crate::word::Word;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Level;
 use mpress_codec::{Decode, DecodeError, Full, Out};
-
-/// The words before a block as far as a predictor may reach, and the block.
-type DecodeWindow = Window<{ GROUP + (MAX_REACH + 1) * 8 + BLOCK }>;
 
 /// Decodes messages of words `W`, whatever effort they were encoded with. It holds 30 KiB of memory at most.
 #[derive(Clone, Debug)]
 pub struct Decoder<W> {
     level: Level,
-    /// Words before a block, where the message itself does not do.
-    window: DecodeWindow,
-    words: Words,
-    residuals: Block,
-    wide: Block,
-    other: Block,
+    scratch: Scratch,
     word: PhantomData<W>,
 }
 
@@ -33,15 +27,7 @@ impl<W: Word> Decoder<W> {
     /// A decoder.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            level: Level::detect(),
-            window: DecodeWindow::new(),
-            words: Words::new(),
-            residuals: Block::ZERO,
-            wide: Block::ZERO,
-            other: Block::ZERO,
-            word: PhantomData,
-        }
+        Self { level: Level::detect(), scratch: Scratch::new(), word: PhantomData }
     }
 
     /// The same with a kernel of this level. The result is the same at every level.
@@ -84,7 +70,7 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         let raw_len = self.out.remaining();
         let mut wire = Wire { bytes: self.wire, at: 0 };
         let [version, rest] = wire.take_array()?;
-        if version != VERSION {
+        if version != VERSION && version != VERSION_2 {
             return Err(DecodeError::new(Unsupported, 0));
         }
         if usize::from(rest) != raw_len % 8 {
@@ -92,11 +78,18 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         }
         debug_assert_eq!(wire.at, HEADER);
         let mut slots = Slots::new();
-        self.decoder.window.forget();
+        self.decoder.scratch.window.forget();
         let mut left = raw_len / W::WIDTH;
         while left > 0 {
             let words = left.min(W::BLOCK);
-            self.decoder.block(kernel, &mut wire, words, &mut slots, self.out, self.start)?;
+            let place = wire.at;
+            let head = wire.head()?;
+            if version == VERSION_2 && head == Head::repeats() {
+                self.decoder.repeats(kernel, &mut wire, words, &mut slots, self.out, self.start)?;
+            } else {
+                let at = (place, head);
+                self.decoder.block(kernel, &mut wire, at, words, &mut slots, self.out, self.start)?;
+            }
             left -= words;
         }
         let full = DecodeError::new(Length, wire.at);
@@ -135,68 +128,70 @@ impl<'a> Wire<'a> {
         DecodeError::new(Corrupt, self.at)
     }
 
+    /// The slot of the block's predictor, which may be defined here.
     #[inline(always)]
-    fn predictor<W: Word>(&mut self, head: Head, slots: &mut Slots) -> Result<Predictor, DecodeError> {
+    fn slot<W: Word>(&mut self, head: Head, slots: &mut Slots) -> Result<u16, DecodeError> {
         if head.code() != Head::DEFINED {
-            return slots.get(head.code()).ok_or(self.corrupt());
+            return Ok(head.code());
         }
         match Predictor::from_wire::<W>(&self.bytes[self.at..]) {
             Ok((predictor, len)) => {
                 self.at += len;
-                slots.define(predictor);
-                Ok(predictor)
+                Ok(slots.define(predictor))
             }
             Err(Malformed::Truncated) => Err(DecodeError::new(Truncated, self.bytes.len())),
             Err(Malformed::Corrupt) => Err(self.corrupt()),
         }
     }
 
-    /// Reads a stream of `words` residuals.
+    /// Reads past a stream of `words` residuals, of at least one group; gives where it is packed. Widths go to `widths`.
     #[inline(always)]
-    fn stream<W: Word, K: Kernel<W>>(
+    fn stream<'w, W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         head: Head,
         words: usize,
-        residuals: &mut Block,
-    ) -> Result<(), DecodeError> {
+        widths: &'w mut Widths,
+    ) -> Result<Packed<'w>, DecodeError>
+    where
+        'a: 'w,
+    {
         let groups = words.div_ceil(W::LANES);
         let bits = head.offset_bits();
         let from = self.at;
         self.take((groups * bits as usize).div_ceil(8))?;
-        let widths = widths(kernel, &self.bytes[from..], head);
-        let used = &widths[..groups.min(GROUPS)];
-        let Some(last) = used.last() else { return Ok(()) };
-        let (sum, too_wide) = sum(&widths, groups, W::BITS);
+        offsets(kernel, &self.bytes[from..], head, widths);
+        let last = widths[..groups.min(GROUPS)].last().copied().unwrap_or(0);
+        let (sum, too_wide) = sum(widths, groups, W::BITS);
         if too_wide {
             return Err(self.corrupt());
         }
         let missing = groups * W::LANES - words;
-        let len = sum * W::LANES / 8 - usize::from(*last) * missing / 8;
+        let len = sum * W::LANES / 8 - usize::from(last) * missing / 8;
         let from = self.at;
         self.take(len)?;
-        kernel.unpack(&self.bytes[from..], &widths, words, residuals);
-        Ok(())
+        Ok(Packed { wire: &self.bytes[from..], widths })
     }
 }
 
 /// The widths of a stream's groups, whose offsets are at the front of `wire`: eight offsets are as many bytes as one has
 /// bits. Widths behind the last group are arbitrary.
 #[inline(always)]
-fn widths<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head) -> Widths {
+fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &mut Widths) {
     let bits = head.offset_bits();
-    let mut widths = [head.minimum(); GROUPS];
-    if bits == 0 {
-        return widths;
-    }
     let minimums = u64::from(head.minimum()) * EACH;
+    if bits == 0 {
+        for eight in widths.as_chunks_mut().0 {
+            *eight = minimums.to_le_bytes();
+        }
+        return;
+    }
     for (eight, i) in widths.as_chunks_mut::<8>().0.iter_mut().zip(0..) {
         let mut spare = [0; 8];
         let packed = u64::from_le_bytes(*window(wire, i * bits as usize, &mut spare));
         // No sum passes 127 + 127: no carry.
         *eight = (kernel.spread(packed, bits) + minimums).to_le_bytes();
     }
-    widths
 }
 
 /// A one in each byte.
@@ -221,8 +216,9 @@ fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
 }
 
 impl<W: Word> Decoder<W> {
-    #[inline(always)]
-    fn block<K: Kernel<W>>(
+    /// Reads a block of copies and literals (format, section 11).
+    #[inline(never)]
+    fn repeats<K: Kernel<W>>(
         &mut self,
         kernel: K,
         wire: &mut Wire<'_>,
@@ -231,79 +227,105 @@ impl<W: Word> Decoder<W> {
         out: &mut Out<'_>,
         start: usize,
     ) -> Result<(), DecodeError> {
-        let len = words * W::WIDTH;
         let place = wire.at;
+        let corrupt = DecodeError::new(Corrupt, place);
+        let count = usize::from(u16::from_le_bytes(wire.take_array()?));
+        if count == 0 || count > words {
+            return Err(corrupt);
+        }
+        let rest = wire.bytes.get(wire.at..).unwrap_or_default();
+        let (sequences, len) =
+            Sequences::read(rest, count).ok_or(DecodeError::new(Truncated, wire.bytes.len()))?;
+        wire.at += len;
+        let literal_words = words.checked_sub(sequences.copies()).ok_or(corrupt)?;
+        let mut literals = [MaybeUninit::uninit(); BLOCK];
+        let mut literals = Out::new(&mut literals[..literal_words * W::WIDTH]);
+        if literal_words > 0 {
+            let at = (wire.at, wire.head()?);
+            self.scratch.window.forget();
+            self.block(kernel, wire, at, literal_words, slots, &mut literals, 0)?;
+            self.scratch.window.forget();
+        }
+        sequences.expand::<W>(literals.written(), words * W::WIDTH, start, out).ok_or(corrupt)
+    }
+
+    /// Reads a block behind its head, which was found at a place of the wire.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is read with")]
+    fn block<K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        (place, head): (usize, Head),
+        words: usize,
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+        start: usize,
+    ) -> Result<(), DecodeError> {
+        let len = words * W::WIDTH;
         let full = DecodeError::new(Length, place);
-        let head = wire.head()?;
         if head.code() == Head::STORED {
             if head != Head::stored() {
                 return Err(DecodeError::new(Corrupt, place));
             }
             return out.extend_from_slice(wire.take(len)?).map_err(|_| full);
         }
-        let predictor = wire.predictor::<W>(head, slots)?;
+        let slot = wire.slot::<W>(head, slots)?;
+        let predictor = slots.get(slot).ok_or(wire.corrupt())?;
         let mut maximum = W::ZERO;
         if !predictor.is_difference() {
             maximum = W::load(wire.take(W::WIDTH)?, 0);
         }
-        let groups = words.div_ceil(W::LANES);
         let mut strip = [0; GROUPS];
         if head.has(Head::STRIP) {
             if !predictor.is_difference() {
                 return Err(DecodeError::new(Corrupt, place));
             }
+            let groups = words.div_ceil(W::LANES);
             for (pair, counts) in strip.as_chunks_mut().0.iter_mut().zip(wire.take(groups.div_ceil(2))?) {
                 *pair = [counts & 15, counts >> 4];
             }
         }
-        if head.has(Head::SPLIT) {
-            let mut mask = [0; _];
-            let bits = wire.take(words.div_ceil(8))?;
-            mask[..bits.len()].copy_from_slice(bits);
-            if !words.is_multiple_of(8) {
-                mask[words / 8] &= (1 << (words % 8)) - 1;
-            }
-            let place = wire.at;
-            let narrow_head = wire.head()?;
-            if !narrow_head.is_plain() {
-                return Err(DecodeError::new(Corrupt, place));
-            }
-            let wide_words = count(&mask);
-            let Self { residuals, wide, other: narrow, .. } = self;
-            wire.stream::<W, K>(kernel, head, wide_words, wide)?;
-            wire.stream::<W, K>(kernel, narrow_head, words - wide_words, narrow)?;
-            kernel.collect(wide, narrow, &mask, residuals);
+        let strip = head.has(Head::STRIP).then_some(&strip);
+        let form = Form { predictor, maximum, strip, words };
+        let mut widths = [0; GROUPS];
+        let packed = if head.has(Head::SPLIT) {
+            self.collect(kernel, wire, head, words)?;
+            None
         } else {
-            wire.stream::<W, K>(kernel, head, words, &mut self.residuals)?;
-        }
-        if head.has(Head::STRIP) {
-            kernel.unstrip(&mut self.residuals, &strip);
-        }
+            Some(wire.stream::<W, K>(kernel, head, words, &mut widths)?)
+        };
+        kernel.rebuild(packed, &form, &mut self.scratch, start, out).map_err(|_| full)
+    }
 
-        let done = out.len() - start;
-        let reach = predictor.reach() * W::WIDTH;
-        match predictor.domain {
-            Domain::Below | Domain::BelowRotated => {
-                let rotation = u32::from(predictor.domain == Domain::BelowRotated);
-                kernel.undo_below(&self.residuals, maximum, rotation, &mut self.other.0);
-                out.extend_from_slice(&self.other.0[..len]).map_err(|_| full)
-            }
-            Domain::Integer => {
-                let mut before = &out.written()[start..];
-                if reach + GROUP > done {
-                    self.window.fill(before, done, reach);
-                    before = self.window.before();
-                }
-                kernel.undo_difference(&self.residuals, predictor.lags(), before, &mut self.words);
-                out.extend_from_slice(&self.words.block()[..len]).map_err(|_| full)
-            }
-            Domain::Fixed(unit) => {
-                self.window.fill_fixed(kernel, &out.written()[start..], done, reach, unit);
-                let before = self.window.before();
-                kernel.undo_difference(&self.residuals, predictor.lags(), before, &mut self.words);
-                kernel.to_float(self.words.block(), unit.into(), &mut self.other.0);
-                out.extend_from_slice(&self.other.0[..len]).map_err(|_| full)
-            }
+    /// Reads both streams of a split block.
+    #[inline(always)]
+    fn collect<K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        head: Head,
+        words: usize,
+    ) -> Result<(), DecodeError> {
+        let mut mask = [0; _];
+        let bits = wire.take(words.div_ceil(8))?;
+        mask[..bits.len()].copy_from_slice(bits);
+        if !words.is_multiple_of(8) {
+            mask[words / 8] &= (1 << (words % 8)) - 1;
         }
+        let place = wire.at;
+        let narrow_head = wire.head()?;
+        if !narrow_head.is_plain() {
+            return Err(DecodeError::new(Corrupt, place));
+        }
+        let wide_words = count(&mask);
+        let Scratch { residuals, wide, other: narrow, .. } = &mut self.scratch;
+        let mut widths = [0; GROUPS];
+        let packed = wire.stream::<W, K>(kernel, head, wide_words, &mut widths)?;
+        kernel.unpack(packed.wire, packed.widths, wide_words, wide);
+        let packed = wire.stream::<W, K>(kernel, narrow_head, words - wide_words, &mut widths)?;
+        kernel.unpack(packed.wire, packed.widths, words - wide_words, narrow);
+        kernel.collect(wide, narrow, &mask, residuals);
+        Ok(())
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) hurry: bool,
     /// Whether zeros are split off, and at how many more thresholds it is tried.
     pub(crate) thresholds: Option<usize>,
+    /// Whether words that were there before are looked for.
+    pub(crate) repeats: bool,
 }
 
 impl Effort {
@@ -61,6 +63,7 @@ impl Effort {
                 fixed: false,
                 hurry: true,
                 thresholds: None,
+                repeats: false,
             },
             Self::Balanced => Settings {
                 shortlist: 3,
@@ -72,6 +75,7 @@ impl Effort {
                 fixed: true,
                 hurry: false,
                 thresholds: Some(0),
+                repeats: false,
             },
             Self::Ratio => Settings {
                 shortlist: 6,
@@ -83,6 +87,7 @@ impl Effort {
                 fixed: true,
                 hurry: false,
                 thresholds: Some(2),
+                repeats: true,
             },
         }
     }

@@ -3,10 +3,11 @@
 
 use crate::blocks::Blocks;
 use crate::effort::{Effort, Settings};
-use crate::format::{BLOCK, HEADER, Head, VERSION};
+use crate::format::{BLOCK, HEADER, Head, VERSION, VERSION_2};
 use crate::hints::{FEW, Hints};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::Slots;
+use crate::repeats::Repeats;
 use crate::search::{Search, Shortlist};
 use crate::window::Window;
 use crate::word::Word;
@@ -37,12 +38,13 @@ impl<W: Word> Codec for Diffpack<W> {
     }
 }
 
-/// Encodes messages of words `W`. It holds 16 KiB of memory at most.
+/// Encodes messages of words `W`. It holds 35 KiB of memory at most.
 #[derive(Clone, Debug)]
 pub struct Encoder<W> {
     effort: Effort,
     level: Level,
     blocks: Blocks<W>,
+    repeats: Repeats,
     hints: Hints,
 }
 
@@ -50,7 +52,13 @@ impl<W: Word> Encoder<W> {
     /// An encoder that takes this effort. The wire of a message depends on nothing but the message and the effort.
     #[must_use]
     pub fn new(effort: Effort) -> Self {
-        Self { effort, level: Level::detect(), blocks: Blocks::new(), hints: Hints::none() }
+        Self {
+            effort,
+            level: Level::detect(),
+            blocks: Blocks::new(),
+            repeats: Repeats::new(),
+            hints: Hints::none(),
+        }
     }
 
     /// An encoder that remembers which predictors were good for earlier messages of the same length, and so has less to
@@ -87,6 +95,7 @@ impl<W: Word> Encode for Encoder<W> {
     /// Makes a [`remembering`](Encoder::remembering) encoder forget. Decoders need not be reset.
     fn reset(&mut self) {
         self.hints.forget();
+        self.repeats.forget();
     }
 }
 
@@ -102,8 +111,13 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
         let (words, tail) = self.raw.split_at(self.raw.len() / W::WIDTH * W::WIDTH);
-        let Encoder { effort, blocks, hints, .. } = self.encoder;
+        let Encoder { effort, blocks, repeats, hints, .. } = self.encoder;
         let settings = effort.settings();
+        let version_at = self.out.len();
+        let mut has_repeats = false;
+        if !hints.remember() {
+            repeats.forget();
+        }
         self.out.extend_from_slice(&[VERSION, (self.raw.len() % 8) as u8])?;
         let mut slots = Slots::new();
         for start in (0..words.len()).step_by(PIECE) {
@@ -118,12 +132,30 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
             };
             blocks.window().forget();
             blocks.begin(hints.first(), &shortlist);
+            repeats.begin(PIECE / W::WIDTH);
             for at in (start..end).step_by(BLOCK) {
-                blocks.encode(kernel, words, at, &shortlist, &settings, &mut slots, self.out)?;
+                let copies = settings.repeats
+                    && repeats.find::<W>(&words[start..end], at - start, BLOCK.min(end - at));
+                if copies {
+                    let smaller = blocks.encode_repeats(
+                        kernel, words, at, &shortlist, &settings, &mut slots, repeats, self.out,
+                    )?;
+                    if smaller {
+                        repeats.hit()
+                    } else {
+                        repeats.missed()
+                    }
+                    has_repeats |= smaller;
+                } else {
+                    blocks.encode(kernel, words, at, &shortlist, &settings, &mut slots, self.out)?;
+                }
                 if at == start {
                     hints.keep_first(blocks.last());
                 }
             }
+        }
+        if has_repeats && let Some(version) = self.out.written_mut().get_mut(version_at) {
+            *version = VERSION_2;
         }
         self.out.extend_from_slice(tail)
     }

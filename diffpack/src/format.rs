@@ -1,8 +1,9 @@
 //! Constants of the wire format, which `docs/format/diffpack.md` defines. Section numbers are that page's.
 #![forbid(unsafe_code)]
 
-/// Byte 0 of the header (section 2).
+/// Byte 0 of the header (section 2): of messages without repeats, and of those with them.
 pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION_2: u8 = 2;
 /// Bytes of the header (section 2).
 pub(crate) const HEADER: usize = 2;
 /// Raw bytes of a full block (section 3).
@@ -34,6 +35,11 @@ impl Head {
 
     pub(crate) const fn stored() -> Self {
         Self(Self::STORED << 12)
+    }
+
+    /// That of a block of copies and literals (section 11).
+    pub(crate) const fn repeats() -> Self {
+        Self(Self::STORED << 12 | 1)
     }
 
     /// A head without flags and predictor code.

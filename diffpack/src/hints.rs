@@ -81,6 +81,11 @@ impl Hints {
         Self { remembers: true, ..Self::none() }
     }
 
+    /// Whether anything is kept from message to message.
+    pub(crate) fn remember(&self) -> bool {
+        self.remembers
+    }
+
     pub(crate) fn forget(&mut self) {
         *self = Self { remembers: self.remembers, ..Self::none() };
     }

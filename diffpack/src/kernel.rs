@@ -14,6 +14,7 @@ mod tests;
 
 use crate::block::{Block, Bytes, Mask, Widths};
 use crate::format::BLOCK;
+use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::window::Window;
 use crate::word::Word;
 #[cfg(target_arch = "x86_64")]
@@ -91,11 +92,40 @@ pub trait Kernel<W>: Copy {
     fn pack(self, residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
     /// The inverse: reads groups from the front of `wire`. Residuals behind `words` are arbitrary.
     fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block);
+    /// Appends the words of a block to the message that begins at `start` of `out`, from residuals on the wire or those of
+    /// `scratch`.
+    #[inline(always)]
+    fn rebuild(
+        self,
+        packed: Option<Packed<'_>>,
+        form: &Form<'_, W>,
+        scratch: &mut Scratch,
+        start: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full>
+    where
+        W: Word,
+    {
+        rebuild::in_steps(self, packed, form, scratch, start, out)
+    }
     /// The inverse of [`difference`](Kernel::difference): makes the block of `words` that follows the words `before`, of
     /// which there are what the lags reach and a group. What `words` has before its block is arbitrary afterwards.
-    fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words);
+    ///
+    /// This and the other inverses have no use beside [`rebuild`](Kernel::rebuild): a kernel with one of its own has the
+    /// portable ones.
+    fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words)
+    where
+        W: Word,
+    {
+        Kernel::<W>::undo_difference(Scalar, residuals, lags, before, words);
+    }
     /// The inverse of [`below`](Kernel::below).
-    fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes);
+    fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes)
+    where
+        W: Word,
+    {
+        Scalar.undo_below(residuals, maximum, rotation, words);
+    }
     /// Section 5 of the format, word by word.
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]);
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]);
@@ -107,7 +137,12 @@ pub trait Kernel<W>: Copy {
     /// Shifts so many zeros out of the differences of each group.
     fn strip(self, residuals: &mut Block, counts: &Widths);
     /// The inverse of [`strip`](Kernel::strip).
-    fn unstrip(self, residuals: &mut Block, counts: &Widths);
+    fn unstrip(self, residuals: &mut Block, counts: &Widths)
+    where
+        W: Word,
+    {
+        Kernel::<W>::unstrip(Scalar, residuals, counts);
+    }
 }
 
 /// What to do with a kernel. `run` and what it calls for every block are inlined wherever a kernel enters them.

@@ -11,6 +11,8 @@ mod format;
 mod hints;
 mod kernel;
 mod predictor;
+mod rebuild;
+mod repeats;
 mod search;
 mod split;
 mod stream;

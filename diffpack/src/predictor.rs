@@ -33,6 +33,11 @@ impl Predictor {
     pub(crate) const BELOW: Self = Self { domain: Domain::Below, lags: [0; MAX_ORDER], order: 0 };
     pub(crate) const BELOW_ROTATED: Self = Self { domain: Domain::BelowRotated, ..Self::BELOW };
 
+    /// The words themselves.
+    pub(crate) const NONE: Self = Self { domain: Domain::Integer, ..Self::BELOW };
+    /// The difference to the word before.
+    pub(crate) const STEP: Self = Self { lags: [1, 0, 0], order: 1, ..Self::NONE };
+
     /// A difference in a domain that has them. `None` where a lag is 0 or the lags reach too far.
     pub(crate) fn difference(domain: Domain, lags: &[u16]) -> Option<Self> {
         let mut predictor = Self { domain, order: lags.len() as u8, ..Self::default() };
@@ -62,6 +67,11 @@ impl Predictor {
     #[inline]
     pub(crate) fn is_difference(&self) -> bool {
         matches!(self.domain, Domain::Integer | Domain::Fixed(_))
+    }
+
+    /// Whether it takes words as integers.
+    pub(crate) fn is_integer(&self) -> bool {
+        self.domain == Domain::Integer
     }
 
     /// Writes the definition; gives it and its length.
@@ -144,9 +154,10 @@ impl Slots {
         Self { predictors: [Predictor::default(); SLOTS], defined: 0 }
     }
 
-    /// The predictor in this slot.
-    pub(crate) fn get(&self, slot: u16) -> Option<Predictor> {
-        self.predictors[..self.defined.min(SLOTS)].get(usize::from(slot)).copied()
+    /// The predictor in this slot. It is not copied, for a load would wait for the parts that it was stored in.
+    #[inline(always)]
+    pub(crate) fn get(&self, slot: u16) -> Option<&Predictor> {
+        self.predictors[..self.defined.min(SLOTS)].get(usize::from(slot))
     }
 
     /// The slot of this predictor.
@@ -155,8 +166,11 @@ impl Slots {
         u16::try_from(at).ok()
     }
 
-    pub(crate) fn define(&mut self, predictor: Predictor) {
-        self.predictors[self.defined % SLOTS] = predictor;
+    /// Puts it into the next slot; gives that.
+    pub(crate) fn define(&mut self, predictor: Predictor) -> u16 {
+        let slot = self.defined % SLOTS;
+        self.predictors[slot] = predictor;
         self.defined += 1;
+        slot as u16
     }
 }

@@ -23,6 +23,8 @@ const MAX_ROW: usize = 1000;
 const ROWS: usize = 4;
 /// Bytes of a message at which a verdict of noise takes more looks.
 const LONG: usize = 1 << 18;
+/// What words that are too few to sample, or have lost their order, are tried with.
+const SHORT: [Predictor; 4] = [Predictor::BELOW_ROTATED, Predictor::BELOW, Predictor::STEP, Predictor::NONE];
 /// The most samples.
 const MAX_SAMPLES: usize = 8;
 
@@ -45,6 +47,20 @@ impl Shortlist {
             *reach = from.reach().max(*reach);
         }
         list
+    }
+
+    /// For the literals between copies: those that look at no distance but the last one, and the best of this list.
+    pub(crate) fn of_literals(&self) -> Self {
+        let mut literals = [Predictor::default(); SHORTLIST];
+        literals[..SHORT.len()].copy_from_slice(&SHORT);
+        let mut len = SHORT.len();
+        for predictor in self.predictors() {
+            if len < SHORTLIST && predictor.is_integer() && !SHORT.contains(predictor) {
+                literals[len] = *predictor;
+                len += 1;
+            }
+        }
+        Self::of(&literals[..len])
     }
 
     pub(crate) fn predictors(&self) -> &[Predictor] {
@@ -132,13 +148,7 @@ impl<K> Search<'_, K> {
         let sample_words = SAMPLE / W::WIDTH;
         // Too short to sample: blocks choose among these.
         if words < 2 * sample_words {
-            let short = [
-                Predictor::BELOW_ROTATED,
-                Predictor::BELOW,
-                Predictor::difference(Domain::Integer, &[1]).unwrap_or_default(),
-                Predictor::default(),
-            ];
-            return Shortlist::of(&short);
+            return Shortlist::of(&SHORT);
         }
 
         let mut ranking = Ranking { entries: [(0, Predictor::default()); CANDIDATES], len: 0 };

@@ -1,4 +1,4 @@
-//! Wires that an encoder of version 1 has written: they must be read as long as there is a version 1. `NAME.raw` is the
+//! Wires that encoders have written, of version 1 and, for what repeats itself, of version 2: they must be read as long as there are these versions. `NAME.raw` is the
 //! message, `NAME.CODEC.EFFORT` its wire. Today's encoder need not write the same ones: it may choose better.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Messages by integers and powers of two alone, the same on every machine.
-fn messages() -> [(&'static str, Vec<u8>); 10] {
+fn messages() -> [(&'static str, Vec<u8>); 11] {
     let words =
         |n: u64, word: &dyn Fn(u64) -> u64| (0..n).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
     let noise = random_bytes(3, 8 * 2000);
@@ -26,6 +26,7 @@ fn messages() -> [(&'static str, Vec<u8>); 10] {
         ("rows", words(1500, &|i| (i % 37) * (i % 37) * 10_000 + (i / 37) * 500 + noise(i) % 16)),
         ("whole", words(600, &|i| ((noise(i) % 1000) as f64 * 0.25).to_bits())),
         ("level", words(600, &|i| noise(i) >> 20 | 0x3f << 56 | (i % 2) << 63)),
+        ("repeats", words(900, &|i| noise(i * 7 / 3 % (50 + i / 9)))),
         (
             "strewn",
             words(900, &|i| match noise(i) % 5 {
@@ -64,16 +65,16 @@ fn run<W: Word>() {
 }
 
 #[test]
-fn version_1_of_words_of_64() {
+fn written_wires_of_words_of_64() {
     run::<u64>();
 }
 
 #[test]
-fn version_1_of_words_of_32() {
+fn written_wires_of_words_of_32() {
     run::<u32>();
 }
 
 #[test]
-fn version_1_of_words_of_16() {
+fn written_wires_of_words_of_16() {
     run::<u16>();
 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 pub(crate) mod elsewhere;
 mod families;
+#[cfg(any(feature = "zstd", feature = "lz4"))]
+mod general;
 mod instances;
 
 pub(crate) use instances::Instances;
@@ -62,6 +64,8 @@ pub(crate) const RAW: &str = "raw";
 const NUMBERS: &[Kind] = &[Kind::F64, Kind::F32, Kind::Int64, Kind::Int32, Kind::Int16, Kind::Other];
 const WIDE: &[Kind] = &[Kind::F64, Kind::F32, Kind::Int64, Kind::Int32];
 const INTEGERS: &[Kind] = &[Kind::Int64, Kind::Int32, Kind::Int16, Kind::Int8];
+/// Libraries for bytes find repeats in messages of any kind.
+const ANY: &[Kind] = &Kind::ALL;
 const BYTES: &[Kind] = &[Kind::Int8, Kind::Other];
 
 /// Codecs, in the order of reports. The first is the raw message.
@@ -80,10 +84,13 @@ static TABLE: [Row; COUNT] = [
     Row { name: "lzo", member: families::lzo, adaptive: &[] },
     Row { name: "lz77-fast", member: families::lz77_fast, adaptive: BYTES },
     Row { name: "lz77", member: families::lz77, adaptive: BYTES },
+    // Not for messages of no known kind: the selector looks at eight codecs for each, and there are seven and zstd.
+    Row { name: "lz4", member: families::lz4, adaptive: &[Kind::Int8] },
+    Row { name: "zstd", member: families::zstd, adaptive: ANY },
 ];
 
 /// How many rows the table has.
-pub(crate) const COUNT: usize = 14;
+pub(crate) const COUNT: usize = 16;
 
 /// The names of the codecs that can be chosen, and `raw`, in the order of reports.
 pub fn names() -> impl Iterator<Item = &'static str> {

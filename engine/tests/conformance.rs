@@ -4,13 +4,15 @@
     feature = "dfcm",
     feature = "diffpack",
     feature = "fpc",
+    feature = "lz4",
     feature = "lzo-compat",
     feature = "rice",
-    feature = "rle-huffman"
+    feature = "rle-huffman",
+    feature = "zstd"
 ))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use mpress::{Codec, Decode, DecodeError, Encode, Kind, Out};
+use mpress::{Codec, CodecId, Decode, DecodeError, Encode, Kind, Out};
 use mpress_codec::EncodeError;
 use mpress_codec::conformance::{run, run_remembering};
 use mpress_dfcm::{Dfcm, lanes::Lanes};
@@ -47,6 +49,27 @@ impl Decode for Decoder {
         self.0.reset();
     }
 }
+
+/// The facts of a library's codec.
+macro_rules! library {
+    ($facts:ident, $name:literal, $id:ident) => {
+        struct $facts;
+
+        impl mpress_codec::Codec for $facts {
+            const ID: CodecId = CodecId::$id;
+            const NAME: &'static str = $name;
+            const WIDTH: usize = 1;
+            const STATEFUL: bool = false;
+
+            fn max_encoded_len(raw_len: usize) -> Option<usize> {
+                Codec::named($name)?.instances(Kind::Int8)?.0.max_encoded_len(raw_len)
+            }
+        }
+    };
+}
+
+library!(Lz4, "lz4", LZ4);
+library!(Zstd, "zstd", ZSTD);
 
 /// A kind for each width of words.
 const WIDTHS: [Kind; 4] = [Kind::Int8, Kind::Int16, Kind::Int32, Kind::Int64];
@@ -87,6 +110,8 @@ fn shipped(name: &str) {
             ("shannon-fano", _) => run::<ShannonFano, _, _>(make),
             ("lzo", _) => run::<Lzo1x, _, _>(make),
             ("lz77-fast" | "lz77", _) => run::<Lz77, _, _>(make),
+            ("lz4", _) => run::<Lz4, _, _>(make),
+            ("zstd", _) => run::<Zstd, _, _>(make),
             _ => panic!("a codec that this test does not know: {name}"),
         }
     }
@@ -123,4 +148,6 @@ shipped! {
     lzo: "lzo";
     lz77_fast: "lz77-fast";
     lz77: "lz77";
+    lz4: "lz4";
+    zstd: "zstd";
 }

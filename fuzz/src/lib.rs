@@ -10,7 +10,7 @@ use mpress_diffpack::{Decoder as DiffpackDecoder, Effort, Encoder as DiffpackEnc
 pub type Pair = (Box<dyn Encode>, Box<dyn Decode>);
 
 /// Codecs that [`pair`] knows; higher numbers mean the same again.
-pub const CODECS: u8 = 17;
+pub const CODECS: u8 = 18;
 
 /// The codec of this number, with settings that a byte decides.
 pub fn pair(codec: u8, setting: u8, level: Level) -> Pair {
@@ -31,7 +31,8 @@ pub fn pair(codec: u8, setting: u8, level: Level) -> Pair {
         13 => return lzo_compat(setting),
         14 => return rle_huffman(setting, level),
         15 => return fpc(setting, level),
-        _ => return rice(setting, level),
+        16 => return rice(setting, level),
+        _ => return library(setting),
     };
     dfcm::<u64>(encoder, level)
 }
@@ -137,6 +138,14 @@ fn rice(setting: u8, level: Level) -> Pair {
         .with_preprocessor(rest % 3 != 1);
     let (encoder, decoder) = (ccsds::Encoder::new(parameters), ccsds::Decoder::new());
     (Box::new(encoder.with_level(level)), Box::new(decoder.with_level(level)))
+}
+
+/// LZ4 or Zstandard, as the engine has them.
+fn library(setting: u8) -> Pair {
+    let name = if setting.is_multiple_of(2) { "zstd" } else { "lz4" };
+    let codec = mpress::Codec::named(name).expect("the feature is on");
+    let (encoder, decoder) = codec.instances(mpress::Kind::Other).expect("memory");
+    (encoder, decoder)
 }
 
 /// Not the largest there is: clearing half a megabyte for each input is a waste of a fuzzer's time.

@@ -37,6 +37,31 @@ pub(super) fn columns(_rng: &mut Rng) -> Messages {
     all.chunks_exact(16 << 10).map(bytes).collect()
 }
 
+/// Global indices of the columns of a solver's matrix: rows of seven points, each rank's numbers behind those of the ranks before,
+/// two unknowns for each point.
+pub(super) fn indices(rng: &mut Rng) -> Messages {
+    let size = [24_i64, 24, 24];
+    let message = |part: i64| {
+        let first = part * size.iter().product::<i64>() * 2 + (1 << 33);
+        let number =
+            |at: [i64; 3], unknown: i64| first + 2 * ((at[0] * size[1] + at[1]) * size[2] + at[2]) + unknown;
+        let planes = rng.random_range(1..4);
+        let mut columns = Vec::new();
+        for i in 0..planes * size[1] * size[2] {
+            let at = [i / (size[1] * size[2]), i / size[2] % size[1], i % size[2]];
+            let around = [[0, 0, 0], [-1, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0, 1]];
+            for by in around {
+                let there = [0, 1, 2].map(|d| at[d] + by[d]);
+                if (0..3).all(|d| (0..size[d]).contains(&there[d])) {
+                    columns.extend([number(there, 0), number(there, 1)]);
+                }
+            }
+        }
+        bytes(&columns)
+    };
+    (0..20).map(message).collect()
+}
+
 /// A graph's compressed rows: where each row begins, then the neighbours' numbers, most of them near.
 pub(super) fn adjacency(rng: &mut Rng) -> Messages {
     let message = |part: i64| {

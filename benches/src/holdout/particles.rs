@@ -36,6 +36,17 @@ pub(super) fn migrants(rng: &mut Rng) -> Messages {
     })
 }
 
+/// The same with what a force field knows of an atom: number, type, molecule and image as integers of 32 bits, place, velocity,
+/// and a charge of a few.
+pub(super) fn atoms(rng: &mut Rng) -> Messages {
+    run(rng, |liquid, i| {
+        let number = i as i32;
+        let integers = bytes(&[number + 1, 1 + number % 3, 1 + number / 3, 512 << 10 | 512]);
+        let charge = [-0.8476, 0.4238, 0.4238][i % 3];
+        [integers, bytes(&liquid.place[i]), bytes(&liquid.velocity[i]), bytes(&[charge])].concat()
+    })
+}
+
 fn run(rng: &mut Rng, record: impl Fn(&Liquid, usize) -> Vec<u8>) -> Messages {
     let mut liquid = Liquid::new(rng);
     let mut messages = Vec::new();

@@ -3,12 +3,13 @@
 mod fixed;
 mod pack;
 mod predict;
+mod rebuild;
 mod split;
-mod undo;
 mod vector;
 
-use super::{Kernel, LAGS, Span, Words, Work};
+use super::{Kernel, LAGS, Span, Work};
 use crate::block::{Block, Bytes, Mask, Widths};
+use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;
 use mpress_codec::simd::{Level, Tier};
 use mpress_codec::{Full, Out};
@@ -74,13 +75,16 @@ impl<W: Word> Kernel<W> for Avx512 {
         // SAFETY: `self` proves the features that the function asks for.
         unsafe { pack::unpack::<W>(wire, widths, words, residuals) }
     }
-    fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
+    fn rebuild(
+        self,
+        packed: Option<Packed<'_>>,
+        form: &Form<'_, W>,
+        scratch: &mut Scratch,
+        start: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
         // SAFETY: `self` proves the features that the function asks for.
-        unsafe { undo::undo_difference::<W>(residuals, lags, before, words) }
-    }
-    fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
-        // SAFETY: `self` proves the features that the function asks for.
-        unsafe { undo::undo_below::<W>(residuals, maximum, rotation, words) }
+        unsafe { rebuild::rebuild::<W>(packed, form, &scratch.residuals, start, out) }
     }
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]) {
         // SAFETY: `self` proves the features that the function asks for.
@@ -101,10 +105,6 @@ impl<W: Word> Kernel<W> for Avx512 {
     fn strip(self, residuals: &mut Block, counts: &Widths) {
         // SAFETY: `self` proves the features that the function asks for.
         unsafe { fixed::strip::<W>(residuals, counts) }
-    }
-    fn unstrip(self, residuals: &mut Block, counts: &Widths) {
-        // SAFETY: `self` proves the features that the function asks for.
-        unsafe { fixed::unstrip::<W>(residuals, counts) }
     }
 }
 

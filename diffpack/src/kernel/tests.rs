@@ -4,6 +4,7 @@ extern crate std;
 
 use super::*;
 use crate::format::{GROUP, GROUPS, MAX_REACH};
+use crate::predictor::{Domain, Predictor};
 use core::any::type_name;
 use mpress_codec::conformance::{families, levels, random_bytes};
 use mpress_codec::simd::Tier;
@@ -184,6 +185,7 @@ fn words<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], numbers: &mut Numbers
         let cost = Kernel::<W>::difference_cost(Scalar, message, at, &lags);
         assert_eq!(kernel.difference_cost(message, at, &lags), cost, "{name}: cost of {lags:?}");
         undone::<W, K>(kernel, &b, &lags, &message[..at]);
+        rebuilt::<W, K>(kernel, message, &b, numbers);
         residuals::<W, K>(kernel, &b, numbers);
     }
     let block: &Bytes = message[at..].first_chunk().unwrap_or(&crate::block::ZEROS);
@@ -217,6 +219,55 @@ fn undone<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, lags: &[u16], bef
     for before in [before, least] {
         kernel.undo_difference(residuals, lags, before, &mut a);
         assert!(a.block() == b.block(), "{}: undo difference by {lags:?}", type_name::<K>());
+    }
+}
+
+/// A block of any form, of any number of words, behind any number of blocks of a message.
+fn rebuilt<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, numbers: &mut Numbers) {
+    let any: Widths = core::array::from_fn(|_| numbers.below(16) as u8);
+    let widths: Widths = Kernel::<W>::widths(Scalar, residuals);
+    for _ in 0..12 {
+        let words = [W::BLOCK, 1 + numbers.below(W::BLOCK)][numbers.below(2)];
+        let domain = match numbers.below(5) {
+            0 => Domain::Below,
+            1 => Domain::BelowRotated,
+            2 if W::FRACTION != 0 => Domain::Fixed(numbers.below(1 << W::EXPONENT) as u16),
+            _ => Domain::Integer,
+        };
+        let lags = numbers.lags();
+        let lags = if matches!(domain, Domain::Below | Domain::BelowRotated) { &[][..] } else { &lags };
+        let predictor = Predictor::difference(domain, lags).unwrap_or_default();
+        let strip = (predictor.is_difference() && numbers.below(2) == 0).then_some(&any);
+        let maximum = W::load(message, numbers.below(LEN - 8));
+        let form = Form { predictor: &predictor, maximum, strip, words };
+        let start = [0, 3, 64][numbers.below(3)];
+        let before = start + [0, BLOCK, 2 * BLOCK, 9 * BLOCK][numbers.below(4)];
+        let mut wire = vec![0; BLOCK];
+        let mut out = Out::from_slice(&mut wire);
+        Kernel::<W>::pack(Scalar, residuals, &widths, words, &mut out).ok();
+        let wire = [out.written(), &message[..[0, 5, BLOCK][numbers.below(3)]]].concat();
+        let packed = Packed { wire: &wire, widths: &widths };
+        let room = [0, 1, 70][numbers.below(3)];
+        for packed in [Some(packed), None] {
+            let make = |rebuild: &dyn Fn(&mut Scratch, &mut Out<'_>) -> Result<(), Full>| {
+                let mut scratch = Scratch::new();
+                scratch.residuals = residuals.clone();
+                let mut bytes = vec![0x55; before + words * W::WIDTH + room];
+                let mut out = Out::from_slice(&mut bytes);
+                out.extend_from_slice(&message[..before]).ok();
+                assert_eq!(rebuild(&mut scratch, &mut out), Ok(()));
+                assert_eq!(out.remaining(), room);
+                bytes
+            };
+            let a = make(&|scratch, out| kernel.rebuild(packed, &form, scratch, start, out));
+            let b = make(&|scratch, out| Scalar.rebuild(packed, &form, scratch, start, out));
+            let len = before + words * W::WIDTH;
+            assert!(a[..len] == b[..len], "{}: rebuild {form:?} behind {before} bytes", type_name::<K>());
+        }
+        let mut small = vec![0; before + words * W::WIDTH - 1];
+        let mut out = Out::from_slice(&mut small);
+        out.extend_from_slice(&message[..before]).ok();
+        assert!(kernel.rebuild(Some(packed), &form, &mut Scratch::new(), start, &mut out).is_err());
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn to_fixed<W: Word>(words: &[u8], unit: u32, fixed: &mut [u8]) {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn fixed_of<W: Word>(float: V, unit: u32) -> V {
+pub(super) fn fixed_of<W: Word>(float: V, unit: u32) -> V {
     let unit = splat(W::of(unit as usize));
     let one = splat(W::of(1).doubled(W::FRACTION));
     let exponent = _mm512_and_si512(
@@ -56,7 +56,7 @@ pub(super) fn to_float<W: Word>(fixed: &[u8], unit: u32, words: &mut [u8]) {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn float_of<W: Word>(fixed: V, unit: u32) -> V {
+pub(super) fn float_of<W: Word>(fixed: V, unit: u32) -> V {
     let top = W::BITS - 1;
     let unused = top - W::FRACTION;
     let constant = |number: u32| splat(W::of(number as usize));
@@ -149,13 +149,5 @@ pub(super) fn strip<W: Word>(residuals: &mut Block, counts: &Widths) {
             _ => _mm512_sra_epi32(d, count),
         };
         store(group, zigzag::<W>(half));
-    }
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn unstrip<W: Word>(residuals: &mut Block, counts: &Widths) {
-    for (group, count) in residuals.groups_mut().iter_mut().zip(counts) {
-        let d = unzigzag::<W>(load(group));
-        store(group, zigzag::<W>(shifted_left::<W>(d, splat(W::of(usize::from(*count))))));
     }
 }

@@ -1,7 +1,7 @@
 //! Groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
 
-use super::vector::{V, load, store};
-use crate::block::{Block, Group, Widths, window};
+use super::vector::{V, load, load_to_the_end, store};
+use crate::block::{Block, Group, Widths};
 use crate::format::{GROUP, GROUPS};
 use crate::kernel::scalar::group_bytes;
 use crate::word::Word;
@@ -10,7 +10,7 @@ use mpress_codec::{Full, Out};
 
 /// How lanes of one width lie in a packed group. Lane `i` starts at bit `shift[i]` of byte `i * width / 8`.
 #[repr(align(64))]
-struct Layout {
+pub(super) struct Layout {
     /// The lanes' shifts, as words.
     shift: [[u8; 8]; 8],
     /// For each packed byte: the byte of the shifted lanes that has its lower bits, and the one that has its upper bits
@@ -213,40 +213,56 @@ fn pack_groups<W: Word, const PLAIN: bool>(
     Ok(())
 }
 
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
-    let groups = words.div_ceil(W::LANES).min(GROUPS);
-    if is_plain::<W>(widths, groups) {
-        unpack_groups::<W, true>(wire, &widths[..groups], residuals);
-    } else {
-        unpack_groups::<W, false>(wire, &widths[..groups], residuals);
+/// Whether lanes of every width can be unpacked by one permutation: none is above 56 bits. Widths are looked at in eights,
+/// as they were stored; those behind the last group may make it `false`.
+#[inline(always)]
+pub(super) fn is_narrow<W: Word>(widths: &Widths) -> bool {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let greatest = 56 / W::PER_LANE as u64;
+    let mut bad = 0;
+    for eight in widths.as_chunks().0 {
+        let eight = u64::from_le_bytes(*eight);
+        // Those behind the last group may be any: no carry.
+        bad |= ((eight & (EACH * 127)) + EACH * (127 - greatest)) | eight;
     }
+    bad & (EACH * 128) == 0
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn unpack_groups<W: Word, const PLAIN: bool>(wire: &[u8], widths: &[u8], residuals: &mut Block) {
+pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
+    let groups = words.div_ceil(W::LANES).min(GROUPS);
     let mut at = 0;
-    let mut spare = [0; GROUP];
-    for (group, width) in residuals.groups_mut().iter_mut().zip(widths) {
-        let bits = u32::from(*width) * W::PER_LANE;
-        let layout = LAYOUTS.get(bits as usize).unwrap_or(&LAYOUTS[0]);
-        let packed: &Group = window(wire, at, &mut spare);
-        let lanes = if !PLAIN && bits < 8 {
-            let low = packed.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-            _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(_pdep_u64(low, byte_bits(bits)) as i64))
+    for (group, width) in residuals.groups_mut().iter_mut().zip(&widths[..groups]) {
+        let layout = Layout::of::<W>(*width);
+        store(group, layout.apart::<W, false>(load_to_the_end(wire, at), *width));
+        at += layout.len();
+    }
+}
+
+impl Layout {
+    /// That of groups of words of this width.
+    #[inline(always)]
+    pub(super) fn of<W: Word>(width: u8) -> &'static Self {
+        LAYOUTS.get(usize::from(width) * W::PER_LANE as usize).unwrap_or(&LAYOUTS[0])
+    }
+
+    /// Bytes of a packed group, at most 64: as many as a lane has bits, for there are eight lanes.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        64 - self.low.leading_zeros() as usize
+    }
+
+    /// The words of a packed group. `NARROW`: the width is one that [`is_narrow`] passes.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub(super) fn apart<W: Word, const NARROW: bool>(&self, packed: V, width: u8) -> V {
+        let shift = load(self.shift.as_flattened().first_chunk().unwrap_or(&[0; GROUP]));
+        let bytes = _mm512_permutexvar_epi8(load(&self.from), packed);
+        let lanes = if NARROW {
+            _mm512_srlv_epi64(bytes, shift)
         } else {
-            let packed = load(packed);
-            let shift = load(layout.shift.as_flattened().first_chunk().unwrap_or(&[0; GROUP]));
-            let bytes = _mm512_permutexvar_epi8(load(&layout.from), packed);
-            let lanes = if PLAIN {
-                _mm512_srlv_epi64(bytes, shift)
-            } else {
-                _mm512_shrdv_epi64(bytes, _mm512_permutexvar_epi8(load(&layout.behind), packed), shift)
-            };
-            _mm512_and_si512(lanes, _mm512_set1_epi64(layout.low as i64))
+            _mm512_shrdv_epi64(bytes, _mm512_permutexvar_epi8(load(&self.behind), packed), shift)
         };
-        store(group, apart::<W>(lanes, *width));
-        at += bits as usize;
+        apart::<W>(_mm512_and_si512(lanes, _mm512_set1_epi64(self.low as i64)), width)
     }
 }

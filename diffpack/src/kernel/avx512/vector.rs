@@ -45,11 +45,27 @@ pub(super) fn load_at(bytes: &[u8], at: usize) -> V {
     }
 }
 
+/// The group at byte `at`.
+///
+/// # Safety
+/// It ends at or before the end of `bytes`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn store_at(bytes: &mut [u8], at: usize, v: V) {
-    if let Some(group) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
-        store(group, v);
+pub(super) unsafe fn load_unchecked(bytes: &[u8], at: usize) -> V {
+    debug_assert!(at + GROUP <= bytes.len());
+    // SAFETY: by the caller's promise the 64 bytes are readable; the load asks for no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().add(at).cast()) }
+}
+
+/// The group at byte `at`, with zeros behind the end.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn load_to_the_end(bytes: &[u8], at: usize) -> V {
+    let rest = bytes.get(at..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(group) => load(group),
+        // SAFETY: only the bytes of `rest` are read, of which there are fewer than 64.
+        None => unsafe { _mm512_maskz_loadu_epi8((1 << rest.len()) - 1, rest.as_ptr().cast()) },
     }
 }
 
@@ -203,6 +219,17 @@ pub(super) fn permute<W: Word>(index: V, v: V) -> V {
         64 => _mm512_permutexvar_epi64(index, v),
         32 => _mm512_permutexvar_epi32(index, v),
         _ => _mm512_permutexvar_epi16(index, v),
+    }
+}
+
+/// The same; 0 in the lanes that `keep` has no bit for.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn permute_kept<W: Word>(keep: u32, index: V, v: V) -> V {
+    match W::BITS {
+        64 => _mm512_maskz_permutexvar_epi64(keep as u8, index, v),
+        32 => _mm512_maskz_permutexvar_epi32(keep as u16, index, v),
+        _ => _mm512_maskz_permutexvar_epi16(keep, index, v),
     }
 }
 
