@@ -38,7 +38,8 @@ pub(crate) fn real(sections: &[Section<'_>], functions: &[Function<'_>]) -> Stri
 pub(crate) fn arguments(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let mut known: Vec<(String, &str)> = Vec::new();
     let mut text = String::new();
-    let is_handled = |section: &&Section<'_>| matches!(section.treatment, Treatment::Handled | Treatment::HandledAfter);
+    let is_handled =
+        |section: &&Section<'_>| matches!(section.treatment, Treatment::Handled | Treatment::HandledAfter);
     let handled = sections.iter().filter(is_handled);
     for &call in handled.flat_map(|section| &section.calls) {
         let forms = functions::forms(functions, call);
@@ -102,7 +103,9 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
     );
     let active = format!("    let Some(shim) = active() else {{ return pass({given}) }};\n");
     match treatment {
-        Treatment::Starting => pass + "    if nested() {\n        return pass();\n    }\n    before_init();\n    after_init(pass())\n",
+        Treatment::Starting => {
+            pass + "    if nested() {\n        return pass();\n    }\n    before_init();\n    after_init(pass())\n"
+        }
         Treatment::Waiting => pass + "    active();\n    pass()\n",
         Treatment::Passed => {
             pass + &format!(

@@ -66,8 +66,10 @@ impl<'a> Batch<'a> {
         }
         let count = c_int::try_from(self.inner.len()).unwrap_or(c_int::MAX); // it was the program's
         let code = ask(count, self.inner.as_mut_ptr());
-        for ((inner, ready), record) in self.inner.iter_mut().zip(self.ready.iter()).zip(self.records.iter()) {
-            if let Some(active) = record.as_ref().filter(|_| !ready).and_then(|record| record.active.as_ref()) {
+        for ((inner, ready), record) in self.inner.iter_mut().zip(self.ready.iter()).zip(self.records.iter())
+        {
+            if let Some(active) = record.as_ref().filter(|_| !ready).and_then(|record| record.active.as_ref())
+            {
                 *inner = active.inner;
             }
         }
@@ -78,7 +80,8 @@ impl<'a> Batch<'a> {
     fn ask_any(&mut self, index: &mut c_int, found: &mut MPI_Status) -> (c_int, bool) {
         let mut flag = 0;
         // SAFETY: requests of the program's and of ours, places for the answers.
-        let code = self.ask(|count, inner| unsafe { open::MPI_Testany(count, inner, index, &raw mut flag, found) });
+        let code =
+            self.ask(|count, inner| unsafe { open::MPI_Testany(count, inner, index, &raw mut flag, found) });
         let others = *index == UNDEFINED && !self.ready.iter().all(|ready| *ready);
         (code, flag != 0 && !others)
     }

@@ -149,8 +149,7 @@ impl Posted {
             }
             let (mut flag, mut status) = (0, empty_status());
             // SAFETY: a request of ours, which this call leaves as it is, and places for the answers.
-            let code =
-                unsafe { real::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
+            let code = unsafe { real::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
             if code != SUCCESS {
                 return true; // for the call that completes it
             }
@@ -308,9 +307,9 @@ impl Posted {
         unsafe {
             match self.place {
                 Place::Program(bytes, _claim) => {
-                    let seen = self.memory.front(context, |front| {
-                        (context.engine.is_frame(front), context.engine.torn(front))
-                    });
+                    let seen = self
+                        .memory
+                        .front(context, |front| (context.engine.is_frame(front), context.engine.torn(front)));
                     if let Ok((true, torn)) = seen {
                         stream = stream.or(torn);
                         wipe(context, &self.memory);

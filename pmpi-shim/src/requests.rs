@@ -139,7 +139,8 @@ impl Active {
         let (mut flag, mut status) = (0, empty_status());
         // SAFETY: a request of ours, which this call leaves as it is, and places for the answers. An error is for the call that completes it.
         self.advance(context)
-            && (unsafe { real::MPI_Request_get_status(self.inner, &raw mut flag, &raw mut status) } != SUCCESS
+            && (unsafe { real::MPI_Request_get_status(self.inner, &raw mut flag, &raw mut status) }
+                != SUCCESS
                 || flag != 0)
     }
 

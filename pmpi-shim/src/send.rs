@@ -170,8 +170,9 @@ unsafe fn start_stream(
     let dest = peers.world_rank(message.peer);
     // SAFETY: the caller vouches for the message; the head lasts until the request completes, as the stream has it.
     let start_head = |head: &Wire| unsafe { isend_frame(Mode::Synchronous, head, message) };
-    let (stream, request) =
-        Departing::start(shim, (dest, to), (head, tail), raw, start_head, || progress::advance_while_encoding(shim))?;
+    let (stream, request) = Departing::start(shim, (dest, to), (head, tail), raw, start_head, || {
+        progress::advance_while_encoding(shim)
+    })?;
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
 }
 

@@ -116,7 +116,8 @@ fn page(sections: &[Section<'_>]) -> String {
         let what = if section.what.is_empty() { String::new() } else { format!(" {} |", section.what) };
         writeln!(page, "| {} | {} |{what}", section.name, names.join(" ")).unwrap();
     };
-    let is_passed = |section: &&Section<'_>| matches!(section.treatment, Treatment::Passed | Treatment::Waiting);
+    let is_passed =
+        |section: &&Section<'_>| matches!(section.treatment, Treatment::Passed | Treatment::Waiting);
     sections.iter().filter(|section| !is_passed(section)).for_each(|section| row(&mut page, section));
     for (treatment, what) in [
         (Treatment::Passed, "Passed to the MPI as they come, and counted for the report:"),

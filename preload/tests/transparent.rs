@@ -42,7 +42,8 @@ fn compare_in_chunks(rig: &Rig, ranks: usize, args: &[&str]) -> Written {
     // Over shared memory Open MPI sends chunks only when they are asked for, and then the shim sends none.
     let job = rig.job(Launcher::Local, ranks, "transparent", args).env("OMPI_MCA_btl", "tcp,self");
     let without = job.run("without-chunks");
-    let chunks = job.compressing().env("MPRESS_STREAMS", "4096").env("MPRESS_REPORT", "summary").run("chunks");
+    let chunks =
+        job.compressing().env("MPRESS_STREAMS", "4096").env("MPRESS_REPORT", "summary").run("chunks");
     assert_same(&without, &chunks);
     chunks
 }
@@ -118,8 +119,10 @@ fn random_schedules_between_two_nodes() {
     let Some(cluster) = two_nodes() else { return };
     let with = compare_on_nodes(&rig, &cluster, 1, "random", &["random", "30000", "2000"]);
     assert_framed(&with, 15_000);
-    let job = rig.job(Launcher::Cluster(&cluster), 1, "transparent", &["multiple", "random", "50000", "1000"]);
-    let chunks = job.shimmed().env("MPRESS_STRATEGY", "fixed:diffpack-balanced").env("MPRESS_STREAMS", "4096");
+    let job =
+        rig.job(Launcher::Cluster(&cluster), 1, "transparent", &["multiple", "random", "50000", "1000"]);
+    let chunks =
+        job.shimmed().env("MPRESS_STRATEGY", "fixed:diffpack-balanced").env("MPRESS_STREAMS", "4096");
     assert_same(&job.run("random-without"), &chunks.run("random-chunks"));
     compare_on_nodes(&rig, &cluster, 2, "two-each", &["random", "40000", "16"]);
 }

@@ -65,9 +65,8 @@ pub(crate) unsafe fn request_get_status_any(
         let Some(mut batch) = handles.batch(shim) else { return pass() };
         let mut found = empty_status();
         let ready = batch.advance();
-        let code = batch.ask(|count, inner| {
-            open::MPI_Request_get_status_any(count, inner, index, flag, &raw mut found)
-        });
+        let code = batch
+            .ask(|count, inner| open::MPI_Request_get_status_any(count, inner, index, flag, &raw mut found));
         if *index == UNDEFINED && !ready {
             *flag = 0; // there are others
         }
@@ -127,9 +126,8 @@ pub(crate) unsafe fn request_get_status_some(
         let mut found = vec![empty_status(); batch.inner.len()];
         let ready = batch.advance();
         let found_at = found.as_mut_ptr();
-        let code = batch.ask(|count, inner| {
-            open::MPI_Request_get_status_some(count, inner, outcount, indices, found_at)
-        });
+        let code = batch
+            .ask(|count, inner| open::MPI_Request_get_status_some(count, inner, outcount, indices, found_at));
         if *outcount == UNDEFINED && !ready {
             *outcount = 0; // there are others
         }

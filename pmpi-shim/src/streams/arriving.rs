@@ -9,9 +9,9 @@ use mpress::{Buffer, Incoming, Stream};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
+use std::slice;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
-use std::slice;
 
 /// Chunks whose receives are posted at a time.
 const POSTED: usize = 4;
@@ -114,7 +114,13 @@ impl Arriving {
                 let len = c_int::try_from(received_bytes(&status)).unwrap_or(0);
                 let buffer = context.engine.buffer(received_bytes(&status));
                 let (SUCCESS, 1.., Some(mut buffer)) = (found, flag, buffer) else { return };
-                real::MPI_Mrecv(buffer.room().as_mut_ptr().cast(), len, BYTE, &raw mut message, &raw mut status);
+                real::MPI_Mrecv(
+                    buffer.room().as_mut_ptr().cast(),
+                    len,
+                    BYTE,
+                    &raw mut message,
+                    &raw mut status,
+                );
             }
         }
     }

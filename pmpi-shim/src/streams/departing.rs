@@ -92,7 +92,8 @@ impl Departing {
         // While the second is encoded the MPI sends the first.
         for _ in 0..2 {
             let Some(due) = tail.due() else { break };
-            let chunk = raw.get(due).and_then(|raw| context.engine.next_chunk(tail, raw)).ok_or(ERR_NO_MEM)?;
+            let chunk =
+                raw.get(due).and_then(|raw| context.engine.next_chunk(tail, raw)).ok_or(ERR_NO_MEM)?;
             let is_known = self.all.eager(self.to).is_proven(chunk.len());
             self.push(chunk);
             if is_known {
@@ -153,7 +154,8 @@ impl Departing {
         while self.under_way.front_mut().is_some_and(|(request, _)| is_complete(request)) {
             self.under_way.pop_front();
         }
-        self.held.is_empty() && (self.under_way.is_empty() || !self.all.eager(self.to).is_proven(self.longest))
+        self.held.is_empty()
+            && (self.under_way.is_empty() || !self.all.eager(self.to).is_proven(self.longest))
     }
 
     /// Whether the head's request is complete. If so, the rest is started, or dropped.

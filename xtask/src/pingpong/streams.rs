@@ -57,7 +57,8 @@ struct Data {
 }
 
 pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
-    let mpis: Vec<Mpi> = Mpi::ALL.into_iter().filter(|mpi| options.mpi.is_none_or(|only| only == *mpi)).collect();
+    let mpis: Vec<Mpi> =
+        Mpi::ALL.into_iter().filter(|mpi| options.mpi.is_none_or(|only| only == *mpi)).collect();
     build::for_mpis(paths, &mpis)?;
     Cluster::permitted()?;
     let data = data(paths)?;
@@ -80,7 +81,9 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
                 if options.pattern.as_ref().is_some_and(|only| only != pattern) {
                     continue;
                 }
-                for data in data.iter().filter(|data| options.data.as_ref().is_none_or(|only| only == data.name)) {
+                for data in
+                    data.iter().filter(|data| options.data.as_ref().is_none_or(|only| only == data.name))
+                {
                     for (bytes, plain, ours) in measure(paths, &cluster, mpi, &program, pattern, data)? {
                         let (link, speedup) = (format!("{gbit} Gbit/s"), plain / ours);
                         let name = data.name;
@@ -120,7 +123,9 @@ fn measure(
                 1 => job.program(paths.mpress()).args(["run", "--"]).arg(program),
                 _ => job.program(program),
             };
-            for (name, value) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("MPRESS_")) {
+            for (name, value) in
+                std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("MPRESS_"))
+            {
                 job.env(name, value);
             }
             job.arg(&data.file).args([data.elements, pattern, SECONDS]).args(LENGTHS);
@@ -131,7 +136,11 @@ fn measure(
             }
         }
     }
-    Ok(LENGTHS.into_iter().zip(times).map(|(len, [plain, ours])| (len, median(plain), median(ours))).collect())
+    Ok(LENGTHS
+        .into_iter()
+        .zip(times)
+        .map(|(len, [plain, ours])| (len, median(plain), median(ours)))
+        .collect())
 }
 
 /// The medians that the program printed, once all lines are complete.
