@@ -77,7 +77,7 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
                     waiting::sent(candidate.len);
                     return code;
                 }
-                Encoded::Started(Ok(active)) => return progress::wait(shim, active, STATUS_IGNORE),
+                Encoded::Started(Ok(active)) => return progress::wait(shim, *active, STATUS_IGNORE),
                 Encoded::Started(Err(error)) => return raise(message.comm, error),
                 Encoded::Frame(wire) => wire,
             };
@@ -126,7 +126,7 @@ enum Encoded {
     /// It goes as this frame.
     Frame(Arc<Wire>),
     /// It goes in chunks, and has been started.
-    Started(Result<Active, Error>),
+    Started(Result<Box<Active>, Error>),
 }
 
 /// Encodes a message, and starts it if it goes in chunks. `strategy_of`: the communicator by whose strategy.
@@ -151,7 +151,7 @@ unsafe fn encoded(
         Outgoing::Stream(head, tail) => {
             let Ok(head) = Wire::new(shim, head) else { return Encoded::Raw };
             // SAFETY: the caller vouches for the message.
-            Encoded::Started(unsafe { start_stream(shim, message, to, (head, tail), raw) })
+            Encoded::Started(unsafe { start_stream(shim, message, to, (head, tail), raw) }.map(Box::new))
         }
     };
     // SAFETY: the caller vouches for the message.
@@ -189,7 +189,7 @@ unsafe fn start_encoded(
         match encoded(shim, mode, message, candidate, strategy_of) {
             Encoded::Raw => None,
             Encoded::Frame(wire) => Some(start_wire(shim, mode, wire, message)),
-            Encoded::Started(started) => Some(started),
+            Encoded::Started(started) => Some(started.map(|active| *active)),
         }
     }
 }

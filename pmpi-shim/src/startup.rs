@@ -260,6 +260,8 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
     let engine = make_engine(&world, settings)?.with_mark(mark);
     let multiple = level == THREAD_MULTIPLE;
     engine.use_streams(true);
+    #[allow(clippy::arc_with_non_send_sync, reason = "its handles are plain values, see `state`")]
+    let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), multiple));
     let context = Context {
         engine,
         strategies: Strategies::new()?,
@@ -270,7 +272,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         peers_turn: Mutex::new(()),
         gibibyte,
         in_place: Arc::default(),
-        streams: Arc::new(Streams::new(private.comm, private.free_tags.clone(), multiple)),
+        streams,
         private,
         threshold: settings.threshold,
         collectives: settings.strategy != Strategy::Off,

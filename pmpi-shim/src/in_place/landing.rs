@@ -57,7 +57,7 @@ impl Memory {
             if self.contiguous {
                 return Ok(see(slice::from_raw_parts(self.span.ptr.cast::<u8>(), FRONT)));
             }
-            Ok(see(&*self.read(context, FRONT)?))
+            Ok(see(&self.read(context, FRONT)?))
         }
     }
 }

@@ -77,7 +77,7 @@ impl Arriving {
     }
 
     /// Leaves the rest to itself; gives the error.
-    pub(crate) fn drop_rest(self: Box<Self>, context: &Context) -> Result<usize, c_int> {
+    pub(crate) fn drop_rest(self, context: &Context) -> Result<usize, c_int> {
         let outcome = self.outcome.map(|()| 0);
         self.leave(context);
         outcome
