@@ -363,6 +363,16 @@ fn messages_sent_while_others_finalize() {
 }
 
 #[test]
+fn calls_that_wait_after_a_part_of_a_message() {
+    let Some(rig) = Rig::new("held") else { return };
+    // As in `compare_in_chunks`.
+    let job = rig.job(Launcher::Local, 2, "held", &[]).env("OMPI_MCA_btl", "tcp,self");
+    let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&job.run("without"), &with);
+    assert_framed(&with, 400);
+}
+
+#[test]
 fn an_error_handler_that_does_not_come_back() {
     let Some(rig) = Rig::new("jump") else { return };
     let job = rig.job(Launcher::Local, 2, "jump", &[]);
