@@ -39,7 +39,7 @@ pub(super) fn gathers(rng: &mut Rng) -> Messages {
     let mut messages = Vec::new();
     for step in 0..4 {
         let value = |i: usize| [0, 1, 2].map(|d| 0.01 * waves[d].at(nodes[i], f64::from(step) * 0.05));
-        for part in elements.chunks(1500).step_by(3).take(9) {
+        for part in elements.chunks(1500).step_by(3).take(7) {
             let values: Vec<[f64; 3]> = part.as_flattened().iter().map(|i| value(*i)).collect();
             messages.push(bytes(values.as_flattened()));
         }
