@@ -33,6 +33,9 @@ const MOST_AHEAD: usize = 8 << 20;
 /// Streams that are under way at a time: fewer than there are tags for them.
 const MOST_STREAMS: usize = 1 << 10;
 
+/// Bytes of memory that are left for all else while a stream is encoded.
+const SPARE: usize = 1 << 20;
+
 /// A send that has been started, and its memory.
 type Send = (MPI_Request, Buffer);
 
@@ -98,6 +101,9 @@ impl Streams {
         if !fits || self.busy.load(Ordering::Relaxed) >= MOST_STREAMS || self.eager(to).is_refuted() {
             return None;
         }
+        // Once the head is under way there must be memory for the rest. The system gives it, and gets it back, without touching it.
+        let room = len.saturating_add(len / 16).saturating_add(SPARE);
+        Vec::<u8>::new().try_reserve_exact(room).ok()?;
         let burnt = self.burnt.lock().unwrap_or_else(PoisonError::into_inner);
         (0..=burnt.len())
             .map(|_| self.next.fetch_add(1, Ordering::Relaxed))

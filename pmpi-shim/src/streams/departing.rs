@@ -74,10 +74,13 @@ impl Departing {
         stream.try_eager(context, &mut tail, raw)?;
         let request = start_head(&stream.head)?;
         while let Some(due) = tail.due() {
-            let Some(chunk) = raw.get(due).and_then(|raw| context.engine.next_chunk(&mut tail, raw)) else {
-                give_up(ERR_NO_MEM)
-            };
-            stream.push(chunk);
+            let raw = raw.get(due).unwrap_or_default();
+            match context.engine.next_chunk(&mut tail, raw) {
+                Some(chunk) => stream.push(chunk),
+                // Chunks that have been sent give their memory back.
+                None if stream.held.is_empty() && stream.under_way.is_empty() => give_up(ERR_NO_MEM),
+                None => stream.start_held(),
+            }
             stream.advance(request);
             meanwhile();
         }
