@@ -39,7 +39,7 @@ impl<'a> Batch<'a> {
         let mut inner = Few::of(requests, |request| *request);
         for (inner, record) in inner.iter_mut().zip(records.iter()) {
             if let Some(record) = record {
-                *inner = record.active.as_ref().map_or(REQUEST_NULL, |active| active.inner);
+                *inner = record.active.as_ref().map_or(REQUEST_NULL, |active| active.operation.request);
             }
         }
         let ready = Few::of(requests, |_| true);
@@ -49,9 +49,12 @@ impl<'a> Batch<'a> {
     /// Moves them on; says whether the MPI may be asked about all.
     fn advance(&mut self) -> bool {
         let mut all = true;
-        for (record, ready) in self.records.iter_mut().zip(self.ready.iter_mut()) {
-            let active = record.as_mut().and_then(|record| record.active.as_mut());
-            *ready = active.is_none_or(|active| active.advance(self.shim));
+        let of_all = self.records.iter_mut().zip(self.inner.iter_mut()).zip(self.ready.iter_mut());
+        for ((record, inner), ready) in of_all {
+            if let Some(active) = record.as_mut().and_then(|record| record.active.as_mut()) {
+                *ready = active.advance(self.shim);
+                *inner = active.operation.request;
+            }
             all &= *ready;
         }
         all
@@ -70,7 +73,7 @@ impl<'a> Batch<'a> {
         {
             if let Some(active) = record.as_ref().filter(|_| !ready).and_then(|record| record.active.as_ref())
             {
-                *inner = active.inner;
+                *inner = active.operation.request;
             }
         }
         code
@@ -86,10 +89,13 @@ impl<'a> Batch<'a> {
         (code, flag != 0 && !others)
     }
 
-    /// Whether the MPI would not wait for request `i`, which it may be asked about.
-    fn is_complete(&mut self, i: usize) -> bool {
-        let record = self.records.get_mut(i).and_then(Option::as_mut);
-        record.and_then(|record| record.active.as_mut()).is_none_or(|active| active.is_complete(self.shim))
+    /// Whether the MPI would not wait for its only request, which it may be asked about.
+    fn is_complete(&mut self) -> bool {
+        let ([Some(record)], [inner]) = (&mut *self.records, &mut *self.inner) else { return true };
+        let Some(active) = &mut record.active else { return true };
+        let is_complete = active.is_complete(self.shim);
+        *inner = active.operation.request;
+        is_complete
     }
 
     /// Whether it is one receive.
@@ -205,7 +211,7 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
             // Of one receive the MPI may find out what it brings.
             until(shim, || {
                 let (ready, alone) = (batch.advance(), shim.streams.is_idle() && batch.is_receive());
-                (alone || ready && (shim.streams.is_idle() || batch.is_complete(0))).then_some(())
+                (alone || ready && (shim.streams.is_idle() || batch.is_complete())).then_some(())
             });
             let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
             if code != SUCCESS {

@@ -9,6 +9,7 @@ use crate::error::{Error, called};
 use crate::generalized::Delivered;
 use crate::handle::Handle;
 use crate::mpi::real;
+use crate::operation::{Look, look};
 use crate::orphans::{Awaited, Orphans};
 use crate::peers::Peers;
 use crate::posted::{Bounce, Posted};
@@ -77,11 +78,8 @@ impl Early {
             self.receive(context)?;
         }
         if let State::Receiving { request, bounce, message_len: message_len @ None } = &mut self.state {
-            let (mut flag, mut status) = (0, empty_status());
-            // SAFETY: a request of ours, which this call leaves as it is, and places for the answers. A failure is for whoever
-            // receives the message.
-            let code = unsafe { real::MPI_Request_get_status(*request, &raw mut flag, &raw mut status) };
-            if code != SUCCESS || flag != 0 {
+            // A failure is for whoever receives the message.
+            if !matches!(look(*request), Look::UnderWay) {
                 // The length of a damaged frame is not known; its receive will say what is wrong with it.
                 let opened = context.engine.open(&bounce.buffer);
                 *message_len = Some(opened.map_or(self.len, |incoming| incoming.raw_len()));

@@ -48,6 +48,7 @@ mod info;
 mod matched;
 mod measure;
 mod mpi;
+mod operation;
 mod orphans;
 mod panics;
 mod passed;

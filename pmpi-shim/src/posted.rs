@@ -5,7 +5,7 @@
 use crate::context::Context;
 use crate::deliver::{land, land_raw};
 use crate::in_place::{Claim, Memory};
-use crate::mpi::real;
+use crate::operation::Look;
 use crate::peers::Peers;
 use crate::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, set_received_bytes};
 use crate::streams::{Arriving, Target};
@@ -139,29 +139,22 @@ impl Posted {
         c_int::try_from(self.span().count).unwrap_or(c_int::MAX) // the program's own, or that of a byte span
     }
 
-    /// Looks whether this request of the MPI's is complete, and takes what has come of a message in chunks; says whether it has come altogether,
-    /// so that the request may be completed.
-    pub(crate) fn advance(&mut self, context: &Context, request: MPI_Request) -> bool {
+    /// Takes what has come of a message in chunks, where `look` at the MPI's request says that its head is there; says whether the message has
+    /// come altogether, so that the request may be completed.
+    pub(crate) fn advance(&mut self, context: &Context, look: impl FnOnce() -> Look) -> bool {
         if self.came.is_none() {
             // Others have no room for a message in chunks.
             if context.engine.chunk(self.memory.capacity).is_none() {
                 return true;
             }
-            let (mut flag, mut status) = (0, empty_status());
-            // SAFETY: a request of ours, which this call leaves as it is, and places for the answers.
-            let code = unsafe { real::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
-            if code != SUCCESS {
-                return true; // for the call that completes it
+            match look() {
+                Look::UnderWay => return false,
+                // SAFETY: the receive has completed without an error.
+                Look::Complete(status) if received_bytes(&status) <= self.memory.capacity => unsafe {
+                    self.look(context, &status);
+                },
+                Look::Complete(_) | Look::Failed(..) => return true, // for the call that completes it
             }
-            if flag == 0 {
-                return false;
-            }
-            // Open MPI tells in the status that the message was too long.
-            if status.MPI_ERROR != SUCCESS || received_bytes(&status) > self.memory.capacity {
-                return true;
-            }
-            // SAFETY: the receive has completed without an error.
-            unsafe { self.look(context, &status) };
         }
         match &mut self.came {
             Some(Came::Stream(stream)) => stream.is_dropped() || stream.advance(context),

@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::error::{Error, called, raise};
 use crate::generalized::{self, Delivered};
 use crate::mpi::{open, real};
+use crate::operation::Operation;
 use crate::peers::Peers;
 use crate::posted::Posted;
 use crate::progress;
@@ -185,12 +186,11 @@ unsafe fn irecv_as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Res
                 start(span.ptr, span.count, span.datatype, peer, tag, comm, &raw mut inner)
             }
         })?;
-        let active = Active::new(inner, Finish::Nothing);
         if !own_handler {
-            return Ok(active);
+            return Ok(Active::new(inner, Finish::Nothing));
         }
-        let mut active = active.freed_when_done();
-        called(real::MPI_Start(&raw mut active.inner))?;
-        Ok(active)
+        let mut operation = Operation::persistent(inner);
+        called(real::MPI_Start(&raw mut operation.request))?;
+        Ok(Active::of(operation, Finish::Nothing))
     }
 }

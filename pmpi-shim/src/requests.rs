@@ -9,7 +9,8 @@ pub(crate) use under_way::UnderWay;
 use crate::context::Context;
 use crate::error::raise;
 use crate::handle::{Handle, HandleMap};
-use crate::mpi::{open, real};
+use crate::mpi::open;
+use crate::operation::{Look, Operation};
 use crate::posted::{Bounce, Posted};
 use crate::span::{Envelope, OwnedType, store_status};
 use crate::streams::Departing;
@@ -22,22 +23,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// An operation under way.
 pub(crate) struct Active {
-    /// The MPI's own request. For a persistent request it is not the one the program holds.
-    pub(crate) inner: MPI_Request,
+    /// The MPI's own. For a persistent request it is not the one the program holds.
+    pub(crate) operation: Operation,
     pub(crate) finish: Finish,
-    /// What `MPI_Request_get_status` found out already.
+    /// What the program knows of it already, by its own `MPI_Request_get_status`.
     done: Option<(MPI_Status, c_int)>,
-    /// The MPI's own request is persistent: completion does not free it.
-    to_be_freed: bool,
-}
-
-impl Drop for Active {
-    fn drop(&mut self) {
-        if self.to_be_freed && self.inner != REQUEST_NULL {
-            // SAFETY: a request of ours that nobody else knows.
-            unsafe { real::MPI_Request_free(&raw mut self.inner) };
-        }
-    }
 }
 
 /// What is to be done at completion.
@@ -60,14 +50,12 @@ pub(crate) enum Finish {
 pub(crate) type Failure = (MPI_Comm, c_int);
 
 impl Active {
-    pub(crate) fn new(inner: MPI_Request, finish: Finish) -> Self {
-        Self { inner, finish, done: None, to_be_freed: false }
+    pub(crate) fn new(request: MPI_Request, finish: Finish) -> Self {
+        Self::of(Operation::new(request), finish)
     }
 
-    /// The same for a persistent request.
-    pub(crate) fn freed_when_done(mut self) -> Self {
-        self.to_be_freed = true;
-        self
+    pub(crate) fn of(operation: Operation, finish: Finish) -> Self {
+        Self { operation, finish, done: None }
     }
 
     /// Does what is to be done, once the MPI has completed the operation without an error.
@@ -87,6 +75,10 @@ impl Active {
         if let Some((known, code)) = self.done {
             *status = known;
             return ok(code).map_err(|code| (comm, code));
+        }
+        if let Err(code) = self.operation.outcome(status) {
+            self.abandon(context, status.MPI_SOURCE);
+            return Err((comm, code));
         }
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
             Finish::Nothing | Finish::Forget(_) | Finish::Stream(_) => Ok(()),
@@ -127,8 +119,8 @@ impl Active {
             return true;
         }
         match &mut self.finish {
-            Finish::Receive(posted) => posted.advance(context, self.inner),
-            Finish::Stream(stream) => stream.advance(self.inner),
+            Finish::Receive(posted) => posted.advance(context, || self.operation.look()),
+            Finish::Stream(stream) => stream.advance(self.operation.request),
             Finish::Collective(..) => self.advance_collective(context),
             Finish::Nothing | Finish::Send(_) | Finish::Forget(_) | Finish::Failed(..) => true,
         }
@@ -136,12 +128,8 @@ impl Active {
 
     /// Whether the MPI may be asked to complete its request, and would not wait.
     pub(crate) fn is_complete(&mut self, context: &Context) -> bool {
-        let (mut flag, mut status) = (0, empty_status());
-        // SAFETY: a request of ours, which this call leaves as it is, and places for the answers. An error is for the call that completes it.
-        self.advance(context)
-            && (unsafe { real::MPI_Request_get_status(self.inner, &raw mut flag, &raw mut status) }
-                != SUCCESS
-                || flag != 0)
+        // An error is for the call that completes it.
+        self.advance(context) && !matches!(self.operation.look(), Look::UnderWay)
     }
 
     /// Whether it moves on only if it is advanced.
@@ -176,7 +164,7 @@ impl Active {
         let mut flag = 0;
         // SAFETY: a request of ours and places for the answers; it has completed when `settle` is called.
         unsafe {
-            let code = open::MPI_Test(&raw mut self.inner, &raw mut flag, status);
+            let code = open::MPI_Test(&raw mut self.operation.request, &raw mut flag, status);
             (code != SUCCESS || flag != 0).then(|| self.settle(context, code, status))
         }
     }
@@ -216,7 +204,7 @@ impl Active {
             std::thread::yield_now();
         }
         // SAFETY: a request of ours, a status of ours.
-        let code = unsafe { open::MPI_Wait(&raw mut self.inner, &raw mut found) };
+        let code = unsafe { open::MPI_Wait(&raw mut self.operation.request, &raw mut found) };
         if code != SUCCESS {
             self.abandon(context, found.MPI_SOURCE);
             // SAFETY: the caller vouches for the place.
@@ -283,7 +271,7 @@ impl Requests {
 
     /// Keeps a record if there is anything to be done at completion, and gives the handle for the program.
     pub(crate) fn hand_out(&self, active: Active) -> MPI_Request {
-        let handle = active.inner;
+        let handle = active.operation.request;
         if !matches!(active.finish, Finish::Nothing) {
             self.put(handle, Box::new(Record { active: Some(active), template: None }));
         }

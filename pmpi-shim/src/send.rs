@@ -5,6 +5,7 @@ use crate::device;
 use crate::error::{Error, called, raise};
 use crate::generalized;
 use crate::mpi::real;
+use crate::operation::{Look, look};
 use crate::orphans::Awaited;
 use crate::progress;
 use crate::requests::{Active, Finish, Mode};
@@ -303,15 +304,11 @@ unsafe fn send_buffered(shim: &Shim, wire: Arc<Wire>, message: &Envelope) -> Res
 }
 
 unsafe fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
-    let (mut done, mut status) = (0, empty_status());
     // SAFETY: the wire lasts until the request completes: it moves into the request's record.
     let inner = unsafe { isend_frame(mode, &wire, message)? };
-    // SAFETY: a request of ours, places for the answers.
-    unsafe {
-        // A short send may be complete at once, and then its handle is one that many requests share.
-        real::MPI_Request_get_status(inner, &raw mut done, &raw mut status);
-    }
-    Ok(Active::new(inner, if done != 0 { Finish::Nothing } else { Finish::Send(wire) }))
+    // A short send may be complete at once, and then its handle is one that many requests share.
+    let finish = if matches!(look(inner), Look::Complete(_)) { Finish::Nothing } else { Finish::Send(wire) };
+    Ok(Active::new(inner, finish))
 }
 
 /// The MPI's own nonblocking send of a frame.

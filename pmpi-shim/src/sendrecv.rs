@@ -189,7 +189,7 @@ unsafe fn start(
 unsafe fn withdraw(shim: &Shim, mut receive: Active) {
     // SAFETY: a request of ours. An error of the receive has been reported to the handler; the call has one of its own.
     unsafe {
-        real::MPI_Cancel(&raw mut receive.inner);
+        real::MPI_Cancel(&raw mut receive.operation.request);
         progress::wait(shim, receive, STATUS_IGNORE);
     }
 }

@@ -86,7 +86,7 @@ impl Active {
         }
         let outcome = messages.outcome();
         // SAFETY: the request of `into_request`, completed once: from here on it is no collective any more.
-        let completed = ok(unsafe { PMPI_Grequest_complete(self.inner) });
+        let completed = ok(unsafe { PMPI_Grequest_complete(self.operation.request) });
         self.finish = match outcome.and(completed) {
             Ok(()) => Finish::Nothing,
             Err(code) => Finish::Failed(*comm, code),

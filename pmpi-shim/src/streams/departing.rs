@@ -3,6 +3,7 @@
 use super::{AHEAD, Send, Streams, is_complete};
 use crate::context::Context;
 use crate::mpi::real;
+use crate::operation::{Look, look};
 use crate::sys::*;
 use crate::wire::Wire;
 use mpress::{Buffer, Destination, Tail};
@@ -77,7 +78,6 @@ impl Departing {
             let raw = raw.get(due).unwrap_or_default();
             match context.engine.next_chunk(&mut tail, raw) {
                 Some(chunk) => stream.push(chunk),
-                // Chunks that have been sent give their memory back.
                 None if stream.held.is_empty() && stream.under_way.is_empty() => give_up(ERR_NO_MEM),
                 None => stream.start_held(),
             }
@@ -151,32 +151,33 @@ impl Departing {
 
     /// Moves the stream on, whose head has this request; says whether it has been sent, so that the request may be completed.
     pub(crate) fn advance(&mut self, request: MPI_Request) -> bool {
-        if self.state == State::Waiting && !self.look(request) {
-            return false;
-        }
+        // Chunks that have been sent give their memory back.
         while self.under_way.front_mut().is_some_and(|(request, _)| is_complete(request)) {
             self.under_way.pop_front();
+        }
+        if self.state == State::Waiting && !self.is_decided(request) {
+            return false;
         }
         self.held.is_empty()
             && (self.under_way.is_empty() || !self.all.eager(self.to).is_proven(self.longest))
     }
 
     /// Whether the head's request is complete. If so, the rest is started, or dropped.
-    fn look(&mut self, request: MPI_Request) -> bool {
-        let (mut flag, mut cancelled, mut status) = (0, 0, empty_status());
-        // SAFETY: a request of ours, which this call leaves as it is, and places for the answers.
-        let code = unsafe { real::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
-        if code == SUCCESS && flag == 0 {
-            return false;
-        }
-        // SAFETY: a status that the MPI gave, and a place for the answer.
-        unsafe { PMPI_Test_cancelled(&raw const status, &raw mut cancelled) };
-        if code != SUCCESS || cancelled != 0 {
-            self.state = State::Over;
-            self.held.clear();
+    fn is_decided(&mut self, request: MPI_Request) -> bool {
+        let mut cancelled = 0;
+        self.state = match look(request) {
+            Look::UnderWay => return false,
+            Look::Failed(..) => State::Over,
+            Look::Complete(status) => {
+                // SAFETY: a status that the MPI gave, and a place for the answer.
+                unsafe { PMPI_Test_cancelled(&raw const status, &raw mut cancelled) };
+                if cancelled == 0 { State::Matched } else { State::Over }
+            }
+        };
+        if self.state == State::Matched {
+            self.start_held()
         } else {
-            self.state = State::Matched;
-            self.start_held();
+            self.held.clear()
         }
         true
     }
