@@ -12,10 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
+#include "ascending.h"
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);

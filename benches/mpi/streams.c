@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ascending.h"
+
 static unsigned char *data;
 static size_t data_len;
 
@@ -38,11 +40,6 @@ static void make(unsigned char *message, size_t bytes, int round) {
         done += part;
         at = 0;
     }
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 int main(int argc, char **argv) {

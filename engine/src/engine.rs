@@ -59,7 +59,8 @@ pub struct Engine {
     buffers: Arc<Pool>,
     counters: Counters,
     traffic: Traffic,
-    streams: streams::Lengths,
+    /// From which length on messages go in chunks.
+    streams: Option<usize>,
 }
 
 impl Default for Engine {
@@ -83,7 +84,7 @@ impl Engine {
             buffers: Arc::default(),
             counters: Counters::default(),
             traffic: Traffic::default(),
-            streams: streams::Lengths::new(settings),
+            streams: None,
         }
     }
 

@@ -18,6 +18,13 @@ pub(crate) enum Treatment {
     Passed,
 }
 
+impl Treatment {
+    /// Whether each call has a handler of its own.
+    pub(crate) fn is_handled(self) -> bool {
+        matches!(self, Self::Handled | Self::HandledAfter)
+    }
+}
+
 /// Calls that belong together.
 pub(crate) struct Section<'a> {
     pub(crate) treatment: Treatment,

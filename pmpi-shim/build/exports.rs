@@ -38,8 +38,7 @@ pub(crate) fn real(sections: &[Section<'_>], functions: &[Function<'_>]) -> Stri
 pub(crate) fn arguments(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let mut known: Vec<(String, &str)> = Vec::new();
     let mut text = String::new();
-    let is_handled =
-        |section: &&Section<'_>| matches!(section.treatment, Treatment::Handled | Treatment::HandledAfter);
+    let is_handled = |section: &&Section<'_>| section.treatment.is_handled();
     let handled = sections.iter().filter(is_handled);
     for &call in handled.flat_map(|section| &section.calls) {
         let forms = functions::forms(functions, call);
@@ -87,9 +86,11 @@ unsafe extern \"C-unwind\" fn MPI_{name}({declared}) -> c_int {{
 /// What an export does. `sort`: that of a call that is counted.
 fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort: usize) -> String {
     // A handler may give another info.
-    let is_handled = matches!(treatment, Treatment::Handled | Treatment::HandledAfter);
-    let given =
-        if is_handled && form.arguments.iter().any(|(name, _)| *name == "info") { "info" } else { "" };
+    let given = if treatment.is_handled() && form.arguments.iter().any(|(name, _)| *name == "info") {
+        "info"
+    } else {
+        ""
+    };
     let module = if treatment == Treatment::Starting { "real" } else { "open" };
     let before = if may_wait(forms[0].name) { "before_waiting();\n        " } else { "" };
     let pass = format!(
@@ -104,7 +105,7 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
     let active = format!("    let Some(shim) = active() else {{ return pass({given}) }};\n");
     match treatment {
         Treatment::Starting => {
-            pass + "    if nested() {\n        return pass();\n    }\n    before_init();\n    after_init(pass())\n"
+            pass + "    if nested() {\n        return pass();\n    }\n    starting(pass)\n"
         }
         Treatment::Waiting => pass + "    active();\n    pass()\n",
         Treatment::Passed => {

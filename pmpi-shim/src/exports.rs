@@ -11,7 +11,7 @@
 use crate::complete::before_detach;
 use crate::mpi::{nested, open, real};
 use crate::progress::{active, before_waiting};
-use crate::startup::{after_init, before_init};
+use crate::startup::starting;
 use crate::sys::*;
 use crate::{arguments, passed};
 use std::ffi::{c_char, c_int, c_void};

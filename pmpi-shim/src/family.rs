@@ -6,6 +6,8 @@ pub(crate) enum Family {
     OpenMpi,
     /// MPICH, and what is made from it.
     Mpich,
+    /// The same by Intel.
+    Intel,
     /// For these the way is taken that is right with all MPIs.
     Unknown,
 }
@@ -16,8 +18,10 @@ impl Family {
         let begins = |names: &[&str]| names.iter().any(|name| version.starts_with(name));
         if begins(&["Open MPI"]) {
             Self::OpenMpi
-        } else if begins(&["MPICH", "Intel(R) MPI", "MVAPICH"]) || version.contains("CRAY MPICH") {
+        } else if begins(&["MPICH", "MVAPICH"]) || version.contains("CRAY MPICH") {
             Self::Mpich
+        } else if begins(&["Intel(R) MPI"]) {
+            Self::Intel
         } else {
             Self::Unknown
         }
@@ -32,13 +36,19 @@ impl Family {
     /// Whether a message that is too long is written beyond the end of a buffer in one piece, as by Open MPI 4.1. In two pieces it
     /// is not.
     pub(crate) fn overruns(self) -> bool {
-        self != Self::Mpich
+        !matches!(self, Self::Mpich | Self::Intel)
     }
 
     /// Whether an error of a request goes to the handler of its communicator. With MPICH it does so for persistent requests
     /// only; of others the handler of `MPI_COMM_WORLD` hears. Open MPI frees a failed persistent request.
     pub(crate) fn calls_own_handler(self) -> bool {
         self == Self::OpenMpi
+    }
+
+    /// Whether a synchronous send may go to a process that has freed the communicator meanwhile, as the standard allows. Intel MPI 2021.18
+    /// dies of it; heads of messages in chunks are such sends.
+    pub(crate) fn answers_for_freed_communicators(self) -> bool {
+        self != Self::Intel
     }
 }
 
@@ -51,7 +61,7 @@ mod tests {
         for (version, family) in [
             ("Open MPI v5.0.11, package: Open MPI", Family::OpenMpi),
             ("MPICH Version:      4.3.2\nMPICH Release date: Mon Oct  6", Family::Mpich),
-            ("Intel(R) MPI Library 2021.18.0 for Linux* OS\n", Family::Mpich),
+            ("Intel(R) MPI Library 2021.18.0 for Linux* OS\n", Family::Intel),
             ("MVAPICH2 Version      :\t2.3.7", Family::Mpich),
             ("MPI VERSION    : CRAY MPICH version 8.1.28.29 (ANL base 3.4a2)", Family::Mpich),
             ("", Family::Unknown),

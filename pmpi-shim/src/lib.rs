@@ -9,11 +9,13 @@
 //! - `exports`: the functions for these calls, made from `calls.txt` and `functions.txt`; `startup`, which makes the shared state, and
 //!   `finish`, which reports; `calibrate`, called by `mpress calibrate` alone;
 //! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`;
+//! - `progress`, which moves on what is under way while a call waits;
 //! - `state`: what handlers share, which is what is under way (`requests`, `orphans`, `stash` of `early` messages) and the context;
-//! - a message on its way out (`wire`) and in (`posted`, `deliver`), whom it may come from (`peers`), and its `elements` in memory;
+//! - a message on its way out (`wire`) and in (`posted`, `deliver`), in chunks (`streams`), whom it may come from (`peers`), and its
+//!   `elements` in memory;
 //! - `context`: what is known from the beginning (`world`, `strategies`, `agreed` for collectives), and the memory of pending receives
 //!   (`in_place`, `covered`);
-//! - `arguments`, `span`, `error`, `generalized` requests, `passed` calls, `device` (the memory of GPUs), `waiting` (for how long this rank
+//! - `arguments`, `span`, `error`, `generalized` requests and other `operation`s of the MPI's, `passed` calls, `device` (the memory of GPUs), `waiting` (for how long this rank
 //!   waits), `measure` (of the network), `identity` and `family` of the MPI;
 //! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one of ours would unwind.
 

@@ -26,22 +26,21 @@ const STAND_IN: c_int = 1;
 pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Mprobe { source, tag, comm, message, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    loop {
-        // SAFETY: the program's own arguments and places. With threads the MPI must not block (as in `probe`).
-        unsafe {
-            match take(shim, &peers, source, tag, comm, !shim.multiple && shim.streams.is_idle()) {
-                Ok(Some((handle, seen))) => {
-                    *message = handle;
-                    store_status(status, &seen);
-                    return SUCCESS;
-                }
-                Ok(None) => {
-                    progress::advance(shim);
-                    std::thread::yield_now();
-                }
-                Err(code) => return raise(comm, code),
+    let taken = progress::until(shim, || {
+        let may_block = !shim.multiple && shim.streams.is_idle(); // as in `probe`
+        // SAFETY: the program's own arguments.
+        unsafe { take(shim, &peers, source, tag, comm, may_block) }.transpose()
+    });
+    match taken {
+        Ok((handle, seen)) => {
+            // SAFETY: the places the program gave.
+            unsafe {
+                *message = handle;
+                store_status(status, &seen);
             }
+            SUCCESS
         }
+        Err(code) => raise(comm, code),
     }
 }
 

@@ -25,21 +25,19 @@ impl Shim {
 pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Probe { source, tag, comm, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    loop {
+    let seen = progress::until(shim, || {
         // With threads the MPI must not block: another thread may move the awaited message to the stash.
+        let may_block = !shim.multiple && shim.streams.is_idle();
         // SAFETY: the program's own arguments.
-        match unsafe { look(shim, &peers, source, tag, comm, !shim.multiple && shim.streams.is_idle()) } {
-            Ok(Some(seen)) => {
-                // SAFETY: the place the program gave.
-                unsafe { store_status(status, &seen) };
-                return SUCCESS;
-            }
-            Ok(None) => {
-                progress::advance(shim);
-                std::thread::yield_now();
-            }
-            Err(code) => return raise(comm, code),
+        unsafe { look(shim, &peers, source, tag, comm, may_block) }.transpose()
+    });
+    match seen {
+        Ok(seen) => {
+            // SAFETY: the place the program gave.
+            unsafe { store_status(status, &seen) };
+            SUCCESS
         }
+        Err(code) => raise(comm, code),
     }
 }
 

@@ -85,10 +85,7 @@ pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
 /// # Safety
 /// `status` must be a status or `MPI_STATUS_IGNORE`.
 pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Status) -> c_int {
-    while !shim.streams.is_idle() && !active.is_complete(shim) {
-        advance(shim);
-        std::thread::yield_now();
-    }
+    until(shim, || (shim.streams.is_idle() || active.is_complete(shim)).then_some(()));
     // SAFETY: the caller vouches for the place.
     unsafe { active.wait(shim, status) }
 }
@@ -103,14 +100,10 @@ pub(crate) unsafe fn wait_for_both(
     mut second: Active,
     status: *mut MPI_Status,
 ) -> (c_int, c_int) {
-    while !shim.streams.is_idle() {
-        let is_over = [first.is_complete(shim), second.is_complete(shim)];
-        if is_over == [true, true] {
-            break;
-        }
-        advance(shim);
-        std::thread::yield_now();
-    }
+    until(shim, || {
+        let is_idle = shim.streams.is_idle();
+        (is_idle || [first.is_complete(shim), second.is_complete(shim)] == [true, true]).then_some(())
+    });
     // SAFETY: the caller vouches for the place.
     unsafe {
         let code = second.wait(shim, STATUS_IGNORE);

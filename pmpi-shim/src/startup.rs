@@ -32,27 +32,19 @@ const SPIN: Duration = Duration::from_millis(100);
 /// Where UCX is told from which length on a message is sent only when its receiver has asked for it.
 const UCX_THRESHOLD: &str = "UCX_RNDV_THRESH";
 
-/// Before the MPI's own initialisation. By default UCX asks the receiver also before it sends a chunk of a long message.
-pub(crate) fn before_init() {
-    if identity::family() != Family::Mpich || std::env::var_os(UCX_THRESHOLD).is_some() {
-        return;
-    }
+/// The MPI's own initialisation, and what follows it.
+pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
     let settings = Settings::from_vars(std::env::vars_os());
-    let uses_streams = |settings: &Settings| {
+    if settings.as_ref().is_ok_and(|settings| {
         !settings.disable && settings.strategy != Strategy::Off && settings.streams != mpress::Streams::Off
-    };
-    if settings.as_ref().is_ok_and(uses_streams) {
-        // SAFETY: programs call this before they start threads that look at the environment; MPIs change it in the same call.
-        unsafe { std::env::set_var(UCX_THRESHOLD, "128k") };
+    }) {
+        make_chunks_eager();
     }
-}
-
-/// After the MPI's own initialisation, which returned `code`.
-pub(crate) fn after_init(code: c_int) -> c_int {
+    let code = init();
     if code != SUCCESS || finish::is_expected() {
         return code;
     }
-    if let Err(code) = start() {
+    if let Err(code) = start(settings) {
         return raise(COMM_WORLD, code);
     }
     if state::shared().is_none() {
@@ -61,14 +53,21 @@ pub(crate) fn after_init(code: c_int) -> c_int {
     SUCCESS
 }
 
-fn start() -> Result<(), c_int> {
+/// By default UCX asks the receiver also before it sends a chunk of a long message.
+fn make_chunks_eager() {
+    if identity::family() == Family::Mpich && std::env::var_os(UCX_THRESHOLD).is_none() {
+        // SAFETY: programs call this before they start threads that look at the environment; MPIs change it in the same call.
+        unsafe { std::env::set_var(UCX_THRESHOLD, "128k") };
+    }
+}
+
+fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     let (mut rank, mut size) = (0, 0);
     // SAFETY: the MPI is initialised; places for the answers.
     unsafe {
         ok(PMPI_Comm_rank(COMM_WORLD, &raw mut rank))?;
         ok(PMPI_Comm_size(COMM_WORLD, &raw mut size))?;
     }
-    let settings = Settings::from_vars(std::env::vars_os());
     let is_wanted = settings.as_ref().is_ok_and(|settings| !settings.disable);
     let doubt = if is_wanted { identity::doubt() } else { None };
     let mark = match handshake(&settings, doubt, rank, size)? {
@@ -257,9 +256,11 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         ))?;
         ok(PMPI_Query_thread(&raw mut level))?;
     }
-    let engine = make_engine(&world, settings)?.with_mark(mark);
-    let multiple = level == THREAD_MULTIPLE;
-    engine.use_streams(true);
+    let (family, multiple) = (identity::family(), level == THREAD_MULTIPLE);
+    let mut engine = make_engine(&world, settings)?.with_mark(mark);
+    if family.answers_for_freed_communicators() {
+        engine = engine.with_streams(settings);
+    }
     #[allow(clippy::arc_with_non_send_sync, reason = "its handles are plain values, see `state`")]
     let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), multiple));
     let context = Context {
@@ -277,7 +278,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         threshold: settings.threshold,
         collectives: settings.strategy != Strategy::Off,
         multiple,
-        family: identity::family(),
+        family,
         damaged,
     };
     Ok(Shim::new(context))

@@ -1,9 +1,9 @@
 //! Long messages that go in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4).
 //!
 //! The head of a stream is a frame that goes the way of its message: it is what receives and probes match. The chunks of its tail go over
-//! the communicator of ours, with a tag of the stream's. The sender keeps most of them until the head has been matched, as an MPI keeps a
+//! the private communicator, with a tag of the stream's. The sender keeps most of them until the head has been matched, as an MPI keeps a
 //! long message; somebody has to start them then, so where this process may wait in a call of the MPI's they are all started before
-//! ([`Streams::start_held`] says which; `progress` does it). Each chunk is so short that the MPI sends it without asking the receiver: so no
+//! (`progress::before_waiting`). Each chunk is so short that the MPI sends it without asking the receiver: so no
 //! rank waits for another one to get to its chunks ([`Eager`]).
 
 mod arriving;

@@ -29,7 +29,7 @@ const TRIES: u32 = 20;
 /// What is printed.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// Tables, and what the issue asks.
+    /// Tables, and what is aimed at.
     Text,
     /// Rows `program,mode,block,ranks,messages,seconds`.
     Csv,

@@ -8,6 +8,7 @@ mod demo;
 mod error;
 mod fuzz;
 mod i_structures;
+mod median;
 mod mpi4py;
 mod mpis;
 mod package;
@@ -54,7 +55,7 @@ enum Command {
     Demo,
     /// Measure what small and incompressible messages cost with and without mpress
     Pingpong {
-        /// Of what: the shim or the rsmpi adapter; both without this
+        /// Of what; without this, of the shim and of the rsmpi adapter
         layer: Option<pingpong::Layer>,
         #[command(flatten)]
         options: pingpong::streams::Options,

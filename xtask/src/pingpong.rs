@@ -11,6 +11,7 @@ use mpress_cluster::{Cluster, Config, Job, Launcher, Mpi, Rate};
 
 use crate::build;
 use crate::error::Error;
+use crate::median::median;
 use crate::paths::Paths;
 use crate::step;
 
@@ -28,7 +29,9 @@ pub(crate) enum Layer {
     Shim,
     /// The rsmpi adapter.
     Rsmpi,
-    /// The shim, under a C program that sends long messages; not measured without being named.
+    /// The shim, under a C program that sends long messages of its own data; not measured without being named
+    ///
+    /// `MPRESS_*` variables are passed on.
     Streams,
 }
 
@@ -144,11 +147,6 @@ fn measure(
     Ok(())
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
 /// The median that the program printed, once its line is complete.
 fn time_us(stdout: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(stdout).ok()?;
@@ -169,11 +167,5 @@ mod tests {
         assert_eq!(time_us(b"bytes 8 rounds 9 median_us 0.283 p90_us 0.494\n"), Some(0.283));
         assert_eq!(time_us(b"bytes 8 rounds 9 median_us 0.283 p90"), None);
         assert_eq!(time_us(b"usage\n"), None);
-    }
-
-    #[test]
-    fn the_median_is_the_middle_one() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert!(median(Vec::new()).is_nan());
     }
 }

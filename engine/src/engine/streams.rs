@@ -14,7 +14,6 @@ use mpress_codec::{CodecId, DecodeErrorKind};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Raw bytes of a chunk of a long message. With its header it fits the 64 KiB up to which Open MPI sends over TCP without asking the receiver.
@@ -25,26 +24,6 @@ const LEAST_CHUNK: usize = 1 << 10;
 
 /// Shorter messages gain less by their chunks than these cost, in bytes.
 const FROM: usize = 128 << 10;
-
-/// Which messages go in streams, and whether any do.
-#[derive(Debug)]
-pub(super) struct Lengths {
-    from: Option<usize>,
-    used: AtomicBool,
-}
-
-impl Lengths {
-    /// No message does, until the layer above says that it can.
-    pub(super) fn new(settings: &Settings) -> Self {
-        let from = match settings.streams {
-            // Several threads code blocks side by side.
-            Streams::Auto => (settings.threads == 1).then_some(FROM),
-            Streams::Off => None,
-            Streams::From(bytes) => Some(bytes.max(Streams::LEAST)),
-        };
-        Self { from, used: AtomicBool::new(false) }
-    }
-}
 
 /// What a message becomes.
 #[derive(Debug)]
@@ -84,20 +63,25 @@ impl Tail {
 }
 
 impl Engine {
-    /// Says whether the layer above sends messages in chunks where [`chunk`](Self::chunk) advises to: it does not unless it says so.
-    pub fn use_streams(&self, used: bool) {
-        self.streams.used.store(used, Ordering::Relaxed);
-        self.decider.set_transfer(match self.streams.from.filter(|_| used) {
-            Some(from) => Transfer::Pipelined { chunk: CHUNK, from },
-            None => Transfer::Serial,
-        });
+    /// The same engine for a layer that sends messages in chunks where [`chunk`](Self::chunk) advises to, which is as these settings say.
+    #[must_use]
+    pub fn with_streams(self, settings: &Settings) -> Self {
+        let streams = match settings.streams {
+            // Several threads code blocks side by side.
+            Streams::Auto => (settings.threads == 1).then_some(FROM),
+            Streams::Off => None,
+            Streams::From(bytes) => Some(bytes.max(Streams::LEAST)),
+        };
+        if let Some(from) = streams {
+            self.decider.set_transfer(Transfer::Pipelined { chunk: CHUNK, from });
+        }
+        Self { streams, ..self }
     }
 
     /// How many bytes the chunks of a message of `len` bytes are to have, for [`begin`](Self::begin); `None` if it is better not sent in chunks.
     #[must_use]
     pub fn chunk(&self, len: usize) -> Option<usize> {
-        let from = self.streams.from.filter(|_| self.streams.used.load(Ordering::Relaxed))?;
-        (len >= from).then(|| (len / 4).next_multiple_of(8).clamp(LEAST_CHUNK, CHUNK))
+        (len >= self.streams?).then(|| (len / 4).next_multiple_of(8).clamp(LEAST_CHUNK, CHUNK))
     }
 
     /// As [`encode_considered`](Self::encode_considered), but a message that is worth compressing goes in chunks of `chunk` bytes: a multiple

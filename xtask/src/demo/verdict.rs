@@ -1,6 +1,7 @@
 //! What the runs say together: are the results the same, how much faster, how many bytes fewer.
 
 use super::{Run, Variant};
+use crate::median::median;
 
 /// One program over one link: its runs without and with mpress.
 #[derive(Debug)]
@@ -104,13 +105,6 @@ pub(crate) fn of_results(cases: &[Case]) -> Result<(), String> {
     Ok(())
 }
 
-/// The middle one, or the mean of the middle two; not a number if there is none.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.get((values.len().max(1) - 1) / 2..=values.len() / 2).unwrap_or(&values);
-    middle.iter().sum::<f64>() / middle.len() as f64
-}
-
 fn geometric_mean(values: Vec<f64>) -> f64 {
     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
 }
@@ -143,11 +137,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn medians_and_means() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
-        assert_eq!(median(vec![7.0]), 7.0);
-        assert!(median(vec![]).is_nan());
+    fn the_geometric_mean_is_that_of_products() {
         assert!((geometric_mean(vec![2.0, 8.0]) - 4.0).abs() < 1e-12);
     }
 

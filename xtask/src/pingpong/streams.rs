@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use mpress_cluster::{Cluster, Config, Mpi, Rate};
 
-use super::median;
 use crate::build;
 use crate::error::Error;
+use crate::median::median;
 use crate::paths::Paths;
 
 /// The links in Mbit/s.

@@ -3,7 +3,6 @@
 #include "../observe.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { COUNT = 1 << 18, TAG = 5, BLOCK = 1 << 15 };
 
