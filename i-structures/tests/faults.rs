@@ -242,6 +242,8 @@ fn ranks_that_record_for_other_parameters_get_an_error() {
 struct Messages {
     inbox: VecDeque<(u32, Vec<u8>)>,
     sent: Vec<Vec<u8>>,
+    /// The other rank answers probes: it has ended, has sent this many messages, and received one.
+    other_has_sent: Option<u64>,
 }
 
 /// A transport whose messages a test writes.
@@ -261,7 +263,14 @@ impl Transport for Script {
     }
 
     fn send(&mut self, _: u32, message: Vec<u8>, _: Content) -> std::result::Result<(), TransportError> {
-        self.0.borrow_mut().sent.push(message);
+        let messages = &mut *self.0.borrow_mut();
+        if let (5, Some(sent)) = (message[1], messages.other_has_sent) {
+            let numbers = [sent, 1, 0, 1].map(u64::to_le_bytes);
+            let mut answer = [&message, numbers.as_flattened()].concat();
+            answer[1] = 6;
+            messages.inbox.push_back((1, answer));
+        }
+        messages.sent.push(message);
         Ok(())
     }
 
@@ -270,7 +279,10 @@ impl Transport for Script {
     }
 
     fn idle(&mut self) -> std::result::Result<bool, TransportError> {
-        Err(TransportError("the link is down".into()))
+        match self.0.borrow().other_has_sent {
+            Some(_) => Ok(false),
+            None => Err(TransportError("the link is down".into())),
+        }
     }
 }
 
@@ -279,6 +291,30 @@ fn a_transport_that_fails_ends_the_run() {
     let node = Node::new(Script(Rc::default()));
     assert_eq!(node.run(async { Ok(()) }), Err(Error::Transport(TransportError("the link is down".into()))));
     assert!(matches!(node.step(), Step::Ended(Err(Error::Misuse(_)))));
+}
+
+#[test]
+fn a_second_part_of_a_plan_is_an_error() {
+    for parts in [1, 2] {
+        let messages = Rc::new(RefCell::new(Messages::default()));
+        let node = Node::new(Script(messages.clone()));
+        let array: IStructure<u8> = node.create(&Options::new(12).caching(Caching::Blocks(4))).unwrap();
+        let mut recorder = node.record(&[array.untyped().clone()]).unwrap();
+        recorder.fetch(&array, 7).unwrap();
+        node.begin_exchange(recorder).unwrap();
+        // The other rank fetches the same blocks of this one.
+        messages.borrow_mut().other_has_sent = Some(parts);
+        let part = messages.borrow().sent.iter().find(|message| message[1] == 4).unwrap().clone();
+        (0..parts).for_each(|_| messages.borrow_mut().inbox.push_back((1, part.clone())));
+        let ended = loop {
+            match node.step() {
+                Step::Busy | Step::Idle => {}
+                ended @ Step::Ended(_) => break ended,
+            }
+        };
+        let second = Error::Protocol { from: 1, what: "a second part of a plan" };
+        assert_eq!(ended, Step::Ended(if parts == 1 { Ok(()) } else { Err(second) }));
+    }
 }
 
 #[test]
