@@ -46,4 +46,15 @@ impl Kind {
             Self::F64 => "f64",
         }
     }
+
+    /// The length of an element in bytes; 1 if the kind does not say.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self {
+            Self::Other | Self::Int8 => 1,
+            Self::Int16 => 2,
+            Self::Int32 | Self::F32 => 4,
+            Self::Int64 | Self::F64 => 8,
+        }
+    }
 }

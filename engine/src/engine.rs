@@ -309,6 +309,12 @@ impl Engine {
     pub fn stats(&self) -> Stats {
         self.counters.snapshot()
     }
+
+    /// By how many bytes all messages sent so far got shorter.
+    #[must_use]
+    pub fn saved(&self) -> u64 {
+        self.counters.saved()
+    }
 }
 
 #[cfg(test)]

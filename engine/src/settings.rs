@@ -29,6 +29,19 @@ pub enum SameNode {
     Compress,
 }
 
+/// Which reductions are compressed, where the layer above can do that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reduce {
+    /// None.
+    Off,
+    /// Those whose result does not depend on the order of the operations: on integers.
+    #[default]
+    Exact,
+    /// Also sums, products, minima and maxima of floating-point numbers: in another order than the MPI's, so that the last bits of the
+    /// result may differ from those without mpress.
+    Reorder,
+}
+
 /// Which messages go in chunks, where the layer above can send them so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Streams {
@@ -67,6 +80,8 @@ pub struct Settings {
     pub threads: usize,
     /// `MPRESS_STREAMS=auto|off|BYTES`: from which length on messages go in chunks.
     pub streams: Streams,
+    /// `MPRESS_REDUCE=off|exact|reorder`.
+    pub reduce: Reduce,
     /// `MPRESS_PATIENCE=SECONDS`: how long the first process waits for the last one at the start of a job.
     pub patience: Duration,
     /// `MPRESS_DISABLE=0|1`: pass everything through.
@@ -87,6 +102,7 @@ impl Default for Settings {
             same_node: SameNode::default(),
             threads: 1,
             streams: Streams::default(),
+            reduce: Reduce::default(),
             patience: PATIENCE,
             disable: false,
             dump_config: false,
@@ -124,7 +140,7 @@ pub enum SettingsError {
 }
 
 /// The keys of settings, in a file as here, as variables in capitals behind [`PREFIX`].
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "strategy",
     "heuristics",
     "guide",
@@ -134,6 +150,7 @@ const KEYS: [&str; 12] = [
     "same_node",
     "threads",
     "streams",
+    "reduce",
     "patience",
     "disable",
     "dump_config",
@@ -246,6 +263,10 @@ impl Settings {
                     }
                 };
             }
+            "reduce" => {
+                self.reduce =
+                    [Reduce::Off, Reduce::Exact, Reduce::Reorder][pick(&["off", "exact", "reorder"])?];
+            }
             "patience" => {
                 let seconds = value.parse().ok().filter(|seconds| *seconds > 0);
                 self.patience = seconds
@@ -287,6 +308,7 @@ impl Settings {
                 Streams::From(bytes) => bytes.to_string(),
             }),
         );
+        line("reduce", Some(quoted(["off", "exact", "reorder"][self.reduce as usize])));
         line("patience", Some(self.patience.as_secs().to_string()));
         line("disable", Some(self.disable.to_string()));
         line("dump_config", Some(self.dump_config.to_string()));
@@ -334,6 +356,7 @@ mod tests {
             same_node: SameNode::Compress,
             threads: 4,
             streams: Streams::From(32 << 10),
+            reduce: Reduce::Reorder,
             patience: Duration::from_secs(7200),
             disable: true,
             dump_config: true,
@@ -349,6 +372,7 @@ mod tests {
                 ("MPRESS_SAME_NODE", "compress"),
                 ("MPRESS_THREADS", "4"),
                 ("MPRESS_STREAMS", "32KiB"),
+                ("MPRESS_REDUCE", "reorder"),
                 ("MPRESS_PATIENCE", "7200"),
                 ("MPRESS_DISABLE", "1"),
                 ("MPRESS_DUMP_CONFIG", "1"),

@@ -86,6 +86,13 @@ impl Counters {
         self.words[at + DECODE_NS].fetch_add(nanoseconds(time), Relaxed);
     }
 
+    /// By how many bytes messages got shorter.
+    pub(crate) fn saved(&self) -> u64 {
+        let words = |field: usize| self.words.iter().skip(BY_CODEC * FIELDS + field).step_by(FIELDS);
+        let sum = |field| words(field).map(|word| word.load(Relaxed)).sum::<u64>();
+        sum(RAW_BYTES).saturating_sub(sum(WIRE_BYTES))
+    }
+
     pub(crate) fn snapshot(&self) -> Stats {
         Stats { words: self.words.iter().map(|word| word.load(Relaxed)).collect() }
     }

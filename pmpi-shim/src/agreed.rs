@@ -5,7 +5,7 @@ mod tags;
 mod turns;
 
 pub(crate) use private::Private;
-pub(crate) use turns::Pause;
+pub(crate) use turns::{Pause, Trial};
 
 use crate::sys::*;
 use std::ffi::c_int;
@@ -24,6 +24,7 @@ pub(crate) struct Collectives {
     begun: AtomicBool,
     pub(crate) bcast: Pause,
     pub(crate) allgather: Pause,
+    pub(crate) reduce: Trial,
     varied: Vote,
 }
 

@@ -7,12 +7,14 @@
 //! - [`exchange`]: all-to-all, scatter and gather as messages between two ranks each, which need no word more than without us;
 //! - [`shared`]: broadcast and all-gather by the MPI's own algorithms, in which messages pass through many hands. They need the
 //!   length of frames beforehand, and are left to the MPI for a while where nothing got shorter;
-//! - [`direct`]: their nonblocking forms, as messages between two ranks each, where these leave a node no more often.
+//! - [`direct`]: their nonblocking forms, as messages between two ranks each, where these leave a node no more often;
+//! - [`reduce`]: reductions whose result does not depend on the order, as messages between two ranks each.
 
 mod blocks;
 mod direct;
 mod exchange;
 pub(crate) mod handlers;
+mod reduce;
 mod refused;
 mod shared;
 

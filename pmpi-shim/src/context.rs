@@ -8,7 +8,7 @@ use crate::strategies::Strategies;
 use crate::streams::Streams;
 use crate::sys::*;
 use crate::world::World;
-use mpress::Engine;
+use mpress::{Engine, Reduce};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
 
@@ -34,6 +34,7 @@ pub(crate) struct Context {
     pub(crate) threshold: usize,
     /// Whether anything in collectives may be compressed.
     pub(crate) collectives: bool,
+    pub(crate) reduce: Reduce,
     /// Whether several threads may call the MPI at the same time.
     pub(crate) multiple: bool,
     pub(crate) family: Family,

@@ -45,6 +45,12 @@ impl Family {
         self == Self::OpenMpi
     }
 
+    /// Whether sums of integers of 8 and 16 bits are the same wherever an element is, and in any order. Open MPI saturates them where it uses
+    /// vectors, and wraps them at the end of a buffer.
+    pub(crate) fn wraps_short_sums(self) -> bool {
+        matches!(self, Self::Mpich | Self::Intel)
+    }
+
     /// Whether a synchronous send may go to a process that has freed the communicator meanwhile, as the standard allows. Intel MPI 2021.18
     /// dies of it; heads of messages in chunks are such sends.
     pub(crate) fn answers_for_freed_communicators(self) -> bool {

@@ -4,7 +4,7 @@ use crate::agreed::Collectives;
 use crate::context::Context;
 use crate::family::Family;
 use crate::sys::*;
-use mpress::Spread;
+use mpress::{Hierarchy, Spread};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +19,7 @@ pub(crate) struct Peers {
     pub(crate) rank: c_int,
     inter: bool,
     pub(crate) spread: Spread,
+    pub(crate) hierarchy: Hierarchy,
     pub(crate) collectives: Collectives,
     /// The program has given its handle back; operations under way go on.
     freed: AtomicBool,
@@ -150,6 +151,7 @@ impl Context {
                 rank,
                 inter: inter != 0,
                 spread,
+                hierarchy: Hierarchy::new(&nodes),
                 collectives,
                 freed: AtomicBool::new(false),
             })

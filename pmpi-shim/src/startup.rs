@@ -277,6 +277,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         private,
         threshold: settings.threshold,
         collectives: settings.strategy != Strategy::Off,
+        reduce: settings.reduce,
         multiple,
         family,
         damaged,

@@ -1,5 +1,8 @@
 //! For how many calls a vote stands, and for how many a collective is left to the MPI.
 
+use super::private;
+use crate::sys::*;
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// The outcome of the last vote, and for how many blocking calls it stands. Every rank counts alike.
@@ -24,6 +27,54 @@ impl Vote {
         let next = if same { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) } else { 1 };
         self.next.store(next, Ordering::Relaxed);
         self.left.store(next, Ordering::Relaxed);
+    }
+}
+
+/// Whether collectives are made here of which a rank sees only what it sends itself. They are tried; then, from time to time, all ranks say
+/// whether anything has got shorter. Every rank counts alike.
+#[derive(Default)]
+pub(crate) struct Trial {
+    vote: Vote,
+    /// Made here since the last vote that went against it.
+    tried: AtomicBool,
+    /// Something of this rank's has got shorter since the last vote.
+    shorter: AtomicBool,
+    /// A call that was counted is made again.
+    again: AtomicBool,
+}
+
+impl Trial {
+    /// Whether this call is made here. If not it is the MPI's.
+    ///
+    /// # Errors
+    /// Those of the vote; the MPI has called the communicator's error handler.
+    pub(crate) fn is_made_here(&self, comm: MPI_Comm) -> Result<bool, c_int> {
+        if self.again.swap(false, Ordering::Relaxed) {
+            return Ok(true);
+        }
+        if self.vote.stands() {
+            return Ok(!self.vote.short.load(Ordering::Relaxed));
+        }
+        if !self.tried.swap(true, Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let shorter = self.shorter.swap(false, Ordering::Relaxed);
+        let shorter = private::minimum(c_int::from(!shorter), comm)? == 0;
+        self.vote.learn(!shorter);
+        self.tried.store(shorter, Ordering::Relaxed);
+        Ok(shorter)
+    }
+
+    /// The call was not made, since the MPI refuses this rank's arguments. The program may make it again: the others count it once. Gives
+    /// true.
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.again.store(true, Ordering::Relaxed);
+        true
+    }
+
+    /// In a call that was made here something of this rank's got shorter, or nothing.
+    pub(crate) fn learn(&self, shorter: bool) {
+        self.shorter.fetch_or(shorter, Ordering::Relaxed);
     }
 }
 

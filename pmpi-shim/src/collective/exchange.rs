@@ -183,7 +183,7 @@ impl<'a> Start<'a> {
 
     /// # Safety
     /// `span` must be what the program gave to send from.
-    unsafe fn send(&mut self, span: &Span, dest: c_int) {
+    pub(super) unsafe fn send(&mut self, span: &Span, dest: c_int) {
         // SAFETY: the caller vouches for the span.
         unsafe { self.start_send(span, dest, false) };
         self.pause();
@@ -213,17 +213,26 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// The same to all others.
+    /// The same to all others, encoded once.
     ///
     /// # Safety
     /// As for `send`.
     pub(super) unsafe fn send_to_others(&mut self, span: &Span) {
+        // SAFETY: the caller vouches for the span.
+        unsafe { self.send_to_each(span, self.group.others()) };
+    }
+
+    /// The same to each of these, encoded once. Nothing is waited for.
+    ///
+    /// # Safety
+    /// As for `send`.
+    pub(super) unsafe fn send_to_each(&mut self, span: &Span, dests: impl Iterator<Item = c_int>) {
         if is_empty(span) {
             return;
         }
         let (group, messages) = (self.group, &mut self.messages);
         let message = group.message(span, group.rank());
-        let dests = group.others().map(|rank| group.peers.world_rank(rank));
+        let dests = dests.map(|rank| group.peers.world_rank(rank));
         // SAFETY: the caller vouches for the span.
         unsafe {
             send::start_to_each(self.shim, &message, group.program, dests, |started| match started {
@@ -245,6 +254,44 @@ impl<'a> Start<'a> {
             }
         }
         self.pause();
+    }
+
+    /// Receives and sends in turn. All ranks must do so in an order in which each message is sent as early as it is received: then none
+    /// waits for ever where messages that are under way have to end before others are started.
+    ///
+    /// # Safety
+    /// As for `receive` and `send`.
+    pub(super) unsafe fn in_turn(
+        &mut self,
+        receives: impl Iterator<Item = (Span, usize)>,
+        sends: impl Iterator<Item = (Span, usize)>,
+    ) {
+        let (mut receives, mut sends) = (receives.fuse(), sends.fuse());
+        loop {
+            let (receive, send) = (receives.next(), sends.next());
+            // SAFETY: the caller vouches for the spans.
+            unsafe {
+                receive.inspect(|(span, source)| self.receive(span, *source as c_int));
+                send.inspect(|(span, dest)| self.send(span, *dest as c_int));
+            }
+            if receive.is_none() && send.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Waits for all that is under way.
+    pub(super) fn wait(&mut self) {
+        progress::wait_for_messages(self.shim, &mut self.messages, 0);
+    }
+
+    /// Whether something has failed. The rest is done all the same, for the others.
+    pub(super) fn has_failed(&self) -> bool {
+        self.messages.outcome().is_err()
+    }
+
+    pub(super) fn note(&mut self, outcome: Result<(), c_int>) {
+        self.messages.note(outcome);
     }
 
     /// A message could not be started. For want of memory: then its other end would wait for ever, or a later collective would get

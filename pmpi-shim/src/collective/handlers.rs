@@ -1,6 +1,7 @@
 //! The collectives as the program calls them: the buffers and blocks that their arguments name.
 
 use super::blocks::{equal, typed, varied};
+use super::reduce::{self, counts};
 use super::{direct, exchange, shared};
 use crate::agreed::How::{Blocking, Nonblocking};
 use crate::arguments::{self, span};
@@ -209,4 +210,49 @@ pub(crate) unsafe fn ialltoallw(shim: &Shim, call: arguments::Ialltoallw, pass: 
         let to = typed(call.recvbuf, call.recvcounts, call.rdispls, call.recvtypes);
         exchange::alltoall(shim, from, to, Nonblocking(call.comm, call.request), pass)
     }
+}
+
+/// What Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block are given alike.
+macro_rules! reduction {
+    ($call:ident) => {
+        reduce::Call {
+            from: $call.sendbuf,
+            to: $call.recvbuf,
+            datatype: $call.datatype,
+            op: $call.op,
+            comm: $call.comm,
+        }
+    };
+}
+
+/// Reduce.
+pub(crate) unsafe fn reduce(shim: &Shim, call: arguments::Reduce, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { reduce::reduce(shim, reduction!(call), call.count, call.root, pass) }
+}
+
+/// Allreduce.
+pub(crate) unsafe fn allreduce(shim: &Shim, call: arguments::Allreduce, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { reduce::allreduce(shim, reduction!(call), call.count, pass) }
+}
+
+/// Reduce_scatter.
+pub(crate) unsafe fn reduce_scatter(
+    shim: &Shim,
+    call: arguments::Reduce_scatter,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { reduce::reduce_scatter(shim, reduction!(call), counts(call.recvcounts), pass) }
+}
+
+/// Reduce_scatter_block.
+pub(crate) unsafe fn reduce_scatter_block(
+    shim: &Shim,
+    call: arguments::Reduce_scatter_block,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { reduce::reduce_scatter(shim, reduction!(call), |_| call.recvcount, pass) }
 }

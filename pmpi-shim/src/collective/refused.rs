@@ -131,7 +131,7 @@ impl Shim {
     }
 
     /// Whether this MPI, as it is built and set, refuses aliased buffers at all. Open MPI does not, and programs rely on it.
-    fn refuses_aliases(&self) -> bool {
+    pub(super) fn refuses_aliases(&self) -> bool {
         *self.private.refuses_aliases.get_or_init(|| {
             let Ok(mut datatype) = type_of_nothing() else { return false };
             let mut byte = 0_u8;

@@ -59,6 +59,11 @@ void collectives_at_a_time(void);
 void collectives_in_turn(void);
 void collectives_of_absolute_blocks(void);
 
+/* reductions.c: reductions */
+void reductions(void);
+void reductions_in_turn(void);
+void wrong_reductions(void);
+
 /* comm_collectives.c: collectives on communicators that share processes */
 void overlapping_communicators(void);
 void threads_on_new_communicators(void); /* only where MPI_THREAD_MULTIPLE was granted */

@@ -1,0 +1,117 @@
+//! The ranks of a communicator by nodes, and which of them brings together what in a reduction of two steps: inside each node first, so that
+//! no element leaves a node more than once for another node.
+
+use std::collections::HashMap;
+
+/// Who shares a node with whom. Each rank owns one block of what is reduced; in each node one rank, its *aggregator*, brings together what
+/// the ranks of that node have for the block.
+#[derive(Clone, Debug)]
+pub struct Hierarchy {
+    /// For each node its ranks, ascending; nodes in the order of their first ranks.
+    members: Vec<Vec<usize>>,
+    /// For each rank its node, and its place among the members of it.
+    places: Vec<(usize, usize)>,
+}
+
+impl Hierarchy {
+    /// `nodes`: for each rank, what its node is called.
+    #[must_use]
+    pub fn new(nodes: &[i32]) -> Self {
+        let mut numbers = HashMap::new();
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        let places = nodes
+            .iter()
+            .enumerate()
+            .map(|(rank, name)| {
+                let node = *numbers.entry(name).or_insert(members.len());
+                if node == members.len() {
+                    members.push(Vec::new());
+                }
+                members[node].push(rank);
+                (node, members[node].len() - 1)
+            })
+            .collect();
+        Self { members, places }
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The node of a rank, a number from 0 on.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    #[must_use]
+    pub fn node(&self, rank: usize) -> usize {
+        self.places[rank].0
+    }
+
+    /// The ranks of a node in turn, beginning with the one `step` after `rank`.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    #[must_use]
+    pub fn neighbour(&self, rank: usize, step: usize) -> usize {
+        let (node, place) = self.places[rank];
+        let members = &self.members[node];
+        members[(place + step) % members.len()]
+    }
+
+    /// How many ranks the node of a rank has.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    #[must_use]
+    pub fn beside(&self, rank: usize) -> usize {
+        self.members[self.places[rank].0].len()
+    }
+
+    /// Which rank of `node` is the aggregator of the block of `owner`: the owner itself in its own node, elsewhere one in the same place.
+    ///
+    /// # Panics
+    /// If there is no such node or rank.
+    #[must_use]
+    pub fn aggregator(&self, node: usize, owner: usize) -> usize {
+        let members = &self.members[node];
+        members[self.places[owner].1 % members.len()]
+    }
+
+    /// The ranks whose blocks `rank` brings together in its node, ascending. It is one of them.
+    pub fn aggregated_by(&self, rank: usize) -> impl Iterator<Item = usize> {
+        let node = self.node(rank);
+        (0..self.places.len()).filter(move |&owner| self.aggregator(node, owner) == rank)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_block_has_one_aggregator_in_each_node() {
+        for nodes in [&[0][..], &[0, 0, 0], &[4, 7], &[0, 1, 0, 1], &[3, 3, 1, 3, 1, 2, 2, 2, 2]] {
+            let hierarchy = Hierarchy::new(nodes);
+            for owner in 0..nodes.len() {
+                assert_eq!(hierarchy.aggregator(hierarchy.node(owner), owner), owner, "{nodes:?}");
+                let aggregators: Vec<_> = (0..nodes.len())
+                    .filter(|&rank| hierarchy.aggregated_by(rank).any(|aggregated| aggregated == owner))
+                    .collect();
+                assert_eq!(aggregators.len(), hierarchy.nodes(), "{nodes:?}");
+                let mut of: Vec<_> = aggregators.iter().map(|&rank| hierarchy.node(rank)).collect();
+                of.sort_unstable();
+                assert!(of.iter().copied().eq(0..hierarchy.nodes()), "{nodes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_share_the_node() {
+        let hierarchy = Hierarchy::new(&[5, 8, 5, 5]);
+        assert_eq!((0..4).map(|step| hierarchy.neighbour(2, step)).collect::<Vec<_>>(), [2, 3, 0, 2]);
+        assert_eq!(hierarchy.beside(3), 3);
+        assert_eq!((hierarchy.neighbour(1, 1), hierarchy.beside(1)), (1, 1));
+    }
+}

@@ -1,0 +1,419 @@
+//! Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block, where the result does not depend on the order of the operations: of
+//! integers. Of floating-point numbers only where the settings allow another order.
+//!
+//! Each rank owns a block of the result. First the ranks of each node bring together what they have for it, then the nodes: so it leaves a
+//! node once for each other node ([`mpress::Hierarchy`]), compressed, and each rank encodes and decodes a part. Then the blocks go
+//! where they are wanted. The operations themselves are the MPI's (`MPI_Reduce_local`).
+//!
+//! All ranks give the same count, datatype and operation (MPI 3.1, section 5.9), so that they come to the same decision.
+
+use super::exchange::Start;
+use super::{Group, give_up};
+use crate::agreed::How;
+use crate::arguments::Counts;
+use crate::mpi::real;
+use crate::peers::Peers;
+use crate::span::Span;
+use crate::state::Shim;
+use crate::sys::*;
+use mpress::{Buffer, Hierarchy, Kind, Reduce};
+use std::cell::RefCell;
+use std::ffi::{c_int, c_void};
+use std::iter;
+
+/// Blocks on average shorter than this are left to the MPI, in bytes: its own algorithms take fewer steps.
+const LEAST: usize = 8 << 10;
+
+/// A reduction as the program called it.
+#[derive(Clone, Copy)]
+pub(super) struct Call {
+    pub(super) from: *const c_void,
+    pub(super) to: *mut c_void,
+    pub(super) datatype: MPI_Datatype,
+    pub(super) op: MPI_Op,
+    pub(super) comm: MPI_Comm,
+}
+
+impl Call {
+    /// Where this rank's elements are.
+    fn source(&self) -> *const c_void {
+        if self.from == IN_PLACE { self.to } else { self.from }
+    }
+
+    fn span(&self, ptr: *const c_void, count: MPI_Count) -> Span {
+        Span::new(ptr.cast_mut(), count, self.datatype)
+    }
+}
+
+/// Allreduce of `count` elements.
+///
+/// # Safety
+/// The buffers must be what the program gave.
+pub(super) unsafe fn allreduce(shim: &Shim, call: Call, count: MPI_Count, pass: impl Fn() -> c_int) -> c_int {
+    let Some(size) = shim.may_reduce(&call, count) else { return pass() };
+    let Some(peers) = shim.collective_peers(call.comm) else { return pass() };
+    let blocks = Blocks::equal(count, peers.size());
+    let refused = || shim.refuses_reduced(&call, count);
+    // SAFETY: the caller vouches for the buffers.
+    shim.reduce(&peers, &call, (&blocks, size), refused, pass, |reducing, start| unsafe {
+        reducing.bring_together(start);
+        reducing.spread(start);
+    })
+}
+
+/// Reduce of `count` elements.
+///
+/// # Safety
+/// As for [`allreduce`].
+pub(super) unsafe fn reduce(
+    shim: &Shim,
+    call: Call,
+    count: MPI_Count,
+    root: c_int,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let Some(size) = shim.may_reduce(&call, count) else { return pass() };
+    let Some(peers) = shim.rooted_peers(call.comm, root) else { return pass() };
+    let blocks = Blocks::equal(count, peers.size());
+    let refused = || match peers.rank == root {
+        true => shim.refuses_reduced(&call, count),
+        false => call.from == IN_PLACE || shim.refuses(&call.span(call.from, count)),
+    };
+    // SAFETY: as above.
+    shim.reduce(&peers, &call, (&blocks, size), refused, pass, |reducing, start| unsafe {
+        reducing.bring_together(start);
+        reducing.gather(start, root);
+    })
+}
+
+/// Reduce_scatter and Reduce_scatter_block, with a block of this many elements for each rank.
+///
+/// # Safety
+/// As for [`allreduce`].
+pub(super) unsafe fn reduce_scatter(
+    shim: &Shim,
+    call: Call,
+    count_of: impl Fn(usize) -> MPI_Count,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let Some(peers) = shim.collective_peers(call.comm) else { return pass() };
+    let blocks = Blocks::new((0..peers.size().unsigned_abs() as usize).map(count_of));
+    let Some(size) = shim.may_reduce(&call, blocks.total()) else { return pass() };
+    let own = blocks.counts.get(peers.rank.unsigned_abs() as usize).copied().unwrap_or(0);
+    let refused = || match call.from == IN_PLACE {
+        true => shim.refuses_reduced(&call, blocks.total()),
+        false => shim.refuses_reduced(&call, own) || shim.refuses(&call.span(call.from, blocks.total())),
+    };
+    // SAFETY: as above.
+    shim.reduce(&peers, &call, (&blocks, size), refused, pass, |reducing, start| unsafe {
+        reducing.bring_together(start);
+        reducing.take(start);
+    })
+}
+
+/// How many elements of an array of counts each rank gets; a negative number, which the MPI refuses, where there is no array.
+pub(super) fn counts(counts: Counts) -> impl Fn(usize) -> MPI_Count {
+    // SAFETY: the program's own array, with an entry for each rank.
+    move |rank| if counts.addr() == 0 { -1 } else { unsafe { counts.at(rank) } }
+}
+
+/// The elements that each rank owns.
+struct Blocks {
+    counts: Vec<MPI_Count>,
+    /// Where they begin.
+    starts: Vec<MPI_Count>,
+}
+
+impl Blocks {
+    fn new(counts: impl Iterator<Item = MPI_Count>) -> Self {
+        let counts: Vec<_> = counts.collect();
+        let starts = counts
+            .iter()
+            .scan(0, |start: &mut MPI_Count, count| {
+                Some(std::mem::replace(start, start.wrapping_add(*count)))
+            })
+            .collect();
+        Self { counts, starts }
+    }
+
+    fn equal(count: MPI_Count, ranks: c_int) -> Self {
+        let ranks = MPI_Count::from(ranks);
+        Self::new((0..ranks).map(|rank| count / ranks + MPI_Count::from(rank < count % ranks)))
+    }
+
+    /// Elements of all blocks; negative where the MPI will refuse one.
+    fn total(&self) -> MPI_Count {
+        if self.counts.iter().any(|count| *count < 0) { -1 } else { self.counts.iter().sum() }
+    }
+}
+
+impl Shim {
+    /// Whether a reduction of `count` elements may be made here, as far as its arguments say: the size of an element in bytes. The result is
+    /// the same to the bit in any order, or any order is allowed.
+    fn may_reduce(&self, call: &Call, count: MPI_Count) -> Option<usize> {
+        let kind = self.kinds.predefined(call.datatype)?;
+        // Pairs of a value and its place, and complex numbers, are longer than one of their kind.
+        let size = kind.size();
+        let bytes = call.span(IN_PLACE, count).bytes()?;
+        if self.reduce == Reduce::Off || bytes < 2 * LEAST || usize::try_from(count).ok()? != bytes / size {
+            return None;
+        }
+        let arithmetic = [MAX, MIN, SUM, PROD].contains(&call.op);
+        let bitwise = [BAND, BOR, BXOR].contains(&call.op);
+        let in_any_order = match kind {
+            Kind::Int8 | Kind::Int16 if call.op == SUM => self.family.wraps_short_sums(),
+            Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => {
+                arithmetic || bitwise || [LAND, LOR, LXOR].contains(&call.op)
+            }
+            // Minimum and maximum depend on the order, too: zeros have signs, and there are values that are no numbers.
+            Kind::F32 | Kind::F64 => self.reduce == Reduce::Reorder && arithmetic,
+            Kind::Other => call.datatype == BYTE && bitwise,
+        };
+        in_any_order.then_some(size)
+    }
+
+    /// Whether the MPI refuses this rank's arguments of a reduction that gives it `count` elements.
+    fn refuses_reduced(&self, call: &Call, count: MPI_Count) -> bool {
+        call.to == IN_PLACE
+            || self.refuses(&call.span(call.to, count))
+            || call.from != IN_PLACE
+                && (self.refuses(&call.span(call.from, count))
+                    || (call.from == call.to.cast_const() && self.refuses_aliases()))
+    }
+
+    /// Whether the MPI has this operation for elements of this datatype.
+    fn has_operation(&self, call: &Call) -> bool {
+        let mut value = 0_u64;
+        let at = (&raw mut value).cast();
+        // SAFETY: an element of at most 8 bytes, on a communicator of one rank, which returns errors.
+        unsafe { real::MPI_Allreduce(IN_PLACE, at, 1, call.datatype, call.op, self.own_comm) == SUCCESS }
+    }
+
+    /// Makes a reduction whose elements have this `size`, if that is to be done here. `refused`: the MPI refuses this rank's arguments.
+    fn reduce(
+        &self,
+        peers: &Peers,
+        call: &Call,
+        (blocks, size): (&Blocks, usize),
+        refused: impl FnOnce() -> bool,
+        pass: impl Fn() -> c_int,
+        work: impl FnOnce(&Reducing<'_>, &mut Start<'_>),
+    ) -> c_int {
+        let total = usize::try_from(blocks.total()).unwrap_or(0).saturating_mul(size);
+        if total / blocks.counts.len() < LEAST.max(self.threshold) || !self.has_operation(call) {
+            return pass();
+        }
+        let trial = &peers.collectives.reduce;
+        let here = trial.is_made_here(call.comm);
+        let refused = || refused() && trial.is_repeated();
+        let before = self.engine.saved();
+        self.exchange(peers, How::Blocking(call.comm), here, refused, pass, |start| {
+            let reducing = Reducing::new(self, start.group, call, (blocks, size));
+            work(&reducing, start);
+            start.wait(); // for what is sent from its memory
+            trial.learn(self.engine.saved() > before);
+        })
+    }
+}
+
+/// A reduction under way.
+struct Reducing<'a> {
+    shim: &'a Shim,
+    group: &'a Group<'a>,
+    hierarchy: &'a Hierarchy,
+    call: &'a Call,
+    blocks: &'a Blocks,
+    /// Of an element, in bytes.
+    size: usize,
+    rank: usize,
+    /// The ranks whose blocks this one brings together in its node, ...
+    aggregated: Vec<usize>,
+    /// ... and what it has of them.
+    sums: Memory,
+}
+
+impl<'a> Reducing<'a> {
+    fn new(
+        shim: &'a Shim,
+        group: &'a Group<'a>,
+        call: &'a Call,
+        (blocks, size): (&'a Blocks, usize),
+    ) -> Self {
+        let (hierarchy, rank) = (&group.peers.hierarchy, group.rank().unsigned_abs() as usize);
+        let aggregated: Vec<_> = hierarchy.aggregated_by(rank).collect();
+        let sums = Memory::new(shim, group, (blocks, size), &aggregated);
+        Self { shim, group, hierarchy, call, blocks, size, rank, aggregated, sums }
+    }
+
+    /// The block of a rank in a buffer that has all of them.
+    fn all(&self, buf: *const c_void, rank: usize) -> Span {
+        let start = (self.blocks.starts[rank] as usize).wrapping_mul(self.size);
+        self.call.span(buf.cast::<u8>().wrapping_add(start).cast(), self.blocks.counts[rank])
+    }
+
+    /// The block of a rank in memory of ours that has it.
+    fn ours(&self, memory: &Memory, rank: usize) -> Span {
+        self.call.span(memory.at(rank).cast(), self.blocks.counts[rank])
+    }
+
+    fn memory(&self, ranks: &[usize]) -> Memory {
+        Memory::new(self.shim, self.group, (self.blocks, self.size), ranks)
+    }
+
+    /// The rank that is `step` after this one in its node, and the one that is as far before it.
+    fn neighbours(&self, step: usize) -> (usize, usize) {
+        let back = self.hierarchy.beside(self.rank) - step;
+        (self.hierarchy.neighbour(self.rank, step), self.hierarchy.neighbour(self.rank, back))
+    }
+
+    /// The node that is `step` after that of this rank, and the one that is as far before it.
+    fn nodes(&self, step: usize) -> (usize, usize) {
+        let (node, nodes) = (self.hierarchy.node(self.rank), self.hierarchy.nodes());
+        ((node + step) % nodes, (node + nodes - step) % nodes)
+    }
+
+    /// The ranks of a node whose blocks this one brings together in its own.
+    fn aggregated_of(&self, node: usize) -> impl Iterator<Item = usize> {
+        self.aggregated.iter().copied().filter(move |&rank| self.hierarchy.node(rank) == node)
+    }
+
+    /// Brings together what all ranks have for the block of this one: those of its node first.
+    ///
+    /// # Safety
+    /// The buffers must be what the program gave.
+    unsafe fn bring_together(&self, start: &mut Start<'_>) {
+        let from = self.call.source();
+        let (steps, nodes) = (self.hierarchy.beside(self.rank), self.hierarchy.nodes());
+        // SAFETY: the caller vouches for `from`; the other memory is ours.
+        unsafe {
+            for &rank in &self.aggregated {
+                start.copy(&self.all(from, rank), &self.ours(&self.sums, rank));
+            }
+            let incoming: Vec<_> = (1..steps).map(|_| self.memory(&self.aggregated)).collect();
+            for (step, memory) in (1..steps).zip(&incoming) {
+                let (dest, source) = self.neighbours(step);
+                let receives = self.aggregated.iter().map(|&rank| (self.ours(memory, rank), source));
+                let sends = self.hierarchy.aggregated_by(dest).map(|rank| (self.all(from, rank), dest));
+                start.in_turn(receives, sends);
+            }
+            self.add(start, &incoming, &self.aggregated);
+
+            let incoming: Vec<_> = (1..nodes).map(|_| self.memory(&[self.rank])).collect();
+            for (step, memory) in (1..nodes).zip(&incoming) {
+                let (dest, source) = self.nodes(step);
+                let source = self.hierarchy.aggregator(source, self.rank);
+                let receives = iter::once((self.ours(memory, self.rank), source));
+                let sends = self.aggregated_of(dest).map(|rank| (self.ours(&self.sums, rank), rank));
+                start.in_turn(receives, sends);
+            }
+            self.add(start, &incoming, &[self.rank]);
+        }
+    }
+
+    /// Waits for what is to come, and adds it to what is there of these ranks' blocks.
+    fn add(&self, start: &mut Start<'_>, incoming: &[Memory], ranks: &[usize]) {
+        start.wait();
+        for (memory, &rank) in incoming.iter().flat_map(|memory| ranks.iter().map(move |rank| (memory, rank)))
+        {
+            let (from, to) = (self.ours(memory, rank), self.ours(&self.sums, rank));
+            // What did not come is not looked at.
+            if !start.has_failed() {
+                start.note(reduce_local(&from, &to, self.call.op, self.size));
+            }
+        }
+    }
+
+    /// Puts the block of this rank where the program wants it.
+    ///
+    /// # Safety
+    /// As for `bring_together`.
+    unsafe fn take(&self, start: &mut Start<'_>) {
+        let own = self.ours(&self.sums, self.rank);
+        // SAFETY: the caller vouches for the buffer.
+        unsafe { start.copy(&own, &Span { ptr: self.call.to, ..own }) };
+    }
+
+    /// Gathers all blocks at the root.
+    ///
+    /// # Safety
+    /// As for `bring_together`.
+    unsafe fn gather(&self, start: &mut Start<'_>, root: c_int) {
+        let own = self.ours(&self.sums, self.rank);
+        // SAFETY: as above, at the root.
+        unsafe {
+            if self.group.rank() != root {
+                return start.send(&own, root);
+            }
+            start.copy(&own, &self.all(self.call.to, self.rank));
+            for rank in self.group.others() {
+                start.receive(&self.all(self.call.to, rank.unsigned_abs() as usize), rank);
+            }
+        }
+    }
+
+    /// Gives all blocks to all ranks: to one rank of each node first.
+    ///
+    /// # Safety
+    /// As for `bring_together`.
+    unsafe fn spread(&self, start: &mut Start<'_>) {
+        let (own, to) = (self.ours(&self.sums, self.rank), self.call.to);
+        let (steps, nodes) = (self.hierarchy.beside(self.rank), self.hierarchy.nodes());
+        // SAFETY: as above.
+        unsafe {
+            start.copy(&own, &self.all(to, self.rank));
+            let aggregator = |node| self.hierarchy.aggregator(node, self.rank) as c_int;
+            start.send_to_each(&own, (1..nodes).map(|step| aggregator(self.nodes(step).0)));
+            for rank in (1..nodes).flat_map(|step| self.aggregated_of(self.nodes(step).1)) {
+                start.receive(&self.all(to, rank), rank as c_int);
+            }
+            start.wait();
+            for step in 1..steps {
+                let (dest, source) = self.neighbours(step);
+                let receives = self.hierarchy.aggregated_by(source).map(|rank| (self.all(to, rank), source));
+                let sends = self.aggregated.iter().map(|&rank| (self.all(to, rank), dest));
+                start.in_turn(receives, sends);
+            }
+        }
+    }
+}
+
+/// Some ranks' blocks, one after the other.
+struct Memory {
+    buffer: RefCell<Buffer>,
+    /// For each rank where its block begins, in bytes, if it is one of them.
+    starts: Vec<usize>,
+}
+
+impl Memory {
+    /// Without it other ranks would wait for ever.
+    fn new(shim: &Shim, group: &Group<'_>, (blocks, size): (&Blocks, usize), ranks: &[usize]) -> Self {
+        let mut starts = vec![0; blocks.counts.len()];
+        let mut len = 0;
+        for &rank in ranks {
+            starts[rank] = len;
+            len += (blocks.counts[rank] as usize).saturating_mul(size);
+        }
+        let buffer = shim.engine.buffer(len).unwrap_or_else(|| {
+            give_up(format_args!("{len} bytes of a reduction"), group.program, ERR_NO_MEM)
+        });
+        Self { buffer: RefCell::new(buffer), starts }
+    }
+
+    /// Where the block of a rank is.
+    fn at(&self, rank: usize) -> *mut u8 {
+        self.buffer.borrow_mut().room().as_mut_ptr().cast::<u8>().wrapping_add(self.starts[rank])
+    }
+}
+
+/// Adds contiguous elements of `size` bytes to others of the same number.
+fn reduce_local(from: &Span, to: &Span, op: MPI_Op, size: usize) -> Result<(), c_int> {
+    let (mut done, count) = (0, from.count);
+    while done < count {
+        let part = c_int::try_from(count - done).unwrap_or(1 << 30);
+        let at = |span: &Span| span.ptr.cast::<u8>().wrapping_add(done as usize * size).cast::<c_void>();
+        // SAFETY: this many elements in memory of ours, all of which have come.
+        ok(unsafe { PMPI_Reduce_local(at(from), at(to), part, from.datatype, op) })?;
+        done += MPI_Count::from(part);
+    }
+    Ok(())
+}
