@@ -184,3 +184,72 @@ pub extern "C" fn mpress_codec_free(codec: Option<Box<mpress_codec>>) {
         Ok(())
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::mpress_codec::{DecodeError, EncodeError};
+    use mpress::{Decode, Encode};
+
+    /// Panics, or puts another output into the place of the one that it is lent.
+    struct Faulty {
+        panics: bool,
+    }
+
+    impl Faulty {
+        fn work(&self, out: &mut Out<'_>) {
+            assert!(!self.panics, "provoked");
+            *out = Out::new(&mut []);
+        }
+    }
+
+    impl Encode for Faulty {
+        fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+            Some(raw_len)
+        }
+        fn encode(&mut self, _: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+            self.work(out);
+            Ok(())
+        }
+        fn reset(&mut self) {}
+    }
+
+    impl Decode for Faulty {
+        fn decode(&mut self, _: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+            self.work(out);
+            Ok(())
+        }
+        fn reset(&mut self) {}
+    }
+
+    /// What both directions return, and the text of the second.
+    fn outcome(codec: &mpress_codec) -> (mpress_status, mpress_status, String) {
+        let (mut raw, mut wire, mut len) = ([1_u8; 8], [2_u8; 8], 7);
+        let (raw, wire) = (raw.as_mut_ptr().cast(), wire.as_mut_ptr().cast());
+        // SAFETY: a live codec, memory of the lengths that are given, and a text of this thread's last error.
+        unsafe {
+            let encoded = mpress_codec_encode(Some(codec), raw, 8, wire, 8, &raw mut len);
+            assert_eq!(len, 0);
+            let decoded = mpress_codec_decode(Some(codec), wire, 8, raw, 8);
+            let text = CStr::from_ptr(crate::mpress_last_error());
+            (encoded, decoded, text.to_str().unwrap().to_owned())
+        }
+    }
+
+    #[test]
+    fn faults_of_a_codec_are_codes() {
+        const INTERNAL: mpress_status = mpress_status::Internal;
+        let faulty = |panics| mpress_codec {
+            encoder: Mutex::new(Box::new(Faulty { panics })),
+            decoder: Mutex::new(Box::new(Faulty { panics })),
+        };
+        let codec = faulty(true);
+        assert_eq!(outcome(&codec), (INTERNAL, INTERNAL, "internal error: provoked".to_owned()));
+        let (encoded, decoded, text) = outcome(&codec);
+        assert_eq!((encoded, decoded), (INTERNAL, INTERNAL), "it is not used again");
+        assert!(text.contains("had an internal error before"), "{text}");
+        let (encoded, decoded, text) = outcome(&faulty(false));
+        assert_eq!((encoded, decoded), (INTERNAL, INTERNAL), "it wrote elsewhere");
+        assert!(text.contains("did not fill the output"), "{text}");
+    }
+}
