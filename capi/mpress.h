@@ -455,7 +455,7 @@ enum mpress_status mpress_handshake_numbers(const struct mpress_settings *settin
 
 /**
  * The second half: stores at `mark` the MPRESS_MARK_LEN bytes by which the processes of this job
- * know their frames, if all of them have the same version, codecs and settings. `minima` are the
+ * know their frames, if all of them have the same version and settings. `minima` are the
  * MPRESS_HANDSHAKE_LEN minima over all processes. Thread-safe.
  *
  * Errors:
