@@ -320,3 +320,34 @@ pub extern "C" fn mpress_engine_free(engine: Option<Box<mpress_engine>>) {
         Ok(())
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpress::{CodecId, Destination, FrameError, Kind, Outgoing};
+
+    #[test]
+    fn frames_that_are_not_supported_are_known() {
+        let settings = Settings { strategy: "fixed:diffpack-fast".parse().unwrap(), ..Settings::default() };
+        let engine = Engine::new(&settings, &Knowledge::default(), None).with_streams(&settings);
+        let engine = mpress_engine { engine, settings, start: Instant::now() };
+        let raw: Vec<u8> = (0..65_536).flat_map(|i| f64::from(i).to_le_bytes()).collect();
+        let considered = engine.engine.consider(None, Kind::F64, Destination::OtherNode, raw.len()).unwrap();
+        let chunk = engine.engine.chunk(raw.len()).unwrap();
+        let Outgoing::Stream(head, _) = engine.engine.begin(considered, &raw, 1, chunk) else {
+            panic!("no message in chunks")
+        };
+        let (frame, mut out, mut len) = (head.as_ptr().cast(), vec![0_u8; raw.len()], 7);
+        // SAFETY: the bytes of a frame, memory of its length, a place for a length.
+        unsafe {
+            let status = mpress_engine_message_len(Some(&engine), frame, head.len(), &raw mut len);
+            assert_eq!((status, len), (mpress_status::Unsupported, 0));
+            let room = out.as_mut_ptr().cast();
+            let status =
+                mpress_engine_decode(Some(&engine), frame, head.len(), room, out.len(), &raw mut len);
+            assert_eq!((status, len), (mpress_status::Unsupported, 0));
+        }
+        let unknown = guard(|| Err(FrameError::Codec(CodecId(200)).into()));
+        assert_eq!(unknown, mpress_status::Unsupported);
+    }
+}
