@@ -504,8 +504,9 @@ enum mpress_status mpress_engine_set_link(const struct mpress_engine *engine,
 
 /**
  * Says that this process waited for `nanoseconds`, in calls that did nothing else, while frames of
- * `sent` bytes went to other nodes and frames of `received` bytes came from there. The adaptive
- * strategy learns from that how fast the network is. Optional. Thread-safe.
+ * `sent` bytes went to other nodes and frames of `received` bytes came from there. Count only
+ * frames of 32 KiB or more: shorter ones wait for other things than bandwidth. The adaptive
+ * strategy learns from this how fast the network is. Optional. Thread-safe.
  *
  * Errors:
  * MPRESS_STATUS_ARGUMENT.
