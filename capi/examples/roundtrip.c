@@ -142,5 +142,6 @@ int main(void)
     with_the_engine(message, COUNT * sizeof *message);
     with_errors();
     free(message);
+    printf("all bytes came back\n");
     return 0;
 }

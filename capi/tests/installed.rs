@@ -18,7 +18,7 @@ const CXX11: [&str; 6] = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedanti
 
 /// The programs in C, and what each says last.
 const PROGRAMS: [(&str, &str); 5] = [
-    ("examples/roundtrip.c", "zstd"),
+    ("examples/roundtrip.c", "all bytes came back"),
     ("tests/programs/codecs.c", "with their kinds"),
     ("tests/programs/frames.c", "well"),
     ("tests/programs/job.c", "well"),
