@@ -1,8 +1,9 @@
-//! The project's own commands: `cargo xtask setup|build|demo|test|mpis|conformance|fuzz|ci|pingpong|i-structures`.
+//! The project's own commands: `cargo xtask setup|build|capi|demo|test|mpis|conformance|fuzz|ci|pingpong|i-structures`.
 
 #![forbid(unsafe_code)]
 
 mod build;
+mod capi;
 mod ci;
 mod demo;
 mod error;
@@ -21,6 +22,7 @@ mod test;
 mod toolchain;
 mod venv;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -46,6 +48,12 @@ enum Command {
     Setup,
     /// Build the mpress command, its libraries, and the example programs, into target/mpress
     Build,
+    /// Build the C interface and install it: header, static and shared library, and mpress.pc for pkg-config
+    Capi {
+        /// Below which folder: include/, lib/ and lib/pkgconfig/ in it
+        #[arg(long, value_name = "DIR")]
+        prefix: PathBuf,
+    },
     /// Run the example programs on an emulated cluster, with and without mpress, and compare
     ///
     /// Two nodes, 4 ranks of Open MPI, links of 100 Mbit/s and of 1 Gbit/s. Takes about 3
@@ -120,6 +128,7 @@ fn run(command: Command) -> Result<(), Error> {
             Ok(())
         }
         Command::Build => build::all(&paths),
+        Command::Capi { prefix } => capi::install(&paths, &prefix),
         Command::Demo => demo::run(&paths),
         Command::Pingpong { layer, options } => pingpong::run(&paths, layer, &options),
         Command::IStructures(options) => i_structures::run(&paths, &options),

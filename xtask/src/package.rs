@@ -57,7 +57,9 @@ mod tests {
         assert_eq!(name_of_published("[package]\nname = \"a\"\npublish = false\n"), None);
         let crates = published(&Paths::find().unwrap()).unwrap();
         assert!(
-            ["mpress", "mpress-codec", "mpress-rsmpi"].iter().all(|name| crates.iter().any(|c| c == name))
+            ["mpress", "mpress-capi", "mpress-codec", "mpress-rsmpi"]
+                .iter()
+                .all(|name| crates.iter().any(|c| c == name))
         );
         assert!(!crates.iter().any(|name| name == "xtask" || name == "mpress-fuzz"));
     }

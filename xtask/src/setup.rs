@@ -29,8 +29,11 @@ const PEERS: [&str; 3] = ["libaec-dev", "libblosc-dev", "liblzo2-dev"];
 /// And these, for mpi4py, whose test suite runs under the shim.
 const PYTHON: [&str; 1] = ["python3-venv"];
 
+/// And this, by which C programs find the C interface. (Its tests use valgrind where that is installed.)
+const C_INTERFACE: &str = "pkg-config";
+
 /// What the packages are for, looked for by name where there are no such packages.
-const TOOLS: [&str; 12] = [
+const TOOLS: [&str; 13] = [
     "gcc",
     "g++",
     "make",
@@ -43,11 +46,13 @@ const TOOLS: [&str; 12] = [
     "mpirun.mpich",
     "ip",
     "python3",
+    "pkg-config",
 ];
 
 /// Makes sure that all packages are there; costs next to nothing when they are.
 pub(crate) fn ensure() -> Result<(), Error> {
-    let packages: Vec<_> = PACKAGES.into_iter().chain([CLUSTER]).chain(PEERS).chain(PYTHON).collect();
+    let packages = PACKAGES.into_iter().chain([CLUSTER]).chain(PEERS).chain(PYTHON).chain([C_INTERFACE]);
+    let packages: Vec<_> = packages.collect();
     if !is_debian() {
         let missing: Vec<_> = TOOLS.into_iter().filter(|tool| !is_on_path(tool)).collect();
         return match missing.is_empty() {

@@ -1,0 +1,354 @@
+//! The engine: message in, frame out; frame in, message out.
+
+use crate::error::{Error, guard};
+use crate::kind;
+use crate::memory::{self, Answer};
+use crate::{MPRESS_MARK_LEN, mpress_settings, mpress_status};
+use mpress::selector::Link;
+use mpress::{Buffer, Engine, Incoming, Knowledge, Mark, Record, Settings, Strategy};
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::time::{Duration, Instant};
+
+/// Compresses messages and counts what that gained. One per process, for all its threads.
+pub struct mpress_engine {
+    pub(crate) engine: Engine,
+    pub(crate) settings: Settings,
+    pub(crate) start: Instant,
+}
+
+/// A message in the form in which it is sent compressed.
+pub struct mpress_frame {
+    bytes: Buffer,
+}
+
+/// Makes an engine with these settings, or with the defaults if `settings` is NULL. It reads the
+/// files that the settings name. `mark` is that of the job (mpress_handshake_mark). If `mark` is
+/// NULL the engine takes a fixed one; that is for tests, since a message that has these bytes at
+/// its start would be taken for a frame. `*engine` is to be freed by mpress_engine_free; on an
+/// error it is NULL. Thread-safe.
+///
+/// The engine takes the network for one of 1 Gbit/s until it knows better: from MPRESS_HEURISTICS,
+/// mpress_engine_set_link or mpress_engine_waited.
+///
+/// # Errors
+/// MPRESS_STATUS_SETTINGS if a file that MPRESS_HEURISTICS or MPRESS_GUIDE names cannot be used.
+/// MPRESS_STATUS_ARGUMENT.
+///
+/// # Safety
+/// `settings` is NULL or not freed yet; `mark` is NULL or readable for MPRESS_MARK_LEN bytes;
+/// `engine` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mpress_engine_new(
+    settings: Option<&mpress_settings>,
+    mark: *const u8,
+    engine: *mut *mut mpress_engine,
+) -> mpress_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let answer = unsafe { Answer::at(engine, "engine", ptr::null_mut()) }?;
+        let len = if mark.is_null() { 0 } else { MPRESS_MARK_LEN };
+        // SAFETY: the caller's promise.
+        let mark = unsafe { memory::slice(mark, len, "mark") }?;
+        let settings = settings.map(mpress_settings::get).unwrap_or_default();
+        let engine = make(&settings)?;
+        let engine = match mark.first_chunk() {
+            Some(mark) => engine.with_mark(Mark(*mark)),
+            None => engine,
+        };
+        answer.give(mpress_engine { engine, settings, start: Instant::now() });
+        Ok(())
+    })
+}
+
+fn make(settings: &Settings) -> Result<Engine, Error> {
+    let wrong = |text: String| Error::new(mpress_status::Settings, text);
+    let (knowledge, errors) = settings.heuristics.as_deref().map(Knowledge::read).unwrap_or_default();
+    if let Some(error) = errors.first() {
+        return Err(wrong(format!("{}: {}", error.file.display(), error.why)));
+    }
+    // Other strategies write this file.
+    let guide = settings.guide.as_deref().filter(|_| settings.strategy == Strategy::Guided);
+    let record = guide.map(Record::read).transpose().map_err(wrong)?;
+    let strategy = if settings.disable { Strategy::Off } else { settings.strategy };
+    Ok(Engine::new(&Settings { strategy, ..settings.clone() }, &knowledge, record.as_ref()))
+}
+
+/// Says what is known of the network: the latency in microseconds, and the bandwidth that one
+/// process gets while the others send too, in MB/s (10^6 bytes per second). Thread-safe.
+///
+/// # Errors
+/// MPRESS_STATUS_ARGUMENT, also if no network is like that: the latency must be from 0 to 10^7, the
+/// bandwidth from 0.001 to 10^7.
+#[unsafe(no_mangle)]
+pub extern "C" fn mpress_engine_set_link(
+    engine: Option<&mpress_engine>,
+    latency_us: f64,
+    bandwidth_mb_s: f64,
+) -> mpress_status {
+    guard(|| {
+        let engine = engine.ok_or_else(|| Error::null("engine"))?;
+        let link = Link { latency_us, bandwidth_mb_s };
+        if !link.is_sane() {
+            return Err(Error::argument(format!("no network has {latency_us} us and {bandwidth_mb_s} MB/s")));
+        }
+        engine.engine.set_link(link);
+        Ok(())
+    })
+}
+
+/// Says that this process waited for `nanoseconds`, in calls that did nothing else, while frames of
+/// `sent` bytes went to other nodes and frames of `received` bytes came from there. Count only
+/// frames of 32 KiB or more: shorter ones wait for other things than bandwidth. The adaptive
+/// strategy learns from this how fast the network is. Optional. Thread-safe.
+///
+/// # Errors
+/// MPRESS_STATUS_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn mpress_engine_waited(
+    engine: Option<&mpress_engine>,
+    sent: usize,
+    received: usize,
+    nanoseconds: u64,
+) -> mpress_status {
+    guard(|| {
+        let engine = engine.ok_or_else(|| Error::null("engine"))?;
+        // Lengths that no memory has would overflow where they are added up.
+        let most = isize::MAX.cast_unsigned() / 2;
+        if sent > most || received > most {
+            return Err(Error::argument("no frames have that many bytes"));
+        }
+        engine.engine.waited(sent, received, Duration::from_nanos(nanoseconds));
+        Ok(())
+    })
+}
+
+/// Makes the frame of a message of `len` bytes. `kind` is an mpress_kind, `to` an
+/// mpress_destination.
+///
+/// `*frame` is NULL, with success, if the message is to be sent as it is: it is short, does not get
+/// smaller, or the strategy says so. Else send the bytes of mpress_frame_bytes in its place, and
+/// free the frame by mpress_frame_free when they have been sent. A frame is always shorter than its
+/// message, so it fits wherever the message is received. On an error `*frame` is NULL, too.
+/// Thread-safe.
+///
+/// # Errors
+/// MPRESS_STATUS_ARGUMENT.
+///
+/// # Safety
+/// `engine` is NULL or not freed yet; `message` is readable for `len` bytes, or NULL if `len` is 0;
+/// `frame` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mpress_engine_encode(
+    engine: Option<&mpress_engine>,
+    message: *const c_void,
+    len: usize,
+    kind: c_int,
+    to: c_int,
+    frame: *mut *mut mpress_frame,
+) -> mpress_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let answer = unsafe { Answer::at(frame, "frame", ptr::null_mut()) }?;
+        let engine = engine.ok_or_else(|| Error::null("engine"))?;
+        let (kind, to) = (kind::kind(kind)?, kind::destination(to)?);
+        // SAFETY: the caller's promise.
+        let message = unsafe { memory::bytes(message, len, "message") }?;
+        if let Some(bytes) = engine.engine.encode(message, kind, to) {
+            answer.give(mpress_frame { bytes });
+        }
+        Ok(())
+    })
+}
+
+/// Stores in `*data` and `*len` where the bytes of a frame are and how many. They belong to the
+/// frame, and are valid until it is freed. Thread-safe.
+///
+/// # Errors
+/// MPRESS_STATUS_ARGUMENT; `*data` is NULL and `*len` 0 then.
+///
+/// # Safety
+/// `frame` is NULL or not freed yet; `data` and `len` are NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mpress_frame_bytes(
+    frame: Option<&mpress_frame>,
+    data: *mut *const c_void,
+    len: *mut usize,
+) -> mpress_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let (data, len) = unsafe { (Answer::at(data, "data", ptr::null())?, Answer::at(len, "len", 0)?) };
+        let frame = frame.ok_or_else(|| Error::null("frame"))?;
+        data.store(frame.bytes.as_ptr().cast());
+        len.store(frame.bytes.len());
+        Ok(())
+    })
+}
+
+/// Frees a frame, also after its engine. NULL is allowed. Nothing may be reading its bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn mpress_frame_free(frame: Option<Box<mpress_frame>>) {
+    guard(|| {
+        drop(frame);
+        Ok(())
+    });
+}
+
+/// Whether a frame can have this length, in bytes. What has another length is a message as it is,
+/// and need not be looked at. Thread-safe.
+#[unsafe(no_mangle)]
+pub extern "C" fn mpress_may_be_frame(len: usize) -> bool {
+    mpress::may_be_frame(len)
+}
+
+/// Stores in `*is_frame` whether the `len` bytes that were received are a frame of this job, or
+/// what damage has left of one. Else they are the message itself. Thread-safe.
+///
+/// # Errors
+/// MPRESS_STATUS_ARGUMENT; `*is_frame` is false then.
+///
+/// # Safety
+/// `engine` is NULL or not freed yet; `received` is readable for `len` bytes, or NULL if `len` is
+/// 0; `is_frame` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mpress_engine_is_frame(
+    engine: Option<&mpress_engine>,
+    received: *const c_void,
+    len: usize,
+    is_frame: *mut bool,
+) -> mpress_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let answer = unsafe { Answer::at(is_frame, "is_frame", false) }?;
+        let engine = engine.ok_or_else(|| Error::null("engine"))?;
+        // SAFETY: the caller's promise.
+        let received = unsafe { memory::bytes(received, len, "received") }?;
+        answer.store(engine.engine.is_frame(received));
+        Ok(())
+    })
+}
+
+impl mpress_engine {
+    fn open<'a>(&self, frame: &'a [u8]) -> Result<Incoming<'a>, Error> {
+        let incoming = self.engine.open(frame)?;
+        if incoming.stream().is_some() {
+            let text = "the frame begins a message in chunks, which the C interface does not support";
+            return Err(Error::new(mpress_status::Unsupported, text));
+        }
+        Ok(incoming)
+    }
+}
+
+/// Checks a frame, and stores in `*message_len` how many bytes the message in it has. That is what
+/// the frame says: up to 2^48 - 1, whatever the length of the frame. So compare it with what can
+/// come before you allocate so much. Thread-safe.
+///
+/// # Errors
+/// MPRESS_STATUS_DAMAGED if it is no whole frame of this job, MPRESS_STATUS_UNSUPPORTED,
+/// MPRESS_STATUS_ARGUMENT; `*message_len` is 0 then.
+///
+/// # Safety
+/// `engine` is NULL or not freed yet; `frame` is readable for `len` bytes, or NULL if `len` is 0;
+/// `message_len` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mpress_engine_message_len(
+    engine: Option<&mpress_engine>,
+    frame: *const c_void,
+    len: usize,
+    message_len: *mut usize,
+) -> mpress_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let answer = unsafe { Answer::at(message_len, "message_len", 0) }?;
+        let engine = engine.ok_or_else(|| Error::null("engine"))?;
+        // SAFETY: the caller's promise.
+        let frame = unsafe { memory::bytes(frame, len, "frame") }?;
+        answer.store(engine.open(frame)?.raw_len());
+        Ok(())
+    })
+}
+
+/// Decodes a frame of `len` bytes into the memory of `room` bytes at `message`, and stores in
+/// `*message_len` how many bytes the message has. More room than that is not touched. The memory
+/// must not overlap the frame.
+///
+/// The frame may hold anything: there is an error, or the message that was sent, up to what a
+/// CRC-32 does not notice. Thread-safe.
+///
+/// # Errors
+/// MPRESS_STATUS_ROOM if the message is longer than `room`: `*message_len` is its length, nothing
+/// was written. MPRESS_STATUS_DAMAGED if it is no whole frame of this job,
+/// MPRESS_STATUS_UNSUPPORTED if this library lacks its codec, MPRESS_STATUS_ARGUMENT; what is at
+/// `message` then is undefined.
+///
+/// # Safety
+/// `engine` is NULL or not freed yet. `frame` is readable for `len` bytes and `message` writable
+/// for `room` bytes; either may be NULL if its length is 0. `message_len` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mpress_engine_decode(
+    engine: Option<&mpress_engine>,
+    frame: *const c_void,
+    len: usize,
+    message: *mut c_void,
+    room: usize,
+    message_len: *mut usize,
+) -> mpress_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let answer = unsafe { Answer::at(message_len, "message_len", 0) }?;
+        let engine = engine.ok_or_else(|| Error::null("engine"))?;
+        memory::apart((frame, len), (message, room))?;
+        // SAFETY: the caller's promise, and they do not overlap.
+        let (frame, message) =
+            unsafe { (memory::bytes(frame, len, "frame")?, memory::room(message, room, "message")?) };
+        let incoming = engine.open(frame)?;
+        let needed = incoming.raw_len();
+        let Some(message) = message.get_mut(..needed) else {
+            answer.store(needed);
+            return Err(Error::room(needed, room));
+        };
+        engine.engine.decode(&incoming, message)?;
+        answer.store(needed);
+        Ok(())
+    })
+}
+
+/// Frees an engine. NULL is allowed. No other call may be using it; its frames stay valid.
+#[unsafe(no_mangle)]
+pub extern "C" fn mpress_engine_free(engine: Option<Box<mpress_engine>>) {
+    guard(|| {
+        drop(engine);
+        Ok(())
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpress::{CodecId, Destination, FrameError, Kind, Outgoing};
+
+    #[test]
+    fn frames_that_are_not_supported_are_known() {
+        let settings = Settings { strategy: "fixed:diffpack-fast".parse().unwrap(), ..Settings::default() };
+        let engine = Engine::new(&settings, &Knowledge::default(), None).with_streams(&settings);
+        let engine = mpress_engine { engine, settings, start: Instant::now() };
+        let raw: Vec<u8> = (0..65_536).flat_map(|i| f64::from(i).to_le_bytes()).collect();
+        let considered = engine.engine.consider(None, Kind::F64, Destination::OtherNode, raw.len()).unwrap();
+        let chunk = engine.engine.chunk(raw.len()).unwrap();
+        let Outgoing::Stream(head, _) = engine.engine.begin(considered, &raw, 1, chunk) else {
+            panic!("no message in chunks")
+        };
+        let (frame, mut out, mut len) = (head.as_ptr().cast(), vec![0_u8; raw.len()], 7);
+        // SAFETY: the bytes of a frame, memory of its length, a place for a length.
+        unsafe {
+            let status = mpress_engine_message_len(Some(&engine), frame, head.len(), &raw mut len);
+            assert_eq!((status, len), (mpress_status::Unsupported, 0));
+            let room = out.as_mut_ptr().cast();
+            let status =
+                mpress_engine_decode(Some(&engine), frame, head.len(), room, out.len(), &raw mut len);
+            assert_eq!((status, len), (mpress_status::Unsupported, 0));
+        }
+        let unknown = guard(|| Err(FrameError::Codec(CodecId(200)).into()));
+        assert_eq!(unknown, mpress_status::Unsupported);
+    }
+}

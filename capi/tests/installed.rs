@@ -1,0 +1,171 @@
+//! The library as C programs use it: installed, found by pkg-config, compiled with warnings as errors, run, and run under valgrind.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+#[path = "../install.rs"]
+mod install;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const C99: [&str; 7] = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"];
+const CXX11: [&str; 6] = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-g"];
+
+/// The programs in C, and what each says last.
+const PROGRAMS: [(&str, &str); 5] = [
+    ("examples/roundtrip.c", "all bytes came back"),
+    ("tests/programs/codecs.c", "with their kinds"),
+    ("tests/programs/frames.c", "well"),
+    ("tests/programs/job.c", "well"),
+    ("tests/programs/threads.c", "well"),
+];
+
+/// Where the library is installed for the tests of this file.
+static PREFIX: LazyLock<PathBuf> = LazyLock::new(|| {
+    let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpress_c");
+    // What an older version has installed must not serve this one.
+    let _ = fs::remove_dir_all(&prefix);
+    // cargo builds them for these tests, beside them.
+    let built = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+    install::install(&source(install::HEADER), &built, &prefix, VERSION).unwrap();
+    prefix
+});
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// Runs a command, which must succeed, and gives what it wrote to standard output.
+fn run(command: &mut Command) -> String {
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => panic!("{command:?}: {error} (`cargo xtask setup` installs what is missing)"),
+    };
+    let Output { status, stdout, stderr } = output;
+    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success(), "{command:?}: {status}\n{stdout}\n{stderr}");
+    stdout.into_owned()
+}
+
+/// What pkg-config says of the installed library.
+fn pkg_config(arguments: &[&str]) -> Vec<String> {
+    let mut command = Command::new("pkg-config");
+    command.args(arguments).arg("mpress").env("PKG_CONFIG_PATH", PREFIX.join("lib/pkgconfig"));
+    run(&mut command).split_whitespace().map(str::to_owned).collect()
+}
+
+/// A folder of a test.
+fn folder(name: &str) -> PathBuf {
+    let folder = PREFIX.join("tests").join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Compiles a program with these arguments for the linker, into a folder.
+fn compile(compiler: &str, flags: &[&str], program: &str, libraries: &[String], folder: &Path) -> PathBuf {
+    let place = folder.join(Path::new(program).file_stem().unwrap());
+    let mut command = Command::new(compiler);
+    command.args(flags).arg(source(program)).arg("-o").arg(&place);
+    run(command.args(pkg_config(&["--cflags"])).args(libraries).args(["-lm", "-lpthread"]));
+    place
+}
+
+/// A command for a compiled program, with its arguments and environment.
+fn prepared(mut command: Command, folder: &Path) -> Command {
+    command.arg(folder).env("MPRESS_THREADS", "5").env("LD_LIBRARY_PATH", PREFIX.join("lib"));
+    command
+}
+
+#[test]
+fn programs_run() {
+    let (folder, libraries) = (folder("run"), pkg_config(&["--libs"]));
+    for (program, last) in PROGRAMS {
+        let place = compile("cc", &C99, program, &libraries, &folder);
+        let written = run(&mut prepared(Command::new(place), &folder));
+        assert!(written.trim_end().ends_with(last), "{program}: {written}");
+    }
+}
+
+#[test]
+fn valgrind_finds_nothing() {
+    if let Err(error) = Command::new("valgrind").arg("--version").output() {
+        // Past the test harness, which would hold it back.
+        let _shown = writeln!(std::io::stderr(), "SKIPPED: the C interface under valgrind: {error}");
+        return;
+    }
+    let (folder, libraries) = (folder("valgrind"), pkg_config(&["--libs"]));
+    for (program, last) in PROGRAMS {
+        let place = compile("cc", &C99, program, &libraries, &folder);
+        let mut command = Command::new("valgrind");
+        command.args(["--quiet", "--error-exitcode=99", "--leak-check=full", "--show-leak-kinds=all"]);
+        command.arg("--errors-for-leak-kinds=definite,indirect,possible").arg(place);
+        let written = run(&mut prepared(command, &folder));
+        assert!(written.trim_end().ends_with(last), "{program}: {written}");
+    }
+}
+
+#[test]
+fn programs_in_cplusplus_run() {
+    let (folder, libraries) = (folder("cplusplus"), pkg_config(&["--libs"]));
+    let place = compile("c++", &CXX11, "tests/programs/cplusplus.cpp", &libraries, &folder);
+    assert_eq!(run(&mut prepared(Command::new(place), &folder)), "well\n");
+}
+
+#[test]
+fn a_program_needs_only_the_library_of_its_version() {
+    let (folder, libraries) = (folder("soname"), pkg_config(&["--libs"]));
+    let place = compile("cc", &C99, "tests/programs/frames.c", &libraries, &folder);
+    let soname = install::soname(VERSION);
+    let library = folder.join(&soname);
+    let _ = fs::remove_file(&library);
+    let mut command = Command::new(&place);
+    command.env("LD_LIBRARY_PATH", &folder);
+    let output = command.output().unwrap();
+    assert!(!output.status.success(), "it was found elsewhere");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains(&soname), "{error}");
+    fs::copy(PREFIX.join("lib").join(install::SHARED), &library).unwrap();
+    assert_eq!(run(&mut command), "well\n");
+}
+
+#[test]
+fn the_static_library_is_all_that_is_needed() {
+    let folder = folder("static");
+    let named = |library: &String| library == "-lmpress_c";
+    let mut libraries = pkg_config(&["--static", "--libs"]);
+    let at = libraries.iter().position(named).unwrap();
+    libraries[at] = format!("-l:{}", install::STATIC);
+    let place = compile("cc", &C99, "tests/programs/frames.c", &libraries, &folder);
+    let mut command = Command::new(place);
+    // Without the shared library's folder.
+    assert_eq!(run(command.env_remove("LD_LIBRARY_PATH")), "well\n");
+}
+
+#[test]
+fn pkg_config_knows_the_version_and_the_place() {
+    assert_eq!(pkg_config(&["--modversion"]), [VERSION]);
+    let moved = folder("moved/prefix");
+    let _ = fs::remove_dir_all(&moved);
+    fs::create_dir_all(moved.join("lib/pkgconfig")).unwrap();
+    fs::copy(PREFIX.join("lib/pkgconfig/mpress.pc"), moved.join("lib/pkgconfig/mpress.pc")).unwrap();
+    let mut command = Command::new("pkg-config");
+    command.args(["--cflags", "mpress"]).env("PKG_CONFIG_PATH", moved.join("lib/pkgconfig"));
+    let flags = run(&mut command);
+    let include = Path::new(flags.trim().strip_prefix("-I").unwrap());
+    fs::create_dir_all(moved.join("include")).unwrap();
+    assert_eq!(include.canonicalize().unwrap(), moved.join("include").canonicalize().unwrap());
+}
+
+#[test]
+fn the_soname_changes_with_versions_that_may_be_incompatible() {
+    for (version, soname) in
+        [("0.1.0", "0.1"), ("0.1.7", "0.1"), ("0.12.3", "0.12"), ("1.4.2", "1"), ("12.0.0", "12")]
+    {
+        assert_eq!(install::soname(version), format!("libmpress_c.so.{soname}"));
+    }
+}
