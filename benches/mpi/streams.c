@@ -1,9 +1,9 @@
-/* What long messages cost: one way, or in both directions at once.
+/* What long messages cost: one way, in both directions at once, or in a sum over both ranks.
  *
  * streams FILE TYPE PATTERN SECONDS BYTES...
  *
- * Two ranks send messages made from FILE, elements of TYPE `double` or `int`, PATTERN `one-way` (a send, a receive, and an empty answer) or `exchange` (Irecv, Isend, Waitall on
- * both sides). For each length there are rounds for SECONDS, of which rank 0 prints the median: `bytes N rounds N median_us T`. What arrives is
+ * Two ranks send messages made from FILE, elements of TYPE `double` or `int`, PATTERN `one-way` (a send, a receive, and an empty answer), `exchange`
+ * (Irecv, Isend, Waitall on both sides) or `allreduce` (of `int` alone). For each length there are rounds for SECONDS, of which rank 0 prints the median: `bytes N rounds N median_us T`. What arrives is
  * compared with what was sent, outside of the time that is measured. */
 #include <mpi.h>
 #include <stdio.h>
@@ -47,9 +47,10 @@ int main(int argc, char **argv) {
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc < 6 || size != 2) fail("usage, with two ranks: streams FILE double|int one-way|exchange SECONDS BYTES...");
+    if (argc < 6 || size != 2) fail("usage, with two ranks: streams FILE double|int one-way|exchange|allreduce SECONDS BYTES...");
+    if (strcmp(argv[3], "allreduce") == 0 && strcmp(argv[2], "int") != 0) fail("the sum is of integers");
     read_file(argv[1]);
-    int both = strcmp(argv[3], "exchange") == 0;
+    int reduce = strcmp(argv[3], "allreduce") == 0, both = reduce || strcmp(argv[3], "exchange") == 0;
     MPI_Datatype type = strcmp(argv[2], "int") == 0 ? MPI_INT : MPI_DOUBLE;
     double seconds = atof(argv[4]);
     enum { MOST = 20000 };
@@ -65,7 +66,9 @@ int main(int argc, char **argv) {
             make(out, bytes, 2 * rounds + rank);
             MPI_Barrier(MPI_COMM_WORLD);
             double from = MPI_Wtime();
-            if (both) {
+            if (reduce) {
+                MPI_Allreduce(out, in, count, type, MPI_SUM, MPI_COMM_WORLD);
+            } else if (both) {
                 MPI_Request requests[2];
                 MPI_Status statuses[2];
                 MPI_Irecv(in, count, type, other, 7, MPI_COMM_WORLD, &requests[0]);
@@ -81,6 +84,8 @@ int main(int argc, char **argv) {
             times[rounds] = (MPI_Wtime() - from) * 1e6;
             if (both || rank == 1) {
                 make(wanted, bytes, 2 * rounds + other);
+                for (int i = 0; reduce && i < count; i++)
+                    ((unsigned *)wanted)[i] += ((unsigned *)out)[i];
                 if (memcmp(in, wanted, bytes) != 0) fail("what arrived is not what was sent");
             }
             rounds++;

@@ -31,7 +31,7 @@ pub fn heard(least: [u64; 3]) -> Option<Mark> {
 
 /// What all processes must have in common, as a number that is not 0. How long each of them waits for the others is its own affair.
 fn agreement(settings: &Settings) -> u64 {
-    let codecs: Vec<_> = codecs::names().collect();
+    let codecs: Vec<_> = codecs::Codec::all().map(codecs::Codec::name).collect();
     let settings = Settings { patience: Duration::ZERO, ..settings.clone() };
     hash(&(env!("CARGO_PKG_VERSION"), FLOOR, SHORTEST, codecs, format!("{settings:?}"))).max(1)
 }

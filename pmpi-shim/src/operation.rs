@@ -1,7 +1,7 @@
 //! An operation of the MPI's: its request, and what is known of it.
 
 use crate::generalized;
-use crate::mpi::real;
+use crate::mpi::{open, real};
 use crate::sys::*;
 use std::ffi::c_int;
 
@@ -31,7 +31,7 @@ pub(crate) fn look(request: MPI_Request) -> Look {
 /// An operation that has been started.
 pub(crate) struct Operation {
     pub(crate) request: MPI_Request,
-    /// Completion does not free the request.
+    /// Completion does not free the request, which nobody else knows.
     is_persistent: bool,
     /// What a look has found, once that is not `UnderWay`.
     seen: Option<Look>,
@@ -42,35 +42,46 @@ impl Operation {
         Self { request, is_persistent: false, seen: None }
     }
 
-    /// One whose request is persistent, which nobody else knows.
+    /// One whose request is persistent.
     pub(crate) fn persistent(request: MPI_Request) -> Self {
         Self { is_persistent: true, ..Self::new(request) }
     }
 
-    /// Looks at it. If it is over, its request may be another one afterwards.
+    /// Looks at it. If it is over, its request may be another one afterwards, and the MPI has called the error handler if it has failed.
     pub(crate) fn look(&mut self) -> Look {
         if let Some(seen) = self.seen {
             return seen;
         }
-        let look = look(self.request);
+        let look = if self.is_persistent { self.complete() } else { look(self.request) };
         if !matches!(look, Look::UnderWay) {
             self.seen = Some(look);
-            self.replace();
         }
         look
     }
 
-    /// In MPICH from 4.3 on, and in Intel MPI, a look that finds a persistent request complete makes it inactive: the calls that complete it
-    /// give an empty status, or take it for none. So they are given another request.
-    fn replace(&mut self) {
-        if self.is_persistent
-            && let Ok(completed) = generalized::completed(None)
-        {
-            drop(std::mem::replace(self, Self { seen: self.seen, ..Self::new(completed) }));
-        }
+    /// Whether a look may call an error handler of the program's.
+    pub(crate) fn may_call_back(&self) -> bool {
+        self.is_persistent
     }
 
-    /// The outcome, where the MPI has completed it with this status and without an error: that which was seen before, if it was.
+    /// Tests a persistent request. In MPICH from 4.3 on, and in Intel MPI, a look at one that is complete makes it inactive: the calls that
+    /// complete it give an empty status and no error, or take it for none. So it is completed at once, and another request takes its place,
+    /// for these calls.
+    fn complete(&mut self) -> Look {
+        let (mut flag, mut status) = (0, empty_status());
+        // SAFETY: a request of ours, places for the answers.
+        let code = unsafe { open::MPI_Test(&raw mut self.request, &raw mut flag, &raw mut status) };
+        if code == SUCCESS && flag == 0 {
+            return Look::UnderWay;
+        }
+        if let Ok(completed) = generalized::completed(None) {
+            drop(std::mem::replace(self, Self::new(completed)));
+        }
+        if code == SUCCESS { Look::Complete(status) } else { Look::Failed(code, status) }
+    }
+
+    /// The outcome, where the MPI has completed it with this status and without an error: that which was seen before, if it was. The error
+    /// handler has heard of an error.
     pub(crate) fn outcome(&self, status: &mut MPI_Status) -> Result<(), c_int> {
         match self.seen {
             None | Some(Look::UnderWay) => Ok(()),

@@ -41,7 +41,8 @@ pub(crate) fn advance(shim: &Shim) {
 pub(crate) fn advance_while_encoding(shim: &Shim) {
     const FEW: usize = 64;
     if shim.requests.len() <= FEW {
-        advance_requests(shim, |_| true);
+        // Not those of which the program's error handlers would hear while others are held.
+        advance_requests(shim, |active| !active.operation.may_call_back());
     }
 }
 
@@ -111,7 +112,15 @@ pub(crate) unsafe fn wait_for_both(
     }
 }
 
-/// Waits until no more than this many messages are under way in each direction.
-pub(crate) fn wait_for_messages(shim: &Shim, messages: &mut UnderWay, at_most: usize) {
-    until(shim, || messages.test(shim, at_most).then_some(()));
+/// Waits until few enough messages are under way.
+pub(crate) fn wait_for_messages(shim: &Shim, messages: &mut UnderWay, are_few: impl Fn(&UnderWay) -> bool) {
+    until(shim, || {
+        messages.test(shim);
+        are_few(messages).then_some(())
+    });
+}
+
+/// Waits for all of them.
+pub(crate) fn wait_for_all_messages(shim: &Shim, messages: &mut UnderWay) {
+    wait_for_messages(shim, messages, |messages| messages.sends_left() + messages.receives_left() == 0);
 }

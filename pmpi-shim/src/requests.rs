@@ -46,7 +46,7 @@ pub(crate) enum Finish {
     Failed(MPI_Comm, c_int),
 }
 
-/// A failure: the communicator whose handler it goes to, and the code.
+/// A failure: the communicator whose handler it goes to, null if none is to be called, and the code.
 pub(crate) type Failure = (MPI_Comm, c_int);
 
 impl Active {
@@ -78,7 +78,7 @@ impl Active {
         }
         if let Err(code) = self.operation.outcome(status) {
             self.abandon(context, status.MPI_SOURCE);
-            return Err((comm, code));
+            return Err((COMM_NULL, code)); // its handler has been called
         }
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
             Finish::Nothing | Finish::Forget(_) | Finish::Stream(_) => Ok(()),

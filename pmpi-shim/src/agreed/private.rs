@@ -6,10 +6,11 @@ use super::tags::{Tag, Tags};
 use crate::handle::Handle;
 use crate::mpi::open;
 use crate::sys::*;
+use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ops::RangeInclusive;
 use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The communicator, of all ranks of the world, and what is asked of the MPI once.
 pub(crate) struct Private {
@@ -21,6 +22,8 @@ pub(crate) struct Private {
     pub(crate) refuses_aliases: OnceLock<bool>,
     pub(crate) ignores_uncommitted: OnceLock<bool>,
     pub(crate) ignores_types_of_nothing: OnceLock<bool>,
+    /// By datatype and operation, whether there is such a reduction.
+    pub(crate) operations: Mutex<HashMap<(usize, usize), bool>>,
 }
 
 /// How often the ranks of a communicator try to agree on a tag. One time is enough unless another thread takes the tag meanwhile, or
@@ -49,6 +52,7 @@ impl Private {
             refuses_aliases: OnceLock::new(),
             ignores_uncommitted: OnceLock::new(),
             ignores_types_of_nothing: OnceLock::new(),
+            operations: Mutex::default(),
         })
     }
 

@@ -4,6 +4,7 @@ use super::private;
 use crate::sys::*;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The outcome of the last vote, and for how many blocking calls it stands. Every rank counts alike.
 #[derive(Default)]
@@ -39,8 +40,8 @@ pub(crate) struct Trial {
     tried: AtomicBool,
     /// Something of this rank's has got shorter since the last vote.
     shorter: AtomicBool,
-    /// A call that was counted is made again.
-    again: AtomicBool,
+    /// A call that was counted is made again, with this outcome.
+    again: Mutex<Option<bool>>,
 }
 
 impl Trial {
@@ -49,8 +50,8 @@ impl Trial {
     /// # Errors
     /// Those of the vote; the MPI has called the communicator's error handler.
     pub(crate) fn is_made_here(&self, comm: MPI_Comm) -> Result<bool, c_int> {
-        if self.again.swap(false, Ordering::Relaxed) {
-            return Ok(true);
+        if let Some(here) = self.again.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Ok(here);
         }
         if self.vote.stands() {
             return Ok(!self.vote.short.load(Ordering::Relaxed));
@@ -65,11 +66,9 @@ impl Trial {
         Ok(shorter)
     }
 
-    /// The call was not made, since the MPI refuses this rank's arguments. The program may make it again: the others count it once. Gives
-    /// true.
-    pub(crate) fn is_repeated(&self) -> bool {
-        self.again.store(true, Ordering::Relaxed);
-        true
+    /// The call was not made, since the MPI refuses this rank's arguments. The program may make it again: the others count it once.
+    pub(crate) fn is_repeated(&self, here: bool) {
+        *self.again.lock().unwrap_or_else(PoisonError::into_inner) = Some(here);
     }
 
     /// In a call that was made here something of this rank's got shorter, or nothing.

@@ -186,7 +186,7 @@ impl<'a> Start<'a> {
     pub(super) unsafe fn send(&mut self, span: &Span, dest: c_int) {
         // SAFETY: the caller vouches for the span.
         unsafe { self.start_send(span, dest, false) };
-        self.pause();
+        self.pause(UnderWay::sends_left);
     }
 
     /// The same for memory that may change before it is sent. Nothing is waited for.
@@ -209,7 +209,7 @@ impl<'a> Start<'a> {
         };
         match start(detached).or_else(|error| if detached { start(false) } else { Err(error) }) {
             Ok(active) => self.messages.sends(active),
-            Err(error) => self.failed(error.code()),
+            Err(error) => failed(&mut self.messages, self.group.program, error.code()),
         }
     }
 
@@ -237,7 +237,7 @@ impl<'a> Start<'a> {
         unsafe {
             send::start_to_each(self.shim, &message, group.program, dests, |started| match started {
                 Ok(active) => messages.sends(active),
-                Err(error) => messages.note(Err(error.code())),
+                Err(error) => failed(messages, group.program, error.code()),
             });
         }
     }
@@ -250,10 +250,10 @@ impl<'a> Start<'a> {
             // SAFETY: the caller vouches for the span.
             match unsafe { recv::start_any(self.shim, &message, self.at_most.is_some()) } {
                 Ok(active) => self.messages.receives(active),
-                Err(error) => self.failed(error.code()),
+                Err(error) => failed(&mut self.messages, self.group.program, error.code()),
             }
         }
-        self.pause();
+        self.pause(UnderWay::receives_left);
     }
 
     /// Receives and sends in turn. All ranks must do so in an order in which each message is sent as early as it is received: then none
@@ -282,25 +282,16 @@ impl<'a> Start<'a> {
 
     /// Waits for all that is under way.
     pub(super) fn wait(&mut self) {
-        progress::wait_for_messages(self.shim, &mut self.messages, 0);
+        progress::wait_for_all_messages(self.shim, &mut self.messages);
     }
 
-    /// Whether something has failed. The rest is done all the same, for the others.
-    pub(super) fn has_failed(&self) -> bool {
-        self.messages.outcome().is_err()
+    /// What has become of it so far. After an error the rest is done all the same, for the others.
+    pub(super) fn outcome(&self) -> Result<(), c_int> {
+        self.messages.outcome()
     }
 
     pub(super) fn note(&mut self, outcome: Result<(), c_int>) {
         self.messages.note(outcome);
-    }
-
-    /// A message could not be started. For want of memory: then its other end would wait for ever, or a later collective would get
-    /// it.
-    fn failed(&mut self, code: c_int) {
-        if code == ERR_NO_MEM {
-            super::give_up("a message of a collective", self.group.program, code);
-        }
-        self.messages.note(Err(code));
     }
 
     /// What a rank sends to itself.
@@ -322,11 +313,21 @@ impl<'a> Start<'a> {
         }
     }
 
-    fn pause(&mut self) {
+    /// Waits until no more messages than allowed are left in one direction. In the other there may be more: all of these may be for ranks
+    /// that have yet to ask for them.
+    fn pause(&mut self, left: impl Fn(&UnderWay) -> usize) {
         if let Some(at_most) = self.at_most {
-            progress::wait_for_messages(self.shim, &mut self.messages, at_most);
+            progress::wait_for_messages(self.shim, &mut self.messages, |messages| left(messages) <= at_most);
         }
     }
+}
+
+/// A message could not be started. For want of memory: then its other end would wait for ever, or a later collective would get it.
+fn failed(messages: &mut UnderWay, program: MPI_Comm, code: c_int) {
+    if code == ERR_NO_MEM {
+        super::give_up("no memory for a message of a collective", program, code);
+    }
+    messages.note(Err(code));
 }
 
 /// Whether there is nothing to be sent. What has no datatype either was accepted by the MPI as nothing.
@@ -362,7 +363,7 @@ impl Shim {
             let mut messages = started.messages;
             match how {
                 How::Blocking(_) => {
-                    progress::wait_for_messages(self, &mut messages, 0);
+                    progress::wait_for_all_messages(self, &mut messages);
                     messages.outcome()
                 }
                 How::Nonblocking(comm, request) => {

@@ -11,6 +11,7 @@ use super::exchange::Start;
 use super::{Group, give_up};
 use crate::agreed::How;
 use crate::arguments::Counts;
+use crate::handle::Handle;
 use crate::mpi::real;
 use crate::peers::Peers;
 use crate::span::Span;
@@ -20,6 +21,7 @@ use mpress::{Buffer, Hierarchy, Kind, Reduce};
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::iter;
+use std::sync::PoisonError;
 
 /// Blocks on average shorter than this are left to the MPI, in bytes: its own algorithms take fewer steps.
 const LEAST: usize = 8 << 10;
@@ -76,7 +78,8 @@ pub(super) unsafe fn reduce(
     let Some(peers) = shim.rooted_peers(call.comm, root) else { return pass() };
     let blocks = Blocks::equal(count, peers.size());
     let refused = || match peers.rank == root {
-        true => shim.refuses_reduced(&call, count),
+        // Open MPI refuses aliased buffers here, though not elsewhere.
+        true => shim.refuses_reduced(&call, count) || call.from == call.to.cast_const(),
         false => call.from == IN_PLACE || shim.refuses(&call.span(call.from, count)),
     };
     // SAFETY: as above.
@@ -143,7 +146,8 @@ impl Blocks {
 
     /// Elements of all blocks; negative where the MPI will refuse one.
     fn total(&self) -> MPI_Count {
-        if self.counts.iter().any(|count| *count < 0) { -1 } else { self.counts.iter().sum() }
+        let add = |sum: MPI_Count, count: &MPI_Count| sum.checked_add(*count).filter(|_| *count >= 0);
+        self.counts.iter().try_fold(0, add).unwrap_or(-1)
     }
 }
 
@@ -174,19 +178,23 @@ impl Shim {
 
     /// Whether the MPI refuses this rank's arguments of a reduction that gives it `count` elements.
     fn refuses_reduced(&self, call: &Call, count: MPI_Count) -> bool {
-        call.to == IN_PLACE
+        (call.to == IN_PLACE && count > 0)
             || self.refuses(&call.span(call.to, count))
             || call.from != IN_PLACE
                 && (self.refuses(&call.span(call.from, count))
                     || (call.from == call.to.cast_const() && self.refuses_aliases()))
     }
 
-    /// Whether the MPI has this operation for elements of this datatype.
+    /// Whether the MPI has this operation for elements of this datatype. It is asked once.
     fn has_operation(&self, call: &Call) -> bool {
-        let mut value = 0_u64;
-        let at = (&raw mut value).cast();
-        // SAFETY: an element of at most 8 bytes, on a communicator of one rank, which returns errors.
-        unsafe { real::MPI_Allreduce(IN_PLACE, at, 1, call.datatype, call.op, self.own_comm) == SUCCESS }
+        let key = (call.datatype.key(), call.op.key());
+        let mut known = self.private.operations.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(key).or_insert_with(|| {
+            let mut value = 0_u64;
+            let at = (&raw mut value).cast();
+            // SAFETY: an element of at most 8 bytes, on a communicator of one rank, which returns errors; one thread at a time.
+            unsafe { real::MPI_Allreduce(IN_PLACE, at, 1, call.datatype, call.op, self.own_comm) == SUCCESS }
+        })
     }
 
     /// Makes a reduction whose elements have this `size`, if that is to be done here. `refused`: the MPI refuses this rank's arguments.
@@ -205,14 +213,30 @@ impl Shim {
         }
         let trial = &peers.collectives.reduce;
         let here = trial.is_made_here(call.comm);
-        let refused = || refused() && trial.is_repeated();
+        // Also where the MPI makes it: the others have counted it.
+        if let Ok(here) = here
+            && refused()
+        {
+            trial.is_repeated(here);
+            return pass();
+        }
         let before = self.engine.saved();
-        self.exchange(peers, How::Blocking(call.comm), here, refused, pass, |start| {
-            let reducing = Reducing::new(self, start.group, call, (blocks, size));
-            work(&reducing, start);
-            start.wait(); // for what is sent from its memory
-            trial.learn(self.engine.saved() > before);
-        })
+        self.exchange(
+            peers,
+            How::Blocking(call.comm),
+            here,
+            || false,
+            pass,
+            |start| {
+                let reducing = Reducing::new(self, start.group, call, (blocks, size));
+                work(&reducing, start);
+                start.wait(); // for what is sent from its memory
+                if start.outcome().is_err() {
+                    std::mem::forget(reducing); // the MPI may still use its memory
+                }
+                trial.learn(self.engine.saved() > before);
+            },
+        )
     }
 }
 
@@ -310,16 +334,17 @@ impl<'a> Reducing<'a> {
         }
     }
 
-    /// Waits for what is to come, and adds it to what is there of these ranks' blocks.
+    /// Waits for what is to come, and adds it to what is there of these ranks' blocks. If something has not come, the ranks that own these
+    /// blocks must not take the rest for the result.
     fn add(&self, start: &mut Start<'_>, incoming: &[Memory], ranks: &[usize]) {
         start.wait();
+        if let Err(code) = start.outcome() {
+            give_up("a part of a reduction has not come", self.group.program, code);
+        }
         for (memory, &rank) in incoming.iter().flat_map(|memory| ranks.iter().map(move |rank| (memory, rank)))
         {
             let (from, to) = (self.ours(memory, rank), self.ours(&self.sums, rank));
-            // What did not come is not looked at.
-            if !start.has_failed() {
-                start.note(reduce_local(&from, &to, self.call.op, self.size));
-            }
+            start.note(reduce_local(&from, &to, self.call.op, self.size));
         }
     }
 
@@ -380,28 +405,31 @@ impl<'a> Reducing<'a> {
 /// Some ranks' blocks, one after the other.
 struct Memory {
     buffer: RefCell<Buffer>,
-    /// For each rank where its block begins, in bytes, if it is one of them.
-    starts: Vec<usize>,
+    /// The ranks, ascending, and where the block of each begins, in bytes.
+    starts: Vec<(usize, usize)>,
 }
 
 impl Memory {
     /// Without it other ranks would wait for ever.
     fn new(shim: &Shim, group: &Group<'_>, (blocks, size): (&Blocks, usize), ranks: &[usize]) -> Self {
-        let mut starts = vec![0; blocks.counts.len()];
         let mut len = 0;
-        for &rank in ranks {
-            starts[rank] = len;
+        let mut place = |rank: usize| {
+            let start = len;
             len += (blocks.counts[rank] as usize).saturating_mul(size);
-        }
+            (rank, start)
+        };
+        let starts = ranks.iter().map(|&rank| place(rank)).collect();
         let buffer = shim.engine.buffer(len).unwrap_or_else(|| {
-            give_up(format_args!("{len} bytes of a reduction"), group.program, ERR_NO_MEM)
+            give_up(format_args!("no memory for {len} bytes of a reduction"), group.program, ERR_NO_MEM)
         });
         Self { buffer: RefCell::new(buffer), starts }
     }
 
     /// Where the block of a rank is.
     fn at(&self, rank: usize) -> *mut u8 {
-        self.buffer.borrow_mut().room().as_mut_ptr().cast::<u8>().wrapping_add(self.starts[rank])
+        let found = self.starts.binary_search_by_key(&rank, |(rank, _)| *rank);
+        let start = found.ok().and_then(|at| self.starts.get(at)).map_or(0, |(_, start)| *start);
+        self.buffer.borrow_mut().room().as_mut_ptr().cast::<u8>().wrapping_add(start)
     }
 }
 

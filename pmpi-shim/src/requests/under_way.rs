@@ -36,8 +36,18 @@ impl UnderWay {
         self.outcome
     }
 
-    /// Finishes those that have completed; says whether no more than this many are left in each direction.
-    pub(crate) fn test(&mut self, context: &Context, at_most: usize) -> bool {
+    /// How many sends are left.
+    pub(crate) fn sends_left(&self) -> usize {
+        self.sends.len()
+    }
+
+    /// How many receives are left.
+    pub(crate) fn receives_left(&self) -> usize {
+        self.receives.len()
+    }
+
+    /// Finishes those that have completed.
+    pub(crate) fn test(&mut self, context: &Context) {
         let mut outcome = self.outcome;
         for list in [&mut self.receives, &mut self.sends] {
             list.retain_mut(|active| match active.test(context, &mut empty_status()) {
@@ -49,7 +59,6 @@ impl UnderWay {
             });
         }
         self.outcome = outcome;
-        self.sends.len() <= at_most && self.receives.len() <= at_most
     }
 
     /// Starts what is held of those that are sent.
@@ -81,7 +90,8 @@ impl Active {
     /// Moves a collective on; says whether it is complete. Then its request is, too.
     pub(super) fn advance_collective(&mut self, context: &Context) -> bool {
         let Finish::Collective(comm, messages) = &mut self.finish else { return true };
-        if !messages.test(context, 0) {
+        messages.test(context);
+        if messages.sends_left() + messages.receives_left() > 0 {
             return false;
         }
         let outcome = messages.outcome();

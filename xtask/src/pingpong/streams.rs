@@ -14,7 +14,9 @@ use crate::paths::Paths;
 const LINKS: [u64; 4] = [1_000, 2_500, 10_000, 25_000];
 /// Lengths in bytes.
 const LENGTHS: [&str; 5] = ["65536", "262144", "1048576", "4194304", "16777216"];
-const PATTERNS: [&str; 2] = ["one-way", "exchange"];
+/// The last one of integers alone: sums of others are the MPI's.
+const PATTERNS: [&str; 3] = ["one-way", "exchange", ALLREDUCE];
+const ALLREDUCE: &str = "allreduce";
 /// Plain and with mpress in turn, this often; medians over these are compared.
 const TURNS: usize = 3;
 /// Seconds for each length in a job.
@@ -38,7 +40,7 @@ pub(crate) struct Options {
     /// Over this link alone, in Gbit/s (with `streams`)
     #[arg(long)]
     pub(crate) link: Option<f64>,
-    /// Only this pattern, one-way or exchange (with `streams`)
+    /// Only this pattern, one-way, exchange or allreduce (with `streams`)
     #[arg(long)]
     pub(crate) pattern: Option<String>,
     /// Only this data, bt, is or random (with `streams`)
@@ -67,7 +69,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
             "{:<10} {:<12} {:<9} {:<7} {:>9} {:>12} {:>12} {:>8}",
             "MPI", "link", "pattern", "data", "bytes", "plain us", "mpress us", "speedup"
         ),
-        Format::Csv => println!("mpi,link,pattern,data,bytes,plain_us,mpress_us,speedup"),
+        Format::Csv => println!("link,pattern,data,bytes,plain_us,mpress_us,speedup,mpi"),
     }
     for mpi in mpis {
         let program = super::c_program(paths, mpi, "streams")?;
@@ -81,9 +83,11 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
                 if options.pattern.as_ref().is_some_and(|only| only != pattern) {
                     continue;
                 }
-                for data in
-                    data.iter().filter(|data| options.data.as_ref().is_none_or(|only| only == data.name))
-                {
+                let is_wanted = |data: &&Data| {
+                    options.data.as_ref().is_none_or(|only| only == data.name)
+                        && (pattern != ALLREDUCE || data.elements == "int")
+                };
+                for data in data.iter().filter(is_wanted) {
                     for (bytes, plain, ours) in measure(paths, &cluster, mpi, &program, pattern, data)? {
                         let (link, speedup) = (format!("{gbit} Gbit/s"), plain / ours);
                         let name = data.name;
@@ -93,7 +97,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
                                 mpi.title()
                             ),
                             Format::Csv => println!(
-                                "{},{link},{pattern},{name},{bytes},{plain:.1},{ours:.1},{speedup:.3}",
+                                "{link},{pattern},{name},{bytes},{plain:.1},{ours:.1},{speedup:.3},{}",
                                 mpi.name()
                             ),
                         }
