@@ -44,7 +44,7 @@ unsafe fn init_send(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    if shim.frame_candidate(&message).is_none() {
+    if shim.frame_candidate(&message).is_none() && !recorded(shim, &message) {
         return pass();
     }
     // SAFETY: the place the program gave.
@@ -57,11 +57,16 @@ pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: im
     let ours = message.span.bytes().is_some()
         && shim.probe_peers(message.peer, message.tag, message.comm).is_some()
         && !shim.refused(&message.span);
-    if !ours {
+    if !ours && !recorded(shim, &message) {
         return pass();
     }
     // SAFETY: the place the program gave.
     unsafe { init(shim, Action::Receive, message, call.request, pass) }
+}
+
+/// Whether its starts are recorded, so that it must be ours although the MPI could do without.
+fn recorded(shim: &Shim, message: &Envelope) -> bool {
+    shim.records() && message.span.bytes().is_some()
 }
 
 unsafe fn init(
@@ -75,11 +80,13 @@ unsafe fn init(
     if code != SUCCESS {
         return code;
     }
+    // What is held has no name.
+    let traced_name = shim.traced_name(message.span.datatype);
     let datatype = match shim.hold(&mut message.span) {
         Ok(datatype) => datatype,
         Err(code) => return raise(message.comm, code),
     };
-    let template = Template { action, message, _datatype: datatype };
+    let template = Template { action, message, _datatype: datatype, traced_name };
     // SAFETY: the MPI has just written a new handle there.
     shim.requests.put(unsafe { *request }, Box::new(Record { active: None, template: Some(template) }));
     SUCCESS
@@ -97,11 +104,17 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     let Some(mut record) = shim.requests.take(handle) else { return pass() };
     let comm = record.template.as_ref().map_or(COMM_WORLD, |template| template.message.comm);
     let started = match (&record.active, &record.template) {
-        (None, Some(Template { action, message, .. })) => match *action {
+        (None, Some(Template { action, message, traced_name, .. })) => match *action {
             // SAFETY: arguments the program gave when it made the request, which stay valid as long as that.
-            Action::Send(mode) => unsafe { send::start(shim, mode, message, false) },
-            // SAFETY: as above.
-            Action::Receive => unsafe { recv::start_any(shim, message, true) },
+            Action::Send(mode) => unsafe {
+                shim.sample(message, "start");
+                send::start(shim, mode, message, false)
+            },
+            Action::Receive => {
+                shim.trace_start(message, traced_name.as_ref());
+                // SAFETY: as above.
+                unsafe { recv::start_any(shim, message, true) }
+            }
         },
         // Already started, or not persistent: an error of the program's, which the MPI knows by the same name.
         _ => Err(ERR_REQUEST.into()),

@@ -229,12 +229,30 @@ pub(crate) enum Mode {
     Buffered,
 }
 
+impl Mode {
+    /// The name of its call, as samples of messages have it.
+    pub(crate) fn name(self, blocking: bool) -> &'static str {
+        match (self, blocking) {
+            (Self::Standard, true) => "send",
+            (Self::Synchronous, true) => "ssend",
+            (Self::Ready, true) => "rsend",
+            (Self::Buffered, true) => "bsend",
+            (Self::Standard, false) => "isend",
+            (Self::Synchronous, false) => "issend",
+            (Self::Ready, false) => "irsend",
+            (Self::Buffered, false) => "ibsend",
+        }
+    }
+}
+
 /// What a persistent request does each time it is started.
 pub(crate) struct Template {
     pub(crate) action: Action,
     pub(crate) message: Envelope,
     /// The program may free the datatype and start the request all the same.
     pub(crate) _datatype: Option<OwnedType>,
+    /// The name of the datatype, where it is recorded.
+    pub(crate) traced_name: Option<Arc<str>>,
 }
 
 /// The two things a persistent request can do.
