@@ -14,13 +14,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// `rank` of a program's run on `ranks` ranks.
+    /// `rank` of a program's run on `ranks` ranks. Programs that have the number of ranks in their names (`bt.W.4`) need not have it twice.
     #[must_use]
     pub fn new(app: &str, ranks: u32, rank: u32) -> Self {
         // A name of a file, in which no shell finds anything special.
         let plain = |letter: char| {
             if letter.is_ascii_alphanumeric() || "._-+".contains(letter) { letter } else { '_' }
         };
+        let app = app.strip_suffix(&format!(".{ranks}")).unwrap_or(app);
         let app: String = app.chars().map(plain).collect();
         Self { app: if app.is_empty() { "unknown".to_owned() } else { app }, ranks, rank }
     }
@@ -66,6 +67,8 @@ mod tests {
     fn names_are_those_of_traces() {
         let file = |app: &str| Run::new(app, 16, 3).file(Path::new("d"), "csv.gz");
         assert_eq!(file("bt.W"), Path::new("d/bt.W.16.r3.csv.gz"));
+        assert_eq!(file("bt.W.16"), Path::new("d/bt.W.16.r3.csv.gz"));
+        assert_eq!(file("bt.W.4"), Path::new("d/bt.W.4.16.r3.csv.gz"));
         assert_eq!(file("my app/é"), Path::new("d/my_app__.16.r3.csv.gz"));
         assert_eq!(file(""), Path::new("d/unknown.16.r3.csv.gz"));
     }
