@@ -44,7 +44,8 @@ unsafe fn init_send(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    if shim.frame_candidate(&message).is_none() && !recorded(shim, &message) {
+    // What is recorded is ours, too: the MPI's own start says nothing of the message.
+    if shim.frame_candidate(&message).is_none() && !shim.is_sampled(&message) {
         return pass();
     }
     // SAFETY: the place the program gave.
@@ -57,16 +58,11 @@ pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: im
     let ours = message.span.bytes().is_some()
         && shim.probe_peers(message.peer, message.tag, message.comm).is_some()
         && !shim.refused(&message.span);
-    if !ours && !recorded(shim, &message) {
+    if !ours && !shim.is_traced(&message) {
         return pass();
     }
     // SAFETY: the place the program gave.
     unsafe { init(shim, Action::Receive, message, call.request, pass) }
-}
-
-/// Whether its starts are recorded, so that it must be ours although the MPI could do without.
-fn recorded(shim: &Shim, message: &Envelope) -> bool {
-    shim.records() && message.span.bytes().is_some()
 }
 
 unsafe fn init(

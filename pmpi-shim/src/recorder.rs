@@ -227,22 +227,37 @@ impl Context {
         }
     }
 
+    /// Whether the start of this persistent receive is recorded.
+    pub(crate) fn is_traced(&self, message: &Envelope) -> bool {
+        self.tracing().is_some() && message.span.bytes().is_some()
+    }
+
+    /// Whether this message is one that samples are taken of.
+    #[inline]
+    pub(crate) fn is_sampled(&self, message: &Envelope) -> bool {
+        self.sampled(message).is_some()
+    }
+
+    /// The same, with the rank of the world that it goes to: messages between two processes, long enough to be compressed.
+    fn sampled(&self, message: &Envelope) -> Option<(&Sampling, c_int)> {
+        let sampling = self.recorder.as_ref()?.sampling.as_ref()?;
+        if message.tag < 0 || message.peer < 0 || message.span.bytes()? < FLOOR {
+            return None;
+        }
+        let peers = self.all_peers(message.comm).filter(|peers| peers.has(message.peer))?;
+        let dst = peers.world_rank(message.peer);
+        (dst != self.world.rank).then_some((sampling, dst))
+    }
+
     /// The program sends this message, by this call.
     ///
     /// # Safety
     /// `message` must be what the caller of a send function gave.
     #[inline]
     pub(crate) unsafe fn sample(&self, message: &Envelope, call: &'static str) {
-        if let Some(sampling) = self.recorder.as_ref().and_then(|recorder| recorder.sampling.as_ref())
-            && message.tag >= 0
-            && message.peer >= 0
-            && let Some(peers) = self.all_peers(message.comm).filter(|peers| peers.has(message.peer))
-        {
-            let dst = peers.world_rank(message.peer);
-            if dst != self.world.rank {
-                // SAFETY: the caller vouches for the message.
-                unsafe { self.sample_span(sampling, &message.span, (dst, message.tag), call) };
-            }
+        if let Some((sampling, dst)) = self.sampled(message) {
+            // SAFETY: the caller vouches for the message.
+            unsafe { self.sample_span(sampling, &message.span, (dst, message.tag), call) };
         }
     }
 
