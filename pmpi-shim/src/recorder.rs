@@ -12,7 +12,7 @@ use mpress_record::{Call, CallKind, Kept, Message, Run, Samples, Trace, Written}
 use std::ffi::{c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{ptr, slice};
 
 /// The recorder of a rank. Where a part of it could not begin, the others do.
@@ -30,6 +30,16 @@ struct Tracing {
     names: Mutex<HandleMap<Arc<str>>>,
     /// What the program asked for in its matched probes, by the handle of the message that it got.
     matched: Mutex<HandleMap<Asked>>,
+    /// Its persistent receives, by their handles.
+    persistent: Mutex<HandleMap<Receive>>,
+}
+
+/// A receive call, but for its place. Nothing of the MPI's is asked for it again.
+struct Receive {
+    span: Span,
+    /// The name of the datatype.
+    name: Arc<str>,
+    asked: Asked,
 }
 
 struct Sampling {
@@ -107,6 +117,7 @@ impl Tracing {
             sites: Sites::default(),
             names: Mutex::default(),
             matched: Mutex::default(),
+            persistent: Mutex::default(),
         })
     }
 
@@ -114,22 +125,28 @@ impl Tracing {
         if kinds.predefined(datatype).is_none() {
             return name_of(datatype); // another type may get the handle
         }
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = locked(&self.names);
         Arc::clone(names.entry(datatype.key()).or_insert_with(|| name_of(datatype)))
     }
 
-    fn record(&self, kind: CallKind, span: &Span, name: Arc<str>, (source, tag, comm): Asked) {
+    fn record(&self, kind: CallKind, receive: &Receive) {
+        let Receive { span, name, asked: (source, tag, comm) } = receive;
         self.trace.record(Call {
             site: self.sites.here(),
-            source,
-            tag,
+            source: *source,
+            tag: *tag,
             count: u64::try_from(span.count).unwrap_or(0),
-            datatype: name,
+            datatype: Arc::clone(name),
             buffer: span.ptr.addr() as u64,
-            comm,
+            comm: *comm,
             kind,
         });
     }
+}
+
+/// Nothing that is kept here is half changed where a thread panics.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// MPI's name of a datatype, or `derivedN` for one of N bytes that has none.
@@ -157,38 +174,57 @@ impl Context {
         self.recorder.as_ref()?.tracing.as_ref()
     }
 
-    /// The name of a datatype in a trace, if there is one: of a persistent receive it is recorded when that is started.
-    pub(crate) fn traced_name(&self, datatype: MPI_Datatype) -> Option<Arc<str>> {
-        self.tracing().map(|tracing| tracing.name(&self.kinds, datatype))
+    /// Whether receive calls are recorded.
+    #[inline]
+    pub(crate) fn traces(&self) -> bool {
+        self.tracing().is_some()
     }
 
     /// The program makes this receive call.
     #[inline]
     pub(crate) fn trace(&self, kind: CallKind, message: &Envelope) {
-        if let Some(tracing) = self.tracing() {
-            self.trace_named(tracing, kind, message, None);
+        if let Some(tracing) = self.tracing()
+            && let Some(receive) = self.receive(tracing, message)
+        {
+            tracing.record(kind, &receive);
         }
     }
 
-    /// The program starts a persistent receive, whose datatype has this name.
+    /// The program has made a persistent request of this receive.
     #[inline]
-    pub(crate) fn trace_start(&self, message: &Envelope, name: Option<&Arc<str>>) {
-        if let Some(tracing) = self.tracing() {
-            self.trace_named(tracing, CallKind::Start, message, name);
+    pub(crate) fn trace_init(&self, message: &Envelope, request: MPI_Request) {
+        if let Some(tracing) = self.tracing()
+            && let Some(receive) = self.receive(tracing, message)
+        {
+            locked(&tracing.persistent).insert(request.key(), receive);
         }
     }
 
+    /// The program starts a persistent request. Only the receives among them are recorded.
+    #[inline]
+    pub(crate) fn trace_start(&self, request: MPI_Request) {
+        if let Some(tracing) = self.tracing()
+            && let Some(receive) = locked(&tracing.persistent).get(&request.key())
+        {
+            tracing.record(CallKind::Start, receive);
+        }
+    }
+
+    /// The program frees a request, and the MPI may give its handle to another one.
+    #[inline]
+    pub(crate) fn forget_start(&self, request: MPI_Request) {
+        if let Some(tracing) = self.tracing() {
+            locked(&tracing.persistent).remove(&request.key());
+        }
+    }
+
+    /// A receive, unless its arguments are such that the MPI refuses it.
     #[cold]
-    fn trace_named(&self, tracing: &Tracing, kind: CallKind, message: &Envelope, name: Option<&Arc<str>>) {
-        let Envelope { span, peer, tag, comm } = message;
-        // What the MPI refuses is no call.
-        let Some(asked) = span.bytes().and_then(|_| self.asked(*peer, *tag, *comm)) else { return };
-        tracing.record(
-            kind,
-            span,
-            name.map_or_else(|| tracing.name(&self.kinds, span.datatype), Arc::clone),
-            asked,
-        );
+    fn receive(&self, tracing: &Tracing, message: &Envelope) -> Option<Receive> {
+        let Envelope { span, peer, tag, comm } = *message;
+        span.bytes()?;
+        let asked = self.asked(peer, tag, comm)?;
+        Some(Receive { span, name: tracing.name(&self.kinds, span.datatype), asked })
     }
 
     fn asked(&self, source: c_int, tag: c_int, comm: MPI_Comm) -> Option<Asked> {
@@ -212,7 +248,7 @@ impl Context {
         if let Some(tracing) = self.tracing()
             && let Some(asked) = self.asked(source, tag, comm)
         {
-            tracing.matched.lock().unwrap_or_else(PoisonError::into_inner).insert(message.key(), asked);
+            locked(&tracing.matched).insert(message.key(), asked);
         }
     }
 
@@ -220,16 +256,12 @@ impl Context {
     #[inline]
     pub(crate) fn trace_matched_receive(&self, kind: CallKind, span: &Span, message: MPI_Message) {
         if let Some(tracing) = self.tracing() {
-            let asked = tracing.matched.lock().unwrap_or_else(PoisonError::into_inner).remove(&message.key());
+            let asked = locked(&tracing.matched).remove(&message.key());
             if let Some(asked) = asked.filter(|_| span.bytes().is_some()) {
-                tracing.record(kind, span, tracing.name(&self.kinds, span.datatype), asked);
+                let name = tracing.name(&self.kinds, span.datatype);
+                tracing.record(kind, &Receive { span: *span, name, asked });
             }
         }
-    }
-
-    /// Whether the start of this persistent receive is recorded.
-    pub(crate) fn is_traced(&self, message: &Envelope) -> bool {
-        self.tracing().is_some() && message.span.bytes().is_some()
     }
 
     /// Whether this message is one that samples are taken of.

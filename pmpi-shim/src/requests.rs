@@ -251,8 +251,6 @@ pub(crate) struct Template {
     pub(crate) message: Envelope,
     /// The program may free the datatype and start the request all the same.
     pub(crate) _datatype: Option<OwnedType>,
-    /// The name of the datatype, where it is recorded.
-    pub(crate) traced_name: Option<Arc<str>>,
 }
 
 /// The two things a persistent request can do.
