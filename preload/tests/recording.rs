@@ -36,8 +36,11 @@ const RECEIVES: [(i32, i32, u64, &str, u32, Kind); 9] = [
     (-2, 9, 1000, "MPI_SHORT", 1, Kind::Recv),
 ];
 
-/// The messages of a round of rank 0, by file: bytes, tag, call.
-const SENDS: [(&str, &[(usize, i32, &str)]); 5] = [
+/// Bytes, tag, call.
+type Sent = (usize, i32, &'static str);
+
+/// The messages of a round of rank 0, by file.
+const SENDS: [(&str, &[Sent]); 5] = [
     ("bin", &[(1500, 5, "ssend"), (1024, 6, "send")]),
     ("f32", &[(4096, 2, "isend")]),
     ("f64", &[(4096, 1, "send"), (2048, 4, "sendrecv")]),
