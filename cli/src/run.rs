@@ -39,6 +39,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
+    /// Record the receive calls of the program and samples of its messages in this folder
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+
     /// The library to put before MPI, instead of the one installed
     #[arg(long, value_name = "PATH")]
     preload: Option<PathBuf>,
@@ -54,6 +58,8 @@ Environment:
   MPRESS_REPORT     none, summary or full, as --report
   MPRESS_SAME_NODE  pass or compress, as --same-node
   MPRESS_THREADS    1 to 1024, as --threads
+  MPRESS_TRACE      the folder for receive calls, as --record
+  MPRESS_RECORD     the folder for samples of messages, as --record
   MPRESS_CONFIG     a file of settings; more of them are in docs/settings.md
   MPRESS_DISABLE    1 leaves all messages alone, 0 does not
   MPRESS_LIBDIR     where the libraries are, if not in ../lib or ../lib/mpress beside this command
@@ -151,6 +157,9 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     if let Some(threads) = options.threads {
         command.env("MPRESS_THREADS", threads.to_string());
+    }
+    if let Some(folder) = &options.record {
+        command.env("MPRESS_TRACE", folder).env("MPRESS_RECORD", folder);
     }
     Ok(command)
 }

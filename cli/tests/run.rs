@@ -102,12 +102,15 @@ fn the_library_is_preloaded_whoever_launched() {
 #[test]
 fn flags_reach_the_shim_and_win_over_the_environment() {
     let place = Place::new("flags");
-    let args = ["--report", "full", "--same-node", "compress", "--threads", "3", "--", "env"];
+    let args =
+        ["--report", "full", "--same-node", "compress", "--threads", "3", "--record", "/r", "--", "env"];
     let output = place.run(&args).env("MPRESS_REPORT", "none").env("PMIX_RANK", "0").output().unwrap();
     assert_eq!(variable(&output, "LD_PRELOAD"), Some(place.library()));
     assert_eq!(variable(&output, "MPRESS_REPORT").as_deref(), Some("full"));
     assert_eq!(variable(&output, "MPRESS_SAME_NODE").as_deref(), Some("compress"));
     assert_eq!(variable(&output, "MPRESS_THREADS").as_deref(), Some("3"));
+    assert_eq!(variable(&output, "MPRESS_TRACE").as_deref(), Some("/r"));
+    assert_eq!(variable(&output, "MPRESS_RECORD").as_deref(), Some("/r"));
 
     let output = place.run(&["env"]).env("MPRESS_REPORT", "summary").output().unwrap();
     assert_eq!(variable(&output, "MPRESS_REPORT").as_deref(), Some("summary"));

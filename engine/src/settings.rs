@@ -82,6 +82,12 @@ pub struct Settings {
     pub streams: Streams,
     /// `MPRESS_REDUCE=off|exact|reorder`.
     pub reduce: Reduce,
+    /// `MPRESS_TRACE=DIR`: the folder where each rank records its receive calls.
+    pub trace: Option<PathBuf>,
+    /// `MPRESS_RECORD=DIR`: the folder where each rank keeps samples of the messages that it sends.
+    pub record: Option<PathBuf>,
+    /// `MPRESS_RECORD_LIMIT=BYTES`: the samples of a rank, together, at most.
+    pub record_limit: usize,
     /// `MPRESS_PATIENCE=SECONDS`: how long the first process waits for the last one at the start of a job.
     pub patience: Duration,
     /// `MPRESS_DISABLE=0|1`: pass everything through.
@@ -103,6 +109,9 @@ impl Default for Settings {
             threads: 1,
             streams: Streams::default(),
             reduce: Reduce::default(),
+            trace: None,
+            record: None,
+            record_limit: RECORD_LIMIT,
             patience: PATIENCE,
             disable: false,
             dump_config: false,
@@ -140,7 +149,7 @@ pub enum SettingsError {
 }
 
 /// The keys of settings, in a file as here, as variables in capitals behind [`PREFIX`].
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 16] = [
     "strategy",
     "heuristics",
     "guide",
@@ -151,6 +160,9 @@ const KEYS: [&str; 13] = [
     "threads",
     "streams",
     "reduce",
+    "trace",
+    "record",
+    "record_limit",
     "patience",
     "disable",
     "dump_config",
@@ -166,6 +178,9 @@ const MAX_THREADS: usize = 1024;
 /// The default of `patience`. Processes of one job may start minutes apart, where a slow file system has to bring programs and
 /// libraries to all nodes; no job starts an hour apart.
 const PATIENCE: Duration = Duration::from_secs(3600);
+
+/// The default of `record_limit`, in bytes. The samples are kept in memory until the program ends, and a node may have more than a hundred ranks.
+const RECORD_LIMIT: usize = 16 << 20;
 
 /// Variables with our prefix that other parts of the project read.
 const FOREIGN: [&str; 2] = ["MPRESS_LIBDIR", "MPRESS_REQUIRE_LEVEL"];
@@ -267,6 +282,13 @@ impl Settings {
                 self.reduce =
                     [Reduce::Off, Reduce::Exact, Reduce::Reorder][pick(&["off", "exact", "reorder"])?];
             }
+            "trace" => self.trace = Some(value.into()),
+            "record" => self.record = Some(value.into()),
+            "record_limit" => {
+                let bytes = size::parse(value).filter(|bytes| *bytes >= FLOOR);
+                self.record_limit =
+                    bytes.ok_or_else(|| wrong(format!("bytes from {FLOOR} on, such as 64MiB")))?;
+            }
             "patience" => {
                 let seconds = value.parse().ok().filter(|seconds| *seconds > 0);
                 self.patience = seconds
@@ -309,6 +331,9 @@ impl Settings {
             }),
         );
         line("reduce", Some(quoted(["off", "exact", "reorder"][self.reduce as usize])));
+        line("trace", path(&self.trace));
+        line("record", path(&self.record));
+        line("record_limit", Some(self.record_limit.to_string()));
         line("patience", Some(self.patience.as_secs().to_string()));
         line("disable", Some(self.disable.to_string()));
         line("dump_config", Some(self.dump_config.to_string()));
@@ -357,6 +382,9 @@ mod tests {
             threads: 4,
             streams: Streams::From(32 << 10),
             reduce: Reduce::Reorder,
+            trace: Some("/t".into()),
+            record: Some("r".into()),
+            record_limit: 1 << 20,
             patience: Duration::from_secs(7200),
             disable: true,
             dump_config: true,
@@ -373,6 +401,9 @@ mod tests {
                 ("MPRESS_THREADS", "4"),
                 ("MPRESS_STREAMS", "32KiB"),
                 ("MPRESS_REDUCE", "reorder"),
+                ("MPRESS_TRACE", "/t"),
+                ("MPRESS_RECORD", "r"),
+                ("MPRESS_RECORD_LIMIT", "1MiB"),
                 ("MPRESS_PATIENCE", "7200"),
                 ("MPRESS_DISABLE", "1"),
                 ("MPRESS_DUMP_CONFIG", "1"),
@@ -407,6 +438,10 @@ mod tests {
             (("MPRESS_STREAMS", "1024"), "MPRESS_STREAMS=1024: expected auto, off or bytes from 4096 on"),
             (("MPRESS_THREADS", "two"), "MPRESS_THREADS=two: expected a number from 1 to 1024"),
             (
+                ("MPRESS_RECORD_LIMIT", "0"),
+                "MPRESS_RECORD_LIMIT=0: expected bytes from 1024 on, such as 64MiB",
+            ),
+            (
                 ("MPRESS_THRESHOLD", "100"),
                 "MPRESS_THRESHOLD=100: expected bytes from 1024 on, such as 4096 or 16KiB",
             ),
@@ -423,7 +458,7 @@ mod tests {
                 ("MPRESS_REPROT", "full"),
                 "MPRESS_REPROT: unknown setting (known: MPRESS_CONFIG, MPRESS_STRATEGY, MPRESS_HEURISTICS, \
                  MPRESS_GUIDE, MPRESS_THRESHOLD, MPRESS_REPORT, MPRESS_REPORT_FILE, MPRESS_SAME_NODE, \
-                 MPRESS_THREADS, MPRESS_STREAMS, MPRESS_PATIENCE, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
+                 MPRESS_THREADS, MPRESS_STREAMS, MPRESS_TRACE, MPRESS_RECORD, MPRESS_RECORD_LIMIT, MPRESS_PATIENCE, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
             ),
         ] {
             assert_eq!(from(&[vars]).unwrap_err().to_string(), line);

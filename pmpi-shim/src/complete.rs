@@ -437,7 +437,9 @@ pub(crate) unsafe fn request_free(
 ) -> c_int {
     let arguments::Request_free { request } = call;
     // SAFETY: the program's own argument.
-    let Some(record) = shim.requests.take(unsafe { *request }) else { return pass() };
+    let handle = unsafe { *request };
+    shim.forget_start(handle);
+    let Some(record) = shim.requests.take(handle) else { return pass() };
     if let Some(active) = record.active {
         shim.orphans.adopt(active, Awaited::Never);
     }

@@ -3,6 +3,7 @@
 use crate::agreed::Private;
 use crate::family::Family;
 use crate::in_place::InPlace;
+use crate::recorder::Recorder;
 use crate::span::Kinds;
 use crate::strategies::Strategies;
 use crate::streams::Streams;
@@ -38,6 +39,8 @@ pub(crate) struct Context {
     /// Whether several threads may call the MPI at the same time.
     pub(crate) multiple: bool,
     pub(crate) family: Family,
+    /// What is recorded of the program's calls, if anything is.
+    pub(crate) recorder: Option<Recorder>,
     /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.
     pub(crate) damaged: c_int,
 }

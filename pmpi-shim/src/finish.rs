@@ -1,6 +1,7 @@
 //! The end: the report in `MPI_Finalize`, and the record of decisions.
 
 use crate::orphans::Awaited;
+use crate::recorder::Recorded;
 use crate::streams::Arriving;
 use crate::sys::*;
 use crate::{passed, state};
@@ -63,6 +64,9 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
         }
         Arriving::sweep(shim);
         Arriving::drop_leftovers(shim);
+    }
+    if let (Some(job), Some(recorder)) = (JOB.get(), shim.and_then(|shim| shim.recorder.as_ref())) {
+        recorded(job, &recorder.finish(&job.settings));
     }
     if let Some(job) = JOB.get().filter(|job| job.wants_words()) {
         // Where nobody is reached through frames the report is empty.
@@ -137,6 +141,43 @@ fn record(job: &Job, engine: &Engine) {
     }
 }
 
+/// Rank 0 says what all ranks have recorded. Every rank has the same settings, so all take part.
+fn recorded(job: &Job, here: &Recorded) {
+    let Recorded { calls, kept, failed } = here;
+    let mut sum = [
+        calls.calls,
+        calls.missing,
+        kept.messages,
+        kept.seen,
+        kept.bytes,
+        kept.seen_bytes,
+        u64::from(*failed),
+    ];
+    if !sum_over_ranks(&mut sum) {
+        return;
+    }
+    let [calls, missing, messages, seen, bytes, seen_bytes, failed] = sum;
+    if let Some(folder) = &job.settings.trace {
+        let missing = match missing {
+            0 => String::new(),
+            _ => format!("; {missing} more are missing, for the disk was too slow, or a trace ended early"),
+        };
+        say!("mpress: {calls} receive calls are recorded in {}{missing}", folder.display());
+    }
+    if let Some(folder) = &job.settings.record {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        say!(
+            "mpress: {messages} of {seen} messages ({:.1} of {:.1} MiB) are recorded in {}",
+            mib(bytes),
+            mib(seen_bytes),
+            folder.display()
+        );
+    }
+    if failed > 0 {
+        say!("mpress: {failed} of {} ranks could not record all", job.ranks);
+    }
+}
+
 /// Puts the sum over all ranks into the words of rank 0; says whether this is it.
 fn sum_over_ranks(words: &mut [u64]) -> bool {
     let mine = words.to_vec();
@@ -151,7 +192,7 @@ fn sum_over_ranks(words: &mut [u64]) -> bool {
 }
 
 /// The name of the program that runs.
-fn program() -> String {
+pub(crate) fn program() -> String {
     let path = std::env::current_exe().ok();
     let name = path.as_deref().and_then(Path::file_name);
     name.map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())

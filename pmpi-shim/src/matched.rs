@@ -15,6 +15,7 @@ use crate::stash::Taken;
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::SHORTEST;
+use mpress_record::CallKind;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::{Arc, PoisonError};
@@ -24,6 +25,17 @@ const STAND_IN: c_int = 1;
 
 /// Mprobe.
 pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Mprobe { source, tag, comm, message, .. } = call;
+    // SAFETY: the program's own arguments.
+    let code = unsafe { wait_for_match(shim, call, pass) };
+    if code == SUCCESS {
+        // SAFETY: the place the program gave, which has a handle now.
+        shim.trace_matched(source, tag, comm, unsafe { *message });
+    }
+    code
+}
+
+unsafe fn wait_for_match(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Mprobe { source, tag, comm, message, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     let taken = progress::until(shim, || {
@@ -46,6 +58,18 @@ pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn(
 
 /// Improbe.
 pub(crate) unsafe fn improbe(shim: &Shim, call: arguments::Improbe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Improbe { source, tag, comm, flag, message, .. } = call;
+    // SAFETY: the program's own arguments; the places it gave have the answer on success.
+    unsafe {
+        let code = look_for_match(shim, call, pass);
+        if code == SUCCESS && *flag != 0 {
+            shim.trace_matched(source, tag, comm, *message);
+        }
+        code
+    }
+}
+
+unsafe fn look_for_match(shim: &Shim, call: arguments::Improbe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Improbe { source, tag, comm, flag, message, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     // SAFETY: the program's own arguments and places.
@@ -162,6 +186,7 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
     let span = span(buf, count, datatype);
     // SAFETY: the program's own arguments and places.
     unsafe {
+        shim.trace_matched_receive(CallKind::Recv, &span, *message);
         match shim.matched.take(*message) {
             None => pass(),
             Some(taken @ Taken::Received { .. }) if is_refused(shim, &span) => {
@@ -205,6 +230,7 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
     let span = span(buf, count, datatype);
     // SAFETY: the program's own arguments and places.
     unsafe {
+        shim.trace_matched_receive(CallKind::Irecv, &span, *message);
         match shim.matched.take(*message) {
             None => pass(),
             Some(taken @ Taken::Received { .. }) if is_refused(shim, &span) => {

@@ -8,7 +8,7 @@ use mpress::{Hierarchy, Spread};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 /// The ranks of a communicator (of its remote group, if it has one) with whom frames are exchanged.
 pub(crate) struct Peers {
@@ -21,6 +21,8 @@ pub(crate) struct Peers {
     pub(crate) spread: Spread,
     pub(crate) hierarchy: Hierarchy,
     pub(crate) collectives: Collectives,
+    /// The number of the communicator in a trace, once it has one.
+    pub(crate) number: OnceLock<u32>,
     /// The program has given its handle back; operations under way go on.
     freed: AtomicBool,
 }
@@ -67,14 +69,18 @@ impl Peers {
 impl Context {
     /// The peers of a communicator, if it has any that are reached through frames.
     pub(crate) fn peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
+        self.all_peers(comm).filter(|peers| peers.any)
+    }
+
+    /// All ranks of a communicator, whether frames are exchanged with them or not.
+    pub(crate) fn all_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         if comm == COMM_NULL {
             return None;
         }
-        let peers = match self.kept_peers(comm).ok()? {
-            Some(peers) => peers,
-            None => self.make_peers(comm)?,
-        };
-        peers.any.then_some(peers)
+        match self.kept_peers(comm).ok()? {
+            Some(peers) => Some(peers),
+            None => self.make_peers(comm),
+        }
     }
 
     /// The peers that are known already.
@@ -153,6 +159,7 @@ impl Context {
                 spread,
                 hierarchy: Hierarchy::new(&nodes),
                 collectives,
+                number: OnceLock::new(),
                 freed: AtomicBool::new(false),
             })
         }

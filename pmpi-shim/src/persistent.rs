@@ -44,7 +44,8 @@ unsafe fn init_send(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    if shim.frame_candidate(&message).is_none() {
+    // What is recorded is ours, too: the MPI's own start says nothing of the message.
+    if shim.frame_candidate(&message).is_none() && !shim.is_sampled(&message) {
         return pass();
     }
     // SAFETY: the place the program gave.
@@ -57,11 +58,14 @@ pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: im
     let ours = message.span.bytes().is_some()
         && shim.probe_peers(message.peer, message.tag, message.comm).is_some()
         && !shim.refused(&message.span);
-    if !ours {
-        return pass();
+    // SAFETY: the place the program gave, in which there is a new handle on success.
+    unsafe {
+        let code = if ours { init(shim, Action::Receive, message, call.request, pass) } else { pass() };
+        if code == SUCCESS {
+            shim.trace_init(&message, *call.request);
+        }
+        code
     }
-    // SAFETY: the place the program gave.
-    unsafe { init(shim, Action::Receive, message, call.request, pass) }
 }
 
 unsafe fn init(
@@ -94,12 +98,16 @@ pub(crate) unsafe fn start(shim: &Shim, call: arguments::Start, pass: impl Fn() 
 unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
+    shim.trace_start(handle);
     let Some(mut record) = shim.requests.take(handle) else { return pass() };
     let comm = record.template.as_ref().map_or(COMM_WORLD, |template| template.message.comm);
     let started = match (&record.active, &record.template) {
         (None, Some(Template { action, message, .. })) => match *action {
             // SAFETY: arguments the program gave when it made the request, which stay valid as long as that.
-            Action::Send(mode) => unsafe { send::start(shim, mode, message, false) },
+            Action::Send(mode) => unsafe {
+                shim.sample(message, "start");
+                send::start(shim, mode, message, false)
+            },
             // SAFETY: as above.
             Action::Receive => unsafe { recv::start_any(shim, message, true) },
         },
@@ -114,7 +122,7 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
 /// Startall.
 pub(crate) unsafe fn startall(shim: &Shim, call: arguments::Startall, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Startall { count, array_of_requests: requests } = call;
-    if shim.requests.is_empty() || count <= 0 {
+    if (shim.requests.is_empty() && !shim.traces()) || count <= 0 {
         return pass();
     }
     // SAFETY: the program's own array.

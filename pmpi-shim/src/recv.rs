@@ -14,6 +14,7 @@ use crate::state::Shim;
 use crate::sys::*;
 use crate::waiting;
 use mpress::SHORTEST;
+use mpress_record::CallKind;
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -33,14 +34,18 @@ impl Shim {
 
 /// Recv.
 pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() -> c_int) -> c_int {
+    let message = call.message();
+    shim.trace(CallKind::Recv, &message);
     // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, call.message(), call.status, pass) }
+    unsafe { blocking(shim, message, call.status, pass) }
 }
 
 /// Irecv.
 pub(crate) unsafe fn irecv(shim: &Shim, call: arguments::Irecv, pass: impl Fn() -> c_int) -> c_int {
+    let message = call.message();
+    shim.trace(CallKind::Irecv, &message);
     // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, call.message(), call.request, pass) }
+    unsafe { nonblocking(shim, message, call.request, pass) }
 }
 
 unsafe fn blocking(

@@ -229,6 +229,22 @@ pub(crate) enum Mode {
     Buffered,
 }
 
+impl Mode {
+    /// The name of its call, as samples of messages have it.
+    pub(crate) fn name(self, blocking: bool) -> &'static str {
+        match (self, blocking) {
+            (Self::Standard, true) => "send",
+            (Self::Synchronous, true) => "ssend",
+            (Self::Ready, true) => "rsend",
+            (Self::Buffered, true) => "bsend",
+            (Self::Standard, false) => "isend",
+            (Self::Synchronous, false) => "issend",
+            (Self::Ready, false) => "irsend",
+            (Self::Buffered, false) => "ibsend",
+        }
+    }
+}
+
 /// What a persistent request does each time it is started.
 pub(crate) struct Template {
     pub(crate) action: Action,

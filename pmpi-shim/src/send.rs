@@ -68,6 +68,8 @@ pub(crate) unsafe fn irsend(shim: &Shim, call: arguments::Irsend, pass: impl Fn(
 }
 
 unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { shim.sample(&message, mode.name(true)) };
     let Some(candidate) = shim.frame_candidate(&message) else { return pass() };
     waiting::during(&shim.engine, || {
         // SAFETY: the program's own arguments; a wire lasts until the send returns.
@@ -107,6 +109,8 @@ unsafe fn nonblocking(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { shim.sample(&message, mode.name(false)) };
     let Some(candidate) = shim.frame_candidate(&message) else { return pass() };
     // SAFETY: the program's own arguments.
     match unsafe { start_encoded(shim, mode, &message, &candidate, message.comm) } {
@@ -223,14 +227,30 @@ pub(crate) unsafe fn start(
     detached: bool,
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
-    unsafe { start_by(shim, mode, message, detached, message.comm) }
+    unsafe { start_any(shim, mode, message, detached, message.comm) }
 }
 
-/// The same by the strategy of another communicator.
+/// The same for a collective call, by the strategy of its communicator.
 ///
 /// # Safety
 /// As for [`start`].
 pub(crate) unsafe fn start_by(
+    shim: &Shim,
+    mode: Mode,
+    message: &Envelope,
+    detached: bool,
+    strategy_of: MPI_Comm,
+) -> Result<Active, Error> {
+    if shim.records() {
+        let dst = shim.all_peers(message.comm).map(|peers| peers.world_rank(message.peer));
+        // SAFETY: the caller vouches for the message.
+        unsafe { shim.sample_collective(&message.span, dst) };
+    }
+    // SAFETY: the caller vouches for the message.
+    unsafe { start_any(shim, mode, message, detached, strategy_of) }
+}
+
+unsafe fn start_any(
     shim: &Shim,
     mode: Mode,
     message: &Envelope,

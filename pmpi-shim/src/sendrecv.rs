@@ -12,6 +12,7 @@ use crate::span::Envelope;
 use crate::state::Shim;
 use crate::sys::*;
 use crate::waiting;
+use mpress_record::CallKind;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::OnceLock;
@@ -96,6 +97,13 @@ pub(crate) unsafe fn isendrecv_replace(
     unsafe { nonblocking(shim, out, into, call.request, pass) }
 }
 
+/// Records both halves, if that is asked for.
+unsafe fn record(shim: &Shim, out: &Envelope, into: &Envelope) {
+    shim.trace(CallKind::Sendrecv, into);
+    // SAFETY: the caller vouches for the message.
+    unsafe { shim.sample(out, "sendrecv") };
+}
+
 /// Sendrecv, and with `detached` Sendrecv_replace.
 unsafe fn blocking(
     shim: &Shim,
@@ -105,6 +113,8 @@ unsafe fn blocking(
     status: *mut MPI_Status,
     pass: impl Fn() -> c_int,
 ) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { record(shim, &out, &into) };
     if !ours(shim, &out, &into) {
         return pass();
     }
@@ -128,6 +138,8 @@ unsafe fn nonblocking(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { record(shim, &out, &into) };
     if !ours(shim, &out, &into) {
         return pass();
     }

@@ -10,6 +10,7 @@ use crate::family::Family;
 use crate::finish::{self, Job};
 use crate::mpi::real;
 use crate::peers;
+use crate::recorder::Recorder;
 use crate::span::Kinds;
 use crate::state::{self, Shim};
 use crate::strategies::Strategies;
@@ -18,6 +19,7 @@ use crate::sys::*;
 use crate::world::World;
 use crate::{identity, measure, symbol};
 use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
+use mpress_record::Run;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex};
@@ -88,7 +90,8 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     }
     let world = find_nodes(rank, size, settings.same_node)?;
     let nodes = world.count();
-    if world.frames_any() {
+    // A job on one node may still be recorded.
+    if world.frames_any() || settings.trace.is_some() || settings.record.is_some() {
         let private = Private::new(world.group)?;
         let shim = prepare(world, &settings, mark, private)?;
         if let Some(peers) = shim.collective_peers(COMM_WORLD) {
@@ -109,6 +112,13 @@ fn make_engine(world: &World, settings: &Settings) -> Result<Engine, c_int> {
     };
     let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
     Engine::start(settings, &world.nodes, rank, say, &mut measure::Messages::new())
+}
+
+/// What records the calls of this rank, if they are to be recorded. One rank of each node says what goes wrong there.
+fn make_recorder(world: &World, settings: &Settings) -> Option<Recorder> {
+    let ranks = u32::try_from(world.nodes.len()).ok()?;
+    let run = Run::new(&finish::program(), ranks, u32::try_from(world.rank).ok()?);
+    Recorder::start(settings, &run, world.node(world.rank) == Some(world.rank))
 }
 
 /// `MPI_Finalize` begins by deleting the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the
@@ -261,6 +271,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
     if family.answers_for_freed_communicators() {
         engine = engine.with_streams(settings);
     }
+    let recorder = make_recorder(&world, settings);
     #[allow(clippy::arc_with_non_send_sync, reason = "its handles are plain values, see `state`")]
     let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), multiple));
     let context = Context {
@@ -280,6 +291,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         reduce: settings.reduce,
         multiple,
         family,
+        recorder,
         damaged,
     };
     Ok(Shim::new(context))

@@ -108,6 +108,8 @@ impl Context {
             return None;
         }
         // SAFETY: the caller vouches for the message.
+        unsafe { self.sample_collective(&message.span, None) };
+        // SAFETY: the caller vouches for the message.
         unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode }, strategy_of) }
     }
 

@@ -7,7 +7,10 @@ use core::str::FromStr;
 /// The names of the columns: the first line of a trace.
 pub const COLUMNS: &str = "seq,callsite,source,tag,count,datatype,buf,comm,kind";
 
-/// The line of a call.
+/// Calls in a trace at most: `mpress predict` reads no more, and the recorder writes no more.
+pub const MOST_CALLS: usize = 1 << 24;
+
+/// The line of a call. `Display` writes what [`parse`](Line::parse) reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
     /// Counts the calls of the rank.
@@ -41,6 +44,29 @@ pub enum Kind {
     Sendrecv,
     /// A persistent receive that is started
     Start,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Recv, Self::Irecv, Self::Sendrecv, Self::Start];
+
+    /// Its name in a trace.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Recv => "recv",
+            Self::Irecv => "irecv",
+            Self::Sendrecv => "sendrecv",
+            Self::Start => "start",
+        }
+    }
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seq, site, source, tag, count, datatype, buffer, comm, kind } = self;
+        let kind = kind.name();
+        write!(f, "{seq},{site:#x},{source},{tag},{count},{datatype},{buffer:#x},{comm},{kind}")
+    }
 }
 
 /// Why a line is not that of a call.
@@ -94,13 +120,7 @@ impl<'a> Line<'a> {
             datatype,
             buffer: address(buffer, "buf")?,
             comm: number(comm, "comm")?,
-            kind: match kind {
-                "recv" => Kind::Recv,
-                "irecv" => Kind::Irecv,
-                "sendrecv" => Kind::Sendrecv,
-                "start" => Kind::Start,
-                _ => return Err(LineError::Column("kind")),
-            },
+            kind: Kind::ALL.into_iter().find(|one| one.name() == kind).ok_or(LineError::Column("kind"))?,
         })
     }
 }

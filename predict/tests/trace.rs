@@ -50,3 +50,15 @@ proptest! {
         let _either = Line::parse(&columns.join(","));
     }
 }
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(
+        seq: u64, site: u64, source: i32, tag: i32, count: u64, datatype in "[^,\n\r]{1,40}", buffer: u64, comm: u32, kind in 0_usize..4,
+    ) {
+        let kind = [Kind::Recv, Kind::Irecv, Kind::Sendrecv, Kind::Start][kind];
+        let line = Line { seq, site, source, tag, count, datatype: &datatype, buffer, comm, kind };
+        let text = line.to_string();
+        prop_assert_eq!(Line::parse(&text), Ok(line));
+    }
+}

@@ -76,7 +76,7 @@ pub(crate) const PER_MPI: [&str; 6] =
     ["-p", "mpress-rsmpi", "-p", "mpress-i-structures", "--features", "mpress-i-structures/mpi"];
 
 /// All tests of `preload/tests`.
-const ALL: [&str; 10] = [
+const ALL: [&str; 11] = [
     "abi",
     "device",
     "failures",
@@ -85,6 +85,7 @@ const ALL: [&str; 10] = [
     "modules",
     "network",
     "preload",
+    "recording",
     "table",
     "transparent",
 ];

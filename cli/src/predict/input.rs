@@ -2,7 +2,7 @@
 
 use super::Error;
 use flate2::bufread::MultiGzDecoder;
-use mpress_predict::trace::{COLUMNS, Line};
+use mpress_predict::trace::{COLUMNS, Line, MOST_CALLS};
 use mpress_predict::{Envelope, Id, Interner, Tag};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,8 +11,6 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Calls in a file at most, which take 6 bytes of memory each.
-const MOST_CALLS: usize = 1 << 24;
 /// Different messages in a file at most.
 const MOST_IDS: Id = 1 << 18;
 /// Different call sites, and names of datatypes, in a file at most.
@@ -39,6 +37,7 @@ pub(super) type Runs = BTreeMap<Run, BTreeMap<u32, PathBuf>>;
 /// The calls of a rank.
 #[derive(Default)]
 pub(super) struct Calls {
+    // Six bytes of memory for each of at most `MOST_CALLS`.
     ids: Vec<Id>,
     /// Where in `sites` the call site is.
     sites_of: Vec<u16>,

@@ -1,7 +1,7 @@
 //! The messages: payloads from files, or of the lengths and kinds that a trace says.
 
 use super::Error;
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 use mpress::{FLOOR, Kind};
 use mpress_corpus::files::{File, Piece};
 use serde::Deserialize;
@@ -68,7 +68,7 @@ fn from_trace(path: &Path, payload: Option<&Path>) -> Result<Vec<Input>, Error> 
     }
     let packed = fs::File::open(path).map_err(|error| wrong(path, error))?;
     let reader: Box<dyn Read> = if path.extension().is_some_and(|extension| extension == "gz") {
-        Box::new(GzDecoder::new(packed))
+        Box::new(MultiGzDecoder::new(packed))
     } else {
         Box::new(packed)
     };

@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod files;
+mod samples;
+mod trace;
+
+pub use files::Run;
+pub use mpress_predict::trace::Kind as CallKind;
+pub use samples::{Kept, Message, Samples};
+pub use trace::{Call, Sink, Trace, Written};
