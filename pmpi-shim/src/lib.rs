@@ -13,7 +13,7 @@
 //! - `state`: what handlers share, which is what is under way (`requests`, `orphans`, `stash` of `early` messages) and the context;
 //! - a message on its way out (`wire`) and in (`posted`, `deliver`), in chunks (`streams`), whom it may come from (`peers`), and its
 //!   `elements` in memory;
-//! - `recorder`: what is recorded of the program's calls, by their `callsite`s;
+//! - `recording` tells the `recorder`, which `context` has, what is recorded of the program's calls, by their `callsite`s;
 //! - `context`: what is known from the beginning (`world`, `strategies`, `agreed` for collectives), and the memory of pending receives
 //!   (`in_place`, `covered`);
 //! - `arguments`, `span`, `error`, `generalized` requests and other `operation`s of the MPI's, `passed` calls, `device` (the memory of GPUs), `waiting` (for how long this rank
@@ -62,6 +62,7 @@ mod posted;
 mod probe;
 mod progress;
 mod recorder;
+mod recording;
 mod recv;
 mod requests;
 mod send;
