@@ -28,7 +28,7 @@ use std::ffi::c_int;
 
 /// This rank cannot do its part, and other ranks would wait for ever, or take something else for the result.
 fn give_up(what: impl std::fmt::Display, comm: MPI_Comm, code: c_int) -> ! {
-    say!("mpress: {what}, which other ranks wait for; the job ends");
+    say!("mpress: {what}; the job ends");
     // SAFETY: the program's communicator.
     unsafe { PMPI_Abort(comm, code) };
     std::process::abort()

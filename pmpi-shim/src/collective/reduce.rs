@@ -420,7 +420,11 @@ impl Memory {
         };
         let starts = ranks.iter().map(|&rank| place(rank)).collect();
         let buffer = shim.engine.buffer(len).unwrap_or_else(|| {
-            give_up(format_args!("no memory for {len} bytes of a reduction"), group.program, ERR_NO_MEM)
+            give_up(
+                format_args!("no memory for {len} bytes of a reduction that other ranks wait for"),
+                group.program,
+                ERR_NO_MEM,
+            )
         });
         Self { buffer: RefCell::new(buffer), starts }
     }

@@ -111,7 +111,11 @@ unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(
             frame
         } else {
             let mut frame = buffer(shim, len).unwrap_or_else(|code| {
-                give_up(format_args!("no memory for {len} bytes of a broadcast"), comm, code)
+                give_up(
+                    format_args!("no memory for {len} bytes of a broadcast that other ranks wait for"),
+                    comm,
+                    code,
+                )
             });
             let bytes = shim.byte_span(frame.as_mut_ptr(), len)?;
             pass_on(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, comm)?;
