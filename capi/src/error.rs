@@ -87,7 +87,7 @@ pub extern "C" fn mpress_last_error() -> *const c_char {
 fn keep(text: &str) {
     let line: Vec<u8> = text.bytes().map(|byte| if byte < b' ' { b' ' } else { byte }).collect();
     let line = CString::new(line).unwrap_or_default();
-    // Where the thread is at its end, nobody asks for the text.
+    // A thread that is ending no longer asks for the text.
     let _ = LAST.try_with(|last| {
         if let Ok(mut last) = last.try_borrow_mut() {
             *last = line;

@@ -24,7 +24,7 @@ fn start<T>(start: *const T, len: usize, name: &str) -> Result<NonNull<T>, Error
 /// What C says is at `place`: `len` elements. NULL will do for none.
 ///
 /// # Safety
-/// Unless NULL, `place` is readable for `len` elements, and nobody writes there for as long as
+/// Unless NULL, `place` is readable for `len` elements, and is not written to for as long as
 /// `'a`.
 pub(crate) unsafe fn slice<'a, T>(place: *const T, len: usize, name: &str) -> Result<&'a [T], Error> {
     let place = start(place, len, name)?;
@@ -44,7 +44,7 @@ pub(crate) unsafe fn bytes<'a>(place: *const c_void, len: usize, name: &str) -> 
 /// The memory at `place` that a result of `len` elements is to fill. NULL will do for none.
 ///
 /// # Safety
-/// Unless NULL, `place` is writable for `len` elements, and nobody else reads or writes there for
+/// Unless NULL, `place` is writable for `len` elements, and is not read or written by others for
 /// as long as `'a`.
 pub(crate) unsafe fn room_for<'a, T>(
     place: *mut T,
@@ -83,7 +83,7 @@ pub(crate) fn apart(from: (*const c_void, usize), to: (*mut c_void, usize)) -> R
 /// A text, without its end.
 ///
 /// # Safety
-/// Unless NULL, `text` is one that ends in a zero byte, and nobody changes it for as long as `'a`.
+/// Unless NULL, `text` is one that ends in a zero byte, and it does not change for as long as `'a`.
 pub(crate) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a CStr, Error> {
     if text.is_null() {
         return Err(Error::null(name));

@@ -34,6 +34,12 @@ impl Hierarchy {
         Self { members, places }
     }
 
+    /// How many ranks there are.
+    #[must_use]
+    pub fn ranks(&self) -> usize {
+        self.places.len()
+    }
+
     /// How many nodes there are.
     #[must_use]
     pub fn nodes(&self) -> usize {
@@ -82,7 +88,7 @@ impl Hierarchy {
     /// The ranks whose blocks `rank` brings together in its node, ascending. It is one of them.
     pub fn aggregated_by(&self, rank: usize) -> impl Iterator<Item = usize> {
         let node = self.node(rank);
-        (0..self.places.len()).filter(move |&owner| self.aggregator(node, owner) == rank)
+        (0..self.ranks()).filter(move |&owner| self.aggregator(node, owner) == rank)
     }
 }
 

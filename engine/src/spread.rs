@@ -1,14 +1,12 @@
 //! Which collective operations need not be left to the MPI although nobody can know beforehand what gets shorter: those that can be
 //! made of messages from where the data is to all who want it, without leaving a node more often than in the MPI's own algorithm.
 
-use std::collections::HashMap;
+use crate::hierarchy::Hierarchy;
 
 /// How the ranks of a communicator are spread over nodes.
 #[derive(Clone, Debug)]
 pub struct Spread {
-    /// For each rank, how many of them are on its node.
-    beside: Box<[usize]>,
-    nodes: usize,
+    hierarchy: Hierarchy,
     open_mpi: bool,
 }
 
@@ -17,11 +15,13 @@ impl Spread {
     /// less often. Which they are was counted in the traffic of Open MPI 4.1 and MPICH 4.0.
     #[must_use]
     pub fn new(nodes: &[i32], open_mpi: bool) -> Self {
-        let mut sizes = HashMap::new();
-        for node in nodes {
-            *sizes.entry(node).or_insert(0) += 1;
-        }
-        Self { beside: nodes.iter().map(|node| sizes[node]).collect(), nodes: sizes.len(), open_mpi }
+        Self { hierarchy: Hierarchy::new(nodes), open_mpi }
+    }
+
+    /// Who shares a node with whom.
+    #[must_use]
+    pub fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
     }
 
     /// Whether this root may send a broadcast to each rank itself. Open MPI's nonblocking broadcast does so up to 4 ranks, and then
@@ -29,20 +29,24 @@ impl Spread {
     /// many nodes as the tree is high.
     #[must_use]
     pub fn may_broadcast(&self, root: i32) -> bool {
-        let ranks = self.beside.len();
-        let Some(beside) = usize::try_from(root).ok().and_then(|root| self.beside.get(root)) else {
+        let (ranks, nodes) = (self.hierarchy.ranks(), self.hierarchy.nodes());
+        let Some(root) = usize::try_from(root).ok().filter(|root| *root < ranks) else {
             return false;
         };
-        let height = self.nodes.next_power_of_two().ilog2() as usize;
-        ranks - beside <= height || (self.open_mpi && (ranks <= 4 || self.nodes <= 3))
+        let height = nodes.next_power_of_two().ilog2() as usize;
+        ranks - self.hierarchy.beside(root) <= height || (self.open_mpi && (ranks <= 4 || nodes <= 3))
     }
 
     /// Whether in an all-gather each rank may send to each other one itself. So does Open MPI's nonblocking one. By MPICH's ring all
     /// blocks but one leave each node.
     #[must_use]
     pub fn may_gather(&self) -> bool {
-        let ranks = self.beside.len();
-        self.open_mpi || self.beside.iter().all(|beside| beside * (ranks - beside) < ranks)
+        let ranks = self.hierarchy.ranks();
+        let leaves_less_often = |rank| {
+            let beside = self.hierarchy.beside(rank);
+            beside * (ranks - beside) < ranks
+        };
+        self.open_mpi || (0..ranks).all(leaves_less_often)
     }
 }
 

@@ -26,14 +26,6 @@ use crate::sys::*;
 use crate::waiting;
 use std::ffi::c_int;
 
-/// This rank cannot do its part, and other ranks would wait for ever, or take something else for the result.
-fn give_up(what: impl std::fmt::Display, comm: MPI_Comm, code: c_int) -> ! {
-    say!("mpress: {what}; the job ends");
-    // SAFETY: the program's communicator.
-    unsafe { PMPI_Abort(comm, code) };
-    std::process::abort()
-}
-
 /// A collective of ours under way. Its messages go over the communicator of ours, between ranks of the world.
 struct Group<'a> {
     peers: &'a Peers,

@@ -38,3 +38,11 @@ pub(crate) fn raise(comm: MPI_Comm, error: impl Into<Error>) -> c_int {
     }
     error.code
 }
+
+/// This rank cannot do its part: other ranks would wait for ever, or take something else for the result. The job ends.
+pub(crate) fn give_up(what: impl std::fmt::Display, comm: MPI_Comm, code: c_int) -> ! {
+    say!("mpress: {what}; the job ends");
+    // SAFETY: the program's communicator.
+    unsafe { PMPI_Abort(comm, code) };
+    std::process::abort()
+}

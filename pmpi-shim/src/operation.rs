@@ -17,7 +17,7 @@ pub(crate) enum Look {
 /// Looks at a request, and leaves it as it is (`MPI_Request_get_status`).
 pub(crate) fn look(request: MPI_Request) -> Look {
     let (mut flag, mut status) = (0, empty_status());
-    // SAFETY: a request of ours, which this call leaves as it is, and places for the answers.
+    // SAFETY: one of our own requests, which this call does not change; both places may be written.
     let code = unsafe { real::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
     match (code, flag) {
         (SUCCESS, 0) => Look::UnderWay,
@@ -31,7 +31,7 @@ pub(crate) fn look(request: MPI_Request) -> Look {
 /// An operation that has been started.
 pub(crate) struct Operation {
     pub(crate) request: MPI_Request,
-    /// Completion does not free the request, which nobody else knows.
+    /// Completion does not free the request. Only this operation has its handle.
     is_persistent: bool,
     /// What a look has found, once that is not `UnderWay`.
     seen: Option<Look>,

@@ -4,7 +4,7 @@ use crate::agreed::Collectives;
 use crate::context::Context;
 use crate::family::Family;
 use crate::sys::*;
-use mpress::{Hierarchy, Spread};
+use mpress::Spread;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,6 @@ pub(crate) struct Peers {
     pub(crate) rank: c_int,
     inter: bool,
     pub(crate) spread: Spread,
-    pub(crate) hierarchy: Hierarchy,
     pub(crate) collectives: Collectives,
     /// The number of the communicator in a trace, once it has one.
     pub(crate) number: OnceLock<u32>,
@@ -157,7 +156,6 @@ impl Context {
                 rank,
                 inter: inter != 0,
                 spread,
-                hierarchy: Hierarchy::new(&nodes),
                 collectives,
                 number: OnceLock::new(),
                 freed: AtomicBool::new(false),

@@ -67,7 +67,7 @@ impl Trial {
     }
 
     /// The call was not made, since the MPI refuses this rank's arguments. The program may make it again: the others count it once.
-    pub(crate) fn is_repeated(&self, here: bool) {
+    pub(crate) fn repeat(&self, here: bool) {
         *self.again.lock().unwrap_or_else(PoisonError::into_inner) = Some(here);
     }
 

@@ -3,6 +3,7 @@
 use super::Group;
 use super::blocks::Blocks;
 use crate::agreed::How;
+use crate::error::give_up;
 use crate::peers::Peers;
 use crate::progress;
 use crate::recv;
@@ -325,7 +326,7 @@ impl<'a> Start<'a> {
 /// A message could not be started. For want of memory: then its other end would wait for ever, or a later collective would get it.
 fn failed(messages: &mut UnderWay, program: MPI_Comm, code: c_int) {
     if code == ERR_NO_MEM {
-        super::give_up("no memory for a message of a collective that other ranks wait for", program, code);
+        give_up("no memory for a message of a collective that other ranks wait for", program, code);
     }
     messages.note(Err(code));
 }

@@ -7,10 +7,11 @@
 //!
 //! All ranks give the same count, datatype and operation (MPI 3.1, section 5.9), so that they come to the same decision.
 
+use super::Group;
 use super::exchange::Start;
-use super::{Group, give_up};
 use crate::agreed::How;
 use crate::arguments::Counts;
+use crate::error::give_up;
 use crate::handle::Handle;
 use crate::mpi::real;
 use crate::peers::Peers;
@@ -18,7 +19,6 @@ use crate::span::Span;
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::{Buffer, Hierarchy, Kind, Reduce};
-use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::iter;
 use std::sync::PoisonError;
@@ -217,7 +217,7 @@ impl Shim {
         if let Ok(here) = here
             && refused()
         {
-            trial.is_repeated(here);
+            trial.repeat(here);
             return pass();
         }
         let before = self.engine.saved();
@@ -263,7 +263,7 @@ impl<'a> Reducing<'a> {
         call: &'a Call,
         (blocks, size): (&'a Blocks, usize),
     ) -> Self {
-        let (hierarchy, rank) = (&group.peers.hierarchy, group.rank().unsigned_abs() as usize);
+        let (hierarchy, rank) = (group.peers.spread.hierarchy(), group.rank().unsigned_abs() as usize);
         let aggregated: Vec<_> = hierarchy.aggregated_by(rank).collect();
         let sums = Memory::new(shim, group, (blocks, size), &aggregated);
         Self { shim, group, hierarchy, call, blocks, size, rank, aggregated, sums }
@@ -275,7 +275,7 @@ impl<'a> Reducing<'a> {
         self.call.span(buf.cast::<u8>().wrapping_add(start).cast(), self.blocks.counts[rank])
     }
 
-    /// The block of a rank in memory of ours that has it.
+    /// The block of a rank in one of our own buffers.
     fn ours(&self, memory: &Memory, rank: usize) -> Span {
         self.call.span(memory.at(rank).cast(), self.blocks.counts[rank])
     }
@@ -404,7 +404,8 @@ impl<'a> Reducing<'a> {
 
 /// Some ranks' blocks, one after the other.
 struct Memory {
-    buffer: RefCell<Buffer>,
+    at: *mut u8,
+    _buffer: Buffer,
     /// The ranks, ascending, and where the block of each begins, in bytes.
     starts: Vec<(usize, usize)>,
 }
@@ -419,21 +420,21 @@ impl Memory {
             (rank, start)
         };
         let starts = ranks.iter().map(|&rank| place(rank)).collect();
-        let buffer = shim.engine.buffer(len).unwrap_or_else(|| {
+        let mut buffer = shim.engine.buffer(len).unwrap_or_else(|| {
             give_up(
                 format_args!("no memory for {len} bytes of a reduction that other ranks wait for"),
                 group.program,
                 ERR_NO_MEM,
             )
         });
-        Self { buffer: RefCell::new(buffer), starts }
+        Self { at: buffer.room().as_mut_ptr().cast(), _buffer: buffer, starts }
     }
 
     /// Where the block of a rank is.
     fn at(&self, rank: usize) -> *mut u8 {
         let found = self.starts.binary_search_by_key(&rank, |(rank, _)| *rank);
         let start = found.ok().and_then(|at| self.starts.get(at)).map_or(0, |(_, start)| *start);
-        self.buffer.borrow_mut().room().as_mut_ptr().cast::<u8>().wrapping_add(start)
+        self.at.wrapping_add(start)
     }
 }
 
@@ -443,7 +444,7 @@ fn reduce_local(from: &Span, to: &Span, op: MPI_Op, size: usize) -> Result<(), c
     while done < count {
         let part = c_int::try_from(count - done).unwrap_or(1 << 30);
         let at = |span: &Span| span.ptr.cast::<u8>().wrapping_add(done as usize * size).cast::<c_void>();
-        // SAFETY: this many elements in memory of ours, all of which have come.
+        // SAFETY: both buffers are our own and hold this many elements, which have all been received.
         ok(unsafe { PMPI_Reduce_local(at(from), at(to), part, from.datatype, op) })?;
         done += MPI_Count::from(part);
     }

@@ -7,10 +7,9 @@
 //! be passed by blocking ones (section 6.12). Errors of the two calls go to the communicator's error handler by the MPI itself.
 
 use super::blocks::Blocks;
-use super::give_up;
 use crate::agreed::Pause;
 use crate::deliver::land;
-use crate::error::{Error, called, raise};
+use crate::error::{Error, called, give_up, raise};
 use crate::mpi::open;
 use crate::peers::Peers;
 use crate::span::{Envelope, Layout, Span};

@@ -2,6 +2,7 @@
 
 use super::{AHEAD, Send, Streams, is_complete};
 use crate::context::Context;
+use crate::error::give_up;
 use crate::mpi::real;
 use crate::operation::{Look, look};
 use crate::sys::*;
@@ -78,7 +79,7 @@ impl Departing {
             let raw = raw.get(due).unwrap_or_default();
             match context.engine.next_chunk(&mut tail, raw) {
                 Some(chunk) => stream.push(chunk),
-                None if stream.held.is_empty() && stream.under_way.is_empty() => give_up(ERR_NO_MEM),
+                None if stream.held.is_empty() && stream.under_way.is_empty() => cannot_go_on(ERR_NO_MEM),
                 None => stream.start_held(),
             }
             stream.advance(request);
@@ -144,7 +145,7 @@ impl Departing {
             self.started += chunk.len();
             match ok(code) {
                 Ok(()) => self.under_way.push_back((request, chunk)),
-                Err(code) => give_up(code),
+                Err(code) => cannot_go_on(code),
             }
         }
     }
@@ -195,11 +196,8 @@ impl Departing {
 }
 
 /// The head is under way, and its receiver would wait for ever for what cannot be made or sent.
-fn give_up(code: c_int) -> ! {
-    say!("mpress: the rest of a message that has been sent in part cannot be sent; the job ends");
-    // SAFETY: any communicator will do.
-    unsafe { PMPI_Abort(COMM_WORLD, code) };
-    std::process::abort()
+fn cannot_go_on(code: c_int) -> ! {
+    give_up("the rest of a message that has been sent in part cannot be sent", COMM_WORLD, code)
 }
 
 impl Drop for Departing {
