@@ -1,6 +1,7 @@
 //! Package: every crate that is published, packed as for a registry and built from what was packed.
 
 use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use mpress_cluster::Mpi;
 
@@ -16,8 +17,15 @@ pub(crate) fn step(paths: &Paths) -> Step<'_> {
 /// Packs them together: each is built against the others' packages, which no registry has yet.
 fn run(paths: &Paths) -> Result<Done, Error> {
     let crates = published(paths)?;
+    // Cargo unpacks a package once per version and path of the folder it was packed in, and keeps the sources in its
+    // home. A folder that was used before would have the crates built against packages of an earlier state.
+    let all = paths.target("package");
+    if all.exists() {
+        fs::remove_dir_all(&all).map_err(Error::file(&all))?;
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let mut cargo = paths.cargo();
-    cargo.args(["package", "--locked", "--allow-dirty", "--target-dir"]).arg(paths.target("package"));
+    cargo.args(["package", "--locked", "--allow-dirty", "--target-dir"]).arg(all.join(now.to_string()));
     cargo.args(crates.iter().flat_map(|name| ["-p", name]));
     // The rsmpi adapter needs an MPI.
     cargo.env("MPICC", Mpi::OpenMpi.mpicc()).env("CARGO_PROFILE_DEV_DEBUG", "none");
