@@ -45,7 +45,7 @@ fn hash(value: &impl Hash) -> u64 {
 impl Engine {
     /// The engine of a process of a job: with all that the files know that the settings name, and what it measures of the network
     /// where they know nothing of that. `nodes` has the node of each rank, by any number that tells them apart, and `rank` is that
-    /// of this process. All processes must call this, with the same settings: [`network::measure`] asks them all.
+    /// of this process. All processes must call this, with the same settings: [`network::measure`] needs them all.
     ///
     /// What cannot be read is told to `say`, in one line each, and done without.
     ///
@@ -66,6 +66,7 @@ impl Engine {
         let learns = |strategy| matches!(strategy, Strategy::Adaptive | Strategy::Measure);
         // All processes have the same settings, and so the same answer, whatever files they can read.
         let may_learn = learns(settings.strategy) || settings.strategy == Strategy::Guided;
+        let files = settings.heuristics.is_some() || settings.strategy == Strategy::Guided;
         let mut settings = settings.clone();
         let record = match &settings.guide {
             Some(file) if settings.strategy == Strategy::Guided => Record::read(file).map_or_else(
@@ -79,10 +80,15 @@ impl Engine {
             _ => None,
         };
         let engine = Self::new(&settings, &knowledge, record.as_ref());
-        if let Some(partners) = network::partners(nodes, rank).filter(|_| may_learn) {
+        if let Some(part) = network::Part::of(nodes, rank).filter(|_| may_learn) {
             let wanted = learns(settings.strategy) && !knowledge.links_measured;
-            if let Some(link) = network::measure(partners, wanted, messages)?.filter(|_| wanted) {
-                engine.set_link(link);
+            // Where no file can make a difference between processes, all want the same.
+            let by_any = if files { messages.sums([u64::from(wanted), 0])?[0] > 0 } else { wanted };
+            if by_any {
+                let link = network::measure(&part, messages)?;
+                if wanted {
+                    engine.set_link(link);
+                }
             }
         }
         Ok(engine)

@@ -1,7 +1,7 @@
 //! A quick measurement of the network, for jobs that have no heuristics file of it.
 //!
-//! Every process exchanges messages with one on another node, all at the same time, so that what is measured is the bandwidth that a
-//! process gets while the others send too. It takes some milliseconds.
+//! Processes exchange messages with processes on other nodes, all at the same time, so that what is measured is the bandwidth that a
+//! process gets while the others send too. It takes about two milliseconds, and each process sends at most a MiB.
 
 use mpress_selector::Link;
 use std::collections::BTreeMap;
@@ -9,37 +9,34 @@ use std::time::{Duration, Instant};
 
 /// Messages from which the latency follows, and how many of them.
 const SHORT: usize = 8;
-const SHORT_ROUNDS: usize = 20;
-/// Messages from which the bandwidth follows: the first.
-const LONG: usize = 64 << 10;
-/// And up to how many bytes they may get.
-pub const LONGEST: usize = 1 << 20;
-/// Once an exchange takes so long, there is no need for a longer one.
-const ENOUGH: Duration = Duration::from_millis(1);
-const LONG_ROUNDS: usize = 2;
+const SHORT_ROUNDS: usize = 5;
+/// Messages from which the bandwidth follows: the first. Each next one is so many times longer.
+const LONG: usize = 4 << 10;
+const GROWTH: usize = 4;
+/// The longest.
+const LONGEST: usize = 256 << 10;
+/// Links and their queues let some bytes pass at once, and connections begin slowly: the first exchange of a length does not count.
+const LONG_ROUNDS: usize = 3;
+/// An exchange that takes so long, and so many times longer than a short one, shows the bandwidth.
+const ENOUGH: Duration = Duration::from_micros(400);
+const LATENCIES: f64 = 4.0;
 
 /// The messages of a measurement, by whatever brings messages.
 pub trait Exchange {
     /// Why a message failed.
     type Error;
 
-    /// Makes what the exchanges need; all processes call this, once somebody wants them.
-    ///
-    /// # Errors
-    /// Where that is not to be had.
-    fn connect(&mut self) -> Result<(), Self::Error>;
-
-    /// Sends `len` bytes, at most [`LONGEST`], to one rank, and receives as many from another.
+    /// Sends `len` bytes to one rank, and receives as many from another.
     ///
     /// # Errors
     /// Where the messages do not come through.
     fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), Self::Error>;
 
-    /// The sum of a number over all processes, which all call this, connected or not; and how many they are.
+    /// The sums of two numbers over all processes, which all call this.
     ///
     /// # Errors
     /// As above.
-    fn sum(&mut self, number: u64) -> Result<(u64, usize), Self::Error>;
+    fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], Self::Error>;
 }
 
 /// The ranks of each node, in their order. `nodes` has the node of each rank.
@@ -52,121 +49,150 @@ pub fn by_node(nodes: &[i32]) -> Vec<Vec<usize>> {
     ranks.into_values().collect()
 }
 
-/// Whom a rank sends to and receives from: the rank of the same place on the next node, and on the one before. `None` for all ranks
-/// where not every node has as many, or there is but one.
-#[must_use]
-pub fn partners(nodes: &[i32], rank: usize) -> Option<(usize, usize)> {
-    let nodes = by_node(nodes);
-    let (first, count) = (nodes.first()?.len(), nodes.len());
-    if count < 2 || nodes.iter().any(|ranks| ranks.len() != first) {
-        return None;
-    }
-    let node = nodes.iter().position(|ranks| ranks.contains(&rank))?;
-    let place = nodes.get(node)?.iter().position(|&other| other == rank)?;
-    let on = |node: usize| nodes.get(node % count)?.get(place).copied();
-    Some((on(node + 1)?, on(node + count - 1)?))
+/// What a rank does in a measurement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// Whom it sends to, and whom it receives from: the rank of the same place on the next node, and on the one before. `None`: the
+    /// smallest node has fewer ranks than this rank's place.
+    pub partners: Option<(usize, usize)>,
+    /// How many ranks have partners.
+    pub measuring: usize,
+    /// How many ranks the fullest node has for each of its ranks that has partners: they share what these get.
+    pub crowd: f64,
 }
 
-/// Measures the network if any process wants that; all must call this.
+impl Part {
+    /// The part of a rank; `None` where there is but one node. `nodes` has the node of each rank.
+    #[must_use]
+    pub fn of(nodes: &[i32], rank: usize) -> Option<Self> {
+        let nodes = by_node(nodes);
+        let fewest = nodes.iter().map(Vec::len).min()?;
+        let most = nodes.iter().map(Vec::len).max()?;
+        let count = nodes.len();
+        if count < 2 {
+            return None;
+        }
+        let node = nodes.iter().position(|ranks| ranks.contains(&rank))?;
+        let place = nodes.get(node)?.iter().position(|&other| other == rank)?;
+        let on = |node: usize| nodes.get(node % count)?.get(place).copied();
+        let partners = on(node + 1).zip(on(node + count - 1)).filter(|_| place < fewest);
+        Some(Self { partners, measuring: fewest * count, crowd: most as f64 / fewest as f64 })
+    }
+}
+
+/// Measures the network; all processes must call this.
 ///
 /// # Errors
 /// Those of the messages.
-pub fn measure<X: Exchange>(
-    partners: (usize, usize),
-    wanted: bool,
-    messages: &mut X,
-) -> Result<Option<Link>, X::Error> {
-    if messages.sum(u64::from(wanted))?.0 == 0 {
-        return Ok(None);
-    }
-    messages.connect()?;
-    // The first messages find their way.
-    rounds(messages, partners, SHORT, 2)?;
-    let latency = rounds(messages, partners, SHORT, SHORT_ROUNDS)?;
-    rounds(messages, partners, LONG, 1)?;
+pub fn measure<X: Exchange>(part: &Part, messages: &mut X) -> Result<Link, X::Error> {
+    let short = rounds(part, messages, SHORT, SHORT_ROUNDS)?;
     let mut len = LONG;
     loop {
-        let time = rounds(messages, partners, len, LONG_ROUNDS)?;
-        if len == LONGEST || Duration::from_secs_f64(time) >= ENOUGH {
-            let net = (time - latency).max(1e-9);
-            return Ok(Some(Link { latency_us: latency * 1e6, bandwidth_mb_s: len as f64 / net * 1e-6 }));
+        let long = rounds(part, messages, len, LONG_ROUNDS)?;
+        // All come to the same numbers, and so to the same next step.
+        let sums = messages.sums([short, long])?;
+        let [latency, time] = sums.map(|ns| ns as f64 * 1e-9 / part.measuring as f64);
+        if len >= LONGEST || time >= ENOUGH.as_secs_f64().max(LATENCIES * latency) {
+            let net = (time - latency).max(1e-9) * part.crowd;
+            return Ok(Link { latency_us: latency * 1e6, bandwidth_mb_s: len as f64 / net * 1e-6 });
         }
-        len *= 4;
+        len *= GROWTH;
     }
 }
 
-/// Exchanges messages of this length so often; gives the seconds of one, averaged over all processes: all come to the same number,
-/// and so to the same next step.
-fn rounds<X: Exchange>(
-    messages: &mut X,
-    (to, from): (usize, usize),
-    len: usize,
-    rounds: usize,
-) -> Result<f64, X::Error> {
-    let mut times = Vec::with_capacity(rounds);
-    for _ in 0..rounds {
+/// Exchanges messages of this length so often; gives the nanoseconds of one. Any may be disturbed, so of those that count it is the
+/// shortest.
+fn rounds<X: Exchange>(part: &Part, messages: &mut X, len: usize, rounds: usize) -> Result<u64, X::Error> {
+    let Some((to, from)) = part.partners else { return Ok(0) };
+    let mut shortest = Duration::MAX;
+    for round in 0..rounds {
         let start = Instant::now();
         messages.exchange(to, from, len)?;
-        times.push(start.elapsed());
+        if round > 0 {
+            shortest = shortest.min(start.elapsed());
+        }
     }
-    times.sort();
-    let mine = times.get(rounds / 2).map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    let (sum, count) = messages.sum(mine)?;
-    Ok(sum as f64 * 1e-9 / count as f64)
+    Ok(u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn everyone_has_a_partner_or_nobody() {
-        let nodes = [0, 0, 2, 2, 4, 4];
-        let partners: Vec<_> = (0..6).map(|rank| super::partners(&nodes, rank)).collect();
-        assert_eq!(partners, [(2, 4), (3, 5), (4, 0), (5, 1), (0, 2), (1, 3)].map(Some));
-        for uneven in [&[0, 0, 2][..], &[0, 0], &[]] {
-            assert!((0..3).all(|rank| super::partners(uneven, rank).is_none()));
-        }
+    fn parts(nodes: &[i32]) -> Vec<Option<Part>> {
+        (0..nodes.len()).map(|rank| Part::of(nodes, rank)).collect()
     }
 
-    /// A network of which the others want nothing to be measured, or of 100 MB/s.
+    #[test]
+    fn ranks_of_the_same_place_are_partners() {
+        let partners = |part: &Option<Part>| part.and_then(|part| part.partners);
+        let even = parts(&[0, 0, 2, 2, 4, 4]);
+        let expected = [(2, 4), (3, 5), (4, 0), (5, 1), (0, 2), (1, 3)].map(Some);
+        assert_eq!(even.iter().map(partners).collect::<Vec<_>>(), expected);
+        assert!(even.iter().flatten().all(|part| (part.measuring, part.crowd) == (6, 1.0)));
+        let uneven = parts(&[0, 0, 0, 3]);
+        assert_eq!(uneven.iter().map(partners).collect::<Vec<_>>(), [Some((3, 3)), None, None, Some((0, 0))]);
+        assert!(uneven.iter().flatten().all(|part| (part.measuring, part.crowd) == (2, 3.0)));
+        assert!(parts(&[0, 0]).iter().all(Option::is_none));
+        assert_eq!(Part::of(&[], 0), None);
+    }
+
+    /// A network of 100 MB/s that a process has alone; all of the three are like it.
     struct Slow {
-        wanted: u64,
-        connected: bool,
+        bytes: usize,
+        /// What passes at once before the link is held to its rate.
+        burst: usize,
     }
 
     impl Exchange for Slow {
         type Error = ();
 
-        fn connect(&mut self) -> Result<(), ()> {
-            self.connected = true;
-            Ok(())
-        }
-
         fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), ()> {
-            assert_eq!((to, from, self.connected), (1, 2, true));
+            assert_eq!((to, from), (1, 2));
+            let free = len.min(self.burst);
+            self.burst -= free;
+            self.bytes += len;
             // What a sleep takes too long must not count for the latency.
             if len >= LONG {
-                std::thread::sleep(Duration::from_nanos(len as u64 * 10));
+                std::thread::sleep(Duration::from_nanos((len - free) as u64 * 10));
             }
             Ok(())
         }
 
-        fn sum(&mut self, number: u64) -> Result<(u64, usize), ()> {
-            Ok(if number < 2 { (self.wanted + number, 1) } else { (number, 1) })
+        fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], ()> {
+            Ok(numbers.map(|n| n * 3))
         }
     }
 
     #[test]
-    fn it_is_measured_for_whoever_wants_it() {
-        let mut idle = Slow { wanted: 0, connected: false };
-        assert_eq!(measure((1, 2), false, &mut idle).unwrap().map(|link| link.bandwidth_mb_s), None);
-        assert!(!idle.connected, "nobody wants it");
-        for (mine, others) in [(true, 0), (false, 1)] {
-            let mut messages = Slow { wanted: others, connected: false };
-            let link = measure((1, 2), mine, &mut messages).unwrap().unwrap();
-            // A sleep may last longer than it is told to, but no less.
-            assert!(link.bandwidth_mb_s < 130.0 && link.bandwidth_mb_s > 0.1, "{link:?}");
+    fn a_link_is_measured_after_its_burst() {
+        let part = Part { partners: Some((1, 2)), measuring: 3, crowd: 2.0 };
+        for burst in [0, 64 << 10] {
+            let mut messages = Slow { bytes: 0, burst };
+            let link = measure(&part, &mut messages).unwrap();
+            // Two ranks share what one has measured. A sleep may last longer than it is told to, but no less.
+            assert!((0.1..51.0).contains(&link.bandwidth_mb_s), "{link:?} {burst}");
+            assert!(messages.bytes <= 1100 << 10);
         }
+    }
+
+    #[test]
+    fn who_has_no_partner_hears_of_it() {
+        /// The sums are what the others have measured: a round takes a millisecond.
+        struct Heard;
+        impl Exchange for Heard {
+            type Error = ();
+            fn exchange(&mut self, _: usize, _: usize, _: usize) -> Result<(), ()> {
+                Err(())
+            }
+            fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], ()> {
+                assert_eq!(numbers, [0, 0]);
+                Ok([20_000, 2_020_000])
+            }
+        }
+        let part = Part { partners: None, measuring: 2, crowd: 4.0 };
+        let link = measure(&part, &mut Heard).unwrap();
+        assert!((link.latency_us - 10.0).abs() < 1e-6, "{link:?}");
+        assert!((link.bandwidth_mb_s - 1.024).abs() < 1e-6, "{link:?}");
     }
 }

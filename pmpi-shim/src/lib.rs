@@ -46,6 +46,7 @@ mod family;
 mod finish;
 mod generalized;
 mod handle;
+mod host;
 mod identity;
 mod in_place;
 mod info;

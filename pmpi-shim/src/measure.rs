@@ -1,10 +1,11 @@
 //! The messages by which the engine measures the network.
 
+use crate::progress;
 use crate::sys::*;
-use mpress::network::{Exchange, LONGEST};
+use mpress::network::Exchange;
 use std::ffi::c_int;
 
-/// Over a communicator of their own, once connected.
+/// Over a communicator of all ranks on which nothing else goes on.
 pub(crate) struct Messages {
     comm: MPI_Comm,
     out: Vec<u8>,
@@ -12,67 +13,36 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    pub(crate) fn new() -> Self {
-        Self { comm: COMM_NULL, out: Vec::new(), into: Vec::new() }
-    }
-}
-
-impl Drop for Messages {
-    fn drop(&mut self) {
-        if self.comm != COMM_NULL {
-            // SAFETY: a communicator of ours that nothing uses any more; all ranks come here.
-            unsafe { PMPI_Comm_free(&raw mut self.comm) };
-        }
+    pub(crate) fn new(comm: MPI_Comm) -> Self {
+        Self { comm, out: Vec::new(), into: Vec::new() }
     }
 }
 
 impl Exchange for Messages {
     type Error = c_int;
 
-    fn connect(&mut self) -> Result<(), c_int> {
-        (self.out, self.into) = (vec![0x5a; LONGEST], vec![0; LONGEST]);
-        // SAFETY: a collective call over the world; a place for the new communicator.
-        ok(unsafe { PMPI_Comm_dup(COMM_WORLD, &raw mut self.comm) })
-    }
-
     fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), c_int> {
         let int = |number: usize| c_int::try_from(number).map_err(|_| ERR_INTERN);
-        let (out, into) = (self.out.get(..len), self.into.get_mut(..len));
-        let (out, into) = out.zip(into).ok_or(ERR_INTERN)?;
         let (count, to, from) = (int(len)?, int(to)?, int(from)?);
-        // SAFETY: both buffers have `len` bytes.
-        ok(unsafe {
-            PMPI_Sendrecv(
-                out.as_ptr().cast(),
-                count,
-                BYTE,
-                to,
-                0,
-                into.as_mut_ptr().cast(),
-                count,
-                BYTE,
-                from,
-                0,
-                self.comm,
-                STATUS_IGNORE,
-            )
-        })
+        self.out.resize(len, 0x5a);
+        self.into.resize(len, 0);
+        let (mut receive, mut send) = (REQUEST_NULL, REQUEST_NULL);
+        // SAFETY: both buffers have `len` bytes, and last until both messages are complete.
+        unsafe {
+            let into = self.into.as_mut_ptr().cast();
+            ok(PMPI_Irecv(into, count, BYTE, from, 0, self.comm, &raw mut receive))?;
+            ok(PMPI_Isend(self.out.as_ptr().cast(), count, BYTE, to, 0, self.comm, &raw mut send))?;
+        }
+        progress::wait_and_yield(receive)?;
+        progress::wait_and_yield(send)
     }
 
-    fn sum(&mut self, number: u64) -> Result<(u64, usize), c_int> {
-        let (mut sum, mut size) = (0_u64, 1);
-        // SAFETY: a number each, and places for the answers.
-        unsafe {
-            ok(PMPI_Comm_size(COMM_WORLD, &raw mut size))?;
-            ok(PMPI_Allreduce(
-                (&raw const number).cast(),
-                (&raw mut sum).cast(),
-                1,
-                UINT64_T,
-                SUM,
-                COMM_WORLD,
-            ))?;
-        }
-        Ok((sum, usize::try_from(size).unwrap_or(1)))
+    fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], c_int> {
+        let (mut sums, mut request) = ([0_u64; 2], REQUEST_NULL);
+        let (from, to) = (numbers.as_ptr().cast(), sums.as_mut_ptr().cast());
+        // SAFETY: two numbers, and places for the answers, which last until the operation is complete.
+        ok(unsafe { PMPI_Iallreduce(from, to, 2, UINT64_T, SUM, self.comm, &raw mut request) })?;
+        progress::wait_and_yield(request)?;
+        Ok(sums)
     }
 }

@@ -4,7 +4,7 @@
 //! after all that is under way, and asks the MPI again ([`until`]). Where only the MPI can wait, all that is held is started before
 //! ([`before_waiting`]).
 
-use crate::mpi::nested;
+use crate::mpi::{nested, real};
 use crate::requests::{Active, UnderWay};
 use crate::state::{Shim, shared};
 use crate::streams::Arriving;
@@ -77,6 +77,20 @@ pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
             return answer;
         }
         advance(shim);
+        std::thread::yield_now();
+    }
+}
+
+/// Waits for an operation of the shim's own at the start, when nothing else is under way. Most MPIs keep the processor busy while they wait,
+/// and take it from the very ranks that they wait for where there are fewer cores than ranks.
+pub(crate) fn wait_and_yield(mut request: MPI_Request) -> Result<(), c_int> {
+    let mut done = 0;
+    loop {
+        // SAFETY: a request of ours, a place for the answer.
+        ok(unsafe { real::MPI_Test(&raw mut request, &raw mut done, STATUS_IGNORE) })?;
+        if done != 0 {
+            return Ok(());
+        }
         std::thread::yield_now();
     }
 }

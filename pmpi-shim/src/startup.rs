@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::error::raise;
 use crate::family::Family;
 use crate::finish::{self, Job};
+use crate::host::{self, Host};
 use crate::mpi::real;
 use crate::peers;
 use crate::recorder::Recorder;
@@ -72,8 +73,8 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     }
     let is_wanted = settings.as_ref().is_ok_and(|settings| !settings.disable);
     let doubt = if is_wanted { identity::doubt() } else { None };
-    let mark = match handshake(&settings, doubt, rank, size)? {
-        Agreement::Reached(mark) => mark,
+    let (mark, nodes) = match handshake(&settings, doubt, rank, size)? {
+        Agreement::Reached(mark, nodes) => (mark, nodes),
         Agreement::Doubtful(doubt) => {
             if rank == 0 {
                 say!("mpress: {doubt}; messages pass through uncompressed");
@@ -88,11 +89,15 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     if settings.disable {
         return Ok(());
     }
-    let world = find_nodes(rank, size, settings.same_node)?;
+    let nodes = match nodes {
+        Some(nodes) => nodes,
+        None => ask_for_nodes(rank, size)?,
+    };
+    let world = make_world(rank, nodes, settings.same_node)?;
     let nodes = world.count();
     // A job on one node may still be recorded.
     if world.frames_any() || settings.trace.is_some() || settings.record.is_some() {
-        let private = Private::new(world.group)?;
+        let private = Private::new()?;
         let shim = prepare(world, &settings, mark, private)?;
         if let Some(peers) = shim.collective_peers(COMM_WORLD) {
             peers.collectives.begin(&shim.private);
@@ -104,14 +109,14 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
 }
 
 /// The engine, with all that is known before the first message. What of that cannot be read is said once.
-fn make_engine(world: &World, settings: &Settings) -> Result<Engine, c_int> {
+fn make_engine(world: &World, settings: &Settings, private: &Private) -> Result<Engine, c_int> {
     let say = |line: &dyn std::fmt::Display| {
         if world.rank == 0 {
             say!("mpress: {line}");
         }
     };
     let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
-    Engine::start(settings, &world.nodes, rank, say, &mut measure::Messages::new())
+    Engine::start(settings, &world.nodes, rank, say, &mut measure::Messages::new(private.comm))
 }
 
 /// What records the calls of this rank, if they are to be recorded. One rank of each node says what goes wrong there.
@@ -140,30 +145,39 @@ fn be_called_at_the_end() -> Result<(), c_int> {
 
 /// What came of the handshake.
 enum Agreement {
-    /// All ranks are alike; the mark is the job's.
-    Reached(Mark),
+    /// All ranks are alike; the mark is the job's, and for each rank the lowest one on its node, if that is known.
+    Reached(Mark, Option<Vec<c_int>>),
     /// They are not, and this is why.
     Doubtful(String),
 }
 
-/// Asks all ranks whether they agree, and draws the mark. A rank with a doubt of its own does not.
+/// Asks all ranks whether they agree, and where they run, and draws the mark. A rank with a doubt of its own does not agree.
 fn handshake(
     settings: &Result<Settings, SettingsError>,
     doubt: Option<String>,
     rank: c_int,
     size: c_int,
 ) -> Result<Agreement, c_int> {
+    let said = job::said(settings.as_ref().ok().filter(|_| doubt.is_none()));
+    let place = usize::try_from(rank).map_err(|_| ERR_INTERN)?;
+    let ranks = usize::try_from(size).map_err(|_| ERR_INTERN)?;
+    // What all have said, and then a place for each rank, of which the minimum is what that rank says.
+    let mut words = said.to_vec();
+    words.extend(
+        (0..ranks).flat_map(|at| if at == place { Host::here().words() } else { [u64::MAX; Host::WORDS] }),
+    );
     // Leaked: where ranks do not answer, the operation outlives this function.
-    let mine = Box::leak(Box::new(job::said(settings.as_ref().ok().filter(|_| doubt.is_none()))));
-    let least = Box::leak(Box::new(*mine));
+    let mine: &[u64] = words.clone().leak();
+    let least: &mut [u64] = words.leak();
     let mut request = REQUEST_NULL;
     if size > 1 {
-        // SAFETY: two arrays of three numbers that live for ever.
+        let count = c_int::try_from(mine.len()).map_err(|_| ERR_INTERN)?;
+        // SAFETY: two arrays of `count` numbers that live for ever.
         unsafe {
             ok(PMPI_Iallreduce(
                 mine.as_ptr().cast(),
                 least.as_mut_ptr().cast(),
-                3,
+                count,
                 UINT64_T,
                 MIN,
                 COMM_WORLD,
@@ -174,12 +188,13 @@ fn handshake(
             settings.as_ref().map_or_else(|_| Settings::default().patience, |known| known.patience);
         wait_for_all(request, rank, patience)?;
     }
+    let (least, hosts) = least.split_first_chunk().ok_or(ERR_INTERN)?;
     if let Some(doubt) = doubt {
         return Ok(Agreement::Doubtful(doubt));
     }
     Ok(match (settings, job::heard(*least)) {
         (Err(error), _) => Agreement::Doubtful(error.to_string()),
-        (Ok(_), Some(mark)) => Agreement::Reached(mark),
+        (Ok(_), Some(mark)) => Agreement::Reached(mark, host::nodes(hosts)),
         (Ok(_), None) => Agreement::Doubtful(
             "the ranks have different versions or settings of mpress, or wrong ones".to_owned(),
         ),
@@ -219,10 +234,9 @@ fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Re
     }
 }
 
-/// Finds out who shares memory with whom.
-pub(crate) fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Result<World, c_int> {
+/// Asks the MPI who shares memory with whom: for each rank the lowest one on its node.
+pub(crate) fn ask_for_nodes(rank: c_int, size: c_int) -> Result<Vec<c_int>, c_int> {
     let mut node = COMM_NULL;
-    let mut keyval = KEYVAL_INVALID;
     // SAFETY: collective calls over the world, which every rank makes since all have agreed; places for the answers.
     unsafe {
         ok(PMPI_Comm_split_type(COMM_WORLD, COMM_TYPE_SHARED, rank, INFO_NULL, &raw mut node))?;
@@ -232,6 +246,7 @@ pub(crate) fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Resul
         let (first, mut leader) = (0, UNDEFINED);
         ok(PMPI_Group_translate_ranks(local, 1, &raw const first, group, &raw mut leader))?;
         ok(PMPI_Group_free(&raw mut local))?;
+        ok(PMPI_Group_free(&raw mut group))?;
         ok(PMPI_Comm_free(&raw mut node))?;
         let mut nodes: Vec<c_int> = vec![0; usize::try_from(size).unwrap_or(0)];
         ok(PMPI_Allgather(
@@ -243,6 +258,17 @@ pub(crate) fn find_nodes(rank: c_int, size: c_int, same_node: SameNode) -> Resul
             INT32_T,
             COMM_WORLD,
         ))?;
+        Ok(nodes)
+    }
+}
+
+/// The table of the processes, of which `nodes` has for each rank the lowest one on its node.
+pub(crate) fn make_world(rank: c_int, nodes: Vec<c_int>, same_node: SameNode) -> Result<World, c_int> {
+    let mut keyval = KEYVAL_INVALID;
+    // SAFETY: local calls with places for the answers.
+    unsafe {
+        let mut group = std::mem::zeroed();
+        ok(PMPI_Comm_group(COMM_WORLD, &raw mut group))?;
         ok(PMPI_Comm_create_keyval(Some(not_copied), Some(comm_freed), &raw mut keyval, ptr::null_mut()))?;
         Ok(World { rank, group, nodes, same_node, keyval })
     }
@@ -267,7 +293,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         ok(PMPI_Query_thread(&raw mut level))?;
     }
     let (family, multiple) = (identity::family(), level == THREAD_MULTIPLE);
-    let mut engine = make_engine(&world, settings)?.with_mark(mark);
+    let mut engine = make_engine(&world, settings, &private)?.with_mark(mark);
     if family.answers_for_freed_communicators() {
         engine = engine.with_streams(settings);
     }

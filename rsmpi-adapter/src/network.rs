@@ -5,7 +5,7 @@ use mpi::collective::SystemOperation;
 use mpi::point_to_point::send_receive_into;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
-use mpress::network::{Exchange, LONGEST};
+use mpress::network::Exchange;
 use std::convert::Infallible;
 
 /// Over a communicator on which nothing else goes on.
@@ -24,21 +24,18 @@ impl<'a> Messages<'a> {
 impl Exchange for Messages<'_> {
     type Error = Infallible;
 
-    fn connect(&mut self) -> Result<(), Infallible> {
-        (self.out, self.into) = (vec![0x5a; LONGEST], vec![0; LONGEST]);
-        Ok(())
-    }
-
     fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), Infallible> {
+        self.out.resize(len, 0x5a);
+        self.into.resize(len, 0);
         // Ranks of the communicator, which are `int`s.
         let process = |rank: usize| self.comm.process_at_rank(rank as Rank);
-        send_receive_into(&self.out[..len], &process(to), &mut self.into[..len], &process(from));
+        send_receive_into(&self.out[..], &process(to), &mut self.into[..], &process(from));
         Ok(())
     }
 
-    fn sum(&mut self, number: u64) -> Result<(u64, usize), Infallible> {
-        let mut sum = 0_u64;
-        self.comm.all_reduce_into(&number, &mut sum, SystemOperation::sum());
-        Ok((sum, usize::try_from(self.comm.size()).unwrap_or(1)))
+    fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], Infallible> {
+        let mut sums = [0_u64; 2];
+        self.comm.all_reduce_into(&numbers[..], &mut sums[..], SystemOperation::sum());
+        Ok(sums)
     }
 }

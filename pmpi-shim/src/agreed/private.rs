@@ -5,6 +5,7 @@
 use super::tags::{Tag, Tags};
 use crate::handle::Handle;
 use crate::mpi::open;
+use crate::progress;
 use crate::sys::*;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -31,14 +32,15 @@ pub(crate) struct Private {
 const ROUNDS: u32 = 64;
 
 impl Private {
-    /// Makes the communicator. All ranks of the world must.
-    pub(crate) fn new(world: MPI_Group) -> Result<Self, c_int> {
-        let mut comm = COMM_NULL;
+    /// Makes the communicator. All ranks of the world must, before the program has its first attribute: a duplicate copies attributes, by the
+    /// program's own functions. Other ways to a communicator keep the processor busy while a rank waits.
+    pub(crate) fn new() -> Result<Self, c_int> {
+        let (mut comm, mut request) = (COMM_NULL, REQUEST_NULL);
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
-        // Not a duplicate: that would copy the program's attributes, by its own functions.
-        // SAFETY: a collective call over the world, whose group this is; places for the answers.
+        // SAFETY: a collective call over the world; places for the answers, which last until it is complete.
         unsafe {
-            ok(PMPI_Comm_create(COMM_WORLD, world, &raw mut comm))?;
+            ok(PMPI_Comm_idup(COMM_WORLD, &raw mut comm, &raw mut request))?;
+            progress::wait_and_yield(request)?;
             ok(PMPI_Comm_set_errhandler(comm, errors_return()))?;
             ok(PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found))?;
         }
