@@ -5,6 +5,7 @@ use crate::engine::Destination;
 use crate::knowledge::Knowledge;
 use crate::settings::{SameNode, Settings};
 use crate::strategy::Strategy;
+use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
     Admitted, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Selector, Tally, Thresholds,
@@ -150,8 +151,9 @@ impl Decider {
         }
     }
 
-    pub(crate) fn waited(&self, bytes: usize, time: Duration) {
-        self.selector().waited(PeerClass::NETWORK, bytes, nanoseconds(time));
+    pub(crate) fn passed(&self, passage: Passage) {
+        let Passage { bytes, waited, elapsed } = passage;
+        self.selector().passed(PeerClass::NETWORK, bytes, nanoseconds(waited), nanoseconds(elapsed));
     }
 
     pub(crate) fn set_link(&self, link: Link) {

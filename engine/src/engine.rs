@@ -263,10 +263,10 @@ impl Engine {
     }
 
     /// Says how long this process waited while frames of so many bytes went to and came from other nodes, in calls that did nothing
-    /// else. The selector learns from that what bandwidth the network has at least.
+    /// else. The selector learns from that between which bounds the bandwidth of the network is.
     pub fn waited(&self, sent: usize, received: usize, time: Duration) {
-        if let Some((bytes, time)) = self.traffic.add(sent, received, time) {
-            self.decider.waited(bytes, time);
+        if let Some(passage) = self.traffic.add(sent, received, time) {
+            self.decider.passed(passage);
         }
     }
 

@@ -101,12 +101,15 @@ impl Samples {
 pub(crate) struct Observed {
     link: Link,
     transfers: Samples,
+    /// Bytes over the time that was waited for them, and over all time.
     waits: Samples,
+    passages: Samples,
 }
 
 impl Observed {
     pub(crate) fn new(link: Link) -> Self {
-        Self { link, transfers: Samples::default(), waits: Samples::default() }
+        let (transfers, waits, passages) = Default::default();
+        Self { link, transfers, waits, passages }
     }
 
     /// What is believed now.
@@ -128,13 +131,18 @@ impl Observed {
         }
     }
 
-    /// A rank waited this long for so many bytes: for the network, and maybe for others. Says the same.
-    pub(crate) fn waited(&mut self, bytes: usize, ns: f64) -> f64 {
-        if !(ns > 0.0 && bytes > 0) {
+    /// So many bytes passed in the time that elapsed, for which a rank waited this long: for the network, and maybe for others. Says the
+    /// same.
+    pub(crate) fn passed(&mut self, bytes: usize, waited_ns: f64, elapsed_ns: f64) -> f64 {
+        if bytes == 0 || waited_ns.is_nan() || elapsed_ns.is_nan() {
             return 1.0;
         }
-        match self.waits.add(bytes as f64 * 1e3 / ns) {
-            Some(least) => self.believe(self.link.bandwidth_mb_s.clamp(least, least * LATE)),
+        let mb_s = |ns: f64| bytes as f64 * 1e3 / ns.max(1.0);
+        let (waits, passages) = (self.waits.add(mb_s(waited_ns)), self.passages.add(mb_s(elapsed_ns)));
+        match waits.zip(passages) {
+            Some((waits, least)) => {
+                self.believe(self.link.bandwidth_mb_s.clamp(least, least.max(waits * LATE)))
+            }
             None => 1.0,
         }
     }
@@ -176,17 +184,22 @@ mod tests {
     }
 
     #[test]
-    fn waits_say_what_a_network_has_at_least() {
+    fn what_passed_says_what_a_network_has_at_least_and_at_most() {
         let mut link = Observed::new(GIGABIT);
-        let mut after = |mb_s: f64| {
+        let mut after = |waited: f64, elapsed: f64| {
             (0..SAMPLES).for_each(|_| {
-                link.waited(1_000_000, 1e9 / mb_s);
+                link.passed(1_000_000, 1e9 / waited, 1e9 / elapsed);
             });
             link.link().bandwidth_mb_s
         };
-        assert_eq!(after(40.0), 120.0, "others may have been late");
-        assert_eq!(after(20.0), 80.0, "but not as late as that");
-        assert_eq!(after(1000.0), 1000.0);
+        assert_eq!(after(40.0, 10.0), 120.0, "others may have been late");
+        assert_eq!(after(20.0, 10.0), 80.0, "but not as late as that");
+        assert_eq!(
+            after(1e6, 30.0),
+            80.0,
+            "messages that arrive while the rank computes say nothing of their speed"
+        );
+        assert_eq!(after(1000.0, 1000.0), 1000.0);
     }
 
     #[test]
@@ -197,7 +210,8 @@ mod tests {
         {
             for _ in 0..20 {
                 link.transferred(bytes, ns);
-                link.waited(bytes, ns);
+                link.passed(bytes, ns, ns);
+                link.passed(bytes, 0.0, ns);
                 assert!(link.link().is_sane(), "{bytes} {ns}");
             }
         }

@@ -275,10 +275,11 @@ impl Selector {
         self.bandwidth_changed(peer, change);
     }
 
-    /// This rank waited so many nanoseconds while so many bytes went to or came from processes of this class. It may have waited
-    /// for these, too; so the bandwidth is at least what this says, and believed to be at most four times of that.
-    pub fn waited(&mut self, peer: PeerClass, bytes: usize, ns: f64) {
-        let change = self.links[peer.index()].waited(bytes, ns);
+    /// So many bytes went to or came from processes of this class in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth is at
+    /// least bytes over elapsed time: they did pass, while the rank waited or computed. It may have waited for other ranks, too; so the
+    /// bandwidth is believed to be at most four times bytes over time waited.
+    pub fn passed(&mut self, peer: PeerClass, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
+        let change = self.links[peer.index()].passed(bytes, waited_ns, elapsed_ns);
         self.bandwidth_changed(peer, change);
     }
 

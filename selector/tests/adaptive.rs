@@ -260,7 +260,7 @@ proptest! {
                     Event::Received { kind, offer, len, ns } => selector.decoded(kind, offer, len, ns),
                     Event::Transferred { peer, bytes, ns } => {
                         selector.transferred(peer, bytes, ns);
-                        selector.waited(peer, bytes / 2, ns);
+                        selector.passed(peer, bytes / 2, ns, 2.0 * ns);
                     }
                     Event::Link { peer, link } => selector.set_link(peer, link),
                 }
