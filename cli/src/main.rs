@@ -9,6 +9,7 @@ mod doctor;
 mod elf;
 mod launcher;
 mod libraries;
+mod manual;
 mod predict;
 mod program;
 #[path = "../../preload/src/ranks.rs"]
@@ -17,6 +18,7 @@ mod ranks;
 mod replay;
 mod report;
 mod run;
+mod version;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -30,7 +32,7 @@ use clap::{Parser, Subcommand};
 /// between nodes where that saves time, and passes on all others. What the program
 /// receives is what was sent, to the bit.
 #[derive(Parser)]
-#[command(name = "mpress", version, verbatim_doc_comment)]
+#[command(name = "mpress", version, long_version = version::long(), verbatim_doc_comment)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -44,6 +46,8 @@ enum Command {
     Replay(replay::Options),
     Predict(predict::Options),
     Report(report::Options),
+    #[command(hide = true)]
+    Manual(manual::Options),
 }
 
 /// How much later than the first rank the others fail.
@@ -86,6 +90,7 @@ fn main() -> ExitCode {
         }
         Command::Replay(options) => return exit(replay::run(&options)),
         Command::Predict(options) => return exit(predict::run(&options)),
+        Command::Manual(options) => return exit(manual::run::<Cli>(&options)),
     };
     let error = run::run(&options);
     complain(speaks, &error);

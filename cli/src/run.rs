@@ -11,6 +11,9 @@ use crate::{detect, libraries, program};
 
 const PRELOAD: &str = "LD_PRELOAD";
 
+/// The folders in which the dynamic loader looks for libraries that are named without one.
+const FOLDERS: &str = "LD_LIBRARY_PATH";
+
 /// Run a program with its MPI messages compressed
 ///
 /// Give it to mpirun in place of the program:
@@ -112,7 +115,7 @@ pub(crate) enum Error {
     Program(#[from] program::Error),
     #[error(transparent)]
     Library(#[from] libraries::Error),
-    #[error("`{}` cannot be preloaded: its path has a blank or a colon in it", .0.display())]
+    #[error("`{}` cannot be preloaded: its path has a colon or a semicolon, at which the dynamic loader splits paths", .0.display())]
     Separator(PathBuf),
 }
 
@@ -145,7 +148,11 @@ fn prepare(options: &Options) -> Result<Command, Error> {
         libraries::shim(&library, abi)?; // or messages would pass through
     }
     let mut command = Command::new(name);
-    command.args(args).env(PRELOAD, preload(&library, std::env::var_os(PRELOAD).as_deref())?);
+    let named = Named::new(&library)?;
+    command.args(args).env(PRELOAD, first(named.library, std::env::var_os(PRELOAD).as_deref(), b": "));
+    if let Some(folder) = named.folder {
+        command.env(FOLDERS, first(folder, std::env::var_os(FOLDERS).as_deref(), b":;"));
+    }
     if let Some(strategy) = options.strategy {
         command.env("MPRESS_STRATEGY", strategy.to_string());
     }
@@ -164,22 +171,43 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     Ok(command)
 }
 
-/// The library, then what was to be preloaded before.
-fn preload(library: &Path, before: Option<&OsStr>) -> Result<OsString, Error> {
-    let bytes = library.as_os_str().as_encoded_bytes();
-    if bytes.iter().any(|&byte| byte == b':' || byte.is_ascii_whitespace()) {
-        return Err(Error::Separator(library.to_owned()));
-    }
-    let mut all = library.as_os_str().to_owned();
-    if let Some(before) = before.filter(|before| !before.is_empty()) {
-        // One `mpress run` inside another must not put it there twice.
-        if before.as_encoded_bytes().split(|byte| b": ".contains(byte)).any(|path| path == bytes) {
-            return Ok(before.to_owned());
+/// How the dynamic loader is told of a library.
+#[derive(Debug, PartialEq, Eq)]
+struct Named<'a> {
+    library: &'a OsStr,
+    /// The folder to look for it, if the name alone does not say where it is.
+    folder: Option<&'a OsStr>,
+}
+
+impl<'a> Named<'a> {
+    /// `LD_PRELOAD` is split at blanks and colons, and knows no quotes. `LD_LIBRARY_PATH` is split at colons and semicolons only: so a
+    /// library whose path has a blank in it is named by its file name, and its folder there.
+    fn new(path: &'a Path) -> Result<Self, Error> {
+        let has = |text: &OsStr, is: fn(&u8) -> bool| text.as_encoded_bytes().iter().any(|byte| is(byte));
+        let splits = |byte: &u8| *byte == b':' || byte.is_ascii_whitespace();
+        if !has(path.as_os_str(), splits) {
+            return Ok(Self { library: path.as_os_str(), folder: None });
         }
-        all.push(":");
-        all.push(before);
+        let (library, folder) =
+            path.file_name().zip(path.parent()).ok_or_else(|| Error::Separator(path.to_owned()))?;
+        if has(library, splits) || has(folder.as_os_str(), |byte| b":;".contains(byte)) {
+            return Err(Error::Separator(path.to_owned()));
+        }
+        Ok(Self { library, folder: Some(folder.as_os_str()) })
     }
-    Ok(all)
+}
+
+/// A list for the dynamic loader: this entry, then what was there before. One `mpress run` inside another must not put it there twice.
+fn first(entry: &OsStr, before: Option<&OsStr>, separators: &[u8]) -> OsString {
+    let Some(before) = before.filter(|before| !before.is_empty()) else { return entry.to_owned() };
+    let mut entries = before.as_encoded_bytes().split(|byte| separators.contains(byte));
+    if entries.any(|path| path == entry.as_encoded_bytes()) {
+        return before.to_owned();
+    }
+    let mut all = entry.to_owned();
+    all.push(":");
+    all.push(before);
+    all
 }
 
 #[cfg(test)]
@@ -188,18 +216,27 @@ mod tests {
 
     #[test]
     fn the_shim_goes_first_and_once() {
-        let shim = Path::new("/lib/s.so");
-        assert_eq!(preload(shim, None).unwrap(), "/lib/s.so");
-        assert_eq!(preload(shim, Some(OsStr::new(""))).unwrap(), "/lib/s.so");
-        assert_eq!(preload(shim, Some(OsStr::new("/a.so /b.so"))).unwrap(), "/lib/s.so:/a.so /b.so");
-        assert_eq!(preload(shim, Some(OsStr::new("/a.so:/lib/s.so"))).unwrap(), "/a.so:/lib/s.so");
-        assert_eq!(preload(shim, Some(OsStr::new("/x/lib/s.so"))).unwrap(), "/lib/s.so:/x/lib/s.so");
+        let list = |before: Option<&str>| first(OsStr::new("/lib/s.so"), before.map(OsStr::new), b": ");
+        assert_eq!(list(None), "/lib/s.so");
+        assert_eq!(list(Some("")), "/lib/s.so");
+        assert_eq!(list(Some("/a.so /b.so")), "/lib/s.so:/a.so /b.so");
+        assert_eq!(list(Some("/a.so:/lib/s.so")), "/a.so:/lib/s.so");
+        assert_eq!(list(Some("/x/lib/s.so")), "/lib/s.so:/x/lib/s.so");
+    }
+
+    #[test]
+    fn a_library_is_named_by_its_path_or_by_its_folder_where_that_has_a_blank() {
+        let os = OsStr::new;
+        let plain = Named::new(Path::new("/lib;/s.so")).unwrap();
+        assert_eq!(plain, Named { library: os("/lib;/s.so"), folder: None });
+        let blank = Named::new(Path::new("/my lib/s.so")).unwrap();
+        assert_eq!(blank, Named { library: os("s.so"), folder: Some(os("/my lib")) });
     }
 
     #[test]
     fn a_path_the_loader_would_split_is_refused() {
-        for path in ["/my lib/s.so", "/a:b/s.so"] {
-            let error = preload(Path::new(path), None).unwrap_err();
+        for path in ["/a:b/s.so", "/my lib;/s.so", "/lib/my s.so", "/my lib:/s.so"] {
+            let error = Named::new(Path::new(path)).unwrap_err();
             assert_eq!(error.exit_status(), 125);
             assert!(error.to_string().contains(path), "{error}");
         }
