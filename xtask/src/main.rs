@@ -9,6 +9,7 @@ mod demo;
 mod error;
 mod fuzz;
 mod i_structures;
+mod links;
 mod median;
 mod mpi4py;
 mod mpis;
@@ -95,6 +96,12 @@ enum Command {
         #[arg(long, value_name = "SECONDS", default_value_t = 600)]
         seconds: u32,
     },
+    /// As mdBook's preprocessor: links of the book that leave it lead to the repository
+    #[command(hide = true)]
+    BookLinks {
+        /// Nothing, or `supports` and the name of a renderer
+        question: Vec<String>,
+    },
     /// What the project asks of a change: format, lints, documentation, everything `test` does, packages, and a short `fuzz`
     Ci,
 }
@@ -120,6 +127,9 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), Error> {
+    if let Command::BookLinks { question } = &command {
+        return links::preprocess(question);
+    }
     let paths = Paths::find()?;
     setup::ensure()?;
     match command {
@@ -136,6 +146,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Mpis { mpi } => step::run_all(test::mpis(&paths, mpi)),
         Command::Conformance { mpi, ranks } => step::run_all(test::conformance(&paths, mpi, ranks)),
         Command::Fuzz { target, seconds } => step::run_all(vec![fuzz::step(&paths, seconds, target)]),
+        Command::BookLinks { .. } => Ok(()),
         Command::Ci => step::run_all(ci::steps(&paths)),
     }
 }
