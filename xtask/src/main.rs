@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup|build|capi|demo|test|mpis|conformance|fuzz|ci|pingpong|i-structures`.
+//! The project's own commands: `cargo xtask setup|build|dist|capi|demo|test|mpis|conformance|fuzz|ci|pingpong|i-structures`.
 
 #![forbid(unsafe_code)]
 
@@ -6,6 +6,7 @@ mod build;
 mod capi;
 mod ci;
 mod demo;
+mod dist;
 mod error;
 mod fuzz;
 mod i_structures;
@@ -49,6 +50,15 @@ enum Command {
     Setup,
     /// Build the mpress command, its libraries, and the example programs, into target/mpress
     Build,
+    /// Build mpress and pack it for machines without Rust: a relocatable tar, in target/dist
+    Dist {
+        /// Also a Python wheel of the same files
+        #[arg(long)]
+        wheel: bool,
+        /// First test them: what their READMEs say is done, with Debian's two MPIs
+        #[arg(long)]
+        check: bool,
+    },
     /// Build the C interface and install it: header, static and shared library, and mpress.pc for pkg-config
     Capi {
         /// Below which folder: include/, lib/ and lib/pkgconfig/ in it
@@ -138,6 +148,7 @@ fn run(command: Command) -> Result<(), Error> {
             Ok(())
         }
         Command::Build => build::all(&paths),
+        Command::Dist { wheel, check } => dist::run(&paths, wheel, check),
         Command::Capi { prefix } => capi::install(&paths, &prefix),
         Command::Demo => demo::run(&paths),
         Command::Pingpong { layer, options } => pingpong::run(&paths, layer, &options),
