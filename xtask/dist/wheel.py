@@ -24,9 +24,14 @@ License: {licence}
 Home-page: {homepage}
 Description-Content-Type: text/markdown
 
+mpress compresses the messages of MPI programs at run time, losslessly, without changing the programs:
+
+    mpirun -n 4 mpress run -- python app.py
+
+The package has the command, its libraries, man pages and completions. How to use it: {homepage}
 """
 files = {
-    f"{info}/METADATA": (metadata + (tree / "share/doc/mpress/README.md").read_text()).encode(),
+    f"{info}/METADATA": metadata.encode(),
     f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: mpress\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(),
 }
 programs = set()
