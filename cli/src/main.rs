@@ -27,10 +27,9 @@ use clap::{Parser, Subcommand};
 
 /// Run MPI programs with their messages compressed
 ///
-/// The program stays as it is: neither its source nor its build changes. mpress puts
-/// a library before the MPI library the program uses, which compresses messages
-/// between nodes where that saves time, and passes on all others. What the program
-/// receives is what was sent, to the bit.
+/// The program is not changed and not recompiled. mpress preloads a library that
+/// compresses messages between nodes where that saves time, and passes all others
+/// on. The program receives exactly the bytes that were sent.
 #[derive(Parser)]
 #[command(name = "mpress", version, long_version = version::long(), verbatim_doc_comment)]
 struct Cli {
@@ -51,7 +50,7 @@ enum Command {
 }
 
 /// How much later than the first rank the others fail.
-const BEHIND_THE_SPEAKER: Duration = Duration::from_millis(300);
+const AFTER_THE_SPEAKER: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
     let result = Cli::try_parse();
@@ -61,7 +60,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli.command,
         Err(error) => {
             if speaks {
-                // Help and version come this way, too; if they cannot be written there is nobody to tell.
+                // Help and version come this way, too; if they cannot be written, nothing can be reported.
                 let _unwritten: std::io::Result<()> = error.print();
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
@@ -114,6 +113,6 @@ fn complain(speaks: bool, error: &dyn std::error::Error) {
         eprintln!("mpress: {error}");
     } else {
         // mpirun ends the job when the first rank fails: not before the one that speaks has spoken.
-        std::thread::sleep(BEHIND_THE_SPEAKER);
+        std::thread::sleep(AFTER_THE_SPEAKER);
     }
 }

