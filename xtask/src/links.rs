@@ -58,11 +58,14 @@ fn outward(page: &str, path: &Path) -> String {
         if is_elsewhere(target) || file.is_empty() {
             continue;
         }
-        let file = resolved(path, file);
-        if !file.starts_with(BOOK) {
-            let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
+        let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
+        let leads_to = resolved(path, file);
+        if !leads_to.starts_with(BOOK) || leads_to.ends_with("SUMMARY.md") {
             let base = if link.is_image { IMAGES } else { PAGES };
-            changed.replace_range(link.place, &format!("{base}{}{anchor}", file.display()));
+            changed.replace_range(link.place, &format!("{base}{}{anchor}", leads_to.display()));
+        } else if let Some(folder) = file.strip_suffix("README.md") {
+            // mdBook makes a page index.html of it, but does not change links to it.
+            changed.replace_range(link.place, &format!("{folder}index.md{anchor}"));
         }
     }
     changed
@@ -250,14 +253,18 @@ mod tests {
     fn links_that_leave_the_book_lead_to_the_repository() {
         let mut book = serde_json::json!({"items": [{"Chapter": {
             "path": "papers/a.md",
-            "content": "[a](../b.md#c) [d](../../e/README.md#f) ![g](../../benches/g.svg) [h](#i)",
-            "sub_items": [{"Chapter": {"path": "j.md", "content": "[k](../l.md)", "sub_items": []}}],
+            "content": "[a](../b.md#c) [d](../../e/README.md#f) ![g](../../benches/g.svg) [h](#i) [m](../README.md)",
+            "sub_items": [{"Chapter": {"path": "j.md", "content": "[k](../l.md) [n](SUMMARY.md)", "sub_items": []}}],
         }}]});
         change(&mut book);
         let chapter = &book["items"][0]["Chapter"];
-        let expected =
-            format!("[a](../b.md#c) [d]({PAGES}e/README.md#f) ![g]({IMAGES}benches/g.svg) [h](#i)");
+        let expected = format!(
+            "[a](../b.md#c) [d]({PAGES}e/README.md#f) ![g]({IMAGES}benches/g.svg) [h](#i) [m](../index.md)"
+        );
         assert_eq!(chapter["content"], expected);
-        assert_eq!(chapter["sub_items"][0]["Chapter"]["content"], format!("[k]({PAGES}l.md)"));
+        assert_eq!(
+            chapter["sub_items"][0]["Chapter"]["content"],
+            format!("[k]({PAGES}l.md) [n]({PAGES}docs/SUMMARY.md)")
+        );
     }
 }
