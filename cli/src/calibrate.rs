@@ -20,7 +20,7 @@ use std::time::Instant;
 /// Measurements of the network: up to twelve lengths and all ranks together, between nodes and inside one.
 const STEPS: usize = 2 * (12 + 1);
 
-/// Measure network and codecs, so that mpress decides well from the first message on
+/// Measure the network and the codecs, so that mpress decides well from the first message
 ///
 /// Give it to mpirun in place of a program, with as many ranks on every node as your
 /// programs have, on two nodes or more:
@@ -30,8 +30,8 @@ const STEPS: usize = 2 * (12 + 1);
 ///
 /// It writes network.toml (latency and bandwidth, between nodes and inside a node) and
 /// compression.toml (how much and how fast each codec compresses data of each kind on
-/// this machine), in less than a minute. Without mpirun, or on one node, there is no
-/// network to measure: then it writes compression.toml alone.
+/// this machine), in less than a minute. Without mpirun, or on one node, it writes only
+/// compression.toml, because there is no network to measure.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Options {
@@ -62,13 +62,15 @@ pub(crate) struct Options {
 pub(crate) enum Error {
     #[error("{}: {why}", file.display())]
     Write { file: PathBuf, why: String },
-    #[error("there is no network to measure: start it with mpirun, on two nodes or more")]
+    #[error("there is no network to measure: start mpress calibrate with mpirun, on two nodes or more")]
     NoNetwork,
-    #[error("the measurement of the network gave figures that no network has; {NETWORK_FILE} is not written")]
+    #[error(
+        "the measured latency or bandwidth is impossible; {NETWORK_FILE} is not written; measure again while the network is idle"
+    )]
     Nonsense,
-    #[error("no MPI library is found of {0} (set LD_LIBRARY_PATH, or name it by --mpi)")]
+    #[error("found no MPI library; looked for {0} (set LD_LIBRARY_PATH, or give its path with --mpi)")]
     NoMpi(String),
-    #[error("the launcher has started {ranks} ranks, but {} sees one alone: name the library of the launcher's MPI by --mpi", .mpi.display())]
+    #[error("the launcher started {ranks} ranks, but {} sees only one: give the library of the launcher's MPI with --mpi", .mpi.display())]
     OtherMpi { ranks: u64, mpi: PathBuf },
     #[error(transparent)]
     Library(#[from] libraries::Error),

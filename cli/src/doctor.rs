@@ -17,27 +17,27 @@ use crate::{libraries, program};
 use facts::Facts;
 use judge::Finding;
 
-/// Look whether a job would run with its messages compressed
+/// Check whether the messages of a job would be compressed
 ///
 /// Give it the command as you would type it:
 ///
 ///     mpress doctor -- mpirun -n 4 ./app arguments
 ///
-/// It starts a short job in the same way, with itself in place of the program, and says
-/// which MPI the program uses, whether every node has the same libraries and settings,
-/// whether the network is measured, which other tools are preloaded, and whether messages
-/// would be compressed. The program does not run.
+/// It starts a short job in the same way, with itself in place of the program. It says
+/// which MPI the program uses, whether all nodes have the same libraries and settings,
+/// whether the network was measured, which other tools are preloaded, and whether
+/// messages would be compressed. The program does not run.
 #[derive(Args)]
 #[command(
     verbatim_doc_comment,
     override_usage = "mpress doctor [OPTIONS] -- LAUNCHER [...] PROGRAM [ARGS]..."
 )]
 pub(crate) struct Options {
-    /// The library to put before MPI, instead of the one installed
+    /// The library to preload, instead of the installed one
     #[arg(long, value_name = "PATH")]
     preload: Option<PathBuf>,
 
-    /// How long the job may take
+    /// End the job after this time
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
 
@@ -55,11 +55,11 @@ pub(crate) struct Options {
 pub(crate) enum Error {
     #[error(transparent)]
     Library(#[from] libraries::Error),
-    #[error("no program found in the command: `{0}`")]
+    #[error("no program found in the command: `{0}` (give it as you would type it: mpirun -n 4 ./app)")]
     NoProgram(String),
-    #[error("the command starts several programs (:), which is not examined; try it with each of them")]
+    #[error("the command starts several programs (:); check each of them on its own")]
     SeveralPrograms,
-    #[error("`{0}` has not ended after {1} s")]
+    #[error("`{0}` did not end within {1} s (--timeout SECONDS waits longer)")]
     Hangs(String, u64),
     #[error("`{0}` cannot be started: {1}")]
     Start(String, String),

@@ -13,13 +13,13 @@ pub(crate) const PRELOAD: &str = "libmpress.so";
 /// Why there is no library.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("there is no library at {}, given by --preload", .0.display())]
+    #[error("there is no library {}, which --preload names", .0.display())]
     Given(PathBuf),
     #[error("there is no {PRELOAD}: looked in {0} (set {LIBDIR} or give --preload)")]
     Installed(String),
-    #[error("there is no {PRELOAD} in {}, given by {LIBDIR}", .0.display())]
+    #[error("there is no {PRELOAD} in {}, which {LIBDIR} names", .0.display())]
     InDir(PathBuf),
-    #[error("there is no {}", .0.display())]
+    #[error("all libraries of mpress belong in one folder, but there is no {}", .0.display())]
     Shim(PathBuf),
 }
 

@@ -9,6 +9,7 @@ mod doctor;
 mod elf;
 mod launcher;
 mod libraries;
+mod manual;
 mod predict;
 mod program;
 #[path = "../../preload/src/ranks.rs"]
@@ -17,6 +18,7 @@ mod ranks;
 mod replay;
 mod report;
 mod run;
+mod version;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -25,12 +27,11 @@ use clap::{Parser, Subcommand};
 
 /// Run MPI programs with their messages compressed
 ///
-/// The program stays as it is: neither its source nor its build changes. mpress puts
-/// a library before the MPI library the program uses, which compresses messages
-/// between nodes where that saves time, and passes on all others. What the program
-/// receives is what was sent, to the bit.
+/// The program is not changed and not recompiled. mpress preloads a library that
+/// compresses messages between nodes where that saves time, and passes all others
+/// on. The program receives exactly the bytes that were sent.
 #[derive(Parser)]
-#[command(name = "mpress", version, verbatim_doc_comment)]
+#[command(name = "mpress", version, long_version = version::long(), verbatim_doc_comment)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -44,10 +45,12 @@ enum Command {
     Replay(replay::Options),
     Predict(predict::Options),
     Report(report::Options),
+    #[command(hide = true)]
+    Manual(manual::Options),
 }
 
 /// How much later than the first rank the others fail.
-const BEHIND_THE_SPEAKER: Duration = Duration::from_millis(300);
+const AFTER_THE_SPEAKER: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
     let result = Cli::try_parse();
@@ -57,7 +60,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli.command,
         Err(error) => {
             if speaks {
-                // Help and version come this way, too; if they cannot be written there is nobody to tell.
+                // Help and version come this way, too; if they cannot be written, nothing can be reported.
                 let _unwritten: std::io::Result<()> = error.print();
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         }
         Command::Replay(options) => return exit(replay::run(&options)),
         Command::Predict(options) => return exit(predict::run(&options)),
+        Command::Manual(options) => return exit(manual::run::<Cli>(&options)),
     };
     let error = run::run(&options);
     complain(speaks, &error);
@@ -109,6 +113,6 @@ fn complain(speaks: bool, error: &dyn std::error::Error) {
         eprintln!("mpress: {error}");
     } else {
         // mpirun ends the job when the first rank fails: not before the one that speaks has spoken.
-        std::thread::sleep(BEHIND_THE_SPEAKER);
+        std::thread::sleep(AFTER_THE_SPEAKER);
     }
 }

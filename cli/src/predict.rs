@@ -16,14 +16,14 @@ use std::path::PathBuf;
 
 /// Show how well receive calls can be predicted, from traces of them
 ///
-/// A trace is a file of the receive calls of one rank, APP.CLASS.NPROCS.rRANK.csv.gz or
-/// APP.NPROCS.rRANK.csv.gz; the ranks of a run belong together by their names. TRACE is
-/// such a file, or a folder of them.
+/// A trace is a file with the receive calls of one rank, APP.CLASS.NPROCS.rRANK.csv.gz
+/// or APP.NPROCS.rRANK.csv.gz. Files of one run have the same name except for the rank.
+/// TRACE is such a file, or a folder with such files.
 ///
 /// Hit ratios are given as minimum, mean and maximum over the ranks of a run. Tag-based
-/// predictors know the call site of the next call; the two-level ones predict it. The
-/// memory is that of the rank that needs most, in messages (6-tuples), and for the
-/// tournament predictors in bytes.
+/// predictors know the call site of the next call; the two-level ones predict it. Memory
+/// is that of the rank that needs the most, in messages (6-tuples); for the tournament
+/// predictors, in bytes.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Options {
@@ -71,7 +71,7 @@ impl Phase {
 pub(crate) enum Error {
     #[error("{0}")]
     Input(String),
-    #[error("no traces: there are no files APP.NPROCS.rRANK.csv.gz")]
+    #[error("found no traces, which are files APP.NPROCS.rRANK.csv.gz (mpress run --record DIR makes them)")]
     NoTraces,
     #[error("{}: {why}", file.display())]
     Plot { file: PathBuf, why: String },

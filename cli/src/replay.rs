@@ -53,7 +53,7 @@ pub(crate) enum Error {
     Input(String),
     #[error("a message of {0} bytes is too long")]
     TooLong(usize),
-    #[error("{0} did not bring a message back")]
+    #[error("codec {0} did not restore a message; this is a bug in mpress, please report it")]
     NotLossless(&'static str),
     #[error("{}: {why}", file.display())]
     Plot { file: PathBuf, why: String },

@@ -16,7 +16,7 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use mpress::report::JobReport;
 
-/// Show what jobs have reported, as text and as an HTML page
+/// Show the reports of jobs, as text and as an HTML page
 ///
 /// A job writes its report at its end if it is run with
 ///
@@ -40,11 +40,11 @@ pub(crate) struct Options {
 enum Error {
     #[error("{}: {why}", .file.display())]
     Read { file: PathBuf, why: io::Error },
-    #[error("{}: not a report in JSON: {why}", .file.display())]
+    #[error("{}: not a report of mpress in JSON: {why}", .file.display())]
     Foreign { file: PathBuf, why: String },
     #[error("{}: the page is not written: {why}", .path.display())]
     Write { path: PathBuf, why: io::Error },
-    #[error("{}: the page is not written: it would replace the report", .0.display())]
+    #[error("{}: the page is not written: it would replace the report; choose another file with --html", .0.display())]
     Replace(PathBuf),
     #[error("standard output: {0}")]
     Print(io::Error),
@@ -60,7 +60,7 @@ struct Named {
 pub(crate) fn run(options: &Options) -> ExitCode {
     let mut status = ExitCode::SUCCESS;
     let mut fails = |error: &Error| {
-        // If standard error is closed there is nobody to tell.
+        // If standard error is closed, nothing can be reported.
         let _ = writeln!(io::stderr(), "mpress: {}", text::plain(&error.to_string()));
         status = ExitCode::FAILURE;
     };

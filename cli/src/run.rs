@@ -11,39 +11,42 @@ use crate::{detect, libraries, program};
 
 const PRELOAD: &str = "LD_PRELOAD";
 
+/// The folders in which the dynamic loader looks for libraries that are named without one.
+const FOLDERS: &str = "LD_LIBRARY_PATH";
+
 /// Run a program with its MPI messages compressed
 ///
 /// Give it to mpirun in place of the program:
 ///
 ///     mpirun -n 4 mpress run -- ./app arguments
 ///
-/// Which MPI the program uses is found out when it makes its first MPI call. From then
-/// on the process is the program: its exit status, its signals, its output.
+/// mpress finds the MPI when the program makes its first MPI call. mpress replaces
+/// itself by the program, so exit status, signals and output are the program's.
 #[derive(Args)]
 #[command(verbatim_doc_comment, after_long_help = ENVIRONMENT)]
 #[command(override_usage = "mpirun [...] mpress run [OPTIONS] -- PROGRAM [ARGS]...")]
 pub(crate) struct Options {
-    /// How to decide what is compressed: adaptive, guided, fixed:CODEC, off or measure [default: adaptive]
+    /// How mpress decides what to compress: adaptive, guided, fixed:CODEC, off or measure [default: adaptive]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<mpress::Strategy>,
 
-    /// What to say at the end of the job about its messages [default: none]
+    /// What to print about messages at the end of the job [default: none]
     #[arg(long, value_enum, value_name = "WHAT")]
     report: Option<Report>,
 
-    /// What to do with messages within a node [default: pass]
+    /// What to do with messages inside a node [default: pass]
     #[arg(long, value_enum, value_name = "WHAT")]
     same_node: Option<SameNode>,
 
-    /// Threads of each rank for messages of more than a MiB [default: 1]
+    /// Threads per rank for messages longer than 1 MiB [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
-    /// Record the receive calls of the program and samples of its messages in this folder
+    /// Record receive calls and samples of messages in this folder
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
 
-    /// The library to put before MPI, instead of the one installed
+    /// The library to preload, instead of the installed one
     #[arg(long, value_name = "PATH")]
     preload: Option<PathBuf>,
 
@@ -60,19 +63,19 @@ Environment:
   MPRESS_THREADS    1 to 1024, as --threads
   MPRESS_TRACE      the folder for receive calls, as --record
   MPRESS_RECORD     the folder for samples of messages, as --record
-  MPRESS_CONFIG     a file of settings; more of them are in docs/settings.md
-  MPRESS_DISABLE    1 leaves all messages alone, 0 does not
-  MPRESS_LIBDIR     where the libraries are, if not in ../lib or ../lib/mpress beside this command
+  MPRESS_CONFIG     a settings file; docs/settings.md lists all settings
+  MPRESS_DISABLE    1: compress nothing
+  MPRESS_LIBDIR     the folder of the libraries; without it ../lib and ../lib/mpress beside this command
 
 Exit status:
-  125 if mpress itself fails, 126 if the program cannot be executed, 127 if it is not found,
-  2 for a wrong command line; else that of the program.";
+  2 for a wrong command line, 125 if mpress fails, 126 if the program cannot be executed,
+  127 if it is not found; otherwise that of the program.";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Report {
     /// Nothing
     None,
-    /// A few lines: messages, bytes, what was saved
+    /// A few lines: messages, bytes, and the savings
     Summary,
     /// Everything that was counted
     Full,
@@ -82,7 +85,7 @@ enum Report {
 enum SameNode {
     /// Leave them alone: shared memory is faster than any compression
     Pass,
-    /// Compress them as well, to try mpress without a network
+    /// Compress them too, to try mpress without a network
     Compress,
 }
 
@@ -112,7 +115,7 @@ pub(crate) enum Error {
     Program(#[from] program::Error),
     #[error(transparent)]
     Library(#[from] libraries::Error),
-    #[error("`{}` cannot be preloaded: its path has a blank or a colon in it", .0.display())]
+    #[error("`{}` cannot be preloaded: its path has a colon or a semicolon, at which the dynamic loader splits paths", .0.display())]
     Separator(PathBuf),
 }
 
@@ -145,7 +148,11 @@ fn prepare(options: &Options) -> Result<Command, Error> {
         libraries::shim(&library, abi)?; // or messages would pass through
     }
     let mut command = Command::new(name);
-    command.args(args).env(PRELOAD, preload(&library, std::env::var_os(PRELOAD).as_deref())?);
+    let named = Named::new(&library)?;
+    command.args(args).env(PRELOAD, first(named.library, std::env::var_os(PRELOAD).as_deref(), b": "));
+    if let Some(folder) = named.folder {
+        command.env(FOLDERS, first(folder, std::env::var_os(FOLDERS).as_deref(), b":;"));
+    }
     if let Some(strategy) = options.strategy {
         command.env("MPRESS_STRATEGY", strategy.to_string());
     }
@@ -164,22 +171,43 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     Ok(command)
 }
 
-/// The library, then what was to be preloaded before.
-fn preload(library: &Path, before: Option<&OsStr>) -> Result<OsString, Error> {
-    let bytes = library.as_os_str().as_encoded_bytes();
-    if bytes.iter().any(|&byte| byte == b':' || byte.is_ascii_whitespace()) {
-        return Err(Error::Separator(library.to_owned()));
-    }
-    let mut all = library.as_os_str().to_owned();
-    if let Some(before) = before.filter(|before| !before.is_empty()) {
-        // One `mpress run` inside another must not put it there twice.
-        if before.as_encoded_bytes().split(|byte| b": ".contains(byte)).any(|path| path == bytes) {
-            return Ok(before.to_owned());
+/// How the dynamic loader is told of a library.
+#[derive(Debug, PartialEq, Eq)]
+struct Named<'a> {
+    library: &'a OsStr,
+    /// The folder to look for it, if the name alone does not say where it is.
+    folder: Option<&'a OsStr>,
+}
+
+impl<'a> Named<'a> {
+    /// `LD_PRELOAD` is split at blanks and colons, and knows no quotes. `LD_LIBRARY_PATH` is split at colons and semicolons only: so a
+    /// library whose path has a blank in it is named by its file name, and its folder there.
+    fn new(path: &'a Path) -> Result<Self, Error> {
+        let has = |text: &OsStr, is: fn(&u8) -> bool| text.as_encoded_bytes().iter().any(is);
+        let splits = |byte: &u8| *byte == b':' || byte.is_ascii_whitespace();
+        if !has(path.as_os_str(), splits) {
+            return Ok(Self { library: path.as_os_str(), folder: None });
         }
-        all.push(":");
-        all.push(before);
+        let (library, folder) =
+            path.file_name().zip(path.parent()).ok_or_else(|| Error::Separator(path.to_owned()))?;
+        if has(library, splits) || has(folder.as_os_str(), |byte| b":;".contains(byte)) {
+            return Err(Error::Separator(path.to_owned()));
+        }
+        Ok(Self { library, folder: Some(folder.as_os_str()) })
     }
-    Ok(all)
+}
+
+/// A list for the dynamic loader: this entry, then what was there before. One `mpress run` inside another must not put it there twice.
+fn first(entry: &OsStr, before: Option<&OsStr>, separators: &[u8]) -> OsString {
+    let Some(before) = before.filter(|before| !before.is_empty()) else { return entry.to_owned() };
+    let mut entries = before.as_encoded_bytes().split(|byte| separators.contains(byte));
+    if entries.any(|path| path == entry.as_encoded_bytes()) {
+        return before.to_owned();
+    }
+    let mut all = entry.to_owned();
+    all.push(":");
+    all.push(before);
+    all
 }
 
 #[cfg(test)]
@@ -188,18 +216,27 @@ mod tests {
 
     #[test]
     fn the_shim_goes_first_and_once() {
-        let shim = Path::new("/lib/s.so");
-        assert_eq!(preload(shim, None).unwrap(), "/lib/s.so");
-        assert_eq!(preload(shim, Some(OsStr::new(""))).unwrap(), "/lib/s.so");
-        assert_eq!(preload(shim, Some(OsStr::new("/a.so /b.so"))).unwrap(), "/lib/s.so:/a.so /b.so");
-        assert_eq!(preload(shim, Some(OsStr::new("/a.so:/lib/s.so"))).unwrap(), "/a.so:/lib/s.so");
-        assert_eq!(preload(shim, Some(OsStr::new("/x/lib/s.so"))).unwrap(), "/lib/s.so:/x/lib/s.so");
+        let list = |before: Option<&str>| first(OsStr::new("/lib/s.so"), before.map(OsStr::new), b": ");
+        assert_eq!(list(None), "/lib/s.so");
+        assert_eq!(list(Some("")), "/lib/s.so");
+        assert_eq!(list(Some("/a.so /b.so")), "/lib/s.so:/a.so /b.so");
+        assert_eq!(list(Some("/a.so:/lib/s.so")), "/a.so:/lib/s.so");
+        assert_eq!(list(Some("/x/lib/s.so")), "/lib/s.so:/x/lib/s.so");
+    }
+
+    #[test]
+    fn a_library_is_named_by_its_path_or_by_its_folder_where_that_has_a_blank() {
+        let os = OsStr::new;
+        let plain = Named::new(Path::new("/lib;/s.so")).unwrap();
+        assert_eq!(plain, Named { library: os("/lib;/s.so"), folder: None });
+        let blank = Named::new(Path::new("/my lib/s.so")).unwrap();
+        assert_eq!(blank, Named { library: os("s.so"), folder: Some(os("/my lib")) });
     }
 
     #[test]
     fn a_path_the_loader_would_split_is_refused() {
-        for path in ["/my lib/s.so", "/a:b/s.so"] {
-            let error = preload(Path::new(path), None).unwrap_err();
+        for path in ["/a:b/s.so", "/my lib;/s.so", "/lib/my s.so", "/my lib:/s.so"] {
+            let error = Named::new(Path::new(path)).unwrap_err();
             assert_eq!(error.exit_status(), 125);
             assert!(error.to_string().contains(path), "{error}");
         }

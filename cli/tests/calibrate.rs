@@ -112,7 +112,7 @@ fn what_goes_wrong_is_said_in_one_line() {
     let preload = ["--preload", file.to_str().unwrap(), "--mpi"];
     let with = |mpi: &str| calibrate(&[&preload[..], &[mpi]].concat(), &dir);
     fails(&mut with("/no/such/libmpi.so.40"), &["mpress: /no/such/libmpi.so.40: "]);
-    fails(&mut with("libc.so.6"), &["libc.so.6", "no library of an MPI"]);
+    fails(&mut with("libc.so.6"), &["libc.so.6", "not an MPI library"]);
     fails(&mut calibrate(&["--mpi", "libmpi.so.40", "--preload", "/no/such.so"], &dir), &["/no/such.so"]);
     let mut launched = calibrate(&[], &dir);
     launched.env("MPRESS_LIBDIR", &dir).env("PMI_RANK", "0");

@@ -166,7 +166,7 @@ fn files_that_are_no_reports_do_not_keep_others_back() {
         "none.json: No such file",
         "half.json: not a report",
         "foreign.json: not a report",
-        "later.json: not a report in JSON: not a file of mpress report, version 1",
+        "later.json: not a report of mpress in JSON: not a file of mpress report, version 1",
         "text.txt: not a report",
         "bytes.json: ",
         ".: ",

@@ -217,14 +217,46 @@ fn only_the_first_rank_complains() {
 
 #[test]
 fn help_and_version() {
-    let output = bare().arg("--version").output().unwrap();
-    assert_eq!(text(&output.stdout), format!("mpress {}\n", env!("CARGO_PKG_VERSION")));
+    let short = format!("mpress {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(text(&bare().arg("-V").output().unwrap().stdout), short);
+    let long = text(&bare().arg("--version").output().unwrap().stdout);
+    assert!(
+        long.starts_with(&format!("{short}commit: ")) && long.contains("\ncodecs: diffpack-fast "),
+        "{long}"
+    );
     let help = text(&bare().args(["run", "--help"]).output().unwrap().stdout);
     for word in ["mpirun -n 4 mpress run -- ./app", "--same-node", "MPRESS_DISABLE", "MPRESS_LIBDIR", "127"] {
         assert!(help.contains(word), "`{word}` is not in:\n{help}");
     }
     assert_eq!(bare().output().unwrap().status.code(), Some(2));
     assert_eq!(bare().arg("run").output().unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn man_pages_and_completions_are_written_below_a_prefix() {
+    let place = Place::new("manual");
+    let prefix = place.0.join("usr");
+    let output = bare().args(["manual", "--prefix"]).arg(&prefix).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let file = |name: &str| fs::read_to_string(prefix.join("share").join(name)).unwrap();
+    assert!(file("man/man1/mpress.1").contains("mpress\\-run(1)"));
+    assert!(file("man/man1/mpress-run.1").contains("same\\-node"));
+    assert!(file("bash-completion/completions/mpress").contains("--same-node"));
+    assert!(file("zsh/site-functions/_mpress").starts_with("#compdef mpress"));
+    assert!(file("fish/vendor_completions.d/mpress.fish").contains("same-node"));
+    // What writes them is for packages alone.
+    assert!(!prefix.join("share/man/man1/mpress-manual.1").exists());
+    assert!(!text(&bare().arg("--help").output().unwrap().stdout).contains("manual"));
+}
+
+#[test]
+fn a_library_in_a_folder_with_a_blank_is_found_by_the_loader() {
+    let place = Place::new("with a blank");
+    let lib = place.0.join("lib");
+    let output = place.run(&["--", "env"]).env("LD_LIBRARY_PATH", "/before").output().unwrap();
+    assert_eq!(variable(&output, "LD_PRELOAD").as_deref(), Some("libmpress.so"));
+    let folders = variable(&output, "LD_LIBRARY_PATH");
+    assert_eq!(folders, Some(format!("{}:/before", lib.display())));
 }
 
 /// Builds with the system's compiler; says so where there is none.

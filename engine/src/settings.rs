@@ -144,11 +144,13 @@ pub enum SettingsError {
         why: String,
     },
     /// The guided strategy without a record.
-    #[error("MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE, a record that an earlier run has written")]
+    #[error(
+        "MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE, a record of an earlier run (MPRESS_GUIDE=FILE with the strategy adaptive writes one)"
+    )]
     NoGuide,
 }
 
-/// The keys of settings, in a file as here, as variables in capitals behind [`PREFIX`].
+/// The keys of settings, as a file has them. Variables have them in capitals, after [`PREFIX`].
 const KEYS: [&str; 16] = [
     "strategy",
     "heuristics",
@@ -253,7 +255,7 @@ impl Settings {
             "threshold" => {
                 let bytes = size::parse(value).filter(|bytes| *bytes >= FLOOR);
                 self.threshold =
-                    bytes.ok_or_else(|| wrong(format!("bytes from {FLOOR} on, such as 4096 or 16KiB")))?;
+                    bytes.ok_or_else(|| wrong(format!("at least {FLOOR} bytes, such as 4096 or 16KiB")))?;
             }
             "report" => {
                 self.report =
@@ -273,7 +275,7 @@ impl Settings {
                     "off" => Streams::Off,
                     bytes => {
                         let bytes = size::parse(bytes).filter(|bytes| *bytes >= Streams::LEAST);
-                        let expected = || format!("auto, off or bytes from {} on", Streams::LEAST);
+                        let expected = || format!("auto, off or at least {} bytes", Streams::LEAST);
                         Streams::From(bytes.ok_or_else(|| wrong(expected()))?)
                     }
                 };
@@ -287,7 +289,7 @@ impl Settings {
             "record_limit" => {
                 let bytes = size::parse(value).filter(|bytes| *bytes >= FLOOR);
                 self.record_limit =
-                    bytes.ok_or_else(|| wrong(format!("bytes from {FLOOR} on, such as 64MiB")))?;
+                    bytes.ok_or_else(|| wrong(format!("at least {FLOOR} bytes, such as 64MiB")))?;
             }
             "patience" => {
                 let seconds = value.parse().ok().filter(|seconds| *seconds > 0);
@@ -435,15 +437,15 @@ mod tests {
             (("MPRESS_THREADS", "0"), "MPRESS_THREADS=0: expected a number from 1 to 1024"),
             (("MPRESS_PATIENCE", "0"), "MPRESS_PATIENCE=0: expected a number of seconds, at least 1"),
             (("MPRESS_PATIENCE", "1m"), "MPRESS_PATIENCE=1m: expected a number of seconds, at least 1"),
-            (("MPRESS_STREAMS", "1024"), "MPRESS_STREAMS=1024: expected auto, off or bytes from 4096 on"),
+            (("MPRESS_STREAMS", "1024"), "MPRESS_STREAMS=1024: expected auto, off or at least 4096 bytes"),
             (("MPRESS_THREADS", "two"), "MPRESS_THREADS=two: expected a number from 1 to 1024"),
             (
                 ("MPRESS_RECORD_LIMIT", "0"),
-                "MPRESS_RECORD_LIMIT=0: expected bytes from 1024 on, such as 64MiB",
+                "MPRESS_RECORD_LIMIT=0: expected at least 1024 bytes, such as 64MiB",
             ),
             (
                 ("MPRESS_THRESHOLD", "100"),
-                "MPRESS_THRESHOLD=100: expected bytes from 1024 on, such as 4096 or 16KiB",
+                "MPRESS_THRESHOLD=100: expected at least 1024 bytes, such as 4096 or 16KiB",
             ),
             (
                 ("MPRESS_STRATEGY", "best"),
@@ -451,7 +453,7 @@ mod tests {
             ),
             (
                 ("MPRESS_STRATEGY", "guided"),
-                "MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE, a record that an earlier run has written",
+                "MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE, a record of an earlier run (MPRESS_GUIDE=FILE with the strategy adaptive writes one)",
             ),
             (("MPRESS_CONFIG", "/none/x"), "/none/x: No such file or directory (os error 2)"),
             (

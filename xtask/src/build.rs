@@ -16,7 +16,7 @@ pub(crate) const EXAMPLES: [(&str, &str); 3] =
     [("euler3d", "euler3d.c"), ("reaction3d", "reaction3d.f90"), ("shuffle", "shuffle.c")];
 
 /// The library that is preloaded, as it is installed.
-const PRELOAD: &str = "libmpress.so";
+pub(crate) const PRELOAD: &str = "libmpress.so";
 
 /// The packages of the libraries.
 const LIBRARIES: [&str; 4] =
@@ -35,15 +35,34 @@ pub(crate) fn all(paths: &Paths) -> Result<(), Error> {
 
 /// Builds everything, and the examples for these MPIs.
 pub(crate) fn for_mpis(paths: &Paths, mpis: &[Mpi]) -> Result<(), Error> {
-    run("build of the mpress command", paths.cargo().args(["build", "--release", "-p", "mpress-cli"]))?;
+    command_and_libraries(paths)?;
+    mpis.iter().try_for_each(|&mpi| examples(paths, mpi))
+}
+
+/// Builds the command and its libraries, and installs them side by side.
+pub(crate) fn command_and_libraries(paths: &Paths) -> Result<(), Error> {
+    let mut command = paths.cargo();
+    command.args(["build", "--release", "-p", "mpress-cli"]);
+    // What `mpress --version` says.
+    let commit = git(paths, &["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]);
+    command.env("MPRESS_COMMIT", commit.unwrap_or_default());
+    run("build of the mpress command", &mut command)?;
     install(&paths.released("mpress"), &paths.mpress())?;
     run("build of the libraries", &mut libraries(paths))?;
     install(&paths.built_preload(), &paths.libraries().join(PRELOAD))?;
-    for package in LIBRARIES.iter().filter(|package| package.contains("shim")) {
-        let name = format!("lib{}.so", package.replace('-', "_"));
-        install(&paths.released(&name), &paths.libraries().join(&name))?;
-    }
-    mpis.iter().try_for_each(|&mpi| examples(paths, mpi))
+    shims().try_for_each(|name| install(&paths.released(&name), &paths.libraries().join(&name)))
+}
+
+/// The file names of the shims.
+pub(crate) fn shims() -> impl Iterator<Item = String> {
+    let shims = LIBRARIES.iter().filter(|package| package.contains("shim"));
+    shims.map(|package| format!("lib{}.so", package.replace('-', "_")))
+}
+
+/// What git says of the project; nothing where this is no repository.
+pub(crate) fn git(paths: &Paths, words: &[&str]) -> Option<String> {
+    let output = Command::new("git").current_dir(paths.root()).args(words).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// The command that builds the library that is preloaded, and the shims. It needs no MPI.

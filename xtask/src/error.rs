@@ -8,8 +8,8 @@ pub(crate) enum Error {
     #[error("setup: packages are missing and installing them needs root; run\n\n    {0}\n")]
     NeedsRoot(String),
     #[error(
-        "setup: this is neither Debian nor Ubuntu, so nothing is installed. Not found: {missing}\n\
-             Needed, by their Debian names: {packages}"
+        "setup: packages are missing, and they are installed on Debian and Ubuntu only. Not found: {missing}\n\
+             Install them; their Debian names: {packages}"
     )]
     OtherSystem { missing: String, packages: String },
     #[error("{what}: `{command}` failed ({status})")]

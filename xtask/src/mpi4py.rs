@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::mpis;
 use crate::paths::Paths;
 use crate::step::{Done, seconds};
-use install::Installed;
+pub(crate) use install::{Installed, ensure};
 use outcomes::Outcomes;
 
 /// What takes this long hangs.
@@ -87,7 +87,7 @@ pub(crate) fn run(paths: &Paths, mpi: Mpi, runs: &[Run]) -> Result<Done, Error> 
     if mpi.abi() == Abi::Standard {
         return Ok(Done::Skipped("mpi4py's wheels have no module for the standard ABI".to_owned()));
     }
-    let installed = match install::ensure(paths, mpi)? {
+    let installed = match ensure(paths, mpi)? {
         Ok(installed) => installed,
         Err(reason) => return Ok(Done::Skipped(reason)),
     };

@@ -5,6 +5,7 @@ use mpress_cluster::Mpi;
 use std::process::Command;
 
 use crate::build;
+use crate::dist;
 use crate::mpi4py;
 use crate::mpis;
 use crate::paths::Paths;
@@ -53,6 +54,7 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     }
     steps.extend(no_std(paths));
     steps.push(Step::new("preload library and shims", build::libraries(paths)));
+    steps.push(dist::check::step(paths, dist::Parts::tested(paths)));
     for mpi in Mpi::ALL {
         steps.push(Step::new(format!("test of the shim with {}", mpi.title()), shim(paths, mpi, &ALL)));
         let mut command = test(paths, mpi.name());

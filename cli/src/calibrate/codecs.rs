@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 /// The lengths of the messages measured; from two of them follow the time of a byte and what comes on top.
 const SHORT: usize = 4 << 10;
 const LONG: usize = 256 << 10;
-/// So many different messages of each length and texture, all LONG bytes from each other: together they are more than the
+/// The number of different messages of each length and texture, all LONG bytes from each other: together they are more than the
 /// first-level cache holds, and too many to be known by heart (branch predictors do learn a message that comes again).
 const MESSAGES: usize = 8;
-/// Of these so many are measured at least, and all if there is time.
+/// The least number of these that are measured; all are, if there is time.
 const LEAST: usize = 5;
 const PATIENCE: Duration = Duration::from_millis(8);
 
@@ -45,7 +45,7 @@ pub(super) fn steps() -> usize {
     Codec::all().map(|codec| codec.adaptive_kinds().len()).sum()
 }
 
-/// Messages of a texture, one behind the other.
+/// Messages of a texture, one after the other.
 struct Data {
     level: Level,
     bytes: Vec<u8>,

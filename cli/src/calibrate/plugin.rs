@@ -15,9 +15,9 @@ use std::sync::OnceLock;
 pub(crate) enum Error {
     #[error("{}: {why}", path.display())]
     Load { path: PathBuf, why: String },
-    #[error("{}: no library of an MPI that there is a shim for", .0.display())]
+    #[error("{}: not an MPI library that mpress supports (Open MPI 4 or 5, MPICH, Intel MPI, or the ABI of MPI 5)", .0.display())]
     Unknown(PathBuf),
-    #[error("the MPI gave error {0}")]
+    #[error("the MPI returned error code {0}")]
     Mpi(c_int),
 }
 
@@ -103,7 +103,7 @@ fn wrong(path: &Path, error: &libloading::Error) -> Error {
     Error::Load { path: path.to_owned(), why }
 }
 
-/// The MPI of this process. It leaves threads and handlers behind, so its code must stay.
+/// The MPI of this process. Its threads and handlers outlive this, so its code must stay.
 static MPI: OnceLock<Library> = OnceLock::new();
 
 /// A function of the MPI, for the shim; null if there is none.

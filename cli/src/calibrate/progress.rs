@@ -38,7 +38,7 @@ impl Progress {
         }
     }
 
-    /// A step of the part: so many are done, and this is being done or was the last. As plain lines they were too many.
+    /// A step of the part: how many are done, and which one is under way or was the last. Not shown as plain lines: there would be too many.
     pub(super) fn step(&self, done: usize, what: &str) {
         if let Self::Bar(bar) = self {
             bar.set_position(done as u64);

@@ -41,7 +41,7 @@ pub(super) fn judge(ranks: &[Facts], run: bool) -> Vec<Finding> {
     findings.extend(tools(ranks));
     if !run {
         findings.push(Finding::Note(
-            "start: as typed without mpress; put `mpress run --` before the program".to_owned(),
+            "start: the command does not use mpress; put `mpress run --` before the program".to_owned(),
         ));
     }
     findings.extend(settings(ranks));
@@ -57,7 +57,7 @@ fn job(ranks: &[Facts]) -> Finding {
     let known: BTreeSet<u64> = ranks.iter().map(|facts| facts.rank).collect();
     if known.len() < ranks.len() {
         return Finding::Wrong(format!(
-            "job: {} processes, but only {} different ranks: the launcher is not that of an MPI, or runs each process alone",
+            "job: {} processes, but only {} different ranks: the launcher does not belong to an MPI, or runs each process on its own",
             ranks.len(),
             known.len()
         ));
@@ -120,11 +120,11 @@ fn mpi(ranks: &[Facts]) -> Vec<Finding> {
     let (abi, file) = match same(ranks, |facts| &facts.mpi) {
         Ok(Some((abi, Some(file)))) => (*abi, file),
         Ok(Some((abi, None))) => {
-            let text = "is linked to an MPI that is not found (LD_LIBRARY_PATH?)";
+            let text = "is linked to an MPI that is not found (set LD_LIBRARY_PATH)";
             return vec![Finding::Wrong(format!("MPI: {program} {text}, ABI {}", abi.name()))];
         }
         Ok(None) => {
-            let text = "is linked to no MPI that is known (a script, say): which it is shows with its first MPI call";
+            let text = "is not linked to a known MPI (it may be a script); mpress finds the MPI at its first MPI call";
             return vec![Finding::Note(format!("MPI: {program} {text}"))];
         }
         Err(nodes) => return vec![Finding::Wrong(format!("MPI: {program} finds different ones on {nodes}"))],
@@ -136,7 +136,7 @@ fn mpi(ranks: &[Facts]) -> Vec<Finding> {
     let launcher = ranks.iter().find_map(|facts| facts.launcher);
     // Any launcher may start a program of the standard's ABI.
     if launcher.is_some_and(|launcher| launcher != abi) && abi != Abi::Standard {
-        let text = "it belongs to another MPI than the program: each rank may be a job of its own";
+        let text = "it belongs to another MPI than the program, so each rank may run as a job of its own; use the mpirun of the program's MPI";
         findings.push(Finding::Wrong(format!("launcher: {text}")));
     }
     findings
@@ -170,7 +170,7 @@ fn settings(ranks: &[Facts]) -> Vec<Finding> {
     findings.push(match &chosen.measured {
         Ok(true) => Finding::Well("network: measured".to_owned()),
         Ok(false) => Finding::Note(
-            "network: not measured; each job does so at its start, `mpress calibrate` once for all"
+            "network: not measured; each job measures it at its start; `mpress calibrate` does so once for all jobs"
                 .to_owned(),
         ),
         Err(why) => Finding::Wrong(format!("network: {why}")),

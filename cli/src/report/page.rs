@@ -10,7 +10,7 @@ use mpress::report::{CodecCounts, Counts, DestinationCounts, Gain, JobReport};
 /// Colours of codecs; those that have sent the least share one.
 const COLOURS: [&str; 7] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6"];
 
-/// The page: a report with its verdict as headline, or several behind a comparison.
+/// The page: a report with its verdict as headline, or several after a comparison.
 pub(super) fn page(reports: &[Named]) -> String {
     let title = match reports {
         [only] => format!("{}: mpress report", only.report.job.program),

@@ -9,7 +9,7 @@ use mpress::selector::SizeClass;
 pub(super) struct Table {
     pub(super) title: String,
     pub(super) columns: Vec<&'static str>,
-    /// So many columns in front are names, the others are numbers.
+    /// The number of columns, from the left, that are names; the others are numbers.
     pub(super) names: usize,
     pub(super) rows: Vec<Vec<String>>,
     /// Whether the last row is the sum of the others.

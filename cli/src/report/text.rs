@@ -1,4 +1,4 @@
-//! Reports as text, laid out as mpiP's are: facts behind `@`, then a table under each banner.
+//! Reports as text, laid out as mpiP's are: facts after `@`, then a table under each banner.
 
 use super::Named;
 use super::tables::{Table, comparison, facts, tables};

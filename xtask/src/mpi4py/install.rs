@@ -16,7 +16,7 @@ use crate::venv;
 const VERSION: &str = "4.1.2";
 
 /// Where mpi4py is, for one of the MPIs.
-pub(super) struct Installed {
+pub(crate) struct Installed {
     dir: PathBuf,
     mpi: Mpi,
     /// The folder in which the MPI has the name that wheels know.
@@ -31,8 +31,17 @@ impl Installed {
     }
 
     /// The interpreter that finds this mpi4py.
-    pub(super) fn python(&self) -> PathBuf {
+    pub(crate) fn python(&self) -> PathBuf {
         self.dir.join("bin/python")
+    }
+
+    /// The folder of its packages, for another environment of the same Python.
+    pub(crate) fn packages(&self) -> Result<PathBuf, Error> {
+        let lib = self.dir.join("lib");
+        let versions = fs::read_dir(&lib).map_err(Error::file(&lib))?;
+        let found =
+            versions.flatten().map(|entry| entry.path().join("site-packages")).find(|dir| dir.is_dir());
+        found.ok_or_else(|| Error::file(lib)(std::io::ErrorKind::NotFound.into()))
     }
 
     /// The folder of the suite.
@@ -46,7 +55,7 @@ impl Installed {
     }
 
     /// Variables by which mpi4py takes this MPI: wheels are made for several, and know them by the names of their libraries.
-    pub(super) fn env(&self) -> [(&'static str, PathBuf); 2] {
+    pub(crate) fn env(&self) -> [(&'static str, PathBuf); 2] {
         [("MPI4PY_MPIABI", self.mpi.abi().name().into()), ("LD_LIBRARY_PATH", self.library.clone())]
     }
 
@@ -55,7 +64,7 @@ impl Installed {
     }
 
     /// What to preload beside the shim: with MPICH, what keeps it from spinning.
-    pub(super) fn preloaded(&self) -> Option<PathBuf> {
+    pub(crate) fn preloaded(&self) -> Option<PathBuf> {
         (self.mpi.family() == Family::Mpich).then(|| self.libraries().join("yield.so"))
     }
 
@@ -94,7 +103,7 @@ impl Installed {
 }
 
 /// Installs mpi4py, if it is not. `Ok(Err(_))`: it cannot be had, for this reason.
-pub(super) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String>, Error> {
+pub(crate) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String>, Error> {
     let mut installed = Installed::of(paths, mpi);
     if let Err(reason) = install(&installed.dir)? {
         return Ok(Err(reason));

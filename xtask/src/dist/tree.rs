@@ -1,0 +1,54 @@
+//! The tree of the packages, laid out as below a prefix such as /usr/local.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Parts, VERSION, filled, glibc, licences, name, write};
+use crate::build::{self, PRELOAD};
+use crate::error::Error;
+use crate::paths::Paths;
+use crate::step;
+
+/// Lays it out in this folder. Man pages and completions come from the command itself.
+pub(super) fn lay_out(paths: &Paths, parts: &Parts, out: &Path) -> Result<PathBuf, Error> {
+    let tree = out.join(name());
+    // Nothing of an earlier version.
+    if tree.exists() {
+        fs::remove_dir_all(&tree).map_err(Error::file(&tree))?;
+    }
+    let mut binaries = vec![copied(&parts.command, tree.join("bin/mpress"))?];
+    binaries.push(copied(&parts.preload, tree.join("lib").join(PRELOAD))?);
+    for shim in build::shims() {
+        binaries.push(copied(&parts.shims.join(&shim), tree.join("lib").join(&shim))?);
+    }
+    // What the loader needs stays.
+    step::run("strip", Command::new("strip").args(&binaries))?;
+
+    let mut manual = Command::new(tree.join("bin/mpress"));
+    step::run("man pages and completions", manual.args(["manual", "--prefix"]).arg(&tree))?;
+    let root = paths.root();
+    let source = |path: &str| {
+        let path = root.join(path);
+        fs::read_to_string(&path).map_err(Error::file(path))
+    };
+    let readme = filled(&source("xtask/dist/README.md")?, &glibc::needed(&binaries)?);
+    let doc = tree.join("share/doc/mpress");
+    write(&tree.join("README.md"), &readme)?;
+    write(&doc.join("README.md"), &readme)?;
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        write(&doc.join(licence), source(licence)?)?;
+    }
+    write(&doc.join("third-party.txt"), licences::text(paths)?)?;
+    let module = filled(&source("xtask/dist/modulefile")?, "");
+    write(&tree.join("share/modulefiles/mpress").join(VERSION), module)?;
+    Ok(tree)
+}
+
+fn copied(file: &Path, place: PathBuf) -> Result<PathBuf, Error> {
+    if let Some(dir) = place.parent() {
+        fs::create_dir_all(dir).map_err(Error::file(dir))?;
+    }
+    fs::copy(file, &place).map_err(Error::file(file))?;
+    Ok(place)
+}
