@@ -10,7 +10,7 @@ pub(crate) use turns::{Pause, Trial};
 use crate::sys::*;
 use std::ffi::c_int;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tags::Tag;
 use turns::Vote;
 
@@ -24,6 +24,11 @@ pub(crate) struct Collectives {
     begun: AtomicBool,
     pub(crate) bcast: Pause,
     pub(crate) allgather: Pause,
+    /// The same for those that go in chunks, ...
+    pub(crate) long_bcast: Pause,
+    pub(crate) long_allgather: Pause,
+    /// ... and how many of these there have been.
+    in_chunks: AtomicU32,
     pub(crate) reduce: Trial,
     varied: Vote,
 }
@@ -70,6 +75,16 @@ impl Collectives {
             }
         };
         Ok(tag.as_ref().map(Tag::number))
+    }
+
+    /// The tag, if the ranks have agreed on one already. All ranks come to the same answer.
+    pub(crate) fn known_tag(&self) -> Option<c_int> {
+        self.tag.get()?.as_ref().map(Tag::number)
+    }
+
+    /// The number of a collective that goes in chunks. Every rank counts alike.
+    pub(crate) fn next_in_chunks(&self) -> u32 {
+        self.in_chunks.fetch_add(1, Ordering::Relaxed)
     }
 
     /// A blocking collective that needs no tag: the second one agrees on it for the nonblocking ones that may follow. A communicator
