@@ -5,7 +5,7 @@ mod tags;
 mod turns;
 
 pub(crate) use private::Private;
-pub(crate) use turns::{Pause, Trial};
+pub(crate) use turns::{Pause, Race, Trial};
 
 use crate::sys::*;
 use std::ffi::c_int;
@@ -25,12 +25,21 @@ pub(crate) struct Collectives {
     pub(crate) bcast: Pause,
     pub(crate) allgather: Pause,
     /// The same for those that go in chunks, ...
-    pub(crate) long_bcast: Pause,
-    pub(crate) long_allgather: Pause,
+    pub(crate) long_bcast: Chunked,
+    pub(crate) long_allgather: Chunked,
     /// ... and how many of these there have been.
     in_chunks: AtomicU32,
     pub(crate) reduce: Trial,
     varied: Vote,
+}
+
+/// Whether a collective of long blocks goes in chunks.
+#[derive(Default)]
+pub(crate) struct Chunked {
+    /// Where the adaptive strategy is to see to it that nothing gets slower.
+    pub(crate) race: Race,
+    /// Where a codec is fixed.
+    pub(crate) pause: Pause,
 }
 
 /// How the program called a collective, and of which communicator.

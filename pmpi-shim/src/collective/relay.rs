@@ -234,6 +234,9 @@ struct Item {
     index: usize,
 }
 
+/// A message, and its place in the order between two ranks.
+type Keyed = ((usize, usize), Item);
+
 /// A collective under way.
 struct Relay<'a> {
     shim: &'a Shim,
@@ -328,14 +331,14 @@ impl<'a> Relay<'a> {
             dests.into_iter().for_each(|dest| plan(&mut to, dest, step));
             blocks.push(block);
         }
-        let mut edge = |(other, mut items): (usize, Vec<((usize, usize), Item)>)| {
+        let mut edge = |(other, mut items): (usize, Vec<Keyed>)| {
             items.sort_by_key(|(key, _)| *key); // those that are equal stay in the order of their blocks
             let inside = hierarchy.node(other) == hierarchy.node(rank);
             let items = items.into_iter().map(|(_, item)| item).collect();
             (group.peers.world_rank(other as c_int), inside, items)
         };
-        let incoming = from.into_iter().map(&mut edge).map(|edge| Incoming::new(edge)).collect();
-        let leaving = to.into_iter().map(&mut edge).map(|edge| Leaving::new(edge)).collect();
+        let incoming = from.into_iter().map(&mut edge).map(Incoming::new).collect();
+        let leaving = to.into_iter().map(&mut edge).map(Leaving::new).collect();
         Self { shim, group, id, what, blocks, incoming, leaving, failed: Ok(()), starved: 0 }
     }
 

@@ -1,12 +1,13 @@
 //! Broadcast and all-gather of long blocks, which are handed on in chunks ([`relay`](super::relay)).
 //!
-//! They cost no message more than the MPI's own. Where nothing got shorter, they are left to the MPI for some calls: all ranks learn that from the
-//! blocks themselves, and count alike.
+//! They cost no message more than the MPI's own. Whether they or the MPI's own are faster depends on network, processors and data, so both are
+//! tried ([`Race`](crate::agreed::Race)). With a fixed codec they are left to the MPI for some calls where nothing got shorter: all ranks learn that from
+//! the blocks themselves, and count alike.
 
 use super::Group;
 use super::blocks::Blocks;
 use super::relay::{Outcome, Part};
-use crate::agreed::Pause;
+use crate::agreed::Chunked;
 use crate::error::raise;
 use crate::peers::Peers;
 use crate::span::{Layout, Span};
@@ -17,6 +18,7 @@ use mpress::{Buffer, Kind};
 use std::ffi::c_int;
 use std::iter;
 use std::ptr;
+use std::time::Instant;
 
 impl Shim {
     /// The tag of a broadcast in chunks; `None` if it is not made so. Along a line of many nodes few chunks would take longer than the MPI's
@@ -40,12 +42,8 @@ pub(super) unsafe fn bcast(
     root: c_int,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let pause = &group.peers.collectives.long_bcast;
-    if pause.takes() {
-        return pass();
-    }
-    let outcome = waiting::during(&shim.engine, || {
-        let (len, own) = (span.bytes().unwrap_or(0), group.rank() == root);
+    let (len, own) = (span.bytes().unwrap_or(0), group.rank() == root);
+    let spread = || {
         // SAFETY: the program's own span, which lasts for this call.
         unsafe {
             let place = match own {
@@ -60,8 +58,8 @@ pub(super) unsafe fn bcast(
             }
             Ok(outcome)
         }
-    });
-    finish(pause, group.program, outcome, pass)
+    };
+    shim.spread(&group.peers.collectives.long_bcast, group, len, spread, pass)
 }
 
 /// Allgather and Allgatherv. `mine`: the block of this rank; `lens`: of all `blocks`, in bytes.
@@ -76,11 +74,7 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
     lens: &[usize],
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let pause = &group.peers.collectives.long_allgather;
-    if pause.takes() {
-        return pass();
-    }
-    let outcome = waiting::during(&shim.engine, || {
+    let spread = || {
         let own = blocks.of(group.rank());
         // SAFETY: the program's own blocks, which last for this call.
         unsafe {
@@ -110,17 +104,42 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
             }
             Ok(outcome)
         }
-    });
-    finish(pause, group.program, outcome, pass)
+    };
+    let len = lens.iter().sum();
+    shim.spread(&group.peers.collectives.long_allgather, group, len, spread, pass)
 }
 
-/// What the program gets. An error comes of what has been compressed.
-fn finish(pause: &Pause, comm: MPI_Comm, outcome: Result<Outcome, c_int>, pass: impl Fn() -> c_int) -> c_int {
-    pause.learn(!matches!(outcome, Ok(Outcome::AsLong | Outcome::Nothing)));
-    match outcome {
-        Ok(Outcome::Nothing) => pass(),
-        Ok(_) => SUCCESS,
-        Err(code) => raise(comm, code),
+impl Shim {
+    /// Makes a collective of so many bytes in chunks, or leaves it to the MPI; gives what the program gets.
+    fn spread(
+        &self,
+        chunked: &Chunked,
+        group: &Group<'_>,
+        bytes: usize,
+        spread: impl FnOnce() -> Result<Outcome, c_int>,
+        pass: impl Fn() -> c_int,
+    ) -> c_int {
+        let comm = group.program;
+        let here = if self.races { chunked.race.is_made_here(comm) } else { Ok(!chunked.pause.takes()) };
+        let start = Instant::now();
+        let (here, outcome) = match here {
+            Ok(true) => (true, waiting::during(&self.engine, spread)),
+            Ok(false) => (false, Ok(Outcome::Nothing)),
+            Err(code) => return code,
+        };
+        if here && !self.races {
+            // An error comes of what has been compressed.
+            chunked.pause.learn(!matches!(outcome, Ok(Outcome::AsLong | Outcome::Nothing)));
+        }
+        let code = match outcome {
+            Ok(Outcome::Nothing) => pass(),
+            Ok(_) => SUCCESS,
+            Err(code) => raise(comm, code),
+        };
+        if self.races {
+            chunked.race.took(here, bytes, start.elapsed());
+        }
+        code
     }
 }
 

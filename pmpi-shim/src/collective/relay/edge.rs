@@ -9,8 +9,14 @@ use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::rc::Rc;
 
-/// Messages that are under way at a time.
+/// Receives that are posted at a time.
 const AHEAD: usize = 8;
+
+/// Sends that are under way at a time.
+const WINDOW: usize = 32;
+
+/// Of so many sends one waits for its receiver, so that one who is late does not get all that it has not asked for.
+const WAITING: usize = 16;
 
 /// More bytes than a chunk has, where it is the head of a stream.
 const FRONT: usize = 64;
@@ -184,7 +190,7 @@ impl Leaving {
             self.under_way.pop_front();
             moved = true;
         }
-        while self.under_way.len() < AHEAD {
+        while self.under_way.len() < WINDOW {
             let Some(&item) = self.due.get(self.started) else { break };
             if !self.start(relay, item) {
                 break;
@@ -221,8 +227,7 @@ impl Leaving {
         } else if matches!(block.form, Form::Nothing) {
             (at, len) = (nothing(), 0);
         }
-        // A receiver that is late must not get all that it has not asked for.
-        let start = if item.index.is_multiple_of(AHEAD) { real::MPI_Issend } else { real::MPI_Isend };
+        let start = if item.index.is_multiple_of(WAITING) { real::MPI_Issend } else { real::MPI_Isend };
         let mut request = REQUEST_NULL;
         let (tag, comm) = (relay.group.tag, relay.group.comm);
         // SAFETY: memory that lasts until the request completes: the program's, or kept with it.
