@@ -1,10 +1,16 @@
-/* What long messages cost: one way, in both directions at once, or in a sum over both ranks.
+/* What long messages cost: between two ranks, or in a collective of all ranks.
  *
  * streams FILE TYPE PATTERN SECONDS BYTES...
  *
- * Two ranks send messages made from FILE, elements of TYPE `double` or `int`, PATTERN `one-way` (a send, a receive, and an empty answer), `exchange`
- * (Irecv, Isend, Waitall on both sides) or `allreduce` (of `int` alone). For each length there are rounds for SECONDS, of which rank 0 prints the median: `bytes N rounds N median_us T`. What arrives is
- * compared with what was sent, outside of the time that is measured. */
+ * The messages are made from FILE; their elements are of TYPE `double` or `int`. PATTERN:
+ *   one-way    a send, a receive, and an empty answer, between two ranks
+ *   exchange   Irecv, Isend and Waitall on both of two ranks
+ *   allreduce  the sum of BYTES, of `int` alone
+ *   bcast      BYTES from rank 0
+ *   allgather  a block of BYTES from each rank
+ *   alltoall   a block of BYTES from each rank to each rank
+ * For each length there are rounds for SECONDS, of which rank 0 prints the median: `bytes N rounds N median_us T`. The time of a round is that of
+ * the slowest rank. What arrives is compared with what was sent, outside of the time that is measured. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,52 +48,95 @@ static void make(unsigned char *message, size_t bytes, int round) {
     }
 }
 
+static int rank, size;
+
+enum pattern { ONE_WAY, EXCHANGE, ALLREDUCE, BCAST, ALLGATHER, ALLTOALL, PATTERNS };
+static const char *const names[PATTERNS] = {"one-way", "exchange", "allreduce", "bcast", "allgather", "alltoall"};
+
+/* How many blocks a rank sends and receives. */
+static int blocks_out(enum pattern pattern) { return pattern == ALLTOALL ? size : 1; }
+static int blocks_in(enum pattern pattern) { return pattern == ALLTOALL || pattern == ALLGATHER ? size : 1; }
+
+static void communicate(enum pattern pattern, unsigned char *out, unsigned char *in, int count, MPI_Datatype type) {
+    int other = 1 - rank;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    switch (pattern) {
+    case ONE_WAY:
+        if (rank == 0) {
+            MPI_Send(out, count, type, 1, 7, MPI_COMM_WORLD);
+            MPI_Recv(NULL, 0, MPI_BYTE, 1, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(in, count, type, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(NULL, 0, MPI_BYTE, 0, 8, MPI_COMM_WORLD);
+        }
+        break;
+    case EXCHANGE:
+        MPI_Irecv(in, count, type, other, 7, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(out, count, type, other, 7, MPI_COMM_WORLD, &requests[1]);
+        MPI_Waitall(2, requests, statuses);
+        break;
+    case ALLREDUCE:
+        MPI_Allreduce(out, in, count, type, MPI_SUM, MPI_COMM_WORLD);
+        break;
+    case BCAST:
+        MPI_Bcast(rank == 0 ? out : in, count, type, 0, MPI_COMM_WORLD);
+        break;
+    case ALLGATHER:
+        MPI_Allgather(out, count, type, in, count, type, MPI_COMM_WORLD);
+        break;
+    default:
+        MPI_Alltoall(out, count, type, in, count, type, MPI_COMM_WORLD);
+    }
+}
+
+/* What a rank sends in this block. */
+static int message(int round, int from, int block) { return (round * size + from) * size + block; }
+
+static void check(enum pattern pattern, const unsigned char *in, const unsigned char *out, unsigned char *wanted, size_t bytes, int round) {
+    if ((pattern == ONE_WAY || pattern == BCAST) && rank == 0) return;
+    for (int block = 0; block < blocks_in(pattern); block++) {
+        int from = blocks_in(pattern) > 1 ? block : pattern == BCAST ? 0 : 1 - rank;
+        make(wanted, bytes, message(round, from, pattern == ALLTOALL ? rank : 0));
+        for (size_t i = 0; pattern == ALLREDUCE && i < bytes / 4; i++)
+            ((unsigned *)wanted)[i] += ((const unsigned *)out)[i];
+        if (memcmp(in + block * bytes, wanted, bytes) != 0) fail("what arrived is not what was sent");
+    }
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
-    int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc < 6 || size != 2) fail("usage, with two ranks: streams FILE double|int one-way|exchange|allreduce SECONDS BYTES...");
-    if (strcmp(argv[3], "allreduce") == 0 && strcmp(argv[2], "int") != 0) fail("the sum is of integers");
+    if (argc < 6) fail("usage: streams FILE double|int one-way|exchange|allreduce|bcast|allgather|alltoall SECONDS BYTES...");
+    enum pattern pattern = 0;
+    while (pattern < PATTERNS && strcmp(argv[3], names[pattern]) != 0)
+        pattern++;
+    if (pattern == PATTERNS) fail("no such pattern");
+    if (pattern <= ALLREDUCE && size != 2) fail("this pattern takes two ranks");
+    if (pattern == ALLREDUCE && strcmp(argv[2], "int") != 0) fail("the sum is of integers");
     read_file(argv[1]);
-    int reduce = strcmp(argv[3], "allreduce") == 0, both = reduce || strcmp(argv[3], "exchange") == 0;
     MPI_Datatype type = strcmp(argv[2], "int") == 0 ? MPI_INT : MPI_DOUBLE;
     double seconds = atof(argv[4]);
     enum { MOST = 20000 };
     static double times[MOST];
     for (int arg = 5; arg < argc; arg++) {
         size_t bytes = strtoull(argv[arg], NULL, 10);
-        int count = (int)(bytes / (type == MPI_INT ? 4 : 8)), other = 1 - rank;
-        unsigned char *out = malloc(bytes), *in = calloc(1, bytes), *wanted = malloc(bytes);
+        int count = (int)(bytes / (type == MPI_INT ? 4 : 8));
+        unsigned char *out = malloc(bytes * (size_t)blocks_out(pattern));
+        unsigned char *in = calloc((size_t)blocks_in(pattern), bytes), *wanted = malloc(bytes);
         if (!out || !in || !wanted) fail("no memory");
         double start = MPI_Wtime();
         int rounds = 0, more = 1;
         while (more) {
-            make(out, bytes, 2 * rounds + rank);
+            for (int block = 0; block < blocks_out(pattern); block++)
+                make(out + (size_t)block * bytes, bytes, message(rounds, rank, block));
             MPI_Barrier(MPI_COMM_WORLD);
             double from = MPI_Wtime();
-            if (reduce) {
-                MPI_Allreduce(out, in, count, type, MPI_SUM, MPI_COMM_WORLD);
-            } else if (both) {
-                MPI_Request requests[2];
-                MPI_Status statuses[2];
-                MPI_Irecv(in, count, type, other, 7, MPI_COMM_WORLD, &requests[0]);
-                MPI_Isend(out, count, type, other, 7, MPI_COMM_WORLD, &requests[1]);
-                MPI_Waitall(2, requests, statuses);
-            } else if (rank == 0) {
-                MPI_Send(out, count, type, 1, 7, MPI_COMM_WORLD);
-                MPI_Recv(NULL, 0, MPI_BYTE, 1, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            } else {
-                MPI_Recv(in, count, type, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-                MPI_Send(NULL, 0, MPI_BYTE, 0, 8, MPI_COMM_WORLD);
-            }
-            times[rounds] = (MPI_Wtime() - from) * 1e6;
-            if (both || rank == 1) {
-                make(wanted, bytes, 2 * rounds + other);
-                for (int i = 0; reduce && i < count; i++)
-                    ((unsigned *)wanted)[i] += ((unsigned *)out)[i];
-                if (memcmp(in, wanted, bytes) != 0) fail("what arrived is not what was sent");
-            }
+            communicate(pattern, out, in, count, type);
+            double time = (MPI_Wtime() - from) * 1e6;
+            MPI_Reduce(&time, &times[rounds], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+            check(pattern, in, out, wanted, bytes, rounds);
             rounds++;
             more = rounds < 3 || (MPI_Wtime() - start < seconds && rounds < MOST);
             MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);

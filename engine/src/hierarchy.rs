@@ -90,6 +90,48 @@ impl Hierarchy {
         let node = self.node(rank);
         (0..self.ranks()).filter(move |&owner| self.aggregator(node, owner) == rank)
     }
+
+    /// The part of `rank` in handing a block on from its owner to all ranks.
+    ///
+    /// The block goes along the nodes, from one aggregator to the next, so that it comes to each node once and leaves each at most once. In a
+    /// node it goes from the aggregator to the others in a binary tree.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    #[must_use]
+    pub fn hand_on(&self, owner: usize, rank: usize) -> HandOn {
+        let (nodes, node) = (self.nodes(), self.node(rank));
+        let aggregator = self.aggregator(node, owner);
+        let beside = self.beside(rank);
+        // From here on places in a node count from its aggregator.
+        let place = (self.places[rank].1 + beside - self.places[aggregator].1) % beside;
+        let at = |place| self.neighbour(aggregator, place);
+        let distance = (node + nodes - self.node(owner)) % nodes;
+        let from = match place {
+            0 if distance == 0 => None,
+            0 => Some(self.aggregator((node + nodes - 1) % nodes, owner)),
+            _ => Some(at((place - 1) / 2)),
+        };
+        let next_node =
+            (place == 0 && distance + 1 < nodes).then(|| self.aggregator((node + 1) % nodes, owner));
+        let inside = [2 * place + 1, 2 * place + 2].into_iter().filter(|&place| place < beside).map(at);
+        HandOn {
+            from,
+            to: next_node.into_iter().chain(inside).collect(),
+            step: distance + (place + 1).ilog2() as usize,
+        }
+    }
+}
+
+/// Where a rank gets a block from, and to whom it hands it on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandOn {
+    /// `None`: it is its own.
+    pub from: Option<usize>,
+    /// The one on another node first, if there is one.
+    pub to: Vec<usize>,
+    /// How many ranks the block has been through.
+    pub step: usize,
 }
 
 #[cfg(test)]
@@ -119,5 +161,31 @@ mod tests {
         assert_eq!((0..4).map(|step| hierarchy.neighbour(2, step)).collect::<Vec<_>>(), [2, 3, 0, 2]);
         assert_eq!(hierarchy.beside(3), 3);
         assert_eq!((hierarchy.neighbour(1, 1), hierarchy.beside(1)), (1, 1));
+    }
+
+    #[test]
+    fn every_rank_gets_a_block_once_and_each_node_does() {
+        for nodes in
+            [&[0][..], &[0, 0, 0], &[4, 7], &[0, 0, 1, 1], &[0, 1, 0, 1, 0], &[3, 3, 1, 3, 1, 2, 2, 2, 2]]
+        {
+            let hierarchy = Hierarchy::new(nodes);
+            for owner in 0..nodes.len() {
+                let mut came = vec![0; nodes.len()];
+                let mut between = 0;
+                for rank in 0..nodes.len() {
+                    let own = hierarchy.hand_on(owner, rank);
+                    for &to in &own.to {
+                        let other = hierarchy.hand_on(owner, to);
+                        assert_eq!((other.from, other.step), (Some(rank), own.step + 1), "{nodes:?} {owner}");
+                        came[to] += 1;
+                        between += usize::from(nodes[to] != nodes[rank]);
+                    }
+                    assert_eq!(own.from.is_none(), rank == owner);
+                }
+                came[owner] += 1;
+                assert!(came.iter().all(|&came| came == 1), "{nodes:?} {owner}: {came:?}");
+                assert_eq!(between, hierarchy.nodes() - 1);
+            }
+        }
     }
 }

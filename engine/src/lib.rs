@@ -27,7 +27,7 @@ pub use decide::Considered;
 pub use engine::{Destination, Engine, Outgoing, Tail};
 pub use frame::{FLOOR, FrameError, HEADER_LEN, Incoming, Mark, SHORTEST, frame_len, may_be_frame};
 pub use guide::Record;
-pub use hierarchy::Hierarchy;
+pub use hierarchy::{HandOn, Hierarchy};
 pub use knowledge::Knowledge;
 pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out};
 pub use mpress_selector as selector;

@@ -5,12 +5,12 @@ mod tags;
 mod turns;
 
 pub(crate) use private::Private;
-pub(crate) use turns::{Pause, Trial};
+pub(crate) use turns::{Pause, Race, Trial};
 
 use crate::sys::*;
 use std::ffi::c_int;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tags::Tag;
 use turns::Vote;
 
@@ -24,8 +24,22 @@ pub(crate) struct Collectives {
     begun: AtomicBool,
     pub(crate) bcast: Pause,
     pub(crate) allgather: Pause,
+    /// The same for those that go in chunks, ...
+    pub(crate) long_bcast: Chunked,
+    pub(crate) long_allgather: Chunked,
+    /// ... and how many of these there have been.
+    in_chunks: AtomicU32,
     pub(crate) reduce: Trial,
     varied: Vote,
+}
+
+/// Whether a collective of long blocks goes in chunks.
+#[derive(Default)]
+pub(crate) struct Chunked {
+    /// Where the adaptive strategy is to see to it that nothing gets slower.
+    pub(crate) race: Race,
+    /// Where a codec is fixed.
+    pub(crate) pause: Pause,
 }
 
 /// How the program called a collective, and of which communicator.
@@ -70,6 +84,16 @@ impl Collectives {
             }
         };
         Ok(tag.as_ref().map(Tag::number))
+    }
+
+    /// The tag, if the ranks have agreed on one already. All ranks come to the same answer.
+    pub(crate) fn known_tag(&self) -> Option<c_int> {
+        self.tag.get()?.as_ref().map(Tag::number)
+    }
+
+    /// The number of a collective that goes in chunks. Every rank counts alike.
+    pub(crate) fn next_in_chunks(&self) -> u32 {
+        self.in_chunks.fetch_add(1, Ordering::Relaxed)
     }
 
     /// A blocking collective that needs no tag: the second one agrees on it for the nonblocking ones that may follow. A communicator

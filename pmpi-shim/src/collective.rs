@@ -5,8 +5,10 @@
 //! it is compressed is decided where it is sent, as ever; receivers know frames when they see them, or are told lengths.
 //!
 //! - [`exchange`]: all-to-all, scatter and gather as messages between two ranks each, which need no word more than without us;
-//! - [`shared`]: broadcast and all-gather by the MPI's own algorithms, in which messages pass through many hands. They need the
-//!   length of frames beforehand, and are left to the MPI for a while where nothing got shorter;
+//! - [`spread`]: broadcast and all-gather of long blocks, handed on in chunks ([`relay`]), and left to the MPI for a while where nothing got
+//!   shorter;
+//! - [`shared`]: those of short blocks by the MPI's own algorithms, in which messages pass through many hands. They need the
+//!   length of frames beforehand, and are left to the MPI in the same way;
 //! - [`direct`]: their nonblocking forms, as messages between two ranks each, where these leave a node no more often;
 //! - [`reduce`]: reductions whose result does not depend on the order, as messages between two ranks each.
 
@@ -16,7 +18,9 @@ mod exchange;
 pub(crate) mod handlers;
 mod reduce;
 mod refused;
+mod relay;
 mod shared;
+mod spread;
 
 use crate::error::raise;
 use crate::peers::Peers;
@@ -35,7 +39,11 @@ struct Group<'a> {
     program: MPI_Comm,
 }
 
-impl Group<'_> {
+impl<'a> Group<'a> {
+    fn of(shim: &Shim, peers: &'a Peers, tag: c_int, program: MPI_Comm) -> Self {
+        Self { peers, comm: shim.private.comm, tag, program }
+    }
+
     fn rank(&self) -> c_int {
         self.peers.rank
     }

@@ -35,6 +35,8 @@ pub(crate) struct Context {
     pub(crate) threshold: usize,
     /// Whether anything in collectives may be compressed.
     pub(crate) collectives: bool,
+    /// Whether collectives in chunks must show that they are faster than the MPI's.
+    pub(crate) races: bool,
     pub(crate) reduce: Reduce,
     /// Whether several threads may call the MPI at the same time.
     pub(crate) multiple: bool,

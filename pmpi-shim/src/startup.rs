@@ -314,6 +314,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         private,
         threshold: settings.threshold,
         collectives: settings.strategy != Strategy::Off,
+        races: !matches!(settings.strategy, Strategy::Fixed(_)),
         reduce: settings.reduce,
         multiple,
         family,

@@ -14,7 +14,7 @@ use support::compare::assert_same;
 use support::{Rig, Written, skip, two_nodes};
 
 /// Scenarios in which it matters who is where, and how many.
-const WITH_MANY: [&str; 13] = [
+const WITH_MANY: [&str; 14] = [
     "race",
     "two_peers_by_wildcard",
     "communicators",
@@ -23,6 +23,7 @@ const WITH_MANY: [&str; 13] = [
     "among_collectives",
     "matched_messages_kept",
     "collectives",
+    "long_collectives",
     "collectives_at_a_time",
     "collectives_in_turn",
     "reductions",
@@ -90,6 +91,8 @@ fn three_ranks_on_this_host() {
     let Some(rig) = Rig::new("three_ranks") else { return };
     let (_, with) = compare_on_this_host(&rig, 3, &WITH_MANY);
     assert_framed(&with, 500);
+    // Ten broadcasts and ten all-gathers of three blocks at least.
+    assert_framed(&compare_in_chunks(&rig, 3, &["long_collectives"]), 40);
 }
 
 /// With two ranks they are among all others.

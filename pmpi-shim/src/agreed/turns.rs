@@ -5,6 +5,7 @@ use crate::sys::*;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// The outcome of the last vote, and for how many blocking calls it stands. Every rank counts alike.
 #[derive(Default)]
@@ -100,5 +101,67 @@ impl Pause {
         let next = if shorter { 0 } else { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) };
         self.next.store(next, Ordering::Relaxed);
         self.left.store(next, Ordering::Relaxed);
+    }
+}
+
+/// Whether a collective is made here or by the MPI: the way that has been faster. Both are tried in turn; then all ranks go by the times of
+/// the slowest one for some calls. Every rank counts alike.
+#[derive(Default)]
+pub(crate) struct Race(Mutex<Tries>);
+
+#[derive(Default)]
+struct Tries {
+    here: bool,
+    /// For how many calls the outcome stands, and for how many the last one stood.
+    left: u32,
+    stood: u32,
+    /// Calls that were tries since then, and the best times of a byte in them, here and by the MPI.
+    tried: u32,
+    best: [Option<Duration>; 2],
+}
+
+/// Calls that are tries: every other one is made here.
+const TRIES: u32 = 4;
+
+/// Times are compared for that many bytes.
+const PER: f64 = 1e6;
+
+impl Race {
+    /// Whether this call is made here. If not it is the MPI's.
+    ///
+    /// # Errors
+    /// Those of the MPI, where the ranks could not tell each other their times; it has called the communicator's error handler.
+    pub(crate) fn is_made_here(&self, comm: MPI_Comm) -> Result<bool, c_int> {
+        let best = {
+            let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if tries.left > 0 {
+                tries.left -= 1;
+                return Ok(tries.here);
+            }
+            if tries.tried < TRIES {
+                tries.tried += 1;
+                return Ok(tries.tried % 2 == 1);
+            }
+            tries.best
+        };
+        // In microseconds. The largest is the least of the negative ones.
+        let slowest = |time: Option<Duration>| {
+            let time =
+                time.map_or(c_int::MAX, |time| c_int::try_from(time.as_micros()).unwrap_or(c_int::MAX));
+            private::minimum(-time, comm).map(|least| -least)
+        };
+        let here = slowest(best[0])? <= slowest(best[1])?;
+        let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let stood = if here == tries.here { (2 * tries.stood).clamp(2 * TRIES, LONGEST) } else { 2 * TRIES };
+        *tries = Tries { here, left: stood - 1, stood, ..Tries::default() };
+        Ok(here)
+    }
+
+    /// A call took that long, for so many bytes.
+    pub(crate) fn took(&self, here: bool, bytes: usize, time: Duration) {
+        let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = time.mul_f64(PER / (bytes.max(1) as f64));
+        let best = &mut tries.best[usize::from(!here)];
+        *best = Some(best.map_or(time, |best| best.min(time)));
     }
 }

@@ -303,15 +303,8 @@ impl<'a> Start<'a> {
         if is_empty(from) && is_empty(to) {
             return;
         }
-        let bytes = from.bytes();
-        let contiguous = |span: &Span| matches!(self.shim.layout(span), Layout::Contiguous(_));
-        if bytes.is_some() && bytes == to.bytes() && contiguous(from) && contiguous(to) {
-            // SAFETY: contiguous elements of so many bytes. Buffers must not overlap, but programs get away with it.
-            unsafe { ptr::copy(from.ptr.cast::<u8>(), to.ptr.cast::<u8>(), bytes.unwrap_or(0)) };
-        } else {
-            // SAFETY: the caller vouches for the spans.
-            self.messages.note(unsafe { self.shim.copy(from, to) });
-        }
+        // SAFETY: the caller vouches for the spans.
+        self.messages.note(unsafe { self.shim.copy_block(from, to) });
     }
 
     /// Waits until no more messages than allowed are left in one direction. In the other there may be more: all of these may be for ranks
@@ -337,6 +330,22 @@ fn is_empty(span: &Span) -> bool {
 }
 
 impl Shim {
+    /// What a rank sends to itself.
+    ///
+    /// # Safety
+    /// The spans must be what the program gave.
+    pub(super) unsafe fn copy_block(&self, from: &Span, to: &Span) -> Result<(), c_int> {
+        let bytes = from.bytes();
+        let contiguous = |span: &Span| matches!(self.layout(span), Layout::Contiguous(_));
+        if bytes.is_some() && bytes == to.bytes() && contiguous(from) && contiguous(to) {
+            // SAFETY: contiguous elements of so many bytes. Buffers must not overlap, but programs get away with it.
+            unsafe { ptr::copy(from.ptr.cast::<u8>(), to.ptr.cast::<u8>(), bytes.unwrap_or(0)) };
+            return Ok(());
+        }
+        // SAFETY: the caller vouches for the spans.
+        unsafe { self.copy(from, to) }
+    }
+
     /// Makes a collective of messages between two ranks each, if it is to be done `here`, which is an error where the vote on that failed.
     /// `refused`: the MPI refuses this rank's arguments, and is to say so. Of that the others know nothing, so it is asked after all ranks
     /// have agreed on what they need.
@@ -357,7 +366,7 @@ impl Shim {
             Ok(_) => return pass(),
             Err(code) => return code,
         };
-        let group = Group { peers, comm: self.private.comm, tag, program: comm };
+        let group = Group::of(self, peers, tag, comm);
         self.collectively(&group, |group| {
             let mut started = Start::new(self, group, how);
             start(&mut started);

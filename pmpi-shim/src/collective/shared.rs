@@ -1,4 +1,4 @@
-//! Broadcast and all-gather: what one rank sends passes through the hands of many. The MPI knows best how; it is given frames to
+//! Broadcast and all-gather of short blocks, and the first one of a communicator: what one rank sends passes through the hands of many. The MPI knows best how; it is given frames to
 //! pass on, each made once.
 //!
 //! That takes two calls on the program's communicator in place of its one: lengths, then frames. All ranks make them in the same
@@ -7,6 +7,7 @@
 //! be passed by blocking ones (section 6.12). Errors of the two calls go to the communicator's error handler by the MPI itself.
 
 use super::blocks::Blocks;
+use super::{Group, spread};
 use crate::agreed::Pause;
 use crate::deliver::land;
 use crate::error::{Error, called, give_up, raise};
@@ -44,6 +45,10 @@ pub(crate) unsafe fn bcast(
     if span.ptr == IN_PLACE || shim.refuses(&span) {
         prepared.not_made();
         return pass();
+    }
+    if let Some(tag) = shim.broadcast_tag(&peers, &span) {
+        // SAFETY: the program's own span; all ranks come to the same answer.
+        return unsafe { spread::bcast(shim, &Group::of(shim, &peers, tag, comm), span, root, pass) };
     }
     if pause.takes() {
         return pass();
@@ -153,6 +158,12 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
     if shim.refuses_gathered(&peers, &mine, &blocks) {
         prepared.not_made();
         return pass();
+    }
+    if let Some(tag) = peers.collectives.known_tag().filter(|_| shim.hands_on(lens.iter().copied())) {
+        // SAFETY: the program's own blocks; all ranks come to the same answer.
+        return unsafe {
+            spread::allgather(shim, &Group::of(shim, &peers, tag, comm), mine, &blocks, &lens, pass)
+        };
     }
     if pause.takes() {
         return pass();

@@ -140,6 +140,29 @@ void collectives(void)
   MPI_Type_free(&elements[2].type);
 }
 
+/* Broadcasts and all-gathers long enough to go in chunks, of all roots: some calls in a row whose blocks cannot be compressed, so that they are
+ * left to the MPI for a while, then some whose blocks can. Of the v-form some blocks are long and others are not. */
+void long_collectives(void)
+{
+  static const int lengths[] = {16400, 140001, 300000};
+  static const enum call calls[] = {BCAST, ALLGATHER, ALLGATHERV};
+  element elements[] = {{"doubles", MPI_DOUBLE, 8, 8}, {"spread doubles", 0, 8, 24}};
+  MPI_Type_create_resized(MPI_DOUBLE, 0, 24, &elements[1].type);
+  MPI_Type_commit(&elements[1].type);
+  MPI_Comm reversed;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+  for (int round = 0; round < 30; round++)
+    for (int call = 0; call < 3; call++) {
+      MPI_Comm comm = round % 5 == 4 ? reversed : MPI_COMM_WORLD;
+      int in_place = round % 4 == 3 && in_place_allowed(calls[call]);
+      setting s = setting_of(comm, elements[round % 7 == 6], lengths[round % 3], round % size, in_place);
+      /* Ten rounds of random bytes; in the last ten one in three. */
+      one("long", calls[call], &s, round < 10 ? 3 * round : round < 20 ? 3 * round + 2 : round, 0);
+    }
+  MPI_Comm_free(&reversed);
+  MPI_Type_free(&elements[1].type);
+}
+
 void collectives_of_many(void)
 {
   element doubles = {"doubles", MPI_DOUBLE, 8, 8};

@@ -55,6 +55,7 @@ void info_collectives(void);
 /* collectives.c: collectives that move data */
 void collectives(void);
 void collectives_of_many(void);
+void long_collectives(void);
 void collectives_at_a_time(void);
 void collectives_in_turn(void);
 void collectives_of_absolute_blocks(void);

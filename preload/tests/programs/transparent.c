@@ -46,6 +46,7 @@ static const struct {
     {"info_assertions", info_assertions, 20},
     {"info_collectives", info_collectives, 20},
     {"collectives_of_many", collectives_of_many, 60},
+    {"long_collectives", long_collectives, 60},
     {"collectives_at_a_time", collectives_at_a_time, 30},
     {"collectives_in_turn", collectives_in_turn, 30},
     {"reductions", reductions, 60},

@@ -1,4 +1,5 @@
-//! Long messages between two nodes: one way and in both directions, over links of several speeds, plain and with the shim in turn.
+//! Long messages between two nodes: one way, in both directions, and in collectives, over links of several speeds, plain and with the shim
+//! in turn.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,11 +13,36 @@ use crate::paths::Paths;
 
 /// The links in Mbit/s.
 const LINKS: [u64; 4] = [1_000, 2_500, 10_000, 25_000];
-/// Lengths in bytes.
+/// Lengths in bytes: of messages between two ranks, ...
 const LENGTHS: [&str; 5] = ["65536", "262144", "1048576", "4194304", "16777216"];
-/// The last one of integers alone: sums of others are the MPI's.
-const PATTERNS: [&str; 3] = ["one-way", "exchange", ALLREDUCE];
-const ALLREDUCE: &str = "allreduce";
+/// ... and of the blocks of collectives.
+const BLOCKS: [&str; 6] = ["40", "1024", "65536", "262144", "1048576", "4194304"];
+
+/// Who sends to whom.
+struct Pattern {
+    name: &'static str,
+    ranks_per_node: usize,
+    lengths: &'static [&'static str],
+    /// Sums of other elements than integers are the MPI's.
+    integers_alone: bool,
+}
+
+const fn between_two(name: &'static str) -> Pattern {
+    Pattern { name, ranks_per_node: 1, lengths: &LENGTHS, integers_alone: false }
+}
+
+const fn among_four(name: &'static str) -> Pattern {
+    Pattern { name, ranks_per_node: 2, lengths: &BLOCKS, integers_alone: false }
+}
+
+const PATTERNS: [Pattern; 6] = [
+    between_two("one-way"),
+    between_two("exchange"),
+    Pattern { integers_alone: true, ..between_two("allreduce") },
+    among_four("bcast"),
+    among_four("allgather"),
+    among_four("alltoall"),
+];
 /// Plain and with mpress in turn, this often; medians over these are compared.
 const TURNS: usize = 3;
 /// Seconds for each length in a job.
@@ -40,7 +66,7 @@ pub(crate) struct Options {
     /// Over this link alone, in Gbit/s (with `streams`)
     #[arg(long)]
     pub(crate) link: Option<f64>,
-    /// Only this pattern, one-way, exchange or allreduce (with `streams`)
+    /// Only this pattern, one-way, exchange, allreduce, bcast, allgather or alltoall (with `streams`)
     #[arg(long)]
     pub(crate) pattern: Option<String>,
     /// Only this data, bt, is or random (with `streams`)
@@ -80,17 +106,17 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
             }
             let cluster = Cluster::new(Config { nodes: 2, rate: Some(Rate::mbit(link)) })?;
             for pattern in PATTERNS {
-                if options.pattern.as_ref().is_some_and(|only| only != pattern) {
+                if options.pattern.as_ref().is_some_and(|only| only != pattern.name) {
                     continue;
                 }
                 let is_wanted = |data: &&Data| {
                     options.data.as_ref().is_none_or(|only| only == data.name)
-                        && (pattern != ALLREDUCE || data.elements == "int")
+                        && (!pattern.integers_alone || data.elements == "int")
                 };
                 for data in data.iter().filter(is_wanted) {
-                    for (bytes, plain, ours) in measure(paths, &cluster, mpi, &program, pattern, data)? {
+                    for (bytes, plain, ours) in measure(paths, &cluster, mpi, &program, &pattern, data)? {
                         let (link, speedup) = (format!("{gbit} Gbit/s"), plain / ours);
-                        let name = data.name;
+                        let (pattern, name) = (pattern.name, data.name);
                         match options.format {
                             Format::Table => println!(
                                 "{:<10} {link:<12} {pattern:<9} {name:<7} {bytes:>9} {plain:>12.1} {ours:>12.1} {speedup:>8.3}",
@@ -116,13 +142,13 @@ fn measure(
     cluster: &Cluster,
     mpi: Mpi,
     program: &Path,
-    pattern: &str,
+    pattern: &Pattern,
     data: &Data,
 ) -> Result<Vec<(&'static str, f64, f64)>, Error> {
-    let mut times = LENGTHS.map(|_| [Vec::new(), Vec::new()]);
+    let mut times: Vec<_> = pattern.lengths.iter().map(|_| [Vec::new(), Vec::new()]).collect();
     for _ in 0..TURNS {
         for ours in [0, 1] {
-            let mut job = cluster.mpirun(mpi, 1);
+            let mut job = cluster.mpirun(mpi, pattern.ranks_per_node);
             match ours {
                 1 => job.program(paths.mpress()).args(["run", "--"]).arg(program),
                 _ => job.program(program),
@@ -132,28 +158,26 @@ fn measure(
             {
                 job.env(name, value);
             }
-            job.arg(&data.file).args([data.elements, pattern, SECONDS]).args(LENGTHS);
-            let finished = job.run_patiently(LIMIT, TRIES, |stdout| medians(stdout).is_some())?;
-            let found = medians(&finished.output.stdout).ok_or_else(|| super::no_time(mpi))?;
+            job.arg(&data.file).args([data.elements, pattern.name, SECONDS]).args(pattern.lengths);
+            let finished =
+                job.run_patiently(LIMIT, TRIES, |stdout| medians(stdout, times.len()).is_some())?;
+            let found = medians(&finished.output.stdout, times.len()).ok_or_else(|| super::no_time(mpi))?;
             for (times, time) in times.iter_mut().zip(found) {
                 times[ours].push(time);
             }
         }
     }
-    Ok(LENGTHS
-        .into_iter()
-        .zip(times)
-        .map(|(len, [plain, ours])| (len, median(plain), median(ours)))
-        .collect())
+    let lengths = pattern.lengths.iter().copied();
+    Ok(lengths.zip(times).map(|(len, [plain, ours])| (len, median(plain), median(ours))).collect())
 }
 
-/// The medians that the program printed, once all lines are complete.
-fn medians(stdout: &[u8]) -> Option<Vec<f64>> {
+/// The medians that the program printed, once all `count` lines are complete.
+fn medians(stdout: &[u8], count: usize) -> Option<Vec<f64>> {
     let text = std::str::from_utf8(stdout).ok()?;
     let (lines, _) = text.rsplit_once('\n')?;
     let of = |line: &str| line.split("median_us ").nth(1)?.trim().parse().ok();
     let found: Vec<f64> = lines.lines().filter_map(of).collect();
-    (found.len() == LENGTHS.len()).then_some(found)
+    (found.len() == count).then_some(found)
 }
 
 /// Random bytes, and recorded messages where they are at hand.
@@ -197,8 +221,8 @@ mod tests {
     #[test]
     fn the_times_are_read_once_all_are_there() {
         let line = |time| format!("bytes 8 rounds 9 median_us {time}\n");
-        let all: String = (1..=LENGTHS.len()).map(line).collect();
-        assert_eq!(medians(all.as_bytes()), Some(vec![1.0, 2.0, 3.0, 4.0, 5.0]));
-        assert_eq!(medians(&all.as_bytes()[..all.len() - 1]), None);
+        let all: String = (1..=5).map(line).collect();
+        assert_eq!(medians(all.as_bytes(), 5), Some(vec![1.0, 2.0, 3.0, 4.0, 5.0]));
+        assert_eq!(medians(&all.as_bytes()[..all.len() - 1], 5), None);
     }
 }

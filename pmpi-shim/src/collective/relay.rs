@@ -1,0 +1,407 @@
+//! Long blocks that all ranks want, handed on in chunks: broadcast and all-gather.
+//!
+//! A block goes along the nodes, and in each node to all its ranks ([`mpress::HandOn`]). Between nodes it is a stream like that of a long message
+//! (`docs/format/frame.md`): encoded once, by its owner, and handed on as it came. Inside a node its bytes go as they are, from the
+//! program's buffer to the program's buffer. So a chunk is encoded while those before it are sent, handed on and decoded.
+//!
+//! No length is told beforehand: all ranks know those of all blocks, and so which chunks go from whom to whom, in which order. Each chunk is one
+//! message; a block that is not compressed goes in the same chunks. Who gets its first chunk from another node sees by the length which
+//! it is: that of a frame is no multiple of 8. Inside a node a last message, of one byte, tells what the block was on its way. So all ranks know
+//! in the end whether anything got shorter.
+//!
+//! Between two ranks chunks go in the order of their number and of the ranks that they have been through ([`HandOn::step`]), taken together. In this
+//! order each chunk waits only for such as come before it, so ranks do not wait for each other in a circle.
+
+mod edge;
+
+use super::Group;
+use crate::error::give_up;
+use crate::progress;
+use crate::state::Shim;
+use crate::sys::*;
+use crate::waiting;
+use edge::{Incoming, Leaving};
+use mpress::{Buffer, Destination, HandOn, Hierarchy, Kind, Outgoing, SameNode, Stream, Tail};
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::rc::Rc;
+use std::{ptr, slice};
+
+/// Raw bytes of a chunk of a block that is too short for a stream.
+const CHUNK: usize = 63 << 10;
+
+/// A block of the collective, as the program has it.
+pub(super) struct Part {
+    /// The rank whose it is.
+    pub(super) owner: usize,
+    /// Where it is, at its owner, and is to be put, elsewhere; null where there is no memory for it.
+    pub(super) at: *mut u8,
+    pub(super) len: usize,
+}
+
+/// What came of a collective.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Something got shorter.
+    Shorter,
+    /// Nothing did. All blocks are there.
+    AsLong,
+    /// Some rank could not give its block: the MPI is to do it all.
+    Nothing,
+}
+
+/// In what form a block comes.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Its first chunk has not come.
+    Unknown,
+    Raw,
+    /// Compressed; `None` inside a node, where that was undone.
+    Shorter(Option<Stream>),
+    Damaged(c_int),
+    /// Its owner could not give it: its chunks are empty.
+    Nothing,
+}
+
+/// What is said of a block inside a node, by its place here.
+static SAID: [u8; 4] = [0, 1, 2, 3];
+
+impl Form {
+    /// What is said of it.
+    fn said(self) -> &'static u8 {
+        match self {
+            Self::Unknown | Self::Raw => &SAID[0],
+            Self::Shorter(_) => &SAID[1],
+            Self::Damaged(_) => &SAID[2],
+            Self::Nothing => &SAID[3],
+        }
+    }
+
+    fn of(said: Option<&u8>, damaged: c_int) -> Self {
+        match said {
+            Some(0) => Self::Raw,
+            Some(1) => Self::Shorter(None),
+            Some(3) => Self::Nothing,
+            _ => Self::Damaged(damaged),
+        }
+    }
+}
+
+/// A block on its way.
+struct Block {
+    owner: usize,
+    at: *mut u8,
+    len: usize,
+    /// Raw bytes of a chunk.
+    chunk: usize,
+    /// Whether it may be a stream.
+    is_long: bool,
+    /// How many of its messages are here: its chunks, and what is said of it.
+    here: usize,
+    form: Form,
+    /// Of this rank's own, what is to be encoded, ...
+    tail: Option<Tail>,
+    /// ... and of others' that go on to another node, the chunks as they came, or the head of the own.
+    wires: VecDeque<Rc<Buffer>>,
+    /// Whether it goes on from here to another node.
+    goes_on: bool,
+}
+
+impl Block {
+    fn chunks(&self) -> usize {
+        self.len.div_ceil(self.chunk)
+    }
+
+    fn range(&self, index: usize) -> Range<usize> {
+        let at = |index: usize| index.saturating_mul(self.chunk).min(self.len);
+        at(index)..at(index + 1)
+    }
+
+    /// How many messages it is, between two ranks of a node or of two nodes.
+    fn messages(&self, inside: bool) -> usize {
+        self.chunks() + usize::from(inside && self.is_long)
+    }
+
+    /// A chunk has come from the same node, with so many bytes.
+    fn came(&mut self, index: usize, len: usize, damaged: c_int) {
+        if len == 0 && index == 0 {
+            self.form = Form::Nothing;
+        } else if len != self.range(index).len() && !matches!(self.form, Form::Nothing) {
+            self.form = Form::Damaged(damaged);
+        }
+        self.here = index + 1;
+    }
+
+    /// A chunk has come from another node.
+    fn arrived(&mut self, shim: &Shim, index: usize, wire: Buffer, id: u32) {
+        if index == 0 {
+            self.form = self.form_of(shim, &wire, id);
+        }
+        let landed = match self.form {
+            Form::Nothing | Form::Damaged(_) => true,
+            form => self.land(shim, form, index, &wire),
+        };
+        if !landed {
+            self.form = Form::Damaged(shim.damaged);
+        }
+        // With the last one it is known what is to be said of it.
+        self.here = index + 1 + usize::from(index + 1 == self.chunks());
+        if self.goes_on {
+            self.wires.push_back(Rc::new(wire));
+        }
+    }
+
+    /// Puts a chunk from another node where it belongs.
+    fn land(&mut self, shim: &Shim, form: Form, index: usize, wire: &[u8]) -> bool {
+        let range = self.range(index);
+        // SAFETY: memory of `len` bytes, which lasts as long as the collective, and which nobody else looks at.
+        let out = unsafe {
+            slice::from_raw_parts_mut(self.at.add(range.start).cast::<MaybeUninit<u8>>(), range.len())
+        };
+        match form {
+            Form::Raw if wire.len() == out.len() => {
+                out.write_copy_of_slice(wire);
+                true
+            }
+            Form::Shorter(Some(_)) if index == 0 => waiting::coding(|| {
+                shim.engine.open(wire).is_ok_and(|frame| shim.engine.decode_head(&frame, out).is_ok())
+            }),
+            Form::Shorter(Some(stream)) => {
+                waiting::coding(|| shim.engine.decode_chunk(&stream, index, wire, out).is_ok())
+            }
+            _ => false,
+        }
+    }
+
+    /// What its first chunk tells, that has come from another node.
+    fn form_of(&self, shim: &Shim, wire: &[u8], id: u32) -> Form {
+        if wire.is_empty() {
+            return Form::Nothing;
+        }
+        if wire.len() == self.range(0).len() {
+            return Form::Raw;
+        }
+        let stream = shim.engine.open(wire).ok().and_then(|frame| frame.stream());
+        let is_this = |stream: &Stream| {
+            stream.id() == id && stream.raw_len() == self.len && stream.range(0) == self.range(0)
+        };
+        let stream = stream.filter(|stream| self.is_long && is_this(stream));
+        stream.map_or(Form::Damaged(shim.damaged), |stream| Form::Shorter(Some(stream)))
+    }
+
+    /// Has this rank's own block encoded, if it is worth it: the first chunk of it, now.
+    fn encode(&mut self, shim: &Shim, program: MPI_Comm, kind: Kind, id: u32) {
+        self.here = self.chunks() + 1;
+        self.form = Form::Raw;
+        if self.at.is_null() {
+            self.form = Form::Nothing;
+        } else if self.is_long && self.goes_on {
+            let strategy = shim.strategies.of(program);
+            // SAFETY: the block, which the program lends for the collective.
+            let raw = unsafe { slice::from_raw_parts(self.at, self.len) };
+            let begun = waiting::coding(|| {
+                let considered = shim.engine.consider(strategy, kind, Destination::OtherNode, self.len)?;
+                Some(shim.engine.begin(considered, raw, id, self.chunk))
+            });
+            if let Some(Outgoing::Stream(head, tail)) = begun {
+                self.form = Form::Shorter(None);
+                self.wires.push_back(Rc::new(head));
+                self.tail = Some(tail);
+            }
+        }
+    }
+
+    /// The next chunk for another node, in memory of ours; `None` if there is no memory for it.
+    fn next_wire(&mut self, shim: &Shim) -> Option<Rc<Buffer>> {
+        if let Some(wire) = self.wires.pop_front() {
+            return Some(wire);
+        }
+        let tail = self.tail.as_mut()?;
+        let due = tail.due()?;
+        // SAFETY: as above.
+        let raw = unsafe { slice::from_raw_parts(self.at.add(due.start), due.len()) };
+        waiting::coding(|| shim.engine.next_chunk(tail, raw)).map(Rc::new)
+    }
+}
+
+/// A message between two ranks.
+#[derive(Clone, Copy)]
+struct Item {
+    block: usize,
+    /// The number of its chunk; behind the last one, what is said of it.
+    index: usize,
+}
+
+/// A message, and its place in the order between two ranks.
+type Keyed = ((usize, usize), Item);
+
+/// A collective under way.
+struct Relay<'a> {
+    shim: &'a Shim,
+    group: &'a Group<'a>,
+    /// The number of the streams, the same for all.
+    id: u32,
+    /// What it is called.
+    what: &'static str,
+    blocks: Vec<Block>,
+    incoming: Vec<Incoming>,
+    leaving: Vec<Leaving>,
+    /// Errors of the MPI.
+    failed: Result<(), c_int>,
+    /// How often there was no memory, and nothing under way that would give some back.
+    starved: u32,
+}
+
+/// After this many times without memory the job ends. Another thread may have some.
+const PATIENCE: u32 = 1000;
+
+impl Shim {
+    /// Hands all blocks on, each from its owner to all ranks. All must give the same blocks, in the same order. `kind`: what this rank's own
+    /// consists of; `id`: a number that the collectives of a communicator shortly before and after this one do not have; `what`: how this one is
+    /// called.
+    ///
+    /// # Safety
+    /// Each block must be at a place with room for it, or null.
+    pub(super) unsafe fn hand_on(
+        &self,
+        group: &Group<'_>,
+        parts: &[Part],
+        kind: Kind,
+        (id, what): (u32, &'static str),
+    ) -> Result<Outcome, c_int> {
+        let mut relay = Relay::new(self, group, parts, (id, what));
+        if let Some(own) =
+            relay.blocks.iter_mut().find(|block| block.owner == group.rank().unsigned_abs() as usize)
+        {
+            own.encode(self, group.program, kind, id);
+        }
+        progress::until(self, || {
+            while relay.step() {}
+            relay.is_done().then_some(())
+        });
+        relay.outcome()
+    }
+
+    /// Whether blocks of these lengths are handed on here. All ranks come to the same answer.
+    pub(super) fn hands_on(&self, mut lens: impl Iterator<Item = usize>) -> bool {
+        lens.any(|len| self.engine.chunk(len).is_some())
+    }
+
+    /// Who shares a node with whom, as far as what is compressed is concerned.
+    fn hierarchy(&self, group: &Group<'_>) -> Hierarchy {
+        match self.world.same_node {
+            SameNode::Compress => Hierarchy::new(&group.peers.ranks().collect::<Vec<_>>()),
+            _ => group.peers.spread.hierarchy().clone(),
+        }
+    }
+}
+
+impl<'a> Relay<'a> {
+    fn new(shim: &'a Shim, group: &'a Group<'a>, parts: &[Part], (id, what): (u32, &'static str)) -> Self {
+        let (hierarchy, rank) = (shim.hierarchy(group), group.rank().unsigned_abs() as usize);
+        let mut blocks = Vec::new();
+        // By the other rank, what comes from it and goes to it; in the order in which it does.
+        let (mut from, mut to) = (BTreeMap::new(), BTreeMap::new());
+        for part in parts.iter().filter(|part| part.len > 0) {
+            let HandOn { from: source, to: dests, step } = hierarchy.hand_on(part.owner, rank);
+            let chunk = shim.engine.chunk(part.len);
+            let is_inside = |other| hierarchy.node(other) == hierarchy.node(rank);
+            let block = Block {
+                owner: part.owner,
+                at: part.at,
+                len: part.len,
+                chunk: chunk.unwrap_or(CHUNK),
+                is_long: chunk.is_some(),
+                here: 0,
+                form: Form::Unknown,
+                tail: None,
+                wires: VecDeque::new(),
+                goes_on: dests.iter().any(|&dest| !is_inside(dest)),
+            };
+            let plan = |list: &mut BTreeMap<usize, Vec<_>>, other, step: usize| {
+                let items = (0..block.messages(is_inside(other)))
+                    .map(|index| ((index + step, step), Item { block: blocks.len(), index }));
+                list.entry(other).or_default().extend(items);
+            };
+            if let Some(source) = source {
+                plan(&mut from, source, step - 1);
+            }
+            dests.into_iter().for_each(|dest| plan(&mut to, dest, step));
+            blocks.push(block);
+        }
+        let mut edge = |(other, mut items): (usize, Vec<Keyed>)| {
+            items.sort_by_key(|(key, _)| *key); // those that are equal stay in the order of their blocks
+            let inside = hierarchy.node(other) == hierarchy.node(rank);
+            let items = items.into_iter().map(|(_, item)| item).collect();
+            (group.peers.world_rank(other as c_int), inside, items)
+        };
+        let incoming = from.into_iter().map(&mut edge).map(Incoming::new).collect();
+        let leaving = to.into_iter().map(&mut edge).map(Leaving::new).collect();
+        Self { shim, group, id, what, blocks, incoming, leaving, failed: Ok(()), starved: 0 }
+    }
+
+    fn is_done(&self) -> bool {
+        self.incoming.iter().all(Incoming::is_done) && self.leaving.iter().all(Leaving::is_done)
+    }
+
+    /// Moves all on that can be moved on; says whether anything could.
+    fn step(&mut self) -> bool {
+        let (mut incoming, mut leaving) =
+            (std::mem::take(&mut self.incoming), std::mem::take(&mut self.leaving));
+        let mut moved = false;
+        for edge in &mut incoming {
+            moved |= edge.step(self);
+        }
+        for edge in &mut leaving {
+            moved |= edge.step(self);
+        }
+        (self.incoming, self.leaving) = (incoming, leaving);
+        moved
+    }
+
+    /// There is no memory for a chunk. `waits`: something is under way that will give some back.
+    fn starve(&mut self, len: usize, waits: bool) {
+        if !waits {
+            self.starved += 1;
+        }
+        if self.starved > PATIENCE {
+            self.give_up_for(len);
+        }
+    }
+
+    /// There is no memory for that many bytes, which have come or must go.
+    fn give_up_for(&self, len: usize) -> ! {
+        let what = self.what;
+        give_up(
+            format_args!("no memory for {len} bytes of {what} that other ranks wait for"),
+            self.group.program,
+            ERR_NO_MEM,
+        )
+    }
+
+    /// A message could not be started. Its other end would wait for ever.
+    fn cannot(&self, code: c_int) -> ! {
+        give_up("a part of a collective that other ranks wait for cannot be sent", self.group.program, code)
+    }
+
+    fn outcome(&self) -> Result<Outcome, c_int> {
+        let any = |is: fn(&Form) -> bool| self.blocks.iter().any(|block| is(&block.form));
+        if any(|form| matches!(form, Form::Nothing)) {
+            return Ok(Outcome::Nothing);
+        }
+        self.failed?;
+        for block in &self.blocks {
+            if let Form::Damaged(code) = block.form {
+                return Err(code);
+            }
+        }
+        Ok(if any(|form| matches!(form, Form::Shorter(_))) { Outcome::Shorter } else { Outcome::AsLong })
+    }
+}
+
+/// The address of nothing.
+fn nothing() -> *const u8 {
+    ptr::from_ref(&SAID[0])
+}
