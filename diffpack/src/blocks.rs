@@ -264,7 +264,9 @@ impl<W: Word> Blocks<W> {
         }
         let (bytes, start) = if inside { (message, at) } else { (self.window.bytes(), EdgeWindow::AT) };
         let step = BLOCK / SAMPLE / settings.quarters;
-        let places = (0..BLOCK / SAMPLE).step_by(step).map(|quarter| start + quarter * SAMPLE);
+        // What is behind the last word says nothing: no quarters but whole ones, if there is one.
+        let quarters = ((message.len() - at) / SAMPLE).clamp(1, BLOCK / SAMPLE);
+        let places = (0..quarters).step_by(step).map(|quarter| start + quarter * SAMPLE);
         Some(match predictor.domain {
             Domain::Below => places.map(|at| kernel.below_cost(bytes, at, 0)).sum(),
             Domain::BelowRotated => places.map(|at| kernel.below_cost(bytes, at, 1)).sum(),
