@@ -131,7 +131,8 @@ fn packed_structures_are_records() {
 /// Structures of two counters of 32 bits and eight random words.
 fn sparse(count: u64) -> Vec<u8> {
     let noise = random_bytes(4, 64 * count as usize);
-    let record = |(i, noise): (u64, &[u8; 64])| [&(i << 32 | 70_000 + i).to_le_bytes()[..], noise].concat();
+    let record =
+        |(i, noise): (u64, &[u8; 64])| [&((i << 32) | (70_000 + i)).to_le_bytes()[..], noise].concat();
     (0..).zip(noise.as_chunks().0).flat_map(record).collect()
 }
 
