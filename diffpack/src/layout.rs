@@ -102,8 +102,13 @@ impl Layouts {
             && !(layout.len() == 1 && stride == W::WIDTH)
             && gains::<W, K>(kernel, message, stride, cost)
         {
-            *self = Self { layout, cost, uses: 1, misses: self.misses, rest: 0 };
-            return Guess::Perhaps;
+            // The same structures from another place on, as in the parts of a long message.
+            let same = (1..=USES).contains(&self.uses)
+                && stride == self.layout.stride()
+                && cost.abs_diff(self.cost) <= self.cost / KEEP;
+            let uses = if same { self.uses + 1 } else { 1 };
+            *self = Self { layout, cost, uses, misses: self.misses, rest: 0 };
+            return if same { Guess::Yes } else { Guess::Perhaps };
         }
         self.pass_over();
         Guess::No
@@ -270,4 +275,53 @@ fn column_cost<W: Word, const F: usize>(
         }
     }
     steps.min(below[0]).min(below[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Scalar;
+
+    /// Structures of a counter of 32 bits, a small number, and a random word.
+    fn structures(from: u64, count: u64) -> impl Iterator<Item = u8> {
+        (from..from + count).flat_map(|i| {
+            let noise = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let noise = (noise ^ noise >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let integers = (70_000 + i) | (noise >> 60) << 32;
+            [integers.to_le_bytes(), (noise ^ noise >> 32).to_le_bytes()].into_iter().flatten()
+        })
+    }
+
+    fn guess(layouts: &mut Layouts, message: impl Iterator<Item = u8>) -> Guess {
+        let mut bytes = [0; 16 * 500];
+        let len = bytes.iter_mut().zip(message).map(|(to, from)| *to = from).count();
+        layouts.guess::<u64, _>(Scalar, &bytes[..len])
+    }
+
+    #[test]
+    fn a_layout_serves_messages_like_the_one_it_was_found_in() {
+        let mut layouts = Layouts::new();
+        assert_eq!(guess(&mut layouts, structures(0, 500)), Guess::Perhaps);
+        assert_eq!(layouts.layout().stride(), 16);
+        layouts.hit();
+        assert_eq!(guess(&mut layouts, structures(1000, 300)), Guess::Yes);
+        // From the middle of a structure on.
+        assert_eq!(guess(&mut layouts, structures(2000, 400).skip(8)), Guess::Yes);
+        assert_eq!(guess(&mut layouts, structures(3000, 400).skip(4)), Guess::Yes);
+        // Other messages between them.
+        assert_eq!(guess(&mut layouts, [7; 4000].into_iter()), Guess::No);
+        assert_eq!(guess(&mut layouts, structures(0, 500).skip(4)), Guess::Yes);
+        // Found to be of no use.
+        layouts.missed();
+        assert_eq!(guess(&mut layouts, structures(0, 500)), Guess::No);
+    }
+
+    #[test]
+    fn a_layout_is_looked_for_again_now_and_then() {
+        let mut layouts = Layouts::new();
+        let guesses = [(); 70].map(|()| guess(&mut layouts, structures(0, 500)));
+        let again = |guess: &&Guess| **guess == Guess::Perhaps;
+        assert_eq!(guesses.iter().filter(again).count(), 3);
+        assert!(!guesses.contains(&Guess::No));
+    }
 }
