@@ -26,7 +26,7 @@ const KEEP: u32 = 16;
 /// The most messages that use a layout before it is looked for again.
 const USES: u32 = 32;
 /// The most messages that are not looked at after one without records.
-const PATIENCE: u32 = 64;
+const PATIENCE: u32 = 255;
 
 /// What an encoder remembers of the records of earlier messages.
 #[derive(Clone, Debug)]
@@ -69,10 +69,10 @@ impl Layouts {
         self.pass_over();
     }
 
-    /// After a message without records: the more often, the longer none are looked for. What is known is kept for messages
-    /// that come between others.
+    /// After a message without records: the more often, the longer none are looked for, since a look takes as long as a short
+    /// message does. What is known is kept for messages that come between others.
     fn pass_over(&mut self) {
-        self.misses = (self.misses * 2 + 1).min(PATIENCE);
+        self.misses = (self.misses * 4 + 3).min(PATIENCE);
         self.rest = self.misses;
     }
 
