@@ -12,12 +12,11 @@ use crate::search::Shortlist;
 use crate::split::{Dealt, Split};
 use crate::stream::Stream;
 use crate::word::Word;
-use core::marker::PhantomData;
 use mpress_codec::{Full, Out};
 
 /// The memory to encode a block in.
 #[derive(Clone, Debug)]
-pub(crate) struct Blocks<W> {
+pub(crate) struct Blocks {
     window: EdgeWindow,
     /// What the window has of the block that is being encoded.
     filled: Option<Filled>,
@@ -25,7 +24,6 @@ pub(crate) struct Blocks<W> {
     last: Option<Choice>,
     residuals: Block,
     dealt: Dealt,
-    words: PhantomData<W>,
 }
 
 /// A predictor, what it cost when it was compared with the others, and the blocks since.
@@ -49,7 +47,7 @@ struct Filled {
     reach: usize,
 }
 
-impl<W: Word> Blocks<W> {
+impl Blocks {
     pub(crate) fn new() -> Self {
         Self {
             window: EdgeWindow::new(),
@@ -57,7 +55,6 @@ impl<W: Word> Blocks<W> {
             last: None,
             residuals: Block::ZERO,
             dealt: Dealt::ZERO,
-            words: PhantomData,
         }
     }
 
@@ -78,7 +75,7 @@ impl<W: Word> Blocks<W> {
     /// Encodes the block at `at` of the words of a message.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
-    pub(crate) fn encode<K: Kernel<W>>(
+    pub(crate) fn encode<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         message: &[u8],
@@ -143,7 +140,7 @@ impl<W: Word> Blocks<W> {
     /// Whether it is one of copies. Not inlined: blocks without copies are many more.
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
-    pub(crate) fn encode_repeats<K: Kernel<W>>(
+    pub(crate) fn encode_repeats<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         message: &[u8],
@@ -204,7 +201,7 @@ impl<W: Word> Blocks<W> {
     /// The predictor of the shortlist that seems to take the fewest bits; none if all are out of reach. One that was the
     /// best before is kept for some blocks, as long as it does as well.
     #[inline(always)]
-    fn choose<K: Kernel<W>>(
+    fn choose<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         message: &[u8],
@@ -240,7 +237,7 @@ impl<W: Word> Blocks<W> {
 
     /// What a sample of the block would cost; nothing if the predictor is out of reach.
     #[inline(always)]
-    fn cost<K: Kernel<W>>(
+    fn cost<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         message: &[u8],
@@ -264,7 +261,9 @@ impl<W: Word> Blocks<W> {
         }
         let (bytes, start) = if inside { (message, at) } else { (self.window.bytes(), EdgeWindow::AT) };
         let step = BLOCK / SAMPLE / settings.quarters;
-        let places = (0..BLOCK / SAMPLE).step_by(step).map(|quarter| start + quarter * SAMPLE);
+        // What is behind the last word says nothing: no quarters but whole ones, if there is one.
+        let quarters = ((message.len() - at) / SAMPLE).clamp(1, BLOCK / SAMPLE);
+        let places = (0..quarters).step_by(step).map(|quarter| start + quarter * SAMPLE);
         Some(match predictor.domain {
             Domain::Below => places.map(|at| kernel.below_cost(bytes, at, 0)).sum(),
             Domain::BelowRotated => places.map(|at| kernel.below_cost(bytes, at, 1)).sum(),
@@ -274,7 +273,14 @@ impl<W: Word> Blocks<W> {
 
     /// Fills the window, if it is not.
     #[inline(always)]
-    fn fill<K: Kernel<W>>(&mut self, kernel: K, message: &[u8], at: usize, domain: Domain, reach: usize) {
+    fn fill<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        message: &[u8],
+        at: usize,
+        domain: Domain,
+        reach: usize,
+    ) {
         if let Some(filled) = self.filled
             && filled.domain == domain
             && filled.reach >= reach
@@ -291,7 +297,7 @@ impl<W: Word> Blocks<W> {
 
     /// Puts the residuals of the block into their place; gives the maximum.
     #[inline(always)]
-    fn find_residuals<K: Kernel<W>>(
+    fn find_residuals<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         message: &[u8],

@@ -2,10 +2,11 @@
 #![forbid(unsafe_code)]
 
 use crate::block::{Widths, window};
-use crate::format::{BLOCK, GROUPS, HEADER, Head, VERSION, VERSION_2};
+use crate::format::{BLOCK, GROUPS, HEADER, Head, VERSION, VERSION_2, VERSION_3};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::{Malformed, Predictor, Slots};
 use crate::rebuild::{Form, Packed, Scratch};
+use crate::records::{COLUMN, Layout, PIECE, column_width, scatter};
 use crate::repeats::Sequences;
 use crate::split::count;
 use crate::word::Word;
@@ -70,31 +71,40 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         let raw_len = self.out.remaining();
         let mut wire = Wire { bytes: self.wire, at: 0 };
         let [version, rest] = wire.take_array()?;
-        if version != VERSION && version != VERSION_2 {
+        if !(VERSION..=VERSION_3).contains(&version) {
             return Err(DecodeError::new(Unsupported, 0));
         }
         if usize::from(rest) != raw_len % 8 {
             return Err(DecodeError::new(if rest < 8 { Length } else { Corrupt }, 1));
         }
         debug_assert_eq!(wire.at, HEADER);
-        let mut slots = Slots::new();
-        self.decoder.scratch.window.forget();
-        let mut left = raw_len / W::WIDTH;
-        while left > 0 {
-            let words = left.min(W::BLOCK);
-            let place = wire.at;
-            let head = wire.head()?;
-            if version == VERSION_2 && head == Head::repeats() {
-                self.decoder.repeats(kernel, &mut wire, words, &mut slots, self.out, self.start)?;
-            } else {
-                let at = (place, head);
-                self.decoder.block(kernel, &mut wire, at, words, &mut slots, self.out, self.start)?;
-            }
-            left -= words;
+        let Decoder { level, scratch, .. } = self.decoder;
+        if version == VERSION_3 {
+            scratch.records(*level, &mut wire, self.out)?;
+        } else {
+            let may_copy = version == VERSION_2;
+            scratch.blocks::<W, K>(kernel, &mut wire, raw_len / W::WIDTH, may_copy, self.out, self.start)?;
         }
         let full = DecodeError::new(Length, wire.at);
-        self.out.extend_from_slice(wire.take(raw_len % W::WIDTH)?).map_err(|Full { .. }| full)?;
+        self.out.extend_from_slice(wire.take(self.out.remaining())?).map_err(|Full { .. }| full)?;
         if wire.at == self.wire.len() { Ok(()) } else { Err(DecodeError::new(Length, wire.at)) }
+    }
+}
+
+/// A column of so many records, to be read.
+struct Column<'a, 'w, 'c, 'o> {
+    scratch: &'a mut Scratch,
+    wire: &'a mut Wire<'w>,
+    records: usize,
+    column: &'c mut Out<'o>,
+}
+
+impl<V: Word> Work<V> for Column<'_, '_, '_, '_> {
+    type Output = Result<(), DecodeError>;
+
+    #[inline(always)]
+    fn run<K: Kernel<V>>(self, kernel: K) -> Result<(), DecodeError> {
+        self.scratch.blocks::<V, K>(kernel, self.wire, self.records, true, self.column, 0)
     }
 }
 
@@ -139,8 +149,14 @@ impl<'a> Wire<'a> {
                 self.at += len;
                 Ok(slots.define(predictor))
             }
-            Err(Malformed::Truncated) => Err(DecodeError::new(Truncated, self.bytes.len())),
-            Err(Malformed::Corrupt) => Err(self.corrupt()),
+            Err(malformed) => Err(self.malformed(malformed)),
+        }
+    }
+
+    fn malformed(&self, malformed: Malformed) -> DecodeError {
+        match malformed {
+            Malformed::Truncated => DecodeError::new(Truncated, self.bytes.len()),
+            Malformed::Corrupt => self.corrupt(),
         }
     }
 
@@ -215,10 +231,81 @@ fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
     (sum as usize, above & (EACH * 128) != 0)
 }
 
-impl<W: Word> Decoder<W> {
+impl Scratch {
+    /// Reads the blocks of so many words, which are predicted from those from `start` of `out` on.
+    #[inline(always)]
+    fn blocks<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        words: usize,
+        may_copy: bool,
+        out: &mut Out<'_>,
+        start: usize,
+    ) -> Result<(), DecodeError> {
+        let mut slots = Slots::new();
+        self.window.forget();
+        let mut left = words;
+        while left > 0 {
+            let words = left.min(W::BLOCK);
+            let place = wire.at;
+            let head = wire.head()?;
+            if may_copy && head == Head::repeats() {
+                self.repeats(kernel, wire, words, &mut slots, out, start)?;
+            } else {
+                self.block(kernel, wire, (place, head), words, &mut slots, out, start)?;
+            }
+            left -= words;
+        }
+        Ok(())
+    }
+
+    /// Reads records, as many as fit the room that is left (format, section 12).
+    #[inline(never)]
+    fn records(&mut self, level: Level, wire: &mut Wire<'_>, out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let place = wire.at;
+        let rest = wire.bytes.get(place..).unwrap_or_default();
+        let (layout, len) = Layout::from_wire(rest).map_err(|malformed| wire.malformed(malformed))?;
+        wire.at += len;
+        let full = DecodeError::new(Length, place);
+        let mut left = out.remaining() / layout.stride();
+        while left > 0 {
+            let records = left.min(PIECE);
+            let start = out.len();
+            out.extend_zeroed(records * layout.stride()).map_err(|Full { .. }| full)?;
+            let piece = out.written_mut().get_mut(start..).unwrap_or_default();
+            let stride = layout.stride();
+            for (at, width) in layout.fields() {
+                let mut column = [MaybeUninit::uninit(); COLUMN];
+                let mut column = Out::new(&mut column[..records * column_width(width)]);
+                let this = Column { scratch: self, wire, records, column: &mut column };
+                match width {
+                    8 => {
+                        kernel::with::<u64, _>(level, this)?;
+                        scatter::<8, 8>(column.written(), piece, at, stride);
+                    }
+                    4 => {
+                        kernel::with::<u32, _>(level, this)?;
+                        scatter::<4, 4>(column.written(), piece, at, stride);
+                    }
+                    2 => {
+                        kernel::with::<u16, _>(level, this)?;
+                        scatter::<2, 2>(column.written(), piece, at, stride);
+                    }
+                    _ => {
+                        kernel::with::<u16, _>(level, this)?;
+                        scatter::<2, 1>(column.written(), piece, at, stride);
+                    }
+                }
+            }
+            left -= records;
+        }
+        Ok(())
+    }
+
     /// Reads a block of copies and literals (format, section 11).
     #[inline(never)]
-    fn repeats<K: Kernel<W>>(
+    fn repeats<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         wire: &mut Wire<'_>,
@@ -242,9 +329,9 @@ impl<W: Word> Decoder<W> {
         let mut literals = Out::new(&mut literals[..literal_words * W::WIDTH]);
         if literal_words > 0 {
             let at = (wire.at, wire.head()?);
-            self.scratch.window.forget();
+            self.window.forget();
             self.block(kernel, wire, at, literal_words, slots, &mut literals, 0)?;
-            self.scratch.window.forget();
+            self.window.forget();
         }
         sequences.expand::<W>(literals.written(), words * W::WIDTH, start, out).ok_or(corrupt)
     }
@@ -252,7 +339,7 @@ impl<W: Word> Decoder<W> {
     /// Reads a block behind its head, which was found at a place of the wire.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is read with")]
-    fn block<K: Kernel<W>>(
+    fn block<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         wire: &mut Wire<'_>,
@@ -295,12 +382,12 @@ impl<W: Word> Decoder<W> {
         } else {
             Some(wire.stream::<W, K>(kernel, head, words, &mut widths)?)
         };
-        kernel.rebuild(packed, &form, &mut self.scratch, start, out).map_err(|_| full)
+        kernel.rebuild(packed, &form, self, start, out).map_err(|_| full)
     }
 
     /// Reads both streams of a split block.
     #[inline(always)]
-    fn collect<K: Kernel<W>>(
+    fn collect<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         wire: &mut Wire<'_>,
@@ -319,7 +406,7 @@ impl<W: Word> Decoder<W> {
             return Err(DecodeError::new(Corrupt, place));
         }
         let wide_words = count(&mask);
-        let Scratch { residuals, wide, other: narrow, .. } = &mut self.scratch;
+        let Scratch { residuals, wide, other: narrow, .. } = self;
         let mut widths = [0; GROUPS];
         let packed = wire.stream::<W, K>(kernel, head, wide_words, &mut widths)?;
         kernel.unpack(packed.wire, packed.widths, wide_words, wide);

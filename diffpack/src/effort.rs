@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) thresholds: Option<usize>,
     /// Whether words that were there before are looked for.
     pub(crate) repeats: bool,
+    /// Whether the layout of records is looked for.
+    pub(crate) records: bool,
 }
 
 impl Effort {
@@ -64,6 +66,7 @@ impl Effort {
                 hurry: true,
                 thresholds: None,
                 repeats: false,
+                records: false,
             },
             Self::Balanced => Settings {
                 shortlist: 3,
@@ -76,6 +79,7 @@ impl Effort {
                 hurry: false,
                 thresholds: Some(0),
                 repeats: false,
+                records: true,
             },
             Self::Ratio => Settings {
                 shortlist: 6,
@@ -88,6 +92,7 @@ impl Effort {
                 hurry: false,
                 thresholds: Some(2),
                 repeats: true,
+                records: true,
             },
         }
     }

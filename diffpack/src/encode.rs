@@ -1,12 +1,14 @@
 //! The sending side, and the facts of the codec.
 #![forbid(unsafe_code)]
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Choice};
 use crate::effort::{Effort, Settings};
-use crate::format::{BLOCK, HEADER, Head, VERSION, VERSION_2};
+use crate::format::{BLOCK, HEADER, Head, VERSION, VERSION_2, VERSION_3};
 use crate::hints::{FEW, Hints};
 use crate::kernel::{self, Kernel, Work};
+use crate::layout::{Guess, Layouts, is_regular};
 use crate::predictor::Slots;
+use crate::records::{COLUMN, Layout, PIECE as RECORDS, column_width, gather};
 use crate::repeats::Repeats;
 use crate::search::{Search, Shortlist};
 use crate::window::Window;
@@ -43,9 +45,11 @@ impl<W: Word> Codec for Diffpack<W> {
 pub struct Encoder<W> {
     effort: Effort,
     level: Level,
-    blocks: Blocks<W>,
+    blocks: Blocks,
     repeats: Repeats,
     hints: Hints,
+    layouts: Layouts,
+    word: PhantomData<W>,
 }
 
 impl<W: Word> Encoder<W> {
@@ -58,6 +62,8 @@ impl<W: Word> Encoder<W> {
             blocks: Blocks::new(),
             repeats: Repeats::new(),
             hints: Hints::none(),
+            layouts: Layouts::new(),
+            word: PhantomData,
         }
     }
 
@@ -81,7 +87,8 @@ impl<W: Word> Encode for Encoder<W> {
         Diffpack::<W>::max_encoded_len(raw_len)
     }
 
-    /// `Some(false)` where all bits of the words look random. It takes a tenth of a microsecond, or half a microsecond from 256 KiB on.
+    /// `Some(false)` where all bits of the words look random. It takes a tenth of a microsecond, or half a microsecond from 256 KiB on;
+    /// for what looks random word by word some microseconds, unless the effort is `Fast`, since it may be structures.
     fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
         let settings = self.effort.settings();
         Some(kernel::with(self.level, Verdict::<W> { raw, settings, words: PhantomData }))
@@ -96,6 +103,7 @@ impl<W: Word> Encode for Encoder<W> {
     fn reset(&mut self) {
         self.hints.forget();
         self.repeats.forget();
+        self.layouts.forget();
     }
 }
 
@@ -110,54 +118,183 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
-        let (words, tail) = self.raw.split_at(self.raw.len() / W::WIDTH * W::WIDTH);
-        let Encoder { effort, blocks, repeats, hints, .. } = self.encoder;
-        let settings = effort.settings();
-        let version_at = self.out.len();
-        let mut has_repeats = false;
-        if !hints.remember() {
-            repeats.forget();
+        let Message { encoder, raw, out } = self;
+        let settings = encoder.effort.settings();
+        if !encoder.hints.remember() {
+            encoder.repeats.forget();
+            encoder.layouts.forget();
         }
-        self.out.extend_from_slice(&[VERSION, (self.raw.len() % 8) as u8])?;
+        let guess = if settings.records { encoder.layouts.guess(kernel, raw) } else { Guess::No };
+        if guess == Guess::No {
+            return encoder.words(kernel, raw, &settings, out);
+        }
+        let start = out.len();
+        let records_len = encoder.records(raw, &settings, out).map_or(usize::MAX, |()| out.len() - start);
+        if guess == Guess::Yes && records_len < raw.len() {
+            return Ok(());
+        }
+        out.truncate(start);
+        encoder.words(kernel, raw, &settings, out)?;
+        if out.len() - start <= records_len {
+            encoder.layouts.missed();
+            return Ok(());
+        }
+        encoder.layouts.hit();
+        out.truncate(start);
+        encoder.records(raw, &settings, out)
+    }
+}
+
+impl<W: Word> Encoder<W> {
+    /// Encodes a message as words.
+    #[inline(always)]
+    fn words<K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        raw: &[u8],
+        settings: &Settings,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        let (words, tail) = raw.split_at(raw.len() / W::WIDTH * W::WIDTH);
+        let Encoder { blocks, repeats, hints, .. } = self;
+        let version_at = out.len();
+        let mut has_repeats = false;
+        out.extend_from_slice(&header(VERSION, raw))?;
         let mut slots = Slots::new();
         for start in (0..words.len()).step_by(PIECE) {
             let end = words.len().min(start + PIECE);
             blocks.window().forget();
-            let search = Search { kernel, message: &words[start..end], settings: &settings };
+            let search = Search { kernel, message: &words[start..end], settings };
             // An empty shortlist: every block is stored.
             let is_short = end - start <= FEW * BLOCK;
             let shortlist = match is_short || search.is_worthwhile::<W>() {
                 true => hints.shortlist::<W, K>(&search, blocks.window()),
                 false => Shortlist::default(),
             };
-            blocks.window().forget();
             blocks.begin(hints.first(), &shortlist);
-            repeats.begin(PIECE / W::WIDTH);
-            for at in (start..end).step_by(BLOCK) {
-                let copies = settings.repeats
-                    && repeats.find::<W>(&words[start..end], at - start, BLOCK.min(end - at));
-                if copies {
-                    let smaller = blocks.encode_repeats(
-                        kernel, words, at, &shortlist, &settings, &mut slots, repeats, self.out,
-                    )?;
-                    if smaller {
-                        repeats.hit()
-                    } else {
-                        repeats.missed()
-                    }
-                    has_repeats |= smaller;
-                } else {
-                    blocks.encode(kernel, words, at, &shortlist, &settings, &mut slots, self.out)?;
+            let stretch = Stretch::<W> {
+                words: &words[..end],
+                start,
+                shortlist: &shortlist,
+                settings,
+                word: PhantomData,
+            };
+            let (first, some_repeat) = stretch.encode(kernel, blocks, repeats, &mut slots, out)?;
+            hints.keep_first(first);
+            has_repeats |= some_repeat;
+        }
+        if has_repeats && let Some(version) = out.written_mut().get_mut(version_at) {
+            *version = VERSION_2;
+        }
+        out.extend_from_slice(tail)
+    }
+
+    /// Encodes a message as records of the layout that was guessed (format, section 12). Not inlined: most messages are none.
+    #[inline(never)]
+    fn records(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
+        let Encoder { level, blocks, repeats, layouts, .. } = self;
+        let layout: &Layout = layouts.layout();
+        let stride = layout.stride();
+        out.extend_from_slice(&header(VERSION_3, raw))?;
+        let (definition, len) = layout.to_wire();
+        out.store(&definition, len)?;
+        let (records, tail) = raw.split_at(raw.len() / stride * stride);
+        let mut column = [0; COLUMN];
+        for piece in records.chunks(RECORDS * stride) {
+            for (at, width) in layout.fields() {
+                let column = &mut column[..piece.len() / stride * column_width(width)];
+                match width {
+                    8 => gather::<8, 8>(piece, at, stride, column),
+                    4 => gather::<4, 4>(piece, at, stride, column),
+                    2 => gather::<2, 2>(piece, at, stride, column),
+                    _ => gather::<2, 1>(piece, at, stride, column),
                 }
-                if at == start {
-                    hints.keep_first(blocks.last());
+                let column = Column { column, settings, blocks, repeats, out };
+                match width {
+                    8 => kernel::with::<u64, _>(*level, column)?,
+                    4 => kernel::with::<u32, _>(*level, column)?,
+                    _ => kernel::with::<u16, _>(*level, column)?,
                 }
             }
         }
-        if has_repeats && let Some(version) = self.out.written_mut().get_mut(version_at) {
-            *version = VERSION_2;
+        out.extend_from_slice(tail)
+    }
+}
+
+fn header(version: u8, raw: &[u8]) -> [u8; HEADER] {
+    [version, (raw.len() % 8) as u8]
+}
+
+/// The field of some records, as words.
+struct Column<'a, 'o> {
+    column: &'a [u8],
+    settings: &'a Settings,
+    blocks: &'a mut Blocks,
+    repeats: &'a mut Repeats,
+    out: &'a mut Out<'o>,
+}
+
+impl<V: Word> Work<V> for Column<'_, '_> {
+    type Output = Result<(), Full>;
+
+    #[inline(always)]
+    fn run<K: Kernel<V>>(self, kernel: K) -> Result<(), Full> {
+        let Self { column, settings, blocks, repeats, out } = self;
+        let shortlist = Shortlist::of_columns();
+        blocks.window().forget();
+        blocks.begin(None, &shortlist);
+        repeats.forget();
+        let stretch =
+            Stretch::<V> { words: column, start: 0, shortlist: &shortlist, settings, word: PhantomData };
+        stretch.encode(kernel, blocks, repeats, &mut Slots::new(), out)?;
+        Ok(())
+    }
+}
+
+/// Words of a message from a place on, whose blocks choose from the same predictors.
+struct Stretch<'a, W> {
+    words: &'a [u8],
+    start: usize,
+    shortlist: &'a Shortlist,
+    settings: &'a Settings,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Stretch<'_, W> {
+    /// Encodes its blocks. What the first one chose, and whether some are of copies.
+    #[inline(always)]
+    fn encode<K: Kernel<W>>(
+        &self,
+        kernel: K,
+        blocks: &mut Blocks,
+        repeats: &mut Repeats,
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+    ) -> Result<(Option<Choice>, bool), Full> {
+        let Self { words, start, shortlist, settings, .. } = *self;
+        let (mut first, mut some_repeat) = (None, false);
+        blocks.window().forget();
+        repeats.begin((words.len() - start) / W::WIDTH);
+        for at in (start..words.len()).step_by(BLOCK) {
+            let copies = settings.repeats
+                && repeats.find::<W>(&words[start..], at - start, BLOCK.min(words.len() - at));
+            if copies {
+                let smaller =
+                    blocks.encode_repeats(kernel, words, at, shortlist, settings, slots, repeats, out)?;
+                if smaller {
+                    repeats.hit();
+                } else {
+                    repeats.missed();
+                }
+                some_repeat |= smaller;
+            } else {
+                blocks.encode(kernel, words, at, shortlist, settings, slots, out)?;
+            }
+            if at == start {
+                first = blocks.last();
+            }
         }
-        self.out.extend_from_slice(tail)
+        Ok((first, some_repeat))
     }
 }
 
@@ -173,6 +310,8 @@ impl<W: Word> Work<W> for Verdict<'_, W> {
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> bool {
         let message = &self.raw[..self.raw.len() / W::WIDTH * W::WIDTH];
+        // Structures may look like noise, word by word.
         Search { kernel, message, settings: &self.settings }.is_worthwhile::<W>()
+            || self.settings.records && is_regular(self.raw)
     }
 }

@@ -1,9 +1,10 @@
 //! Constants of the wire format, which `docs/format/diffpack.md` defines. Section numbers are that page's.
 #![forbid(unsafe_code)]
 
-/// Byte 0 of the header (section 2): of messages without repeats, and of those with them.
+/// Byte 0 of the header (section 2): of messages without repeats, of those with them, and of records.
 pub(crate) const VERSION: u8 = 1;
 pub(crate) const VERSION_2: u8 = 2;
+pub(crate) const VERSION_3: u8 = 3;
 /// Bytes of the header (section 2).
 pub(crate) const HEADER: usize = 2;
 /// Raw bytes of a full block (section 3).

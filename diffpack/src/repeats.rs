@@ -43,8 +43,9 @@ pub(crate) struct Repeats {
     /// For each hash: the last word with it, by a number that grows from message to message, so that entries of earlier
     /// ones need not be cleared.
     places: [u32; PLACES],
-    /// The number of the first word of the stretch.
+    /// The number of the first word of the stretch, and its words.
     base: u32,
+    words: u32,
     /// Blocks without copies, one after the other, and blocks yet to be passed over.
     misses: u32,
     rest: u32,
@@ -59,6 +60,7 @@ impl Repeats {
         Self {
             places: [0; PLACES],
             base: 1,
+            words: 0,
             misses: 0,
             rest: 0,
             sequences: [Sequence::default(); SEQUENCES],
@@ -68,9 +70,10 @@ impl Repeats {
         }
     }
 
-    /// Begins a stretch of a message that follows one of so many words.
-    pub(crate) fn begin(&mut self, words_before: usize) {
-        self.base = match self.base.checked_add(words_before as u32) {
+    /// Begins a stretch of so many words, which is searched by itself.
+    pub(crate) fn begin(&mut self, words: usize) {
+        let before = core::mem::replace(&mut self.words, words as u32);
+        self.base = match self.base.checked_add(before) {
             Some(base) if base < u32::MAX / 2 => base,
             _ => {
                 self.places.fill(0);

@@ -63,6 +63,15 @@ impl Shortlist {
         Self::of(&literals[..len])
     }
 
+    /// For the columns of records, which are too short to be searched: the simplest ones, and differences of differences.
+    pub(crate) fn of_columns() -> Self {
+        let [rotated, below, step, none] = SHORT;
+        match Predictor::difference(Domain::Integer, &[1, 1]) {
+            Some(second) => Self::of(&[rotated, below, step, none, second]),
+            None => Self::of(&SHORT),
+        }
+    }
+
     pub(crate) fn predictors(&self) -> &[Predictor] {
         &self.predictors[..self.len.min(SHORTLIST)]
     }

@@ -1,5 +1,5 @@
-//! Wires that encoders have written, of version 1 and, for what repeats itself, of version 2: they must be read as long as there are these versions. `NAME.raw` is the
-//! message, `NAME.CODEC.EFFORT` its wire. Today's encoder need not write the same ones: it may choose better.
+//! Wires that encoders have written, of version 1, for what repeats itself of version 2, and for structures of version 3: they must be
+//! read as long as there are these versions. `NAME.raw` is the message, `NAME.CODEC.EFFORT` its wire. Today's encoder need not write the same ones: it may choose better.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Messages by integers and powers of two alone, the same on every machine.
-fn messages() -> [(&'static str, Vec<u8>); 11] {
+fn messages() -> [(&'static str, Vec<u8>); 12] {
     let words =
         |n: u64, word: &dyn Fn(u64) -> u64| (0..n).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
     let noise = random_bytes(3, 8 * 2000);
@@ -27,6 +27,17 @@ fn messages() -> [(&'static str, Vec<u8>); 11] {
         ("whole", words(600, &|i| ((noise(i) % 1000) as f64 * 0.25).to_bits())),
         ("level", words(600, &|i| noise(i) >> 20 | 0x3f << 56 | (i % 2) << 63)),
         ("repeats", words(900, &|i| noise(i * 7 / 3 % (50 + i / 9)))),
+        (
+            "structures",
+            (0..400)
+                .flat_map(|i| {
+                    let [kind, flag] = [noise(i) % 5, noise(i) >> 9 & 1].map(|byte| byte as u8);
+                    let number = (7 * i as u32).to_le_bytes();
+                    let level = (noise(i) >> 20 | 0x3f << 56).to_le_bytes();
+                    [&number[..], &[2, 0, kind, flag], &level].concat()
+                })
+                .collect(),
+        ),
         (
             "strewn",
             words(900, &|i| match noise(i) % 5 {

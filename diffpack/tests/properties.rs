@@ -1,13 +1,13 @@
 //! Random messages of many kinds come back to the bit, and random wires do no harm.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
-use mpress_codec::conformance::{decode, encode, families, levels};
+use mpress_codec::conformance::{decode, encode, families, levels, random_bytes};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// Messages: noise, families of data, a few values over and over, smooth fields with records and rows, whole numbers as
-/// floats, integers in a range; and any two of them in a row.
+/// floats, integers in a range, structures; and any two of them in a row.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let few = vec(any::<u64>(), 1..5).prop_flat_map(|values| {
         vec(proptest::sample::select(values), 0..1500)
@@ -33,8 +33,16 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     });
     let family = (proptest::sample::select(families().to_vec()), 0..20_000_usize)
         .prop_map(|((_, generate), len)| generate(len));
+    // Bytes that keep their high bits from one structure to the next.
+    let structures =
+        (vec((any::<u8>(), any::<u8>()), 2..60), 0..1500_usize, any::<u64>()).prop_map(|(bytes, n, seed)| {
+            let noise = random_bytes(seed, n * bytes.len());
+            let kept =
+                bytes.iter().cycle().zip(noise).map(|((value, mask), noise)| value & mask | noise & !mask);
+            kept.collect::<Vec<u8>>()
+        });
     let noise = vec(any::<u8>(), 0..9000);
-    let one = prop_oneof![noise, few, rows, whole, whole32, range, family].boxed();
+    let one = prop_oneof![noise, structures, few, rows, whole, whole32, range, family].boxed();
     (one.clone(), prop_oneof![Just(Vec::new()), one], 0..9_usize).prop_map(|(mut first, second, cut)| {
         first.extend(second);
         first.truncate(first.len().saturating_sub(cut));
@@ -86,8 +94,8 @@ proptest! {
     }
 
     #[test]
-    fn hostile_wires_do_no_harm(body in vec(any::<u8>(), 0..4000), len in 0..20_000_usize) {
-        let wire = [&[1, (len % 8) as u8], &body[..]].concat();
+    fn hostile_wires_do_no_harm(version in 1..4_u8, body in vec(any::<u8>(), 0..4000), len in 0..20_000_usize) {
+        let wire = [&[version, (len % 8) as u8], &body[..]].concat();
         hostile::<u64>(&wire, len);
         hostile::<u32>(&wire, len);
         hostile::<u16>(&wire, len);

@@ -251,7 +251,8 @@ fn what_no_encoder_writes_is_refused() {
     ] {
         assert_eq!(said(&one_block(head, rest), 64), Err(kind), "{head:#x}, {rest:?}");
     }
-    assert_eq!(said(&[3, 0], 0), Err(Unsupported));
+    assert_eq!(said(&[0, 0], 0), Err(Unsupported));
+    assert_eq!(said(&[4, 0], 0), Err(Unsupported));
     assert_eq!(said(&[1, 1], 0), Err(Length));
     assert_eq!(said(&[1, 8], 0), Err(Corrupt));
     // The fixed-point domain is not for words of 16 bits, and its unit is below 256 for words of 32.

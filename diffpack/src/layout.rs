@@ -1,0 +1,327 @@
+//! Finds the layout of records by samples of a message, and remembers it for the next ones.
+//!
+//! All in integers, so that every level finds the same.
+#![forbid(unsafe_code)]
+
+use crate::kernel::{Kernel, SAMPLE};
+use crate::records::{Layout, MAX_STRIDE, PIECE};
+use crate::word::Word;
+
+/// Places of a message that are looked at.
+const PLACES: usize = 4;
+/// Records that are looked at in each place: whole groups of every word.
+const RUN: usize = 32;
+/// Bytes of each place that are compared with those a stride before.
+const WINDOW: usize = 128;
+/// The fewest records.
+const FEWEST: usize = 2 * RUN;
+/// The shortest message that is looked at.
+const SHORTEST: usize = 2048;
+/// Costs are bits for so many raw bytes.
+const UNIT: usize = 1 << 16;
+/// The layout must seem to gain this part of the cost without it.
+const GAIN: u32 = 16;
+/// A layout is kept while its cost changes by no more than this part.
+const KEEP: u32 = 16;
+/// The most messages that use a layout before it is looked for again.
+const USES: u32 = 32;
+/// The most messages that are not looked at after one without records.
+const PATIENCE: u32 = 255;
+
+/// What an encoder remembers of the records of earlier messages.
+#[derive(Clone, Debug)]
+pub(crate) struct Layouts {
+    layout: Layout,
+    cost: u32,
+    uses: u32,
+    /// Messages without records, one after the other, and messages yet to be passed over.
+    misses: u32,
+    rest: u32,
+}
+
+/// Whether a message is one of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guess {
+    No,
+    /// It seems to be; to be compared with the message coded otherwise.
+    Perhaps,
+    /// It is like the last one.
+    Yes,
+}
+
+impl Layouts {
+    pub(crate) fn new() -> Self {
+        Self { layout: Layout::EMPTY, cost: 0, uses: 0, misses: 0, rest: 0 }
+    }
+
+    pub(crate) fn forget(&mut self) {
+        *self = Self::new();
+    }
+
+    /// The layout that was guessed.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Says that records took more bytes than the message does otherwise.
+    pub(crate) fn missed(&mut self) {
+        self.uses = 0;
+        self.pass_over();
+    }
+
+    /// After a message without records: the more often, the longer none are looked for, since a look takes as long as a short
+    /// message does. What is known is kept for messages that come between others.
+    fn pass_over(&mut self) {
+        self.misses = (self.misses * 4 + 3).min(PATIENCE);
+        self.rest = self.misses;
+    }
+
+    /// Looks whether a message is one of records.
+    #[inline(always)]
+    pub(crate) fn guess<W: Word, K: Kernel<W>>(&mut self, kernel: K, message: &[u8]) -> Guess {
+        if message.len() < SHORTEST {
+            return Guess::No;
+        }
+        let is_known = (1..=USES).contains(&self.uses) && message.len() / self.layout.stride() >= FEWEST;
+        let same = is_known && {
+            let cost = cost_of(message, &self.layout);
+            cost.abs_diff(self.cost) <= self.cost / KEEP
+                && gains::<W, K>(kernel, message, self.layout.stride(), cost)
+        };
+        if same {
+            self.uses += 1;
+            return Guess::Yes;
+        }
+        if self.rest > 0 {
+            self.rest -= 1;
+            return Guess::No;
+        }
+        let stride = stride(message);
+        if let Some((layout, cost)) = find(message, stride)
+            // Words of one kind need no columns.
+            && !(layout.len() == 1 && stride == W::WIDTH)
+            && gains::<W, K>(kernel, message, stride, cost)
+        {
+            // The same structures from another place on, as in the parts of a long message.
+            let same = (1..=USES).contains(&self.uses)
+                && stride == self.layout.stride()
+                && cost.abs_diff(self.cost) <= self.cost / KEEP;
+            let uses = if same { self.uses + 1 } else { 1 };
+            *self = Self { layout, cost, uses, misses: self.misses, rest: 0 };
+            return if same { Guess::Yes } else { Guess::Perhaps };
+        }
+        self.pass_over();
+        Guess::No
+    }
+
+    /// Says that records took fewer bytes.
+    pub(crate) fn hit(&mut self) {
+        self.misses = 0;
+    }
+}
+
+/// Where runs of so many bytes are looked at.
+fn places(message: &[u8], run: usize, step: usize) -> [usize; PLACES] {
+    let last = message.len().saturating_sub(run);
+    core::array::from_fn(|i| last * i / (PLACES - 1) / step * step)
+}
+
+/// Whether bytes come again at some distance far more often than in noise.
+#[inline(always)]
+pub(crate) fn is_regular(message: &[u8]) -> bool {
+    let most = scores(message).into_iter().fold(0, u16::max);
+    message.len() >= SHORTEST && usize::from(most) >= PLACES * WINDOW / 16
+}
+
+/// The distance at which most bytes come again; of about the same the least.
+#[inline(always)]
+fn stride(message: &[u8]) -> usize {
+    let scores = scores(message);
+    let most = scores.into_iter().fold(0, u16::max);
+    scores.iter().position(|score| *score >= most - most / 8 && *score > 0).unwrap_or(0).max(2)
+}
+
+/// For each distance how many of some bytes come again there; not for 0 and 1.
+#[inline(always)]
+fn scores(message: &[u8]) -> [u16; MAX_STRIDE + 1] {
+    let places = places(message, MAX_STRIDE + WINDOW, 1);
+    let mut scores = [0; MAX_STRIDE + 1];
+    for at in places {
+        let Some(here) = message.get(at..).and_then(|rest| rest.first_chunk::<WINDOW>()) else { continue };
+        for (lag, score) in scores.iter_mut().enumerate().skip(2) {
+            let Some(there) = message.get(at + lag..).and_then(|rest| rest.first_chunk::<WINDOW>()) else {
+                continue;
+            };
+            let equal: u8 = here.iter().zip(there).map(|(a, b)| u8::from(a == b)).sum();
+            *score += u16::from(equal);
+        }
+    }
+    scores
+}
+
+/// The best layout of records of this stride, and what it costs.
+#[inline(always)]
+fn find(message: &[u8], stride: usize) -> Option<(Layout, u32)> {
+    let records = message.len() / stride;
+    if records < FEWEST {
+        return None;
+    }
+    // Fields of structures lie at multiples of their width, up to 4 at least, unless the structure is packed.
+    let aligned = 1 << stride.trailing_zeros().min(2);
+    let places = places(message, (RUN + 1) * stride, stride);
+    let mut best = [(u32::MAX, 0); MAX_STRIDE + 1];
+    best[0].0 = 0;
+    for at in 0..stride {
+        let (before, _) = best[at];
+        if before == u32::MAX {
+            continue;
+        }
+        for width in [8, 4, 2, 1] {
+            if at % aligned.min(width) != 0 || at + width > stride {
+                continue;
+            }
+            let cost = before + field_cost(message, &places, at, stride, width);
+            let end = &mut best[at + width];
+            // Wider fields come first: they are preferred.
+            if cost < end.0 {
+                *end = (cost, width);
+            }
+        }
+    }
+    let mut layout = Layout::EMPTY;
+    let mut widths = [0; MAX_STRIDE];
+    let (mut at, mut count) = (stride, 0);
+    while at > 0 {
+        let width = best.get(at)?.1;
+        *widths.get_mut(count)? = width;
+        at = at.checked_sub(width).filter(|_| width > 0)?;
+        count += 1;
+    }
+    for width in widths.get(..count)?.iter().rev() {
+        layout.push(*width)?;
+    }
+    Some((layout, by_unit(best.get(stride)?.0, PLACES * RUN * stride)))
+}
+
+/// What a message costs with this layout.
+#[inline(always)]
+fn cost_of(message: &[u8], layout: &Layout) -> u32 {
+    let stride = layout.stride();
+    let places = places(message, (RUN + 1) * stride, stride);
+    let bits = layout.fields().map(|(at, width)| field_cost(message, &places, at, stride, width)).sum();
+    by_unit(bits, PLACES * RUN * stride)
+}
+
+/// Whether records of this cost seem to take less than the message as words, by one of the simplest predictors.
+#[inline(always)]
+fn gains<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], stride: usize, cost: u32) -> bool {
+    let lag = (stride / W::WIDTH).max(1);
+    let (lags, reach) = ([lag as u16], lag * W::WIDTH);
+    let mut bits = 0;
+    for at in places(message, reach + SAMPLE, W::WIDTH) {
+        let difference = kernel.difference_cost(message, at + reach, &lags);
+        let below = kernel.below_cost(message, at + reach, 1);
+        bits += difference.min(below) * W::LANES as u32;
+    }
+    let words = by_unit(bits, PLACES * SAMPLE);
+    cost < words - words / GAIN
+}
+
+fn by_unit(bits: u32, bytes: usize) -> u32 {
+    (u64::from(bits) * UNIT as u64 / bytes as u64) as u32
+}
+
+/// Bits of the field's words in all runs, and its part of what a column costs beside them.
+#[inline(always)]
+fn field_cost(message: &[u8], places: &[usize; PLACES], at: usize, stride: usize, width: usize) -> u32 {
+    let bits = match width {
+        8 => column_cost(message, places, at, stride, |field: &[u8; 8]| u64::from_le_bytes(*field)),
+        4 => column_cost(message, places, at, stride, |field: &[u8; 4]| u32::from_le_bytes(*field)),
+        2 => column_cost(message, places, at, stride, |field: &[u8; 2]| u16::from_le_bytes(*field)),
+        _ => column_cost(message, places, at, stride, |field: &[u8; 1]| u16::from(field[0])),
+    };
+    let head = (4 + width) * 8 * PLACES * RUN / (message.len() / stride).min(PIECE);
+    bits + head as u32
+}
+
+/// Bits of some runs of words: by their differences or by their distances from the greatest one.
+#[inline(always)]
+fn column_cost<W: Word, const F: usize>(
+    message: &[u8],
+    places: &[usize; PLACES],
+    at: usize,
+    stride: usize,
+    word: impl Fn(&[u8; F]) -> W,
+) -> u32 {
+    let mut runs = [[W::ZERO; RUN + 1]; PLACES];
+    for (run, place) in runs.iter_mut().zip(places) {
+        let fields = message.get(place + at..).unwrap_or_default().chunks(stride);
+        for (to, field) in run.iter_mut().zip(fields) {
+            *to = field.first_chunk().map_or(W::ZERO, &word);
+        }
+    }
+    let words = || runs.iter().map(|[_, run @ ..]| run);
+    let greatest = |by| words().flatten().fold(W::ZERO, |most, word| most.max(word.rotated_left(by)));
+    let tops = [greatest(0), greatest(1)];
+    let (mut steps, mut below) = (0, [0; 2]);
+    for (run, words) in runs.iter().zip(words()) {
+        for (group, before) in words.chunks(W::LANES).zip(run.chunks(W::LANES)) {
+            let bits = |residuals: W| residuals.width() * group.len() as u32;
+            let step = group.iter().zip(before).fold(W::ZERO, |all, (x, y)| all.or(x.minus(*y).zigzag()));
+            steps += bits(step);
+            for (by, (below, top)) in (0..).zip(below.iter_mut().zip(tops)) {
+                *below += bits(group.iter().fold(W::ZERO, |all, x| all.or(top.minus(x.rotated_left(by)))));
+            }
+        }
+    }
+    steps.min(below[0]).min(below[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Scalar;
+
+    /// Structures of a counter of 32 bits, a small number, and a random word.
+    fn structures(from: u64, count: u64) -> impl Iterator<Item = u8> {
+        (from..from + count).flat_map(|i| {
+            let noise = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let noise = (noise ^ noise >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let integers = (70_000 + i) | (noise >> 60) << 32;
+            [integers.to_le_bytes(), (noise ^ noise >> 32).to_le_bytes()].into_iter().flatten()
+        })
+    }
+
+    fn guess(layouts: &mut Layouts, message: impl Iterator<Item = u8>) -> Guess {
+        let mut bytes = [0; 16 * 500];
+        let len = bytes.iter_mut().zip(message).map(|(to, from)| *to = from).count();
+        layouts.guess::<u64, _>(Scalar, &bytes[..len])
+    }
+
+    #[test]
+    fn a_layout_serves_messages_like_the_one_it_was_found_in() {
+        let mut layouts = Layouts::new();
+        assert_eq!(guess(&mut layouts, structures(0, 500)), Guess::Perhaps);
+        assert_eq!(layouts.layout().stride(), 16);
+        layouts.hit();
+        assert_eq!(guess(&mut layouts, structures(1000, 300)), Guess::Yes);
+        // From the middle of a structure on.
+        assert_eq!(guess(&mut layouts, structures(2000, 400).skip(8)), Guess::Yes);
+        assert_eq!(guess(&mut layouts, structures(3000, 400).skip(4)), Guess::Yes);
+        // Other messages between them.
+        assert_eq!(guess(&mut layouts, [7; 4000].into_iter()), Guess::No);
+        assert_eq!(guess(&mut layouts, structures(0, 500).skip(4)), Guess::Yes);
+        // Found to be of no use.
+        layouts.missed();
+        assert_eq!(guess(&mut layouts, structures(0, 500)), Guess::No);
+    }
+
+    #[test]
+    fn a_layout_is_looked_for_again_now_and_then() {
+        let mut layouts = Layouts::new();
+        let guesses = [(); 70].map(|()| guess(&mut layouts, structures(0, 500)));
+        let again = |guess: &&Guess| **guess == Guess::Perhaps;
+        assert_eq!(guesses.iter().filter(again).count(), 3);
+        assert!(!guesses.contains(&Guess::No));
+    }
+}
