@@ -354,7 +354,7 @@ impl Shim {
         peers: &Peers,
         how: How,
         here: Result<bool, c_int>,
-        refused: impl FnOnce() -> bool,
+        refused: impl Fn() -> bool,
         pass: impl Fn() -> c_int,
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
@@ -362,8 +362,15 @@ impl Shim {
         let tag =
             here.and_then(|here| if here { peers.collectives.tag(&self.private, how) } else { Ok(None) });
         let tag = match tag {
-            Ok(Some(tag)) if !refused() => tag,
-            Ok(_) => return pass(),
+            Ok(Some(_)) if refused() => return pass(),
+            Ok(Some(tag)) => tag,
+            Ok(None) => {
+                let code = pass();
+                if code != SUCCESS {
+                    refused(); // for the count of calls
+                }
+                return code;
+            }
             Err(code) => return code,
         };
         let group = Group::of(self, peers, tag, comm);

@@ -357,6 +357,35 @@ static void one(enum call call, enum wrong wrong, int root, int nonblocking, int
   MPI_Comm_free(&comm);
 }
 
+/* Short blocks, of which ranks vote from time to time. One rank makes each call twice, the first time with a wrong count. */
+static void one_rank_errs_each_time(void)
+{
+  enum { ROUNDS = 24 };
+  int in[MOST], out[MOST], counts[MOST], places[MOST];
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  for (int round = 0; round < ROUNDS; round++) {
+    for (int i = 0; i < size; i++) {
+      counts[i] = 1;
+      places[i] = i;
+      out[i] = 1000 * round + 10 * rank + i;
+      in[i] = -1;
+    }
+    begin("short Alltoallv, wrong before, round %d", round);
+    if (rank == 0) {
+      counts[size - 1] = -1;
+      note_code(MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm));
+      counts[size - 1] = 1;
+    }
+    note_code(MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm));
+    for (int i = 0; i < size; i++)
+      note(" %d", in[i]);
+    end();
+  }
+  MPI_Comm_free(&comm);
+}
+
 void wrong_collectives(void)
 {
   MPI_Errhandler before, errhandler;
@@ -376,6 +405,7 @@ void wrong_collectives(void)
         if (is_rooted((enum call)call) && wrong < ROOT_TOO_LARGE)
           one((enum call)call, (enum wrong)wrong, 0, nonblocking, 1);
       }
+  one_rank_errs_each_time();
   MPI_Type_free(&another);
   MPI_Type_free(&pair);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
