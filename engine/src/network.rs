@@ -1,7 +1,7 @@
 //! A quick measurement of the network, for jobs that have no heuristics file of it.
 //!
 //! Processes exchange messages with processes on other nodes, all at the same time, so that what is measured is the bandwidth that a
-//! process gets while the others send too. It takes about two milliseconds, and each process sends at most a MiB.
+//! process gets while the others send too. It takes some milliseconds, and each process sends at most a MiB.
 
 use mpress_selector::Link;
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 /// Messages from which the latency follows, and how many of them.
 const SHORT: usize = 8;
-const SHORT_ROUNDS: usize = 5;
+const SHORT_ROUNDS: u32 = 9;
 /// Messages from which the bandwidth follows: the first. Each next one is so many times longer.
 const LONG: usize = 4 << 10;
 const GROWTH: usize = 4;
 /// The longest.
 const LONGEST: usize = 256 << 10;
 /// Links and their queues let some bytes pass at once, and connections begin slowly: the first exchange of a length does not count.
-const LONG_ROUNDS: usize = 3;
+const LONG_ROUNDS: u32 = 3;
 /// An exchange that takes so long, and so many times longer than a short one, shows the bandwidth.
 const ENOUGH: Duration = Duration::from_micros(400);
 const LATENCIES: f64 = 4.0;
@@ -52,8 +52,8 @@ pub fn by_node(nodes: &[i32]) -> Vec<Vec<usize>> {
 /// What a rank does in a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// Whom it sends to, and whom it receives from: the rank of the same place on the next node, and on the one before. `None`: the
-    /// smallest node has fewer ranks than this rank's place.
+    /// Whom it sends to, and whom it receives from: the rank of the same place on the next node, and on the one before, of nodes with at least
+    /// half as many ranks as the fullest. `None`: this node is none of them, or another one has no such place.
     pub partners: Option<(usize, usize)>,
     /// How many ranks have partners.
     pub measuring: usize,
@@ -65,18 +65,23 @@ impl Part {
     /// The part of a rank; `None` where there is but one node. `nodes` has the node of each rank.
     #[must_use]
     pub fn of(nodes: &[i32], rank: usize) -> Option<Self> {
-        let nodes = by_node(nodes);
-        let fewest = nodes.iter().map(Vec::len).min()?;
-        let most = nodes.iter().map(Vec::len).max()?;
-        let count = nodes.len();
-        if count < 2 {
+        let all = by_node(nodes);
+        let most = all.iter().map(Vec::len).max()?;
+        if all.len() < 2 {
             return None;
         }
-        let node = nodes.iter().position(|ranks| ranks.contains(&rank))?;
-        let place = nodes.get(node)?.iter().position(|&other| other == rank)?;
-        let on = |node: usize| nodes.get(node % count)?.get(place).copied();
-        let partners = on(node + 1).zip(on(node + count - 1)).filter(|_| place < fewest);
-        Some(Self { partners, measuring: fewest * count, crowd: most as f64 / fewest as f64 })
+        // A rank alone gets more than its share of a full node.
+        let full: Vec<_> = all.iter().filter(|ranks| 2 * ranks.len() >= most).cloned().collect();
+        let nodes = if full.len() < 2 { all } else { full };
+        let fewest = nodes.iter().map(Vec::len).min()?;
+        let (count, crowd) = (nodes.len(), most as f64 / fewest as f64);
+        let measuring = fewest * count;
+        let partners = nodes.iter().position(|ranks| ranks.contains(&rank)).and_then(|node| {
+            let place = nodes.get(node)?.iter().position(|&other| other == rank)?;
+            let on = |node: usize| nodes.get(node % count)?.get(place).copied();
+            on(node + 1).zip(on(node + count - 1)).filter(|_| place < fewest)
+        });
+        Some(Self { partners, measuring, crowd })
     }
 }
 
@@ -93,26 +98,25 @@ pub fn measure<X: Exchange>(part: &Part, messages: &mut X) -> Result<Link, X::Er
         let sums = messages.sums([short, long])?;
         let [latency, time] = sums.map(|ns| ns as f64 * 1e-9 / part.measuring as f64);
         if len >= LONGEST || time >= ENOUGH.as_secs_f64().max(LATENCIES * latency) {
-            let net = (time - latency).max(1e-9) * part.crowd;
+            // Where latency is all that was seen, the bandwidth is not known, but for what it is at least.
+            let net = (time - latency).max(time / LATENCIES).max(1e-9) * part.crowd;
             return Ok(Link { latency_us: latency * 1e6, bandwidth_mb_s: len as f64 / net * 1e-6 });
         }
         len *= GROWTH;
     }
 }
 
-/// Exchanges messages of this length so often; gives the nanoseconds of one. Any may be disturbed, so of those that count it is the
-/// shortest.
-fn rounds<X: Exchange>(part: &Part, messages: &mut X, len: usize, rounds: usize) -> Result<u64, X::Error> {
+/// Exchanges messages of this length so often; gives the nanoseconds of one, averaged over those that count. The shortest would be one
+/// whose partner was ahead: its message was there already.
+fn rounds<X: Exchange>(part: &Part, messages: &mut X, len: usize, rounds: u32) -> Result<u64, X::Error> {
     let Some((to, from)) = part.partners else { return Ok(0) };
-    let mut shortest = Duration::MAX;
-    for round in 0..rounds {
-        let start = Instant::now();
+    messages.exchange(to, from, len)?;
+    let start = Instant::now();
+    for _ in 1..rounds {
         messages.exchange(to, from, len)?;
-        if round > 0 {
-            shortest = shortest.min(start.elapsed());
-        }
     }
-    Ok(u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX))
+    let mean = start.elapsed() / (rounds - 1);
+    Ok(u64::try_from(mean.as_nanos()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -133,6 +137,10 @@ mod tests {
         let uneven = parts(&[0, 0, 0, 3]);
         assert_eq!(uneven.iter().map(partners).collect::<Vec<_>>(), [Some((3, 3)), None, None, Some((0, 0))]);
         assert!(uneven.iter().flatten().all(|part| (part.measuring, part.crowd) == (2, 3.0)));
+        let alone = parts(&[0, 1, 1, 1, 4, 4]);
+        let expected = [None, Some((4, 4)), Some((5, 5)), None, Some((1, 1)), Some((2, 2))];
+        assert_eq!(alone.iter().map(partners).collect::<Vec<_>>(), expected);
+        assert!(alone.iter().flatten().all(|part| (part.measuring, part.crowd) == (4, 1.5)));
         assert!(parts(&[0, 0]).iter().all(Option::is_none));
         assert_eq!(Part::of(&[], 0), None);
     }

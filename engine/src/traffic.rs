@@ -1,27 +1,35 @@
 //! How long a process waits for frames, from which the selector learns the bandwidth.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Frames from this length on count. Shorter ones wait for the network's latency and for other processes rather than for bandwidth.
 pub(crate) const LONG: usize = 32 << 10;
 /// After so many bytes in one direction the selector is told. What the system buffers is little of that.
-const ENOUGH: u64 = 4 << 20;
+const ENOUGH: usize = 4 << 20;
+
+/// And after so much time. Messages that have arrived before are often taken one right after the other.
+const LONG_ENOUGH: Duration = Duration::from_millis(10);
 
 /// What has been waited for, by all threads, since the selector was told last.
-pub(crate) struct Traffic {
-    start: Instant,
-    /// When the selector was told last, in nanoseconds from the start.
-    told_ns: AtomicU64,
-    sent: AtomicU64,
-    received: AtomicU64,
-    waited_ns: AtomicU64,
+pub(crate) struct Traffic(Mutex<Since>);
+
+struct Since {
+    told: Instant,
+    sent: usize,
+    received: usize,
+    waited: Duration,
+}
+
+impl Since {
+    fn now() -> Self {
+        Self { told: Instant::now(), sent: 0, received: 0, waited: Duration::ZERO }
+    }
 }
 
 impl Default for Traffic {
     fn default() -> Self {
-        let [told_ns, sent, received, waited_ns] = [0; 4].map(AtomicU64::new);
-        Self { start: Instant::now(), told_ns, sent, received, waited_ns }
+        Self(Mutex::new(Since::now()))
     }
 }
 
@@ -39,25 +47,21 @@ pub(crate) struct Passage {
 impl Traffic {
     /// Counts what a call has waited for; gives what has passed once that is enough.
     pub(crate) fn add(&self, sent: usize, received: usize, waited: Duration) -> Option<Passage> {
-        let sent = self.sent.fetch_add(sent as u64, Relaxed) + sent as u64;
-        let received = self.received.fetch_add(received as u64, Relaxed) + received as u64;
-        self.waited_ns.fetch_add(nanoseconds(waited), Relaxed);
-        if sent.max(received) < ENOUGH {
+        let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        since.sent = since.sent.saturating_add(sent);
+        since.received = since.received.saturating_add(received);
+        since.waited = since.waited.saturating_add(waited);
+        let bytes = since.sent.max(since.received);
+        if bytes < ENOUGH {
             return None;
         }
-        // Another thread may add something meanwhile, which then counts for the next time.
-        let (sent, received) = (self.sent.swap(0, Relaxed), self.received.swap(0, Relaxed));
-        let now = nanoseconds(self.start.elapsed());
-        Some(Passage {
-            bytes: usize::try_from(sent.max(received)).unwrap_or(usize::MAX),
-            waited: Duration::from_nanos(self.waited_ns.swap(0, Relaxed)),
-            elapsed: Duration::from_nanos(now.saturating_sub(self.told_ns.swap(now, Relaxed))),
-        })
+        let elapsed = since.told.elapsed();
+        if elapsed < LONG_ENOUGH {
+            return None;
+        }
+        let Since { waited, .. } = std::mem::replace(&mut *since, Since::now());
+        Some(Passage { bytes, waited, elapsed })
     }
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -68,10 +72,21 @@ mod tests {
     fn the_direction_with_more_counts() {
         let traffic = Traffic::default();
         let second = Duration::from_secs(1);
+        std::thread::sleep(LONG_ENOUGH);
         assert_eq!(traffic.add(1 << 20, 3 << 20, second), None);
         let passage = traffic.add(0, 1 << 20, second).unwrap();
         assert_eq!((passage.bytes, passage.waited), (4 << 20, 2 * second));
-        assert!(passage.elapsed <= traffic.start.elapsed());
+        assert!(passage.elapsed >= LONG_ENOUGH);
         assert_eq!(traffic.add(3 << 20, 0, second), None);
+    }
+
+    #[test]
+    fn messages_that_are_there_already_count_with_the_time_that_follows() {
+        let traffic = Traffic::default();
+        std::thread::sleep(LONG_ENOUGH);
+        assert_eq!(traffic.add(0, 4 << 20, Duration::ZERO).map(|passage| passage.bytes), Some(4 << 20));
+        assert!((0..7).all(|_| traffic.add(0, 4 << 20, Duration::ZERO).is_none()));
+        std::thread::sleep(LONG_ENOUGH);
+        assert_eq!(traffic.add(0, 4 << 20, Duration::ZERO).map(|passage| passage.bytes), Some(32 << 20));
     }
 }

@@ -27,22 +27,24 @@ impl Exchange for Messages {
         self.out.resize(len, 0x5a);
         self.into.resize(len, 0);
         let (mut receive, mut send) = (REQUEST_NULL, REQUEST_NULL);
-        // SAFETY: both buffers have `len` bytes, and last until both messages are complete.
+        // SAFETY: both buffers have `len` bytes, and last until both messages are complete, or the job ends.
         unsafe {
             let into = self.into.as_mut_ptr().cast();
-            ok(PMPI_Irecv(into, count, BYTE, from, 0, self.comm, &raw mut receive))?;
-            ok(PMPI_Isend(self.out.as_ptr().cast(), count, BYTE, to, 0, self.comm, &raw mut send))?;
+            let receiving = PMPI_Irecv(into, count, BYTE, from, 0, self.comm, &raw mut receive);
+            let out = self.out.as_ptr().cast();
+            let sending = PMPI_Isend(out, count, BYTE, to, 0, self.comm, &raw mut send);
+            progress::finish(receiving, receive);
+            progress::finish(sending, send);
         }
-        progress::wait_and_yield(receive)?;
-        progress::wait_and_yield(send)
+        Ok(())
     }
 
     fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], c_int> {
         let (mut sums, mut request) = ([0_u64; 2], REQUEST_NULL);
         let (from, to) = (numbers.as_ptr().cast(), sums.as_mut_ptr().cast());
-        // SAFETY: two numbers, and places for the answers, which last until the operation is complete.
-        ok(unsafe { PMPI_Iallreduce(from, to, 2, UINT64_T, SUM, self.comm, &raw mut request) })?;
-        progress::wait_and_yield(request)?;
+        // SAFETY: two numbers, and places for the answers, which last until the operation is complete, or the job ends.
+        let code = unsafe { PMPI_Iallreduce(from, to, 2, UINT64_T, SUM, self.comm, &raw mut request) };
+        progress::finish(code, request);
         Ok(sums)
     }
 }

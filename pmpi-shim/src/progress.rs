@@ -4,6 +4,7 @@
 //! after all that is under way, and asks the MPI again ([`until`]). Where only the MPI can wait, all that is held is started before
 //! ([`before_waiting`]).
 
+use crate::error::give_up;
 use crate::mpi::{nested, real};
 use crate::requests::{Active, UnderWay};
 use crate::state::{Shim, shared};
@@ -81,15 +82,22 @@ pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
     }
 }
 
-/// Waits for an operation of the shim's own at the start, when nothing else is under way. Most MPIs keep the processor busy while they wait,
-/// and take it from the very ranks that they wait for where there are fewer cores than ranks.
-pub(crate) fn wait_and_yield(mut request: MPI_Request) -> Result<(), c_int> {
+/// Waits for an operation of the shim's own at the start, which all ranks have agreed to make; ends the job if it fails, for the others
+/// would wait for ever. `code`: what the call gave that started it. Most MPIs keep the processor busy while they wait, and take it from the
+/// very ranks that they wait for where there are fewer cores than ranks; hence the pauses.
+pub(crate) fn finish(code: c_int, mut request: MPI_Request) {
+    let must = |code| {
+        ok(code).unwrap_or_else(|code| {
+            give_up("a message at the start of the job failed, which other ranks wait for", COMM_WORLD, code)
+        })
+    };
+    must(code);
     let mut done = 0;
     loop {
         // SAFETY: a request of ours, a place for the answer.
-        ok(unsafe { real::MPI_Test(&raw mut request, &raw mut done, STATUS_IGNORE) })?;
+        must(unsafe { real::MPI_Test(&raw mut request, &raw mut done, STATUS_IGNORE) });
         if done != 0 {
-            return Ok(());
+            return;
         }
         std::thread::yield_now();
     }

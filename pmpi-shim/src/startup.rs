@@ -22,6 +22,7 @@ use crate::{identity, measure, symbol};
 use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
 use mpress_record::Run;
 use std::ffi::{c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -166,13 +167,12 @@ fn handshake(
     words.extend(
         (0..ranks).flat_map(|at| if at == place { Host::here().words() } else { [u64::MAX; Host::WORDS] }),
     );
-    // Leaked: where ranks do not answer, the operation outlives this function.
-    let mine: &[u64] = words.clone().leak();
-    let least: &mut [u64] = words.leak();
-    let mut request = REQUEST_NULL;
+    let count = c_int::try_from(words.len()).map_err(|_| ERR_INTERN)?;
+    // Where ranks do not answer, the operation outlives this function, and so do these.
+    let (mine, mut least) = (ManuallyDrop::new(words.clone()), ManuallyDrop::new(words));
     if size > 1 {
-        let count = c_int::try_from(mine.len()).map_err(|_| ERR_INTERN)?;
-        // SAFETY: two arrays of `count` numbers that live for ever.
+        let mut request = REQUEST_NULL;
+        // SAFETY: two arrays of `count` numbers that last until the operation is complete.
         unsafe {
             ok(PMPI_Iallreduce(
                 mine.as_ptr().cast(),
@@ -188,6 +188,7 @@ fn handshake(
             settings.as_ref().map_or_else(|_| Settings::default().patience, |known| known.patience);
         wait_for_all(request, rank, patience)?;
     }
+    let (_, least) = (ManuallyDrop::into_inner(mine), ManuallyDrop::into_inner(least));
     let (least, hosts) = least.split_first_chunk().ok_or(ERR_INTERN)?;
     if let Some(doubt) = doubt {
         return Ok(Agreement::Doubtful(doubt));

@@ -92,6 +92,25 @@ impl Samples {
     }
 }
 
+/// What has passed lately.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passages {
+    /// Bytes, and the nanoseconds in which they passed.
+    latest: [(f64, f64); SAMPLES],
+    seen: usize,
+}
+
+impl Passages {
+    /// Adds some; gives the bandwidth that all of the latest took together, in MB/s. Of one alone that would say little: the program may
+    /// have taken in a moment what had come while it computed.
+    fn add(&mut self, bytes: f64, ns: f64) -> f64 {
+        self.latest[self.seen % SAMPLES] = (bytes, ns);
+        self.seen += 1;
+        let (bytes, ns) = self.latest.iter().fold((0.0, 0.0), |sum, (bytes, ns)| (sum.0 + bytes, sum.1 + ns));
+        bytes * 1e3 / ns
+    }
+}
+
 /// A link, and what transfers have shown of it.
 ///
 /// A transfer takes at least as long as the network needs. So the bandwidth is near the fastest of the latest transfers: the
@@ -103,7 +122,7 @@ pub(crate) struct Observed {
     transfers: Samples,
     /// Bytes over the time that was waited for them, and over all time.
     waits: Samples,
-    passages: Samples,
+    passages: Passages,
 }
 
 impl Observed {
@@ -134,15 +153,13 @@ impl Observed {
     /// So many bytes passed in the time that elapsed, for which a rank waited this long: for the network, and maybe for others. Says the
     /// same.
     pub(crate) fn passed(&mut self, bytes: usize, waited_ns: f64, elapsed_ns: f64) -> f64 {
-        if bytes == 0 || waited_ns.is_nan() || elapsed_ns.is_nan() {
+        if bytes == 0 || waited_ns.is_nan() || elapsed_ns.is_nan() || elapsed_ns <= 0.0 {
             return 1.0;
         }
-        let mb_s = |ns: f64| bytes as f64 * 1e3 / ns.max(1.0);
-        let (waits, passages) = (self.waits.add(mb_s(waited_ns)), self.passages.add(mb_s(elapsed_ns)));
-        match waits.zip(passages) {
-            Some((waits, least)) => {
-                self.believe(self.link.bandwidth_mb_s.clamp(least, least.max(waits * LATE)))
-            }
+        let waits = self.waits.add(bytes as f64 * 1e3 / waited_ns.max(1.0));
+        let least = self.passages.add(bytes as f64, elapsed_ns);
+        match waits {
+            Some(waits) => self.believe(self.link.bandwidth_mb_s.clamp(least, least.max(waits * LATE))),
             None => 1.0,
         }
     }
@@ -199,7 +216,18 @@ mod tests {
             80.0,
             "messages that arrive while the rank computes say nothing of their speed"
         );
-        assert_eq!(after(1000.0, 1000.0), 1000.0);
+        assert!((after(1000.0, 1000.0) - 1000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_burst_of_messages_that_were_there_already_is_no_bandwidth() {
+        let mut link = Observed::new(GIGABIT);
+        for phase in 0..64 {
+            // The first of a phase took the time of the phase, the others that of taking them.
+            let elapsed = if phase % 4 == 0 { 400e6 } else { 10e6 };
+            link.passed(4 << 20, 1e3, elapsed);
+        }
+        assert_eq!(link.link().bandwidth_mb_s, 120.0);
     }
 
     #[test]

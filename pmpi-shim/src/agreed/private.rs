@@ -39,8 +39,8 @@ impl Private {
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
         // SAFETY: a collective call over the world; places for the answers, which last until it is complete.
         unsafe {
-            ok(PMPI_Comm_idup(COMM_WORLD, &raw mut comm, &raw mut request))?;
-            progress::wait_and_yield(request)?;
+            let code = PMPI_Comm_idup(COMM_WORLD, &raw mut comm, &raw mut request);
+            progress::finish(code, request);
             ok(PMPI_Comm_set_errhandler(comm, errors_return()))?;
             ok(PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found))?;
         }

@@ -16,6 +16,7 @@ mod edge;
 
 use super::Group;
 use crate::error::give_up;
+use crate::peers::Peers;
 use crate::progress;
 use crate::state::Shim;
 use crate::sys::*;
@@ -42,14 +43,11 @@ pub(super) struct Part {
 }
 
 /// What came of a collective.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// Something got shorter.
-    Shorter,
-    /// Nothing did. All blocks are there.
-    AsLong,
-    /// Some rank could not give its block: the MPI is to do it all.
-    Nothing,
+pub(super) struct Handed {
+    /// Whether it has been made; if some rank could not give its block, the MPI is to do it all.
+    pub(super) outcome: Result<bool, c_int>,
+    /// Whether something got shorter on its way. All ranks come to the same answer, also those with an error of their own.
+    pub(super) shorter: bool,
 }
 
 /// In what form a block comes.
@@ -254,8 +252,8 @@ struct Relay<'a> {
     starved: u32,
 }
 
-/// After this many times without memory the job ends. Another thread may have some.
-const PATIENCE: u32 = 1000;
+/// After this many looks without memory, in which nothing moved, the job ends. Another thread may have some.
+const PATIENCE: u32 = 100_000;
 
 impl Shim {
     /// Hands all blocks on, each from its owner to all ranks. All must give the same blocks, in the same order. `kind`: what this rank's own
@@ -270,7 +268,7 @@ impl Shim {
         parts: &[Part],
         kind: Kind,
         (id, what): (u32, &'static str),
-    ) -> Result<Outcome, c_int> {
+    ) -> Handed {
         let mut relay = Relay::new(self, group, parts, (id, what));
         if let Some(own) =
             relay.blocks.iter_mut().find(|block| block.owner == group.rank().unsigned_abs() as usize)
@@ -281,26 +279,21 @@ impl Shim {
             while relay.step() {}
             relay.is_done().then_some(())
         });
-        relay.outcome()
-    }
-
-    /// Whether blocks of these lengths are handed on here. All ranks come to the same answer.
-    pub(super) fn hands_on(&self, mut lens: impl Iterator<Item = usize>) -> bool {
-        lens.any(|len| self.engine.chunk(len).is_some())
+        relay.handed()
     }
 
     /// Who shares a node with whom, as far as what is compressed is concerned.
-    fn hierarchy(&self, group: &Group<'_>) -> Hierarchy {
+    pub(super) fn hierarchy(&self, peers: &Peers) -> Hierarchy {
         match self.world.same_node {
-            SameNode::Compress => Hierarchy::new(&group.peers.ranks().collect::<Vec<_>>()),
-            _ => group.peers.spread.hierarchy().clone(),
+            SameNode::Compress => Hierarchy::new(&peers.ranks().collect::<Vec<_>>()),
+            _ => peers.spread.hierarchy().clone(),
         }
     }
 }
 
 impl<'a> Relay<'a> {
     fn new(shim: &'a Shim, group: &'a Group<'a>, parts: &[Part], (id, what): (u32, &'static str)) -> Self {
-        let (hierarchy, rank) = (shim.hierarchy(group), group.rank().unsigned_abs() as usize);
+        let (hierarchy, rank) = (shim.hierarchy(group.peers), group.rank().unsigned_abs() as usize);
         let mut blocks = Vec::new();
         // By the other rank, what comes from it and goes to it; in the order in which it does.
         let (mut from, mut to) = (BTreeMap::new(), BTreeMap::new());
@@ -358,6 +351,9 @@ impl<'a> Relay<'a> {
             moved |= edge.step(self);
         }
         (self.incoming, self.leaving) = (incoming, leaving);
+        if moved {
+            self.starved = 0;
+        }
         moved
     }
 
@@ -386,18 +382,17 @@ impl<'a> Relay<'a> {
         give_up("a part of a collective that other ranks wait for cannot be sent", self.group.program, code)
     }
 
-    fn outcome(&self) -> Result<Outcome, c_int> {
+    fn handed(&self) -> Handed {
         let any = |is: fn(&Form) -> bool| self.blocks.iter().any(|block| is(&block.form));
         if any(|form| matches!(form, Form::Nothing)) {
-            return Ok(Outcome::Nothing);
+            return Handed { outcome: Ok(false), shorter: false };
         }
-        self.failed?;
-        for block in &self.blocks {
-            if let Form::Damaged(code) = block.form {
-                return Err(code);
-            }
-        }
-        Ok(if any(|form| matches!(form, Form::Shorter(_))) { Outcome::Shorter } else { Outcome::AsLong })
+        let damaged = self.blocks.iter().find_map(|block| match block.form {
+            Form::Damaged(code) => Some(code),
+            _ => None,
+        });
+        let outcome = self.failed.and(damaged.map_or(Ok(true), Err));
+        Handed { outcome, shorter: any(|form| matches!(form, Form::Shorter(_) | Form::Damaged(_))) }
     }
 }
 

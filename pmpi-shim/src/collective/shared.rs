@@ -46,7 +46,7 @@ pub(crate) unsafe fn bcast(
         prepared.not_made();
         return pass();
     }
-    if let Some(tag) = shim.broadcast_tag(&peers, &span) {
+    if let Some(tag) = shim.chunked_tag(&peers, span.bytes().into_iter()) {
         // SAFETY: the program's own span; all ranks come to the same answer.
         return unsafe { spread::bcast(shim, &Group::of(shim, &peers, tag, comm), span, root, pass) };
     }
@@ -159,7 +159,7 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
         prepared.not_made();
         return pass();
     }
-    if let Some(tag) = peers.collectives.known_tag().filter(|_| shim.hands_on(lens.iter().copied())) {
+    if let Some(tag) = shim.chunked_tag(&peers, lens.iter().copied()) {
         // SAFETY: the program's own blocks; all ranks come to the same answer.
         return unsafe {
             spread::allgather(shim, &Group::of(shim, &peers, tag, comm), mine, &blocks, &lens, pass)

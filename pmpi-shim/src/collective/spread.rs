@@ -6,8 +6,9 @@
 
 use super::Group;
 use super::blocks::Blocks;
-use super::relay::{Outcome, Part};
+use super::relay::{Handed, Part};
 use crate::agreed::Chunked;
+use crate::device;
 use crate::error::raise;
 use crate::peers::Peers;
 use crate::span::{Layout, Span};
@@ -21,12 +22,15 @@ use std::ptr;
 use std::time::Instant;
 
 impl Shim {
-    /// The tag of a broadcast in chunks; `None` if it is not made so. Along a line of many nodes few chunks would take longer than the MPI's
-    /// tree.
-    pub(super) fn broadcast_tag(&self, peers: &Peers, span: &Span) -> Option<c_int> {
-        let len = span.bytes()?;
-        let chunks = len.div_ceil(self.engine.chunk(len)?);
-        let hops = peers.spread.hierarchy().nodes().saturating_sub(2);
+    /// The tag of a collective of blocks of these lengths, if they are to go in chunks. Along a line of many nodes few chunks would take longer
+    /// than the MPI's own way. All ranks come to the same answer.
+    pub(super) fn chunked_tag(&self, peers: &Peers, lens: impl Iterator<Item = usize>) -> Option<c_int> {
+        let chunks: usize =
+            lens.filter_map(|len| self.engine.chunk(len).map(|chunk| len.div_ceil(chunk))).sum();
+        if chunks == 0 {
+            return None;
+        }
+        let hops = self.hierarchy(peers).nodes().saturating_sub(2);
         peers.collectives.known_tag().filter(|_| hops <= chunks / 4)
     }
 }
@@ -52,11 +56,14 @@ pub(super) unsafe fn bcast(
             };
             let part = Part { owner: root.unsigned_abs() as usize, at: place.at, len };
             let id = group.peers.collectives.next_in_chunks();
-            let outcome = shim.hand_on(group, &[part], place.kind, (id, "a broadcast"))?;
-            if !own && outcome != Outcome::Nothing {
-                place.land(shim)?;
-            }
-            Ok(outcome)
+            let Handed { outcome, shorter } = shim.hand_on(group, &[part], place.kind, (id, "a broadcast"));
+            let outcome = outcome.and_then(|made| {
+                if made && !own {
+                    place.land(shim)?;
+                }
+                Ok(made)
+            });
+            Handed { outcome, shorter }
         }
     };
     shim.spread(&group.peers.collectives.long_bcast, group, len, spread, pass)
@@ -93,16 +100,17 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
             let kind =
                 places.get(group.rank().unsigned_abs() as usize).map_or(Kind::Other, |place| place.kind);
             let id = group.peers.collectives.next_in_chunks();
-            let outcome = shim.hand_on(group, &parts, kind, (id, "an all-gather"))?;
-            if outcome != Outcome::Nothing {
-                for (_, place) in
-                    iter::zip(group.peers.ranks(), &places).filter(|(rank, _)| *rank != group.rank())
-                {
-                    place.land(shim)?;
+            let Handed { outcome, shorter } = shim.hand_on(group, &parts, kind, (id, "an all-gather"));
+            let outcome = outcome.and_then(|made| {
+                if made {
+                    iter::zip(group.peers.ranks(), &places)
+                        .filter(|(rank, _)| *rank != group.rank())
+                        .try_for_each(|(_, place)| place.land(shim))?;
+                    copied?;
                 }
-                copied?;
-            }
-            Ok(outcome)
+                Ok(made)
+            });
+            Handed { outcome, shorter }
         }
     };
     let len = lens.iter().sum();
@@ -116,24 +124,26 @@ impl Shim {
         chunked: &Chunked,
         group: &Group<'_>,
         bytes: usize,
-        spread: impl FnOnce() -> Result<Outcome, c_int>,
+        spread: impl FnOnce() -> Handed,
         pass: impl Fn() -> c_int,
     ) -> c_int {
         let comm = group.program;
         let here = if self.races { chunked.race.is_made_here(comm) } else { Ok(!chunked.pause.takes()) };
         let start = Instant::now();
         let (here, outcome) = match here {
-            Ok(true) => (true, waiting::during(&self.engine, spread)),
-            Ok(false) => (false, Ok(Outcome::Nothing)),
+            Ok(true) => {
+                let Handed { outcome, shorter } = waiting::during(&self.engine, spread);
+                if !self.races {
+                    chunked.pause.learn(shorter);
+                }
+                (true, outcome)
+            }
+            Ok(false) => (false, Ok(false)),
             Err(code) => return code,
         };
-        if here && !self.races {
-            // An error comes of what has been compressed.
-            chunked.pause.learn(!matches!(outcome, Ok(Outcome::AsLong | Outcome::Nothing)));
-        }
         let code = match outcome {
-            Ok(Outcome::Nothing) => pass(),
-            Ok(_) => SUCCESS,
+            Ok(true) => SUCCESS,
+            Ok(false) => pass(),
             Err(code) => raise(comm, code),
         };
         if self.races {
@@ -152,7 +162,8 @@ struct Place {
 }
 
 impl Place {
-    /// Of a block of this rank's own. Without memory for it, it is at no place.
+    /// Of a block of this rank's own. It is at no place where it is left to the MPI: if there is no memory for it, it is in the memory of a
+    /// device, or it is not as long as the others expect.
     ///
     /// # Safety
     /// The span must be what the program gave, and have so many bytes.
@@ -161,7 +172,9 @@ impl Place {
         unsafe {
             shim.sample_collective(&span, None);
             let mut place = Self::new(shim, span, len);
-            if let Some(ours) = &mut place.ours
+            if span.bytes() != Some(len) || device::is_device(span.ptr) {
+                place.at = ptr::null_mut();
+            } else if let Some(ours) = &mut place.ours
                 && len > 0
                 && shim.gather(&span, ours).is_err()
             {

@@ -69,7 +69,8 @@ impl Incoming {
     fn take(&self, relay: &mut Relay<'_>, item: Item, came: Result<usize, c_int>, memory: Option<Buffer>) {
         let (shim, id) = (relay.shim, relay.id);
         let block = &mut relay.blocks[item.block];
-        let len = came.unwrap_or(0);
+        // Nothing would mean that its owner could not give it: a byte is damage.
+        let len = came.unwrap_or(1);
         if block.at.is_null() && len > 0 && item.index < block.chunks() {
             let len = block.len;
             relay.give_up_for(len);
