@@ -357,10 +357,11 @@ static void one(enum call call, enum wrong wrong, int root, int nonblocking, int
   MPI_Comm_free(&comm);
 }
 
-/* Short blocks, of which ranks vote from time to time. One rank makes each call twice, the first time with a wrong count. */
+/* Short blocks, of which ranks vote from time to time. One rank makes each call twice, the first time with a wrong count. There are four votes:
+ * after the errors above plain MPICH 5 hangs in the fifth reduction of a communicator. */
 static void one_rank_errs_each_time(void)
 {
-  enum { ROUNDS = 24 };
+  enum { ROUNDS = 16 };
   int in[MOST], out[MOST], counts[MOST], places[MOST];
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
