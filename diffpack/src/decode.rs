@@ -91,7 +91,7 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
     }
 }
 
-/// A column of so many records, to be read.
+/// A column to read, with a word of each record.
 struct Column<'a, 'w, 'c, 'o> {
     scratch: &'a mut Scratch,
     wire: &'a mut Wire<'w>,
@@ -232,7 +232,7 @@ fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
 }
 
 impl Scratch {
-    /// Reads the blocks of so many words, which are predicted from those from `start` of `out` on.
+    /// Reads the blocks of a message or column of `words` words. What is in `out` from `start` on predicts them.
     #[inline(always)]
     fn blocks<W: Word, K: Kernel<W>>(
         &mut self,

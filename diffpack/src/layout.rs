@@ -17,7 +17,7 @@ const WINDOW: usize = 128;
 const FEWEST: usize = 2 * RUN;
 /// The shortest message that is looked at.
 const SHORTEST: usize = 2048;
-/// Costs are bits for so many raw bytes.
+/// Costs are bits for this number of raw bytes.
 const UNIT: usize = 1 << 16;
 /// The layout must seem to gain this part of the cost without it.
 const GAIN: u32 = 16;
@@ -120,7 +120,7 @@ impl Layouts {
     }
 }
 
-/// Where runs of so many bytes are looked at.
+/// Where samples of this length, in bytes, are taken.
 fn places(message: &[u8], run: usize, step: usize) -> [usize; PLACES] {
     let last = message.len().saturating_sub(run);
     core::array::from_fn(|i| last * i / (PLACES - 1) / step * step)

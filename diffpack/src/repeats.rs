@@ -70,7 +70,7 @@ impl Repeats {
         }
     }
 
-    /// Begins a stretch of so many words, which is searched by itself.
+    /// Begins a stretch of `words` words, which is searched by itself.
     pub(crate) fn begin(&mut self, words: usize) {
         let before = core::mem::replace(&mut self.words, words as u32);
         self.base = match self.base.checked_add(before) {

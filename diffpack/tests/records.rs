@@ -32,7 +32,7 @@ fn records_by_hand() {
     wire.extend([&STORED[..], &[1; 8], &[2; 8]].concat());
     wire.extend(ZEROS);
     wire.extend([&STORED[..], &[5, 6, 7, 8]].concat());
-    // Bytes are words of 16 bits, whose high bytes nobody looks at.
+    // Bytes are stored in words of 16 bits. Their high bytes are not read.
     wire.extend([&STORED[..], &[9, 0, 10, 77]].concat());
     wire.extend([20, 21, 22]);
     let first = [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 5, 6, 9];

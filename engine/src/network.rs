@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 /// Messages from which the latency follows, and how many of them.
 const SHORT: usize = 8;
 const SHORT_ROUNDS: u32 = 9;
-/// Messages from which the bandwidth follows: the first. Each next one is so many times longer.
+/// The length of the first messages from which the bandwidth follows, and the factor from one length to the next.
 const LONG: usize = 4 << 10;
 const GROWTH: usize = 4;
 /// The longest.
 const LONGEST: usize = 256 << 10;
 /// Links and their queues let some bytes pass at once, and connections begin slowly: the first exchange of a length does not count.
 const LONG_ROUNDS: u32 = 3;
-/// An exchange that takes so long, and so many times longer than a short one, shows the bandwidth.
+/// An exchange shows the bandwidth if it takes at least this long, and at least this number of latencies.
 const ENOUGH: Duration = Duration::from_micros(400);
 const LATENCIES: f64 = 4.0;
 
@@ -106,8 +106,8 @@ pub fn measure<X: Exchange>(part: &Part, messages: &mut X) -> Result<Link, X::Er
     }
 }
 
-/// Exchanges messages of this length so often; gives the nanoseconds of one, averaged over those that count. The shortest would be one
-/// whose partner was ahead: its message was there already.
+/// Exchanges messages of this length, `rounds` times. Returns the mean of an exchange in nanoseconds; the first one does not count. The
+/// shortest would be one whose partner was ahead, so that its message was there already.
 fn rounds<X: Exchange>(part: &Part, messages: &mut X, len: usize, rounds: u32) -> Result<u64, X::Error> {
     let Some((to, from)) = part.partners else { return Ok(0) };
     messages.exchange(to, from, len)?;

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 /// Frames from this length on count. Shorter ones wait for the network's latency and for other processes rather than for bandwidth.
 pub(crate) const LONG: usize = 32 << 10;
-/// After so many bytes in one direction the selector is told. What the system buffers is little of that.
+/// The selector is told after this number of bytes in one direction. The system buffers only a small part of that.
 const ENOUGH: usize = 4 << 20;
 
-/// And after so much time. Messages that have arrived before are often taken one right after the other.
+/// But not before this time has passed: a program often takes messages that are there already one right after the other.
 const LONG_ENOUGH: Duration = Duration::from_millis(10);
 
 /// What has been waited for, by all threads, since the selector was told last.

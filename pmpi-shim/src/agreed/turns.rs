@@ -163,7 +163,7 @@ impl Race {
         Ok(here)
     }
 
-    /// A call took that long, for so many bytes. Only tries count, of which each way has as many.
+    /// A call of this number of bytes took that long. Only tries count, of which each way has as many.
     pub(crate) fn took(&self, here: bool, bytes: usize, time: Duration) {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if tries.tried == 0 {

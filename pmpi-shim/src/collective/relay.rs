@@ -23,6 +23,7 @@ use crate::sys::*;
 use crate::waiting;
 use edge::{Incoming, Leaving};
 use mpress::{Buffer, Destination, HandOn, Hierarchy, Kind, Outgoing, SameNode, Stream, Tail};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -48,6 +49,17 @@ pub(super) struct Handed {
     pub(super) outcome: Result<bool, c_int>,
     /// Whether something got shorter on its way. All ranks come to the same answer, also those with an error of their own.
     pub(super) shorter: bool,
+}
+
+impl Handed {
+    /// The same, once what has come is put into the program's memory; not if the MPI is to do it all.
+    pub(super) fn landing(self, land: impl FnOnce() -> Result<(), c_int>) -> Self {
+        let outcome = match self.outcome {
+            Ok(true) => land().map(|()| true),
+            other => other,
+        };
+        Self { outcome, ..self }
+    }
 }
 
 /// In what form a block comes.
@@ -122,7 +134,7 @@ impl Block {
         self.chunks() + usize::from(inside && self.is_long)
     }
 
-    /// A chunk has come from the same node, with so many bytes.
+    /// A chunk of `len` bytes has come from the same node.
     fn came(&mut self, index: usize, len: usize, damaged: c_int) {
         if len == 0 && index == 0 {
             self.form = Form::Nothing;
@@ -283,10 +295,10 @@ impl Shim {
     }
 
     /// Who shares a node with whom, as far as what is compressed is concerned.
-    pub(super) fn hierarchy(&self, peers: &Peers) -> Hierarchy {
+    pub(super) fn hierarchy<'a>(&self, peers: &'a Peers) -> Cow<'a, Hierarchy> {
         match self.world.same_node {
-            SameNode::Compress => Hierarchy::new(&peers.ranks().collect::<Vec<_>>()),
-            _ => peers.spread.hierarchy().clone(),
+            SameNode::Compress => Cow::Owned(Hierarchy::new(&peers.ranks().collect::<Vec<_>>())),
+            _ => Cow::Borrowed(peers.spread.hierarchy()),
         }
     }
 }

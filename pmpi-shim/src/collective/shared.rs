@@ -1,5 +1,5 @@
-//! Broadcast and all-gather of short blocks, and the first one of a communicator: what one rank sends passes through the hands of many. The MPI knows best how; it is given frames to
-//! pass on, each made once.
+//! Broadcast and all-gather of short blocks, and the first one of a communicator. What one rank sends passes through many others. The MPI
+//! knows best how; it gets frames to pass on, each made once.
 //!
 //! That takes two calls on the program's communicator in place of its one: lengths, then frames. All ranks make them in the same
 //! order, as they make collectives of a communicator (MPI 4.0, section 6.14); no other collective call of the program can come

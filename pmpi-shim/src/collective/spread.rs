@@ -56,14 +56,10 @@ pub(super) unsafe fn bcast(
             };
             let part = Part { owner: root.unsigned_abs() as usize, at: place.at, len };
             let id = group.peers.collectives.next_in_chunks();
-            let Handed { outcome, shorter } = shim.hand_on(group, &[part], place.kind, (id, "a broadcast"));
-            let outcome = outcome.and_then(|made| {
-                if made && !own {
-                    place.land(shim)?;
-                }
-                Ok(made)
-            });
-            Handed { outcome, shorter }
+            shim.hand_on(group, &[part], place.kind, (id, "a broadcast")).landing(|| match own {
+                true => Ok(()),
+                false => place.land(shim),
+            })
         }
     };
     shim.spread(&group.peers.collectives.long_bcast, group, len, spread, pass)
@@ -100,17 +96,12 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
             let kind =
                 places.get(group.rank().unsigned_abs() as usize).map_or(Kind::Other, |place| place.kind);
             let id = group.peers.collectives.next_in_chunks();
-            let Handed { outcome, shorter } = shim.hand_on(group, &parts, kind, (id, "an all-gather"));
-            let outcome = outcome.and_then(|made| {
-                if made {
-                    iter::zip(group.peers.ranks(), &places)
-                        .filter(|(rank, _)| *rank != group.rank())
-                        .try_for_each(|(_, place)| place.land(shim))?;
-                    copied?;
-                }
-                Ok(made)
-            });
-            Handed { outcome, shorter }
+            shim.hand_on(group, &parts, kind, (id, "an all-gather")).landing(|| {
+                iter::zip(group.peers.ranks(), &places)
+                    .filter(|(rank, _)| *rank != group.rank())
+                    .try_for_each(|(_, place)| place.land(shim))?;
+                copied
+            })
         }
     };
     let len = lens.iter().sum();
@@ -118,7 +109,7 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
 }
 
 impl Shim {
-    /// Makes a collective of so many bytes in chunks, or leaves it to the MPI; gives what the program gets.
+    /// Makes a collective of this number of bytes in chunks, or leaves it to the MPI; gives what the program gets.
     fn spread(
         &self,
         chunked: &Chunked,
@@ -166,7 +157,7 @@ impl Place {
     /// device, or it is not as long as the others expect.
     ///
     /// # Safety
-    /// The span must be what the program gave, and have so many bytes.
+    /// The span must be what the program gave, and have `len` bytes.
     unsafe fn to_give(shim: &Shim, span: Span, len: usize) -> Self {
         // SAFETY: the caller vouches for the span.
         unsafe {

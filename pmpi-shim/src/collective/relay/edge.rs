@@ -15,7 +15,7 @@ const AHEAD: usize = 8;
 /// Sends that are under way at a time.
 const WINDOW: usize = 32;
 
-/// Of so many sends one waits for its receiver, so that one who is late does not get all that it has not asked for.
+/// Every send with a number divisible by this waits for its receiver, so that a receiver that is late does not get all that it has not asked for.
 const WAITING: usize = 16;
 
 /// More bytes than a chunk has, where it is the head of a stream.
@@ -126,7 +126,7 @@ impl Incoming {
                 (at, len) = (buffer.room().as_mut_ptr(), room);
             }
             let mut request = REQUEST_NULL;
-            // SAFETY: room for so many bytes, which lasts until the request completes.
+            // SAFETY: room for `len` bytes, which lasts until the request completes.
             let code = unsafe {
                 real::MPI_Irecv(
                     at.cast(),
