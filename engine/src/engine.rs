@@ -16,7 +16,7 @@ use crate::stats::{Counters, Stats};
 use crate::strategy::Strategy;
 use crate::traffic::{self, Traffic};
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, encode_into};
-use mpress_selector::{Gain, Link, Tally, Thresholds};
+use mpress_selector::{ByTheClock, Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -285,6 +285,13 @@ impl Engine {
     #[must_use]
     pub fn gain(&self) -> Gain {
         self.decider.gain()
+    }
+
+    /// What the clock says: by what factor this process went faster with messages as the adaptive strategy decides than with raw ones. `None`
+    /// if the job was too short to tell.
+    #[must_use]
+    pub fn by_the_clock(&self) -> Option<ByTheClock> {
+        self.decider.by_the_clock()
     }
 
     /// Between which lengths messages of this kind are considered, and how that came to be.

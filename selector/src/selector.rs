@@ -2,6 +2,7 @@
 
 use crate::context::{Context, NEW_FRACTION};
 use crate::decision::{Admitted, Choice, Decision, LookedAt, Offer, Probe};
+use crate::epochs::{ByTheClock, Epochs, Way};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::ledger::Ledger;
@@ -46,6 +47,7 @@ pub struct Selector {
     contexts: Vec<Context>,
     ledger: Ledger,
     gains: [Gain; PEER_CLASSES],
+    epochs: Epochs,
 }
 
 /// What compression has gained over sending raw, in nanoseconds.
@@ -87,6 +89,7 @@ impl Selector {
             contexts: Vec::new(),
             ledger: Ledger::default(),
             gains: [Gain::default(); PEER_CLASSES],
+            epochs: Epochs::new(),
         };
         PeerClass::all().for_each(|peer| selector.reset_windows(peer));
         selector
@@ -131,6 +134,19 @@ impl Selector {
             Admission::Reopened => true,
         };
         Some(Admitted { kind, peer, len, size, raw_ns, reopened })
+    }
+
+    /// The way of a message that was admitted: in some short epochs all go raw, so that the clock can tell what compression gains. All
+    /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is the same for all processes, as far as possible; a
+    /// difference of some milliseconds does no harm.
+    pub fn way(&mut self, admitted: &Admitted, now_ns: impl FnOnce() -> u64) -> Way {
+        self.epochs.way(admitted.len, now_ns)
+    }
+
+    /// What the clock says of messages as decided against raw ones; `None` while too few epochs have passed.
+    #[must_use]
+    pub fn by_the_clock(&self) -> Option<ByTheClock> {
+        self.epochs.by_the_clock()
     }
 
     /// The second half of [`decide`](Self::decide), given the message that was admitted.

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup|build|dist|capi|demo|test|mpis|conformance|fuzz|ci|pingpong|i-structures`.
+//! The project's own commands: `cargo xtask setup|build|dist|capi|demo|test|mpis|conformance|fuzz|ci|pingpong|npb|i-structures`.
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,7 @@ mod links;
 mod median;
 mod mpi4py;
 mod mpis;
+mod npb;
 mod package;
 mod paths;
 mod pingpong;
@@ -79,6 +80,8 @@ enum Command {
         #[command(flatten)]
         options: pingpong::streams::Options,
     },
+    /// Measure whole programs on emulated links, plain and with mpress in turn: a folder of built ones, as those of NPB
+    Npb(npb::Options),
     /// Measure the programs of i-structures on an emulated cluster of 100 Mbit/s, beside the paper's figures
     IStructures(i_structures::Options),
     /// Test everything: all crates, each SIMD level, without std, and shim and rsmpi adapter with each MPI
@@ -152,6 +155,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Capi { prefix } => capi::install(&paths, &prefix),
         Command::Demo => demo::run(&paths),
         Command::Pingpong { layer, options } => pingpong::run(&paths, layer, &options),
+        Command::Npb(options) => npb::run(&paths, &options),
         Command::IStructures(options) => i_structures::run(&paths, &options),
         Command::Test => step::run_all(test::steps(&paths)),
         Command::Mpis { mpi } => step::run_all(test::mpis(&paths, mpi)),

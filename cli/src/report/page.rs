@@ -181,14 +181,18 @@ fn gains(xml: &mut Xml, gain: &Gain) {
         let part = percent(value, gain.raw_s).map(|part| format!(", {part}")).unwrap_or_default();
         Group { name: name.into(), bars: vec![Bar { class, value, label: format!("{}{part}", time(value)) }] }
     };
-    heading(xml, "Gain: predicted and measured");
+    heading(xml, "Gain: predicted, and from what came out");
     let whole = format!(
         "Seconds saved on the way to other nodes, summed over ranks. Percent are of the {} that sending all raw would have taken.",
         time(gain.raw_s)
     );
     xml.leaf("p", &[], &whole);
-    let groups = [group("predicted", "raw", gain.predicted_s), group("measured", "wire", gain.measured_s)];
-    bars(xml, "Seconds gained, as predicted and as measured", &groups, time);
+    if let Some(clock) = &gain.clock {
+        xml.leaf("p", &[], &format!("The program was {}.", clock.text()));
+    }
+    let groups =
+        [group("predicted", "raw", gain.predicted_s), group("from what came out", "wire", gain.measured_s)];
+    bars(xml, "Seconds gained, as predicted and from what came out", &groups, time);
 }
 
 #[cfg(test)]
@@ -264,7 +268,7 @@ mod tests {
             report.total = counts;
             report.job.seconds = seconds;
             report.job.ranks = number;
-            report.gain = Gain { predicted_s: seconds, measured_s: -seconds, raw_s: seconds };
+            report.gain = Gain { predicted_s: seconds, measured_s: -seconds, raw_s: seconds, clock: None };
             report.codecs.iter_mut().for_each(|line| line.counts = counts);
             for to in &mut report.destinations {
                 to.sizes = [0, 1023, 1 << 20, u64::MAX].map(|from| SizeCounts { from, counts }).into();

@@ -176,7 +176,13 @@ fn gain(gain: &Gain) -> Table {
     let row = |name: &str, s: f64| vec![name.to_owned(), seconds(s), part(s, gain)];
     let mut rows = vec![row("all raw", gain.raw_s)];
     if is_estimated(gain) {
-        rows.extend([row("gain, predicted", gain.predicted_s), row("gain, measured", gain.measured_s)]);
+        rows.extend([
+            row("gain, predicted", gain.predicted_s),
+            row("gain, from what came out", gain.measured_s),
+        ]);
+    }
+    if let Some(clock) = &gain.clock {
+        rows.push(vec![clock.text(), NONE.into(), NONE.into()]);
     }
     Table {
         title: "Estimated time of messages to other nodes, over all ranks".into(),
