@@ -142,7 +142,7 @@ impl Epochs {
 
     fn way_in(&self, epoch: u64) -> Way {
         let every = if self.confirmed { RARER } else { RARE };
-        if epoch >= FIRST && random(epoch) % every == 0 { self.in_use.other() } else { self.in_use }
+        if epoch >= FIRST && random(epoch).is_multiple_of(every) { self.in_use.other() } else { self.in_use }
     }
 
     /// Changes to the other way once that is certainly faster.
@@ -292,9 +292,9 @@ mod tests {
 
     #[test]
     fn ranks_that_know_and_ranks_that_do_not_agree_on_most() {
-        let rarer = (0..100_000).filter(|epoch| random(*epoch) % RARER == 0);
+        let rarer = (0..100_000).filter(|epoch| random(*epoch).is_multiple_of(RARER));
         let mut rarer = rarer.peekable();
-        assert!(rarer.peek().is_some() && rarer.all(|epoch| random(epoch) % RARE == 0));
+        assert!(rarer.peek().is_some() && rarer.all(|epoch| random(epoch).is_multiple_of(RARE)));
     }
 
     #[test]

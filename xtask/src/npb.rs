@@ -146,7 +146,7 @@ fn programs(options: &Options) -> Result<Vec<Program>, Error> {
     let program = |name: String| {
         let ranks = name.rsplit('.').next().and_then(|ranks| ranks.parse().ok()).unwrap_or(options.ranks);
         let message = || format!("{ranks} ranks cannot be placed on {NODES} nodes");
-        if ranks == 0 || ranks % NODES != 0 {
+        if ranks == 0 || !ranks.is_multiple_of(NODES) {
             return Err(Error::Program { run: name.clone(), message: message() });
         }
         Ok(Program { path: folder.join(&name), name, ranks_per_node: ranks / NODES })
