@@ -67,6 +67,12 @@ impl Candidate {
         prior.encode_pace.time_ns(&prior.encode, len)
     }
 
+    /// The part that is the codec's own of the time that encoding so many bytes took.
+    pub(crate) fn own_encode_ns(&self, level: Level, len: usize, ns: f64) -> f64 {
+        let prior = &self.levels[level as usize];
+        prior.encode_pace.own_ns(&prior.encode, len, ns)
+    }
+
     #[inline]
     pub(crate) fn decode_ns(&self, level: Level, len: usize) -> f64 {
         self.decode_pace.time_ns(&self.levels[level as usize].decode, len)

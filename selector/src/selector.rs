@@ -221,12 +221,10 @@ impl Selector {
         let encode_ns = if packs { Some(ns) } else { None };
         let Some(candidate) = self.learn(decision, at, offer, fraction, encode_ns) else { return };
         let decode_ns = if packs { candidate.decode_ns(at.level, decision.len) } else { 0.0 };
-        let packed = Packed { fraction: fraction.min(1.0), encode_ns: ns.max(0.0), decode_ns };
+        let encode_ns = candidate.own_encode_ns(at.level, decision.len, ns);
+        let packed = Packed { fraction: fraction.min(1.0), encode_ns, decode_ns };
         let link = self.links[decision.peer.index()].link();
         let gain_ns = decision.raw_ns - packed.time_ns(self.transfer, link, decision.len);
-        if !gain_ns.is_finite() {
-            return;
-        }
         self.ledger.settle(gain_ns);
         let gain = &mut self.gains[decision.peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
@@ -237,12 +235,12 @@ impl Selector {
     /// The probe was encoded to so many bytes, in so many nanoseconds.
     pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
         let (Some(probe), Some(at)) = (&decision.probe, decision.looked_at) else { return };
-        let cost_ns = if ns.is_finite() { ns.max(0.0) } else { 0.0 };
-        self.ledger.settle(-cost_ns);
-        self.gains[decision.peer.index()].measured_ns -= cost_ns;
         let fraction = wire_len as f64 / probe.window.len().max(1) as f64;
         let before = self.expected(decision, at, probe.offer);
-        self.learn(decision, at, probe.offer, fraction, None);
+        let Some(candidate) = self.learn(decision, at, probe.offer, fraction, None) else { return };
+        let cost_ns = candidate.own_encode_ns(at.level, probe.window.len(), ns);
+        self.ledger.settle(-cost_ns);
+        self.gains[decision.peer.index()].measured_ns -= cost_ns;
         if before.is_some_and(|before| fraction < before - NEW_FRACTION) {
             // Things have changed: the next messages are looked at, too.
             self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, true);

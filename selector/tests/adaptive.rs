@@ -276,3 +276,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_interrupted_rank_goes_on_compressing() {
+    // On a machine with more ranks than processors another one runs for some milliseconds while a message is encoded.
+    let (world, message) = (World::new(60.0), vec![0x5a_u8; 13_000]);
+    let mut selector = selector(60.0);
+    let raw = (0..200).filter(|at| {
+        let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+        if let (Choice::Encode(offer), 0) = (decision.choice, at % 20) {
+            selector.encoded(
+                &decision,
+                (message.len() as f64 * world.fractions[usize::from(offer)]) as usize,
+                4e6,
+            );
+        } else {
+            world.send(&mut selector, &decision, message.len());
+        }
+        is_raw(decision.choice)
+    });
+    assert!(raw.count() <= 6);
+}
