@@ -74,6 +74,9 @@ impl Engine {
     /// An engine with these settings that starts from this knowledge, and for the guided strategy from this record. The
     /// settings say how; files are read by the caller ([`Knowledge::read`], [`Record::read`]). Its mark is the same in every
     /// process; where messages may hold anything, give it one that is random ([`with_mark`](Self::with_mark)).
+    ///
+    /// Make it in all processes at about the same time, best right after a message that all wait for: the adaptive strategy compares epochs,
+    /// counted from now, in which all send raw.
     #[must_use]
     pub fn new(settings: &Settings, knowledge: &Knowledge, record: Option<&Record>) -> Self {
         Self {
