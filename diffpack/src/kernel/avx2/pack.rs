@@ -154,7 +154,7 @@ pub(super) fn pack<W: Word>(
     let (used, len) = groups_and_bytes::<W>(widths, words);
     let room = len + GROUP + ROOM;
     if out.remaining() >= room {
-        // Room that is not filled with zeros first: that takes a part of the time to encode.
+        // Room that is not filled with zeros first, which took a part of the time to encode.
         let at = out.len();
         // SAFETY: there is as much room after what has been written; these bytes need not have values, and nothing else refers to
         // them while the slice is used.
