@@ -187,7 +187,10 @@ fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Err
     if !is_on_path("lintian") {
         return Ok("Debian package installed, used and removed; lintian SKIPPED: not installed".to_owned());
     }
-    output(Command::new("lintian").args(["--allow-root", "--fail-on", "error,warning"]).arg(package))?;
+    // A package that is not uploaded to Debian closes no bug there.
+    let mut lintian = Command::new("lintian");
+    lintian.args(["--allow-root", "--fail-on", "error,warning"]);
+    output(lintian.args(["--suppress-tags", "initial-upload-closes-no-bugs"]).arg(package))?;
     Ok("Debian package installed, used, removed and passed by lintian".to_owned())
 }
 
