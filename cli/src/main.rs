@@ -120,7 +120,6 @@ fn complain(speaks: bool, error: &dyn std::error::Error) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser as _;
     use std::path::Path;
 
     /// Lines of the pages for users in blocks of commands, from `mpress` on.
