@@ -139,12 +139,12 @@ fn several_reports_are_compared() {
     assert!(line(comparison, "a.json").starts_with("a.json lulesh2.0 adaptive 0.049 1.000 1.114 3,412,081"));
     assert!(line(comparison, "b.json").starts_with("b.json slow adaptive 0.098 0.500 1.114 3,412,081"));
     assert!(line(comparison, "b.json").ends_with("0.017986 6.3 %"));
-    assert!(fs::read_dir(&place.0).unwrap().count() == 2, "a page that nobody has asked for");
+    assert!(fs::read_dir(&place.0).unwrap().count() == 2, "a page that was not asked for");
 
     let printed = succeeds(&place.report(&["--html", "both.htm", "a.json", "b.json"]).output().unwrap());
     assert_eq!(printed.lines().last(), Some("page: both.htm"));
     let page = place.page("both.htm");
-    assert_eq!(page.matches("<h2>saved 10 %").count(), 2);
+    assert_eq!(page.matches("<h3>saved 10 %").count(), 2);
     for name in ["a.json", "b.json", "2 reports compared", "lulesh2.0", "slow"] {
         assert!(page.contains(name), "{name}");
     }
@@ -236,7 +236,7 @@ fn a_report_of_nothing_says_so() {
 }
 
 #[test]
-fn nobody_listening_is_no_failure_but_a_full_disk_is() {
+fn a_closed_output_is_no_failure_but_a_full_disk_is() {
     let place = Place::new("pipes").with("run.json", SAMPLE);
     let closed = || {
         let (reader, writer) = io::pipe().unwrap();

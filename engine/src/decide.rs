@@ -139,14 +139,14 @@ impl Decider {
         }
     }
 
-    /// The message was encoded to so many bytes; as many as it has if it is sent raw.
+    /// The message was encoded to `wire_len` bytes, its own length if it is sent raw.
     pub(crate) fn encoded(&self, plan: &Plan, wire_len: usize, time: Duration) {
         if let Some(decision) = &plan.decision {
             self.selector().encoded(decision, wire_len, nanoseconds(time));
         }
     }
 
-    /// The probe was encoded to so many bytes.
+    /// The probe was encoded to `wire_len` bytes.
     pub(crate) fn probed(&self, plan: &Plan, wire_len: usize, time: Duration) {
         if let Some(decision) = &plan.decision {
             self.selector().probed(decision, wire_len, nanoseconds(time));

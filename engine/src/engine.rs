@@ -166,11 +166,11 @@ impl Engine {
         } else {
             (setting.id, self.instances.with_encoder(setting, |encoder| self.compress(encoder, raw))??)
         };
-        frame::seal(self.mark, id, kind, raw.len(), &mut buffer)?;
+        frame::seal(self.mark, id, setting.codec.setting(), kind, raw.len(), &mut buffer)?;
         Some(buffer)
     }
 
-    /// The message compressed, behind room for a header; `None` if it does not get smaller or memory is short.
+    /// The message compressed, after room for a header; `None` if it does not get smaller or memory is short.
     fn compress(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
         let gains = encoder.worthwhile(raw).unwrap_or_else(|| self.trial(encoder, raw));
         if gains { self.append(encoder, raw) } else { None }
@@ -251,7 +251,7 @@ impl Engine {
             decoded.map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();
-        let codec = codecs::reader(id);
+        let codec = codecs::used(id, incoming.setting);
         self.counters.received(incoming.kind, codec, 1, incoming.raw_len(), time);
         if let Some(codec) = codec {
             self.decider.decoded(incoming.kind, codec, incoming.raw_len(), time);
@@ -259,13 +259,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether frames of so many bytes are to be counted by [`waited`](Self::waited).
+    /// Whether frames of this many bytes are to be counted by [`waited`](Self::waited).
     #[must_use]
     pub const fn counts(bytes: usize) -> bool {
         bytes >= traffic::LONG
     }
 
-    /// Says how long this process waited while frames of so many bytes went to and came from other nodes, in calls that did nothing
+    /// Says how long this process waited while `sent` bytes of frames went to other nodes and `received` bytes came, in calls that did nothing
     /// else. The selector learns from that between which bounds the bandwidth of the network is.
     pub fn waited(&self, sent: usize, received: usize, time: Duration) {
         if let Some(passage) = self.traffic.add(sent, received, time) {

@@ -23,7 +23,7 @@ pub struct JobReport {
     pub job: Job,
     /// All messages long enough for compression, of all ranks, to processes that know frames.
     pub total: Counts,
-    /// By element kind and codec; of a setting of a codec what was sent, and of the codec's first setting what was received.
+    /// By element kind and codec.
     pub codecs: Vec<CodecCounts>,
     /// By destination, and there by length.
     pub destinations: Vec<DestinationCounts>,

@@ -79,7 +79,7 @@ impl World {
         (ns, raw_ns)
     }
 
-    /// Sends so many messages; gives the time over that of all raw, and the last choice.
+    /// Sends this many messages; gives the time over that of all raw, and the last choice.
     fn run(&self, selector: &mut Selector, messages: usize) -> (f64, Choice) {
         let message = vec![0x5a_u8; LEN];
         let (mut time, mut raw, mut last) = (0.0, 0.0, Choice::Raw);

@@ -1,10 +1,10 @@
-//! CI: format, lints and documentation, all tests, then packages and fuzzing. Warnings are errors here and nowhere else.
+//! CI: format, lints and documentation, all tests, then the report page, packages and fuzzing. Warnings are errors here and nowhere else.
 
 use mpress_cluster::Mpi;
 
 use crate::paths::Paths;
 use crate::step::Step;
-use crate::{fuzz, package, test};
+use crate::{browser, dist, fuzz, package, test};
 
 /// How long each fuzz target runs.
 const FUZZ_SECONDS: u32 = 5;
@@ -47,6 +47,7 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     steps.push(Step::new("documentation of the rsmpi adapter and i-structures", doc));
 
     steps.extend(test::steps(paths));
+    steps.push(browser::step(dist::Parts::tested(paths).into_command(), paths));
     steps.push(package::step(paths));
     steps.push(fuzz::step(paths, FUZZ_SECONDS, None));
     steps

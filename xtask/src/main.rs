@@ -2,9 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+mod browser;
 mod build;
 mod capi;
 mod ci;
+#[cfg(test)]
+mod commands;
 mod demo;
 mod dist;
 mod error;
@@ -34,7 +37,7 @@ use error::Error;
 use mpress_cluster::Mpi;
 use paths::Paths;
 
-/// What a shell gives a command ended by Ctrl-C.
+/// The exit status of a command that Ctrl-C ended, as in shells.
 const INTERRUPTED: u8 = 130;
 
 /// The commands of the mpress project.
@@ -52,14 +55,7 @@ enum Command {
     /// Build the mpress command, its libraries, and the example programs, into target/mpress
     Build,
     /// Build mpress and pack it for machines without Rust: a relocatable tar, in target/dist
-    Dist {
-        /// Also a Python wheel of the same files
-        #[arg(long)]
-        wheel: bool,
-        /// Test them first, by the commands of their README, with Debian's two MPIs
-        #[arg(long)]
-        check: bool,
-    },
+    Dist(dist::Options),
     /// Build and install the C interface: header, static and shared library, and mpress.pc for pkg-config
     Capi {
         /// The folder to install in, with include/, lib/ and lib/pkgconfig/
@@ -128,7 +124,7 @@ fn main() -> ExitCode {
     match run(command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_interrupt() || mpress_cluster::interrupted() => {
-            // The handler has the last word; this is for the day it hangs.
+            // The handler ends the process; this is for the case that it hangs.
             std::thread::sleep(Duration::from_secs(30));
             ExitCode::from(INTERRUPTED)
         }
@@ -151,7 +147,7 @@ fn run(command: Command) -> Result<(), Error> {
             Ok(())
         }
         Command::Build => build::all(&paths),
-        Command::Dist { wheel, check } => dist::run(&paths, wheel, check),
+        Command::Dist(options) => dist::run(&paths, &options),
         Command::Capi { prefix } => capi::install(&paths, &prefix),
         Command::Demo => demo::run(&paths),
         Command::Pingpong { layer, options } => pingpong::run(&paths, layer, &options),

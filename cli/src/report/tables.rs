@@ -43,8 +43,10 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
         ("Encoding", of_ranks(total.encode_s)),
         ("Decoding", of_ranks(total.decode_s)),
     ];
-    if let Some(passed) = report.passed_line() {
-        facts.push(("Not considered", passed));
+    if !report.passed.is_empty() {
+        let passed: Vec<_> =
+            report.passed.iter().map(|passed| format!("{} {}", count(passed.count), passed.calls)).collect();
+        facts.push(("Not considered", passed.join(", ")));
     }
     if is_measured_only(report) {
         facts.push(("Note", "no message was compressed; wire bytes are as they would have been".into()));
