@@ -1,8 +1,7 @@
 //! Every level writes the same bytes and makes the same of any wire.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
-#[path = "support/settings.rs"]
-mod settings;
+use crate::support_settings as settings;
 
 use mpress_codec::conformance::{decode, encode, families, levels, random_bytes};
 use settings::{SETTINGS, Setting};

@@ -2,10 +2,8 @@
 //! of it, at every level; and read what it writes, in every number of lanes. The bound is reached.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
-#[path = "support/lanes.rs"]
-mod model;
-#[path = "support/real.rs"]
-mod real;
+use crate::support_lanes as model;
+use crate::support_real as real;
 
 use model::Model;
 use mpress_codec::conformance::{decode, encode, families, levels};

@@ -1,8 +1,7 @@
 //! The wire's edges: header, bound, stored blocks and planes, what is refused and as what.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
-#[path = "support/settings.rs"]
-mod settings;
+use crate::support_settings as settings;
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, levels, random_bytes};

@@ -1,8 +1,7 @@
 //! The kernels write, byte for byte, what the format page says: they are compared with a second writing of it, at every level.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
-#[path = "support/model.rs"]
-mod model;
+use crate::support_model as model;
 
 use model::Model;
 use mpress_codec::conformance::{decode, encode, families, levels};

@@ -2,10 +2,8 @@
 //! every level.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
-#[path = "support/model.rs"]
-mod model;
-#[path = "support/real.rs"]
-mod real;
+use crate::support_model as model;
+use crate::support_real as real;
 
 use model::Model;
 use mpress_codec::conformance::{self, encode, families};

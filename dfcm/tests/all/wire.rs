@@ -1,8 +1,7 @@
 //! The wire's edges: header, bound, unused bits, memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
-#[path = "support/model.rs"]
-mod model;
+use crate::support_model as model;
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{self, decode, encode, families};

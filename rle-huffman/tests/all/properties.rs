@@ -1,8 +1,7 @@
 //! Random messages of many kinds come back to the bit, and random wires do no harm.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
-#[path = "support/settings.rs"]
-mod settings;
+use crate::support_settings as settings;
 
 use mpress_codec::conformance::{decode, encode, families, levels};
 use proptest::collection::vec;

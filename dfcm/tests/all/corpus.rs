@@ -2,8 +2,7 @@
 //! it lies beside the repository.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
-#[path = "support/real.rs"]
-mod real;
+use crate::support_real as real;
 
 use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_dfcm::{Decoder, Encoder, Lines, Word, lanes};

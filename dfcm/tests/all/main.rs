@@ -1,0 +1,17 @@
+//! All tests of the crate's interface but the golden vectors, in one program: what the kernels are compiled to is most of each.
+
+mod conformance;
+mod corpus;
+mod lanes;
+mod lanes_model;
+mod model;
+mod properties;
+mod sequences;
+mod wire;
+
+#[path = "../support/lanes.rs"]
+mod support_lanes;
+#[path = "../support/model.rs"]
+mod support_model;
+#[path = "../support/real.rs"]
+mod support_real;

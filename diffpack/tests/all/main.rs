@@ -1,0 +1,8 @@
+//! All tests of the crate's interface but the golden vectors, in one program: what the kernels are compiled to is most of each.
+
+mod conformance;
+mod corpus;
+mod levels;
+mod properties;
+mod records;
+mod wire;

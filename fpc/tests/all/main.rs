@@ -1,0 +1,11 @@
+//! All tests of the crate's interface but the golden vectors, in one program: what the kernels are compiled to is most of each.
+
+mod conformance;
+mod corpus;
+mod model;
+mod properties;
+mod reference;
+mod wire;
+
+#[path = "../support/model.rs"]
+mod support_model;

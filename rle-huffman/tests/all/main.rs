@@ -1,0 +1,10 @@
+//! All tests of the crate's interface but the golden vectors, in one program: what the kernels are compiled to is most of each.
+
+mod conformance;
+mod corpus;
+mod levels;
+mod properties;
+mod wire;
+
+#[path = "../support/settings.rs"]
+mod support_settings;
