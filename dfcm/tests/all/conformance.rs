@@ -1,5 +1,4 @@
 //! The suite of `mpress-codec`, for both words and every way to make an encoder, at every level.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance;
 use mpress_codec::simd::Level;

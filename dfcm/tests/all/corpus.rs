@@ -1,6 +1,5 @@
 //! Every message of a corpus of real ones comes back: of the samples in `tests/data`, and of the whole corpus where
 //! it lies beside the repository.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use crate::support_real as real;
 

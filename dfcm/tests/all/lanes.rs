@@ -1,5 +1,4 @@
 //! Interleaved lanes: the suite of `mpress-codec`, the wire's edges, random messages and wires.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{self, decode, encode, families, levels};

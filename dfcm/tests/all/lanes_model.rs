@@ -1,6 +1,5 @@
 //! The kernels of interleaved lanes write, byte for byte, what the format says: they are compared with a second writing
 //! of it, at every level; and read what it writes, in every number of lanes. The bound is reached.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use crate::support_lanes as model;
 use crate::support_real as real;

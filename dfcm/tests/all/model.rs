@@ -1,6 +1,5 @@
 //! The kernels write, byte for byte, what the paper's text says: they are compared with a second writing of it, at
 //! every level.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use crate::support_model as model;
 use crate::support_real as real;

@@ -1,5 +1,4 @@
 //! Random messages of many kinds come back to the bit, and random wires do no harm.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::{decode, encode, families, levels};
 use mpress_dfcm::{Decoder, Encoder, Lines, Word};

@@ -1,5 +1,4 @@
 //! Continuing messages: what a decoder does with a sequence that did not arrive as it was sent (format, section 6).
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::DecodeErrorKind::{State, Truncated};
 use mpress_codec::conformance::{decode, encode, random_bytes};

@@ -1,5 +1,4 @@
 //! The wire's edges: header, bound, unused bits, memory.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use crate::support_model as model;
 

@@ -1,5 +1,4 @@
 //! Every level writes the same bytes and reads the same from any wire.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::{decode, encode, families, levels, random_bytes};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};

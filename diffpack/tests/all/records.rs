@@ -1,5 +1,4 @@
 //! Messages of records (format, section 12): wires by hand, what is refused, and that an encoder finds the layout.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated};
 use mpress_codec::Encode;

@@ -1,5 +1,4 @@
 //! The wire's edges: header, bound, stored blocks, definitions, unused fields, what is refused and as what.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, levels, random_bytes};

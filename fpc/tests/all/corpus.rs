@@ -1,5 +1,4 @@
 //! Every message of a corpus of real ones comes back, where it lies beside the repository.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_codec::{Decode, Encode};

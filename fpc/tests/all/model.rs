@@ -1,5 +1,4 @@
 //! The kernels write, byte for byte, what the format page says: they are compared with a second writing of it, at every level.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use crate::support_model as model;
 

@@ -1,7 +1,6 @@
 //! Streams that FPC 1.1 wrote: the decoder reads them, and the encoder writes the same bytes.
 //!
 //! A few small ones lie in `tests/reference`, all of them beside the repository.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::{decode, encode, levels};
 use mpress_fpc::stream::{Decoder, Encoder, TableLevel};

@@ -1,5 +1,4 @@
 //! The edges of both wires: header, bound, unused bits, memory, and a crafted wire for every kind of error.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, levels, random_bytes};

@@ -1,5 +1,4 @@
 //! The CCSDS wire's edges: parameters, samples, crafted streams. The exchange with libaec is in `interop/`.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, random_bytes};

@@ -1,6 +1,5 @@
 //! Every message of integers of the corpus of real ones comes back, at every level, where it lies beside the repository; and some
 //! of the others.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_codec::{Decode, Encode};

@@ -1,4 +1,5 @@
 //! All tests of the crate's interface but the golden vectors, in one program: what the kernels are compiled to is most of each.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 mod ccsds;
 mod conformance;

@@ -1,5 +1,4 @@
 //! Random messages of many kinds come back to the bit, every level writes the same bytes, and random wires do no harm.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::DecodeErrorKind;
 use mpress_codec::conformance::{decode, encode, families, levels};

@@ -1,5 +1,4 @@
 //! The suite of `mpress-codec`, for every code and setting, at every level.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance;
 use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};

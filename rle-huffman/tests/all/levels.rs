@@ -1,5 +1,4 @@
 //! Every level writes the same bytes and makes the same of any wire.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use crate::support_settings as settings;
 

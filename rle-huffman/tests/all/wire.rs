@@ -1,5 +1,4 @@
 //! The wire's edges: header, bound, stored blocks and planes, what is refused and as what.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use crate::support_settings as settings;
 
