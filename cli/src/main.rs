@@ -142,8 +142,10 @@ mod tests {
         found
     }
 
+    /// Whether this is the command, not the folder of that name.
     fn is_word(line: &str, at: usize) -> bool {
-        line[..at].chars().next_back().is_none_or(|before| before == ' ' || before == '/')
+        let before = &line[..at];
+        before.is_empty() || before.ends_with(' ') || before.ends_with("bin/")
     }
 
     #[test]
