@@ -78,8 +78,9 @@ pub(crate) const PER_MPI: [&str; 6] =
     ["-p", "mpress-rsmpi", "-p", "mpress-i-structures", "--features", "mpress-i-structures/mpi"];
 
 /// All tests of `preload/tests`.
-const ALL: [&str; 11] = [
+const ALL: [&str; 12] = [
     "abi",
+    "ahead",
     "device",
     "failures",
     "family",

@@ -46,6 +46,9 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
     if let Some(passed) = report.passed_line() {
         facts.push(("Not considered", passed));
     }
+    if let Some(prediction) = report.prediction_line() {
+        facts.push(("Prediction", prediction));
+    }
     if is_measured_only(report) {
         facts.push(("Note", "no message was compressed; wire bytes are as they would have been".into()));
     }
