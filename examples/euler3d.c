@@ -43,7 +43,7 @@ enum { NF = 5, G = 2 };          /* fields; ghost layers the reconstruction need
 #define TWO_PI 6.28318530717958647692
 
 static int cells[3] = {96, 96, 96}, steps = 20;    /* the command line's defaults */
-static int me, nranks, nbr[3][2];    /* ranks behind my low and high face, by axis */
+static int me, nranks, nbr[3][2];    /* ranks after my low and high face, by axis */
 static int pgrid[3], lo[3], n[3];    /* process grid; first cell and size of my block */
 static size_t stride[3], block;      /* index steps by axis; size of a field with ghosts */
 static double h[3], halo[2];         /* cell size; bytes and messages sent to other ranks */

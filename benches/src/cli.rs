@@ -13,7 +13,7 @@ pub fn run<A: Parser + CommandFactory>(work: impl FnOnce(A) -> Result<()>) -> Ex
             Err(error) => error.to_string(),
         },
         Err(help) if !help.use_stderr() => {
-            // If it cannot be written there is nobody to tell.
+            // If it cannot be written, it cannot be reported either.
             let _unwritten: std::io::Result<()> = help.print();
             return ExitCode::SUCCESS;
         }

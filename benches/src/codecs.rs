@@ -260,7 +260,7 @@ mod tests {
             for element in Element::ALL {
                 let Some(mut coder) = (subject.make)(element, Level::detect()).unwrap() else { continue };
                 made += 1;
-                // The second has a tail behind its last whole element, for elements of two bytes and more.
+                // The second has a tail after its last whole element, for elements of two bytes and more.
                 for len in [4096, 4099] {
                     let message: Vec<u8> = (0..len).map(|i| (i / 16 % 251) as u8).collect();
                     let mut wire = vec![0; coder.bound(len).unwrap().max(len)];

@@ -73,7 +73,7 @@ impl dyn Coder {
     }
 }
 
-/// Copies a raw message; the compiler must not find out that nobody reads it.
+/// Copies a raw message; the compiler must not find out that it is never read.
 fn copy(from: &[u8], to: &mut [u8]) -> Result<()> {
     let to = to.get_mut(..from.len()).ok_or("no room for the raw message")?;
     to.copy_from_slice(from);

@@ -13,7 +13,7 @@ pub struct Dataset {
     pub name: &'static str,
     /// What it is made of.
     pub element: Element,
-    /// So many bytes of it; `None` where it rests on a file that is not here.
+    /// This many bytes of it; `None` where it rests on a file that is not here.
     pub make: fn(len: usize) -> Option<Vec<u8>>,
 }
 
@@ -26,7 +26,7 @@ pub const DATASETS: &[Dataset] = &[
     Dataset { name: "constant-f64", element: Element::F64, make: |len| Some(constant(len)) },
 ];
 
-/// The messages of a file of the corpus behind each other, as often as it takes. The corpus lies beside the repository.
+/// The messages of a file of the corpus one after the other, repeated as often as needed. The corpus lies beside the repository.
 fn real(name: &str, len: usize) -> Option<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     let file = File::read(&folder.join(name)).ok().flatten()?;

@@ -116,3 +116,43 @@ fn complain(speaks: bool, error: &dyn std::error::Error) {
         std::thread::sleep(AFTER_THE_SPEAKER);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// Lines of the pages for users in blocks of commands, from `mpress` on.
+    fn shown() -> Vec<String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+        let readmes = ["README.md", "examples/README.md", "xtask/dist/README.md"].map(|page| root.join(page));
+        let mut found = Vec::new();
+        for page in docs.chain(readmes).filter(|page| page.extension().is_some_and(|end| end == "md")) {
+            let text = std::fs::read_to_string(&page).unwrap();
+            for block in text.split("```sh\n").skip(1) {
+                let lines = block.split("\n```").next().unwrap().lines();
+                let lines = lines.map(|line| line.split('#').next().unwrap());
+                let at = |line: &str| {
+                    line.match_indices("mpress ").map(|(at, _)| at).find(|&at| is_word(line, at))
+                };
+                found.extend(lines.filter_map(|line| Some(line[at(line)?..].to_owned())));
+            }
+        }
+        found
+    }
+
+    fn is_word(line: &str, at: usize) -> bool {
+        line[..at].chars().next_back().is_none_or(|before| before == ' ' || before == '/')
+    }
+
+    #[test]
+    fn commands_in_pages_are_as_they_are_shown() {
+        let shown = shown();
+        assert!(shown.len() > 15, "{shown:?}");
+        for line in shown {
+            let parsed = Cli::try_parse_from(line.split_whitespace());
+            assert!(parsed.is_ok(), "{line}: {}", parsed.err().unwrap());
+        }
+    }
+}

@@ -60,7 +60,7 @@ fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, Error> {
     }
 }
 
-/// Whether a file may be executed by anyone, `None` if there is none. `exec` has the last word.
+/// Whether a file may be executed by anyone, `None` if there is none. Only `exec` can tell for certain.
 fn executable(file: &Path) -> Option<bool> {
     let metadata = file.metadata().ok()?;
     Some(metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)

@@ -14,6 +14,7 @@ use mpress::Knowledge;
 use mpress::selector::{Link, Transfer};
 use simulate::{Times, simulate};
 use std::io::Write as _;
+use std::num::NonZeroI32;
 use std::path::{Path, PathBuf};
 
 /// Simulate what the selector would do with recorded messages, and what that would gain
@@ -22,7 +23,8 @@ use std::path::{Path, PathBuf};
 /// ratios and times on this machine. Then they are sent, one after the other, over five
 /// links by four strategies: all raw, all by the one codec that is best for the file, as
 /// the adaptive strategy decides, and as is best for each message in hindsight (the
-/// oracle); serial, and pipelined in chunks.
+/// oracle); serial, and pipelined in chunks. A first table has what each codec makes of
+/// all messages, which is what a job with MPRESS_STRATEGY=fixed:CODEC sends.
 ///
 /// PATH is a file of messages with its index FILE.idx beside it, a folder of such, or a
 /// trace of receive calls (*.csv, *.csv.gz).
@@ -40,6 +42,14 @@ pub(crate) struct Options {
     /// The folder of heuristics to start from, instead of the built-in ones
     #[arg(long, value_name = "DIR")]
     heuristics: Option<PathBuf>,
+
+    /// Only this link instead of the five: latency in microseconds and bandwidth of a rank in MB/s, as a job's report says them
+    #[arg(long, value_name = "US,MB/S", value_parser = link)]
+    link: Option<Link>,
+
+    /// Leave out messages inside a node, where ranks 0 to N-1 are on the first node, the next N on the second and so on
+    #[arg(long, value_name = "N")]
+    ranks_per_node: Option<NonZeroI32>,
 
     /// A picture of the result, as SVG
     #[arg(long, value_name = "FILE")]
@@ -77,14 +87,17 @@ const TRANSFERS: [(&str, Transfer); 2] =
 /// A file over a link.
 struct Row {
     transfer: &'static str,
-    link: &'static str,
+    link: String,
     file: String,
-    messages: usize,
     times: Times,
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
-    let inputs = input::read(&options.paths, options.payload.as_deref())?;
+    let inputs = input::read(&options.paths, options.payload.as_deref(), options.ranks_per_node)?;
+    let links = match options.link {
+        Some(link) => vec![(format!("{} us, {} MB/s", link.latency_us, link.bandwidth_mb_s), link)],
+        None => LINKS.map(|(name, link)| (name.to_owned(), link)).to_vec(),
+    };
     let knowledge = options.heuristics.as_deref().map_or_else(Knowledge::default, read_knowledge);
     let mut measured = Vec::new();
     for input in &inputs {
@@ -92,25 +105,37 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     }
     let mut rows = Vec::new();
     for (transfer_name, transfer) in TRANSFERS {
-        for (link_name, link) in LINKS {
+        for (link_name, link) in &links {
             for (input, file) in inputs.iter().zip(&measured) {
                 rows.push(Row {
                     transfer: transfer_name,
-                    link: link_name,
+                    link: link_name.clone(),
                     file: input.name.clone(),
-                    messages: input.messages.len(),
-                    times: simulate(file, &knowledge, &link, transfer),
+                    times: simulate(file, &knowledge, link, transfer),
                 });
             }
         }
     }
     if let Some(file) = &options.plot {
-        plot::write(file, &rows).map_err(|why| Error::Plot { file: file.clone(), why })?;
+        plot::write(file, &rows, &links).map_err(|why| Error::Plot { file: file.clone(), why })?;
     }
-    match std::io::stdout().write_all(table::of(&rows).as_bytes()) {
-        // Whoever reads may stop when he has seen enough.
+    let text = table::by_codec(&measured) + &table::of(&rows, &links);
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // The reader may stop early.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
+    }
+}
+
+/// A link from the option of that name.
+fn link(text: &str) -> Result<Link, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let parts = text.split_once(',').map(|(latency, bandwidth)| (number(latency), number(bandwidth)));
+    match parts {
+        Some((Some(latency_us), Some(bandwidth_mb_s))) if latency_us >= 0.0 && bandwidth_mb_s > 0.0 => {
+            Ok(Link { latency_us, bandwidth_mb_s })
+        }
+        _ => Err("not latency in microseconds, a comma and bandwidth in MB/s, such as 25,118".to_owned()),
     }
 }
 

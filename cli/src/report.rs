@@ -115,7 +115,7 @@ fn write(path: &Path, reports: &[PathBuf], page: &str) -> Result<(), Error> {
     fs::write(path, page).map_err(|why| Error::Write { path: path.to_owned(), why })
 }
 
-/// Prints as much as somebody wants to read.
+/// Prints the text. A reader that stops early is no error.
 fn print(text: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

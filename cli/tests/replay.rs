@@ -38,5 +38,44 @@ fn all_of_a_recorded_trace_is_replayed() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let row = text.lines().find(|line| line.starts_with("x.1.r0.csv.gz f64")).unwrap();
-    assert!(row.ends_with("/3"), "{row}");
+    assert_eq!(row.split_whitespace().rev().nth(1), Some("3/3"), "{row}");
+}
+
+/// What a report says can be compared with: messages, bytes and ratio, over the job's link, without messages inside nodes.
+#[test]
+fn a_recording_is_replayed_as_the_job_ran() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-nodes");
+    let _from_an_earlier_run: std::io::Result<()> = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let values = (0..1024).flat_map(|at| f64::from(at).to_le_bytes()).collect::<Vec<u8>>();
+    fs::write(folder.join("x.4.r1.f64"), values.repeat(4)).unwrap();
+    let entry = |at: usize, to: i32| format!("{},8192,1,{to},0,send\n", at * 8192);
+    let index = [0, 2, 3, -1].into_iter().enumerate().map(|(at, to)| entry(at, to)).collect::<String>();
+    fs::write(folder.join("x.4.r1.f64.idx"), format!("offset,bytes,src,dst,tag,call\n{index}")).unwrap();
+    let replay = |options: &[&str]| {
+        let mut mpress = Command::new(env!("CARGO_BIN_EXE_mpress"));
+        let output = mpress.arg("replay").arg(&folder).args(options).output().unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (_, all) = replay(&[]);
+    let (success, text) = replay(&["--ranks-per-node", "2", "--link", "40,11.8"]);
+    assert!(
+        success && all.matches("serial, ").count() == 5 && text.matches("serial, ").count() == 1,
+        "{text}"
+    );
+    let words = |text: &str, start: &str| {
+        let line = text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(words(&all, "diffpack-fast")[1..4], ["4", "4", "32768"]);
+    let codec = words(&text, "diffpack-fast");
+    assert_eq!(codec[1..4], ["3", "3", "24576"], "that to rank 0 stays on the node");
+    let (raw, wire) = (24576.0, codec[4].parse::<f64>().unwrap());
+    assert_eq!(codec[5], format!("{:.3}", raw / wire));
+    assert!(text.contains("serial, 40 us, 11.8 MB/s\n"), "{text}");
+    let total = words(&text, "total");
+    assert_eq!(total[total.len() - 2], "3/3", "{text}");
+    for wrong in ["40", "40,0", "a,b", "-1,5"] {
+        assert!(!replay(&["--link", wrong]).0, "{wrong}");
+    }
 }

@@ -42,7 +42,7 @@ impl Cluster {
         if !(1..=MOST_NODES).contains(&config.nodes) {
             return Err(Error::Nodes { asked: config.nodes, most: MOST_NODES });
         }
-        // What cannot be removed is in nobody's way; another process may be sweeping at the same time.
+        // What cannot be removed does no harm; another process may be sweeping at the same time.
         let _as_far_as_it_went: Result<(), Error> = sweep();
         let tag = Tag::new();
         registry::build(tag, || {
@@ -120,7 +120,7 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         // The next cluster sweeps up what this leaves.
-        let _nobody_to_tell: Result<(), Error> = registry::remove(self.tag);
+        let _cannot_be_reported: Result<(), Error> = registry::remove(self.tag);
     }
 }
 

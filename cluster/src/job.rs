@@ -190,7 +190,7 @@ impl Job {
         slots.collect::<Vec<_>>().join(",")
     }
 
-    /// Runs the job to its end or to the limit, and leaves none of it behind.
+    /// Runs the job to its end or to the limit, and ends all of its processes.
     ///
     /// # Errors
     /// As [`run_with_timeout`].

@@ -1,7 +1,7 @@
 //! Patience with MPICH, which hangs in `MPI_Finalize` over UCX and TCP, with and without mpress.
 //!
 //! There a rank that has flushed its connections waits for the others in a barrier of the process manager, and
-//! answers nobody in the meantime; a rank that still has a connection to flush waits for such an answer. MPICH
+//! answers no rank in the meantime; a rank that still has a connection to flush waits for such an answer. MPICH
 //! 4.2 dropped that barrier ([pmodels/mpich#6596]). With 4.0.2 it struck 12 of 20 jobs of a few messages with two
 //! ranks on each of two nodes, and 3 of 20 with one rank on each.
 //!

@@ -53,7 +53,7 @@ pub(crate) fn end(pid: u32) {
 /// Sends a signal to every process of a group.
 pub(crate) fn signal_group(group: u32, signal: Signal) {
     if let Some(group) = target(group) {
-        // The group may be gone by now, and nobody could act on another failure.
+        // The group may be gone by now, and another failure could not be acted on.
         let _gone: Result<(), Errno> = killpg(group, signal);
     }
 }

@@ -1,4 +1,4 @@
-//! Running a command to its end or to a time limit, whichever comes first, and leaving none of it behind.
+//! Running a command to its end or to a time limit, whichever comes first, and ending all of its processes.
 
 use std::fs;
 use std::io::Read;
@@ -20,7 +20,7 @@ use crate::registry::{Running, interrupted};
 /// What a command asked to end has to do so by itself: mpirun ends its ranks and removes its files.
 pub(crate) const GRACE: Duration = Duration::from_secs(3);
 
-/// How often the one who watches is asked.
+/// How often the watcher is asked.
 const ASK: Duration = Duration::from_millis(200);
 
 /// The variable by which processes of one job are found wherever the MPI has put them: mpirun gives every rank
@@ -56,7 +56,7 @@ pub fn run_with_timeout(command: &mut Command, limit: Duration) -> Result<Outcom
     supervise(command, limit, |_| false)
 }
 
-/// A running job, for who watches it.
+/// A running job, for its watcher.
 pub(crate) struct Watched<'a> {
     mark: &'a str,
     stdout: &'a Reader,
@@ -111,7 +111,7 @@ pub(crate) fn supervise(
     }
     // What the command has started may still be putting things away after its own end.
     wait_until(GRACE, || has_ended(&child) && marked(&mark).is_empty());
-    // Before the child is reaped its number can be nobody else's.
+    // Before the child is reaped its number cannot be that of another process.
     signal_group(group, Signal::SIGKILL);
     wait_until(GRACE, || {
         let left = marked(&mark);
@@ -140,7 +140,7 @@ fn marked(mark: &str) -> Vec<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter(|pid| {
-        // Not readable: gone, or somebody else's.
+        // Not readable: gone, or another user's.
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
     })

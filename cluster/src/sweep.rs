@@ -60,7 +60,7 @@ impl Parts {
             };
             first = first.and(removed);
         }
-        // Leaves no trace where nobody else has put anything; fails, as it should, where somebody has.
+        // Leaves no trace where no other process has put anything; fails, as it should, where one has.
         let _in_use: std::io::Result<()> = fs::remove_dir(NETNS_ETC);
         first
     }

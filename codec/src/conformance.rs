@@ -64,7 +64,7 @@ fn suite<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D), kind: Encode
     used_decoder_is_as_new::<C, E, D>(&make);
 }
 
-/// Encodes `raw` behind a few bytes that are already there, which must stay.
+/// Encodes `raw` after a few bytes that are already there, which must stay.
 ///
 /// # Panics
 /// If the encoder fails with enough room, passes its bound, or touches what was there.
@@ -244,7 +244,7 @@ fn hostile<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
         let wire = random_bytes(seed, (seed % 300) as usize);
         let _ = decode(&mut make().1, &wire, (seed % 97) as usize * 8);
     }
-    // Most noise does not get past a header: some behind the beginning of a wire.
+    // Most noise does not get past a header: some after the beginning of a wire.
     for (i, (_, generate)) in (0..).zip(families()) {
         let raw = generate(900);
         let wire = encode(&mut make().0, &raw);

@@ -42,6 +42,8 @@ pub struct Header {
     pub codec: CodecId,
     /// What the elements of the message are.
     pub kind: Kind,
+    /// With which of its settings the codec was used. Decoding does not depend on it.
+    pub setting: u8,
     /// Length of the message in bytes, at most [`MAX_RAW_LEN`].
     pub raw_len: u64,
     /// Zero bytes that follow the payload.
@@ -61,7 +63,7 @@ impl Header {
         for at in MARKS {
             wire[at..at + 8].copy_from_slice(&self.mark.0);
         }
-        wire[8..12].copy_from_slice(&[VERSION, self.codec.0, self.kind as u8, 0]);
+        wire[8..12].copy_from_slice(&[VERSION, self.codec.0, self.kind as u8, self.setting]);
         wire[CHECK].copy_from_slice(&self.check.to_le_bytes());
         wire[24..30].copy_from_slice(&self.raw_len.to_le_bytes()[..6]);
         wire[30..32].copy_from_slice(&self.padding.to_le_bytes());
@@ -72,8 +74,7 @@ impl Header {
     /// is known is for the caller to find out.
     ///
     /// # Errors
-    /// `Truncated` below 32 bytes, `Unsupported` for another version, `Corrupt` for two marks that differ, an unknown kind or
-    /// a reserved byte that is not zero.
+    /// `Truncated` below 32 bytes, `Unsupported` for another version, `Corrupt` for two marks that differ or an unknown kind.
     pub fn parse(wire: &[u8]) -> Result<Self, DecodeError> {
         use DecodeErrorKind::{Corrupt, Truncated, Unsupported};
         let Some(wire) = wire.first_chunk::<HEADER_LEN>() else {
@@ -85,19 +86,17 @@ impl Header {
         if first != second {
             return Err(DecodeError::new(Corrupt, MARKS[1]));
         }
-        let [version, codec, kind, reserved, c0, c1, c2, c3] = fields;
+        let [version, codec, kind, setting, c0, c1, c2, c3] = fields;
         if version != VERSION {
             return Err(DecodeError::new(Unsupported, 8));
         }
         let kind = Kind::from_wire(kind).ok_or(DecodeError::new(Corrupt, 10))?;
-        if reserved != 0 {
-            return Err(DecodeError::new(Corrupt, 11));
-        }
         let [l0, l1, l2, l3, l4, l5, p0, p1] = rest;
         Ok(Self {
             mark: Mark(first),
             codec: CodecId(codec),
             kind,
+            setting,
             raw_len: u64::from_le_bytes([l0, l1, l2, l3, l4, l5, 0, 0]),
             padding: u16::from_le_bytes([p0, p1]),
             check: u32::from_le_bytes([c0, c1, c2, c3]),
@@ -113,6 +112,7 @@ mod tests {
         mark: Mark(*b"the mark"),
         codec: CodecId::DFCM_F64,
         kind: Kind::F64,
+        setting: 2,
         raw_len: 0x0000_a1b2_c3d4_e5f6,
         padding: 0x0102,
         check: 0xdead_beef,
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_documented_one() {
-        let wire = *b"the mark\x03\x01\x06\x00\xef\xbe\xad\xdethe mark\xf6\xe5\xd4\xc3\xb2\xa1\x02\x01";
+        let wire = *b"the mark\x03\x01\x06\x02\xef\xbe\xad\xdethe mark\xf6\xe5\xd4\xc3\xb2\xa1\x02\x01";
         assert_eq!(SAMPLE.to_bytes(), Some(wire));
         assert_eq!(Header::parse(&wire), Ok(SAMPLE));
     }
@@ -150,7 +150,6 @@ mod tests {
             (23, 2, 16, DecodeErrorKind::Corrupt),
             (8, 1, 8, DecodeErrorKind::Unsupported),
             (10, 7, 10, DecodeErrorKind::Corrupt),
-            (11, 1, 11, DecodeErrorKind::Corrupt),
         ] {
             let mut wire = SAMPLE.to_bytes().unwrap();
             wire[at] = value;

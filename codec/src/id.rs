@@ -53,8 +53,8 @@ impl CodecId {
     pub const BLOCKS: Self = Self(21);
     /// The first of the chunks that a long message goes in (`docs/format/frame.md`).
     pub const STREAM: Self = Self(22);
-    /// A block of LZ4 behind its length (`docs/format/zstd-lz4.md`).
+    /// A block of LZ4 after its length (`docs/format/zstd-lz4.md`).
     pub const LZ4: Self = Self(23);
-    /// Frames of Zstandard behind their length.
+    /// Frames of Zstandard after their length.
     pub const ZSTD: Self = Self(24);
 }

@@ -46,9 +46,9 @@ mod tests {
         Honest,
         /// Writes nothing.
         Idle,
-        /// Leaves an output of no bytes behind, which is full.
+        /// Leaves an output of no bytes, which is full.
         Empty,
-        /// Leaves a full output of the same length behind.
+        /// Leaves a full output of the same length.
         Elsewhere(Option<&'static mut [u8; 3]>),
         /// Works in a place of its own, and puts back what it was lent.
         Moves,

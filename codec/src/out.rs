@@ -175,7 +175,7 @@ impl<'a> Out<'a> {
     }
 
     /// Adds `len` bytes, each a copy of the one that stands `distance` bytes before it: the copy of LZ77. Where `len`
-    /// exceeds `distance`, bytes repeat. Copies whole vectors; what that stores behind the added bytes is not part of the
+    /// exceeds `distance`, bytes repeat. Copies whole vectors; what that stores after the added bytes is not part of the
     /// output.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ impl<'a> Out<'a> {
             && (VECTOR..=self.len).contains(&distance)
             && self.buf.len() - self.len >= 2 * VECTOR
         {
-            // SAFETY: `VECTOR <= distance <= self.len`, and behind `self.len` there are two vectors of room.
+            // SAFETY: `VECTOR <= distance <= self.len`, and after `self.len` there are two vectors of room.
             unsafe {
                 copy_vector(self.buf, self.len - distance, self.len);
                 copy_vector(self.buf, self.len + VECTOR - distance, self.len + VECTOR);
@@ -365,7 +365,7 @@ mod tests {
         let lead: Vec<u8> = (1..=70).collect();
         for distance in 1..=lead.len() {
             for len in 0..=90 {
-                // No room behind the copy, some, and enough for every way to do it.
+                // No room after the copy, some, and enough for every way to do it.
                 for room in [0, 1, 15, 16, 31, 32, 100] {
                     let mut expected = lead.clone();
                     model(&mut expected, distance, len);

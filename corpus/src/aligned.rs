@@ -10,7 +10,7 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// So many zero bytes.
+    /// `len` zero bytes.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
         Self { words: vec![0; len.div_ceil(8)], len }

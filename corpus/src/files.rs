@@ -1,4 +1,4 @@
-//! Files of messages: payloads one behind the other, and beside each file `FILE.idx`, a CSV that says where each
+//! Files of messages: payloads one after the other, and beside each file `FILE.idx`, a CSV that says where each
 //! message is.
 
 use crate::Result;
@@ -44,7 +44,7 @@ pub struct File {
 pub enum Piece {
     /// Its messages.
     Message,
-    /// Pieces of so many bytes, whatever messages they are of.
+    /// Pieces of this many bytes, across the limits of messages.
     Bytes(usize),
 }
 
@@ -118,7 +118,7 @@ pub fn at<E: Display>(path: &Path) -> impl Fn(E) -> Box<dyn std::error::Error> {
     move |error| format!("{}: {error}", path.display()).into()
 }
 
-/// An index of a file of so many bytes. Messages lie one behind the other from the file's beginning to its end.
+/// An index of a file of this many bytes. Messages lie one after the other from the file's beginning to its end.
 fn parse(text: &[u8], file_len: usize) -> Result<Vec<Entry>> {
     let mut end = 0_usize;
     let mut entries = Vec::new();

@@ -1,4 +1,4 @@
-//! Files of recorded MPI messages: payloads one behind the other, and an index beside them. For the benchmarks and for
+//! Files of recorded MPI messages: payloads one after the other, and an index beside them. For the benchmarks and for
 //! `mpress replay`.
 #![forbid(unsafe_code)]
 

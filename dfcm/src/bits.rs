@@ -1,4 +1,4 @@
-//! Residuals behind each other, without gaps (format, sections 4 and 5).
+//! Residuals one after the other, without gaps (format, sections 4 and 5).
 #![forbid(unsafe_code)]
 
 use crate::format::BODY;

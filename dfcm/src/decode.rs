@@ -17,7 +17,7 @@ use mpress_codec::{Decode, DecodeError, MemoryError, Out};
 enum Sequence<W> {
     /// The first of a sequence.
     Fresh,
-    /// The one behind those decoded.
+    /// The one after those decoded.
     Following(Lines, Context<W>, History),
     /// None until it is reset: there was an error, or a self-contained message took the table.
     Lost,

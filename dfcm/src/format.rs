@@ -25,7 +25,7 @@ pub(crate) const SUM_ROTATION: u32 = 5;
 pub(crate) const BLOCK: usize = 2048;
 /// Bits of a leading-zero count (section 5).
 pub(crate) const COUNT_BITS: u32 = 4;
-/// Counts that fill a `u64`; the kernels work on so many elements at a time.
+/// Counts that fill a `u64`; the kernels work on this many elements at a time.
 pub(crate) const GROUP: usize = 16;
 /// Bytes of the counts of the block with the most elements, those of four bytes.
 pub(crate) const COUNTS: usize = BLOCK / 4 / 2;

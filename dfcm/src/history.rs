@@ -19,7 +19,7 @@ impl History {
         Self(u32::from_le_bytes(bytes))
     }
 
-    /// The history after one more message of so many bytes, which left the predictor with
+    /// The history after one more message of this many bytes, which left the predictor with
     /// this sum of all elements.
     pub(crate) fn after(self, raw_len: usize, wire_len: usize, sum: u64) -> Self {
         let mix = |digest: u64, value: u64| {

@@ -30,7 +30,7 @@ impl<W: Word> Context<W> {
         self.index & words.wrapping_sub(W::LINE_WORDS)
     }
 
-    /// The context behind the next element, whose line starts at `line` and which differs so from the element before.
+    /// The context after the next element, whose line starts at `line` and which differs in this way from the element before.
     #[inline(always)]
     fn next(self, line: usize, element: W, difference: W) -> Self {
         // The hash is kept times the words of a line. The mask drops what that puts below, and what is above.

@@ -30,7 +30,7 @@ impl<M: AsMut<[u64]>> Table<M> {
         for (page, bit) in table.chunks_mut(PAGE).zip(0..) {
             if self.touched >> bit & 1 == 1 {
                 page.fill(0);
-                // Behind a part of a page there may be what a larger table has left.
+                // After a part of a page there may be what a larger table has left.
                 self.touched &= !(u128::from(page.len() == PAGE) << bit);
             }
         }

@@ -88,7 +88,7 @@ pub(crate) mod internal {
         fn load_line(table: &[u64], index: usize) -> (Self, Self);
         fn store_line(table: &mut [u64], index: usize, line: (Self, Self));
 
-        /// Puts the lowest `bits` bits of `self`, whose other bits are 0, behind the `held % 8` bits of
+        /// Puts the lowest `bits` bits of `self`, whose other bits are 0, after the `held % 8` bits of
         /// `carry`. Gives 8 bytes to store, and what is left for the last byte if that is not full.
         fn append(self, bits: u32, held: u32, carry: u64) -> (u64, u64);
         /// The `bits` bits from bit `at` of a body.
@@ -176,7 +176,7 @@ impl Layout for u64 {
 
     #[inline(always)]
     fn append(self, bits: u32, held: u32, carry: u64) -> (u64, u64) {
-        // With 64 bits behind 4 the top half byte is shifted out here; it is just what is left.
+        // With 64 bits after 4 the top half byte is shifted out here; it is just what is left.
         let stored = self << (held & 4) | carry;
         let top_half_byte = self >> ((bits - 4) & 63);
         let is_left = u64::from((held + bits) & 4 != 0);

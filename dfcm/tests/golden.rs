@@ -1,7 +1,7 @@
 //! Wires that version 1 has written: they must be written again to the byte, and be read, as long as there is a
 //! version 1. `NAME.raw` is the message, `NAME.dfcm` and `NAME.dfcm32` its wires, each by `Encoder::new`;
 //! `sequence.dfcm` and `sequence.dfcm32` are the wires of all messages, in the order below, by `Encoder::continuing` with 2^9
-//! lines, each behind its length in four bytes.
+//! lines, each after its length in four bytes.
 //!
 //! `NAME.lanes` and `NAME.lanes32` are the wires of interleaved lanes.
 //!

@@ -24,7 +24,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// So many threads; none but the caller's if there are fewer than two, or if the system gives none.
+    /// This number of threads. Below two, or if the system gives none, only the caller's thread works.
     #[cfg(feature = "rayon")]
     pub(crate) fn new(count: usize) -> Self {
         Self { count, ..Self::default() }
@@ -196,7 +196,7 @@ mod tests {
         assert!(wire.len() > raw.len());
         assert_eq!(read(&one(&wire), raw.len()), damaged(Corrupt, 4));
         assert_eq!(read(&one(&raw), raw.len()), Ok(()), "as it is");
-        // What lies behind the end goes before that.
+        // What lies after the end takes precedence.
         assert_eq!(read(&one(&wire)[..3000], raw.len()), damaged(Truncated, 3000));
     }
 

@@ -21,6 +21,8 @@ pub type Decoder = Box<dyn Decode + Send>;
 /// off, so that reports of differently built engines line up.
 struct Row {
     name: &'static str,
+    /// Which setting this is of those that share codec ids; frames say it. Their rows follow one another.
+    setting: u8,
     /// What there is for words of this width.
     member: fn(Width) -> Option<Member>,
     /// The kinds for which the adaptive strategy considers it.
@@ -70,23 +72,23 @@ const BYTES: &[Kind] = &[Kind::Int8, Kind::Other];
 
 /// Codecs, in the order of reports. The first is the raw message.
 static TABLE: [Row; COUNT] = [
-    Row { name: "raw", member: families::none, adaptive: &[] },
-    Row { name: "diffpack-fast", member: families::diffpack_fast, adaptive: NUMBERS },
-    Row { name: "diffpack-balanced", member: families::diffpack_balanced, adaptive: NUMBERS },
-    Row { name: "diffpack-ratio", member: families::diffpack_ratio, adaptive: NUMBERS },
-    Row { name: "dfcm", member: families::dfcm, adaptive: &[] },
-    Row { name: "dfcm-lanes", member: families::dfcm_lanes, adaptive: WIDE },
-    Row { name: "fpc", member: families::fpc, adaptive: &[] },
-    Row { name: "rice", member: families::rice, adaptive: INTEGERS },
-    Row { name: "rle", member: families::rle, adaptive: BYTES },
-    Row { name: "huffman", member: families::huffman, adaptive: BYTES },
-    Row { name: "shannon-fano", member: families::shannon_fano, adaptive: &[] },
-    Row { name: "lzo", member: families::lzo, adaptive: &[] },
-    Row { name: "lz77-fast", member: families::lz77_fast, adaptive: BYTES },
-    Row { name: "lz77", member: families::lz77, adaptive: BYTES },
+    Row { name: "raw", setting: 0, member: families::none, adaptive: &[] },
+    Row { name: "diffpack-fast", setting: 0, member: families::diffpack_fast, adaptive: NUMBERS },
+    Row { name: "diffpack-balanced", setting: 1, member: families::diffpack_balanced, adaptive: NUMBERS },
+    Row { name: "diffpack-ratio", setting: 2, member: families::diffpack_ratio, adaptive: NUMBERS },
+    Row { name: "dfcm", setting: 0, member: families::dfcm, adaptive: &[] },
+    Row { name: "dfcm-lanes", setting: 0, member: families::dfcm_lanes, adaptive: WIDE },
+    Row { name: "fpc", setting: 0, member: families::fpc, adaptive: &[] },
+    Row { name: "rice", setting: 0, member: families::rice, adaptive: INTEGERS },
+    Row { name: "rle", setting: 0, member: families::rle, adaptive: BYTES },
+    Row { name: "huffman", setting: 0, member: families::huffman, adaptive: BYTES },
+    Row { name: "shannon-fano", setting: 0, member: families::shannon_fano, adaptive: &[] },
+    Row { name: "lzo", setting: 0, member: families::lzo, adaptive: &[] },
+    Row { name: "lz77-fast", setting: 0, member: families::lz77_fast, adaptive: BYTES },
+    Row { name: "lz77", setting: 1, member: families::lz77, adaptive: BYTES },
     // Not for messages of no known kind: the selector looks at eight codecs for each, and there are seven and zstd.
-    Row { name: "lz4", member: families::lz4, adaptive: &[Kind::Int8] },
-    Row { name: "zstd", member: families::zstd, adaptive: ANY },
+    Row { name: "lz4", setting: 0, member: families::lz4, adaptive: &[Kind::Int8] },
+    Row { name: "zstd", setting: 0, member: families::zstd, adaptive: ANY },
 ];
 
 /// How many rows the table has.
@@ -134,6 +136,11 @@ impl Codec {
         Some(((member.encoder)()?, (member.decoder)()?))
     }
 
+    /// Which setting it is of those that share its codec ids, as frames say it.
+    pub(crate) fn setting(self) -> u8 {
+        self.row().setting
+    }
+
     /// Its place in the order of [`names`].
     #[must_use]
     pub fn index(self) -> usize {
@@ -179,6 +186,13 @@ pub(crate) fn reader(id: CodecId) -> Option<Codec> {
     READERS[usize::from(id.0)]
 }
 
+/// The codec that wrote a frame of this id with this setting; of a setting that is not known the first.
+pub(crate) fn used(id: CodecId, setting: u8) -> Option<Codec> {
+    let first = reader(id)?;
+    let other = Codec::at(first.index() + usize::from(setting));
+    other.filter(|codec| codec.setting() == setting && codec.member_of(id).is_some()).or(Some(first))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,9 +210,14 @@ mod tests {
                     continue;
                 };
                 assert!(reader(setting.id).is_some(), "{codec:?} {kind:?}");
+                assert_eq!(used(setting.id, codec.setting()), Some(codec), "{kind:?}");
             }
         }
         assert_eq!(reader(CodecId::RAW), None);
         assert_eq!(reader(CodecId::BLOCKS), None);
+        assert_eq!(used(CodecId::RAW, 0), None);
+        for unknown in [1, 100, 255] {
+            assert_eq!(used(CodecId::DFCM_F64, unknown), reader(CodecId::DFCM_F64));
+        }
     }
 }

@@ -8,11 +8,11 @@ use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Selector, Tally, Thresholds,
-    Transfer,
+    Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Selector, Tally,
+    Thresholds, Transfer, Way,
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Decides for all threads of a process.
 pub(crate) struct Decider {
@@ -21,6 +21,8 @@ pub(crate) struct Decider {
     same_node: SameNode,
     guided: Option<Guided>,
     selector: Mutex<Selector>,
+    /// The beginning of the first epoch.
+    beginning: Instant,
 }
 
 /// A message that is worth looking at, of which the length is known but not yet the bytes.
@@ -80,6 +82,7 @@ impl Decider {
             same_node: settings.same_node,
             guided,
             selector: Mutex::new(knowledge.selector(Transfer::Serial)),
+            beginning: Instant::now(),
         }
     }
 
@@ -110,7 +113,13 @@ impl Decider {
             Strategy::Fixed(codec) => By::Rule(codec),
             Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer, len))?),
             Strategy::Adaptive => {
-                By::Selector { admitted: self.selector().admit(kind, peer, len)?, send: true }
+                let mut selector = self.selector();
+                let admitted = selector.admit(kind, peer, len)?;
+                let now = || u64::try_from(self.beginning.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                if selector.way(&admitted, now) == Way::Raw {
+                    return None;
+                }
+                By::Selector { admitted, send: true }
             }
             Strategy::Measure => {
                 By::Selector { admitted: self.selector().admit(kind, peer, len)?, send: false }
@@ -130,14 +139,14 @@ impl Decider {
         }
     }
 
-    /// The message was encoded to so many bytes; as many as it has if it is sent raw.
+    /// The message was encoded to `wire_len` bytes, its own length if it is sent raw.
     pub(crate) fn encoded(&self, plan: &Plan, wire_len: usize, time: Duration) {
         if let Some(decision) = &plan.decision {
             self.selector().encoded(decision, wire_len, nanoseconds(time));
         }
     }
 
-    /// The probe was encoded to so many bytes.
+    /// The probe was encoded to `wire_len` bytes.
     pub(crate) fn probed(&self, plan: &Plan, wire_len: usize, time: Duration) {
         if let Some(decision) = &plan.decision {
             self.selector().probed(decision, wire_len, nanoseconds(time));
@@ -170,6 +179,10 @@ impl Decider {
 
     pub(crate) fn gain(&self) -> Gain {
         self.selector().gain(PeerClass::NETWORK)
+    }
+
+    pub(crate) fn by_the_clock(&self) -> Option<ByTheClock> {
+        self.selector().by_the_clock()
     }
 
     /// The compression window of a kind, and how it came to be.

@@ -16,7 +16,7 @@ use crate::stats::{Counters, Stats};
 use crate::strategy::Strategy;
 use crate::traffic::{self, Traffic};
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, encode_into};
-use mpress_selector::{Gain, Link, Tally, Thresholds};
+use mpress_selector::{ByTheClock, Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -74,6 +74,9 @@ impl Engine {
     /// An engine with these settings that starts from this knowledge, and for the guided strategy from this record. The
     /// settings say how; files are read by the caller ([`Knowledge::read`], [`Record::read`]). Its mark is the same in every
     /// process; where messages may hold anything, give it one that is random ([`with_mark`](Self::with_mark)).
+    ///
+    /// Make it in all processes at about the same time, best right after a message that all wait for: the adaptive strategy compares epochs,
+    /// counted from now, in which all send raw.
     #[must_use]
     pub fn new(settings: &Settings, knowledge: &Knowledge, record: Option<&Record>) -> Self {
         Self {
@@ -163,11 +166,11 @@ impl Engine {
         } else {
             (setting.id, self.instances.with_encoder(setting, |encoder| self.compress(encoder, raw))??)
         };
-        frame::seal(self.mark, id, kind, raw.len(), &mut buffer)?;
+        frame::seal(self.mark, id, setting.codec.setting(), kind, raw.len(), &mut buffer)?;
         Some(buffer)
     }
 
-    /// The message compressed, behind room for a header; `None` if it does not get smaller or memory is short.
+    /// The message compressed, after room for a header; `None` if it does not get smaller or memory is short.
     fn compress(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
         let gains = encoder.worthwhile(raw).unwrap_or_else(|| self.trial(encoder, raw));
         if gains { self.append(encoder, raw) } else { None }
@@ -248,7 +251,7 @@ impl Engine {
             decoded.map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();
-        let codec = codecs::reader(id);
+        let codec = codecs::used(id, incoming.setting);
         self.counters.received(incoming.kind, codec, 1, incoming.raw_len(), time);
         if let Some(codec) = codec {
             self.decider.decoded(incoming.kind, codec, incoming.raw_len(), time);
@@ -256,13 +259,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether frames of so many bytes are to be counted by [`waited`](Self::waited).
+    /// Whether frames of this many bytes are to be counted by [`waited`](Self::waited).
     #[must_use]
     pub const fn counts(bytes: usize) -> bool {
         bytes >= traffic::LONG
     }
 
-    /// Says how long this process waited while frames of so many bytes went to and came from other nodes, in calls that did nothing
+    /// Says how long this process waited while `sent` bytes of frames went to other nodes and `received` bytes came, in calls that did nothing
     /// else. The selector learns from that between which bounds the bandwidth of the network is.
     pub fn waited(&self, sent: usize, received: usize, time: Duration) {
         if let Some(passage) = self.traffic.add(sent, received, time) {
@@ -285,6 +288,13 @@ impl Engine {
     #[must_use]
     pub fn gain(&self) -> Gain {
         self.decider.gain()
+    }
+
+    /// What the clock says: by what factor this process went faster with messages as the adaptive strategy decides than with raw ones. `None`
+    /// if the job was too short to tell.
+    #[must_use]
+    pub fn by_the_clock(&self) -> Option<ByTheClock> {
+        self.decider.by_the_clock()
     }
 
     /// Between which lengths messages of this kind are considered, and how that came to be.

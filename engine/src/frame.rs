@@ -25,7 +25,7 @@ pub const fn may_be_frame(len: usize) -> bool {
     len >= SHORTEST && len % STEP == REMAINDER
 }
 
-/// The length of the frame of a payload of so many bytes.
+/// The length of the frame of a payload of this many bytes.
 #[must_use]
 pub const fn frame_len(payload: usize) -> usize {
     let len = if HEADER_LEN + payload < SHORTEST { SHORTEST } else { HEADER_LEN + payload };
@@ -59,6 +59,8 @@ impl FrameError {
 pub struct Incoming<'a> {
     pub(crate) codec: CodecId,
     pub(crate) kind: Kind,
+    /// With which of its settings the codec was used.
+    pub(crate) setting: u8,
     raw_len: usize,
     pub(crate) payload: &'a [u8],
     stream: Option<Stream>,
@@ -82,11 +84,12 @@ impl<'a> Incoming<'a> {
         let payload = frame.len().checked_sub(usize::from(header.padding));
         let payload = payload.and_then(|end| frame.get(HEADER_LEN..end));
         let payload = payload.ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 30))?;
-        let whole = Self { codec: header.codec, kind: header.kind, raw_len, payload, stream: None };
-        if header.codec != CodecId::STREAM {
+        let Header { codec, kind, setting, .. } = header;
+        let whole = Self { codec, kind, setting, raw_len, payload, stream: None };
+        if codec != CodecId::STREAM {
             return Ok(whole);
         }
-        let (stream, payload) = Stream::open(header.kind, raw_len, payload)?;
+        let (stream, payload) = Stream::open(kind, setting, raw_len, payload)?;
         Ok(Self { codec: stream.codec, payload, stream: Some(stream), ..whole })
     }
 
@@ -97,7 +100,7 @@ impl<'a> Incoming<'a> {
         if header.mark != mark || header.codec != CodecId::STREAM {
             return None;
         }
-        Some(Stream::open(header.kind, raw_len, front.get(HEADER_LEN..)?).ok()?.0)
+        Some(Stream::open(header.kind, header.setting, raw_len, front.get(HEADER_LEN..)?).ok()?.0)
     }
 
     /// The stream whose head this frame is. Such a frame holds only the first chunk of its message.
@@ -113,9 +116,16 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Completes `frame`, which holds room for a header and the compressed message, and has [`room`] behind it: pads it and
+/// Completes `frame`, which holds room for a header and the compressed message, and has [`room`] after it: pads it and
 /// fills in the header. `None` if it is not shorter than the message, or the message too long for a frame.
-pub(crate) fn seal(mark: Mark, codec: CodecId, kind: Kind, raw_len: usize, frame: &mut Buffer) -> Option<()> {
+pub(crate) fn seal(
+    mark: Mark,
+    codec: CodecId,
+    setting: u8,
+    kind: Kind,
+    raw_len: usize,
+    frame: &mut Buffer,
+) -> Option<()> {
     let payload_end = frame.len();
     let len = frame_len(payload_end.checked_sub(HEADER_LEN)?);
     if len >= raw_len {
@@ -125,7 +135,7 @@ pub(crate) fn seal(mark: Mark, codec: CodecId, kind: Kind, raw_len: usize, frame
     let padding = u16::try_from(len - payload_end).ok()?;
     frame.set_len(len);
     frame.get_mut(payload_end..)?.fill(0);
-    let mut header = Header { mark, codec, kind, raw_len, padding, check: 0 };
+    let mut header = Header { mark, codec, kind, setting, raw_len, padding, check: 0 };
     frame.first_chunk_mut()?.clone_from(&header.to_bytes()?);
     header.check = check(frame);
     frame.first_chunk_mut()?.clone_from(&header.to_bytes()?);
@@ -158,7 +168,7 @@ mod tests {
         let sealed = |raw_len: u64| {
             let mut frame = Arc::new(Pool::default()).take(2 * SHORTEST).unwrap();
             frame.set_len(HEADER_LEN + 100);
-            seal(Mark(*b"any mark"), CodecId::DFCM_F64, Kind::F64, raw_len as usize, &mut frame)?;
+            seal(Mark(*b"any mark"), CodecId::DFCM_F64, 0, Kind::F64, raw_len as usize, &mut frame)?;
             Some(Header::parse(&frame).unwrap().raw_len)
         };
         for raw_len in [5000, MAX_RAW_LEN] {

@@ -56,7 +56,7 @@ pub struct MeasuredLink {
     /// Latency and effective bandwidth.
     #[serde(flatten)]
     pub link: Link,
-    /// Microseconds that messages of so many bytes took one way, while no one else sent.
+    /// Microseconds that messages of this many bytes took one way, while no other rank sent.
     #[serde(default)]
     pub alone: Vec<Point>,
 }

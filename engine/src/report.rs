@@ -23,7 +23,7 @@ pub struct JobReport {
     pub job: Job,
     /// All messages long enough for compression, of all ranks, to processes that know frames.
     pub total: Counts,
-    /// By element kind and codec; of a setting of a codec what was sent, and of the codec's first setting what was received.
+    /// By element kind and codec.
     pub codecs: Vec<CodecCounts>,
     /// By destination, and there by length.
     pub destinations: Vec<DestinationCounts>,
@@ -144,6 +144,20 @@ pub struct Gain {
     /// The seconds that all messages that the adaptive strategy decided about would have taken raw, one after the other, each as the network
     /// was known then.
     pub raw_s: f64,
+    /// What the clock says, if the job was long enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
+}
+
+/// What the clock says of the whole program: now and then all messages of the job went raw for a moment, and the speeds of both are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    /// By what factor the program was faster with compression than with raw messages; the mean of the ranks that can tell.
+    pub speedup: f64,
+    /// The standard error of that for one rank, on average.
+    pub error: f64,
+    /// The ranks that can tell.
+    pub ranks: u64,
 }
 
 /// What one process adds to the report: counters to be summed over all.
@@ -153,7 +167,9 @@ pub struct Share {
 }
 
 /// Words of a share in front of the counters.
-const GAINS: usize = 3;
+const GAINS: usize = 6;
+/// Factors are summed as whole numbers of this.
+const FACTOR: f64 = 1e-9;
 
 impl Share {
     /// The share of a process.
@@ -161,7 +177,12 @@ impl Share {
     pub fn of(engine: &Engine) -> Self {
         let (stats, gain) = (engine.stats(), engine.gain());
         // Negative gains wrap around; their sum is right again.
-        let words = [gain.expected_ns, gain.measured_ns, gain.raw_ns].map(|ns| (ns as i64).cast_unsigned());
+        let [expected, measured, raw] =
+            [gain.expected_ns, gain.measured_ns, gain.raw_ns].map(|ns| (ns as i64).cast_unsigned());
+        let whole = |factor: f64| (factor / FACTOR) as u64;
+        let [ranks, speedup, error] =
+            engine.by_the_clock().map_or([0; 3], |clock| [1, whole(clock.speedup), whole(clock.error)]);
+        let words = [expected, measured, raw, ranks, speedup, error];
         Self { words: [&words[..], stats.as_words()].concat() }
     }
 
@@ -179,7 +200,10 @@ impl Share {
 
     fn gain(&self) -> Gain {
         let seconds = |at: usize| self.words[at].cast_signed() as f64 * 1e-9;
-        Gain { predicted_s: seconds(0), measured_s: seconds(1), raw_s: seconds(2) }
+        let ranks = self.words[3];
+        let mean = |at: usize| self.words[at] as f64 * FACTOR / ranks as f64;
+        let clock = (ranks > 0).then(|| Clock { speedup: mean(4), error: mean(5), ranks });
+        Gain { predicted_s: seconds(0), measured_s: seconds(1), raw_s: seconds(2), clock }
     }
 
     fn stats(&self) -> Stats {
@@ -283,6 +307,20 @@ impl JobReport {
     }
 }
 
+impl Clock {
+    /// What it says, in words.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let percent = (self.speedup - 1.0) * 100.0;
+        let direction = if percent < 0.0 { "slower" } else { "faster" };
+        format!(
+            "by the clock {:.1} % {direction} than with raw messages (standard error {:.1} %)",
+            percent.abs(),
+            self.error * 100.0
+        )
+    }
+}
+
 impl Counts {
     /// Raw bytes over wire bytes; 1 where nothing was sent.
     #[must_use]
@@ -321,6 +359,9 @@ fn verdict(total: &Counts, gain: &Gain, settings: &Settings) -> String {
     let would = if settings.strategy == crate::Strategy::Measure { "would have " } else { "" };
     let bytes =
         if saved >= 0.5 { format!("{would}saved {saved:.0} % of bytes") } else { "saved no bytes".into() };
+    if let Some(clock) = gain.clock {
+        return format!("{bytes}; {}", clock.text());
+    }
     let part = gain.measured_s / gain.raw_s * 100.0;
     if gain.raw_s < WORTH_A_WORD_S || part.abs() < 0.5 {
         bytes

@@ -1,4 +1,4 @@
-//! Which collective operations need not be left to the MPI although nobody can know beforehand what gets shorter: those that can be
+//! Which collective operations need not be left to the MPI although it cannot be known beforehand what gets shorter: those that can be
 //! made of messages from where the data is to all who want it, without leaving a node more often than in the MPI's own algorithm.
 
 use crate::hierarchy::Hierarchy;

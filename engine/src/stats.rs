@@ -70,8 +70,7 @@ impl Counters {
         self.words[by_codec(kind, Some(codec), to) + ENCODE_NS].fetch_add(nanoseconds(time), Relaxed);
     }
 
-    /// Received bytes, and how many messages begin with them. Neither their sender is known nor with what setting the codec was used: they
-    /// count for the first.
+    /// Received bytes, and how many messages begin with them. Their sender is not known.
     pub(crate) fn received(
         &self,
         kind: Kind,
@@ -119,7 +118,7 @@ pub struct Line {
     pub wire_bytes: u64,
     /// Nanoseconds spent encoding, trials that ended raw included.
     pub encode_ns: u64,
-    /// Messages received in frames. All settings of a codec count for its first.
+    /// Messages received in frames.
     pub decoded: u64,
     /// Their bytes as the program got them.
     pub decoded_bytes: u64,

@@ -28,6 +28,8 @@ const STEP: usize = 8;
 pub struct Stream {
     pub(crate) id: u32,
     pub(crate) codec: CodecId,
+    /// With which of its settings the codec is used.
+    pub(crate) setting: u8,
     pub(crate) kind: Kind,
     raw_len: usize,
     chunk: usize,
@@ -35,9 +37,15 @@ pub struct Stream {
 
 impl Stream {
     /// A stream of a message of `raw_len` bytes in chunks of `chunk` bytes; `None` if chunks cannot be so long.
-    pub(crate) fn new(id: u32, codec: CodecId, kind: Kind, raw_len: usize, chunk: usize) -> Option<Self> {
+    pub(crate) fn new(
+        id: u32,
+        (codec, setting): (CodecId, u8),
+        kind: Kind,
+        raw_len: usize,
+        chunk: usize,
+    ) -> Option<Self> {
         let is_right = chunk > 0 && chunk.is_multiple_of(STEP) && chunk <= MAX_CHUNK && chunk < raw_len;
-        is_right.then_some(Self { id, codec, kind, raw_len, chunk })
+        is_right.then_some(Self { id, codec, setting, kind, raw_len, chunk })
     }
 
     /// Its number, by which its tail is known.
@@ -81,7 +89,12 @@ impl Stream {
     }
 
     /// Reads the payload of a head: the stream, and the wire of its first chunk.
-    pub(crate) fn open(kind: Kind, raw_len: usize, payload: &[u8]) -> Result<(Self, &[u8]), FrameError> {
+    pub(crate) fn open(
+        kind: Kind,
+        setting: u8,
+        raw_len: usize,
+        payload: &[u8],
+    ) -> Result<(Self, &[u8]), FrameError> {
         let truncated = FrameError::damaged(Truncated, payload.len());
         let (head, wire) = payload.split_first_chunk::<HEAD>().ok_or(truncated)?;
         let [codec, z0, z1, z2, i0, i1, i2, i3, c0, c1, c2, c3] = *head;
@@ -92,7 +105,7 @@ impl Stream {
         let corrupt = FrameError::damaged(Corrupt, 8);
         let chunk = usize::try_from(u32::from_le_bytes([c0, c1, c2, c3])).map_err(|_| corrupt)?;
         let id = u32::from_le_bytes([i0, i1, i2, i3]);
-        let stream = Self::new(id, codec, kind, raw_len, chunk).ok_or(corrupt)?;
+        let stream = Self::new(id, (codec, setting), kind, raw_len, chunk).ok_or(corrupt)?;
         if wire.len() > chunk {
             return Err(FrameError::damaged(Corrupt, HEAD));
         }
@@ -144,7 +157,7 @@ mod tests {
     const MARK: Mark = Mark(*b"any mark");
 
     fn stream(raw_len: usize, chunk: usize) -> Option<Stream> {
-        Stream::new(7, CodecId::DFCM_F64, Kind::F64, raw_len, chunk)
+        Stream::new(7, (CodecId::DFCM_F64, 0), Kind::F64, raw_len, chunk)
     }
 
     #[test]
@@ -173,7 +186,7 @@ mod tests {
         let head = stream.head().unwrap();
         assert_eq!(head, *b"\x01\0\0\0\x07\0\0\0\x00\xfc\0\0");
         let payload = [&head[..], b"wire"].concat();
-        assert_eq!(Stream::open(Kind::F64, 100_000, &payload), Ok((stream, &b"wire"[..])));
+        assert_eq!(Stream::open(Kind::F64, 0, 100_000, &payload), Ok((stream, &b"wire"[..])));
         let mut chunk = *b"................wire of the chunk";
         stream.seal(MARK, 1, &mut chunk).unwrap();
         assert_eq!(&chunk[4..16], b"\x07\0\0\0\x01\0\0\0\0\0\0\0");
@@ -185,7 +198,7 @@ mod tests {
     #[test]
     fn what_is_refused_of_a_head() {
         let good = [&stream(100_000, 64_512).unwrap().head().unwrap()[..], b"wire"].concat();
-        let kind = |payload: &[u8], raw_len| match Stream::open(Kind::F64, raw_len, payload) {
+        let kind = |payload: &[u8], raw_len| match Stream::open(Kind::F64, 0, raw_len, payload) {
             Err(FrameError::Damaged(error)) => Some((error.kind, error.offset)),
             _ => None,
         };

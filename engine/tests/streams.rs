@@ -137,6 +137,8 @@ fn a_long_message_goes_in_chunks_and_gets_shorter() {
     assert_eq!((total.messages, total.raw_bytes), (1, raw.len() as u64));
     assert_eq!(total.wire_bytes, messages.iter().map(|message| message.len() as u64).sum::<u64>());
     assert_eq!((total.decoded, total.decoded_bytes), (1, raw.len() as u64));
+    let lines: Vec<_> = engine.stats().lines().map(|(_, codec, _)| codec).collect();
+    assert_eq!(lines, ["diffpack-balanced"], "received as sent");
 }
 
 #[test]

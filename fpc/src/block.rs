@@ -20,5 +20,5 @@ pub(crate) type BlockBytes = Aligned<[RowBytes; ROWS]>;
 
 /// What belongs to a value of each lane.
 pub(crate) type Step<T> = [T; LANES];
-/// The values of a block by lanes, each behind the value before the block.
+/// The values of a block by lanes, each after the value before the block.
 pub(crate) type Lanes<W> = [[<W as Arithmetic>::Bytes; 1 + STEPS]; LANES];

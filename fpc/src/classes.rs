@@ -62,7 +62,7 @@ impl Classes {
         core::array::from_fn(|length| (self.set & ((1 << length) - 1)).count_ones() as u8 % MAX_CLASSES as u8)
     }
 
-    /// The classes for a block with so many residuals of each length, and the bytes that its bit planes (one for the
+    /// The classes for a block with this many residuals of each length, and the bytes that its bit planes (one for the
     /// predictors among them) and residuals take.
     ///
     /// Starts with a class for every length that occurs, and lets the class that costs least to give up go up into the

@@ -81,7 +81,7 @@ fn header(wire: &[u8], raw_len: usize) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// A message to decode, behind its header.
+/// A message to decode, after its header.
 struct Message<'a, 'o, W: Word> {
     decoder: &'a mut Decoder<W>,
     wire: &'a [u8],
@@ -110,7 +110,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
     }
 }
 
-/// Appends the block of `steps` steps that starts at byte `at` of `wire`, and gives the place behind it (format,
+/// Appends the block of `steps` steps that starts at byte `at` of `wire`, and gives the place after it (format,
 /// section 5).
 #[inline(always)]
 fn decode_block<W: Word, K: Kernel>(
@@ -153,7 +153,7 @@ fn decode_block<W: Word, K: Kernel>(
     let mut absent = 0;
     predictor.begin(&mut buffers.values);
     // Each row on its way to values at once: the processor unpacks the next one while the predictors wait. The last row may
-    // have steps that are not there; nothing comes behind what they make.
+    // have steps that are not there; nothing comes after what they make.
     for row in 0..len.div_ceil(ROW) {
         let planes = class_planes.each_ref().map(|plane| u64::from_le_bytes(plane[row]));
         absent |= classes.absent(planes);
@@ -188,7 +188,7 @@ fn decode_block<W: Word, K: Kernel>(
     Ok(at)
 }
 
-/// The end of a wire, with zeros behind it.
+/// The end of a wire, with zeros after it.
 #[cold]
 fn padded(rest: &[u8]) -> [u8; PACKED] {
     let mut packed = [0; PACKED];

@@ -34,7 +34,7 @@ struct Hashes {
 impl Hashes {
     const START: Self = Self { fcm: 0, dfcm: 0 };
 
-    /// Foretells the value behind `last`, and learns it from `reveal`, which gets the predictions of fcm and of dfcm.
+    /// Predicts the value after `last`, and learns it from `reveal`, which gets the predictions of fcm and of dfcm.
     #[inline(always)]
     fn step<W: Word>(&mut self, tables: &mut Tables<W>, last: W, reveal: impl FnOnce(W, W) -> W) {
         let fcm = &mut tables.fcm[self.fcm as usize % ENTRIES];
@@ -143,7 +143,7 @@ impl<W: Word> Predictor<W> {
         self.hashes = hashes;
     }
 
-    /// Ends a block of so many steps.
+    /// Ends a block of this many steps.
     #[inline(always)]
     pub(crate) fn end(&mut self, steps: usize, values: &Lanes<W>) {
         for (lane, last) in values.iter().zip(&mut self.last) {

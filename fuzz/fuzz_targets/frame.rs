@@ -1,6 +1,6 @@
 //! What arrives is a message, a frame or damage: never a panic, and never a frame that decodes to another length than it says. An
 //! engine whose decoders have seen all frames before decodes each as a new engine does.
-//! The input is a frame's fields and payload, behind a mark and a check that hold, so that codecs, blocks and heads of streams are reached.
+//! The input is a frame's fields and payload, after a mark and a check that hold, so that codecs, blocks and heads of streams are reached.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -74,7 +74,7 @@ fn decode_by(engine: &Engine, frame: &[u8]) -> Option<Vec<u8>> {
 fn frame(codec: CodecId, kind: Kind, raw_len: u64, payload: &[u8]) -> Vec<u8> {
     let len = frame_len(payload.len());
     let padding = (len - HEADER_LEN - payload.len()) as u16;
-    let header = Header { mark: MARK, codec, kind, raw_len, padding, check: 0 };
+    let header = Header { mark: MARK, codec, kind, setting: 0, raw_len, padding, check: 0 };
     let mut frame = header.to_bytes().expect("a length of 24 bits").to_vec();
     frame.extend_from_slice(payload);
     frame.resize(len, 0);

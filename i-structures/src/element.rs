@@ -72,7 +72,7 @@ impl<T: Element + Default, const N: usize> Element for [T; N] {
 /// State of an element (section 3.1 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementState {
-    /// Nothing is stored, and nobody waits.
+    /// Nothing is stored, and no rank waits.
     Empty,
     /// Nothing is stored, and readers wait.
     Deferred,

@@ -44,7 +44,7 @@ pub enum Error {
         reason: Refusal,
     },
     /// No rank can go on and nothing is under way.
-    #[error("deadlock: {waiting} fetches wait for elements that nobody stores: {}", list(.names))]
+    #[error("deadlock: {waiting} fetches wait for elements that no rank stores: {}", list(.names))]
     Deadlock {
         /// Number of fetches that wait, on all ranks.
         waiting: u64,

@@ -127,7 +127,7 @@ pub(crate) fn is_counted(message: &[u8]) -> bool {
     matches!(message.get(1), Some(1..=4 | 8))
 }
 
-/// Presence bits and values of a value message, for a block of so many elements of so many bytes.
+/// Presence bits and values of a value message, for a block of this many elements of this many bytes each.
 pub(crate) fn split_value(
     body: &[u8],
     elements: usize,

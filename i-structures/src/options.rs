@@ -42,7 +42,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// So many elements, distributed in blocks, without a cache.
+    /// This many elements, distributed in blocks, without a cache.
     pub fn new(len: u64) -> Self {
         Self { len, distribution: Distribution::Block, caching: Caching::Off, deferral: Deferral::Element }
     }

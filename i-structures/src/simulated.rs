@@ -21,7 +21,7 @@ pub struct Endpoint {
     size: u32,
 }
 
-/// The ends of a network of so many ranks.
+/// The ends of a network of this many ranks.
 pub fn network(ranks: u32, seed: u64) -> Vec<Endpoint> {
     let inboxes = (0..ranks).map(|_| Vec::new()).collect();
     let network = Rc::new(RefCell::new(Network { random: Rng::with_seed(seed), inboxes }));

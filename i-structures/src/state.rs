@@ -257,7 +257,7 @@ impl State {
         Ok(())
     }
 
-    /// Prepares for a value that nobody needs to ask for.
+    /// Prepares for a value that comes without being asked for.
     pub(crate) fn expect(&mut self, known: &Known, owner: u32, block: u64) -> Result<()> {
         let tag = Tag { structure: known.id, owner, block };
         self.cache.expect(tag, size(&known.shape, tag)?);
@@ -370,7 +370,7 @@ impl State {
         if shape.cached {
             self.cache.receive(tag, size, bits, values);
         } else {
-            let waiter = self.pending.pop(tag).ok_or_else(|| protocol("a value that nobody asked for"))?;
+            let waiter = self.pending.pop(tag).ok_or_else(|| protocol("a value that was not asked for"))?;
             waiter.resume(Ok(values));
         }
         Ok(())

@@ -400,7 +400,7 @@ fn fetches_from_a_structure_that_is_freed_end() {
     for caching in [Caching::Off, Caching::Blocks(2)] {
         let node = simulated::nodes(2, 1).remove(0);
         let array: IStructure<f64> = node.create(&Options::new(8).caching(caching)).unwrap();
-        // Of this rank, of another, and queued behind that.
+        // Of this rank, of another, and queued after that.
         let fetches = [array.fetch(0), array.fetch(0), array.fetch(7), array.fetch(7)];
         node.free(array).unwrap();
         for mut fetch in fetches {

@@ -65,7 +65,8 @@ fn what_goes_wrong_is_an_error_on_all_ranks() {
     let why = "element 9 of structure 0 is stored a second time";
     assert_eq!(outcomes(&rig, 3, "twice", &[]), [failed(2, why), failed(2, why), why.into()]);
     let waits = |rank| format!("rank {rank} for element 0 of structure 0");
-    let why = format!("deadlock: 2 fetches wait for elements that nobody stores: {}, {}", waits(1), waits(2));
+    let why =
+        format!("deadlock: 2 fetches wait for elements that no rank stores: {}, {}", waits(1), waits(2));
     assert_eq!(outcomes(&rig, 3, "unknown", &[]), [&*why; 3]);
     let refused =
         |reason| format!("the owner of element 0 of structure 0, rank 0, refuses the request: {reason}");

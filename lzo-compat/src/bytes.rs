@@ -52,7 +52,7 @@ fn vector(bytes: &[u8], at: usize) -> Option<u128> {
     bytes.get(at..)?.first_chunk().map(|vector| u128::from_le_bytes(*vector))
 }
 
-/// Adds the first `n` bytes of `rest`: up to a vector of them at a fixed cost, as far as there is room behind them.
+/// Adds the first `n` bytes of `rest`: up to a vector of them at a fixed cost, as far as there is room after them.
 #[inline(always)]
 pub(crate) fn literals(out: &mut Out<'_>, rest: &[u8], n: usize) -> Result<(), Full> {
     // By a number and not by reference: as memory, it and what is longer become one call of `memcpy`.

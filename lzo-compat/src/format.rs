@@ -7,7 +7,7 @@ pub trait Format: Codec + Sealed {}
 
 impl<F: Codec + Sealed> Format for F {}
 
-/// Literals, and a copy behind them.
+/// Literals, and a copy after them.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence<'a> {
     /// The message from the first literal on.
@@ -35,9 +35,9 @@ pub trait Sealed {
     /// Writes a sequence, the first one of a message or another.
     fn sequence(sequence: &Sequence<'_>, first: bool, out: &mut Out<'_>) -> Result<(), Full>;
 
-    /// Writes the literals behind the last copy, and the end.
+    /// Writes the literals after the last copy, and the end.
     fn finish(literals: &[u8], first: bool, out: &mut Out<'_>) -> Result<(), Full>;
 
-    /// Decodes a message into all the room that `out` has left. On an error `out` may hold anything behind what it held.
+    /// Decodes a message into all the room that `out` has left. On an error `out` may hold anything after what it held.
     fn decode(wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
 }

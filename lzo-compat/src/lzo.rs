@@ -27,7 +27,7 @@ const RUN_MASK: usize = 15;
 const NEAR: usize = 2048;
 /// The longest of them.
 const NEAR_LEN: usize = 8;
-/// The farthest distance of the copies with the pattern `001LLLLL`; those with the pattern `0001ELLL` begin behind it.
+/// The farthest distance of the copies with the pattern `001LLLLL`; those with the pattern `0001ELLL` begin after it.
 const MIDDLE: usize = 16384;
 /// What the lengths of these two are above the length that their instructions say.
 const COPY: usize = 2;
@@ -57,8 +57,8 @@ impl Sealed for Lzo1x {
     /// Twice `MIDDLE`, and what 14 bits add.
     const WINDOW: usize = 3 * MIDDLE - 1;
 
-    /// What costs more than one run of all literals are the second run's first bytes. Behind a short run every copy wins
-    /// enough for its head; behind a long one it must win two bytes itself (format, section 6).
+    /// What costs more than one run of all literals are the second run's first bytes. After a short run every copy wins
+    /// enough for its head; after a long one it must win two bytes itself (format, section 6).
     #[inline(always)]
     fn pays(sequence: &Sequence<'_>) -> bool {
         sequence.literals <= write::RUN_END

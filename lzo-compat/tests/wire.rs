@@ -110,7 +110,7 @@ fn a_long_run_takes_few_bytes() {
     }
 }
 
-/// Copies that a decoder moves in strides: up to the output's end, and with bytes behind them.
+/// Copies that a decoder moves in strides: up to the output's end, and with bytes after them.
 #[test]
 fn long_copies_of_every_length_come_back() {
     for distance in [15, 16, 17, 31, 32, 33, 100] {
@@ -202,7 +202,7 @@ fn lzo1x_refuses() {
     refused(&[0x14, b'a', b'b', b'c', 0x11, 0, 0], 2, Length);
     refused(&[0x12, b'a', 0x40, 0, 0x11, 0, 0], 3, Length);
     assert_eq!(read::<Lzo1x>(&[0x12, b'a', 0x40, 0, 0x11, 0, 0], 4), Ok(b"aaaa".to_vec()));
-    // Two bytes behind a few literals, three behind a run from more than 2048 back.
+    // Two bytes after a few literals, three after a run from more than 2048 back.
     assert_eq!(read::<Lzo1x>(&[0x13, b'a', b'b', 0x05, 0, b'c', 0x11, 0, 0], 5), Ok(b"ababc".to_vec()));
     // A length that goes on and on, and never comes to an end.
     refused(&[&[0x12, b'a', 0x20][..], &[0; 5000]].concat(), 100, Truncated);
@@ -220,7 +220,7 @@ fn three_bytes_come_from_behind_the_near_ones_after_a_run() {
 
 #[test]
 fn normal_finds_what_fast_passes_by() {
-    // Behind so much noise `Fast` takes great steps.
+    // After so much noise `Fast` takes great steps.
     let (noise, word) = (random_bytes(1, 800), b"once upon a time");
     let raw = [&word[..], &noise, word, &random_bytes(2, 20)].concat();
     let of = |effort| encode(&mut Encoder::<Lz77>::new(effort), &raw).len();

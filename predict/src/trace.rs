@@ -73,7 +73,7 @@ impl fmt::Display for Line<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineError {
-    /// It has so many columns, instead of nine.
+    /// It has this many columns instead of nine.
     Columns(usize),
     /// What stands in this column cannot stand there.
     Column(&'static str),

@@ -79,7 +79,7 @@ fn costly(calls: u32) -> [(&'static str, Vec<(Tag, Id)>); 5] {
 /// A predictor, with the initialisation phase or without.
 type New = fn(bool) -> Box<dyn Predictor<Id>>;
 
-/// Whatever comes, the predictors of the paper take no more than so many bytes for each call; `mpress predict` bounds its
+/// Whatever comes, the predictors of the paper take no more than this many bytes for each call; `mpress predict` bounds its
 /// memory by that.
 #[test]
 fn the_predictors_of_the_paper_take_a_bounded_memory_for_each_call() {

@@ -73,7 +73,7 @@ fn it_looks_a_step_ahead() {
     }
 }
 
-/// Every second message is from one of seven, by chance: nobody can know more than the rest.
+/// Every second message is from one of seven, by chance: only the rest can be predicted.
 #[test]
 fn chance_does_not_spoil_what_can_be_known() {
     let (tagged, untagged, _) = compared("master", &programs::master());

@@ -208,7 +208,7 @@ impl Object {
         let tables = [(DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)];
         let tables = tables.into_iter().filter_map(|(tag, len)| self.table(tag).zip(self.entry(len)));
         let all = tables.flat_map(|(table, bytes)| {
-            // SAFETY: a table of so many bytes, mapped as long as the library.
+            // SAFETY: a table of this many bytes, mapped as long as the library.
             unsafe { std::slice::from_raw_parts(table as *const Rela, bytes / size_of::<Rela>()) }
         });
         let symbols = self.table_of_symbols();

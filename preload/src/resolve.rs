@@ -58,7 +58,7 @@ fn attach(mpi: &Mpi) -> Result<(), String> {
     if let Some(doubt) = known::doubt(mpi) {
         return Err(doubt);
     }
-    // A function that no tool wraps: a layer that translates between ABIs has all of them, and an MPI of its own behind.
+    // A function that no tool wraps: a layer that translates between ABIs has all of them, and an MPI of its own after.
     let whose = loaded::following(c"PMPI_Comm_rank");
     if !whose.is_null() && whose != mpi.own(c"PMPI_Comm_rank") {
         return Err(format!("another library has the functions of {}", mpi.soname.to_string_lossy()));

@@ -1,4 +1,4 @@
-//! The files of a rank: their names, and that nobody else can read them.
+//! The files of a rank: their names, and rights by which no other user can read them.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};

@@ -69,7 +69,7 @@ impl Sink for Blocked {
     }
 }
 
-/// A disk with room for so many appends.
+/// A disk with room for this many appends.
 struct Full(Memory, usize);
 
 impl Sink for Full {

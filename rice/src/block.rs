@@ -4,7 +4,7 @@
 use crate::format::{BLOCK, ROW};
 use crate::word::Word;
 
-/// A block of words, aligned to rows. A short block has zeros behind its words.
+/// A block of words, aligned to rows. A short block has zeros after its words.
 pub(crate) type Block<W> = Aligned<[W; BLOCK]>;
 
 /// Bytes or words aligned to vectors.
@@ -21,8 +21,8 @@ impl<W: Word> Block<W> {
     /// Sets the words from this one on to 0.
     #[inline(always)]
     pub(crate) fn clear_behind(&mut self, count: usize) {
-        if let Some(behind) = self.0.get_mut(count..) {
-            behind.fill(W::of(0));
+        if let Some(after) = self.0.get_mut(count..) {
+            after.fill(W::of(0));
         }
     }
 

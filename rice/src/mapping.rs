@@ -57,7 +57,7 @@ pub(crate) struct Mapped<W> {
 }
 
 impl<W: Word> Mapped<W> {
-    /// The residuals of the first `count` words, each of which has the word before it in `befores`, and zeros behind them.
+    /// The residuals of the first `count` words, each of which has the word before it in `befores`, and zeros after them.
     #[inline(always)]
     pub(crate) fn residuals(
         self,

@@ -79,7 +79,7 @@ pub(crate) fn best<const N: usize>(quotients: &[u8; N], total: u32, count: u32, 
     Choice { above, sum: here }
 }
 
-/// The sum of all quotients shifted down by so many bits, below 8; of 256 of them at most.
+/// The sum of all quotients, at most 256 of them, shifted down by this number of bits, which is below 8.
 #[inline(always)]
 pub(crate) fn sum<const N: usize>(quotients: &[u8; N], by: u32) -> u32 {
     // Eight at a time, as four sums of 16 bits: the sum of all is below 2^16.
@@ -96,7 +96,7 @@ pub(crate) fn sum<const N: usize>(quotients: &[u8; N], by: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Blocks of many shapes: each residual has up to so many bits, of which some may be missing.
+    /// Blocks of many shapes: each residual has up to this many bits, some of which may be missing.
     fn blocks() -> impl Iterator<Item = Block<u32>> {
         let mut state = 1_u64;
         (0..3000).map(move |round| {

@@ -8,10 +8,10 @@ use crate::block::{Aligned, Block};
 use crate::format::BLOCK;
 use crate::word::Word;
 
-/// Packed rows with one more behind them, which is read but not used.
+/// Packed rows with one more after them, which is read but not used.
 pub(crate) type Packed<W> = Aligned<[W; BLOCK + 32]>;
 
-/// Packs the lowest `bits` bits, fewer than a word has, of the words of so many rows of `L`.
+/// Packs the lowest `bits` bits, fewer than a word has, of the words of this many rows of `L`.
 #[inline(always)]
 pub(crate) fn pack<W: Word, const L: usize>(words: &Block<W>, rows: usize, bits: u32, packed: &mut Block<W>) {
     let mask = low_bits::<W>(bits);
@@ -38,7 +38,7 @@ pub(crate) fn pack<W: Word, const L: usize>(words: &Block<W>, rows: usize, bits:
     }
 }
 
-/// The inverse of [`pack`]. Words behind those rows stay as they are.
+/// The inverse of [`pack`]. Words after those rows stay as they are.
 #[inline(always)]
 pub(crate) fn unpack<W: Word, const L: usize>(
     packed: &Packed<W>,
@@ -61,7 +61,7 @@ pub(crate) fn unpack<W: Word, const L: usize>(
     }
 }
 
-/// A word of so many ones, fewer than it has bits.
+/// A word of this many ones, fewer than it has bits.
 #[inline(always)]
 fn low_bits<W: Word>(bits: u32) -> W {
     (W::of(1) << bits).sub(W::of(1))

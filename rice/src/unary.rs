@@ -1,11 +1,11 @@
-//! The unary part of a block: quotients as zeros, each with a one behind it (format, section 5).
+//! The unary part of a block: quotients as zeros, each with a one after it (format, section 5).
 #![forbid(unsafe_code)]
 
 use crate::format::BLOCK;
 use crate::parameter::{Quotients, sum};
 
 /// A unary part of any length that a head can say, at least 32 bytes more than a valid one has. Where it is read there are zeros
-/// behind it; where it is written there may be anything.
+/// after it; where it is written there may be anything.
 pub(crate) type Unary = [u8; 128];
 
 pub(crate) const ZERO: Unary = [0; 128];
@@ -117,7 +117,7 @@ pub(crate) fn places(unary: &Unary, len: usize, places: &mut Places) -> usize {
     ones
 }
 
-/// The first `count` quotients, between as many ones, and zeros behind them. `None` if one of them is above 255, which an encoder
+/// The first `count` quotients, between as many ones, and zeros after them. `None` if one of them is above 255, which an encoder
 /// never writes: places are kept modulo 256. The last byte of the unary part, which has a one, is the `len`th.
 #[inline(always)]
 pub(crate) fn quotients(
@@ -135,8 +135,8 @@ pub(crate) fn quotients(
             *quotient = after.wrapping_sub(*before).wrapping_sub(1);
         }
     }
-    if let Some(behind) = quotients.0.get_mut(count..) {
-        behind.fill(0);
+    if let Some(after) = quotients.0.get_mut(count..) {
+        after.fill(0);
     }
     let last = unary.get(len.checked_sub(1)?)?;
     let zeros = (8 * len).checked_sub(count + last.leading_zeros() as usize)?;

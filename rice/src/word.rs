@@ -48,7 +48,7 @@ pub trait Word:
     fn read(bytes: &[u8], words: &mut [Self]);
     /// Copies as many whole words as both sides have room for.
     fn write(words: &[Self], bytes: &mut [u8]);
-    /// Packs the lowest `bits` bits of the words of so many rows.
+    /// Packs the lowest `bits` bits of the words of this many rows.
     fn pack(words: &Block<Self>, rows: usize, bits: u32, packed: &mut Block<Self>);
     /// The inverse of [`pack`](Word::pack).
     fn unpack(packed: &rows::Packed<Self>, rows: usize, bits: u32, words: &mut Block<Self>);

@@ -88,13 +88,13 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A code behind another.
+/// A code after another.
 #[inline(always)]
 pub(crate) fn join((a, a_len): (u64, u32), (b, b_len): (u64, u32)) -> (u64, u32) {
     (a << b_len | b, a_len + b_len)
 }
 
-/// The 64 bits of `bytes` from bit `at` on; behind the end there are zeros. At least 57 of them can be relied on.
+/// The 64 bits of `bytes` from bit `at` on; after the end there are zeros. At least 57 of them can be relied on.
 #[inline(always)]
 pub(crate) fn window(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at / 8..).unwrap_or(&[]);
@@ -112,7 +112,7 @@ pub(crate) fn window(bytes: &[u8], at: usize) -> u64 {
 /// The most bits that are looked at together.
 const LOOK: u32 = 17;
 
-/// A bit string at the front of a wire. Behind the wire's end there are zeros: whoever goes there hears of it when the
+/// A bit string at the front of a wire. After the wire's end there are zeros: whoever goes there hears of it when the
 /// string is finished, or with the error that the zeros lead to.
 pub(crate) struct Bits<'a, 'w> {
     wire: &'a mut Reader<'w>,

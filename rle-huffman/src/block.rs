@@ -1,4 +1,4 @@
-//! What a code must be able to do to stand behind the common header, blocks and planes (`docs/format/planes.md`).
+//! What a code must be able to do to follow the common header, blocks and planes (`docs/format/planes.md`).
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, HEADER};

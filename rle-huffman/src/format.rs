@@ -18,7 +18,7 @@ pub(crate) const MORE: usize = 15;
 /// The longest code in bits (huffman, section 2).
 pub(crate) const MAX_BITS: u32 = 11;
 
-/// The number of streams of a plane of so many bytes (huffman, section 4).
+/// The number of streams of a plane of this many bytes (huffman, section 4).
 #[must_use]
 pub(crate) const fn streams(plane: usize) -> usize {
     match plane {

@@ -32,7 +32,7 @@ pub trait Kernel: Copy {
     /// Marks each symbol that is followed by the same: bit *i* of `marks`, the lowest one of a byte first, for symbol *i*. The
     /// bytes are whole symbols, and no more of `marks` is written than there are symbols.
     fn mark_equal(self, bytes: &[u8], symbol: Width, marks: &mut [u8]);
-    /// Appends the codes of these symbols, one behind the other, and zeros up to a whole byte.
+    /// Appends the codes of these symbols, one after the other, and zeros up to a whole byte.
     fn pack(self, symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(), Full>;
 }
 

@@ -25,7 +25,7 @@ impl Width {
         1 << self as u8
     }
 
-    /// The width of so many bytes.
+    /// The width of this many bytes.
     #[must_use]
     pub const fn new(bytes: usize) -> Option<Self> {
         match bytes {

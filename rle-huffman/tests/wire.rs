@@ -167,7 +167,7 @@ fn broken_codes_are_refused() {
         (&good[..0], Truncated),
         (&good[..1], Truncated),
         (&good[..2], Truncated),
-        // One value: a value that is missing, and bits behind it.
+        // One value: a value that is missing, and bits after it.
         (&[0x0f], Truncated),
         (&[0x01, 0x2f], Corrupt),
         // First lengths of 12 and 15 bits.
@@ -181,10 +181,10 @@ fn broken_codes_are_refused() {
         (&[0b1011_0101, 0b0100_0000, 0, 0], Corrupt),
         (&[0b0010_0101, 0b0111_1111, 0b1111_0000, 0, 0], Corrupt),
         (&[0b0001_0101, 0b0111_1111, 0b1111_1000, 0, 0], Corrupt),
-        // Lengths 1, 1 and 1; bits behind the lengths.
+        // Lengths 1, 1 and 1; bits after the lengths.
         (&[0b0001_0101, 0b1000_0000, 0b1000_0000, 0, 0], Corrupt),
         (&[0b0001_0101, 0b0000_0001, 0, 0], Corrupt),
-        // Bytes behind the stream.
+        // Bytes after the stream.
         (&[good[0], good[1], good[2], 9], Length),
     ] {
         let wire = [&[1, 0, 1], codes].concat();
@@ -196,7 +196,7 @@ fn broken_codes_are_refused() {
     let wire = [&[1, 0, 1], &good[..]].concat();
     assert_eq!(decode(&mut HuffmanDecoder::new(), &wire, 8), Ok(vec![0, 1, 0, 1, 0, 0, 1, 1]));
     let seven = [&[1, 7, 1], &good[..]].concat();
-    assert_eq!(decode(&mut HuffmanDecoder::new(), &seven, 7), Err(Corrupt), "a bit behind the stream's end");
+    assert_eq!(decode(&mut HuffmanDecoder::new(), &seven, 7), Err(Corrupt), "a bit after the stream's end");
 }
 
 #[test]

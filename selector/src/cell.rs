@@ -70,6 +70,12 @@ impl Pace {
         self.0 * speed.time_ns(len)
     }
 
+    /// The part of a time that is the codec's own: a rank that was interrupted would have been interrupted all the same.
+    #[inline]
+    pub(crate) fn own_ns(&self, speed: &Speed, len: usize, ns: f64) -> f64 {
+        if ns > 0.0 { ns.min(TIMES * self.time_ns(speed, len)) } else { 0.0 }
+    }
+
     pub(crate) fn observe(&mut self, speed: &Speed, len: usize, ns: f64) {
         let expected = self.time_ns(speed, len);
         if ns > 0.0 && expected > 0.0 {

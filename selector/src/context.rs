@@ -4,12 +4,12 @@ use crate::cell::Cell;
 use crate::link::PEER_CLASSES;
 use crate::priors::CANDIDATES;
 
-/// The weight of the latest error in the average, and the part of it that a codec has of which nothing was seen yet.
+/// The weight of the latest error in the average, and the fraction of it that is expected of a codec not yet observed.
 const ERROR_WEIGHT: f64 = 0.25;
 const SHARED_ERROR: f64 = 0.7;
-/// A fraction so far from the expected one is a reason to try out codecs again.
+/// A fraction that differs by this much from the expected one is a reason to try codecs again.
 pub(crate) const NEW_FRACTION: f64 = 0.05;
-/// After so many messages of a sort another codec is tried; after each trial that changed nothing twice as many, up to the
+/// After this many messages of a sort another codec is tried; after each trial that changed nothing twice as many, up to the
 /// largest.
 const TRY: u32 = 1;
 const TRY_MAX: u32 = 256;
@@ -41,8 +41,8 @@ impl Context {
         }
     }
 
-    /// The fraction that is expected of a candidate, given the one that is expected of it whatever the length. What one codec
-    /// does better or worse than expected, the others will not do as expected either.
+    /// The fraction that is expected of a candidate, given the one that is expected of it whatever the length. Where one
+    /// codec does better or worse than expected, the others will, too.
     #[inline]
     pub(crate) fn fraction(&self, candidate: usize, of_level: f64) -> f64 {
         let cell = self.cells[candidate];
@@ -68,7 +68,7 @@ impl Context {
         before
     }
 
-    /// Whether it is time to try something else.
+    /// Whether it is time for a trial.
     pub(crate) fn is_due(&self) -> bool {
         self.visits >= self.next_try
     }
@@ -79,7 +79,7 @@ impl Context {
         self.interval = TRY;
     }
 
-    /// Something was tried; the next time is later.
+    /// A trial was made; the next one is due later.
     pub(crate) fn wait(&mut self) {
         self.next_try = self.visits.wrapping_add(self.interval);
         self.interval = (self.interval * 2).min(TRY_MAX);

@@ -1,4 +1,4 @@
-//! Decisions, and what is told of their outcome.
+//! Decisions, and reports of their outcome.
 
 use crate::link::PeerClass;
 use crate::sample::Level;
@@ -54,7 +54,7 @@ pub struct Probe {
     pub window: Range<usize>,
 }
 
-/// Of a message inside the window: where what is learned from it belongs.
+/// For a message inside the window: which knowledge its outcome updates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LookedAt {
     pub(crate) context: u16,
@@ -63,7 +63,7 @@ pub(crate) struct LookedAt {
 }
 
 impl Probe {
-    /// A window somewhere in the message, elsewhere each time.
+    /// A window in the message, at another place each time.
     pub(crate) fn somewhere(offer: Offer, len: usize, probe_len: usize, visits: u32) -> Self {
         // Whole words, so that numbers stay numbers.
         let free = (len - probe_len) / 8;

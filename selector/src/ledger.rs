@@ -2,13 +2,13 @@
 
 /// The part of the time of raw messages that may be risked.
 const STAKE: f64 = 0.003;
-/// What may be risked at once, in nanoseconds: two or three looks at how a codec does.
+/// What may be risked at once, in nanoseconds: two or three trials of a codec.
 const GRANT_NS: f64 = 5e3;
-/// Gains count up to here, in nanoseconds; what was gained long ago excuses no loss now.
+/// Gains count up to here, in nanoseconds; old gains do not pay for new losses.
 const CAP_NS: f64 = 10e6;
 
-/// An account in nanoseconds. Time is risked only as far as it covers the loss, so all messages together never take longer
-/// than [`STAKE`] more than all of them raw, but for one loss that was larger than expected.
+/// An account in nanoseconds. Time is risked only as far as it covers the loss, so all messages together take
+/// at most [`STAKE`] more than all of them raw, except for one loss that was larger than expected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ledger {
     balance_ns: f64,
@@ -32,7 +32,7 @@ impl Ledger {
         self.balance_ns = (self.balance_ns + gain_ns).min(CAP_NS);
     }
 
-    /// Whether so much may be lost.
+    /// Whether this loss may be risked.
     #[inline]
     pub(crate) fn covers(&self, loss_ns: f64) -> bool {
         loss_ns <= 0.0 || loss_ns <= self.balance_ns

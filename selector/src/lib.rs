@@ -7,6 +7,7 @@ extern crate alloc;
 mod cell;
 mod context;
 mod decision;
+mod epochs;
 mod estimate;
 mod guided;
 mod heuristics;
@@ -21,6 +22,7 @@ mod tally;
 mod window;
 
 pub use decision::{Admitted, Choice, Decision, Offer, Probe};
+pub use epochs::{ByTheClock, Way};
 pub use estimate::{Packed, Transfer};
 pub use guided::{Guide, Guided};
 pub use heuristics::{Behaviour, DEFAULT_LINKS, Speed};

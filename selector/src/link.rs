@@ -10,7 +10,7 @@ pub struct PeerClass(u8);
 impl PeerClass {
     /// Processes on the same node.
     pub const SAME_NODE: Self = Self(0);
-    /// Processes behind the network.
+    /// Processes on other nodes.
     pub const NETWORK: Self = Self(1);
 
     /// The class with this number, if there is one.
@@ -65,11 +65,11 @@ impl Link {
 
 /// Samples that an estimate of the bandwidth rests on.
 const SAMPLES: usize = 16;
-/// Of these the so many fastest may be luck; the next one is believed.
+/// The fastest of these, as many as this, may be luck; the next one is believed.
 const LUCKY: usize = 3;
-/// From so many samples on what was observed counts.
+/// From this many samples on, what was observed counts.
 const ENOUGH: usize = 8;
-/// A rank waits so many times longer for a message than the network needs for it at most, if the other side comes late: it is
+/// A rank waits at most this many times longer for a message than the network needs, if the other side comes late: it is
 /// believed that of sixteen waits the fourth shortest is no longer than that.
 const LATE: f64 = 4.0;
 
@@ -137,7 +137,7 @@ impl Observed {
         &self.link
     }
 
-    /// The network took this long for so many bytes. Says by what factor the bandwidth differs from what was believed
+    /// The network took this long for this many bytes. Says by what factor the bandwidth differs from what was believed
     /// before.
     pub(crate) fn transferred(&mut self, bytes: usize, ns: f64) -> f64 {
         let net = ns - self.link.latency_us * 1e3;
@@ -150,7 +150,7 @@ impl Observed {
         }
     }
 
-    /// So many bytes passed in the time that elapsed, for which a rank waited this long: for the network, and maybe for others. Says the
+    /// `bytes` bytes passed in the time that elapsed, and a rank waited this long: for the network, and maybe for other ranks. Gives the
     /// same.
     pub(crate) fn passed(&mut self, bytes: usize, waited_ns: f64, elapsed_ns: f64) -> f64 {
         if bytes == 0 || waited_ns.is_nan() || elapsed_ns.is_nan() || elapsed_ns <= 0.0 {

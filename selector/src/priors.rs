@@ -28,7 +28,7 @@ struct Prior {
     encode_pace: Pace,
 }
 
-/// Where nothing is known of a codec: a speed that few have, and no gain. Trying it out shows better.
+/// For a codec of which nothing is known, with no gain. Trials correct it.
 const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 500.0 };
 
 impl Candidate {
@@ -55,7 +55,7 @@ impl Candidate {
         Self { offer, levels, decode_pace: Pace::AS_EXPECTED }
     }
 
-    /// The fraction that messages of this level become, whatever their length.
+    /// The fraction to which messages of this level are compressed, whatever their length.
     #[inline]
     pub(crate) fn fraction(&self, level: Level) -> f64 {
         self.levels[level as usize].cell.fraction()
@@ -65,6 +65,12 @@ impl Candidate {
     pub(crate) fn encode_ns(&self, level: Level, len: usize) -> f64 {
         let prior = &self.levels[level as usize];
         prior.encode_pace.time_ns(&prior.encode, len)
+    }
+
+    /// The part that is the codec's own of the time that encoding so many bytes took.
+    pub(crate) fn own_encode_ns(&self, level: Level, len: usize, ns: f64) -> f64 {
+        let prior = &self.levels[level as usize];
+        prior.encode_pace.own_ns(&prior.encode, len, ns)
     }
 
     #[inline]
@@ -83,13 +89,13 @@ impl Candidate {
         self.levels[level as usize].cell.observe(fraction);
     }
 
-    /// Encoding a message of this many bytes took so long.
+    /// Encoding a message of `len` bytes took `ns` nanoseconds.
     pub(crate) fn observe_encode(&mut self, level: Level, len: usize, ns: f64) {
         let prior = &mut self.levels[level as usize];
         prior.encode_pace.observe(&prior.encode, len, ns);
     }
 
-    /// Decoding a message to this many bytes took so long. Its level is the sender's knowledge.
+    /// Decoding a message to `len` bytes took `ns` nanoseconds. Only the sender knows its level.
     pub(crate) fn observe_decode(&mut self, len: usize, ns: f64) {
         self.decode_pace.observe(&self.levels[Level::Unknown as usize].decode, len, ns);
     }

@@ -42,7 +42,7 @@ impl Level {
         }
     }
 
-    /// The level of a message in which this part (0 to 1) of a word is seen before it.
+    /// The level of a message whose words share this fraction (0 to 1) of their bits with words shortly before them.
     fn of(shared: f32) -> Self {
         match shared {
             ..0.07 => Self::None,

@@ -1,4 +1,4 @@
-//! One message on the scales: what each codec would make of it, by what is known.
+//! One message weighed: what each codec would make of it, as far as is known.
 
 use crate::context::Context;
 use crate::estimate::{Packed, Transfer};
@@ -6,12 +6,12 @@ use crate::link::Link;
 use crate::priors::Candidate;
 use crate::sample::Level;
 
-/// The codec in use for a sort of messages is replaced by one that is better by more than this part.
+/// The codec in use for a sort of messages is replaced only by one that is better by more than this fraction.
 const HYSTERESIS: f64 = 0.02;
-/// Bytes of a message that are encoded to see how that goes.
+/// Bytes of a message that are encoded as a trial.
 const PROBE: usize = 8 << 10;
 
-/// A message of this level and length, and who might compress it. Candidates go by their places.
+/// A message of this level and length, and the codecs that may compress it. Candidates are named by their places.
 pub(crate) struct Scales<'a> {
     pub(crate) candidates: &'a [Candidate],
     pub(crate) context: &'a Context,
@@ -19,13 +19,13 @@ pub(crate) struct Scales<'a> {
     pub(crate) transfer: Transfer,
     pub(crate) level: Level,
     pub(crate) len: usize,
-    /// What it takes as it is.
+    /// The nanoseconds that it takes raw.
     pub(crate) raw_ns: f64,
 }
 
 impl Scales<'_> {
-    /// The nanoseconds that the message takes with this candidate: as expected, or with `doubt` 1 if it comes out as bad as it
-    /// may, with -1 as good.
+    /// The nanoseconds that the message takes with this candidate: with `doubt` 0 as expected, with 1 in the worst case, with -1 in the
+    /// best.
     #[inline]
     pub(crate) fn time_ns(&self, at: usize, doubt: f64) -> f64 {
         let candidate = &self.candidates[at];
@@ -38,7 +38,7 @@ impl Scales<'_> {
         packed.time_ns(self.transfer, self.link, self.len)
     }
 
-    /// The candidate that takes least, and its nanoseconds, if that is less than raw. The one in use must be beaten clearly.
+    /// The fastest candidate and its nanoseconds, if it is faster than raw. To replace the one in use it must be clearly faster.
     pub(crate) fn best(&self, current: Option<usize>) -> Option<(usize, f64)> {
         let (mut best, mut least) = (None, f64::INFINITY);
         for at in 0..self.candidates.len() {
@@ -51,13 +51,13 @@ impl Scales<'_> {
         best
     }
 
-    /// Another candidate that may be better than the best one: of these, the one that was seen least.
+    /// The least observed of the candidates that may be better than the best one.
     pub(crate) fn rival(&self, (best, best_ns): (usize, f64)) -> Option<usize> {
         let may_win = |&at: &usize| at != best && self.time_ns(at, -1.0) < best_ns;
         (0..self.candidates.len()).filter(may_win).min_by_key(|&at| self.context.cells[at].seen())
     }
 
-    /// Of the candidates that would gain if the message vanished altogether, the one that was seen least.
+    /// The least observed of the candidates that would gain if they left nothing of the message.
     pub(crate) fn hopeful(&self) -> Option<usize> {
         let vanished_ns =
             |at: usize| self.candidates[at].encode_ns(self.level, self.len) + self.link.time_ns(0.0);

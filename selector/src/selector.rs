@@ -2,6 +2,7 @@
 
 use crate::context::{Context, NEW_FRACTION};
 use crate::decision::{Admitted, Choice, Decision, LookedAt, Offer, Probe};
+use crate::epochs::{ByTheClock, Epochs, Way};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::ledger::Ledger;
@@ -19,7 +20,7 @@ use mpress_codec::Kind;
 const KINDS: usize = Kind::ALL.len();
 const LEVELS: usize = Level::ALL.len();
 
-/// What a sample may cost as a part of the time that the message takes raw, and what it does cost in nanoseconds.
+/// The most that a sample may cost, as a fraction of the time that the message takes raw; and what it costs, in nanoseconds.
 const SAMPLE_PART: f64 = 0.003;
 const SAMPLE_NS: f64 = 500.0;
 /// A bandwidth that has changed by this factor makes old knowledge of message lengths worthless.
@@ -41,11 +42,12 @@ pub struct Selector {
     candidates: [Vec<Candidate>; KINDS],
     links: [Observed; PEER_CLASSES],
     windows: Box<[[Window; PEER_CLASSES]; KINDS]>,
-    /// Where the contexts are; they come to exist as messages of their sort do.
+    /// The places of the contexts. Each is made at the first message of its sort.
     index: Box<[[[Option<u16>; LEVELS]; CLASSES]; KINDS]>,
     contexts: Vec<Context>,
     ledger: Ledger,
     gains: [Gain; PEER_CLASSES],
+    epochs: Epochs,
 }
 
 /// What compression has gained over sending raw, in nanoseconds.
@@ -87,6 +89,7 @@ impl Selector {
             contexts: Vec::new(),
             ledger: Ledger::default(),
             gains: [Gain::default(); PEER_CLASSES],
+            epochs: Epochs::new(),
         };
         PeerClass::all().for_each(|peer| selector.reset_windows(peer));
         selector
@@ -97,7 +100,7 @@ impl Selector {
         self.transfer = transfer;
     }
 
-    /// Lets into the windows what would gain if it vanished altogether.
+    /// Lets into the windows the size classes that would gain if codecs left nothing of a message.
     fn reset_windows(&mut self, peer: PeerClass) {
         let link = self.links[peer.index()].link();
         for (candidates, windows) in self.candidates.iter().zip(self.windows.iter_mut()) {
@@ -133,6 +136,19 @@ impl Selector {
         Some(Admitted { kind, peer, len, size, raw_ns, reopened })
     }
 
+    /// The way of a message that was admitted: in some short epochs all go raw, so that the clock can tell what compression gains. All
+    /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is the same for all processes, as far as possible; a
+    /// difference of some milliseconds does no harm.
+    pub fn way(&mut self, admitted: &Admitted, now_ns: impl FnOnce() -> u64) -> Way {
+        self.epochs.way(admitted.len, now_ns)
+    }
+
+    /// What the clock says of messages as decided against raw ones; `None` while too few epochs have passed.
+    #[must_use]
+    pub fn by_the_clock(&self) -> Option<ByTheClock> {
+        self.epochs.by_the_clock()
+    }
+
     /// The second half of [`decide`](Self::decide), given the message that was admitted.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
         let Admitted { kind, peer, len, size, raw_ns, reopened } = admitted;
@@ -153,7 +169,7 @@ impl Selector {
         let scales = Scales { candidates, context, link, transfer: self.transfer, level, len, raw_ns };
         let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
         let best = scales.best(scales.context.current(peer));
-        // It may gain, but how much may be too uncertain for what has been gained so far.
+        // It may gain, but the possible loss may be larger than what has been gained so far allows.
         let certain =
             best.filter(|&(at, _)| !ledger.in_debt() && ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
         let probed = match best {
@@ -186,7 +202,7 @@ impl Selector {
         decision
     }
 
-    /// The context of these messages; `None` once there are as many as can be, which is never.
+    /// The context of these messages; `None` if the table is full, which does not happen.
     fn context(&mut self, kind: Kind, size: SizeClass, level: Level) -> Option<u16> {
         let place = &mut self.index[kind as usize][size.index()][level as usize];
         if place.is_none() {
@@ -196,8 +212,8 @@ impl Selector {
         *place
     }
 
-    /// The message was encoded with the codec that was chosen: to so many bytes, in so many nanoseconds. Fewer than the
-    /// message has if it was sent so; otherwise it was sent raw.
+    /// The message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If these are
+    /// fewer than the message has, it was sent compressed, otherwise raw.
     pub fn encoded(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
         let (Choice::Encode(offer), Some(at)) = (decision.choice, decision.looked_at) else { return };
         let fraction = wire_len as f64 / decision.len.max(1) as f64;
@@ -205,12 +221,10 @@ impl Selector {
         let encode_ns = if packs { Some(ns) } else { None };
         let Some(candidate) = self.learn(decision, at, offer, fraction, encode_ns) else { return };
         let decode_ns = if packs { candidate.decode_ns(at.level, decision.len) } else { 0.0 };
-        let packed = Packed { fraction: fraction.min(1.0), encode_ns: ns.max(0.0), decode_ns };
+        let encode_ns = candidate.own_encode_ns(at.level, decision.len, ns);
+        let packed = Packed { fraction: fraction.min(1.0), encode_ns, decode_ns };
         let link = self.links[decision.peer.index()].link();
         let gain_ns = decision.raw_ns - packed.time_ns(self.transfer, link, decision.len);
-        if !gain_ns.is_finite() {
-            return;
-        }
         self.ledger.settle(gain_ns);
         let gain = &mut self.gains[decision.peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
@@ -218,15 +232,15 @@ impl Selector {
         self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, gain_ns > 0.0);
     }
 
-    /// The probe was encoded to so many bytes, in so many nanoseconds.
+    /// The probe was encoded to `wire_len` bytes in `ns` nanoseconds.
     pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
         let (Some(probe), Some(at)) = (&decision.probe, decision.looked_at) else { return };
-        let cost_ns = if ns.is_finite() { ns.max(0.0) } else { 0.0 };
-        self.ledger.settle(-cost_ns);
-        self.gains[decision.peer.index()].measured_ns -= cost_ns;
         let fraction = wire_len as f64 / probe.window.len().max(1) as f64;
         let before = self.expected(decision, at, probe.offer);
-        self.learn(decision, at, probe.offer, fraction, None);
+        let Some(candidate) = self.learn(decision, at, probe.offer, fraction, None) else { return };
+        let cost_ns = candidate.own_encode_ns(at.level, probe.window.len(), ns);
+        self.ledger.settle(-cost_ns);
+        self.gains[decision.peer.index()].measured_ns -= cost_ns;
         if before.is_some_and(|before| fraction < before - NEW_FRACTION) {
             // Things have changed: the next messages are looked at, too.
             self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, true);
@@ -262,20 +276,20 @@ impl Selector {
         Some(candidate)
     }
 
-    /// A message of this kind was decoded to so many bytes, in so many nanoseconds. What it took here it will take elsewhere.
+    /// A message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is taken to need as long.
     pub fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
         if let Some(candidate) = self.candidates[kind as usize].iter_mut().find(|c| c.offer == offer) {
             candidate.observe_decode(len, ns);
         }
     }
 
-    /// The network took so many nanoseconds for so many bytes to a process of this class.
+    /// The network took `ns` nanoseconds for `bytes` bytes to a process of this class.
     pub fn transferred(&mut self, peer: PeerClass, bytes: usize, ns: f64) {
         let change = self.links[peer.index()].transferred(bytes, ns);
         self.bandwidth_changed(peer, change);
     }
 
-    /// So many bytes went to or came from processes of this class in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth is at
+    /// `bytes` bytes went to or came from processes of this class in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth is at
     /// least bytes over elapsed time: they did pass, while the rank waited or computed. It may have waited for other ranks, too; so the
     /// bandwidth is believed to be at most four times bytes over time waited.
     pub fn passed(&mut self, peer: PeerClass, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
@@ -308,7 +322,7 @@ impl Selector {
         self.gains[peer.index()]
     }
 
-    /// What has been chosen how often, trials left out.
+    /// How often each choice was made, without trials.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::new(self.candidates.each_ref().map(|c| c.iter().map(|c| c.offer).collect()));

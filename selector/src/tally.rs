@@ -13,7 +13,7 @@ use mpress_codec::Kind;
 pub(crate) const CHOICES: usize = CANDIDATES + 1;
 const KINDS: usize = Kind::ALL.len();
 
-/// How often what was chosen for messages of each kind, peer class and size class.
+/// How often each choice was made for messages of each kind, peer class and size class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
     /// The candidates by kind.
@@ -45,14 +45,14 @@ impl Tally {
         &mut self.words
     }
 
-    /// What was chosen most for messages of each kind, peer class and size class, and how often.
+    /// The most frequent choice for messages of each kind, peer class and size class, and how often it was made.
     pub fn most_chosen(&self) -> impl Iterator<Item = (Guide, u64)> + '_ {
         let kinds = Kind::ALL.into_iter();
         let peers = kinds.flat_map(|kind| PeerClass::all().map(move |peer| (kind, peer)));
         let sizes = peers.flat_map(|(kind, peer)| SizeClass::all().map(move |size| (kind, peer, size)));
         sizes.filter_map(|(kind, peer, size)| {
             let at = place(kind, peer, size);
-            // Of those chosen equally often the first.
+            // Of equally frequent choices the first.
             let (at, messages) =
                 self.words[at..at + CHOICES].iter().enumerate().rev().max_by_key(|(_, count)| **count)?;
             let choice = match at.checked_sub(1) {

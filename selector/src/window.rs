@@ -3,9 +3,9 @@
 use crate::size::{CLASSES, SizeClass};
 use alloc::vec::Vec;
 
-/// So many messages of a size class that did not gain, one after the other, and the class is taken not to gain.
+/// After this many messages in a row that did not gain, a size class is taken not to gain.
 const PATIENCE: i8 = 4;
-/// After so many messages outside the window some are let in, to see whether things have changed; if they do not gain, twice
+/// After this many messages outside the window some are let in, to see whether things have changed; if they do not gain, twice
 /// as many later, up to the largest.
 const REOPEN: u32 = 128;
 const REOPEN_MAX: u32 = 512;
@@ -30,12 +30,12 @@ pub(crate) enum Admission {
     Outside,
     /// It may gain.
     Inside,
-    /// As far as is known it cannot gain, but it is time to have a look.
+    /// As far as is known it cannot gain, but it is time to check that.
     Reopened,
 }
 
 /// The window of a kind and peer class. Inside, gains are estimated message by message; outside, messages are sent raw at
-/// once. A window reaches from the shortest size class to the longest of which is not known that they do not gain. Unlike the
+/// once. A window reaches from the shortest to the longest size class that is not known to gain nothing. Unlike the
 /// paper's it may have holes: classes in between that do not gain, whatever the reason, are outside, too.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
@@ -96,7 +96,7 @@ impl Window {
         }
     }
 
-    /// What was known of sizes is no longer true. From now on those are inside that may gain at all.
+    /// Forgets what was known of size classes. Those that may gain at all are inside from now on.
     pub(crate) fn reset(&mut self, may_gain: impl Fn(SizeClass) -> bool) {
         for size in SizeClass::all() {
             self.misses[size.index()] = if may_gain(size) { 0 } else { PATIENCE };
@@ -117,7 +117,7 @@ impl Window {
 
     fn remember(&mut self) {
         if self.history.len() == HISTORY {
-            // Every other one; the course of things stays visible however long a run is.
+            // Keeps every other one, so that the course stays visible however long a run is.
             let mut at = 0;
             self.history.retain(|_| {
                 at += 1;

@@ -79,7 +79,7 @@ impl World {
         (ns, raw_ns)
     }
 
-    /// Sends so many messages; gives the time over that of all raw, and the last choice.
+    /// Sends this many messages; gives the time over that of all raw, and the last choice.
     fn run(&self, selector: &mut Selector, messages: usize) -> (f64, Choice) {
         let message = vec![0x5a_u8; LEN];
         let (mut time, mut raw, mut last) = (0.0, 0.0, Choice::Raw);
@@ -275,4 +275,25 @@ proptest! {
             prop_assert!(choices.len() != 2 || choices[0] == choices[1]);
         }
     }
+}
+
+#[test]
+fn an_interrupted_rank_goes_on_compressing() {
+    // On a machine with more ranks than processors another one runs for some milliseconds while a message is encoded.
+    let (world, message) = (World::new(60.0), vec![0x5a_u8; 13_000]);
+    let mut selector = selector(60.0);
+    let raw = (0..200).filter(|at| {
+        let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+        if let (Choice::Encode(offer), 0) = (decision.choice, at % 20) {
+            selector.encoded(
+                &decision,
+                (message.len() as f64 * world.fractions[usize::from(offer)]) as usize,
+                4e6,
+            );
+        } else {
+            world.send(&mut selector, &decision, message.len());
+        }
+        is_raw(decision.choice)
+    });
+    assert!(raw.count() <= 6);
 }

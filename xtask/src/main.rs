@@ -1,10 +1,13 @@
-//! The project's own commands: `cargo xtask setup|build|dist|capi|demo|test|mpis|conformance|fuzz|ci|pingpong|i-structures`.
+//! The project's own commands: `cargo xtask setup|build|dist|capi|demo|test|mpis|conformance|fuzz|ci|pingpong|npb|i-structures`.
 
 #![forbid(unsafe_code)]
 
+mod browser;
 mod build;
 mod capi;
 mod ci;
+#[cfg(test)]
+mod commands;
 mod demo;
 mod dist;
 mod error;
@@ -14,6 +17,7 @@ mod links;
 mod median;
 mod mpi4py;
 mod mpis;
+mod npb;
 mod package;
 mod paths;
 mod pingpong;
@@ -33,7 +37,7 @@ use error::Error;
 use mpress_cluster::Mpi;
 use paths::Paths;
 
-/// What a shell gives a command ended by Ctrl-C.
+/// The exit status of a command that Ctrl-C ended, as in shells.
 const INTERRUPTED: u8 = 130;
 
 /// The commands of the mpress project.
@@ -51,14 +55,7 @@ enum Command {
     /// Build the mpress command, its libraries, and the example programs, into target/mpress
     Build,
     /// Build mpress and pack it for machines without Rust: a relocatable tar, in target/dist
-    Dist {
-        /// Also a Python wheel of the same files
-        #[arg(long)]
-        wheel: bool,
-        /// Test them first, by the commands of their README, with Debian's two MPIs
-        #[arg(long)]
-        check: bool,
-    },
+    Dist(dist::Options),
     /// Build and install the C interface: header, static and shared library, and mpress.pc for pkg-config
     Capi {
         /// The folder to install in, with include/, lib/ and lib/pkgconfig/
@@ -79,6 +76,8 @@ enum Command {
         #[command(flatten)]
         options: pingpong::streams::Options,
     },
+    /// Measure whole programs on emulated links, plain and with mpress in turn: a folder of built ones, as those of NPB
+    Npb(npb::Options),
     /// Measure the programs of i-structures on an emulated cluster of 100 Mbit/s, beside the paper's figures
     IStructures(i_structures::Options),
     /// Test everything: all crates, each SIMD level, without std, and shim and rsmpi adapter with each MPI
@@ -125,7 +124,7 @@ fn main() -> ExitCode {
     match run(command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_interrupt() || mpress_cluster::interrupted() => {
-            // The handler has the last word; this is for the day it hangs.
+            // The handler ends the process; this is for the case that it hangs.
             std::thread::sleep(Duration::from_secs(30));
             ExitCode::from(INTERRUPTED)
         }
@@ -148,10 +147,11 @@ fn run(command: Command) -> Result<(), Error> {
             Ok(())
         }
         Command::Build => build::all(&paths),
-        Command::Dist { wheel, check } => dist::run(&paths, wheel, check),
+        Command::Dist(options) => dist::run(&paths, &options),
         Command::Capi { prefix } => capi::install(&paths, &prefix),
         Command::Demo => demo::run(&paths),
         Command::Pingpong { layer, options } => pingpong::run(&paths, layer, &options),
+        Command::Npb(options) => npb::run(&paths, &options),
         Command::IStructures(options) => i_structures::run(&paths, &options),
         Command::Test => step::run_all(test::steps(&paths)),
         Command::Mpis { mpi } => step::run_all(test::mpis(&paths, mpi)),

@@ -1,4 +1,4 @@
-//! Package: every crate that is published, packed as for a registry and built from what was packed.
+//! Package: every crate that is published, packed and checked as for a registry, and built from what was packed.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,7 +25,10 @@ fn run(paths: &Paths) -> Result<Done, Error> {
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let mut cargo = paths.cargo();
-    cargo.args(["package", "--locked", "--allow-dirty", "--target-dir"]).arg(all.join(now.to_string()));
+    // All but the upload itself, in the order in which they depend on each other.
+    cargo
+        .args(["publish", "--dry-run", "--locked", "--allow-dirty", "--target-dir"])
+        .arg(all.join(now.to_string()));
     cargo.args(crates.iter().flat_map(|name| ["-p", name]));
     // The rsmpi adapter and its layer need an MPI.
     cargo.env("MPICC", Mpi::OpenMpi.mpicc()).env("CARGO_PROFILE_DEV_DEBUG", "none");
@@ -58,6 +61,51 @@ fn name_of_published(manifest: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// docs.rs shows the README and crates.io shows it elsewhere: a link to a file of the repository would lead nowhere.
+    #[test]
+    fn published_crates_have_licences_and_facts_and_pages_that_can_be_read_elsewhere() {
+        let root = Paths::find().unwrap().root().to_owned();
+        let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+        for entry in fs::read_dir(&root).unwrap() {
+            let dir = entry.unwrap().file_name().into_string().unwrap();
+            if !root.join(&dir).join("Cargo.toml").is_file() {
+                continue;
+            }
+            let manifest = read(&format!("{dir}/Cargo.toml"));
+            if name_of_published(&manifest).is_none() {
+                continue;
+            }
+            for field in ["description = ", "keywords = [", "categories = [", "readme = ", "repository."] {
+                assert!(manifest.lines().any(|line| line.starts_with(field)), "{dir} has no {field}");
+            }
+            for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+                assert_eq!(read(&format!("{dir}/{licence}")), read(licence), "{dir}");
+            }
+            let links = read(&format!("{dir}/README.md"));
+            let mut links = links.split("](").skip(1);
+            assert!(links.all(|link| link.starts_with("https://") || link.starts_with('#')), "{dir}");
+        }
+    }
+
+    /// So that a user of a crate has its format, too.
+    #[test]
+    fn crates_have_the_pages_of_their_formats() {
+        let root = Paths::find().unwrap().root().to_owned();
+        let mut pages = std::collections::BTreeSet::new();
+        for entry in fs::read_dir(&root).unwrap() {
+            let Ok(entries) = fs::read_dir(entry.unwrap().path().join("format")) else { continue };
+            for page in entries {
+                let page = page.unwrap();
+                assert!(page.path().is_file(), "{} leads nowhere", page.path().display());
+                pages.insert(page.file_name());
+            }
+        }
+        for page in fs::read_dir(root.join("docs/format")).unwrap() {
+            let name = page.unwrap().file_name();
+            assert!(name == "README.md" || pages.contains(&name), "no crate has {name:?}");
+        }
+    }
 
     #[test]
     fn a_crate_is_published_unless_it_says_no() {

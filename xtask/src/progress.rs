@@ -1,4 +1,4 @@
-//! Progress of something long: a bar on a terminal, plain lines elsewhere.
+//! Progress of long work: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
 use std::time::Duration;

@@ -65,18 +65,31 @@ pub(crate) fn ensure() -> Result<(), Error> {
     if missing.is_empty() {
         return Ok(());
     }
-    let install = ["apt-get", "install", "-y", "--no-install-recommends"];
     if !is_root() {
-        let line = format!("sudo apt-get update && sudo {} {}", install.join(" "), missing.join(" "));
+        let line = format!("sudo apt-get update && sudo apt-get {} {}", INSTALL.join(" "), missing.join(" "));
         return Err(Error::NeedsRoot(line));
     }
-    eprintln!("setup: installing {}", missing.join(" "));
+    install(&missing)
+}
+
+/// Whether this program is there, which few need and which has the name of its package. Installed where that asks for nothing.
+pub(crate) fn offer(program: &str) -> Result<bool, Error> {
+    if !is_on_path(program) && is_debian() && is_root() {
+        install(&[program])?;
+    }
+    Ok(is_on_path(program))
+}
+
+const INSTALL: [&str; 3] = ["install", "-y", "--no-install-recommends"];
+
+fn install(packages: &[&str]) -> Result<(), Error> {
+    eprintln!("setup: installing {}", packages.join(" "));
     let apt_get = |args: &[&str]| {
         let mut command = Command::new("apt-get");
         step::run("setup", command.env("DEBIAN_FRONTEND", "noninteractive").args(args))
     };
     apt_get(&["update"])?;
-    apt_get(&[&install[1..], &missing[..]].concat())
+    apt_get(&[&INSTALL[..], packages].concat())
 }
 
 fn is_debian() -> bool {
@@ -90,7 +103,7 @@ fn is_debian_release(text: &str) -> bool {
     words.any(|word| matches!(word, "debian" | "ubuntu"))
 }
 
-fn is_on_path(tool: &str) -> bool {
+pub(crate) fn is_on_path(tool: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let also = ["/usr/sbin", "/sbin"].map(Path::new).map(Path::to_owned);
     std::env::split_paths(&path).chain(also).any(|dir| dir.join(tool).is_file())

@@ -62,16 +62,17 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
         command.env("MPRESS_TEST_SHIM", paths.built_preload()).env("MPRESS_TEST_MPI", mpi.name());
         let name = format!("test of the rsmpi adapter and i-structures with {}", mpi.title());
         steps.push(Step::new(name, command));
-        let name = format!("mpi4py with {}", mpi.title());
-        steps.push(Step::call(name, move || mpi4py::run(paths, mpi, &mpi4py::SOME)));
     }
+    // With MPICH, whose ranks keep all processors busy, it takes twice as long; `conformance` has both.
+    let name = format!("mpi4py with {}", Mpi::OpenMpi.title());
+    steps.push(Step::call(name, || mpi4py::run(paths, Mpi::OpenMpi, &mpi4py::SOME)));
     let words = &["every_call_on_this_host", "prototypes", "constants"];
     steps.extend(NEWER.into_iter().map(|mpi| wheel(paths, mpi, &["abi", "transparent"], words)));
     steps
 }
 
-/// One newer MPI of each ABI: what `test` has time for.
-const NEWER: [Mpi; 3] = [Mpi::OpenMpi5, Mpi::Mpich5, Mpi::Mpich5Standard];
+/// A newer MPI of each ABI that Debian's MPICH does not have: what `test` has time for.
+const NEWER: [Mpi; 2] = [Mpi::OpenMpi5, Mpi::Mpich5Standard];
 
 /// What is built once per MPI, into a target directory of its own.
 pub(crate) const PER_MPI: [&str; 8] = [

@@ -4,7 +4,7 @@ use crate::compare::report::{Figures, Line, Report};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Ratio, and behind it the speeds of encoding and decoding in GB/s; the last columns are the means.
+/// Ratio, and after it the speeds of encoding and decoding in GB/s; the last columns are the means.
 #[must_use]
 pub fn markdown(report: &Report) -> String {
     let mut files: Vec<&str> = Vec::new();

@@ -32,7 +32,7 @@ struct Row<'a> {
     file: &'a File,
     coder: Box<dyn Coder>,
     messages: Vec<&'a [u8]>,
-    /// Encoded messages one behind the other; what went raw is not among them.
+    /// Encoded messages one after the other; what went raw is not among them.
     wires: Vec<u8>,
     /// The lengths of the encoded messages, `None` for those that went raw.
     lens: Vec<Option<usize>>,

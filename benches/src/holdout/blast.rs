@@ -11,7 +11,7 @@ fn number(at: [usize; 3]) -> usize {
     (at[0] * SIDE + at[1]) * SIDE + at[2]
 }
 
-/// Faces inside the grid, three fields one behind the other: energy, pressure, and the flow across the face. Energy spreads by
+/// Faces inside the grid, three fields one after the other: energy, pressure, and the flow across the face. Energy spreads by
 /// nonlinear diffusion, the faster the more of it there is.
 pub(super) fn faces(rng: &mut Rng) -> Messages {
     let ambient = 1e-6;

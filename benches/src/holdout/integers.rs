@@ -37,7 +37,7 @@ pub(super) fn columns(_rng: &mut Rng) -> Messages {
     all.chunks_exact(16 << 10).map(bytes).collect()
 }
 
-/// Global indices of the columns of a solver's matrix: rows of seven points, each rank's numbers behind those of the ranks before,
+/// Global indices of the columns of a solver's matrix: rows of seven points, each rank's numbers after those of the ranks before,
 /// two unknowns for each point.
 pub(super) fn indices(rng: &mut Rng) -> Messages {
     let size = [24_i64, 24, 24];

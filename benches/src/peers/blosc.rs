@@ -1,7 +1,7 @@
 //! Bit shuffle and LZ4 in blocks of 8 KiB, by C-Blosc.
 //!
 //! That is what the library Bitshuffle does by default. Blosc would shuffle no block but those of a multiple of eight
-//! elements, so elements behind the last eight are left out, as Bitshuffle leaves them out, too.
+//! elements, so elements after the last eight are left out, as Bitshuffle leaves them out, too.
 #![allow(unsafe_code)]
 
 use crate::Result;

@@ -4,7 +4,7 @@ use super::Error;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Puts a file in the place of the one that is there; whoever reads it sees the old or the new one.
+/// Replaces a file. A reader sees the old or the new one, never a part of it.
 pub(super) fn write(path: &Path, text: Result<String, toml::ser::Error>) -> Result<(), Error> {
     let wrong = |why: String| Error::Write { file: path.to_owned(), why };
     let text = text.map_err(|error| wrong(error.to_string()))?;

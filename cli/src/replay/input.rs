@@ -3,11 +3,12 @@
 use super::Error;
 use flate2::read::MultiGzDecoder;
 use mpress::{FLOOR, Kind};
-use mpress_corpus::files::{File, Piece};
+use mpress_corpus::files::{Entry, File, Piece};
 use serde::Deserialize;
 use std::fmt::Display;
 use std::fs;
 use std::io::Read;
+use std::num::NonZeroI32;
 use std::path::{Path, PathBuf};
 
 /// Messages of one kind in the order in which they were sent or received.
@@ -28,7 +29,12 @@ struct Call {
 const TRACE_BYTES: usize = 64 << 20;
 
 /// Reads all messages of all paths.
-pub(super) fn read(paths: &[PathBuf], payload: Option<&Path>) -> Result<Vec<Input>, Error> {
+pub(super) fn read(
+    paths: &[PathBuf],
+    payload: Option<&Path>,
+    ranks_per_node: Option<NonZeroI32>,
+) -> Result<Vec<Input>, Error> {
+    let from_file = |file: &File| from_file(file, ranks_per_node);
     let mut inputs = Vec::new();
     for path in paths {
         let name = path.to_string_lossy();
@@ -48,12 +54,18 @@ fn read_file(path: &Path) -> Result<File, Error> {
     file.ok_or_else(|| wrong(path, "not a file of messages: the extension says of what (f64, i32, bin ...)"))
 }
 
-fn from_file(file: &File) -> Input {
-    let messages = file.pieces(Piece::Message).into_iter().filter(|message| message.len() >= FLOOR);
+fn from_file(file: &File, ranks_per_node: Option<NonZeroI32>) -> Input {
+    let is_on_the_way = |entry: &Entry| {
+        let node = |rank: i32| ranks_per_node.map(|ranks| rank / ranks.get());
+        // What goes to several ranks has no receiver.
+        entry.dst < 0 || ranks_per_node.is_none() || node(entry.src) != node(entry.dst)
+    };
+    let messages = file.index.iter().zip(file.pieces(Piece::Message));
+    let messages = messages.filter(|(entry, message)| message.len() >= FLOOR && is_on_the_way(entry));
     Input {
         name: file.name.clone(),
         kind: file.element.kind(),
-        messages: messages.map(<[u8]>::to_vec).collect(),
+        messages: messages.map(|(_, message)| message.to_vec()).collect(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! The result as a picture: for each link the total time of every strategy as a part of that of all raw.
 
 use super::simulate::Times;
-use super::{LINKS, Row, TRANSFERS};
+use super::{Row, TRANSFERS};
 use crate::bars::{Bars, Drawn, Series};
+use mpress::selector::Link;
 use plotters::prelude::*;
 use std::path::Path;
 
@@ -17,23 +18,24 @@ const STRATEGIES: [Strategy; 3] = [
 ];
 
 /// Writes it.
-pub(super) fn write(file: &Path, rows: &[Row]) -> Result<(), String> {
-    draw(file, rows).map_err(|error| error.to_string())
+pub(super) fn write(file: &Path, rows: &[Row], links: &[(String, Link)]) -> Result<(), String> {
+    draw(file, rows, links).map_err(|error| error.to_string())
 }
 
-fn draw(file: &Path, rows: &[Row]) -> Drawn {
+fn draw(file: &Path, rows: &[Row], links: &[(String, Link)]) -> Drawn {
     let area = SVGBackend::new(file, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
     for ((transfer, _), area) in TRANSFERS.into_iter().zip(area.split_evenly((1, TRANSFERS.len()))) {
-        let totals = LINKS.map(|(link, _)| {
-            let here = rows.iter().filter(|row| row.transfer == transfer && row.link == link);
+        let of_link = |(link, _): &(String, Link)| {
+            let here = rows.iter().filter(|row| row.transfer == transfer && row.link == *link);
             Times::total(here.map(|row| &row.times))
-        });
+        };
+        let totals: Vec<_> = links.iter().map(of_link).collect();
         let parts = totals.iter().flat_map(|total| STRATEGIES.map(|(.., time)| time(total) / total.raw));
         let highest = parts.fold(1.0, f64::max).min(2.0) * 1.1;
         let bars = Bars {
             caption: format!("{transfer}: time over all raw"),
-            groups: LINKS.map(|(link, _)| link.to_owned()).to_vec(),
+            groups: links.iter().map(|(link, _)| link.clone()).collect(),
             series: STRATEGIES
                 .map(|(name, color, time)| Series {
                     name,

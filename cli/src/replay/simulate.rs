@@ -15,8 +15,12 @@ pub(super) struct Times {
     pub(super) selector: f64,
     /// The best choice for each message in hindsight.
     pub(super) oracle: f64,
-    /// Messages that the selector has compressed.
+    /// Messages, and those of them that the selector has compressed.
+    pub(super) messages: usize,
     pub(super) compressed: usize,
+    /// Bytes of the messages, and what the selector sends of them.
+    pub(super) raw_bytes: usize,
+    pub(super) wire_bytes: usize,
     /// What decisions have cost: where gains were not estimated, where they were, and where the message was sampled, too.
     pub(super) deciding: [Vec<f64>; 3],
 }
@@ -29,6 +33,10 @@ impl Times {
             total.fixed += times.fixed;
             total.selector += times.selector;
             total.oracle += times.oracle;
+            total.messages += times.messages;
+            total.compressed += times.compressed;
+            total.raw_bytes += times.raw_bytes;
+            total.wire_bytes += times.wire_bytes;
             total
         })
     }
@@ -83,6 +91,8 @@ fn select(file: &Measured<'_>, knowledge: &Knowledge, link: &Link, transfer: Tra
         let decision = selector.decide(file.kind, PeerClass::NETWORK, message);
         let ns = (elapsed(start) - clock_ns).max(0.0);
         times.selector += ns;
+        times.messages += 1;
+        times.raw_bytes += message.len();
         let sort = usize::from(decision.is_estimated()) + usize::from(decision.level().is_some());
         times.deciding[sort].push(ns);
         if let Some(probe) = &decision.probe
@@ -100,10 +110,12 @@ fn select(file: &Measured<'_>, knowledge: &Knowledge, link: &Link, transfer: Tra
         };
         let Some(outcome) = chosen else {
             times.selector += link.time_ns(message.len() as f64);
+            times.wire_bytes += message.len();
             continue;
         };
         let Choice::Encode(offer) = decision.choice else { continue };
-        times.compressed += 1;
+        times.compressed += usize::from(outcome.wire_len.is_some());
+        times.wire_bytes += outcome.wire_len.unwrap_or(message.len());
         times.selector += outcome.packed(message.len()).time_ns(transfer, link, message.len());
         selector.encoded(&decision, outcome.wire_len.unwrap_or(message.len()), outcome.encode_ns);
         if outcome.wire_len.is_some() {

@@ -14,8 +14,10 @@ use super::xml::{Attributes, Xml};
 
 /// Of all charts, in the pixels of an unscaled page.
 const WIDTH: f64 = 760.0;
-/// What a character takes at the size of the style sheet, on the safe side.
-const CHARACTER: f64 = 6.8;
+/// What a digit of a wide font takes at the size of the style sheet; letters take less.
+const CHARACTER: f64 = 7.7;
+/// The least that a mark takes: what is there is seen.
+const LEAST: f64 = 1.0;
 /// Room between a text and what is beside it.
 const GAP: f64 = 6.0;
 
@@ -47,7 +49,10 @@ impl Canvas<'_> {
     fn draw(xml: &mut Xml, height: f64, shows: &str, inside: impl FnOnce(&mut Canvas<'_>)) {
         let size = format!("0 0 {WIDTH} {}", round(height));
         let attributes: Attributes<'_> = &[("viewBox", &size), ("role", &"img"), ("aria-label", &shows)];
-        xml.element("svg", attributes, |xml| inside(&mut Canvas(xml)));
+        // On a narrow screen it is moved rather than made too small to read.
+        xml.element("div", &[("class", &"wide")], |xml| {
+            xml.element("svg", attributes, |xml| inside(&mut Canvas(xml)));
+        });
     }
 
     /// A rectangle, which says more when pointed at.

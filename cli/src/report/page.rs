@@ -1,4 +1,4 @@
-//! Reports as one page of HTML that needs nothing but itself. It is well-formed XML, too.
+//! Reports as one page of HTML that loads nothing else. It is well-formed XML, too.
 
 use super::Named;
 use super::chart::{Bar, Group, Share, bars, columns, key, shares, window};
@@ -9,6 +9,9 @@ use mpress::report::{CodecCounts, Counts, DestinationCounts, Gain, JobReport};
 
 /// Colours of codecs; those that have sent the least share one.
 const COLOURS: [&str; 7] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6"];
+
+/// The most groups of bars that a chart has; the others are one more. The table below has all of them.
+const GROUPS: usize = 12;
 
 /// The page: a report with its verdict as headline, or several after a comparison.
 pub(super) fn page(reports: &[Named]) -> String {
@@ -29,7 +32,10 @@ pub(super) fn page(reports: &[Named]) -> String {
                 whole(xml, only, "h1");
             } else {
                 compare(xml, reports);
-                reports.iter().for_each(|named| whole(xml, named, "h2"));
+                for named in reports {
+                    xml.leaf("h2", &[], &named.file);
+                    whole(xml, named, "h3");
+                }
             }
             let version = concat!("mpress report, version ", env!("CARGO_PKG_VERSION"));
             let units = "kB, MB, GB: 1000, 1000², 1000³ bytes; KiB, MiB: 1024, 1024² bytes";
@@ -50,6 +56,13 @@ fn compare(xml: &mut Xml, reports: &[Named]) {
         .collect();
     heading(xml, "Time from the beginning of MPI to its end");
     bars(xml, "Seconds of each job", &groups, time);
+    let groups: Vec<_> = reports
+        .iter()
+        .map(|Named { file, report }| Group { name: file.clone(), bars: both(&report.total) })
+        .collect();
+    heading(xml, "Bytes of messages");
+    key(xml, RAW_AND_WIRE.map(|(class, name)| (class, name.into())));
+    bars(xml, "Raw and wire bytes of each job", &groups, bytes);
     table(xml, &comparison(reports));
 }
 
@@ -107,9 +120,13 @@ fn table(xml: &mut Xml, table: &Table) {
 }
 
 /// What the colours of raw and wire bytes mean.
+const RAW_AND_WIRE: [(&str, &str); 2] = [("raw", "raw bytes"), ("wire", "wire bytes")];
+
+/// The same, for this report.
 fn raw_and_wire(xml: &mut Xml, report: &JobReport) {
-    let wire = if is_measured_only(report) { "wire bytes, as they would have been" } else { "wire bytes" };
-    key(xml, [("raw", "raw bytes".into()), ("wire", wire.into())]);
+    let more = if is_measured_only(report) { ", as they would have been" } else { "" };
+    let [(raw, raw_bytes), (wire, wire_bytes)] = RAW_AND_WIRE;
+    key(xml, [(raw, raw_bytes.into()), (wire, format!("{wire_bytes}{more}"))]);
 }
 
 /// Raw and wire bytes.
@@ -120,12 +137,30 @@ fn both(counts: &Counts) -> Vec<Bar> {
 }
 
 fn by_codec(xml: &mut Xml, report: &JobReport) {
-    let groups: Vec<_> = report
-        .codecs
+    let mut lines: Vec<_> = report.codecs.iter().filter(|line| line.counts.messages > 0).collect();
+    let mut others = Counts::default();
+    let mut name = String::new();
+    if lines.len() > GROUPS + 1 {
+        let mut lengths: Vec<_> = lines.iter().map(|line| line.counts.raw_bytes).collect();
+        lengths.sort_unstable_by(|a, b| b.cmp(a));
+        let mut rest = Vec::new();
+        for line in std::mem::take(&mut lines) {
+            let has_room = lines.len() < GROUPS && line.counts.raw_bytes >= lengths[GROUPS - 1];
+            if has_room { lines.push(line) } else { rest.push(line) }
+        }
+        name = format!("{} others", rest.len());
+        for line in rest {
+            others.raw_bytes = others.raw_bytes.saturating_add(line.counts.raw_bytes);
+            others.wire_bytes = others.wire_bytes.saturating_add(line.counts.wire_bytes);
+        }
+    }
+    let mut groups: Vec<_> = lines
         .iter()
-        .filter(|line| line.counts.messages > 0)
         .map(|line| Group { name: format!("{} {}", line.kind, line.codec), bars: both(&line.counts) })
         .collect();
+    if !name.is_empty() {
+        groups.push(Group { name, bars: both(&others) });
+    }
     heading(xml, "Bytes by element kind and codec");
     raw_and_wire(xml, report);
     bars(xml, "Raw and wire bytes by element kind and codec", &groups, bytes);
@@ -144,6 +179,12 @@ fn codec_shares(xml: &mut Xml, lines: &[CodecCounts]) {
     let mut colours = COLOURS.into_iter();
     for share in &mut all {
         share.class = if share.name == "raw" { "raw" } else { colours.next().unwrap_or("other") };
+    }
+    let (mut all, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|share| share.class != "other");
+    if !others.is_empty() {
+        let sum = |of: usize| others.iter().map(|share| share.values[of]).sum();
+        let names: Vec<_> = others.iter().map(|share| &*share.name).collect();
+        all.push(Share { class: "other", name: names.join(", "), values: [sum(0), sum(1)] });
     }
     heading(xml, "Shares of codecs");
     shares(xml, "Shares of codecs in raw bytes and messages", ["raw bytes", "messages"], &all);
@@ -181,14 +222,18 @@ fn gains(xml: &mut Xml, gain: &Gain) {
         let part = percent(value, gain.raw_s).map(|part| format!(", {part}")).unwrap_or_default();
         Group { name: name.into(), bars: vec![Bar { class, value, label: format!("{}{part}", time(value)) }] }
     };
-    heading(xml, "Gain: predicted and measured");
+    heading(xml, "Gain: predicted, and from what came out");
     let whole = format!(
         "Seconds saved on the way to other nodes, summed over ranks. Percent are of the {} that sending all raw would have taken.",
         time(gain.raw_s)
     );
     xml.leaf("p", &[], &whole);
-    let groups = [group("predicted", "raw", gain.predicted_s), group("measured", "wire", gain.measured_s)];
-    bars(xml, "Seconds gained, as predicted and as measured", &groups, time);
+    if let Some(clock) = &gain.clock {
+        xml.leaf("p", &[], &format!("The program was {}.", clock.text()));
+    }
+    let groups =
+        [group("predicted", "raw", gain.predicted_s), group("from what came out", "wire", gain.measured_s)];
+    bars(xml, "Seconds gained, as predicted and from what came out", &groups, time);
 }
 
 #[cfg(test)]
@@ -244,7 +289,7 @@ mod tests {
     fn several_reports_are_one_page() {
         let (_, one) = checked(vec![sample()]);
         let (page, three) = checked(vec![sample(), sample(), sample()]);
-        assert_eq!(three, 3 * one + 1, "and the comparison");
+        assert_eq!(three, 3 * one + 2, "and the comparison");
         assert_eq!((page.matches("<h1>").count(), page.matches("<h2>").count()), (1, 3));
     }
 
@@ -264,7 +309,7 @@ mod tests {
             report.total = counts;
             report.job.seconds = seconds;
             report.job.ranks = number;
-            report.gain = Gain { predicted_s: seconds, measured_s: -seconds, raw_s: seconds };
+            report.gain = Gain { predicted_s: seconds, measured_s: -seconds, raw_s: seconds, clock: None };
             report.codecs.iter_mut().for_each(|line| line.counts = counts);
             for to in &mut report.destinations {
                 to.sizes = [0, 1023, 1 << 20, u64::MAX].map(|from| SizeCounts { from, counts }).into();
@@ -288,13 +333,41 @@ mod tests {
     }
 
     #[test]
+    fn a_chart_of_many_codecs_stays_short() {
+        let mut report = sample();
+        let line = report.codecs[1].clone();
+        report.codecs = (0..100)
+            .map(|at| {
+                let mut line = CodecCounts { codec: format!("codec {at}"), ..line.clone() };
+                line.counts.raw_bytes = 1000 * (at / 2);
+                line
+            })
+            .collect();
+        let bars = |page: &str, name: &str| page.matches(&format!("<title>{name}: ")).count();
+        let (page, _) = checked(vec![report.clone()]);
+        for (name, count) in
+            [("int32 codec 99", 2), ("int32 codec 88", 2), ("int32 codec 87", 0), ("88 others", 2)]
+        {
+            assert_eq!(bars(&page, name), count, "{name}");
+        }
+        report.codecs.truncate(GROUPS + 1);
+        let (page, _) = checked(vec![report]);
+        assert_eq!(
+            (bars(&page, "int32 codec 0"), page.contains("others")),
+            (2, false),
+            "one more is no more"
+        );
+    }
+
+    #[test]
     fn codecs_share_a_colour_only_if_there_are_many() {
         let mut report = sample();
         let line = report.codecs[1].clone();
         report.codecs =
             (0..10).map(|at| CodecCounts { codec: format!("codec {at}"), ..line.clone() }).collect();
         let (page, _) = checked(vec![report]);
-        assert_eq!(page.matches("swatch other").count(), 3);
+        assert_eq!(page.matches("swatch other").count(), 1);
         assert_eq!(page.matches("swatch c6").count(), 1);
+        assert!(page.contains("codec 7, codec 8, codec 9: "), "those without a colour of their own");
     }
 }

@@ -43,8 +43,10 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
         ("Encoding", of_ranks(total.encode_s)),
         ("Decoding", of_ranks(total.decode_s)),
     ];
-    if let Some(passed) = report.passed_line() {
-        facts.push(("Not considered", passed));
+    if !report.passed.is_empty() {
+        let passed: Vec<_> =
+            report.passed.iter().map(|passed| format!("{} {}", count(passed.count), passed.calls)).collect();
+        facts.push(("Not considered", passed.join(", ")));
     }
     if is_measured_only(report) {
         facts.push(("Note", "no message was compressed; wire bytes are as they would have been".into()));
@@ -176,7 +178,13 @@ fn gain(gain: &Gain) -> Table {
     let row = |name: &str, s: f64| vec![name.to_owned(), seconds(s), part(s, gain)];
     let mut rows = vec![row("all raw", gain.raw_s)];
     if is_estimated(gain) {
-        rows.extend([row("gain, predicted", gain.predicted_s), row("gain, measured", gain.measured_s)]);
+        rows.extend([
+            row("gain, predicted", gain.predicted_s),
+            row("gain, from what came out", gain.measured_s),
+        ]);
+    }
+    if let Some(clock) = &gain.clock {
+        rows.push(vec![clock.text(), NONE.into(), NONE.into()]);
     }
     Table {
         title: "Estimated time of messages to other nodes, over all ranks".into(),

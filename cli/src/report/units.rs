@@ -47,7 +47,7 @@ pub(super) fn time(s: f64) -> String {
     if s.abs() >= 100.0 {
         return format!("{} s", trimmed(one_decimal(s)));
     }
-    // From the smallest unit upwards; what is less than a nanosecond is nothing.
+    // From the smallest unit upwards; less than a nanosecond counts as 0.
     if s.abs() < 1e-9 { "0 s".into() } else { scaled(s * 1e9, 1000.0, &["ns", "us", "ms", "s"]) }
 }
 

@@ -1,4 +1,4 @@
-//! The corpus of real messages, where it lies beside the repository: files of payloads one behind the other, and beside
+//! The corpus of real messages, where it lies beside the repository: files of payloads one after the other, and beside
 //! each of them `FILE.idx`, a table that says where each message is.
 
 use core::ops::Range;
@@ -55,7 +55,7 @@ pub fn corpus() -> Option<impl Iterator<Item = CorpusFile>> {
     Some(indices.into_iter().map(|index| CorpusFile::read(&index)))
 }
 
-/// The messages of a file of `len` bytes: behind a heading, a line for each, which begins with its offset and its length.
+/// The messages of a file of `len` bytes: after a heading, one line for each, which begins with its offset and its length.
 /// They follow each other, from the file's first byte to its last. An error is the number of the line that is wrong.
 fn ranges(index: &str, len: usize) -> Result<Vec<Range<usize>>, usize> {
     let mut ranges = Vec::new();

@@ -83,7 +83,7 @@ pub(super) fn decode<W: Word>(
         if body.last().is_some_and(|byte| byte.leading_zeros() < unused) {
             return Err(DecodeError::new(DecodeErrorKind::Corrupt, at - 1));
         }
-        // Windows may reach behind the body: near the wire's end they get a copy with room behind it.
+        // Windows may reach after the body: near the wire's end they get a copy with room after it.
         let body = match rest.first_chunk() {
             Some(body) => body,
             None => {

@@ -23,7 +23,7 @@ impl Block {
 /// The width in bits of each group's words.
 pub(super) type Widths = [u8; GROUPS];
 
-/// Packed groups one behind the other, and room behind them: two groups' bytes can be accessed wherever a group starts.
+/// Packed groups one after the other, and room after them: two groups' bytes can be accessed wherever a group starts.
 pub(super) type Body = [u8; BLOCK + GROUP];
 
 /// The bytes that words of this width take, of a group of `len` raw bytes (format, section 10.5).

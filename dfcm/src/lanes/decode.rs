@@ -101,7 +101,7 @@ fn header<W: Word>(wire: &mut Wire<'_>, raw_len: usize) -> Result<usize, DecodeE
     }
 }
 
-/// Reads a block of `len` raw bytes. Residuals behind it are arbitrary.
+/// Reads a block of `len` raw bytes. Residuals after it are arbitrary.
 #[inline(always)]
 fn block<W: Word, K: Kernel<W>>(
     kernel: K,
@@ -126,7 +126,7 @@ fn block<W: Word, K: Kernel<W>>(
     if used > 0 && body.last().is_some_and(|byte| byte >> used != 0) {
         return Err(DecodeError::new(Corrupt, wire.at - 1));
     }
-    // Near the wire's end there may be no room behind the body: a copy has it.
+    // Near the wire's end there may be no room after the body: a copy has it.
     let mut copy;
     let body: &Body = match rest.first_chunk() {
         Some(body) => body,

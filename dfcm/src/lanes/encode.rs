@@ -106,7 +106,7 @@ impl<W: Word> Work<W> for Message<'_, '_> {
     }
 }
 
-/// Appends a block of `len` raw bytes. Residuals behind it are zero.
+/// Appends a block of `len` raw bytes. Residuals after it are zero.
 #[inline(always)]
 fn block<W: Word, K: Kernel<W>>(
     kernel: K,

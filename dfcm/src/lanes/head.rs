@@ -10,13 +10,13 @@ use crate::word::Word;
 /// One in every byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// The least width of a group that is not zero: so many bits as a word has bytes. Two words that share a byte
+/// The least width of a group that is not zero: as many bits as a word has bytes. Two words that share a byte
 /// of the wire are neighbours then.
 pub(super) const fn least<W: Word>() -> u32 {
     W::WIDTH as u32
 }
 
-/// The bytes that codes of so many groups take.
+/// The bytes that codes of this many groups take.
 pub(super) const fn bytes(groups: usize) -> usize {
     (groups * CODE_BITS).div_ceil(8)
 }

@@ -26,7 +26,7 @@ pub(super) trait Kernel<W>: Copy {
     fn widths(self, residuals: &Block) -> Widths;
     /// Appends the words of the block's first `len` bytes, those of each group in its width.
     fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full>;
-    /// The inverse, but for groups of full length. Of a shorter one the words behind its end are arbitrary.
+    /// The inverse, but for groups of full length. Of a shorter one the words after its end are arbitrary.
     fn unpack(self, body: &Body, widths: Widths, residuals: &mut Block);
     /// The sum of the widths that the magnitudes of second differences have, in the groups of some samples.
     fn bits(self, samples: &[&Sample], lanes: usize) -> u32;

@@ -18,7 +18,7 @@ pub(super) struct Past {
     pub(super) predictions: Row,
 }
 
-/// Groups, the block's behind those before it.
+/// Groups, the block's after those before it.
 pub(super) type Row = [Group; BEFORE + GROUPS];
 
 impl Past {

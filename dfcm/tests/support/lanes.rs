@@ -50,7 +50,7 @@ impl Model {
         if e < self.modulus() / 2 { 2 * e } else { 2 * (self.modulus() - e) - 1 }
     }
 
-    /// The wire of a message in so many lanes.
+    /// The wire of a message in this many lanes.
     pub(crate) fn message(self, raw: &[u8], lanes: usize) -> Vec<u8> {
         let elements = self.elements(raw);
         let residuals: Vec<_> = (0..elements.len()).map(|i| self.residual(&elements, i, lanes)).collect();

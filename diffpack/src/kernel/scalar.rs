@@ -15,7 +15,7 @@ use crate::word::Word;
 pub(super) use fixed::{span, strip, to_fixed, to_float};
 use mpress_codec::simd::Level;
 use mpress_codec::{Full, Out};
-pub(super) use pack::{ROOM, append, group_bytes};
+pub(super) use pack::{ROOM, group_bytes, groups_and_bytes};
 pub(super) use predict::{lag_scores, shifts, term, terms};
 pub(super) use undo::{SHORT, undo_short};
 

@@ -1,6 +1,6 @@
 //! Zstandard and LZ4, by their C libraries, as codecs (`docs/format/zstd-lz4.md`).
 //!
-//! Both wires are what the library wrote behind its length, so that a wire that was cut or continued is known as such before
+//! Both wires are what the library wrote after its length, so that a wire that was cut or continued is known as such before
 //! the library sees it. Neither library allocates by what a wire says: blocks and frames are decoded in one go, into the output.
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated};
@@ -11,7 +11,7 @@ const HEADER: usize = 4;
 
 /// A library that compresses a message in one go.
 pub(super) trait Library {
-    /// The most bytes that so many become; `None` for more than it takes.
+    /// The most bytes that this many bytes become; `None` for more than the library takes.
     fn bound(raw_len: usize) -> Option<usize>;
     /// Compresses `raw` into `room` of the size of its bound; gives the length.
     fn compress(&mut self, raw: &[u8], room: &mut [u8]) -> Option<usize>;
@@ -28,7 +28,7 @@ pub(super) struct Compress<L>(pub(super) L);
 
 impl<L: Library> Encode for Compress<L> {
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        // An incompressible message is refused by nobody, but its length has 32 bits.
+        // No library refuses an incompressible message, but its length has 32 bits.
         L::bound(raw_len).filter(|bound| u32::try_from(*bound).is_ok())?.checked_add(HEADER)
     }
 

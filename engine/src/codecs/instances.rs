@@ -5,7 +5,7 @@ use mpress_codec::{CodecId, DecodeError, Encode, decode_into};
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
-/// Frames may say so many ids.
+/// The number of ids that a frame can name.
 const IDS: usize = 256;
 
 type Idle<T> = Mutex<Vec<T>>;

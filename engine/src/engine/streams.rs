@@ -95,7 +95,8 @@ impl Engine {
         let plan = self.decider.plan(considered, raw);
         self.probe(&plan, raw, kind, to);
         let setting = plan.codec.filter(|_| plan.send).and_then(|codec| codec.of(kind));
-        let stream = setting.and_then(|setting| Stream::new(id, setting.id, kind, len, chunk));
+        let stream = setting
+            .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
             return self.finish(&plan, raw, kind, to).map_or(Outgoing::Raw, Outgoing::Frame);
         };
@@ -120,7 +121,7 @@ impl Engine {
     fn head(&self, stream: &Stream, setting: Setting, raw: &[u8]) -> Option<Buffer> {
         let mut head = self.pack_chunk(setting, raw.get(stream.range(0))?, FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
-        frame::seal(self.mark, CodecId::STREAM, stream.kind, raw.len(), &mut head)?;
+        frame::seal(self.mark, CodecId::STREAM, stream.setting, stream.kind, raw.len(), &mut head)?;
         Some(head)
     }
 
@@ -215,7 +216,7 @@ impl Engine {
             decoded.ok_or(FrameError::Codec(stream.codec))?.map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();
-        let codec = codecs::reader(stream.codec);
+        let codec = codecs::used(stream.codec, stream.setting);
         self.counters.received(stream.kind, codec, u64::from(index == 0), len, time);
         if let Some(codec) = codec.filter(|_| wire.len() < len) {
             self.decider.decoded(stream.kind, codec, len, time);

@@ -85,7 +85,7 @@ impl Kernel for Scalar {
     }
 }
 
-/// The lowest so many bytes of a word, by their number.
+/// Masks of the lowest bytes of a word, by their number.
 const LOW_BYTES: [u64; 16] = {
     let mut masks = [u64::MAX; 16];
     let mut bytes = 0;

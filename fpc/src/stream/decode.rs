@@ -66,7 +66,7 @@ fn least_len(raw_len: usize) -> usize {
     HEAD + values.div_ceil(BLOCK) * BLOCK_HEAD + values.div_ceil(2) + raw_len % WIDTH
 }
 
-/// A stream to decode, behind its head.
+/// A stream to decode, after its head.
 struct Stream<'a, 'o> {
     predictor: Predictor<'a>,
     wire: &'a [u8],
@@ -90,7 +90,7 @@ impl Work for Stream<'_, '_> {
     }
 }
 
-/// Appends the block that starts at byte `at` of `wire`, and gives the place behind it.
+/// Appends the block that starts at byte `at` of `wire`, and gives the place after it.
 #[inline(always)]
 fn decode_block(
     predictor: &mut Predictor<'_>,

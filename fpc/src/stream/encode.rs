@@ -54,7 +54,7 @@ impl<M: AsMut<[u64]>> Encode for Encoder<M> {
     fn reset(&mut self) {}
 }
 
-/// A message to encode, behind the stream's head.
+/// A message to encode, after the stream's head.
 struct Stream<'a, 'o> {
     predictor: Predictor<'a>,
     raw: &'a [u8],
@@ -108,7 +108,7 @@ fn encode_block(
     Ok(())
 }
 
-/// The residuals of a chunk, one behind the other.
+/// The residuals of a chunk, one after the other.
 struct Body {
     /// Twice the room that they can take, so that a whole word can be stored wherever one starts.
     bytes: [u8; 2 * CHUNK * WIDTH],

@@ -38,7 +38,7 @@ impl<'a> Predictor<'a> {
         }
     }
 
-    /// Foretells a value, and learns it from `reveal`, which gets the predictions of fcm and of dfcm.
+    /// Predicts a value, and learns it from `reveal`, which gets the predictions of fcm and of dfcm.
     #[inline(always)]
     pub(super) fn step(&mut self, reveal: impl FnOnce(u64, u64) -> u64) -> u64 {
         let (fcm, dfcm) = self.places();

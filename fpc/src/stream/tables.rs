@@ -6,7 +6,7 @@
 use super::predictor::Predictor;
 use super::{TableLevel, WIDTH};
 
-/// A stream that has written to fewer than one in so many entries is undone entry by entry. Else the tables are cleared, which
+/// A stream that has written to fewer than one in this many entries is undone entry by entry. Else the tables are cleared, which
 /// is no more than 4 KiB for each value, and brings them into the cache for the next stream.
 const FEW: usize = 256;
 
@@ -16,7 +16,7 @@ pub(super) struct Tables<M> {
     memory: M,
     /// Words from here on are zeros,
     dirty: usize,
-    /// up to here; behind, the memory holds what it held when it was handed in, but for the dirty words.
+    /// up to here; after, the memory holds what it held when it was handed in, but for the dirty words.
     known: usize,
 }
 

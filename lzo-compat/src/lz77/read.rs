@@ -59,7 +59,7 @@ fn sequences(wire: &[u8], out: &mut Out<'_>) -> Result<usize, DecodeError> {
     Ok(at)
 }
 
-/// The length at the beginning of `rest`, which moves behind it; the wire has `wire_len` bytes.
+/// The length at the beginning of `rest`, which moves after it; the wire has `wire_len` bytes.
 #[inline(always)]
 fn more(rest: &mut &[u8], wire_len: usize) -> Result<usize, DecodeError> {
     let mut n = 0;

@@ -41,7 +41,7 @@ fn length(n: usize) -> usize {
     (usize::BITS - (n | 1).leading_zeros()).div_ceil(GROUP) as usize
 }
 
-/// Bytes of the length behind a token for this number of literals, or of bytes beyond the shortest copy.
+/// Bytes of the length after a token for this number of literals, or of bytes beyond the shortest copy.
 pub(super) fn more_len(n: usize) -> usize {
     n.checked_sub(MORE).map_or(0, length)
 }

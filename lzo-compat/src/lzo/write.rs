@@ -35,7 +35,7 @@ pub(super) fn run_head(count: usize) -> usize {
     1 + more_len(count, RUN_END)
 }
 
-/// Writes a copy of `len` bytes from `distance`, with no literals behind it.
+/// Writes a copy of `len` bytes from `distance`, with no literals after it.
 #[inline(always)]
 pub(super) fn copy(distance: usize, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
     // Which of the three it is, is not foreseeable: arithmetic, not branches.

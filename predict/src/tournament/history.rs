@@ -78,7 +78,7 @@ impl<const N: usize> Rolling<N> {
     pub(super) fn push(&mut self, newest: u16) {
         let newest = hash(u64::from(newest) + 1);
         for ((value, leaving), len) in self.values.iter_mut().zip(self.leaving).zip(self.lengths) {
-            // Nothing, where there were not so many yet.
+            // Nothing where there were fewer than that.
             let oldest = self.window[self.count.wrapping_sub(len) % WINDOW];
             *value =
                 value.wrapping_mul(FACTOR).wrapping_add(newest).wrapping_sub(oldest.wrapping_mul(leaving));

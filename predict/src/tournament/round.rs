@@ -53,7 +53,7 @@ impl Tables {
         if site { &mut self.message_shares } else { &mut self.stray_shares }
     }
 
-    /// The bytes behind it.
+    /// The bytes after it.
     pub(super) fn bytes(&self) -> usize {
         self.events.bytes() + self.sites.bytes() + self.contexts.bytes()
     }
@@ -88,7 +88,7 @@ impl Default for Round {
 }
 
 impl Round {
-    /// By the places that are followed, and the numbers of the last events. Where nobody expects a site, it is `last`.
+    /// By the places that are followed, and the numbers of the last events. Where no predictor expects a site, it is `last`.
     pub(super) fn speak(
         &mut self,
         from: &Tables,

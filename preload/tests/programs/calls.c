@@ -63,7 +63,7 @@ static void one(int number, int send, int receive, int completion, int bytes, en
 }
 
 /* Twelve sizes, contents and rooms for one pair of calls. */
-/* Room for all that is sent buffered while the receiver is behind: nothing holds the sender back. */
+/* Room for all that is sent buffered while the receiver is after: nothing holds the sender back. */
 enum { BUFFERED = 256 << 20 };
 
 static int sweep(int number, int send, int receive)
@@ -196,7 +196,7 @@ void to_self_and_nobody(void)
   span big = {m.data, 100000, MPI_BYTE};
   MPI_Status status;
   for (int send = 0; send < sends; send++) {
-    /* MPICH 4.0.2 crashes in Isendrecv with nobody on either side; these ways have nobody on the other already. */
+    /* MPICH 4.0.2 crashes in Isendrecv with no process on either side; these ways have none on the other side already. */
     if (strncmp(send_name(send), "Isendrecv", 9) == 0)
       continue;
     begin("nobody: %s", send_name(send));

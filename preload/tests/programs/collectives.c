@@ -10,7 +10,7 @@ enum call { BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, AL
 static const char *const names[CALLS] = {"Bcast",     "Gather",     "Gatherv",  "Scatter",   "Scatterv",
                                          "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"};
 
-/* Elements of `size` bytes, each `step` bytes behind the one before. */
+/* Elements of `size` bytes, each `step` bytes after the one before. */
 typedef struct {
   const char *name;
   MPI_Datatype type;

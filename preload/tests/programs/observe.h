@@ -15,7 +15,7 @@ extern enum role role;
 
 /* After MPI_Init: finds out who this process is, and opens its log. */
 void take_place(const char *prefix);
-/* The same with MPI_Init, for programs with so many arguments, the first of which is the logs' prefix. */
+/* The same with MPI_Init, for programs with this many arguments, the first of which is the logs' prefix. */
 void job_begin(int *argc, char ***argv, int arguments);
 void log_close(void);
 /* The end of such a program: its log, the last line of rank 0, MPI_Finalize. */

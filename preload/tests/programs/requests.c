@@ -79,7 +79,7 @@ void mixed_requests(void)
     }
     for (int i = 0; i < SLOTS; i++) {
       void *data = memories[i].data;
-      /* Slot 2 stays null, slot 6 is persistent and never started, slot 10 has nobody at the other end. */
+      /* Slot 2 stays null, slot 6 is persistent and never started, slot 10 has no process at the other end. */
       if (i == 2)
         continue;
       int other = i == 10 ? MPI_PROC_NULL : peer, persistent = i % 4 == 0 || i == 6, room = bytes[i] / 8;
@@ -214,7 +214,7 @@ void freed_requests(void)
       note_status(&status, MPI_DOUBLE);
       signal_to(peer);
     } else {
-      /* Nobody waits for this receive: that its message is there shows in the memory alone, after more MPI calls. */
+      /* No call waits for this receive: that its message is there shows in the memory alone, after more MPI calls. */
       double first, last, *data = (double *)(void *)m.data;
       volatile double *seen = data;
       memory expected = memory_new((size_t)bytes);

@@ -109,7 +109,7 @@ static int call_starting(const way *way, span m, int dest, int tag, MPI_Comm com
   return ((starting *)way->function)(m.data, m.count, m.type, dest, tag, comm, request);
 }
 
-/* A combined call whose receive half has nobody to receive from, so that it is a plain send with another name. */
+/* A combined call whose receive half has no process to receive from, so that it is a plain send with another name. */
 static int call_combined(enum combined which, int completion, span m, int dest, int tag, MPI_Comm comm)
 {
   enum { NONE = MPI_PROC_NULL, TAG = 5 };
@@ -153,7 +153,7 @@ static int call_combined(enum combined which, int completion, span m, int dest, 
 #endif
   }
   if (started) {
-    /* For a receive from nobody MPICH gives the status of the send, of which nothing has a meaning. */
+    /* For a receive from no process MPICH gives the status of the send, of which nothing has a meaning. */
     note_code(code);
     return complete(completion, &request, &status);
   }

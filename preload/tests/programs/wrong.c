@@ -133,7 +133,7 @@ void wrong_arguments(void)
   refuse_half("long", COUNT);
   refuse_half("short", 2);
 
-  /* Nothing of all this has left anything behind. */
+  /* None of this left a trace. */
   MPI_Request request;
   MPI_Status status;
   if (role == SENDER) {

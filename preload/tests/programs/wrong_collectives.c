@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Elements of a block, beyond the floor; short enough for a message that nobody waits for to leave its sender. */
+/* Elements of a block, beyond the floor; short enough for a message that no receiver waits for to leave its sender. */
 enum { COUNT = 200, MOST = 16 };
 
 enum call { BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, CALLS };
@@ -248,7 +248,7 @@ static int spoil(enum call call, arguments *a, enum wrong wrong)
     return 1;
 #endif
   case NO_TYPE_OF_NOTHING:
-    /* Nobody has anything for the last rank, which has nothing for anybody. */
+    /* No rank has anything for the last rank, which has nothing for any other. */
     if (call != ALLTOALLW)
       return 0;
     for (int i = 0; i < size; i++)

@@ -63,7 +63,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         self.end.put(&mut self.bytes, value, len);
     }
 
-    /// Puts a fundamental sequence: so many zeros and a one.
+    /// Puts a fundamental sequence: this many zeros and a one.
     #[inline(always)]
     pub(super) fn put_unary(&mut self, zeros: u32) {
         self.end.put_unary(&mut self.bytes, zeros);
@@ -132,11 +132,11 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 }
 
-/// Reads bits. Behind the end there are zeros: whoever reads checks now and then whether it has come there.
+/// Reads bits. After the end there are zeros: whoever reads checks now and then whether it has come there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     wire: Wire<'a>,
-    /// Bits read behind `wire.at`.
+    /// Bits read after `wire.at`.
     bits: usize,
 }
 
@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The wire behind the last byte that bits were read of. The other bits of that byte must be 0.
+    /// The wire after the last byte that bits were read of. The other bits of that byte must be 0.
     ///
     /// # Errors
     /// `Truncated`, `Corrupt`.

@@ -1,4 +1,4 @@
-//! The frame codec: a header that says how the stream behind it is to be read.
+//! The frame codec: a header that says how the stream after it is to be read.
 #![forbid(unsafe_code)]
 
 use super::decode;

@@ -37,7 +37,7 @@ pub(super) struct Stream<'a, 'o, 'b> {
 }
 
 impl<'a> Work for Stream<'a, '_, '_> {
-    /// What is behind the stream.
+    /// What is after the stream.
     type Output = Result<Wire<'a>, DecodeError>;
 
     #[inline(always)]

@@ -183,7 +183,7 @@ struct Block<const J: usize> {
 }
 
 impl<const J: usize> Block<J> {
-    /// Reads a block, and zeros behind a short one. Gives whether its samples are of the stream's resolution.
+    /// Reads a block, and zeros after a short one. Gives whether its samples are of the stream's resolution.
     #[inline(always)]
     fn read(&mut self, raw: &[u8]) -> bool {
         let count = raw.len() / self.parameters.sample_len();
@@ -195,7 +195,7 @@ impl<const J: usize> Block<J> {
     }
 
     /// Finds the residuals. `before` starts with the samples before those of the block; that of the first block of an interval, whose
-    /// first sample is the reference, with its own. Those behind a short block have residuals of 0, as if the last one went on.
+    /// first sample is the reference, with its own. Those after a short block have residuals of 0, as if the last one went on.
     ///
     /// They are read once more, because loads at a sample's distance from fresh stores would have to wait for these.
     #[inline(always)]

@@ -11,7 +11,7 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Zero blocks, and with a one behind it the second extension.
+    /// Zero blocks, and with a one after it the second extension.
     pub(super) const LOW_ENTROPY: u32 = 0;
 
     /// The id of uncompressed blocks.
@@ -67,7 +67,7 @@ pub(super) fn best<const J: usize>(residuals: &[u32; J], first: usize, bits: u32
     coding
 }
 
-/// What the second extension takes, with its bit behind the id.
+/// What the second extension takes, with its bit after the id.
 fn second_extension_cost(residuals: &[u32]) -> u64 {
     let pairs = residuals.as_chunks().0.iter();
     1 + pairs.map(|pair| pair_code(*pair) + 1).sum::<u64>()

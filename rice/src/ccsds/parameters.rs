@@ -21,7 +21,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Samples of so many bits, the resolution *n* (`bits_per_sample`), 1 to 32. Unsigned, least significant byte first, with the
+    /// Samples of this many bits, the resolution *n* (`bits_per_sample`), 1 to 32. Unsigned, least significant byte first, with the
     /// preprocessor, in blocks of 32 samples, 128 of them between reference samples.
     #[must_use]
     pub const fn new(bits: u32) -> Option<Self> {
@@ -40,7 +40,7 @@ impl Parameters {
         })
     }
 
-    /// Blocks of so many samples, *J* (`block_size`): 8, 16, 32 or 64.
+    /// Blocks of this many samples, *J* (`block_size`): 8, 16, 32 or 64.
     #[must_use]
     pub const fn with_block(self, samples: usize) -> Option<Self> {
         match samples {
@@ -49,7 +49,7 @@ impl Parameters {
         }
     }
 
-    /// A reference sample every so many blocks, *r* (`rsi`): 1 to 4096.
+    /// The blocks from one reference sample to the next, *r* (`rsi`): 1 to 4096.
     #[must_use]
     pub const fn with_interval(self, blocks: usize) -> Option<Self> {
         match blocks {

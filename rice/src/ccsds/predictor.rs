@@ -5,7 +5,7 @@
 //! sign bit flipped: then the least one is 0, and all else is the same.
 #![forbid(unsafe_code)]
 
-/// The residual of a sample behind another; neither is above `greatest`.
+/// The residual of a sample after another; neither is above `greatest`.
 #[inline(always)]
 pub(super) fn residual(sample: u32, before: u32, greatest: u32) -> u32 {
     // So far samples can be on both sides.

@@ -59,7 +59,7 @@ static PLACES: [u8; 64] = {
 fn places(unary: &Unary, len: usize, to: &mut Places) -> usize {
     let mut ones = 0;
     let mut place = load(&PLACES);
-    // Behind `len` there are zeros.
+    // After `len` there are zeros.
     for word in unary.as_chunks().0.iter().take(len.div_ceil(8)) {
         let mask = u64::from_le_bytes(*word);
         if let Some(to) = to.get_mut(1 + ones..).and_then(<[_]>::first_chunk_mut) {

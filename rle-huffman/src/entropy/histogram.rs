@@ -4,7 +4,7 @@
 /// How often each byte of a plane occurs. A plane has at most 2^16 bytes.
 pub(crate) type Counts = [u32; 256];
 
-/// Bytes that are looked at first, in so many pieces.
+/// Bytes that are looked at first, in this many pieces.
 const SAMPLE: usize = 512;
 const PIECES: usize = 8;
 /// A sample of more bits per byte than this, in 1/256, is taken for noise.
@@ -56,7 +56,7 @@ pub(crate) fn is_noise(plane: &[u8]) -> bool {
     log2(all).saturating_sub(log2(pairs.max(1))) > NOISE
 }
 
-/// At most the bits that any code takes for so many bytes: the collision entropy (Renyi's of order 2), which is never above
+/// At most the bits that any code takes for this many bytes: the collision entropy (Renyi's of order 2), which is never above
 /// Shannon's.
 #[inline(always)]
 pub(crate) fn least_bits(counts: &Counts, len: usize) -> u64 {

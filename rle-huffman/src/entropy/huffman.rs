@@ -17,7 +17,7 @@ pub(super) fn lengths(ranking: &Ranking) -> Lengths {
     if u32::from(lengths[0]) <= MAX_BITS { lengths } else { limited(&weights, n) }
 }
 
-/// Sorted weights, [`NONE`] behind the last.
+/// Sorted weights, [`NONE`] after the last.
 type Weights = [u32; 512];
 /// More than any sum of weights, of which there are at most 11 times 2^16; two of it can be added.
 const NONE: u32 = 1 << 30;
@@ -67,7 +67,7 @@ fn unlimited(weights: &Weights, n: usize) -> Lengths {
 }
 
 /// Package-merge (Larmore and Hirschberg 1990): at each bit, from the last one, packages of the two lightest of symbols and packages of
-/// the bit behind. A symbol's length is in how many bits it is among those taken.
+/// the bit after. A symbol's length is in how many bits it is among those taken.
 #[cold]
 fn limited(weights: &Weights, n: usize) -> Lengths {
     const BITS: usize = MAX_BITS as usize;

@@ -79,7 +79,7 @@ fn step_len(to: u8, from: u8) -> u16 {
 }
 
 /// The length that others are said to differ from, so that they take the fewest bits; `None` if that is for each one the
-/// length before it. Behind the last length there are zeros.
+/// length before it. After the last length there are zeros.
 #[inline(always)]
 fn fixed_base(lengths: &[[u8; 32]]) -> Option<u8> {
     // Loops, since what iterators do with closures may not be compiled for the kernel's instructions.
@@ -225,7 +225,7 @@ fn get_gamma(bits: &mut Bits<'_, '_>) -> Result<u32, DecodeError> {
 #[inline(always)]
 fn get_length(bits: &mut Bits<'_, '_>, base: u32) -> Result<u32, DecodeError> {
     let next = bits.peek();
-    // More cannot be, and are not looked at: so many would already lead from any length to none.
+    // There cannot be more, and more are not looked at: that many would already lead from any length to none.
     let ones = next.leading_ones().min(MAX_BITS + 1);
     let is_long = ones > 2;
     bits.skip(ones + 1 + u32::from(is_long));

@@ -106,7 +106,7 @@ fn prefixed(symbol: u64, length: u64, entry: u64) -> u64 {
 impl Fours {
     pub(crate) const EMPTY: Self = Self { entries: [0; _] };
 
-    /// Fills the tables for more and more bits: behind a symbol, what the table for the remaining bits says.
+    /// Fills the tables for more and more bits: after a symbol, what the table for the remaining bits says.
     #[inline(always)]
     pub(crate) fn fill(&mut self, alphabet: &Alphabet) {
         let order = Ones::in_order(alphabet);

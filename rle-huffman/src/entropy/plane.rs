@@ -94,7 +94,7 @@ impl Tables {
         }
         let number = streams_of(plane.len());
         let sizes = wire.take((number - 1) * SIZE)?.as_chunks::<SIZE>().0;
-        // Look-ups may see what is behind the streams.
+        // Look-ups may see what is after the streams.
         let streams = *wire;
         let all_but_last = sizes.iter().map(|size| usize::from(u16::from_le_bytes(*size))).sum();
         wire.take(all_but_last)?;

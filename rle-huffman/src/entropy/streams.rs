@@ -15,8 +15,8 @@ pub(crate) struct Stream<'a> {
     room: &'a mut [u8],
 }
 
-/// A plane's symbols in `N` streams; they are in `wire` one behind the other, and `sizes` are those of all but the last. Gives
-/// the wire's byte behind them, which may be past its end. `None` if a stream does not end where the next one begins.
+/// A plane's symbols in `N` streams; they are in `wire` one after the other, and `sizes` are those of all but the last. Gives
+/// the wire's byte after them, which may be past its end. `None` if a stream does not end where the next one begins.
 #[inline(always)]
 pub(crate) fn decode<const N: usize, const WINDOW: usize>(
     ones: &Ones,
@@ -29,8 +29,8 @@ pub(crate) fn decode<const N: usize, const WINDOW: usize>(
     let (mut start, mut rest) = (0, plane);
     let mut streams: [Stream<'_>; N] = core::array::from_fn(|i| {
         let len = each.min(rest.len());
-        let (room, behind) = take(&mut rest).split_at_mut(len);
-        rest = behind;
+        let (room, after) = take(&mut rest).split_at_mut(len);
+        rest = after;
         let stream = Stream { start, at: start * 8, room };
         start += usize::from(u16::from_le_bytes(*sizes.get(i).unwrap_or(&[0; 2])));
         stream
@@ -70,7 +70,7 @@ fn together<const N: usize, const WINDOW: usize>(
 }
 
 impl Stream<'_> {
-    /// Decodes what is left symbol by symbol. Gives the byte behind; the rest of the last one must be zeros.
+    /// Decodes what is left symbol by symbol. Gives the byte after; the rest of the last one must be zeros.
     #[inline(always)]
     fn finish(self, ones: &Ones, wire: &[u8]) -> Option<usize> {
         let mut at = self.at;

@@ -52,7 +52,7 @@ fn copy(from: &[u8], ahead: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Fills the first `len` bytes of `to` with a symbol. Where there is room, bytes behind them too.
+/// Fills the first `len` bytes of `to` with a symbol. Where there is room, bytes after them too.
 #[inline(always)]
 fn fill<const S: usize>(symbol: [u8; S], len: usize, to: &mut [u8]) {
     let word: [u8; 8] = core::array::from_fn(|i| symbol[i % S]);

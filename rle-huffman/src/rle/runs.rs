@@ -1,7 +1,7 @@
 //! Runs by marks of equal symbols: which are long enough, and where they begin and end.
 #![forbid(unsafe_code)]
 
-/// The fewest repeats of a symbol of so many bytes that make a run: four bytes, the most that a token costs unless the run is
+/// The fewest repeats of a symbol of this many bytes that make a run: four bytes, the most that a token costs unless the run is
 /// longer, and one symbol.
 pub(super) const fn least_run(symbol: usize) -> usize {
     4_usize.div_ceil(symbol)
@@ -49,7 +49,7 @@ impl<'a, const S: usize> Runs<'a, S> {
         Some((self.at - 1) * 64 + bit)
     }
 
-    /// Marks in runs: those that enough others follow, and as many behind each of these.
+    /// Marks in runs: those that enough others follow, and as many after each of these.
     #[inline(always)]
     fn take_word(&mut self) {
         let marks = self.next;

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use mpress_cluster::{Mpi, Outcome, run_with_timeout};
 
-use super::{Parts, VERSION, name, tar, tree, wheel, write};
+use super::{Parts, VERSION, deb, name, output, tar, tree, wheel, write};
 use crate::error::Error;
 use crate::mpi4py;
 use crate::mpis;
 use crate::paths::Paths;
+use crate::setup::is_on_path;
 use crate::step::{self, Done, Step};
 
 /// What takes this long hangs.
@@ -23,7 +24,7 @@ const WHEEL: [Mpi; 4] = [Mpi::OpenMpi, Mpi::Mpich, Mpi::OpenMpi5, Mpi::Mpich5];
 
 /// The step, with packages made of these parts.
 pub(crate) fn step(paths: &Paths, parts: Parts) -> Step<'_> {
-    Step::call("packages: tar and wheel", move || {
+    Step::call("packages: tar, wheel and Debian package", move || {
         let dir = std::env::temp_dir().join(format!("mpress packages {}", std::process::id()));
         let done = run(paths, &parts, &dir);
         // Kept after a failure, to be looked at.
@@ -36,17 +37,26 @@ pub(crate) fn step(paths: &Paths, parts: Parts) -> Step<'_> {
 
 fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
     let (first, second) = (dir.join("first"), dir.join("second"));
-    let packed = |out: &Path| -> Result<(PathBuf, PathBuf), Error> {
+    let has_dpkg = is_on_path("dpkg-deb");
+    let packed = |out: &Path| -> Result<_, Error> {
         let tree = tree::lay_out(paths, parts, out)?;
-        Ok((tar(paths, &tree, out)?, wheel::pack(paths, &tree, out)?))
+        let package = if has_dpkg { Some(deb::pack(paths, &tree, out)?) } else { None };
+        Ok((tar(paths, &tree, out)?, wheel::pack(paths, &tree, out)?, package))
     };
-    let (tar, wheel) = packed(&first)?;
-    let (again, wheel_again) = packed(&second)?;
+    let (tar, wheel, package) = packed(&first)?;
+    let (again, wheel_again, package_again) = packed(&second)?;
     same(&tar, &again)?;
     same(&wheel, &wheel_again)?;
     for mpi in Mpi::ALL {
         from_tar(paths, &Place::new(paths, dir, mpi)?, &tar)?;
     }
+    let debian = match package.zip(package_again) {
+        Some((package, again)) => {
+            same(&package, &again)?;
+            from_package(paths, dir, &package)?
+        }
+        None => "Debian package SKIPPED: there is no dpkg-deb".to_owned(),
+    };
     let mut outcomes = Vec::new();
     for mpi in WHEEL {
         let installed = match mpis::ensure(paths, mpi)? {
@@ -61,7 +71,8 @@ fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
             Err(reason) => format!("{} SKIPPED: {reason}", mpi.title()),
         });
     }
-    Ok(Done::Ran(format!("reports from the tar with both MPIs, from the wheel with {}", outcomes.join(", "))))
+    let wheel = outcomes.join(", ");
+    Ok(Done::Ran(format!("reports from the tar with both MPIs, from the wheel with {wheel}; {debian}")))
 }
 
 /// A folder to work in, with the tools of one MPI under their usual names and without Rust.
@@ -143,6 +154,44 @@ fn from_tar(paths: &Paths, place: &Place, tar: &Path) -> Result<(), Error> {
     expect(doctor, &text, "ok")?;
     let text = place.run(&format!("{prefix}mpress --version"), &[])?;
     expect("mpress --version", &text, &format!("mpress {VERSION}\ncommit: "))
+}
+
+/// The Debian package installed below a folder, used from there with both MPIs, removed again, and read by lintian.
+fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Error> {
+    let root = dir.join("installed");
+    let admin = root.join("var/lib/dpkg");
+    for folder in ["info", "triggers", "updates"] {
+        let folder = admin.join(folder);
+        fs::create_dir_all(&folder).map_err(Error::file(folder))?;
+    }
+    write(&admin.join("status"), "")?;
+    // The folder has no other packages, and the user may not be root.
+    let dpkg = || {
+        let mut dpkg = Command::new("dpkg");
+        dpkg.args(["--force-not-root", "--force-depends", "--force-bad-path", "--root"]).arg(&root);
+        dpkg
+    };
+    output(dpkg().arg("--install").arg(package))?;
+    for mpi in Mpi::ALL {
+        let place = Place::new(paths, dir, mpi)?;
+        let run = "MPRESS_REPORT_FILE=package.json MPRESS_SAME_NODE=compress mpirun -n 2 mpress run -- ./app\n\
+                   mpress report package.json";
+        let text = place.run(&format!("PATH=\"$PWD/../installed/usr/bin:$PATH\"\n{run}"), &[])?;
+        gained(run, &text)?;
+    }
+    output(dpkg().args(["--purge", "mpress"]))?;
+    if root.join("usr").exists() {
+        let message = format!("files are left in {}", root.join("usr").display());
+        return Err(Error::Program { run: "dpkg --purge mpress".to_owned(), message });
+    }
+    if !is_on_path("lintian") {
+        return Ok("Debian package installed, used and removed; lintian SKIPPED: not installed".to_owned());
+    }
+    // A package that is not uploaded to Debian closes no bug there.
+    let mut lintian = Command::new("lintian");
+    lintian.args(["--allow-root", "--fail-on", "error,warning"]);
+    output(lintian.args(["--suppress-tags", "initial-upload-closes-no-bugs"]).arg(package))?;
+    Ok("Debian package installed, used, removed and passed by lintian".to_owned())
 }
 
 /// The wheel in a new environment, one for all MPIs, on a Python program that sends arrays of NumPy.

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::output;
 use crate::error::Error;
 
 /// By the versions of the functions that they use, such as `2.34`.
 pub(super) fn needed(files: &[PathBuf]) -> Result<String, Error> {
-    let start =
-        |source| Error::Start { what: "version of glibc".to_owned(), command: "readelf".to_owned(), source };
-    let output = Command::new("readelf").arg("--version-info").args(files).output().map_err(start)?;
-    newest(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| Error::Program {
+    let text = output(Command::new("readelf").arg("--version-info").args(files))?;
+    newest(&text).ok_or_else(|| Error::Program {
         run: "readelf --version-info".to_owned(),
         message: "names no version of glibc".to_owned(),
     })

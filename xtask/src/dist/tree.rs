@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Parts, VERSION, filled, glibc, licences, name, write};
+use super::{Parts, VERSION, copied, filled, glibc, licences, name, write};
 use crate::build::{self, PRELOAD};
 use crate::error::Error;
 use crate::paths::Paths;
@@ -32,7 +32,12 @@ pub(super) fn lay_out(paths: &Paths, parts: &Parts, out: &Path) -> Result<PathBu
         let path = root.join(path);
         fs::read_to_string(&path).map_err(Error::file(path))
     };
-    let readme = filled(&source("xtask/dist/README.md")?, &glibc::needed(&binaries)?);
+    // Without the notes of what tests it.
+    let readme: String = source("xtask/dist/README.md")?
+        .split_inclusive('\n')
+        .filter(|line| !line.starts_with("<!--"))
+        .collect();
+    let readme = filled(&readme, &glibc::needed(&binaries)?);
     let doc = tree.join("share/doc/mpress");
     write(&tree.join("README.md"), &readme)?;
     write(&doc.join("README.md"), &readme)?;
@@ -43,12 +48,4 @@ pub(super) fn lay_out(paths: &Paths, parts: &Parts, out: &Path) -> Result<PathBu
     let module = filled(&source("xtask/dist/modulefile")?, "");
     write(&tree.join("share/modulefiles/mpress").join(VERSION), module)?;
     Ok(tree)
-}
-
-fn copied(file: &Path, place: PathBuf) -> Result<PathBuf, Error> {
-    if let Some(dir) = place.parent() {
-        fs::create_dir_all(dir).map_err(Error::file(dir))?;
-    }
-    fs::copy(file, &place).map_err(Error::file(file))?;
-    Ok(place)
 }

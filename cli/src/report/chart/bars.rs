@@ -1,6 +1,6 @@
 //! Horizontal bars in named groups, on one axis from zero.
 
-use super::{Anchor, Canvas, GAP, Scale, WIDTH, fit, room};
+use super::{Anchor, Canvas, GAP, LEAST, Scale, WIDTH, fit, room};
 use crate::report::xml::Xml;
 
 /// A bar.
@@ -48,7 +48,9 @@ pub(in crate::report) fn bars(xml: &mut Xml, shows: &str, groups: &[Group], tick
             for bar in &group.bars {
                 let (zero, end) = (scale.at(0.0), scale.at(bar.value));
                 let says = format!("{}: {}", group.name, bar.label);
-                canvas.rect((zero.min(end), y + 1.0), ((end - zero).abs(), BAR - 2.0), bar.class, &says);
+                let least = if bar.value == 0.0 { 0.0 } else { LEAST };
+                let size = ((end - zero).abs().max(least), BAR - 2.0);
+                canvas.rect((zero.min(end), y + 1.0), size, bar.class, &says);
                 canvas.text((zero.max(end) + GAP, y + BAR / 2.0), Anchor::Start, &bar.label);
                 y += BAR;
             }

@@ -1,6 +1,6 @@
 //! Columns over message lengths: a place for each size class, two to an octave.
 
-use super::{Anchor, Bar, CHARACTER, Canvas, GAP, Scale, WIDTH, room};
+use super::{Anchor, Bar, CHARACTER, Canvas, GAP, LEAST, Scale, WIDTH, room};
 use crate::report::tables::class_name;
 use crate::report::units::length;
 use crate::report::xml::Xml;
@@ -45,7 +45,8 @@ pub(in crate::report) fn columns(
             let start = along.at(class.index() as f64);
             let each = (width - 4.0) / bars.len() as f64;
             for (at, bar) in bars.iter().enumerate() {
-                let (x, y) = (start + 2.0 + at as f64 * each, upright.at(bar.value));
+                let least = if bar.value == 0.0 { bottom } else { bottom - LEAST };
+                let (x, y) = (start + 2.0 + at as f64 * each, upright.at(bar.value).min(least));
                 let says = format!("{}: {}", class_name(*class), bar.label);
                 canvas.rect((x, y), (each, bottom - y), bar.class, &says);
             }

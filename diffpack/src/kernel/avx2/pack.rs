@@ -2,11 +2,11 @@
 
 use super::vector::{V, VECTOR, load, load_lane, splat, store, store_lane};
 use crate::block::{Block, Group, Widths, window};
-use crate::format::GROUP;
-use crate::kernel::scalar::{ROOM, append};
+use crate::format::{BLOCK, GROUP};
+use crate::kernel::scalar::{ROOM, groups_and_bytes};
 use crate::word::Word;
-use crate::word::internal::Arithmetic;
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 use mpress_codec::{Full, Out};
 
 /// How lanes of one width lie in a packed group. A pair of lanes starts in the byte that its first one starts in, and is
@@ -151,32 +151,56 @@ pub(super) fn pack<W: Word>(
     words: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
-    append::<W>(widths, words, out, |widths, to| pack_groups::<W>(residuals, widths, to))
+    let (used, len) = groups_and_bytes::<W>(widths, words);
+    let room = len + GROUP + ROOM;
+    if out.remaining() >= room {
+        // Room that is not filled with zeros first, which took a part of the time to encode.
+        let at = out.len();
+        // SAFETY: there is as much room after what has been written; these bytes need not have values, and nothing else refers to
+        // them while the slice is used.
+        let to = unsafe { core::slice::from_raw_parts_mut(out.as_mut_ptr().add(at), room) };
+        if pack_groups::<W>(residuals, used, to) >= len {
+            // SAFETY: as many bytes of the room have been written, and no fewer.
+            unsafe { out.assume_written(len) };
+            return Ok(());
+        }
+    }
+    let mut packed = [MaybeUninit::new(0); BLOCK + GROUP + ROOM];
+    pack_groups::<W>(residuals, used, &mut packed);
+    // SAFETY: all of the array has had values from the beginning.
+    let packed: &[u8] = unsafe { core::slice::from_raw_parts(packed.as_ptr().cast(), packed.len()) };
+    out.extend_from_slice(packed.get(..len).unwrap_or_default())
 }
 
+/// Packs groups; gives how many bytes there are, all of which have been written: fewer than the widths say where there is not a group
+/// and [`ROOM`] for each, or no such width.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn pack_groups<W: Word>(residuals: &Block, widths: &[u8], to: &mut [u8]) {
+fn pack_groups<W: Word>(residuals: &Block, widths: &[u8], to: &mut [MaybeUninit<u8>]) -> usize {
     let mut at = 0;
     for (group, width) in residuals.groups().iter().zip(widths) {
-        let Some(to) = to.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<{ GROUP + ROOM }>()) else {
-            return;
-        };
+        let room: Option<&mut [MaybeUninit<u8>; GROUP + ROOM]> =
+            to.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
         let bits = u32::from(*width) * W::PER_LANE;
+        let (Some(to), Some(layout)) = (room, LAYOUTS.get(bits as usize)) else { return at };
         let [a, b] = load_both(group);
         let lanes = [together::<W>(a, *width), together::<W>(b, *width)];
         if bits < 8 {
-            narrow(lanes, bits).store(to, 0);
+            if let Some(to) = to.first_chunk_mut() {
+                *to = narrow(lanes, bits).to_le_bytes().map(MaybeUninit::new);
+            }
         } else {
-            let Some(layout) = LAYOUTS.get(bits as usize) else { return };
+            // Pairs start at most 16 bytes apart, and the last one reaches past the group's `bits` bytes.
             for (i, pair) in packed(lanes, layout).into_iter().enumerate() {
-                if let Some(to) = to.get_mut(start(i, bits)..).and_then(|rest| rest.first_chunk_mut()) {
-                    store_lane(to, pair);
-                }
+                let Some(to) = to.get_mut(start(i, bits)..).and_then(|rest| rest.first_chunk_mut()) else {
+                    return at;
+                };
+                store_lane(to, pair);
             }
         }
         at += bits as usize;
     }
+    at
 }
 
 /// The packed pairs of lanes of at least 8 bits, which share a byte with no more than one other.

@@ -3,6 +3,7 @@
 
 use crate::word::Word;
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
 pub(super) type V = __m256i;
 
@@ -40,7 +41,7 @@ pub(super) fn load_lane(bytes: &[u8; 16]) -> __m128i {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn store_lane(bytes: &mut [u8; 16], v: __m128i) {
+pub(super) fn store_lane(bytes: &mut [MaybeUninit<u8>; 16], v: __m128i) {
     // SAFETY: the 16 bytes of the array are writable; the store asks for no alignment.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
 }

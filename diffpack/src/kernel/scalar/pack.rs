@@ -48,19 +48,25 @@ pub(in crate::kernel) fn group_bytes<W: Word>(width: u8, words: usize) -> usize 
     (usize::from(width) * words.min(W::LANES)).div_ceil(8)
 }
 
+/// The widths of the groups of the first `words` residuals, and how many bytes they are when packed.
+#[inline(always)]
+pub(in crate::kernel) fn groups_and_bytes<W: Word>(widths: &Widths, words: usize) -> (&[u8], usize) {
+    let widths = &widths[..words.div_ceil(W::LANES).min(GROUPS)];
+    let missing = (widths.len() * W::LANES).saturating_sub(words);
+    let last = widths.last().map_or(0, |last| usize::from(*last));
+    (widths, sum_and_greatest(widths).0 * W::PER_LANE as usize - last * missing / 8)
+}
+
 /// Appends the groups of the first `words` residuals, which `pack` makes. It gets their widths and room for them, one
 /// [`GROUP`], and [`ROOM`].
 #[inline(always)]
-pub(in crate::kernel) fn append<W: Word>(
+fn append<W: Word>(
     widths: &Widths,
     words: usize,
     out: &mut Out<'_>,
     pack: impl FnOnce(&[u8], &mut [u8]),
 ) -> Result<(), Full> {
-    let widths = &widths[..words.div_ceil(W::LANES).min(GROUPS)];
-    let missing = (widths.len() * W::LANES).saturating_sub(words);
-    let last = widths.last().map_or(0, |last| usize::from(*last));
-    let len = sum_and_greatest(widths).0 * W::PER_LANE as usize - last * missing / 8;
+    let (widths, len) = groups_and_bytes::<W>(widths, words);
     let from = out.len();
     if let Ok(all) = out.extend_zeroed(len + GROUP + ROOM) {
         pack(widths, all.get_mut(from..).unwrap_or(&mut []));

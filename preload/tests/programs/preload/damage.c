@@ -1,4 +1,4 @@
-/* A network that damages frames. Preloaded behind the shim, it changes those that the shim gives to the MPI: of one it flips a
+/* A network that damages frames. Preloaded after the shim, it changes those that the shim gives to the MPI: of one it flips a
  * bit, of the next it loses the end, and so on, but only while `damage_frames` is set. Copies it makes are never freed. */
 #define _GNU_SOURCE
 #include <mpi.h>

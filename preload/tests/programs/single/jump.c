@@ -1,5 +1,5 @@
 /* The program's error handler leaves by longjmp, as one may to get out of a long computation; what follows is as good
- * as ever. (Through the frames of a library this is nobody's promise, but it works with both MPIs.) */
+ * as ever. (Through the frames of a library no standard promises this, but it works with both MPIs.) */
 #include "../observe.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Memory does not grow with the number of messages: so many short ones, which nobody compresses, then long ones by every
+/* Memory does not grow with the number of messages: many short ones, which are not compressed, then long ones by every
  * way that the shim keeps something of.
  *
  *   memory PREFIX COUNT
@@ -155,7 +155,7 @@ static finding phase(const char *name, void (*window)(int), int windows)
       found.seconds = -MPI_Wtime();
     }
     window(i);
-    /* Nobody runs ahead: what waits at a receiver is memory of the MPI's. */
+    /* No rank runs ahead: what waits at a receiver is memory of the MPI's. */
     MPI_Sendrecv(NULL, 0, MPI_BYTE, peer, TAG, NULL, 0, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   found.seconds += MPI_Wtime();

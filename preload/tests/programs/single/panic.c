@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     MPI_Comm_free(&comm);
   } else
     provoke(strcmp(where, "thread") == 0);
-  /* Nobody comes here. */
+  /* Never reached. */
   log_close();
   MPI_Finalize();
   return 0;

@@ -90,7 +90,7 @@ static int damage(unsigned char *frame, int len, int number)
     frame[24] ^= 4;
     break;
   case 5:
-    /* A codec nobody has. */
+    /* A codec that no build has. */
     frame[9] = 250;
     break;
   case 6:
@@ -135,7 +135,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
   calls++;
 }
 
-/* A line, and noise behind it: so that a frame of it is neither the shortest nor as long as the message. */
+/* A line, and noise after it: so that a frame of it is neither the shortest nor as long as the message. */
 static void fill_message(void *data)
 {
   fill(data, BYTES, RANDOM, 9);

@@ -174,7 +174,7 @@ int main(int argc, char **argv)
   /* What is made with the first messages: connections, threads. */
   for (int i = 0; i < 2; i++)
     MPI_Sendrecv(out, 1 << 14, MPI_DOUBLE, peer, TAG, in, 1 << 14, MPI_DOUBLE, peer, TAG, comm, MPI_STATUS_IGNORE);
-  /* Both, the sender, the receiver, nobody. What has been allocated once may be kept, so another job begins with the receiver. */
+  /* Both, the sender, the receiver, neither. What has been allocated once may be kept, so another job begins with the receiver. */
   for (int who = atoi(argv[2]); who >= 0; who--)
     for (int kind = 0; kind < KINDS; kind++) {
       /* Plain MPIs fail here for want of memory, and leave the other rank waiting. */

@@ -1,4 +1,4 @@
-/* A layer that translates between ABIs: it has the functions of an MPI, and an MPI of its own behind. */
+/* A layer that translates between ABIs: it has the functions of an MPI, and an MPI of its own after. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

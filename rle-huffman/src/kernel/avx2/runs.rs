@@ -1,4 +1,4 @@
-//! Equal symbols: 32 bytes at a time are compared with those one symbol behind.
+//! Equal symbols: 32 bytes at a time are compared with those one symbol after.
 
 use super::scalar;
 use super::vector::{LANES, V, load};

@@ -77,7 +77,7 @@ struct Tail {
     end: V,
 }
 
-/// Puts words of at least 7 bits behind others: the bits that a word's first byte has of words before it are all of the one
+/// Puts words of at least 7 bits after others: the bits that a word's first byte has of words before it are all of the one
 /// before it. So no word waits for another, only for the sum of their lengths. Gives the words' bytes, and where they go.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -106,7 +106,7 @@ const REVERSED: [u8; LANES] = {
     places
 };
 
-/// Groups of 64 symbols whose words are found before any is stored: all of them fit the stage, and so many do not fit the
+/// Groups of 64 symbols whose words are found before any is stored: all of them fit the stage, and so many would not fit the
 /// registers, where each word would have to be taken out of its vector.
 const BATCH: usize = 4;
 

@@ -8,7 +8,7 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 
-/// For a pair of so many whole bytes: moves the byte behind those to the front, and zeros to all other places.
+/// For a pair of this many whole bytes: moves the byte after those to the front, and zeros to all other places.
 static BEHIND: [Half; HALF + 1] = {
     let mut controls = [[0x80; HALF]; HALF + 1];
     let mut bytes = 0;
@@ -41,7 +41,7 @@ pub(super) fn pack<W: Word>(
     out.extend_from_slice(&body[..end])
 }
 
-/// Lanes of `bits` bits. What is stored behind them is arbitrary.
+/// Lanes of `bits` bits. What is stored after them is arbitrary.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn pack_group<W: Word>(group: &Group, width: u8, bits: u32, packed: &mut [u8; 2 * GROUP]) {

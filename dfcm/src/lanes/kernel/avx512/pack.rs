@@ -24,7 +24,7 @@ struct Layout {
     lost: Group,
     /// For each byte of the lanes: the packed byte that it starts in.
     from: Group,
-    /// In each lane's first byte: the packed byte behind those.
+    /// In each lane's first byte: the packed byte after those.
     behind: Group,
 }
 

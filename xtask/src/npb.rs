@@ -1,0 +1,254 @@
+//! Whole programs on emulated links, with and without mpress in turn: those of the NAS Parallel Benchmarks, which the caller has built, or
+//! any others that say how long they took. A measurement, not a test.
+//!
+//! Each round runs a program plain, with mpress, and plain again. The two plain runs are the control: how far they are apart is what the
+//! machine does to any two runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mpress_cluster::{Cluster, Config, Mpi, Rate};
+
+use crate::build;
+use crate::error::Error;
+use crate::median::median;
+use crate::paths::Paths;
+use crate::pingpong::streams::Format;
+
+const NODES: usize = 2;
+const LIMIT: Duration = Duration::from_secs(600);
+/// MPICH hangs at its end now and then; the cluster knows the case and tries again.
+const TRIES: u32 = 20;
+/// What NPB says when its results are right, and when they are wrong.
+const VERIFIED: &str = "SUCCESSFUL";
+const WRONG: &str = "UNSUCCESSFUL";
+
+/// What is measured.
+#[derive(Clone, clap::Args)]
+pub(crate) struct Options {
+    /// The folder of the programs, built for the MPI; those of NPB are called PROGRAM.CLASS.RANKS
+    #[arg(long, value_name = "DIR")]
+    programs: PathBuf,
+    /// The MPI that they are built for
+    #[arg(long, default_value = "openmpi")]
+    mpi: Mpi,
+    /// Only these programs, by their file names
+    #[arg(long, value_delimiter = ',', value_name = "PROGRAM,...")]
+    only: Vec<String>,
+    /// The links, in Mbit/s
+    #[arg(long, value_delimiter = ',', default_values_t = [100, 1_000, 10_000])]
+    links: Vec<u64>,
+    /// How often each program runs on each link, plain, with mpress and plain again
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Ranks of programs whose names do not end in their number
+    #[arg(long, default_value_t = 4)]
+    ranks: usize,
+    /// The words after which a program prints its time in seconds; the last such line counts
+    #[arg(long, default_value = "Time in seconds")]
+    time: String,
+    /// The folder that the programs run in; that of the programs if not given
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Do not run the programs on a link without a cap, from which the allowed gain is known
+    #[arg(long)]
+    no_uncapped: bool,
+    /// How the figures are printed
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// What one run gave.
+#[derive(Clone, Copy)]
+struct Run {
+    seconds: f64,
+    /// What all nodes sent.
+    bytes: f64,
+    /// What the report says was gained, in seconds for each rank.
+    claimed: f64,
+}
+
+/// A program, and how many ranks of it run on each node.
+struct Program {
+    name: String,
+    path: PathBuf,
+    ranks_per_node: usize,
+}
+
+pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
+    build::command_and_libraries(paths)?;
+    Cluster::permitted()?;
+    let programs = programs(options)?;
+    let report = paths.target("npb").join("report.json");
+    fs::create_dir_all(paths.target("npb")).map_err(Error::file(&report))?;
+    match options.format {
+        Format::Table => println!(
+            "{:<8} {:>10} {:<12} {:>6} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9} {:>9} {:>7} {:>9}",
+            "MPI",
+            "Mbit/s",
+            "program",
+            "rounds",
+            "plain s",
+            "mpress s",
+            "speedup",
+            "control",
+            "plain MB",
+            "mpress MB",
+            "no cap s",
+            "share",
+            "claimed s"
+        ),
+        Format::Csv => println!(
+            "mpi,mbit_s,program,rounds,plain_s,mpress_s,speedup,control,plain_mb,mpress_mb,uncapped_s,share,claimed_s"
+        ),
+    }
+    let mut uncapped = vec![f64::NAN; programs.len()];
+    if !options.no_uncapped {
+        let cluster = Cluster::new(Config { nodes: NODES, rate: None })?;
+        for (program, uncapped) in programs.iter().zip(&mut uncapped) {
+            let times: Result<Vec<_>, Error> = (0..options.rounds.min(3))
+                .map(|_| Ok(one_run(paths, options, &cluster, program, None)?.seconds))
+                .collect();
+            *uncapped = median(times?);
+        }
+        cluster.tear_down()?;
+    }
+    for &link in &options.links {
+        let cluster = Cluster::new(Config { nodes: NODES, rate: Some(Rate::mbit(link)) })?;
+        for (program, &uncapped) in programs.iter().zip(&uncapped) {
+            let rounds: Result<Vec<_>, Error> = (0..options.rounds)
+                .map(|_| {
+                    let run = |report| one_run(paths, options, &cluster, program, report);
+                    Ok([run(None)?, run(Some(&*report))?, run(None)?])
+                })
+                .collect();
+            print(options, link, &program.name, &rounds?, uncapped);
+        }
+        cluster.tear_down()?;
+    }
+    Ok(())
+}
+
+/// The programs of the folder, in the order of their names.
+fn programs(options: &Options) -> Result<Vec<Program>, Error> {
+    let folder = fs::canonicalize(&options.programs).map_err(Error::file(&options.programs))?;
+    let files = fs::read_dir(&folder).map_err(Error::file(&folder))?;
+    let mut names: Vec<_> = files.filter_map(|file| file.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    names.retain(|name| options.only.is_empty() || options.only.contains(name));
+    if names.is_empty() {
+        return Err(Error::Program {
+            run: folder.display().to_string(),
+            message: "has none of the programs".to_owned(),
+        });
+    }
+    let program = |name: String| {
+        let ranks = name.rsplit('.').next().and_then(|ranks| ranks.parse().ok()).unwrap_or(options.ranks);
+        let message = || format!("{ranks} ranks cannot be placed on {NODES} nodes");
+        if ranks == 0 || !ranks.is_multiple_of(NODES) {
+            return Err(Error::Program { run: name.clone(), message: message() });
+        }
+        Ok(Program { path: folder.join(&name), name, ranks_per_node: ranks / NODES })
+    };
+    names.into_iter().map(program).collect()
+}
+
+/// Plain, or with mpress and a report to this file.
+fn one_run(
+    paths: &Paths,
+    options: &Options,
+    cluster: &Cluster,
+    program: &Program,
+    report: Option<&Path>,
+) -> Result<Run, Error> {
+    let mut job = cluster.mpirun(options.mpi, program.ranks_per_node);
+    if let Some(report) = report {
+        let _nothing_there = fs::remove_file(report);
+        job.program(paths.mpress()).args(["run", "--"]).arg(&program.path).env("MPRESS_REPORT_FILE", report);
+        for (name, value) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("MPRESS_"))
+        {
+            job.env(name, value);
+        }
+    } else {
+        job.program(&program.path);
+    }
+    job.current_dir(options.dir.as_deref().or(program.path.parent()).unwrap_or_else(|| Path::new(".")));
+    let before = cluster.traffic()?;
+    let time = |stdout: &[u8]| seconds(&String::from_utf8_lossy(stdout), &options.time);
+    let output = job.run_patiently(LIMIT, TRIES, |stdout| time(stdout).is_some())?.output;
+    let bytes = cluster.traffic()?.since(&before).total() as f64;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let wrong = |message: &str| {
+        let with = if report.is_some() { "with mpress" } else { "plain" };
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let message = format!("{message} ({}):\n{}", output.status, stderr.trim_end());
+        Error::Program { run: format!("{}, {with}", program.name), message }
+    };
+    if text.contains(WRONG) {
+        return Err(wrong("its results are wrong"));
+    }
+    let is_npb = text.contains("NAS Parallel Benchmarks");
+    if !output.status.success() || (is_npb && !text.contains(VERIFIED)) {
+        return Err(wrong("it failed"));
+    }
+    let seconds = time(&output.stdout).ok_or_else(|| wrong("it gave no time"))?;
+    let claimed = report.map_or(f64::NAN, |report| claimed(report).unwrap_or(f64::NAN));
+    Ok(Run { seconds, bytes, claimed })
+}
+
+/// The last number after these words.
+fn seconds(text: &str, words: &str) -> Option<f64> {
+    let (lines, _) = text.rsplit_once('\n')?;
+    let number = |line: &str| {
+        let rest = line.split_once(words)?.1;
+        rest.split([' ', '=', ':', '\t']).find(|word| !word.is_empty())?.parse().ok()
+    };
+    lines.lines().rev().find_map(number)
+}
+
+/// What the report says was gained by a rank, in seconds.
+fn claimed(report: &Path) -> Option<f64> {
+    let report: serde_json::Value = serde_json::from_str(&fs::read_to_string(report).ok()?).ok()?;
+    Some(report.pointer("/gain/measured_s")?.as_f64()? / report.pointer("/job/ranks")?.as_f64()?)
+}
+
+fn print(options: &Options, link: u64, program: &str, rounds: &[[Run; 3]], uncapped: f64) {
+    let of = |value: &dyn Fn(&[Run; 3]) -> f64| median(rounds.iter().map(value).collect());
+    // Runs beside each other are compared; the machine is not the same throughout.
+    let speedup = of(&|[before, ours, after]| f64::midpoint(before.seconds, after.seconds) / ours.seconds);
+    let control = of(&|[before, _, after]| before.seconds / after.seconds);
+    let plain = of(&|[before, _, after]| f64::midpoint(before.seconds, after.seconds));
+    let [ours, claimed] = [of(&|run| run[1].seconds), of(&|run| run[1].claimed)];
+    let [plain_mb, ours_mb] = [of(&|run| run[0].bytes / 1e6), of(&|run| run[1].bytes / 1e6)];
+    // Of the time that the link costs, what goes with the bytes that were saved.
+    let allowed = (plain - uncapped) * (1.0 - ours_mb / plain_mb);
+    let share = (plain - ours) / allowed;
+    let (mpi, count) = (options.mpi.name(), rounds.len());
+    match options.format {
+        Format::Table => println!(
+            "{mpi:<8} {link:>10} {program:<12} {count:>6} {plain:>9.3} {ours:>9.3} {speedup:>8.3} {control:>8.3} {plain_mb:>9.1} {ours_mb:>9.1} \
+             {uncapped:>9.3} {share:>7.2} {claimed:>9.3}"
+        ),
+        Format::Csv => println!(
+            "{mpi},{link},{program},{count},{plain:.3},{ours:.3},{speedup:.3},{control:.3},{plain_mb:.1},{ours_mb:.1},{uncapped:.3},{share:.3},{claimed:.3}"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_time_counts_once_its_line_is_whole() {
+        let text = " Time in seconds =                    12.34\n";
+        assert_eq!(seconds(text, "Time in seconds"), Some(12.34));
+        assert_eq!(seconds(text.trim_end(), "Time in seconds"), None);
+        let steps = " Wall clock   0.1\n step 2\n Wall clock   0.7\n done\n";
+        assert_eq!(seconds(steps, "Wall clock"), Some(0.7));
+        assert_eq!(seconds("time 2.386 s\n", "time"), Some(2.386));
+        assert_eq!(seconds("nothing\n", "time"), None);
+    }
+}
