@@ -9,6 +9,7 @@
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 
 use crate::complete::before_detach;
+use crate::dormant::committing;
 use crate::mpi::{nested, open, real};
 use crate::progress::{active, before_waiting};
 use crate::startup::starting;
@@ -30,6 +31,7 @@ mod handlers {
         dist_graph_create, dist_graph_create_adjacent, intercomm_create_from_groups,
     };
     pub(super) use crate::matched::{improbe, imrecv, mprobe, mrecv};
+    pub(super) use crate::packing::{pack, unpack};
     pub(super) use crate::persistent::{
         bsend_init, recv_init, rsend_init, send_init, ssend_init, start, startall,
     };

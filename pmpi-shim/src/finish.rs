@@ -78,6 +78,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
     }
     state::deactivate();
     if let Some(shim) = shim {
+        shim.datatypes.free();
         let (mut own, mut group, mut gibibyte, mut keyval) =
             (shim.own_comm, shim.world.group, shim.gibibyte, shim.world.keyval);
         // SAFETY: handles of ours that nothing uses any more. Attributes under the key keep it alive as long as they live.

@@ -5,6 +5,7 @@
 
 use crate::agreed::Private;
 use crate::context::Context;
+use crate::datatypes::Datatypes;
 use crate::error::raise;
 use crate::family::Family;
 use crate::finish::{self, Job};
@@ -18,13 +19,13 @@ use crate::strategies::Strategies;
 use crate::streams::Streams;
 use crate::sys::*;
 use crate::world::World;
-use crate::{identity, measure, symbol};
-use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
+use crate::{dormant, identity, measure, symbol};
+use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Strategy, job};
 use mpress_record::Run;
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// When a rank that waits says so, or at half of its patience.
@@ -99,11 +100,21 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     // A job on one node may still be recorded.
     if world.frames_any() || settings.trace.is_some() || settings.record.is_some() {
         let private = Private::new()?;
-        let shim = prepare(world, &settings, mark, private)?;
+        let mut engine = make_engine(&world, &settings, &private)?.with_mark(mark);
+        if identity::family().answers_for_freed_communicators() {
+            engine = engine.with_streams(&settings);
+        }
+        let shim = prepare(world, &settings, private, engine)?;
         if let Some(peers) = shim.collective_peers(COMM_WORLD) {
             peers.collectives.begin(&shim.private);
         }
         state::activate(shim);
+    } else {
+        let settings = settings.clone();
+        dormant::sleep(Box::new(move || {
+            let engine = Engine::new(&settings, &Knowledge::default(), None).with_mark(mark);
+            prepare(world, &settings, Private::none(), engine)
+        }));
     }
     finish::expect(Job { settings, start: Instant::now(), ranks: size, nodes });
     be_called_at_the_end()
@@ -275,8 +286,13 @@ pub(crate) fn make_world(rank: c_int, nodes: Vec<c_int>, same_node: SameNode) ->
     }
 }
 
-/// Makes the shared state. All ranks must: the network is measured, if it has to be.
-fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> Result<Shim, c_int> {
+/// Makes the shared state, by local calls.
+fn prepare(
+    world: World,
+    settings: &Settings,
+    private: Private,
+    engine: Engine,
+) -> Result<Shim, c_int> {
     let mut own = COMM_NULL;
     let mut gibibyte = DATATYPE_NULL;
     let (mut damaged, mut level) = (ERR_OTHER, 0);
@@ -289,15 +305,12 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         ok(PMPI_Add_error_code(ERR_OTHER, &raw mut damaged))?;
         ok(PMPI_Add_error_string(
             damaged,
+        packs_plainly: OnceLock::new(),
             c"mpress: a compressed message arrived damaged".as_ptr().cast_mut(),
         ))?;
         ok(PMPI_Query_thread(&raw mut level))?;
     }
     let (family, multiple) = (identity::family(), level == THREAD_MULTIPLE);
-    let mut engine = make_engine(&world, settings, &private)?.with_mark(mark);
-    if family.answers_for_freed_communicators() {
-        engine = engine.with_streams(settings);
-    }
     let recorder = make_recorder(&world, settings);
     #[allow(clippy::arc_with_non_send_sync, reason = "its handles are plain values, see `state`")]
     let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), multiple));
@@ -306,6 +319,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         strategies: Strategies::new()?,
         world,
         kinds: Kinds::new(),
+        datatypes: Datatypes::new()?,
         own_comm: own,
         own_turn: Mutex::new(()),
         peers_turn: Mutex::new(()),
