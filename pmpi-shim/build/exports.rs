@@ -113,7 +113,9 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
                 "    if active().is_some() {{\n        passed::count({sort});\n    }}\n    pass()\n"
             )
         }
-        Treatment::Committing => pass + "    // SAFETY: the caller's own argument.\n    unsafe { committing(datatype, pass) }\n",
+        Treatment::Committing => {
+            pass + "    // SAFETY: the caller's own argument.\n    unsafe { committing(datatype, pass) }\n"
+        }
         Treatment::Detaching => pass + &active + "    before_waiting();\n    before_detach(shim, pass)\n",
         Treatment::Handled => pass + &active + &handled(forms, form),
         Treatment::HandledAfter => pass + &active + "    before_waiting();\n" + &handled(forms, form),
@@ -124,7 +126,9 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
 fn may_wait(call: &str) -> bool {
     let mut letters = call.chars();
     let starts = letters.next() == Some('I') && letters.next().is_some_and(char::is_lowercase);
-    let looks = ["Test", "Request_", "Start", "Cancel", "Pack", "Unpack", "Type_"].iter().any(|front| call.starts_with(front));
+    let looks = ["Test", "Request_", "Start", "Cancel", "Pack", "Unpack", "Type_"]
+        .iter()
+        .any(|front| call.starts_with(front));
     !(starts || looks) || call.starts_with("Inter")
 }
 

@@ -6,9 +6,9 @@
 //!
 //! The preload library (`preload/`) has the program's calls come here. Imports point one way, from each of these layers to those below:
 //!
-//! - `exports`: the functions for these calls, made from `calls.txt` and `functions.txt`; `startup`, which makes the shared state, and
-//!   `finish`, which reports; `calibrate`, called by `mpress calibrate` alone;
-//! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`;
+//! - `exports`: the functions for these calls, made from `calls.txt` and `functions.txt`; `startup`, which makes the shared state,
+//!   at once or when it awakes (`dormant`), and `finish`, which reports; `calibrate`, called by `mpress calibrate` alone;
+//! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`, `packing`;
 //! - `progress`, which moves on what is under way while a call waits;
 //! - `state`: what handlers share, which is what is under way (`requests`, `orphans`, `stash` of `early` messages) and the context;
 //! - a message on its way out (`wire`) and in (`posted`, `deliver`), in chunks (`streams`), whom it may come from (`peers`), and its
@@ -16,6 +16,7 @@
 //! - `recording` tells the `recorder`, which `context` has, what is recorded of the program's calls, by their `callsite`s;
 //! - `context`: what is known from the beginning (`world`, `strategies`, `agreed` for collectives), and the memory of pending receives
 //!   (`in_place`, `covered`);
+//! - `datatypes`: what is known of the program's derived datatypes;
 //! - `arguments`, `span`, `error`, `generalized` requests and other `operation`s of the MPI's, `passed` calls, `device` (the memory of GPUs), `waiting` (for how long this rank
 //!   waits), `measure` (of the network), `identity` and `family` of the MPI;
 //! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one of ours would unwind.
@@ -38,8 +39,8 @@ mod context;
 mod covered;
 mod datatypes;
 mod deliver;
-mod dormant;
 mod device;
+mod dormant;
 mod early;
 mod elements;
 mod error;

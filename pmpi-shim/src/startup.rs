@@ -287,12 +287,7 @@ pub(crate) fn make_world(rank: c_int, nodes: Vec<c_int>, same_node: SameNode) ->
 }
 
 /// Makes the shared state, by local calls.
-fn prepare(
-    world: World,
-    settings: &Settings,
-    private: Private,
-    engine: Engine,
-) -> Result<Shim, c_int> {
+fn prepare(world: World, settings: &Settings, private: Private, engine: Engine) -> Result<Shim, c_int> {
     let mut own = COMM_NULL;
     let mut gibibyte = DATATYPE_NULL;
     let (mut damaged, mut level) = (ERR_OTHER, 0);
@@ -305,7 +300,6 @@ fn prepare(
         ok(PMPI_Add_error_code(ERR_OTHER, &raw mut damaged))?;
         ok(PMPI_Add_error_string(
             damaged,
-        packs_plainly: OnceLock::new(),
             c"mpress: a compressed message arrived damaged".as_ptr().cast_mut(),
         ))?;
         ok(PMPI_Query_thread(&raw mut level))?;
@@ -335,6 +329,7 @@ fn prepare(
         family,
         recorder,
         damaged,
+        packs_plainly: OnceLock::new(),
     };
     Ok(Shim::new(context))
 }
