@@ -53,7 +53,10 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
         steps.push(Step::new(name, command));
     }
     steps.extend(no_std(paths));
-    steps.push(Step::new("preload library and shims", build::libraries(paths)));
+    let mut libraries = build::libraries(paths);
+    // Optimising over all crates would take longer than the tests of an MPI.
+    libraries.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+    steps.push(Step::new("preload library and shims", libraries));
     steps.push(dist::check::step(paths, dist::Parts::tested(paths)));
     for mpi in Mpi::ALL {
         steps.push(Step::new(format!("test of the shim with {}", mpi.title()), shim(paths, mpi, &ALL)));
