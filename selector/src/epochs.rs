@@ -45,7 +45,7 @@ impl Way {
 
 /// Bytes per nanosecond over several segments, as a ratio of means.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Pace {
+struct Throughput {
     segments: f64,
     bytes: f64,
     ns: f64,
@@ -55,7 +55,7 @@ struct Pace {
     ns_ns: f64,
 }
 
-impl Pace {
+impl Throughput {
     fn add(&mut self, bytes: f64, ns: f64) {
         let terms = [1.0, bytes, ns, bytes * bytes, bytes * ns, ns * ns];
         let sums = [
@@ -108,12 +108,17 @@ pub(crate) struct Epochs {
     /// Whether it is certain that the other one is worse.
     confirmed: bool,
     segment: Option<Segment>,
-    paces: [Pace; 2],
+    throughputs: [Throughput; 2],
 }
 
 impl Epochs {
     pub(crate) fn new() -> Self {
-        Self { in_use: Way::Decided, confirmed: false, segment: None, paces: [Pace::default(); 2] }
+        Self {
+            in_use: Way::Decided,
+            confirmed: false,
+            segment: None,
+            throughputs: [Throughput::default(); 2],
+        }
     }
 
     /// The way of a message of this many bytes. `now_ns`: how long ago the common beginning was; it is not asked for each short message.
@@ -132,7 +137,7 @@ impl Epochs {
             return segment.way;
         }
         if let Some(Segment { way, start_ns, bytes, .. }) = self.segment {
-            self.paces[way as usize].add(bytes, now_ns.saturating_sub(start_ns) as f64);
+            self.throughputs[way as usize].add(bytes, now_ns.saturating_sub(start_ns) as f64);
             self.conclude();
         }
         let way = self.way_in(epoch);
@@ -147,7 +152,7 @@ impl Epochs {
 
     /// Changes to the other way once that is certainly faster.
     fn conclude(&mut self) {
-        let [used, other] = [self.in_use, self.in_use.other()].map(|way| self.paces[way as usize]);
+        let [used, other] = [self.in_use, self.in_use.other()].map(|way| self.throughputs[way as usize]);
         if other.segments < ENOUGH || used.segments < ENOUGH {
             return;
         }
@@ -156,18 +161,18 @@ impl Epochs {
         self.confirmed = certain && difference < 0.0;
         if certain && difference > 0.0 {
             self.in_use = self.in_use.other();
-            self.paces = [Pace::default(); 2];
+            self.throughputs = [Throughput::default(); 2];
         }
     }
 
     /// What the clock says; `None` while there are too few raw epochs.
     pub(crate) fn by_the_clock(&self) -> Option<ByTheClock> {
-        let [decided, raw] = self.paces;
+        let [decided, raw] = self.throughputs;
         if decided.segments < ENOUGH || raw.segments < ENOUGH {
             return None;
         }
         let speedup = decided.rate() / raw.rate();
-        let relative = |pace: &Pace| pace.variance() / (pace.rate() * pace.rate());
+        let relative = |of: &Throughput| of.variance() / (of.rate() * of.rate());
         let error = speedup * sqrt(relative(&decided) + relative(&raw));
         (speedup.is_finite() && error.is_finite()).then_some(ByTheClock { speedup, error })
     }

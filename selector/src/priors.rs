@@ -67,7 +67,7 @@ impl Candidate {
         prior.encode_pace.time_ns(&prior.encode, len)
     }
 
-    /// The part that is the codec's own of the time that encoding so many bytes took.
+    /// Of the time that encoding a message took, what counts as the codec's own: not an interruption of the rank.
     pub(crate) fn own_encode_ns(&self, level: Level, len: usize, ns: f64) -> f64 {
         let prior = &self.levels[level as usize];
         prior.encode_pace.own_ns(&prior.encode, len, ns)

@@ -14,6 +14,7 @@ use crate::build;
 use crate::error::Error;
 use crate::median::median;
 use crate::paths::Paths;
+use crate::pingpong;
 use crate::pingpong::streams::Format;
 
 const NODES: usize = 2;
@@ -166,11 +167,7 @@ fn one_run(
     if let Some(report) = report {
         let _nothing_there = fs::remove_file(report);
         job.program(paths.mpress()).args(["run", "--"]).arg(&program.path).env("MPRESS_REPORT_FILE", report);
-        for (name, value) in
-            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("MPRESS_"))
-        {
-            job.env(name, value);
-        }
+        pingpong::pass_settings(&mut job);
     } else {
         job.program(&program.path);
     }

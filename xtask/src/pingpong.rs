@@ -96,6 +96,15 @@ pub(crate) fn run(paths: &Paths, only: Option<Layer>, options: &streams::Options
     Ok(())
 }
 
+/// Gives the caller's `MPRESS_` variables to a job, which else has none.
+pub(crate) fn pass_settings(job: &mut Job) {
+    for (name, value) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"MPRESS_") {
+            job.env(name, value);
+        }
+    }
+}
+
 /// Builds a program of `benches/mpi`.
 fn c_program(paths: &Paths, mpi: Mpi, name: &str) -> Result<PathBuf, Error> {
     let program = paths.examples(mpi).join(name);

@@ -153,11 +153,7 @@ fn measure(
                 1 => job.program(paths.mpress()).args(["run", "--"]).arg(program),
                 _ => job.program(program),
             };
-            for (name, value) in
-                std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("MPRESS_"))
-            {
-                job.env(name, value);
-            }
+            super::pass_settings(&mut job);
             job.arg(&data.file).args([data.elements, pattern.name, SECONDS]).args(pattern.lengths);
             let finished =
                 job.run_patiently(LIMIT, TRIES, |stdout| medians(stdout, times.len()).is_some())?;
