@@ -106,7 +106,7 @@ const REVERSED: [u8; LANES] = {
     places
 };
 
-/// Groups of 64 symbols whose words are found before any is stored: all of them fit the stage, and so many would not fit the
+/// Groups of 64 symbols whose words are found before any is stored: all of them fit the stage, but not the
 /// registers, where each word would have to be taken out of its vector.
 const BATCH: usize = 4;
 
