@@ -56,6 +56,39 @@ pub(crate) fn arguments(sections: &[Section<'_>], functions: &[Function<'_>]) ->
     text
 }
 
+/// The calls that have handlers, for whoever has a layer.
+pub(crate) fn calls(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
+    let mut text = String::new();
+    for section in sections.iter().filter(|section| section.treatment.is_handled()) {
+        for call in &section.calls {
+            let forms = functions::forms(functions, call);
+            for form in &forms {
+                text += &format!(
+                    "/// `MPI_{name}`, made with this layer; without one by the MPI alone.
+///
+/// # Safety
+/// As for `MPI_{name}`. What one layer has begun, a request or a matched message, is to be ended with it.
+pub unsafe fn MPI_{name}(layer: Option<&Shim>, {declared}) -> c_int {{
+{pass}    let Some(shim) = layer else {{ return pass({given}) }};
+{before}{handled}}}
+",
+                    name = form.name,
+                    declared = declared(form),
+                    pass = pass(section.treatment, &forms, form),
+                    given = given(section.treatment, form),
+                    before = if section.treatment == Treatment::HandledAfter {
+                        "    before_waiting();\n"
+                    } else {
+                        ""
+                    },
+                    handled = handled(&forms, form),
+                );
+            }
+        }
+    }
+    text
+}
+
 /// The functions that the preload library has the program's calls go to.
 pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let mut sorts = 0;
@@ -85,24 +118,7 @@ unsafe extern \"C-unwind\" fn MPI_{name}({declared}) -> c_int {{
 
 /// What an export does. `sort`: that of a call that is counted.
 fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort: usize) -> String {
-    // A handler may give another info.
-    let given = if treatment.is_handled() && form.arguments.iter().any(|(name, _)| *name == "info") {
-        "info"
-    } else {
-        ""
-    };
-    let module = if treatment == Treatment::Starting { "real" } else { "open" };
-    let before = if may_wait(forms[0].name) { "before_waiting();\n        " } else { "" };
-    let pass = format!(
-        "    let pass = |{given}| {{
-        {before}// SAFETY: the arguments are the caller's own, for the function it meant to call.
-        unsafe {{ {module}::MPI_{}({}) }}
-    }};
-",
-        form.name,
-        names(form)
-    );
-    let active = format!("    let Some(shim) = active() else {{ return pass({given}) }};\n");
+    let pass = pass(treatment, forms, form);
     match treatment {
         Treatment::Starting => {
             pass + "    if nested() {\n        return pass();\n    }\n    starting(pass)\n"
@@ -113,10 +129,39 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
                 "    if active().is_some() {{\n        passed::count({sort});\n    }}\n    pass()\n"
             )
         }
-        Treatment::Detaching => pass + &active + "    before_waiting();\n    before_detach(shim, pass)\n",
-        Treatment::Handled => pass + &active + &handled(forms, form),
-        Treatment::HandledAfter => pass + &active + "    before_waiting();\n" + &handled(forms, form),
+        Treatment::Detaching => {
+            pass + "    let Some(shim) = active() else { return pass() };\n    before_waiting();\n    before_detach(shim, pass)\n"
+        }
+        Treatment::Handled | Treatment::HandledAfter => format!(
+            "    // SAFETY: the arguments are the caller's own, for the function it meant to call.
+    unsafe {{ calls::MPI_{}(active(), {}) }}
+",
+            form.name,
+            names(form)
+        ),
     }
+}
+
+/// Passes a call on as it came.
+fn pass(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>) -> String {
+    let module = if treatment == Treatment::Starting { "real" } else { "open" };
+    let before = if may_wait(forms[0].name) { "before_waiting();\n        " } else { "" };
+    format!(
+        "    let pass = |{}| {{
+        {before}// SAFETY: the arguments are the caller's own, for the function it meant to call.
+        unsafe {{ {module}::MPI_{}({}) }}
+    }};
+",
+        given(treatment, form),
+        form.name,
+        names(form)
+    )
+}
+
+/// What a handler may give otherwise than the caller: an info.
+fn given(treatment: Treatment, form: &Function<'_>) -> &'static str {
+    let may = treatment.is_handled() && form.arguments.iter().any(|(name, _)| *name == "info");
+    if may { "info" } else { "" }
 }
 
 /// Whether the MPI may wait for other ranks in this call. Names tell those that only start something, or look.

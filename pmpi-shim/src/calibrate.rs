@@ -77,7 +77,7 @@ unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
             ok(PMPI_Comm_rank(COMM_WORLD, &raw mut rank))?;
             ok(PMPI_Comm_size(COMM_WORLD, &raw mut ranks))?;
         }
-        let world = make_world(rank, ask_for_nodes(rank, ranks)?, SameNode::Pass)?;
+        let world = make_world(COMM_WORLD, rank, ask_for_nodes(COMM_WORLD, rank, ranks)?, SameNode::Pass)?;
         let nodes = c_int::try_from(world.count()).map_err(|_| ERR_INTERN)?;
         Ok(Place { rank, ranks, nodes, world: Box::into_raw(Box::new(world)) })
     };

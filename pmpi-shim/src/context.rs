@@ -14,7 +14,7 @@ use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
 
 /// What is known, and the memory of receives that are pending.
-pub(crate) struct Context {
+pub struct Context {
     pub(crate) engine: Engine,
     pub(crate) world: World,
     pub(crate) strategies: Strategies,

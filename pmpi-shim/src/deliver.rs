@@ -1,6 +1,7 @@
 //! Putting a message that has arrived into the program's buffer.
 
 use crate::context::Context;
+use crate::error::truncated;
 use crate::span::{Layout, Span};
 use crate::sys::*;
 use crate::waiting;
@@ -23,23 +24,25 @@ pub(crate) unsafe fn land(
         // SAFETY: the caller vouches for the span.
         return unsafe { land_raw(context, wire, span, capacity) };
     }
-    let incoming = context.engine.open(wire).map_err(|_| context.damaged)?;
+    let incoming = context.engine.open(wire).map_err(|error| context.damage(error))?;
     let len = incoming.raw_len();
     if len > capacity {
-        return Err(ERR_TRUNCATE);
+        return Err(truncated(len, capacity));
     }
     match context.layout(span) {
         Layout::Contiguous(_) => {
             // SAFETY: contiguous elements with room for `len` bytes, apart from `wire`.
             let out = unsafe { slice::from_raw_parts_mut(span.ptr.cast::<MaybeUninit<u8>>(), len) };
-            waiting::coding(|| context.engine.decode(&incoming, out)).map_err(|_| context.damaged)?;
+            waiting::coding(|| context.engine.decode(&incoming, out))
+                .map_err(|error| context.damage(error))?;
         }
         Layout::Typed => {
             let mut buffer = context.engine.buffer(len).ok_or(ERR_NO_MEM)?;
             let room = ptr::from_mut(&mut buffer.room()[..len]);
             // SAFETY: initialised bytes seen as possibly uninitialised ones; `decode` writes only initialised ones.
             let out = unsafe { slice::from_raw_parts_mut(room.cast::<MaybeUninit<u8>>(), len) };
-            waiting::coding(|| context.engine.decode(&incoming, out)).map_err(|_| context.damaged)?;
+            waiting::coding(|| context.engine.decode(&incoming, out))
+                .map_err(|error| context.damage(error))?;
             buffer.set_len(len);
             // SAFETY: the caller vouches for the span, which has room for `len` bytes.
             unsafe { context.scatter(&buffer, span)? };
@@ -59,7 +62,7 @@ pub(crate) unsafe fn land_raw(
     capacity: usize,
 ) -> Result<usize, c_int> {
     if raw.len() > capacity {
-        return Err(ERR_TRUNCATE);
+        return Err(truncated(raw.len(), capacity));
     }
     match context.layout(span) {
         // SAFETY: contiguous elements with room for `raw`, which is not part of them.

@@ -1,6 +1,9 @@
 //! Errors, and whether the program's error handler has heard of them.
 
+use crate::context::Context;
 use crate::sys::*;
+use mpress::FrameError;
+use std::cell::Cell;
 use std::ffi::c_int;
 
 /// An error code, and whether the MPI has called the error handler for it.
@@ -29,14 +32,53 @@ pub(crate) fn called(code: c_int) -> Result<(), Error> {
     if code == SUCCESS { Ok(()) } else { Err(Error { code, raised: true }) }
 }
 
-/// Calls the error handler of `comm`, if there is one and the MPI has not, and gives the code: what MPI does with an error of its own.
+/// Calls the error handler of `comm`, if there is one and the MPI has not, and gives the code: what MPI does with an error of its own. Without
+/// the shim the caller hears of what we found, and no handler.
 pub(crate) fn raise(comm: MPI_Comm, error: impl Into<Error>) -> c_int {
     let error = error.into();
-    if !error.raised && comm != COMM_NULL {
+    if cfg!(shim) && !error.raised && comm != COMM_NULL {
         // SAFETY: `comm` comes from the call that failed.
         unsafe { PMPI_Comm_call_errhandler(comm, error.code) };
     }
     error.code
+}
+
+/// What is wrong with a message that an error code stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It is damaged.
+    Damaged(FrameError),
+    /// It is longer than its receive buffer.
+    Truncated {
+        /// Bytes of the message.
+        message: usize,
+        /// Bytes of the buffer.
+        room: usize,
+    },
+}
+
+thread_local! {
+    static FOUND: Cell<Option<Found>> = const { Cell::new(None) };
+}
+
+/// What the layer last found wrong with a message in a call of this thread; once.
+#[must_use]
+pub fn found() -> Option<Found> {
+    FOUND.take()
+}
+
+/// The code for a message that is too long.
+pub(crate) fn truncated(message: usize, room: usize) -> c_int {
+    FOUND.set(Some(Found::Truncated { message, room }));
+    ERR_TRUNCATE
+}
+
+impl Context {
+    /// The code for a damaged message.
+    pub(crate) fn damage(&self, error: FrameError) -> c_int {
+        FOUND.set(Some(Found::Damaged(error)));
+        self.damaged
+    }
 }
 
 /// This rank cannot do its part: other ranks would wait for ever, or take something else for the result. The job ends.

@@ -2,6 +2,7 @@
 
 use crate::orphans::Awaited;
 use crate::recorder::Recorded;
+use crate::state::Shim;
 use crate::streams::Arriving;
 use crate::sys::*;
 use crate::{passed, state};
@@ -55,15 +56,7 @@ pub(crate) fn is_expected() -> bool {
 pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     let shim = state::shared();
     if let Some(shim) = shim {
-        shim.orphans.start_held();
-        shim.orphans.wait(shim, Awaited::AtTheEnd);
-        // Where chunks are not eager, and their receiver is in `MPI_Finalize` already, nobody may ask for them.
-        let end = Instant::now() + LAST;
-        while shim.streams.sweep() && Instant::now() < end {
-            std::thread::yield_now();
-        }
-        Arriving::sweep(shim);
-        Arriving::drop_leftovers(shim);
+        end_messages(shim);
     }
     if let (Some(job), Some(recorder)) = (JOB.get(), shim.and_then(|shim| shim.recorder.as_ref())) {
         recorded(job, &recorder.finish(&job.settings));
@@ -78,17 +71,34 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
     }
     state::deactivate();
     if let Some(shim) = shim {
-        let (mut own, mut group, mut gibibyte, mut keyval) =
-            (shim.own_comm, shim.world.group, shim.gibibyte, shim.world.keyval);
-        // SAFETY: handles of ours that nothing uses any more. Attributes under the key keep it alive as long as they live.
-        unsafe {
-            PMPI_Type_free(&raw mut gibibyte);
-            PMPI_Comm_free_keyval(&raw mut keyval);
-            PMPI_Comm_free(&raw mut own);
-            PMPI_Group_free(&raw mut group);
-        }
+        free(shim);
     }
     SUCCESS
+}
+
+/// Waits for messages that no request of the program's waits for; says whether there are others left, which the MPI still reads.
+pub(crate) fn end_messages(shim: &Shim) -> bool {
+    shim.orphans.start_held();
+    shim.orphans.wait(shim, Awaited::AtTheEnd);
+    // Where chunks are not eager, and their receiver is in `MPI_Finalize` already, nobody may ask for them.
+    let end = Instant::now() + LAST;
+    while shim.streams.sweep() && Instant::now() < end {
+        std::thread::yield_now();
+    }
+    Arriving::sweep(shim);
+    Arriving::drop_leftovers(shim);
+    !shim.streams.is_idle() || !shim.orphans.is_empty()
+}
+
+/// Gives the MPI its objects back.
+pub(crate) fn free(shim: &Shim) {
+    let (mut own, mut gibibyte) = (shim.own_comm, shim.gibibyte);
+    // SAFETY: handles of ours that nothing uses any more.
+    unsafe {
+        PMPI_Type_free(&raw mut gibibyte);
+        PMPI_Comm_free(&raw mut own);
+    }
+    shim.world.free();
 }
 
 /// Sums the counters of all ranks; rank 0 prints the report or writes it to its file. Every rank has the same settings, so

@@ -1,13 +1,18 @@
-//! The PMPI shim: loaded into an MPI program, it compresses the program's messages.
+//! MPI's calls on compressed messages: the layer that the PMPI shim and the adapter for rsmpi have in common, and the shim.
 //!
-//! Built once per ABI, which the name of the package tells: the packages in `openmpi/`, `mpich/` and `standard/` are this source with the types and
-//! constants of theirs (`abi/`). What each wrapped call does, and why a frame never meets a call that
+//! Built once per ABI, with the types and constants of that one (`abi/`). The packages in `openmpi/`, `mpich/` and `standard/` are the shim: loaded
+//! into an MPI program, it compresses the program's messages. The package `mpress-layer` is the same without what only the shim has (`cfg(shim)`:
+//! exported functions, the hook for panics, the handshake in `MPI_Init`), for the MPI that it is built for: a program [`attach`]es it to one
+//! communicator, and makes the [`calls`] with it.
+//!
+//! What each wrapped call does, and why a frame never meets a call that
 //! does not know frames, is written down in `docs/shim.md`; frames themselves in `docs/format/frame.md`.
 //!
-//! The preload library (`preload/`) has the program's calls come here. Imports point one way, from each of these layers to those below:
+//! The preload library (`preload/`) has the program's calls come to the shim. Imports point one way, from each of these layers to those below:
 //!
-//! - `exports`: the functions for these calls, made from `calls.txt` and `functions.txt`; `startup`, which makes the shared state, and
-//!   `finish`, which reports; `calibrate`, called by `mpress calibrate` alone;
+//! - `exports`: the functions for these calls, made from `calls.txt` and `functions.txt`; `attach`, the way into the layer without the shim;
+//!   `calibrate`, called by `mpress calibrate` alone;
+//! - `startup`, which makes the shared state, and `finish`, which reports; `calls`: those that have handlers;
 //! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`;
 //! - `progress`, which moves on what is under way while a call waits;
 //! - `state`: what handlers share, which is what is under way (`requests`, `orphans`, `stash` of `early` messages) and the context;
@@ -20,6 +25,9 @@
 //!   waits), `measure` (of the network), `identity` and `family` of the MPI;
 //! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one of ours would unwind.
 
+// The layer alone has no use for some of what only C programs can ask of the shim.
+#![cfg_attr(not(shim), allow(dead_code))]
+
 /// Says a line on stderr. What cannot be written is lost: `eprintln` would panic.
 macro_rules! say {
     ($($word:tt)*) => {{
@@ -30,7 +38,11 @@ macro_rules! say {
 
 mod agreed;
 mod arguments;
+#[cfg(not(shim))]
+mod attach;
+#[cfg(shim)]
 mod calibrate;
+pub mod calls;
 mod callsite;
 mod collective;
 mod complete;
@@ -41,6 +53,7 @@ mod device;
 mod early;
 mod elements;
 mod error;
+#[cfg(shim)]
 mod exports;
 mod family;
 mod finish;
@@ -55,6 +68,7 @@ mod measure;
 mod mpi;
 mod operation;
 mod orphans;
+#[cfg(shim)]
 mod panics;
 mod passed;
 mod peers;
@@ -79,3 +93,12 @@ mod sys;
 mod waiting;
 mod wire;
 mod world;
+
+#[cfg(not(shim))]
+pub use attach::{AttachError, attach, detach, mprobe};
+pub use error::{Found, found};
+pub use state::Shim as Layer;
+pub use sys::{
+    ERR_TRUNCATE, MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status, REQUEST_NULL, SUCCESS,
+};
+pub use wire::as_kind;

@@ -144,6 +144,31 @@ unsafe fn take(
     }
 }
 
+/// Mprobe for a program whose other calls do not look into the stash: nothing but the message is taken from the MPI. It waits for the message,
+/// and where that may be a frame, until its length is known.
+///
+/// # Safety
+/// As for `MPI_Mprobe`.
+pub(crate) unsafe fn mprobe_only(
+    shim: &Shim,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+) -> Result<(MPI_Message, MPI_Status), c_int> {
+    let (mut message, mut status) = (MESSAGE_NULL, empty_status());
+    // SAFETY: the caller vouches for the arguments; places for the answers.
+    ok(unsafe { open::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status) })?;
+    let Some(peers) = shim.probe_peers(source, tag, comm) else { return Ok((message, status)) };
+    if !peers.may_be_frame(&status, received_bytes(&status)) {
+        leave(shim, &peers, comm, message, &status);
+        return Ok((message, status));
+    }
+    let mut early = Early::matched(comm, &peers, message, &status);
+    let seen = progress::until(shim, || early.look(shim).transpose()).map_err(Error::code)?;
+    // SAFETY: the caller vouches for the communicator.
+    unsafe { hand_out(shim, &peers, comm, early, seen.status()) }
+}
+
 /// The program's handle for a message from the stash.
 unsafe fn hand_out(
     shim: &Shim,

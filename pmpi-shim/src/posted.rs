@@ -4,6 +4,7 @@
 
 use crate::context::Context;
 use crate::deliver::{land, land_raw};
+use crate::error::truncated;
 use crate::in_place::{Claim, Memory};
 use crate::operation::Look;
 use crate::peers::Peers;
@@ -215,7 +216,7 @@ impl Posted {
         let stream = head.stream()?;
         let (len, in_place) = (stream.raw_len(), matches!(self.place, Place::Program(..)));
         let target = if len > self.memory.capacity {
-            Target::Nowhere(ERR_TRUNCATE)
+            Target::Nowhere(truncated(len, self.memory.capacity))
         } else if in_place && self.memory.contiguous {
             Target::Memory(self.memory.span.ptr.cast())
         } else {

@@ -18,13 +18,13 @@ use crate::strategies::Strategies;
 use crate::streams::Streams;
 use crate::sys::*;
 use crate::world::World;
-use crate::{identity, measure, symbol};
+use crate::{identity, measure, progress, symbol};
 use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
 use mpress_record::Run;
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// When a rank that waits says so, or at half of its patience.
@@ -74,7 +74,8 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     }
     let is_wanted = settings.as_ref().is_ok_and(|settings| !settings.disable);
     let doubt = if is_wanted { identity::doubt() } else { None };
-    let (mark, nodes) = match handshake(&settings, doubt, rank, size)? {
+    let patience = settings.as_ref().map_or_else(|_| Settings::default().patience, |known| known.patience);
+    let (mark, nodes) = match handshake(COMM_WORLD, &settings, doubt, (rank, size), Some(patience))? {
         Agreement::Reached(mark, nodes) => (mark, nodes),
         Agreement::Doubtful(doubt) => {
             if rank == 0 {
@@ -92,14 +93,14 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     }
     let nodes = match nodes {
         Some(nodes) => nodes,
-        None => ask_for_nodes(rank, size)?,
+        None => ask_for_nodes(COMM_WORLD, rank, size)?,
     };
-    let world = make_world(rank, nodes, settings.same_node)?;
+    let world = make_world(COMM_WORLD, rank, nodes, settings.same_node)?;
     let nodes = world.count();
     // A job on one node may still be recorded.
     if world.frames_any() || settings.trace.is_some() || settings.record.is_some() {
-        let private = Private::new()?;
-        let shim = prepare(world, &settings, mark, private)?;
+        let private = Private::new(COMM_WORLD)?;
+        let shim = prepare(world, &settings, mark, private, true)?;
         if let Some(peers) = shim.collective_peers(COMM_WORLD) {
             peers.collectives.begin(&shim.private);
         }
@@ -145,19 +146,21 @@ fn be_called_at_the_end() -> Result<(), c_int> {
 }
 
 /// What came of the handshake.
-enum Agreement {
+pub(crate) enum Agreement {
     /// All ranks are alike; the mark is the job's, and for each rank the lowest one on its node, if that is known.
     Reached(Mark, Option<Vec<c_int>>),
     /// They are not, and this is why.
     Doubtful(String),
 }
 
-/// Asks all ranks whether they agree, and where they run, and draws the mark. A rank with a doubt of its own does not agree.
-fn handshake(
+/// Asks all ranks whether they agree, and where they run, and draws the mark. A rank with a doubt of its own does not agree. Without `patience`
+/// it takes as long as it takes.
+pub(crate) fn handshake(
+    comm: MPI_Comm,
     settings: &Result<Settings, SettingsError>,
     doubt: Option<String>,
-    rank: c_int,
-    size: c_int,
+    (rank, size): (c_int, c_int),
+    patience: Option<Duration>,
 ) -> Result<Agreement, c_int> {
     let said = job::said(settings.as_ref().ok().filter(|_| doubt.is_none()));
     let place = usize::try_from(rank).map_err(|_| ERR_INTERN)?;
@@ -180,13 +183,14 @@ fn handshake(
                 count,
                 UINT64_T,
                 MIN,
-                COMM_WORLD,
+                comm,
                 &raw mut request,
             ))?;
         }
-        let patience =
-            settings.as_ref().map_or_else(|_| Settings::default().patience, |known| known.patience);
-        wait_for_all(request, rank, patience)?;
+        match patience {
+            Some(patience) => wait_for_all(request, rank, patience)?,
+            None => progress::finish(SUCCESS, request),
+        }
     }
     let (_, least) = (ManuallyDrop::into_inner(mine), ManuallyDrop::into_inner(least));
     let (least, hosts) = least.split_first_chunk().ok_or(ERR_INTERN)?;
@@ -236,13 +240,13 @@ fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Re
 }
 
 /// Asks the MPI who shares memory with whom: for each rank the lowest one on its node.
-pub(crate) fn ask_for_nodes(rank: c_int, size: c_int) -> Result<Vec<c_int>, c_int> {
+pub(crate) fn ask_for_nodes(comm: MPI_Comm, rank: c_int, size: c_int) -> Result<Vec<c_int>, c_int> {
     let mut node = COMM_NULL;
-    // SAFETY: collective calls over the world, which every rank makes since all have agreed; places for the answers.
+    // SAFETY: collective calls, which every rank makes since all have agreed; places for the answers.
     unsafe {
-        ok(PMPI_Comm_split_type(COMM_WORLD, COMM_TYPE_SHARED, rank, INFO_NULL, &raw mut node))?;
+        ok(PMPI_Comm_split_type(comm, COMM_TYPE_SHARED, rank, INFO_NULL, &raw mut node))?;
         let (mut group, mut local) = (std::mem::zeroed(), std::mem::zeroed());
-        ok(PMPI_Comm_group(COMM_WORLD, &raw mut group))?;
+        ok(PMPI_Comm_group(comm, &raw mut group))?;
         ok(PMPI_Comm_group(node, &raw mut local))?;
         let (first, mut leader) = (0, UNDEFINED);
         ok(PMPI_Group_translate_ranks(local, 1, &raw const first, group, &raw mut leader))?;
@@ -257,40 +261,47 @@ pub(crate) fn ask_for_nodes(rank: c_int, size: c_int) -> Result<Vec<c_int>, c_in
             nodes.as_mut_ptr().cast(),
             1,
             INT32_T,
-            COMM_WORLD,
+            comm,
         ))?;
         Ok(nodes)
     }
 }
 
 /// The table of the processes, of which `nodes` has for each rank the lowest one on its node.
-pub(crate) fn make_world(rank: c_int, nodes: Vec<c_int>, same_node: SameNode) -> Result<World, c_int> {
+pub(crate) fn make_world(
+    comm: MPI_Comm,
+    rank: c_int,
+    nodes: Vec<c_int>,
+    same_node: SameNode,
+) -> Result<World, c_int> {
     let mut keyval = KEYVAL_INVALID;
     // SAFETY: local calls with places for the answers.
     unsafe {
         let mut group = std::mem::zeroed();
-        ok(PMPI_Comm_group(COMM_WORLD, &raw mut group))?;
+        ok(PMPI_Comm_group(comm, &raw mut group))?;
         ok(PMPI_Comm_create_keyval(Some(not_copied), Some(comm_freed), &raw mut keyval, ptr::null_mut()))?;
         Ok(World { rank, group, nodes, same_node, keyval })
     }
 }
 
-/// Makes the shared state. All ranks must: the network is measured, if it has to be.
-fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> Result<Shim, c_int> {
+/// Makes the shared state. All ranks must: the network is measured, if it has to be. `holds`: chunks may be held back, for all calls come here
+/// in which the program may wait.
+pub(crate) fn prepare(
+    world: World,
+    settings: &Settings,
+    mark: Mark,
+    private: Private,
+    holds: bool,
+) -> Result<Shim, c_int> {
     let mut own = COMM_NULL;
     let mut gibibyte = DATATYPE_NULL;
-    let (mut damaged, mut level) = (ERR_OTHER, 0);
+    let mut level = 0;
     // SAFETY: local calls with places for the answers.
     unsafe {
         ok(PMPI_Comm_dup(COMM_SELF, &raw mut own))?;
         ok(PMPI_Comm_set_errhandler(own, errors_return()))?;
         ok(PMPI_Type_contiguous(1 << 30, BYTE, &raw mut gibibyte))?;
         ok(PMPI_Type_commit(&raw mut gibibyte))?;
-        ok(PMPI_Add_error_code(ERR_OTHER, &raw mut damaged))?;
-        ok(PMPI_Add_error_string(
-            damaged,
-            c"mpress: a compressed message arrived damaged".as_ptr().cast_mut(),
-        ))?;
         ok(PMPI_Query_thread(&raw mut level))?;
     }
     let (family, multiple) = (identity::family(), level == THREAD_MULTIPLE);
@@ -300,7 +311,7 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
     }
     let recorder = make_recorder(&world, settings);
     #[allow(clippy::arc_with_non_send_sync, reason = "its handles are plain values, see `state`")]
-    let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), multiple));
+    let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), multiple || !holds));
     let context = Context {
         engine,
         strategies: Strategies::new()?,
@@ -320,9 +331,24 @@ fn prepare(world: World, settings: &Settings, mark: Mark, private: Private) -> R
         multiple,
         family,
         recorder,
-        damaged,
+        damaged: damaged()?,
     };
     Ok(Shim::new(context))
+}
+
+/// The error code of a damaged frame. A code lasts as long as the MPI.
+fn damaged() -> Result<c_int, c_int> {
+    static CODE: OnceLock<Result<c_int, c_int>> = OnceLock::new();
+    *CODE.get_or_init(|| {
+        let mut code = ERR_OTHER;
+        let text = c"mpress: a compressed message arrived damaged".as_ptr().cast_mut();
+        // SAFETY: a place for the code, and a text that the MPI copies.
+        unsafe {
+            ok(PMPI_Add_error_code(ERR_OTHER, &raw mut code))?;
+            ok(PMPI_Add_error_string(code, text))?;
+        }
+        Ok(code)
+    })
 }
 
 /// Copying a communicator does not copy our attribute: the copy finds its own.

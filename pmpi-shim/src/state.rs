@@ -4,13 +4,12 @@ use crate::context::Context;
 use crate::orphans::Orphans;
 use crate::requests::Requests;
 use crate::stash::{Matched, Stash};
-use std::ffi::c_int;
 use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Everything the handlers share. It lives from `MPI_Init` to the end of the process.
-pub(crate) struct Shim {
+/// Everything the handlers share: the shim's, which lives from `MPI_Init` to the end of the process, or that of a layer for one communicator.
+pub struct Shim {
     pub(crate) context: Context,
     pub(crate) requests: Requests,
     pub(crate) stash: Stash,
@@ -47,9 +46,10 @@ pub(crate) fn shared() -> Option<&'static Shim> {
 
 /// Whether the shim compresses in this process: what `mpress-rsmpi` asks, so that nothing is compressed twice. Set once
 /// `MPI_Init` is over.
+#[cfg(shim)]
 #[unsafe(no_mangle)]
-extern "C" fn mpress_shim_is_active() -> c_int {
-    c_int::from(shared().is_some())
+extern "C" fn mpress_shim_is_active() -> std::ffi::c_int {
+    std::ffi::c_int::from(shared().is_some())
 }
 
 /// From now on calls are handled.

@@ -26,6 +26,13 @@ impl Strategies {
         Ok(Self { keyval, any: AtomicBool::new(false) })
     }
 
+    /// Gives the key back; attributes under it keep it alive.
+    pub(crate) fn free(&self) {
+        let mut keyval = self.keyval;
+        // SAFETY: a key of ours.
+        unsafe { PMPI_Comm_free_keyval(&raw mut keyval) };
+    }
+
     /// The strategy of a communicator that has one of its own.
     pub(crate) fn of(&self, comm: MPI_Comm) -> Option<Strategy> {
         if !self.any.load(Ordering::Relaxed) {

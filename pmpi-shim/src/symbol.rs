@@ -22,6 +22,7 @@ static RELEASE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 ///
 /// # Safety
 /// `find` and `release` must be functions of these types that can be called at any time.
+#[cfg(shim)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mpress_shim_attach(find: Find, release: Option<Release>) {
     RELEASE.store(release.map_or(ptr::null_mut(), |release| release as *mut c_void), Ordering::Release);
@@ -43,12 +44,21 @@ pub(crate) fn release() {
 fn find(name: &CStr) -> *mut c_void {
     let known = FIND.load(Ordering::Acquire);
     if known.is_null() {
-        return ptr::null_mut();
+        return if cfg!(shim) { ptr::null_mut() } else { find_linked(name) };
     }
     // SAFETY: only `mpress_shim_attach` stores here, a function of this type.
     let find = unsafe { std::mem::transmute::<*mut c_void, Find>(known) };
     // SAFETY: its caller has promised that it can be called; the name is a C string.
     unsafe { find(name.as_ptr()) }
+}
+
+/// The function that the program would call: tools that know it by its first name, `MPI_X`, see the calls of the layer as well. Null if it is
+/// in no library that is loaded.
+fn find_linked(second_name: &CStr) -> *mut c_void {
+    let name = second_name.to_bytes_with_nul().strip_prefix(b"P");
+    let name = name.and_then(|name| CStr::from_bytes_with_nul(name).ok());
+    // SAFETY: a C string. What the program is linked to is in the default scope.
+    name.map_or(ptr::null_mut(), |name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
 }
 
 /// The address of a function of the MPI, looked up at the first call.

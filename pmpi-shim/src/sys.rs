@@ -16,7 +16,7 @@ mod abi;
 #[allow(missing_docs, dead_code, unreachable_pub, reason = "MPI's own")]
 mod pointers;
 
-pub(crate) use abi::*;
+pub use abi::*;
 
 /// Types that are the same in every ABI.
 pub(crate) type MPI_Aint = i64;

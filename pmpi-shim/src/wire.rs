@@ -6,6 +6,7 @@ use crate::span::{ByteSpan, Envelope, Layout};
 use crate::sys::*;
 use crate::waiting;
 use mpress::{Buffer, Considered, Destination, Kind};
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::slice;
 use std::sync::Arc;
@@ -48,6 +49,19 @@ impl Wire {
     }
 }
 
+thread_local! {
+    /// What a program says that the elements of its next message are.
+    static SAID: Cell<Option<Kind>> = const { Cell::new(None) };
+}
+
+/// Makes a call that sends elements of a predefined datatype, which are in truth mostly elements of this kind.
+pub fn as_kind<R>(kind: Kind, call: impl FnOnce() -> R) -> R {
+    SAID.set(Some(kind));
+    let result = call();
+    SAID.set(None);
+    result
+}
+
 impl Context {
     /// The frame of a message, unless it is better sent as it is. `strategy_of`: the communicator by whose strategy.
     ///
@@ -81,7 +95,7 @@ impl Context {
         let strategy = self.strategies.of(strategy_of);
         let layout = self.kinds.layout(span.datatype); // it is in the host's memory
         let kind = match layout {
-            Layout::Contiguous(kind) => kind,
+            Layout::Contiguous(kind) => SAID.get().unwrap_or(kind),
             Layout::Typed => Kind::Other,
         };
         waiting::coding(|| {

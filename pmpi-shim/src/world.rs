@@ -4,7 +4,7 @@ use crate::sys::*;
 use mpress::SameNode;
 use std::ffi::c_int;
 
-/// The processes of `MPI_COMM_WORLD` and the nodes they run on. Every rank has the same table.
+/// The processes of `MPI_COMM_WORLD`, or of a layer's one communicator, and the nodes they run on. Every rank has the same table.
 pub(crate) struct World {
     pub(crate) rank: c_int,
     pub(crate) group: MPI_Group,
@@ -41,6 +41,16 @@ impl World {
     /// Whether `rank` of the world runs on another node than this process.
     pub(crate) fn other_node(&self, rank: c_int) -> bool {
         self.node(rank) != self.node(self.rank)
+    }
+
+    /// Gives the MPI its objects back. Attributes under the key keep it alive as long as they live.
+    pub(crate) fn free(&self) {
+        let (mut group, mut keyval) = (self.group, self.keyval);
+        // SAFETY: handles of ours that nothing uses any more.
+        unsafe {
+            PMPI_Comm_free_keyval(&raw mut keyval);
+            PMPI_Group_free(&raw mut group);
+        }
     }
 
     pub(crate) fn node(&self, rank: c_int) -> Option<c_int> {

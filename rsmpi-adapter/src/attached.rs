@@ -2,7 +2,7 @@
 //! Looking an attribute up takes the MPIs some 50 ns, of which a short message has not many to spare.
 
 use crate::context::Context;
-use crate::error::{Error, Result, ok};
+use crate::error::{Error, Result, mpi_error};
 use mpi::attribute::CommAttribute;
 use mpi::ffi::{self, MPI_Comm};
 use mpi::raw::AsRaw;
@@ -56,7 +56,10 @@ impl Context {
         // SAFETY: a communicator that lives, a key of ours, and places for the answers. Under this key rsmpi keeps a box of
         // `Attached` that lasts as long as the communicator.
         let context = unsafe {
-            ok(ffi::MPI_Comm_get_attr(comm, key, (&raw mut value).cast(), &raw mut found))?;
+            let code = ffi::MPI_Comm_get_attr(comm, key, (&raw mut value).cast(), &raw mut found);
+            if code != mpress_layer::SUCCESS {
+                return Err(mpi_error(code));
+            }
             let attached = value.cast::<Attached>().as_ref().filter(|_| found != 0);
             attached.map(|attached| Arc::clone(&attached.0)).ok_or(Error::NotCompressed)?
         };

@@ -1,191 +1,83 @@
-//! What a compressed communicator knows: the engine, and who is reached through frames.
+//! What a compressed communicator knows: its layer, by which all calls are made.
 
-use crate::error::{Error, Result, ok};
-use crate::span::{Bytes, Span};
+use crate::error::{Error, Result, mpi_error};
 use mpi::Rank;
 use mpi::ffi;
-use mpi::raw::AsRaw;
-use mpi::topology::SimpleCommunicator;
-use mpi::traits::Communicator;
-use mpress::{Buffer, Destination, Engine, FLOOR, Spread};
-use std::ffi::{c_int, c_void};
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use mpress::{DecodeError, DecodeErrorKind, Engine, FrameError};
+use mpress_layer::{Found, Layer};
+use std::ffi::c_int;
 
-/// Collective operations with fewer bytes for each rank are the MPI's: it has algorithms for short messages that take fewer
-/// steps, and an exchange of lengths would cost more than it gains.
-const COLLECTIVE_FLOOR: usize = 16 << 10;
+// The layer must have been built for the MPI that rsmpi was built for.
+const _: () = assert!(size_of::<ffi::MPI_Comm>() == size_of::<mpress_layer::MPI_Comm>());
+const _: () = assert!(size_of::<ffi::MPI_Status>() == size_of::<mpress_layer::MPI_Status>());
 
 /// Shared by a communicator and its requests.
 pub(crate) struct Context {
-    pub(crate) engine: Engine,
-    pub(crate) peers: Peers,
-    /// For the messages that collective operations are made of: they never meet those of the program.
-    pub(crate) channel: Own,
-    /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves.
-    own: Own,
-    /// Held while a message to ourselves is under way, so that two threads do not take each other's.
-    own_turn: Mutex<()>,
+    /// `None`: all is the MPI's, for there is nothing to gain, or the shim does it.
+    layer: Option<Layer>,
+    /// The engine where there is no layer. It has counted nothing.
+    unused: Engine,
+    ranks: usize,
 }
 
-/// A communicator of ours.
-pub(crate) struct Own(pub(crate) SimpleCommunicator);
-
-// SAFETY: a handle, which is a plain value; the MPI lets any thread use and free it that may call the MPI at all.
-unsafe impl Send for Own {}
-// SAFETY: as above; nothing changes it while it is shared.
-unsafe impl Sync for Own {}
-
-/// With whom frames are exchanged. Every rank has the same table of nodes, so both ends come to the same answer.
-pub(crate) struct Peers {
-    /// By rank; empty where frames are not used at all.
-    pub(crate) framed: Box<[bool]>,
-    /// By rank, whether it is on another node.
-    pub(crate) other_node: Box<[bool]>,
-    /// Whether any two ranks exchange frames, which may be others than this one.
-    pub(crate) anyone: bool,
-    pub(crate) spread: Spread,
-}
-
-impl Peers {
-    /// Whether messages to or from this rank may go in frames. `MPI_ANY_SOURCE` counts as long as anyone does.
-    pub(crate) fn framed(&self, rank: Rank) -> bool {
-        match usize::try_from(rank) {
-            Ok(rank) => self.framed.get(rank).is_some_and(|&framed| framed),
-            // SAFETY: a constant of the MPI.
-            Err(_) => rank == unsafe { ffi::RSMPI_ANY_SOURCE } && self.framed.contains(&true),
-        }
-    }
-
-    fn destination(&self, rank: Rank) -> Destination {
-        let other = usize::try_from(rank).ok().and_then(|rank| self.other_node.get(rank));
-        if other == Some(&true) { Destination::OtherNode } else { Destination::SameNode }
-    }
-}
+// SAFETY: the layer is made for all threads of a program: its handles of the MPI and its addresses are plain values, which the MPI lets any thread
+// use that may call the MPI at all; everything that changes is locked or atomic.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
 
 impl Context {
-    pub(crate) fn new(engine: Engine, peers: Peers, channel: SimpleCommunicator) -> Result<Self> {
-        // SAFETY: a constant of the MPI.
-        let mut own = unsafe { ffi::RSMPI_COMM_NULL };
-        // SAFETY: a local call with a place for the answer, which is a new communicator.
-        let own = unsafe {
-            ok(ffi::MPI_Comm_dup(ffi::RSMPI_COMM_SELF, &raw mut own))?;
-            <SimpleCommunicator as mpi::raw::FromRaw>::from_raw(own)
-        };
-        Ok(Self { engine, peers, channel: Own(channel), own: Own(own), own_turn: Mutex::new(()) })
+    pub(crate) fn new(layer: Option<Layer>, unused: Engine, ranks: Rank) -> Self {
+        Self { layer, unused, ranks: usize::try_from(ranks).unwrap_or(0) }
     }
 
-    /// A call of the MPI that waited for a frame of so many bytes to go out, or to come in, began at `start`, and is over.
-    pub(crate) fn waited(&self, sent: usize, received: usize, start: Option<Instant>) {
-        if let Some(start) = start.filter(|_| Engine::counts(sent.max(received))) {
-            self.engine.waited(sent, received, start.elapsed());
+    /// The layer, for one of its calls.
+    pub(crate) fn layer(&self) -> Option<&Layer> {
+        self.layer.as_ref()
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        self.layer().map_or(&self.unused, Layer::engine)
+    }
+
+    /// The outcome of a call of the layer's.
+    pub(crate) fn outcome(&self, code: c_int) -> Result<()> {
+        if code == mpress_layer::SUCCESS { Ok(()) } else { Err(self.error(code)) }
+    }
+
+    #[cold]
+    pub(crate) fn error(&self, code: c_int) -> Error {
+        let found = mpress_layer::found();
+        if self.layer().is_some_and(|layer| layer.is_damage(code)) {
+            return Error::Frame(match found {
+                Some(Found::Damaged(error)) => error,
+                _ => FrameError::Damaged(DecodeError::new(DecodeErrorKind::Length, 0)),
+            });
+        }
+        match found {
+            Some(Found::Truncated { message, room }) if code == mpress_layer::ERR_TRUNCATE => {
+                Error::Truncated { message, room }
+            }
+            _ => mpi_error(code),
         }
     }
 
-    /// How many ranks there are.
-    pub(crate) fn ranks(&self) -> usize {
-        usize::try_from(self.channel.0.size()).unwrap_or(0)
+    /// Whether a buffer has a part for every rank.
+    pub(crate) fn parts(&self, counts: &[mpi::Count], displacements: &[mpi::Count]) -> Result<()> {
+        let (parts, ranks) = (counts.len().min(displacements.len()), self.ranks);
+        if parts < ranks { Err(Error::Parts { parts, ranks }) } else { Ok(()) }
     }
 
-    /// Whether a collective operation with so many bytes for each rank is worth compressing. All ranks must give the same length,
-    /// and come to the same answer.
-    pub(crate) fn collective(&self, len: usize) -> bool {
-        self.peers.anyone && len >= COLLECTIVE_FLOOR
-    }
-
-    /// The frame of a message for this rank; `None` if it goes as it is.
-    ///
-    /// # Safety
-    /// The elements must be initialised and not change meanwhile.
-    pub(crate) unsafe fn frame(&self, span: &Span, rank: Rank) -> Option<Buffer> {
-        if span.len() < FLOOR || !self.peers.framed(rank) {
-            return None;
-        }
-        // SAFETY: the caller vouches for the elements.
-        unsafe { self.encode(span, self.peers.destination(rank)) }
-    }
-
-    /// The frame of a message for many ranks, some of which are on other nodes.
-    ///
-    /// # Safety
-    /// As for [`frame`](Self::frame).
-    pub(crate) unsafe fn frame_for_many(&self, span: &Span) -> Option<Buffer> {
-        if span.len() < FLOOR || !self.peers.anyone {
-            return None;
-        }
-        // SAFETY: the caller vouches for the elements.
-        unsafe { self.encode(span, Destination::OtherNode) }
-    }
-
-    /// The frame of a message, wherever it goes.
-    ///
-    /// # Safety
-    /// As for [`frame`](Self::frame).
-    pub(crate) unsafe fn encode(&self, span: &Span, to: Destination) -> Option<Buffer> {
-        let kind = span.kind.unwrap_or(mpress::Kind::Other);
-        let considered = self.engine.consider(None, kind, to, span.len())?;
-        // SAFETY: the caller vouches for the elements.
-        let frame = match unsafe { span.bytes() } {
-            Some(raw) => self.engine.encode_considered(considered, raw),
-            None => self.engine.encode_considered(considered, &self.pack(span).ok()?),
-        };
-        // The MPI counts in `int`.
-        frame.filter(|frame| c_int::try_from(frame.len()).is_ok())
-    }
-
-    /// An empty buffer with so much room.
-    pub(crate) fn buffer(&self, room: usize) -> Result<Buffer> {
-        self.engine.buffer(room).ok_or(Error::Memory(room))
-    }
-
-    /// The elements one behind the other.
-    pub(crate) fn pack(&self, span: &Span) -> Result<Buffer> {
-        let mut buffer = self.buffer(span.len())?;
-        buffer.set_len(span.len());
-        let bytes = Bytes::new(span.len())?;
-        self.to_ourselves(
-            (span.ptr, span.count, span.datatype),
-            (buffer.as_mut_ptr().cast(), bytes.count, bytes.datatype),
-        )?;
-        Ok(buffer)
-    }
-
-    /// The reverse: puts bytes into the elements, as many as there are.
-    pub(crate) fn unpack(&self, bytes: &[u8], span: &Span) -> Result<()> {
-        let count = Bytes::new(bytes.len())?;
-        self.to_ourselves(
-            (bytes.as_ptr().cast_mut().cast(), count.count, count.datatype),
-            (span.ptr, span.count, span.datatype),
-        )
-    }
-
-    /// Copies from one layout to another, which only the MPI knows: by a message to ourselves.
-    fn to_ourselves(&self, from: Elements, to: Elements) -> Result<()> {
-        let _turn = self.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: callers give memory that has the elements, and that nothing else uses meanwhile.
-        unsafe {
-            ok(ffi::MPI_Sendrecv(
-                from.0,
-                from.1,
-                from.2,
-                0,
-                0,
-                to.0,
-                to.1,
-                to.2,
-                0,
-                0,
-                self.own.0.as_raw(),
-                ffi::RSMPI_STATUS_IGNORE,
-            ))
-        }
+    /// How many elements of a buffer each rank has; those that are left over are none's, as in rsmpi.
+    pub(crate) fn share(&self, count: mpi::Count) -> mpi::Count {
+        count / c_int::try_from(self.ranks).unwrap_or(c_int::MAX).max(1)
     }
 }
 
-/// The time, if a message of at most so many bytes is one whose waiting counts. Short ones have no time to lose.
-pub(crate) fn clock(len: usize) -> Option<Instant> {
-    Engine::counts(len).then(Instant::now)
+impl Drop for Context {
+    fn drop(&mut self) {
+        if let Some(layer) = self.layer.take() {
+            mpress_layer::detach(layer);
+        }
+    }
 }
-
-/// Address, count and datatype.
-type Elements = (*mut c_void, c_int, ffi::MPI_Datatype);

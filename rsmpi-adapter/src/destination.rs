@@ -2,14 +2,14 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::operations::{self, Envelope, Mode};
-use crate::request::{Operation, Request};
+use crate::request::Request;
 use crate::span::Span;
 use mpi::Tag;
 use mpi::raw::AsRaw;
 use mpi::request::Scope;
 use mpi::traits::{Buffer, Destination};
 use mpress::Kind;
+use mpress_layer::{as_kind, calls};
 
 /// Sends to a process of a [`CompressedCommunicator`](crate::CompressedCommunicator); to be received by a method of
 /// [`CompressedSource`](crate::CompressedSource).
@@ -18,33 +18,29 @@ use mpress::Kind;
 ///
 /// # Errors
 /// All methods: [`Error::NotCompressed`](crate::Error::NotCompressed), and errors of the MPI where its error handler comes back.
+#[allow(clippy::missing_errors_doc, reason = "here, of all methods")]
 pub trait CompressedDestination: Destination {
     /// Sends a message, as [`Destination::send_with_tag`].
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn compressed_send_with_tag<Buf: Buffer + ?Sized>(&self, buf: &Buf, tag: Tag) -> Result<()> {
         send(self, buf, tag, Mode::Standard)
     }
 
     /// Sends a message, as [`Destination::send`].
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn compressed_send<Buf: Buffer + ?Sized>(&self, buf: &Buf) -> Result<()> {
         self.compressed_send_with_tag(buf, Tag::default())
     }
 
     /// Sends a message and waits until its receive has begun, as [`Destination::synchronous_send_with_tag`].
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn compressed_synchronous_send_with_tag<Buf: Buffer + ?Sized>(&self, buf: &Buf, tag: Tag) -> Result<()> {
         send(self, buf, tag, Mode::Synchronous)
     }
 
     /// Sends a message and waits until its receive has begun, as [`Destination::synchronous_send`].
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn compressed_synchronous_send<Buf: Buffer + ?Sized>(&self, buf: &Buf) -> Result<()> {
         self.compressed_synchronous_send_with_tag(buf, Tag::default())
     }
 
     /// Starts to send a message, as [`Destination::immediate_send_with_tag`]. It is encoded before this returns.
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn immediate_compressed_send_with_tag<'a, Sc: Scope<'a>, Buf: Buffer + ?Sized + 'a>(
         &self,
         scope: Sc,
@@ -55,7 +51,6 @@ pub trait CompressedDestination: Destination {
     }
 
     /// Starts to send a message, as [`Destination::immediate_send`].
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn immediate_compressed_send<'a, Sc: Scope<'a>, Buf: Buffer + ?Sized + 'a>(
         &self,
         scope: Sc,
@@ -66,7 +61,6 @@ pub trait CompressedDestination: Destination {
 
     /// Starts to send bytes that are mostly elements of this kind, at multiples of their length, as
     /// [`immediate_compressed_send_with_tag`](Self::immediate_compressed_send_with_tag) does. The receiver gets bytes.
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn immediate_compressed_send_as_with_tag<'a, Sc: Scope<'a>>(
         &self,
         scope: Sc,
@@ -74,15 +68,11 @@ pub trait CompressedDestination: Destination {
         kind: Kind,
         tag: Tag,
     ) -> Result<Request<'a, [u8], Sc>> {
-        let mut span = Span::of(bytes)?;
-        span.kind = Some(kind);
-        // SAFETY: the span of the bytes.
-        unsafe { start(self, scope, bytes, &span, tag, Mode::Standard) }
+        as_kind(kind, || immediate_send(self, scope, bytes, tag, Mode::Standard))
     }
 
     /// Starts to send a message that is complete only when its receive has begun, as
     /// [`Destination::immediate_synchronous_send_with_tag`].
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn immediate_compressed_synchronous_send_with_tag<'a, Sc: Scope<'a>, Buf: Buffer + ?Sized + 'a>(
         &self,
         scope: Sc,
@@ -94,7 +84,6 @@ pub trait CompressedDestination: Destination {
 
     /// Starts to send a message that is complete only when its receive has begun, as
     /// [`Destination::immediate_synchronous_send`].
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn immediate_compressed_synchronous_send<'a, Sc: Scope<'a>, Buf: Buffer + ?Sized + 'a>(
         &self,
         scope: Sc,
@@ -106,15 +95,23 @@ pub trait CompressedDestination: Destination {
 
 impl<D: Destination + ?Sized> CompressedDestination for D {}
 
-pub(crate) fn envelope<D: Destination + ?Sized>(to: &D, tag: Tag) -> Envelope {
-    Envelope { comm: to.as_communicator().as_raw(), rank: to.destination_rank(), tag }
+/// The two modes of sending that compress.
+#[derive(Clone, Copy)]
+enum Mode {
+    Standard,
+    Synchronous,
 }
 
 fn send<D: Destination + ?Sized, B: Buffer + ?Sized>(to: &D, buf: &B, tag: Tag, mode: Mode) -> Result<()> {
-    let to = envelope(to, tag);
-    let context = Context::of(to.comm)?;
+    let comm = to.as_communicator().as_raw();
+    let (context, span) = (Context::of(comm)?, Span::of(buf));
+    let call = match mode {
+        Mode::Standard => calls::MPI_Send,
+        Mode::Synchronous => calls::MPI_Ssend,
+    };
+    let (rank, comm) = (to.destination_rank(), comm.0 as _);
     // SAFETY: a borrowed buffer, which is initialised.
-    unsafe { operations::send(&context, &Span::of(buf)?, to, mode) }
+    context.outcome(unsafe { call(context.layer(), span.at, span.count, span.kind, rank, tag, comm) })
 }
 
 fn immediate_send<'a, D: Destination + ?Sized, B: Buffer + ?Sized + 'a, S: Scope<'a>>(
@@ -124,27 +121,17 @@ fn immediate_send<'a, D: Destination + ?Sized, B: Buffer + ?Sized + 'a, S: Scope
     tag: Tag,
     mode: Mode,
 ) -> Result<Request<'a, B, S>> {
-    // SAFETY: the span of the buffer.
-    unsafe { start(to, scope, buf, &Span::of(buf)?, tag, mode) }
-}
-
-/// Starts to send a buffer.
-///
-/// # Safety
-/// The span must be that of the buffer, of whatever kind.
-unsafe fn start<'a, D: Destination + ?Sized, B: ?Sized + 'a, S: Scope<'a>>(
-    to: &D,
-    scope: S,
-    buf: &'a B,
-    span: &Span,
-    tag: Tag,
-    mode: Mode,
-) -> Result<Request<'a, B, S>> {
-    let to = envelope(to, tag);
-    let context = Context::of(to.comm)?;
+    let comm = to.as_communicator().as_raw();
+    let (context, span) = (Context::of(comm)?, Span::of(buf));
+    let call = match mode {
+        Mode::Standard => calls::MPI_Isend,
+        Mode::Synchronous => calls::MPI_Issend,
+    };
+    let (rank, comm) = (to.destination_rank(), comm.0 as _);
     // SAFETY: an initialised buffer that is borrowed as long as the scope lasts.
     unsafe {
-        let message = operations::immediate_send(&context, span, to, mode)?;
-        Ok(Request::new(Operation::Message(message), buf, scope))
+        Request::start(context, buf, scope, |layer, request| {
+            call(layer, span.at, span.count, span.kind, rank, tag, comm, request)
+        })
     }
 }

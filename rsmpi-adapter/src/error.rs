@@ -14,6 +14,9 @@ pub enum Error {
     /// The ranks cannot exchange frames.
     #[error("the ranks have different versions or settings of mpress, or wrong ones")]
     Disagreement,
+    /// The MPI has not what is needed, or its functions are not in a library that is loaded with the program.
+    #[error("mpress cannot work with this MPI: {0}")]
+    Unsupported(String),
     /// Compression needs one group in which every rank knows every other.
     #[error("an inter-communicator cannot be compressed")]
     InterCommunicator,
@@ -76,16 +79,8 @@ fn caller(is_root: bool) -> &'static str {
 /// What a method of this crate gives.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The outcome of a call of the MPI's.
-pub(crate) fn ok(code: c_int) -> Result<()> {
-    if code == SUCCESS { Ok(()) } else { Err(mpi_error(code)) }
-}
-
-/// A constant that bindgen gives the type of an unsigned integer.
-const SUCCESS: c_int = ffi::MPI_SUCCESS as c_int;
-
 #[cold]
-fn mpi_error(code: c_int) -> Error {
+pub(crate) fn mpi_error(code: c_int) -> Error {
     let mut text = [0_u8; ffi::MPI_MAX_ERROR_STRING as usize];
     let mut len = 0;
     // SAFETY: room for the longest text there is, and a place for its length.

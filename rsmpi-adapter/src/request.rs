@@ -1,57 +1,22 @@
-//! Requests: operations under way that have something left to do when the MPI has completed them.
+//! Requests: operations of the layer's under way.
 
-use crate::error::{Result, ok};
-use crate::exchange::Messages;
-use crate::message::{Completion, Message};
-use crate::posted;
-use mpi::ffi::{self, MPI_Request, MPI_Status};
+use crate::context::Context;
+use crate::error::Result;
+use mpi::ffi;
 use mpi::point_to_point::Status;
 use mpi::request::{Scope, StaticScope};
+use mpress_layer::{Layer, MPI_Request, REQUEST_NULL, calls};
 use std::cell::Cell;
+use std::ffi::c_int;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
-use std::ops::ControlFlow::{self, Break, Continue};
-use std::time::Instant;
+use std::sync::Arc;
 
 /// What is under way.
-pub(crate) enum Operation {
-    Message(Message),
-    /// The messages of a collective operation.
-    Collective(Messages),
-}
-
-impl Operation {
-    /// Waits for it, and gives its status; that of a collective operation is empty.
-    ///
-    /// # Safety
-    /// The program's buffers must still be there.
-    unsafe fn wait(self) -> Result<MPI_Status> {
-        // SAFETY: the caller vouches for the buffers.
-        unsafe {
-            match self {
-                Self::Message(message) => message.wait(),
-                Self::Collective(messages) => messages.wait().map(|()| posted::empty_status()),
-            }
-        }
-    }
-
-    /// Its outcome, if it is complete; else the operation.
-    ///
-    /// # Safety
-    /// As for [`wait`](Self::wait).
-    unsafe fn test(self) -> ControlFlow<Result<MPI_Status>, Self> {
-        // SAFETY: the caller vouches for the buffers.
-        unsafe {
-            match self {
-                Self::Message(message) => message.test().map_continue(Self::Message),
-                Self::Collective(messages) => messages
-                    .test()
-                    .map_continue(Self::Collective)
-                    .map_break(|outcome| outcome.map(|()| posted::empty_status())),
-            }
-        }
-    }
+struct Operation {
+    request: MPI_Request,
+    context: Arc<Context>,
 }
 
 /// An operation under way, like [`mpi::request::Request`], registered with a scope of rsmpi's
@@ -72,31 +37,20 @@ pub struct Request<'a, D: ?Sized, S: Scope<'a> = StaticScope> {
 }
 
 impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
-    /// An operation that was started.
+    /// Starts an operation, by a call that gives the request.
     ///
     /// # Safety
     /// `data` must be borrowed for `'a`, mutably for a receive, and so must all that the operation refers to.
-    pub(crate) unsafe fn new(operation: Operation, data: *const D, scope: S) -> Self {
+    pub(crate) unsafe fn start(
+        context: Arc<Context>,
+        data: *const D,
+        scope: S,
+        call: impl FnOnce(Option<&Layer>, *mut MPI_Request) -> c_int,
+    ) -> Result<Self> {
+        let mut request = REQUEST_NULL;
+        context.outcome(call(context.layer(), &raw mut request))?;
         scope.register();
-        Self { operation: Some(operation), data, scope, phantom: PhantomData }
-    }
-
-    /// A collective operation that was started.
-    ///
-    /// # Safety
-    /// As for [`new`](Self::new).
-    pub(crate) unsafe fn collective(messages: Messages, data: *const D, scope: S) -> Self {
-        // SAFETY: as above.
-        unsafe { Self::new(Operation::Collective(messages), data, scope) }
-    }
-
-    /// An operation that rsmpi started.
-    pub(crate) fn plain(request: mpi::request::Request<'a, D, S>) -> Self {
-        // SAFETY: rsmpi has borrowed the buffers for 'a; it leaves the scope, which is entered again.
-        unsafe {
-            let (request, data, scope) = request.into_raw();
-            Self::new(Operation::Message(Message { request, completion: Completion::Plain }), data, scope)
-        }
+        Ok(Self { operation: Some(Operation { request, context }), data, scope, phantom: PhantomData })
     }
 
     /// Waits until the operation is complete, and decodes what it brought. The status of a collective operation says nothing.
@@ -138,30 +92,31 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
     }
 
     fn poll(&mut self) -> Option<Result<Status>> {
-        // SAFETY: the buffers are borrowed for 'a.
-        match unsafe { self.operation.take()?.test() } {
-            Continue(operation) => {
-                self.operation = Some(operation);
-                None
-            }
-            Break(outcome) => Some(self.ended(outcome)),
-        }
+        let Operation { request, context } = self.operation.as_mut()?;
+        let (mut done, mut status) = (0, empty_status());
+        let place = (&raw mut status).cast();
+        // SAFETY: a request that is under way, and places for the answers; the buffers are borrowed for 'a.
+        let code = unsafe { calls::MPI_Test(context.layer(), request, &raw mut done, place) };
+        let is_over = code != mpress_layer::SUCCESS || done != 0;
+        is_over.then(|| self.ended(code, status))
     }
 
     fn complete(&mut self) -> Result<Status> {
-        let Some(operation) = self.operation.take() else {
-            return Ok(posted::status(posted::empty_status()));
+        let mut status = empty_status();
+        let Some(Operation { request, context }) = self.operation.as_mut() else {
+            return Ok(Status::from_raw(status));
         };
-        // SAFETY: the buffers are borrowed for 'a.
-        let outcome = unsafe { operation.wait() };
-        self.ended(outcome)
+        // SAFETY: as above.
+        let code = unsafe { calls::MPI_Wait(context.layer(), request, (&raw mut status).cast()) };
+        self.ended(code, status)
     }
 
-    /// The operation, which was taken, is over.
-    fn ended(&mut self, outcome: Result<MPI_Status>) -> Result<Status> {
-        // SAFETY: registered by `new`, and unregistered only here, since an operation is taken once.
+    /// The operation is over.
+    fn ended(&mut self, code: c_int, status: ffi::MPI_Status) -> Result<Status> {
+        let Some(operation) = self.operation.take() else { return Ok(Status::from_raw(status)) };
+        // SAFETY: registered by `start`, and unregistered only here, where the operation is taken.
         unsafe { self.scope.unregister() };
-        outcome.map(posted::status)
+        operation.context.outcome(code).map(|()| Status::from_raw(status))
     }
 }
 
@@ -197,29 +152,29 @@ impl<'a, D: ?Sized, S: Scope<'a>> fmt::Debug for Request<'a, D, S> {
 pub fn wait_any<'a, D: ?Sized, S: Scope<'a>>(
     requests: &mut Vec<Request<'a, D, S>>,
 ) -> Result<Option<(usize, Status)>> {
-    let raw = requests.iter().map(|request| match &request.operation {
-        Some(Operation::Message(message)) => Some(message.request),
-        _ => None,
+    let Some(context) =
+        requests.first().and_then(|first| first.operation.as_ref()).map(|first| &first.context)
+    else {
+        return Ok(None);
+    };
+    let context = Arc::clone(context);
+    let raw = requests.iter().map(|request| {
+        let operation = request.operation.as_ref().filter(|one| Arc::ptr_eq(&one.context, &context))?;
+        Some(operation.request)
     });
     let Some(mut raw) = raw.collect::<Option<Vec<MPI_Request>>>() else { return poll_any(requests) };
-    let start = Some(Instant::now());
-    let count = i32::try_from(raw.len()).unwrap_or(i32::MAX);
-    let (mut index, mut status) = (-1, posted::empty_status());
-    // SAFETY: so many active requests, and places for the answers.
-    let code = unsafe { ffi::MPI_Waitany(count, raw.as_mut_ptr(), &raw mut index, &raw mut status) };
-    let index = usize::try_from(index).ok().filter(|&index| index < requests.len());
-    let Some((index, mut request)) = index.map(|index| (index, requests.remove(index))) else {
-        return ok(code).map(|()| None);
-    };
-    let outcome = match request.operation.take() {
-        // SAFETY: the MPI has completed it; the buffer is borrowed for 'a.
-        Some(Operation::Message(message)) => unsafe { message.completion.end(code, status, start) },
-        _ => ok(code).map(|()| status),
-    };
-    Ok(Some((index, request.ended(outcome)?)))
+    let count = c_int::try_from(raw.len()).unwrap_or(c_int::MAX);
+    let (mut index, mut status) = (-1, empty_status());
+    let place = (&raw mut status).cast();
+    // SAFETY: so many requests that are under way, and places for the answers; the buffers are borrowed for 'a.
+    let code = unsafe { calls::MPI_Waitany(context.layer(), count, raw.as_mut_ptr(), &raw mut index, place) };
+    match usize::try_from(index).ok().filter(|&index| index < requests.len()) {
+        Some(index) => Ok(Some((index, requests.remove(index).ended(code, status)?))),
+        None => context.outcome(code).map(|()| None),
+    }
 }
 
-/// The same where the MPI does not know what all of them wait for.
+/// The same for requests of several communicators.
 fn poll_any<'a, D: ?Sized, S: Scope<'a>>(
     requests: &mut Vec<Request<'a, D, S>>,
 ) -> Result<Option<(usize, Status)>> {
@@ -232,4 +187,10 @@ fn poll_any<'a, D: ?Sized, S: Scope<'a>>(
         }
         std::thread::yield_now();
     }
+}
+
+/// A status to be filled in.
+pub(crate) fn empty_status() -> ffi::MPI_Status {
+    // SAFETY: a C struct of numbers.
+    unsafe { mem::zeroed() }
 }

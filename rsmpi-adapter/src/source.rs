@@ -1,18 +1,18 @@
 //! Receiving: what [`mpi::traits::Source`] does, decompressed.
 
 use crate::context::Context;
-use crate::destination::envelope as destination;
-use crate::error::{Error, Result, ok};
-use crate::operations::{self, Envelope};
-use crate::posted;
-use crate::request::{Operation, Request};
-use crate::span::{Bytes, Span};
-use mpi::point_to_point::{Message, Status};
-use mpi::raw::{AsRaw, AsRawMut};
+use crate::destination::CompressedDestination;
+use crate::error::{Error, Result};
+use crate::request::{Request, empty_status};
+use crate::span::Span;
+use mpi::point_to_point::Status;
+use mpi::raw::AsRaw;
 use mpi::request::Scope;
-use mpi::traits::{Buffer, BufferMut, Destination, Equivalence, MatchedReceiveVec, Source};
-use mpi::{Tag, ffi};
+use mpi::traits::{Buffer, BufferMut, Destination, Equivalence, Source};
+use mpi::{Rank, Tag, ffi};
+use mpress_layer::{MPI_Comm, calls, mprobe};
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 /// Receives from a process, or from any process, of a [`CompressedCommunicator`](crate::CompressedCommunicator) what a method of
 /// [`CompressedDestination`](crate::CompressedDestination) or of rsmpi sent.
@@ -23,25 +23,24 @@ use std::mem::MaybeUninit;
 /// # Errors
 /// All methods: [`Error::NotCompressed`]; [`Error::Frame`] for a damaged frame and [`Error::Truncated`] for a compressed message
 /// that does not fit; [`Error::Memory`]; and errors of the MPI where its error handler comes back.
+#[allow(clippy::missing_errors_doc, reason = "here, of all methods")]
 pub trait CompressedSource: Source {
     /// Receives a single value, as [`Source::receive_with_tag`].
     ///
     /// # Errors
     /// Beside those of all methods, [`Error::Elements`] if it is none, or not a whole one.
     fn compressed_receive_with_tag<Msg: Equivalence>(&self, tag: Tag) -> Result<(Msg, Status)> {
-        let from = envelope(self, tag);
-        let context = Context::of(from.comm)?;
+        let from = Envelope::of(self, tag)?;
         let mut room = [MaybeUninit::<Msg>::zeroed()];
-        let span = Span::of_room(&mut room)?;
         // SAFETY: memory of our own, with zeros in it.
-        let status = unsafe { operations::receive(context, &span, from)? };
-        let message = posted::received_bytes(&status);
-        if message != span.len() {
-            return Err(Error::Elements { message, element: span.size });
+        let status = unsafe { from.receive(&Span::of_room(&mut room))? };
+        let (message, element) = (received_bytes(&raw const status), element_size::<Msg>());
+        if message != element {
+            return Err(Error::Elements { message, element });
         }
         let [value] = room;
         // SAFETY: a whole value has been received.
-        Ok((unsafe { value.assume_init() }, posted::status(status)))
+        Ok((unsafe { value.assume_init() }, Status::from_raw(status)))
     }
 
     /// Receives a single value, as [`Source::receive`].
@@ -53,20 +52,17 @@ pub trait CompressedSource: Source {
     }
 
     /// Receives into a buffer, as [`Source::receive_into_with_tag`].
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn compressed_receive_into_with_tag<Buf: BufferMut + ?Sized>(
         &self,
         buf: &mut Buf,
         tag: Tag,
     ) -> Result<Status> {
-        let from = envelope(self, tag);
-        let context = Context::of(from.comm)?;
+        let from = Envelope::of(self, tag)?;
         // SAFETY: a buffer that is borrowed alone.
-        unsafe { operations::receive(context, &Span::of_mut(buf)?, from) }.map(posted::status)
+        unsafe { from.receive(&Span::of_mut(buf)) }.map(Status::from_raw)
     }
 
     /// Receives into a buffer, as [`Source::receive_into`].
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn compressed_receive_into<Buf: BufferMut + ?Sized>(&self, buf: &mut Buf) -> Result<Status> {
         self.compressed_receive_into_with_tag(buf, any_tag())
     }
@@ -76,24 +72,7 @@ pub trait CompressedSource: Source {
     /// # Errors
     /// Beside those of all methods, [`Error::Elements`] if it is no whole number of elements.
     fn compressed_receive_vec_with_tag<Msg: Equivalence>(&self, tag: Tag) -> Result<(Vec<Msg>, Status)> {
-        let context = Context::of(self.as_communicator().as_raw())?;
-        let (message, status) = self.matched_probe_with_tag(tag);
-        let byte = u8::equivalent_datatype();
-        let Ok(len) = usize::try_from(status.count(byte)) else {
-            // More than an `int` can count: frames are not so long.
-            return Ok((message, status).matched_receive_vec());
-        };
-        if mpress::may_be_frame(len) && context.peers.framed(status.source_rank()) {
-            return receive_vec(&context, message, len);
-        }
-        let element = Span::of_room::<Msg>(&mut [])?.size;
-        if status.count(Msg::equivalent_datatype()) < 0 {
-            // To be received all the same, or it would be lost and keep its memory for ever.
-            let (mut bytes, message) = room_for(&context, message, len)?;
-            let _status = message.matched_receive_into(&mut bytes[..]);
-            return Err(Error::Elements { message: len, element });
-        }
-        Ok((message, status).matched_receive_vec())
+        receive_vec(&Envelope::of(self, tag)?)
     }
 
     /// Receives a message of any length, as [`Source::receive_vec`].
@@ -106,25 +85,23 @@ pub trait CompressedSource: Source {
 
     /// Starts to receive into a buffer, as [`Source::immediate_receive_into_with_tag`]. The message is there when the request has
     /// been waited for or tested.
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn immediate_compressed_receive_into_with_tag<'a, Sc: Scope<'a>, Buf: BufferMut + ?Sized + 'a>(
         &self,
         scope: Sc,
         buf: &'a mut Buf,
         tag: Tag,
     ) -> Result<Request<'a, Buf, Sc>> {
-        let from = envelope(self, tag);
-        let context = Context::of(from.comm)?;
-        let span = Span::of_mut(buf)?;
+        let Envelope { context, rank, tag, comm } = Envelope::of(self, tag)?;
+        let span = Span::of_mut(buf);
         // SAFETY: a buffer that is borrowed alone as long as the scope lasts.
         unsafe {
-            let message = operations::immediate_receive(context, &span, from)?;
-            Ok(Request::new(Operation::Message(message), buf, scope))
+            Request::start(context, buf, scope, |layer, request| {
+                calls::MPI_Irecv(layer, span.at, span.count, span.kind, rank, tag, comm, request)
+            })
         }
     }
 
     /// Starts to receive into a buffer, as [`Source::immediate_receive_into`].
-    #[allow(clippy::missing_errors_doc, reason = "on the trait")]
     fn immediate_compressed_receive_into<'a, Sc: Scope<'a>, Buf: BufferMut + ?Sized + 'a>(
         &self,
         scope: Sc,
@@ -154,16 +131,53 @@ where
     B: BufferMut + ?Sized,
     S: Source,
 {
-    let (from, to) = (envelope(source, receivetag), destination(destination_process, sendtag));
-    let (incoming, outgoing) = (Context::of(from.comm)?, Context::of(to.comm)?);
-    let (into, out) = (Span::of_mut(buf)?, Span::of(msg)?);
-    // SAFETY: buffers that are borrowed; the receive is complete before this returns.
-    unsafe {
-        let message = operations::immediate_receive(incoming, &into, from)?;
-        let sent = operations::send(&outgoing, &out, to, operations::Mode::Standard);
-        let status = message.wait()?;
-        sent.map(|()| posted::status(status))
+    let from = Envelope::of(source, receivetag)?;
+    let to = destination_process.as_communicator().as_raw();
+    if to != source.as_communicator().as_raw() {
+        return send_receive_apart(msg, destination_process, sendtag, buf, &from);
     }
+    let (out, into, mut status) = (Span::of(msg), Span::of_mut(buf), empty_status());
+    // SAFETY: buffers that are borrowed, the one alone, and a place for the status.
+    let code = unsafe {
+        calls::MPI_Sendrecv(
+            from.context.layer(),
+            out.at,
+            out.count,
+            out.kind,
+            destination_process.destination_rank(),
+            sendtag,
+            into.at,
+            into.count,
+            into.kind,
+            from.rank,
+            receivetag,
+            from.comm,
+            (&raw mut status).cast(),
+        )
+    };
+    from.context.outcome(code).map(|()| Status::from_raw(status))
+}
+
+/// The same with processes of two communicators.
+fn send_receive_apart<M, D, B>(msg: &M, to: &D, sendtag: Tag, buf: &mut B, from: &Envelope) -> Result<Status>
+where
+    M: Buffer + ?Sized,
+    D: Destination,
+    B: BufferMut + ?Sized,
+{
+    let Envelope { context, rank, tag, comm } = from;
+    let (span, data) = (Span::of_mut(buf), &raw const *buf);
+    mpi::request::scope(|scope| {
+        // SAFETY: a buffer that is borrowed alone; the request ends with this function.
+        let receive = unsafe {
+            Request::start(Arc::clone(context), data, scope, |layer, request| {
+                calls::MPI_Irecv(layer, span.at, span.count, span.kind, *rank, *tag, *comm, request)
+            })?
+        };
+        let sent = to.compressed_send_with_tag(msg, sendtag);
+        let status = receive.wait()?;
+        sent.map(|()| status)
+    })
 }
 
 /// Sends a message and receives another at the same time, as [`mpi::point_to_point::send_receive_into`].
@@ -185,69 +199,91 @@ where
     compressed_send_receive_into_with_tags(msg, destination, Tag::default(), buf, source, any_tag())
 }
 
-fn envelope<S: Source + ?Sized>(from: &S, tag: Tag) -> Envelope {
-    Envelope { comm: from.as_communicator().as_raw(), rank: from.source_rank(), tag }
-}
-
 fn any_tag() -> Tag {
     // SAFETY: a constant of the MPI.
     unsafe { ffi::RSMPI_ANY_TAG }
 }
 
-/// Receives a message of `len` bytes that may be a frame.
-fn receive_vec<Msg: Equivalence>(
-    context: &Context,
-    message: Message,
-    len: usize,
-) -> Result<(Vec<Msg>, Status)> {
-    let (mut wire, mut message) = room_for(context, message, len)?;
-    let (bytes, mut status) = (Bytes::new(len)?, posted::empty_status());
-    // SAFETY: room for the message, and a place for its status.
-    unsafe {
-        ok(ffi::MPI_Mrecv(
-            wire.as_mut_ptr().cast(),
-            bytes.count,
-            bytes.datatype,
-            message.as_raw_mut(),
-            &raw mut status,
-        ))?;
-    }
-    let framed = context.engine.is_frame(&wire);
-    let raw_len = if framed { context.engine.open(&wire)?.raw_len() } else { len };
-    let element = Span::of_room::<Msg>(&mut [])?.size;
-    if element == 0 || raw_len % element != 0 {
-        return Err(Error::Elements { message: raw_len, element });
-    }
-    let count = raw_len / element;
-    let mut values = Vec::<Msg>::new();
-    values.try_reserve_exact(count).map_err(|_| Error::Memory(raw_len))?;
-    let span = Span::of_room(values.spare_capacity_mut().get_mut(..count).unwrap_or_default())?;
-    // SAFETY: room for `count` values; they are initialised once their bytes are there.
-    unsafe {
-        if framed {
-            posted::land(context, &wire, &span)?;
-        } else if let Some(room) = span.room(len) {
-            room.write_copy_of_slice(&wire);
-        } else {
-            context.unpack(&wire, &span)?;
-        }
-        values.set_len(count);
-    }
-    posted::set_received_bytes(&mut status, raw_len);
-    Ok((values, posted::status(status)))
+/// Where a message comes from.
+struct Envelope {
+    context: Arc<Context>,
+    rank: Rank,
+    tag: Tag,
+    comm: MPI_Comm,
 }
 
-/// A buffer for a matched message. Without memory the message is lost, which the error says.
-fn room_for(context: &Context, message: Message, len: usize) -> Result<(mpress::Buffer, Message)> {
-    match context.buffer(len) {
-        Ok(mut buffer) => {
-            buffer.set_len(len);
-            Ok((buffer, message))
-        }
-        Err(error) => {
-            // rsmpi panics where a matched message is dropped.
-            std::mem::forget(message);
-            Err(error)
-        }
+impl Envelope {
+    fn of<S: Source + ?Sized>(from: &S, tag: Tag) -> Result<Self> {
+        let comm = from.as_communicator().as_raw();
+        Ok(Self { context: Context::of(comm)?, rank: from.source_rank(), tag, comm: comm.0 as _ })
     }
+
+    /// Receives a message.
+    ///
+    /// # Safety
+    /// The elements must be initialised, and the caller's alone.
+    unsafe fn receive<D>(&self, span: &Span<D>) -> Result<ffi::MPI_Status> {
+        let mut status = empty_status();
+        let (layer, place) = (self.context.layer(), (&raw mut status).cast());
+        // SAFETY: room for the message, which the caller vouches for, and a place for the status.
+        let code = unsafe {
+            calls::MPI_Recv(layer, span.at, span.count, span.kind, self.rank, self.tag, self.comm, place)
+        };
+        self.context.outcome(code).map(|()| status)
+    }
+}
+
+/// Receives a message of any length.
+fn receive_vec<Msg: Equivalence>(from: &Envelope) -> Result<(Vec<Msg>, Status)> {
+    let Envelope { context, rank, tag, comm } = from;
+    // SAFETY: a source, a tag and a communicator of rsmpi's.
+    let matched = unsafe { mprobe(context.layer(), *rank, *tag, *comm) };
+    let (mut message, seen) = matched.map_err(|code| context.error(code))?;
+    let (len, element) = (received_bytes((&raw const seen).cast()), element_size::<Msg>());
+    let mut status = empty_status();
+    let mut receive = |ptr, count, datatype| {
+        let place = (&raw mut status).cast();
+        // SAFETY: room for all of the message, and a place for its status.
+        context.outcome(unsafe {
+            calls::MPI_Mrecv(context.layer(), ptr, count, datatype, &raw mut message, place)
+        })
+    };
+    let count =
+        if len == 0 { Some(0) } else { len.checked_div(element).filter(|count| count * element == len) };
+    let Some(count) = count else {
+        // To be received all the same, or it would be lost and keep its memory for ever.
+        let mut bytes = room_for::<u8>(len, len)?;
+        let span = Span::of_room(bytes.spare_capacity_mut().get_mut(..len).unwrap_or_default());
+        receive(span.at, span.count, span.kind)?;
+        return Err(Error::Elements { message: len, element });
+    };
+    let mut values = room_for::<Msg>(count, len)?;
+    let span = Span::of_room(values.spare_capacity_mut().get_mut(..count).unwrap_or_default());
+    receive(span.at, span.count, span.kind)?;
+    // SAFETY: all of their bytes have been received.
+    unsafe { values.set_len(count) };
+    Ok((values, Status::from_raw(status)))
+}
+
+/// Room for a matched message. Without memory the message is lost, which the error says.
+fn room_for<T>(count: usize, len: usize) -> Result<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| Error::Memory(len))?;
+    Ok(room)
+}
+
+/// Bytes of the message that a status tells of.
+fn received_bytes(status: *const ffi::MPI_Status) -> usize {
+    let mut bytes = 0;
+    // SAFETY: a status and a place for the answer.
+    unsafe { ffi::MPI_Get_elements_x(status, ffi::RSMPI_UINT8_T, &raw mut bytes) };
+    usize::try_from(bytes).unwrap_or(0)
+}
+
+/// Bytes of an element, packed.
+fn element_size<Msg: Equivalence>() -> usize {
+    let mut size = 0;
+    // SAFETY: a datatype that lives until this is over, and a place for the answer.
+    unsafe { ffi::MPI_Type_size_x(Msg::equivalent_datatype().as_raw(), &raw mut size) };
+    usize::try_from(size).unwrap_or(0)
 }

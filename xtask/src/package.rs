@@ -30,7 +30,7 @@ fn run(paths: &Paths) -> Result<Done, Error> {
         .args(["publish", "--dry-run", "--locked", "--allow-dirty", "--target-dir"])
         .arg(all.join(now.to_string()));
     cargo.args(crates.iter().flat_map(|name| ["-p", name]));
-    // The rsmpi adapter needs an MPI.
+    // The rsmpi adapter and its layer need an MPI.
     cargo.env("MPICC", Mpi::OpenMpi.mpicc()).env("CARGO_PROFILE_DEV_DEBUG", "none");
     step::run("package of the published crates", &mut cargo)?;
     Ok(Done::Ran(format!("{} crates", crates.len())))
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(name_of_published("[package]\nname = \"a\"\npublish = false\n"), None);
         let crates = published(&Paths::find().unwrap()).unwrap();
         assert!(
-            ["mpress", "mpress-capi", "mpress-codec", "mpress-rsmpi"]
+            ["mpress", "mpress-capi", "mpress-codec", "mpress-layer", "mpress-rsmpi"]
                 .iter()
                 .all(|name| crates.iter().any(|c| c == name))
         );

@@ -78,8 +78,16 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
 const NEWER: [Mpi; 2] = [Mpi::OpenMpi5, Mpi::Mpich5Standard];
 
 /// What is built once per MPI, into a target directory of its own.
-pub(crate) const PER_MPI: [&str; 6] =
-    ["-p", "mpress-rsmpi", "-p", "mpress-i-structures", "--features", "mpress-i-structures/mpi"];
+pub(crate) const PER_MPI: [&str; 8] = [
+    "-p",
+    "mpress-layer",
+    "-p",
+    "mpress-rsmpi",
+    "-p",
+    "mpress-i-structures",
+    "--features",
+    "mpress-i-structures/mpi",
+];
 
 /// All tests of `preload/tests`.
 const ALL: [&str; 11] = [

@@ -5,7 +5,7 @@ use super::Kind;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-pub(crate) use super::pointers::*;
+pub use super::pointers::*;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

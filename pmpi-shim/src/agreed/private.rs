@@ -32,14 +32,14 @@ pub(crate) struct Private {
 const ROUNDS: u32 = 64;
 
 impl Private {
-    /// Makes the communicator. All ranks of the world must, before the program has its first attribute: a duplicate copies attributes, by the
+    /// Makes the communicator, of the ranks of this one. All of them must; of the world before the program has its first attribute: a duplicate copies attributes, by the
     /// program's own functions. Other ways to a communicator keep the processor busy while a rank waits.
-    pub(crate) fn new() -> Result<Self, c_int> {
+    pub(crate) fn new(of: MPI_Comm) -> Result<Self, c_int> {
         let (mut comm, mut request) = (COMM_NULL, REQUEST_NULL);
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
-        // SAFETY: a collective call over the world; places for the answers, which last until it is complete.
+        // SAFETY: a collective call; places for the answers, which last until it is complete.
         unsafe {
-            let code = PMPI_Comm_idup(COMM_WORLD, &raw mut comm, &raw mut request);
+            let code = PMPI_Comm_idup(of, &raw mut comm, &raw mut request);
             progress::finish(code, request);
             ok(PMPI_Comm_set_errhandler(comm, errors_return()))?;
             ok(PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found))?;

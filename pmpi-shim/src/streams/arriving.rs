@@ -192,7 +192,7 @@ impl Arriving {
         let out = unsafe {
             slice::from_raw_parts_mut(memory.add(range.start).cast::<MaybeUninit<u8>>(), range.len())
         };
-        self.outcome = waiting::coding(|| decode(context, out)).map_err(|_| context.damaged);
+        self.outcome = waiting::coding(|| decode(context, out)).map_err(|error| context.damage(error));
     }
 
     /// The length of the message, and the buffer of ours that it is in, if it is in one. To be called once it is complete.

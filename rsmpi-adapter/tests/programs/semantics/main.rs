@@ -8,6 +8,7 @@ mod collectives;
 mod data;
 mod errors;
 mod immediate;
+mod long;
 mod pairs;
 mod requests;
 mod types;
@@ -48,6 +49,7 @@ fn main() {
     let others = (0..world.size()).filter(|&rank| rank != world.rank());
     assert!(others.into_iter().all(|rank| world.compresses_with(rank) == compresses));
     let job = Job { world, plain, framed };
+    long::check(&job);
     pairs::check(&job);
     requests::check(&job);
     types::check(&job);

@@ -1,0 +1,33 @@
+//! The files that the build makes from the list of calls and the prototypes of MPI's functions.
+
+use crate::calls::{self, Treatment};
+use crate::{exports, functions};
+use std::env;
+use std::path::PathBuf;
+
+/// Makes them for an ABI, and says what they depend on. `src`: from the package to the folder of the source.
+pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
+    println!("cargo:rustc-check-cfg=cfg(abi, values(\"openmpi\", \"mpich\", \"standard\"))");
+    println!("cargo:rustc-check-cfg=cfg(shim)");
+    println!("cargo:rustc-cfg=abi=\"{abi}\"");
+    for path in ["src/calls.txt", "src/functions.txt", "src/abi", "build"] {
+        println!("cargo:rerun-if-changed={src}{path}");
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("OUT_DIR is set by cargo"));
+    let sections = calls::parse(include_str!("../src/calls.txt"));
+    let functions = functions::parse(include_str!("../src/functions.txt"));
+    let passed = sections.iter().filter(|section| section.treatment == Treatment::Passed);
+    let sorts: Vec<_> = passed.map(|section| section.name).collect();
+    for (name, text) in [
+        ("functions.rs", exports::functions(&functions)),
+        ("open.rs", exports::open(&sections, &functions)),
+        ("real.rs", exports::real(&sections, &functions)),
+        ("arguments.rs", exports::arguments(&sections, &functions)),
+        ("calls.rs", exports::calls(&sections, &functions)),
+        ("exports.rs", exports::exports(&sections, &functions)),
+        ("sorts.rs", format!("const SORTS: &[&str] = &{sorts:?};\n")),
+    ] {
+        std::fs::write(out.join(name), text).expect("OUT_DIR is writable");
+    }
+    out
+}

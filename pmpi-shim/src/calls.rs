@@ -1,0 +1,40 @@
+//! The calls that have a handler, and their large-count forms, made from `calls.txt` and `functions.txt`: what the shim exports to C, and what
+//! programs call that have a layer of their own.
+//!
+//! Each passes its call on at once where there is no layer. Otherwise it puts the arguments into the call's struct ([`arguments`]) and gives
+//! them to the call's function in [`handlers`], with a closure that passes the call on as it came, or with another info where it has one.
+
+#![allow(non_snake_case, reason = "the names are those of MPI")]
+#![allow(clippy::too_many_arguments, reason = "MPI's own lists")]
+
+use crate::arguments;
+use crate::mpi::open;
+use crate::progress::before_waiting;
+use crate::state::Shim;
+use crate::sys::*;
+use std::ffi::{c_char, c_int, c_void};
+
+/// The handler of each call, by its name.
+mod handlers {
+    pub(super) use crate::collective::handlers::*;
+    pub(super) use crate::complete::status::{
+        request_get_status, request_get_status_all, request_get_status_any, request_get_status_some,
+    };
+    pub(super) use crate::complete::{
+        cancel, request_free, test, testall, testany, testsome, wait, waitall, waitany, waitsome,
+    };
+    pub(super) use crate::info::{
+        comm_create_from_group, comm_dup_with_info, comm_idup_with_info, comm_set_info, comm_split_type,
+        dist_graph_create, dist_graph_create_adjacent, intercomm_create_from_groups,
+    };
+    pub(super) use crate::matched::{improbe, imrecv, mprobe, mrecv};
+    pub(super) use crate::persistent::{
+        bsend_init, recv_init, rsend_init, send_init, ssend_init, start, startall,
+    };
+    pub(super) use crate::probe::{iprobe, probe};
+    pub(super) use crate::recv::{irecv, recv};
+    pub(super) use crate::send::{bsend, ibsend, irsend, isend, issend, rsend, send, ssend};
+    pub(super) use crate::sendrecv::{isendrecv, isendrecv_replace, sendrecv, sendrecv_replace};
+}
+
+include!(concat!(env!("OUT_DIR"), "/calls.rs"));
