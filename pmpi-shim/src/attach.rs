@@ -88,7 +88,6 @@ pub fn detach(layer: Shim) {
         return;
     }
     free(&layer);
-    layer.strategies.free();
     let mut private = layer.private.comm;
     // SAFETY: a communicator of ours that nothing uses any more.
     unsafe { PMPI_Comm_free(&raw mut private) };

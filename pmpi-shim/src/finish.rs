@@ -99,6 +99,7 @@ pub(crate) fn free(shim: &Shim) {
         PMPI_Comm_free(&raw mut own);
     }
     shim.world.free();
+    shim.strategies.free();
 }
 
 /// Sums the counters of all ranks; rank 0 prints the report or writes it to its file. Every rank has the same settings, so

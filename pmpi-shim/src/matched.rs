@@ -149,6 +149,7 @@ unsafe fn take(
 ///
 /// # Safety
 /// As for `MPI_Mprobe`.
+#[cfg(not(shim))]
 pub(crate) unsafe fn mprobe_only(
     shim: &Shim,
     source: c_int,

@@ -26,7 +26,8 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     }
 
     // Of the three crates that know an MPI two need it always, the third with its feature.
-    let mut clippy = cargo(&["clippy", "--workspace", "--exclude", "mpress-layer", "--exclude", "mpress-rsmpi"]);
+    let mut clippy =
+        cargo(&["clippy", "--workspace", "--exclude", "mpress-layer", "--exclude", "mpress-rsmpi"]);
     clippy.args(["--exclude", "mpress-i-structures", "--all-targets", "--all-features"]).args(deny);
     steps.push(Step::new("lints", clippy));
     let mut clippy = cargo(&["clippy", "-p", "mpress-i-structures", "--all-targets"]);
