@@ -61,6 +61,7 @@ Environment:
   MPRESS_REPORT     none, summary or full, as --report
   MPRESS_SAME_NODE  pass or compress, as --same-node
   MPRESS_THREADS    1 to 1024, as --threads
+  MPRESS_PREDICT    on: while a rank waits, decode what it will ask for next
   MPRESS_TRACE      the folder for receive calls, as --record
   MPRESS_RECORD     the folder for samples of messages, as --record
   MPRESS_CONFIG     a settings file; docs/settings.md lists all settings

@@ -31,7 +31,7 @@ pub use hierarchy::{HandOn, Hierarchy};
 pub use knowledge::Knowledge;
 pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out};
 pub use mpress_selector as selector;
-pub use settings::{Reduce, Report, SameNode, Settings, SettingsError, Streams};
+pub use settings::{Predict, Reduce, Report, SameNode, Settings, SettingsError, Streams};
 pub use spread::Spread;
 pub use stats::{Line, Stats};
 pub use strategy::{Strategy, StrategyError};

@@ -34,6 +34,9 @@ pub struct JobReport {
     /// Calls that were not considered, by sort.
     #[serde(default)]
     pub passed: Vec<Passed>,
+    /// What came of receiving messages before they were asked for; none where that was off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Prediction>,
     /// What was saved, in one line.
     pub verdict: String,
 }
@@ -45,6 +48,19 @@ pub struct Passed {
     pub calls: String,
     /// How many there were, over all ranks.
     pub count: u64,
+}
+
+/// What came of predicted receives, summed over ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// Receive calls before which one was predicted.
+    pub predicted: u64,
+    /// Those of them that were as predicted.
+    pub right: u64,
+    /// Messages that were decoded, whole or in part, before they were asked for.
+    pub early: u64,
+    /// Seconds of decoding that were over when the messages were asked for, less those of copying them.
+    pub moved_s: f64,
 }
 
 /// What ran where.
@@ -224,6 +240,8 @@ pub struct About {
     pub time: Duration,
     /// Calls that the layer does not compress.
     pub passed: Vec<Passed>,
+    /// What came of prediction, if the layer predicts.
+    pub prediction: Option<Prediction>,
 }
 
 impl JobReport {
@@ -268,6 +286,7 @@ impl JobReport {
             windows: windows.collect(),
             gain,
             passed: about.passed.iter().filter(|passed| passed.count > 0).cloned().collect(),
+            prediction: about.prediction,
             verdict: verdict(&total, &gain, settings),
         }
     }
@@ -278,6 +297,15 @@ impl JobReport {
         let of = |passed: &Passed| format!("{} {}", passed.count, passed.calls);
         let all: Vec<_> = self.passed.iter().map(of).collect();
         (!all.is_empty()).then(|| all.join(", "))
+    }
+
+    /// What came of prediction, as one line; `None` where it was off.
+    #[must_use]
+    pub fn prediction_line(&self) -> Option<String> {
+        let Prediction { predicted, right, early, moved_s } = self.prediction?;
+        Some(format!(
+            "{right} of {predicted} receives right, {early} messages decoded early, {moved_s:.3} s gained"
+        ))
     }
 
     /// Reads a report.

@@ -1,63 +1,15 @@
 //! Settings from the environment (the `MPRESS_*` variables) and from a file.
 
+mod choices;
+
+pub use choices::{Predict, Reduce, Report, SameNode, Streams};
+
 use crate::strategy::Strategy;
 use crate::{FLOOR, size};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// What to print when the program ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Report {
-    /// Nothing.
-    #[default]
-    None,
-    /// The totals of the job, and what that was worth.
-    Summary,
-    /// Everything that was counted.
-    Full,
-}
-
-/// What to do with messages that stay inside a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SameNode {
-    /// Pass them on untouched.
-    #[default]
-    Pass,
-    /// Treat them like messages for another node. For tests: memory is faster than any codec.
-    Compress,
-}
-
-/// Which reductions are compressed, where the layer above can do that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reduce {
-    /// None.
-    Off,
-    /// Those whose result does not depend on the order of the operations: on integers.
-    #[default]
-    Exact,
-    /// Also sums, products, minima and maxima of floating-point numbers: in another order than the MPI's, so that the last bits of the
-    /// result may differ from those without mpress.
-    Reorder,
-}
-
-/// Which messages go in chunks, where the layer above can send them so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Streams {
-    /// Those for which it pays, if one thread codes them.
-    #[default]
-    Auto,
-    /// None.
-    Off,
-    /// Those of at least this many bytes, no fewer than [`Streams::LEAST`].
-    From(usize),
-}
-
-impl Streams {
-    /// No shorter message goes in chunks, in bytes.
-    pub const LEAST: usize = 4096;
-}
 
 /// Everything that can be set from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +34,10 @@ pub struct Settings {
     pub streams: Streams,
     /// `MPRESS_REDUCE=off|exact|reorder`.
     pub reduce: Reduce,
+    /// `MPRESS_PREDICT=off|on|all`.
+    pub predict: Predict,
+    /// `MPRESS_PREDICT_MEMORY=BYTES`: messages that a rank takes before it is asked for them, together, at most. At least [`FLOOR`].
+    pub predict_memory: usize,
     /// `MPRESS_TRACE=DIR`: the folder where each rank records its receive calls.
     pub trace: Option<PathBuf>,
     /// `MPRESS_RECORD=DIR`: the folder where each rank keeps samples of the messages that it sends.
@@ -109,6 +65,8 @@ impl Default for Settings {
             threads: 1,
             streams: Streams::default(),
             reduce: Reduce::default(),
+            predict: Predict::default(),
+            predict_memory: PREDICT_MEMORY,
             trace: None,
             record: None,
             record_limit: RECORD_LIMIT,
@@ -151,7 +109,7 @@ pub enum SettingsError {
 }
 
 /// The keys of settings, as a file has them. Variables have them in capitals, after [`PREFIX`].
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 18] = [
     "strategy",
     "heuristics",
     "guide",
@@ -162,6 +120,8 @@ const KEYS: [&str; 16] = [
     "threads",
     "streams",
     "reduce",
+    "predict",
+    "predict_memory",
     "trace",
     "record",
     "record_limit",
@@ -180,6 +140,9 @@ const MAX_THREADS: usize = 1024;
 /// The default of `patience`. Processes of one job may start minutes apart, where a slow file system has to bring programs and
 /// libraries to all nodes; no job starts an hour apart.
 const PATIENCE: Duration = Duration::from_secs(3600);
+
+/// The default of `predict_memory`, in bytes: as much as the engine keeps of pooled memory.
+const PREDICT_MEMORY: usize = 64 << 20;
 
 /// The default of `record_limit`, in bytes. The samples are kept in memory until the program ends, and a node may have more than a hundred ranks.
 const RECORD_LIMIT: usize = 16 << 20;
@@ -284,6 +247,14 @@ impl Settings {
                 self.reduce =
                     [Reduce::Off, Reduce::Exact, Reduce::Reorder][pick(&["off", "exact", "reorder"])?];
             }
+            "predict" => {
+                self.predict = [Predict::Off, Predict::On, Predict::All][pick(&["off", "on", "all"])?];
+            }
+            "predict_memory" => {
+                let bytes = size::parse(value).filter(|bytes| *bytes >= FLOOR);
+                self.predict_memory =
+                    bytes.ok_or_else(|| wrong(format!("at least {FLOOR} bytes, such as 64MiB")))?;
+            }
             "trace" => self.trace = Some(value.into()),
             "record" => self.record = Some(value.into()),
             "record_limit" => {
@@ -333,6 +304,8 @@ impl Settings {
             }),
         );
         line("reduce", Some(quoted(["off", "exact", "reorder"][self.reduce as usize])));
+        line("predict", Some(quoted(["off", "on", "all"][self.predict as usize])));
+        line("predict_memory", Some(self.predict_memory.to_string()));
         line("trace", path(&self.trace));
         line("record", path(&self.record));
         line("record_limit", Some(self.record_limit.to_string()));
@@ -384,6 +357,8 @@ mod tests {
             threads: 4,
             streams: Streams::From(32 << 10),
             reduce: Reduce::Reorder,
+            predict: Predict::All,
+            predict_memory: 8 << 20,
             trace: Some("/t".into()),
             record: Some("r".into()),
             record_limit: 1 << 20,
@@ -403,6 +378,8 @@ mod tests {
                 ("MPRESS_THREADS", "4"),
                 ("MPRESS_STREAMS", "32KiB"),
                 ("MPRESS_REDUCE", "reorder"),
+                ("MPRESS_PREDICT", "all"),
+                ("MPRESS_PREDICT_MEMORY", "8MiB"),
                 ("MPRESS_TRACE", "/t"),
                 ("MPRESS_RECORD", "r"),
                 ("MPRESS_RECORD_LIMIT", "1MiB"),
@@ -438,6 +415,11 @@ mod tests {
             (("MPRESS_PATIENCE", "0"), "MPRESS_PATIENCE=0: expected a number of seconds, at least 1"),
             (("MPRESS_PATIENCE", "1m"), "MPRESS_PATIENCE=1m: expected a number of seconds, at least 1"),
             (("MPRESS_STREAMS", "1024"), "MPRESS_STREAMS=1024: expected auto, off or at least 4096 bytes"),
+            (("MPRESS_PREDICT", "1"), "MPRESS_PREDICT=1: expected off, on or all"),
+            (
+                ("MPRESS_PREDICT_MEMORY", "1"),
+                "MPRESS_PREDICT_MEMORY=1: expected at least 1024 bytes, such as 64MiB",
+            ),
             (("MPRESS_THREADS", "two"), "MPRESS_THREADS=two: expected a number from 1 to 1024"),
             (
                 ("MPRESS_RECORD_LIMIT", "0"),
@@ -460,8 +442,9 @@ mod tests {
                 ("MPRESS_REPROT", "full"),
                 "MPRESS_REPROT: unknown setting (known: MPRESS_CONFIG, MPRESS_STRATEGY, MPRESS_HEURISTICS, \
                  MPRESS_GUIDE, MPRESS_THRESHOLD, MPRESS_REPORT, MPRESS_REPORT_FILE, MPRESS_SAME_NODE, \
-                 MPRESS_THREADS, MPRESS_STREAMS, MPRESS_REDUCE, MPRESS_TRACE, MPRESS_RECORD, \
-                 MPRESS_RECORD_LIMIT, MPRESS_PATIENCE, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
+                 MPRESS_THREADS, MPRESS_STREAMS, MPRESS_REDUCE, MPRESS_PREDICT, \
+                 MPRESS_PREDICT_MEMORY, MPRESS_TRACE, MPRESS_RECORD, MPRESS_RECORD_LIMIT, \
+                 MPRESS_PATIENCE, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
             ),
         ] {
             assert_eq!(from(&[vars]).unwrap_err().to_string(), line);

@@ -211,8 +211,14 @@ fn counters_and_report() {
     let passed = [("reductions", 7), ("files", 0)]
         .map(|(calls, count)| report::Passed { calls: calls.into(), count })
         .to_vec();
-    let about =
-        report::About { program: "p".into(), ranks: 4, nodes: 2, time: Duration::from_secs(5), passed };
+    let about = report::About {
+        program: "p".into(),
+        ranks: 4,
+        nodes: 2,
+        time: Duration::from_secs(5),
+        passed,
+        prediction: Some(report::Prediction { predicted: 9, right: 8, early: 7, moved_s: 0.25 }),
+    };
     let report = report::JobReport::new(&about, &Settings::default(), &sum, &engine);
     assert_eq!((report.total.messages, report.total.raw_bytes), (6, 144_000));
     assert_eq!(report.destinations[0].sizes.iter().map(|size| size.counts.messages).sum::<u64>(), 6);
@@ -228,6 +234,10 @@ fn counters_and_report() {
     let full = report.text(Report::Full);
     assert!(full.contains("diffpack-balanced") && full.contains("p: 4 ranks on 2 nodes, 5.000 s"), "{full}");
     assert!(full.contains("not considered: 7 reductions\n"), "{full}");
+    assert!(
+        full.contains("predicted: 8 of 9 receives right, 7 messages decoded early, 0.250 s gained\n"),
+        "{full}"
+    );
     assert!(full.lines().all(|line| line.starts_with("mpress: ")), "{full}");
 
     let json = report.to_json().unwrap();

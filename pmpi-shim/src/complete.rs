@@ -210,8 +210,8 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
         waiting::during(&shim.engine, || {
             // Of one receive the MPI may find out what it brings.
             until(shim, || {
-                let (ready, alone) = (batch.advance(), shim.streams.is_idle() && batch.is_receive());
-                (alone || ready && (shim.streams.is_idle() || batch.is_complete())).then_some(())
+                let (ready, alone) = (batch.advance(), shim.may_wait() && batch.is_receive());
+                (alone || ready && (shim.may_wait() || batch.is_complete())).then_some(())
             });
             let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
             if code != SUCCESS {
@@ -257,7 +257,7 @@ pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl F
         let mut found = empty_status();
         waiting::during(&shim.engine, || {
             let code = until(shim, || {
-                if batch.advance() && shim.streams.is_idle() {
+                if batch.advance() && shim.may_wait() {
                     return Some(open::MPI_Waitany(count, batch.inner.as_mut_ptr(), index, &raw mut found));
                 }
                 let (code, flag) = batch.ask_any(&mut *index, &mut found);
@@ -322,7 +322,7 @@ pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl F
                     return None;
                 }
                 let (inner, found) = (batch.inner.as_mut_ptr(), found.as_mut_ptr());
-                if shim.streams.is_idle() {
+                if shim.may_wait() {
                     return Some(open::MPI_Waitall(count, inner, found));
                 }
                 let mut flag = 0;
@@ -384,7 +384,7 @@ unsafe fn some(shim: &Shim, wait: bool, call: arguments::Waitsome, pass: impl Fn
         let mut found = vec![empty_status(); batch.inner.len()];
         let code = until(shim, || {
             let ready = batch.advance();
-            let waits = wait && ready && shim.streams.is_idle();
+            let waits = wait && ready && shim.may_wait();
             let function = if waits { open::MPI_Waitsome } else { open::MPI_Testsome };
             let code =
                 batch.ask(|count, inner| function(count, inner, outcount, indices, found.as_mut_ptr()));

@@ -2,6 +2,7 @@
 
 use crate::agreed::Private;
 use crate::family::Family;
+use crate::foreseen::Foreseen;
 use crate::in_place::InPlace;
 use crate::recorder::Recorder;
 use crate::span::Kinds;
@@ -41,6 +42,8 @@ pub struct Context {
     /// Whether several threads may call the MPI at the same time.
     pub(crate) multiple: bool,
     pub(crate) family: Family,
+    /// What it brings to take messages before they are asked for.
+    pub(crate) foreseen: Foreseen,
     /// What is recorded of the program's calls, if anything is.
     pub(crate) recorder: Option<Recorder>,
     /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.

@@ -5,6 +5,7 @@
 //! only if it may be a frame and a probe asks for it.
 
 use crate::context::Context;
+use crate::decoded::Decoded;
 use crate::error::{Error, called};
 use crate::generalized::Delivered;
 use crate::handle::Handle;
@@ -15,7 +16,9 @@ use crate::peers::Peers;
 use crate::posted::{Bounce, Posted};
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, Span, received_bytes};
+use crate::streams::Next;
 use crate::sys::*;
+use crate::waiting;
 use mpress::{SHORTEST, may_be_frame};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -34,8 +37,10 @@ pub(crate) struct Early {
 enum State {
     /// The MPI has it.
     Matched(MPI_Message),
-    /// It comes, or has come, to memory of ours. The message's length is known once it is there.
-    Receiving { request: MPI_Request, bounce: Bounce, message_len: Option<usize> },
+    /// It comes, or has come, to memory of ours. The message's length is known once it is there. `ahead`: it is to be decoded there, too.
+    Receiving { request: MPI_Request, bounce: Bounce, message_len: Option<usize>, ahead: bool },
+    /// It is decoded in memory of ours. The request has brought its frame, or its head.
+    Decoding { request: MPI_Request, decoded: Decoded },
 }
 
 impl Early {
@@ -68,6 +73,7 @@ impl Early {
             State::Matched(_) if self.may_be_frame() => return None,
             State::Matched(_) => self.len,
             State::Receiving { message_len, .. } => message_len?,
+            State::Decoding { ref decoded, .. } => decoded.len,
         };
         Some(Delivered { source: self.source, tag: self.tag, bytes })
     }
@@ -77,7 +83,7 @@ impl Early {
         if self.may_be_frame() {
             self.receive(context)?;
         }
-        if let State::Receiving { request, bounce, message_len: message_len @ None } = &mut self.state {
+        if let State::Receiving { request, bounce, message_len: message_len @ None, .. } = &mut self.state {
             // A failure is for whoever receives the message.
             if !matches!(look(*request), Look::UnderWay) {
                 // The length of a damaged frame is not known; its receive will say what is wrong with it.
@@ -98,15 +104,68 @@ impl Early {
         let bounce = Bounce::exact(context, self.len)?;
         // SAFETY: a message matched before, and room for all of it, which lasts until it is there.
         let request = unsafe { imrecv(&bounce.bytes.span, &mut message)? };
-        self.state = State::Receiving { request, bounce, message_len: None };
+        self.state = State::Receiving { request, bounce, message_len: None, ahead: false };
         Ok(())
+    }
+
+    /// Bytes on the wire, if it may be a frame and has not been received.
+    pub(crate) fn frame_to_come(&self) -> Option<usize> {
+        (matches!(self.state, State::Matched(_)) && self.may_be_frame()).then_some(self.len)
+    }
+
+    /// Starts to receive it, to decode it before it is asked for.
+    pub(crate) fn receive_ahead(&mut self, context: &Context) -> Result<(), Error> {
+        self.receive(context)?;
+        if let State::Receiving { ahead, .. } = &mut self.state {
+            *ahead = true;
+        }
+        Ok(())
+    }
+
+    /// Memory of ours that it takes, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        match &self.state {
+            State::Matched(_) => 0,
+            State::Receiving { .. } => self.len,
+            State::Decoding { decoded, .. } => decoded.len,
+        }
+    }
+
+    /// Decodes what has come of it, if it is to be decoded before it is asked for and takes no more than `most` bytes: a frame, or a chunk.
+    pub(crate) fn advance(&mut self, context: &Context, most: usize) -> Next {
+        match &mut self.state {
+            State::Receiving { request, bounce, message_len, ahead: ahead @ true } => {
+                match look(*request) {
+                    Look::UnderWay => return Next::Missing,
+                    Look::Complete(_) => {}
+                    Look::Failed(..) => {
+                        // For whoever receives it.
+                        *ahead = false;
+                        return Next::Over;
+                    }
+                }
+                *ahead = false;
+                let Ok(incoming) = context.engine.open(&bounce.buffer) else { return Next::Over };
+                *message_len = Some(incoming.raw_len());
+                if incoming.stream().is_none() {
+                    waiting::received(self.len);
+                }
+                let source = self.peers.world_rank(self.source);
+                if let Some(decoded) = Decoded::begin(context, &bounce.buffer, source, most) {
+                    self.state = State::Decoding { request: *request, decoded };
+                }
+                Next::Taken
+            }
+            State::Decoding { decoded, .. } => decoded.advance(context),
+            State::Matched(_) | State::Receiving { .. } => Next::Over,
+        }
     }
 
     /// The message itself, if the MPI has it.
     pub(crate) fn message(&self) -> Option<MPI_Message> {
         match self.state {
             State::Matched(message) => Some(message),
-            State::Receiving { .. } => None,
+            State::Receiving { .. } | State::Decoding { .. } => None,
         }
     }
 
@@ -134,6 +193,13 @@ impl Early {
                     orphans.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
                     code.into()
                 }),
+            State::Decoding { request, decoded } => Posted::decoded(context, span, peers, comm, decoded)
+                .map(|posted| Active::new(request, Finish::Receive(posted)))
+                .map_err(|(code, decoded)| {
+                    orphans.adopt(Active::new(request, Finish::Nothing), Awaited::Never);
+                    decoded.discard(context);
+                    code.into()
+                }),
             // SAFETY: the caller vouches for the span; what is posted lasts until the request completes.
             State::Matched(mut message) => unsafe {
                 if capacity < SHORTEST || self.len < SHORTEST {
@@ -148,9 +214,16 @@ impl Early {
     }
 
     /// Nobody will receive it.
-    pub(crate) fn discard(self, orphans: &Orphans) {
-        if let State::Receiving { request, bounce, .. } = self.state {
-            orphans.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
+    pub(crate) fn discard(self, context: &Context, orphans: &Orphans) {
+        match self.state {
+            State::Matched(_) => {}
+            State::Receiving { request, bounce, .. } => {
+                orphans.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
+            }
+            State::Decoding { request, decoded } => {
+                orphans.adopt(Active::new(request, Finish::Nothing), Awaited::Never);
+                decoded.discard(context);
+            }
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::state::Shim;
 use crate::streams::Arriving;
 use crate::sys::*;
 use crate::{passed, state};
-use mpress::report::{About, JobReport, Passed, Share};
-use mpress::{Engine, Record, Report, Settings, Strategy};
+use mpress::report::{About, JobReport, Passed, Prediction, Share};
+use mpress::{Engine, Predict, Record, Report, Settings, Strategy};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -65,7 +65,8 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
         // Where nobody is reached through frames the report is empty.
         let unused = shim.is_none().then(Engine::default);
         if let Some(engine) = shim.map(|shim| &shim.engine).or(unused.as_ref()) {
-            report(job, engine);
+            let words = shim.map_or([0; 4], |shim| shim.foreseen.words());
+            report(job, engine, words);
             record(job, engine);
         }
     }
@@ -85,6 +86,7 @@ pub(crate) fn end_messages(shim: &Shim) -> bool {
     while shim.streams.sweep() && Instant::now() < end {
         std::thread::yield_now();
     }
+    shim.stash.forget_all(shim, &shim.orphans);
     Arriving::sweep(shim);
     Arriving::drop_leftovers(shim);
     !shim.streams.is_idle() || !shim.orphans.is_empty()
@@ -104,7 +106,7 @@ pub(crate) fn free(shim: &Shim) {
 
 /// Sums the counters of all ranks; rank 0 prints the report or writes it to its file. Every rank has the same settings, so
 /// all take part.
-fn report(job: &Job, engine: &Engine) {
+fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     let settings = &job.settings;
     if !job.wants_report() {
         return;
@@ -112,9 +114,12 @@ fn report(job: &Job, engine: &Engine) {
     let mut sum = Share::of(engine);
     let (sorts, mut calls): (Vec<_>, Vec<_>) = passed::counts().into_iter().unzip();
     sum_over_ranks(&mut calls);
+    sum_over_ranks(&mut foreseen);
     if !sum_over_ranks(sum.as_words_mut()) {
         return;
     }
+    let [predicted, right, early, gained] = foreseen;
+    let prediction = Prediction { predicted, right, early, moved_s: gained.cast_signed() as f64 * 1e-9 };
     let passed = sorts.into_iter().zip(calls);
     let about = About {
         program: program(),
@@ -122,6 +127,7 @@ fn report(job: &Job, engine: &Engine) {
         nodes: job.nodes as u64,
         time: job.start.elapsed(),
         passed: passed.map(|(sort, count)| Passed { calls: sort.to_owned(), count }).collect(),
+        prediction: (settings.predict != Predict::Off).then_some(prediction),
     };
     let report = JobReport::new(&about, settings, &sum, engine);
     let Some(file) = &settings.report_file else {

@@ -87,6 +87,15 @@ pub(crate) struct Claim {
     start: usize,
 }
 
+impl Claim {
+    /// What comes there is no frame any more: nothing of it is to be saved.
+    pub(crate) fn set_taken(&self) {
+        if let Some(one) = self.all.lock().get_mut(&self.start) {
+            one.taken = true;
+        }
+    }
+}
+
 impl Drop for Claim {
     fn drop(&mut self) {
         let mut pending = self.all.lock();

@@ -15,12 +15,13 @@
 //! - `startup`, which makes the shared state, and `finish`, which reports; `calls`: those that have handlers;
 //! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`;
 //! - `progress`, which moves on what is under way while a call waits;
-//! - `state`: what handlers share, which is what is under way (`requests`, `orphans`, `stash` of `early` messages) and the context;
-//! - a message on its way out (`wire`) and in (`posted`, `deliver`), in chunks (`streams`), whom it may come from (`peers`), and its
+//! - `state`: what handlers share, which is what is under way (`requests`, `orphans`, `stash` of `early` messages, what is looked for `ahead`) and
+//!   the context;
+//! - a message on its way out (`wire`) and in (`posted`, `deliver`; `decoded` before it is asked for), in chunks (`streams`), whom it may come from (`peers`), and its
 //!   `elements` in memory;
 //! - `recording` tells the `recorder`, which `context` has, what is recorded of the program's calls, by their `callsite`s;
 //! - `context`: what is known from the beginning (`world`, `strategies`, `agreed` for collectives), and the memory of pending receives
-//!   (`in_place`, `covered`);
+//!   (`in_place`, `covered`), what came of looking ahead (`foreseen`);
 //! - `arguments`, `span`, `error`, `generalized` requests and other `operation`s of the MPI's, `passed` calls, `device` (the memory of GPUs), `waiting` (for how long this rank
 //!   waits), `measure` (of the network), `identity` and `family` of the MPI;
 //! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one of ours would unwind.
@@ -37,6 +38,7 @@ macro_rules! say {
 }
 
 mod agreed;
+mod ahead;
 mod arguments;
 #[cfg(not(shim))]
 mod attach;
@@ -48,6 +50,7 @@ mod collective;
 mod complete;
 mod context;
 mod covered;
+mod decoded;
 mod deliver;
 mod device;
 mod early;
@@ -57,6 +60,7 @@ mod error;
 mod exports;
 mod family;
 mod finish;
+mod foreseen;
 mod generalized;
 mod handle;
 mod host;

@@ -7,11 +7,10 @@ use crate::error::{Error, called, raise};
 use crate::mpi::{open, real};
 use crate::peers::Peers;
 use crate::posted::Posted;
-use crate::probe::look_into_the_mpi;
 use crate::progress;
 use crate::requests::{Active, Finish};
 use crate::span::{Envelope, Span, received_bytes, store_status};
-use crate::stash::Taken;
+use crate::stash::{Taken, look_into_the_mpi};
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::SHORTEST;
@@ -39,7 +38,7 @@ unsafe fn wait_for_match(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -
     let arguments::Mprobe { source, tag, comm, message, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     let taken = progress::until(shim, || {
-        let may_block = !shim.multiple && shim.streams.is_idle(); // as in `probe`
+        let may_block = !shim.multiple && shim.may_wait(); // as in `probe`
         // SAFETY: the program's own arguments.
         unsafe { take(shim, &peers, source, tag, comm, may_block) }.transpose()
     });

@@ -109,7 +109,10 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
                 send::start(shim, mode, message, false)
             },
             // SAFETY: as above.
-            Action::Receive => unsafe { recv::start_any(shim, message, true) },
+            Action::Receive => unsafe {
+                shim.expect_more(message);
+                recv::start_any(shim, message, true)
+            },
         },
         // Already started, or not persistent: an error of the program's, which the MPI knows by the same name.
         _ => Err(ERR_REQUEST.into()),

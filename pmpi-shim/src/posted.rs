@@ -3,6 +3,7 @@
 //! A frame is shorter than its message, so it fits the program's buffer. It is taken out of there and decoded into it.
 
 use crate::context::Context;
+use crate::decoded::{Content, Decoded};
 use crate::deliver::{land, land_raw};
 use crate::error::truncated;
 use crate::in_place::{Claim, Memory};
@@ -15,6 +16,7 @@ use crate::waiting;
 use mpress::{Buffer, FRONT, HEADER_LEN, SHORTEST};
 use std::ffi::c_int;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A posted receive, to be kept until it completes.
 pub(crate) struct Posted {
@@ -24,6 +26,8 @@ pub(crate) struct Posted {
     comm: MPI_Comm,
     /// Known once the receive has completed.
     came: Option<Came>,
+    /// How long it was decoded before it was asked for, if it was.
+    ahead: Option<Duration>,
     /// Datatypes of the program's and of ours.
     _held: Option<OwnedType>,
 }
@@ -88,7 +92,7 @@ impl Posted {
         // Without the memory a frame is an error of the MPI, or damaged, but its sender does not wait in vain.
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
-        Ok(Self { place, memory, peers, comm: message.comm, came: None, _held: held })
+        Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
     }
 
     /// A receive of a message that comes, or has come, to a buffer of ours.
@@ -102,10 +106,45 @@ impl Posted {
         match Self::lend(context, span, span.bytes().unwrap_or(0)) {
             Ok((memory, held)) => {
                 let place = Place::Bounce(bounce);
-                Ok(Self { place, memory, peers, comm, came: None, _held: held })
+                Ok(Self { place, memory, peers, comm, came: None, ahead: None, _held: held })
             }
             Err(code) => Err((code, bounce)),
         }
+    }
+
+    /// A receive of a message that has been, or is being, decoded elsewhere.
+    pub(crate) fn decoded(
+        context: &Context,
+        span: &Span,
+        peers: Arc<Peers>,
+        comm: MPI_Comm,
+        decoded: Decoded,
+    ) -> Result<Self, (c_int, Decoded)> {
+        let (memory, held) = match Self::lend(context, span, span.bytes().unwrap_or(0)) {
+            Ok(lent) => lent,
+            Err(code) => return Err((code, decoded)),
+        };
+        let Decoded { content, time, len } = decoded;
+        let (mut place, mut ahead) = (Place::Emptied, Some(time));
+        let came = match content {
+            Content::Whole(message) => Came::Elsewhere(message, false),
+            Content::Stream(mut stream) => {
+                // What is still to come need not be copied.
+                if memory.contiguous
+                    && len <= memory.capacity
+                    && let Some(claim) = context.in_place.claim(&memory)
+                {
+                    claim.set_taken();
+                    let start = Instant::now();
+                    // SAFETY: room for the message, which the program lends until the receive is finished.
+                    unsafe { stream.move_to(memory.span.ptr.cast()) };
+                    context.foreseen.delivered(time, start.elapsed());
+                    (place, ahead) = (Place::Program(None, Some(claim)), None);
+                }
+                Came::Stream(stream)
+            }
+        };
+        Ok(Self { place, memory, peers, comm, came: Some(came), ahead, _held: held })
     }
 
     /// The memory of a receive, and a hold on its datatype.
@@ -277,14 +316,19 @@ impl Posted {
     /// As for [`finish`](Self::finish).
     unsafe fn land(&self, context: &Context, wire: &[u8], is_frame: bool) -> Result<usize, c_int> {
         let Memory { span, capacity, .. } = &self.memory;
+        let ahead = self.ahead.map(|decoding| (decoding, Instant::now()));
         // SAFETY: the caller vouches for the memory.
-        unsafe {
+        let landed = unsafe {
             let write = |span: &Span| land(context, wire, is_frame, span, *capacity);
             match self.place {
                 Place::Program(..) => write(span),
                 _ => context.in_place.land(context, &self.memory, write),
             }
+        };
+        if let Some((decoding, start)) = ahead {
+            context.foreseen.delivered(decoding, start.elapsed());
         }
+        landed
     }
 
     /// The MPI completed the receive with an error. What it was given is not given back: Open MPI 4.1 ends a receive with

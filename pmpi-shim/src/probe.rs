@@ -1,11 +1,11 @@
 //! Probe and Iprobe. A message in a frame must be received to know its length: it moves to the stash.
 
 use crate::arguments;
-use crate::error::{Error, called, raise};
-use crate::mpi::real;
+use crate::error::{Error, raise};
 use crate::peers::Peers;
 use crate::progress;
 use crate::span::{received_bytes, store_status};
+use crate::stash::look_into_the_mpi;
 use crate::state::Shim;
 use crate::sys::*;
 use std::ffi::c_int;
@@ -27,7 +27,7 @@ pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() 
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     let seen = progress::until(shim, || {
         // With threads the MPI must not block: another thread may move the awaited message to the stash.
-        let may_block = !shim.multiple && shim.streams.is_idle();
+        let may_block = !shim.multiple && shim.may_wait();
         // SAFETY: the program's own arguments.
         unsafe { look(shim, &peers, source, tag, comm, may_block) }.transpose()
     });
@@ -106,26 +106,4 @@ unsafe fn look(
             }
         }
     }
-}
-
-/// The MPI's own probe.
-///
-/// # Safety
-/// The arguments must be what the caller of a probe gave.
-pub(crate) unsafe fn look_into_the_mpi(
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    block: bool,
-) -> Result<Option<MPI_Status>, Error> {
-    let (mut flag, mut status) = (1, empty_status());
-    // SAFETY: the caller vouches for the arguments.
-    called(unsafe {
-        if block {
-            real::MPI_Probe(source, tag, comm, &raw mut status)
-        } else {
-            real::MPI_Iprobe(source, tag, comm, &raw mut flag, &raw mut status)
-        }
-    })?;
-    Ok((flag != 0).then_some(status))
 }

@@ -71,13 +71,14 @@ pub(crate) fn before_waiting() {
     shim.orphans.start_held();
 }
 
-/// Asks until there is an answer, and moves on what is under way meanwhile.
+/// Asks until there is an answer, and moves on what is under way meanwhile, and what the program is expected to ask for next.
 pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
     loop {
         if let Some(answer) = ask() {
             return answer;
         }
         advance(shim);
+        shim.ahead.step(shim, &shim.stash);
         std::thread::yield_now();
     }
 }
@@ -108,7 +109,7 @@ pub(crate) fn finish(code: c_int, mut request: MPI_Request) {
 /// # Safety
 /// `status` must be a status or `MPI_STATUS_IGNORE`.
 pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Status) -> c_int {
-    until(shim, || (shim.streams.is_idle() || active.is_complete(shim)).then_some(()));
+    until(shim, || (shim.may_wait() || active.is_complete(shim)).then_some(()));
     // SAFETY: the caller vouches for the place.
     unsafe { active.wait(shim, status) }
 }
@@ -124,8 +125,7 @@ pub(crate) unsafe fn wait_for_both(
     status: *mut MPI_Status,
 ) -> (c_int, c_int) {
     until(shim, || {
-        let is_idle = shim.streams.is_idle();
-        (is_idle || [first.is_complete(shim), second.is_complete(shim)] == [true, true]).then_some(())
+        (shim.may_wait() || [first.is_complete(shim), second.is_complete(shim)] == [true, true]).then_some(())
     });
     // SAFETY: the caller vouches for the place.
     unsafe {

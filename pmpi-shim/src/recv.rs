@@ -30,6 +30,15 @@ impl Shim {
         }
         self.probe_peers(message.peer, message.tag, message.comm).filter(|_| !self.refused(&message.span))
     }
+
+    /// The program makes this receive call: what it asks for after it is to be expected, if that is asked for.
+    pub(crate) fn expect_more(&self, message: &Envelope) {
+        if self.ahead.is_on()
+            && let Some(peers) = self.meets_frames(message)
+        {
+            self.ahead.observe(self, message, &peers);
+        }
+    }
 }
 
 /// Recv.
@@ -55,9 +64,10 @@ unsafe fn blocking(
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let Some(peers) = shim.meets_frames(&message) else { return pass() };
+    shim.ahead.observe(shim, &message, &peers);
     // SAFETY: the program's own arguments.
     waiting::during(&shim.engine, || unsafe {
-        if !shim.multiple && shim.stash.is_empty() && shim.streams.is_idle() {
+        if !shim.multiple && shim.stash.is_empty() && shim.may_wait() {
             return in_one_call(shim, &message, &peers, status);
         }
         match start(shim, &message, &peers, true) {
@@ -74,6 +84,7 @@ unsafe fn nonblocking(
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let Some(peers) = shim.meets_frames(&message) else { return pass() };
+    shim.ahead.observe(shim, &message, &peers);
     // SAFETY: the program's own arguments.
     match unsafe { start(shim, &message, &peers, false) } {
         Ok(active) => {

@@ -97,9 +97,10 @@ pub(crate) unsafe fn isendrecv_replace(
     unsafe { nonblocking(shim, out, into, call.request, pass) }
 }
 
-/// Records both halves, if that is asked for.
+/// Records both halves, and has the receive predicted the next time, if that is asked for.
 unsafe fn record(shim: &Shim, out: &Envelope, into: &Envelope) {
     shim.trace(CallKind::Sendrecv, into);
+    shim.expect_more(into);
     // SAFETY: the caller vouches for the message.
     unsafe { shim.sample(out, "sendrecv") };
 }

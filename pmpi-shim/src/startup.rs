@@ -4,10 +4,12 @@
 //! says nothing valid, so then all pass through.
 
 use crate::agreed::Private;
+use crate::ahead::Ahead;
 use crate::context::Context;
 use crate::error::raise;
 use crate::family::Family;
 use crate::finish::{self, Job};
+use crate::foreseen::Foreseen;
 use crate::host::{self, Host};
 use crate::mpi::real;
 use crate::peers;
@@ -330,10 +332,11 @@ pub(crate) fn prepare(
         reduce: settings.reduce,
         multiple,
         family,
+        foreseen: Foreseen::default(),
         recorder,
         damaged: damaged()?,
     };
-    Ok(Shim::new(context))
+    Ok(Shim::new(context, Ahead::new(settings)))
 }
 
 /// The error code of a damaged frame. A code lasts as long as the MPI.
@@ -370,7 +373,8 @@ unsafe extern "C" fn comm_freed(comm: MPI_Comm, _: c_int, value: *mut c_void, _:
     // SAFETY: the value of our attribute.
     unsafe { peers::give_back(value) };
     if let Some(shim) = state::shared() {
-        shim.stash.forget(&shim.orphans, comm);
+        shim.ahead.forget(shim, comm);
+        shim.stash.forget(shim, &shim.orphans, comm);
     }
     SUCCESS
 }

@@ -12,6 +12,7 @@ use crate::handle::{Handle, HandleMap};
 use crate::mpi::real;
 use crate::orphans::Orphans;
 use crate::peers::Peers;
+use crate::streams::Next;
 use crate::sys::*;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,12 +44,19 @@ impl Stash {
     }
 
     /// A communicator is gone: so are its messages.
-    pub(crate) fn forget(&self, orphans: &Orphans, comm: MPI_Comm) {
+    pub(crate) fn forget(&self, context: &Context, orphans: &Orphans, comm: MPI_Comm) {
         if !self.is_empty() {
             let mut opened = self.open();
             for message in opened.messages.extract_if(.., |message| message.is_of(comm)) {
-                message.discard(orphans);
+                message.discard(context, orphans);
             }
+        }
+    }
+
+    /// The job ends: nobody will receive what is here.
+    pub(crate) fn forget_all(&self, context: &Context, orphans: &Orphans) {
+        for message in self.open().messages.drain(..) {
+            message.discard(context, orphans);
         }
     }
 
@@ -66,6 +74,11 @@ impl Held<'_> {
     /// The first message that matches.
     pub(crate) fn find(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<&Early> {
         self.0.iter().find(|message| message.matches(comm, source, tag))
+    }
+
+    /// How many match.
+    pub(crate) fn count(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> usize {
+        self.0.iter().filter(|message| message.matches(comm, source, tag)).count()
     }
 }
 
@@ -126,6 +139,51 @@ impl Opened<'_> {
             }
         }
     }
+
+    /// Takes a message of `source` with `tag` that is there, to decode it before it is asked for, if it may be a frame and all such messages
+    /// take no more than `most` bytes; says whether it did.
+    ///
+    /// # Safety
+    /// `comm` must be a communicator of the program's, and `source` a rank of it that has sent such a message.
+    pub(crate) unsafe fn take_ahead(
+        &mut self,
+        context: &Context,
+        (comm, peers): (MPI_Comm, &Arc<Peers>),
+        (source, tag): (c_int, c_int),
+        most: usize,
+    ) -> Result<bool, Error> {
+        // SAFETY: the caller vouches for the communicator.
+        unsafe { self.pull(comm, peers, source, tag)? };
+        let memory = self.memory();
+        let Some(last) = self.messages.last_mut().filter(|last| last.matches(comm, source, tag)) else {
+            return Ok(false);
+        };
+        match last.frame_to_come() {
+            Some(len) if memory.saturating_add(len) <= most => last.receive_ahead(context).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
+    /// Decodes what has come of messages that were taken ahead, a frame or a chunk at most; says whether any are left to be decoded.
+    pub(crate) fn advance(&mut self, context: &Context, most: usize) -> bool {
+        let mut left = most.saturating_sub(self.memory());
+        let mut moving = false;
+        for message in &mut *self.messages {
+            left += message.memory(); // one's own does not count
+            match message.advance(context, left) {
+                Next::Taken => return true,
+                Next::Missing => moving = true,
+                Next::Over => {}
+            }
+            left -= message.memory().min(left);
+        }
+        moving
+    }
+
+    /// Memory that the messages here take, in bytes.
+    fn memory(&self) -> usize {
+        self.messages.iter().map(Early::memory).sum()
+    }
 }
 
 /// A message that a matched probe took.
@@ -164,4 +222,26 @@ impl Matched {
         self.count.store(messages.len(), Ordering::Release);
         found
     }
+}
+
+/// The MPI's own probe.
+///
+/// # Safety
+/// The arguments must be what the caller of a probe gave.
+pub(crate) unsafe fn look_into_the_mpi(
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    block: bool,
+) -> Result<Option<MPI_Status>, Error> {
+    let (mut flag, mut status) = (1, empty_status());
+    // SAFETY: the caller vouches for the arguments.
+    called(unsafe {
+        if block {
+            real::MPI_Probe(source, tag, comm, &raw mut status)
+        } else {
+            real::MPI_Iprobe(source, tag, comm, &raw mut flag, &raw mut status)
+        }
+    })?;
+    Ok((flag != 0).then_some(status))
 }

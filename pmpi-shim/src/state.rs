@@ -1,5 +1,6 @@
 //! The shared state of the shim.
 
+use crate::ahead::Ahead;
 use crate::context::Context;
 use crate::orphans::Orphans;
 use crate::requests::Requests;
@@ -15,13 +16,19 @@ pub struct Shim {
     pub(crate) stash: Stash,
     pub(crate) matched: Matched,
     pub(crate) orphans: Orphans,
+    pub(crate) ahead: Ahead,
 }
 
 impl Shim {
     /// Nothing is under way.
-    pub(crate) fn new(context: Context) -> Self {
+    pub(crate) fn new(context: Context, ahead: Ahead) -> Self {
         let (requests, stash, matched, orphans) = Default::default();
-        Self { context, requests, stash, matched, orphans }
+        Self { context, requests, stash, matched, orphans, ahead }
+    }
+
+    /// Whether a call may wait in the MPI: nothing needs to be looked after, or looked for, meanwhile.
+    pub(crate) fn may_wait(&self) -> bool {
+        self.streams.is_idle() && !self.ahead.is_looking(&self.stash)
     }
 }
 

@@ -9,7 +9,7 @@
 mod arriving;
 mod departing;
 
-pub(crate) use arriving::{Arriving, Target};
+pub(crate) use arriving::{Arriving, Next, Target};
 pub(crate) use departing::Departing;
 
 use crate::sys::*;

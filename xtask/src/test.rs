@@ -90,8 +90,9 @@ pub(crate) const PER_MPI: [&str; 8] = [
 ];
 
 /// All tests of `preload/tests`.
-const ALL: [&str; 11] = [
+const ALL: [&str; 12] = [
     "abi",
+    "ahead",
     "device",
     "failures",
     "family",

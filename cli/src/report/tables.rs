@@ -48,6 +48,9 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
             report.passed.iter().map(|passed| format!("{} {}", count(passed.count), passed.calls)).collect();
         facts.push(("Not considered", passed.join(", ")));
     }
+    if let Some(prediction) = report.prediction_line() {
+        facts.push(("Prediction", prediction));
+    }
     if is_measured_only(report) {
         facts.push(("Note", "no message was compressed; wire bytes are as they would have been".into()));
     }

@@ -63,6 +63,9 @@ impl JobReport {
         if let Some(passed) = self.passed_line() {
             let _ = writeln!(text, "not considered: {passed}");
         }
+        if let Some(prediction) = self.prediction_line() {
+            let _ = writeln!(text, "predicted: {prediction}");
+        }
         let gain = &self.gain;
         let _ = writeln!(
             text,

@@ -26,6 +26,17 @@ pub(crate) enum Target {
     Nowhere(c_int),
 }
 
+/// What has come of a stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// A chunk, which has been taken.
+    Taken,
+    /// Nothing new yet.
+    Missing,
+    /// All of it, long since.
+    Over,
+}
+
 /// A stream whose head has come.
 pub(crate) struct Arriving {
     stream: Stream,
@@ -69,6 +80,20 @@ impl Arriving {
         let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(ERR_TRUNCATE));
         let posted = VecDeque::new();
         Self { stream, source, tag, target, posted, next: 1, to_post: 1, outcome }.leave(context);
+    }
+
+    /// Has what is left go to this memory, and copies what has come there, if it went to a buffer of ours so far.
+    ///
+    /// # Safety
+    /// The memory must have room for the message, and last until the stream is complete.
+    pub(crate) unsafe fn move_to(&mut self, memory: *mut u8) {
+        if let Target::Buffer(buffer) = &mut self.target {
+            let come = self.stream.range(self.next).start;
+            buffer.set_len(come);
+            // SAFETY: the caller vouches for the memory, which is no part of ours.
+            unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), memory, buffer.len()) };
+            self.target = Target::Memory(memory);
+        }
     }
 
     /// Whether nobody wants its message any more.
@@ -128,34 +153,44 @@ impl Arriving {
     /// Takes the chunks that have come; says whether it was the last one.
     pub(crate) fn advance(&mut self, context: &Context) -> bool {
         loop {
-            while self.posted.len() < POSTED && self.to_post < self.stream.chunks() {
-                if let Err(code) = self.post(context) {
-                    self.outcome = self.outcome.and(Err(code));
-                    if self.posted.is_empty() {
-                        // The rest cannot be taken: the sender's own requests do not wait for that.
-                        return true;
-                    }
-                    break;
-                }
-            }
-            let Some((request, _)) = self.posted.front_mut() else { return true };
-            let (mut flag, mut status) = (0, empty_status());
-            // SAFETY: a request of ours, places for the answers.
-            let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
-            if code == SUCCESS && flag == 0 {
-                return false;
-            }
-            let Some((_, mut chunk)) = self.posted.pop_front() else { return true };
-            let index = self.next;
-            if code == SUCCESS {
-                chunk.set_len(received_bytes(&status));
-                let stream = self.stream;
-                self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));
-            } else {
-                self.outcome = self.outcome.and(Err(context.damaged));
-                self.next += 1;
+            match self.take_next(context) {
+                Next::Taken => {}
+                Next::Missing => return false,
+                Next::Over => return true,
             }
         }
+    }
+
+    /// Takes the next chunk, if it has come.
+    pub(crate) fn take_next(&mut self, context: &Context) -> Next {
+        while self.posted.len() < POSTED && self.to_post < self.stream.chunks() {
+            if let Err(code) = self.post(context) {
+                self.outcome = self.outcome.and(Err(code));
+                if self.posted.is_empty() {
+                    // The rest cannot be taken: the sender's own requests do not wait for that.
+                    return Next::Over;
+                }
+                break;
+            }
+        }
+        let Some((request, _)) = self.posted.front_mut() else { return Next::Over };
+        let (mut flag, mut status) = (0, empty_status());
+        // SAFETY: a request of ours, places for the answers.
+        let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
+        if code == SUCCESS && flag == 0 {
+            return Next::Missing;
+        }
+        let Some((_, mut chunk)) = self.posted.pop_front() else { return Next::Over };
+        let index = self.next;
+        if code == SUCCESS {
+            chunk.set_len(received_bytes(&status));
+            let stream = self.stream;
+            self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));
+        } else {
+            self.outcome = self.outcome.and(Err(context.damaged));
+            self.next += 1;
+        }
+        Next::Taken
     }
 
     fn post(&mut self, context: &Context) -> Result<(), c_int> {

@@ -1,0 +1,46 @@
+//! What it has brought to take messages before they are asked for: for the report, and for whether to go on.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Counters that all threads add to.
+#[derive(Default)]
+pub(crate) struct Foreseen {
+    predicted: AtomicU64,
+    right: AtomicU64,
+    early: AtomicU64,
+    decoding_ns: AtomicU64,
+    copying_ns: AtomicU64,
+}
+
+impl Foreseen {
+    /// A receive call, before which one was predicted.
+    pub(crate) fn predicted(&self, right: bool) {
+        self.predicted.fetch_add(1, Relaxed);
+        self.right.fetch_add(u64::from(right), Relaxed);
+    }
+
+    /// The program has got a message of which so much was decoded before it asked for it, and then copied.
+    pub(crate) fn delivered(&self, decoding: Duration, copying: Duration) {
+        self.early.fetch_add(1, Relaxed);
+        self.decoding_ns.fetch_add(nanoseconds(decoding), Relaxed);
+        self.copying_ns.fetch_add(nanoseconds(copying), Relaxed);
+    }
+
+    /// Nanoseconds that were gained, less those that were lost.
+    pub(crate) fn gained(&self) -> i64 {
+        let difference = self.decoding_ns.load(Relaxed).wrapping_sub(self.copying_ns.load(Relaxed));
+        difference.cast_signed()
+    }
+
+    /// Calls before which one was predicted, those that were as predicted, messages decoded early, nanoseconds gained: to be summed
+    /// over ranks with wrap-around.
+    pub(crate) fn words(&self) -> [u64; 4] {
+        let [predicted, right, early] = [&self.predicted, &self.right, &self.early].map(|n| n.load(Relaxed));
+        [predicted, right, early, self.gained().cast_unsigned()]
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,88 @@
+//! Messages that are taken before they are asked for (`MPRESS_PREDICT`): a program sees the same with it and without the shim, also where
+//! whatever has come is taken.
+//!
+//! `cargo xtask test` says which MPI and which shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+#[allow(dead_code, reason = "others need the rest")]
+mod support;
+
+use mpress_cluster::{Family, Launcher};
+use support::compare::assert_same;
+use support::{Plan, Rig, Written, two_nodes};
+
+/// What the report says: receive calls that were predicted right, of how many, and messages that were decoded early.
+fn foreseen(written: &Written) -> Option<[u64; 3]> {
+    let lines = written.shim_lines()?;
+    let line = lines.iter().find_map(|line| line.split("predicted: ").nth(1)).expect("a line of the report");
+    let mut numbers = line.split([' ', ',']).filter_map(|word| word.parse().ok());
+    Some([(); 3].map(|()| numbers.next().unwrap()))
+}
+
+/// Runs it plain, and in chunks and in frames with this setting; gives how many messages were decoded early. The setting `on` takes few of
+/// a random program.
+fn compare(plain: &Plan<'_>, compressing: &Plan<'_>, predict: &str) -> Vec<u64> {
+    let without = plain.run("without");
+    let streams = ["4096", "off"].into_iter().filter_map(|streams| {
+        let job = compressing.env("MPRESS_STREAMS", streams).env("MPRESS_REPORT", "full");
+        let with = job.env("MPRESS_PREDICT", predict).run(&format!("{predict}-{streams}"));
+        assert_same(&without, &with);
+        foreseen(&with).map(|[_, _, early]| early)
+    });
+    streams.collect()
+}
+
+fn on_this_host(rig: &Rig, ranks: usize, args: &[&str], predict: &str) -> Vec<u64> {
+    // Over shared memory Open MPI sends chunks only when they are asked for, and then the shim sends none.
+    let job = rig.job(Launcher::Local, ranks, "transparent", args).env("OMPI_MCA_btl", "tcp,self");
+    compare(&job, &job.compressing(), predict)
+}
+
+/// With those between nodes ten thousand schedules in chunks, and as many in frames.
+#[test]
+fn random_schedules_on_this_host() {
+    let Some(rig) = Rig::new("ahead_random") else { return };
+    let early = on_this_host(&rig, 2, &["random", "60000", "4000"], "all");
+    assert!(early.iter().all(|early| *early > 2000), "{early:?}");
+    on_this_host(&rig, 2, &["multiple", "random", "70000", "2500"], "all");
+    on_this_host(&rig, 2, &["random", "80000", "2000"], "on");
+    // MPICH spins while it waits: more ranks than cores take it minutes.
+    let count = if rig.mpi.family() == Family::Mpich { "50" } else { "500" };
+    on_this_host(&rig, 3, &["random", "90000", count], "all");
+}
+
+#[test]
+fn random_schedules_between_two_nodes() {
+    let Some(rig) = Rig::new("ahead_nodes") else { return };
+    let Some(cluster) = two_nodes() else { return };
+    for (args, predict) in [
+        (&["random", "60000", "1000"][..], "all"),
+        (&["random", "70000", "500"], "on"),
+        (&["multiple", "random", "80000", "500"], "all"),
+    ] {
+        let job = rig.job(Launcher::Cluster(&cluster), 1, "transparent", args);
+        let fixed = job.shimmed().env("MPRESS_STRATEGY", "fixed:diffpack-balanced");
+        compare(&job, &fixed, predict);
+    }
+}
+
+#[test]
+fn every_call_on_this_host() {
+    let Some(rig) = Rig::new("ahead_every_call") else { return };
+    on_this_host(&rig, 2, &["all"], "all");
+    on_this_host(&rig, 2, &["multiple", "all"], "all");
+}
+
+#[test]
+fn what_comes_early_is_decoded_before_it_is_asked_for() {
+    let Some(rig) = Rig::new("ahead_gather") else { return };
+    let job = rig.job(Launcher::Local, 3, "foreseen", &[]).env("OMPI_MCA_btl", "tcp,self");
+    let early = compare(&job, &job.compressing(), "on");
+    // Fourteen gathers of twelve rounds, each with a message that has time to be decoded; the first rounds teach what comes.
+    assert!(early.iter().all(|early| *early > 100), "{early:?}");
+    // There is no room for the long ones.
+    let few = compare(&job, &job.compressing().env("MPRESS_PREDICT_MEMORY", "30000"), "on");
+    assert!(few.iter().zip(early).all(|(few, early)| *few > 30 && *few < early), "{few:?}");
+}
