@@ -188,17 +188,13 @@ impl Foresight {
             Some(at) => at,
             None => {
                 let new = Some((comm, Arc::clone(peers)));
-                match self.comms.iter_mut().enumerate().find(|(_, known)| known.is_none()) {
-                    Some((at, free)) => {
-                        *free = new;
-                        at
-                    }
-                    None if self.comms.len() < COMMS => {
-                        self.comms.push(new);
-                        self.comms.len() - 1
-                    }
+                let free = self.comms.iter().position(Option::is_none).unwrap_or(self.comms.len());
+                match self.comms.get_mut(free) {
+                    Some(place) => *place = new,
+                    None if free < COMMS => self.comms.push(new),
                     None => return None,
                 }
+                free
             }
         };
         u32::try_from(at).ok()
