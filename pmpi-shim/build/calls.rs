@@ -16,6 +16,8 @@ pub(crate) enum Treatment {
     Detaching,
     /// They are passed on, and counted.
     Passed,
+    /// They are passed on, and may wake the shim.
+    Committing,
 }
 
 impl Treatment {
@@ -49,6 +51,7 @@ pub(crate) fn parse(text: &str) -> Vec<Section<'_>> {
                 Some(("held", name)) => (Treatment::HandledAfter, name),
                 Some(("detaching", name)) => (Treatment::Detaching, name),
                 Some(("passed", name)) => (Treatment::Passed, name),
+                Some(("committing", name)) => (Treatment::Committing, name),
                 Some(_) => panic!("a section with an unknown prefix: {line}"),
                 None => (Treatment::Handled, title),
             };

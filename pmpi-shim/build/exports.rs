@@ -129,6 +129,9 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
                 "    if active().is_some() {{\n        passed::count({sort});\n    }}\n    pass()\n"
             )
         }
+        Treatment::Committing => {
+            pass + "    // SAFETY: the caller's own argument.\n    unsafe { committing(datatype, pass) }\n"
+        }
         Treatment::Detaching => {
             pass + "    let Some(shim) = active() else { return pass() };\n    before_waiting();\n    before_detach(shim, pass)\n"
         }
@@ -168,7 +171,7 @@ fn given(treatment: Treatment, form: &Function<'_>) -> &'static str {
 fn may_wait(call: &str) -> bool {
     let mut letters = call.chars();
     let starts = letters.next() == Some('I') && letters.next().is_some_and(char::is_lowercase);
-    let looks = ["Test", "Request_", "Start", "Cancel"].iter().any(|front| call.starts_with(front));
+    let looks = ["Test", "Request_", "Start", "Cancel", "Pack", "Unpack", "Type_"].iter().any(|front| call.starts_with(front));
     !(starts || looks) || call.starts_with("Inter")
 }
 
@@ -200,6 +203,7 @@ fn common_type<'a>(forms: &[&'a Function<'_>], at: usize) -> &'a str {
         (Some(int), Some(large)) if int == large => int,
         (Some("c_int"), Some("MPI_Count")) => "MPI_Count",
         (Some("*const c_int"), Some("*const MPI_Count" | "*const MPI_Aint")) => "Counts",
+        (Some("*mut c_int"), Some("*mut MPI_Count")) => "Position",
         other => panic!("MPI_{}, argument {at}: no type for {other:?}", forms[0].name),
     }
 }

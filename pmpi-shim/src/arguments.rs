@@ -52,6 +52,51 @@ impl Counts {
     }
 }
 
+/// A place in a packed buffer, of either width.
+#[derive(Clone, Copy)]
+pub(crate) enum Position {
+    Int(*mut c_int),
+    Large(*mut MPI_Count),
+}
+
+impl From<*mut c_int> for Position {
+    fn from(place: *mut c_int) -> Self {
+        Self::Int(place)
+    }
+}
+
+impl From<*mut MPI_Count> for Position {
+    fn from(place: *mut MPI_Count) -> Self {
+        Self::Large(place)
+    }
+}
+
+impl Position {
+    /// # Safety
+    /// It must be readable, or null.
+    pub(crate) unsafe fn get(self) -> Option<MPI_Count> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::Int(place) => place.as_ref().map(|at| (*at).into()),
+                Self::Large(place) => place.as_ref().copied(),
+            }
+        }
+    }
+
+    /// # Safety
+    /// It must be writable. A place of an `int` must be given one.
+    pub(crate) unsafe fn set(self, at: MPI_Count) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::Int(place) => *place = c_int::try_from(at).unwrap_or(c_int::MAX),
+                Self::Large(place) => *place = at,
+            }
+        }
+    }
+}
+
 /// The buffer of a message.
 pub(crate) fn span(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype) -> Span {
     Span::new(buf.cast_mut(), count, datatype)

@@ -8,7 +8,7 @@ use crate::finish::{end_messages, free};
 use crate::identity;
 use crate::matched::mprobe_only;
 use crate::mpi::open;
-use crate::startup::{Agreement, ask_for_nodes, handshake, make_world, prepare};
+use crate::startup::{Agreement, ask_for_nodes, handshake, make_engine, make_world, prepare};
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::{Engine, Settings, SettingsError, Strategy};
@@ -70,7 +70,9 @@ pub unsafe fn attach(
         return Ok(None);
     }
     let settings = Settings { trace: None, record: None, ..settings.clone() };
-    let shim = prepare(world, &settings, mark, Private::new(comm)?, false)?;
+    let private = Private::new(comm)?;
+    let engine = make_engine(&world, &settings, mark, &private)?;
+    let shim = prepare(world, &settings, engine, private, false)?;
     if let Some(peers) = shim.collective_peers(comm) {
         peers.collectives.begin(&shim.private);
     }

@@ -28,6 +28,7 @@ mod handlers {
         dist_graph_create, dist_graph_create_adjacent, intercomm_create_from_groups,
     };
     pub(super) use crate::matched::{improbe, imrecv, mprobe, mrecv};
+    pub(super) use crate::packing::{pack, unpack};
     pub(super) use crate::persistent::{
         bsend_init, recv_init, rsend_init, send_init, ssend_init, start, startall,
     };

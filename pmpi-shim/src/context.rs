@@ -1,6 +1,7 @@
 //! What the shim knows of the job and of the MPI, from `MPI_Init` on. Messages are encoded, sent, received and decoded with it.
 
 use crate::agreed::Private;
+use crate::datatypes::Datatypes;
 use crate::family::Family;
 use crate::foreseen::Foreseen;
 use crate::in_place::InPlace;
@@ -12,7 +13,7 @@ use crate::sys::*;
 use crate::world::World;
 use mpress::{Engine, Reduce};
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// What is known, and the memory of receives that are pending.
 pub struct Context {
@@ -20,6 +21,7 @@ pub struct Context {
     pub(crate) world: World,
     pub(crate) strategies: Strategies,
     pub(crate) kinds: Kinds,
+    pub(crate) datatypes: Datatypes,
     /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. It returns errors.
     pub(crate) own_comm: MPI_Comm,
     /// Held while a message to ourselves is under way, so that two threads do not take each other's.
@@ -48,4 +50,6 @@ pub struct Context {
     pub(crate) recorder: Option<Recorder>,
     /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.
     pub(crate) damaged: c_int,
+    /// Whether `MPI_Pack` writes the elements' bytes and nothing else, once that is known.
+    pub(crate) packs_plainly: OnceLock<bool>,
 }

@@ -36,7 +36,7 @@ pub(crate) unsafe fn land(
             waiting::coding(|| context.engine.decode(&incoming, out))
                 .map_err(|error| context.damage(error))?;
         }
-        Layout::Typed => {
+        Layout::Typed(_) => {
             let mut buffer = context.engine.buffer(len).ok_or(ERR_NO_MEM)?;
             let room = ptr::from_mut(&mut buffer.room()[..len]);
             // SAFETY: initialised bytes seen as possibly uninitialised ones; `decode` writes only initialised ones.
@@ -70,7 +70,7 @@ pub(crate) unsafe fn land_raw(
             ptr::copy_nonoverlapping(raw.as_ptr(), span.ptr.cast::<u8>(), raw.len());
         },
         // SAFETY: the caller vouches for the span.
-        Layout::Typed => unsafe { context.scatter(raw, span)? },
+        Layout::Typed(_) => unsafe { context.scatter(raw, span)? },
     }
     Ok(raw.len())
 }

@@ -34,6 +34,11 @@ pub(crate) fn is_device(ptr: *const c_void) -> bool {
     runtimes.iter().filter_map(|(_, runtime)| runtime.as_ref()).any(|runtime| runtime.owns(ptr))
 }
 
+/// Whether there may be such memory at all.
+pub(crate) fn is_any() -> bool {
+    is_device(std::ptr::null()) || ANY.load(Ordering::Acquire)
+}
+
 /// How many objects this process has loaded so far. Never 0: there is at least the program.
 fn loaded() -> u64 {
     unsafe extern "C" fn first(info: *mut libc::dl_phdr_info, _: usize, count: *mut c_void) -> c_int {

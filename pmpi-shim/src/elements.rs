@@ -5,16 +5,60 @@ use crate::device;
 use crate::mpi::real;
 use crate::span::{ByteSpan, Layout, OwnedType, Span, combiner};
 use crate::sys::*;
+use mpress::Kind;
+use mpress_datatype::{Plan, Source, Target};
 use std::ffi::c_int;
+use std::ops::RangeInclusive;
 use std::sync::PoisonError;
+
+/// Shorter messages gain nothing. Of longer ones the memory would have to come from the system each time.
+const WORTH_A_COPY: RangeInclusive<usize> = 32 << 10..=64 << 20;
 
 impl Context {
     /// How the elements of a span can be reached. In a GPU's memory they may lie one after the other, but not for us.
     pub(crate) fn layout(&self, span: &Span) -> Layout {
-        match self.kinds.layout(span.datatype) {
-            Layout::Contiguous(_) if device::is_device(span.ptr) => Layout::Typed,
+        match self.host_layout(span.datatype) {
+            Layout::Contiguous(kind) if device::is_device(span.ptr) => Layout::Typed(kind),
             layout => layout,
         }
+    }
+
+    /// The same in the host's memory.
+    pub(crate) fn host_layout(&self, datatype: MPI_Datatype) -> Layout {
+        if let Some(kind) = self.kinds.predefined(datatype) {
+            return Layout::Contiguous(kind);
+        }
+        let kept = self.datatypes.known(&self.kinds, datatype);
+        match kept.as_deref() {
+            Some(Some(known)) if known.is_contiguous() => Layout::Contiguous(known.kind),
+            Some(Some(known)) => Layout::Typed(known.kind),
+            _ => Layout::Typed(Kind::Other),
+        }
+    }
+
+    /// How elements that do not lie one after the other are packed; `None` if only the MPI knows, or may touch them.
+    pub(crate) fn plan(&self, span: &Span) -> Option<Plan> {
+        if self.kinds.predefined(span.datatype).is_some() || device::is_device(span.ptr) {
+            return None;
+        }
+        // Of absolute addresses one cannot see whose memory they are.
+        if span.ptr.is_null() && device::is_any() {
+            return None;
+        }
+        let kept = self.datatypes.known(&self.kinds, span.datatype)?;
+        let known = kept.as_ref().as_ref()?;
+        let plan = Plan::new(&known.datatype, usize::try_from(span.count).ok()?).ok()?;
+        let first = span.ptr.cast::<u8>().wrapping_offset(plan.reach().start);
+        (!device::is_device(first.cast())).then_some(plan)
+    }
+
+    /// The length of elements that are packed in another order than that of the stream, so that packing them here is worth a copy.
+    pub(crate) fn reordered(&self, span: &Span) -> Option<usize> {
+        if self.kinds.predefined(span.datatype).is_some() {
+            return None;
+        }
+        let len = span.bytes().filter(|len| WORTH_A_COPY.contains(len))?;
+        self.plan(span).filter(Plan::reorders).map(|_| len)
     }
 
     /// Makes bytes of elements in a GPU's memory that lie one after the other, so that a message may end inside of one. Says
@@ -22,7 +66,7 @@ impl Context {
     pub(crate) fn as_bytes(&self, span: &mut Span, len: usize) -> bool {
         // Longer ones would need absolute addresses, of which an MPI cannot see whose memory they are.
         let Ok(count) = c_int::try_from(len) else { return false };
-        let contiguous = matches!(self.kinds.layout(span.datatype), Layout::Contiguous(_));
+        let contiguous = self.host_layout(span.datatype).is_contiguous();
         if contiguous {
             *span = Span::new(span.ptr, count, BYTE);
         }
@@ -38,7 +82,7 @@ impl Context {
         // Arguments are checked before it is seen that nothing is to be sent.
         // SAFETY: what the caller of an MPI function gave, for nobody.
         let code = unsafe { real::MPI_Send(span.ptr, 1, span.datatype, PROC_NULL, 0, self.own_comm) };
-        code != SUCCESS || (span.ptr.is_null() && self.kinds.layout(span.datatype) != Layout::Typed)
+        code != SUCCESS || (span.ptr.is_null() && self.host_layout(span.datatype).is_contiguous())
     }
 
     /// A hold on the span's datatype, which the program may free while an operation is under way; `None` for a predefined
@@ -54,6 +98,9 @@ impl Context {
         let held = OwnedType(copy);
         // SAFETY: the type just made.
         ok(unsafe { PMPI_Type_commit(&raw mut copy) })?;
+        if let Some(kept) = self.datatypes.known(&self.kinds, span.datatype) {
+            self.datatypes.keep(copy, &kept);
+        }
         span.datatype = copy;
         Ok(Some(held))
     }
@@ -63,6 +110,11 @@ impl Context {
     /// # Safety
     /// `span` must be what the caller of a send function gave.
     pub(crate) unsafe fn gather(&self, span: &Span, packed: &mut [u8]) -> Result<(), c_int> {
+        if let Some(plan) = self.plan(span) {
+            // SAFETY: the caller vouches for the elements, which lie in this range.
+            let memory = unsafe { Source::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
+            return plan.pack(memory, 0..packed.len(), Target::new(packed, 0)).map_err(|_| ERR_INTERN);
+        }
         let packed = self.byte_span(packed.as_mut_ptr(), packed.len())?;
         // SAFETY: the caller vouches for `span`; `packed` is ours and as long as the elements.
         unsafe { self.copy(span, &packed.span) }
@@ -73,6 +125,11 @@ impl Context {
     /// # Safety
     /// `span` must be what the caller of a receive function gave, with room for `packed`.
     pub(crate) unsafe fn scatter(&self, packed: &[u8], span: &Span) -> Result<(), c_int> {
+        if let Some(plan) = self.plan(span).filter(|plan| packed.len() <= plan.size()) {
+            // SAFETY: the caller vouches for the elements, which lie in this range.
+            let memory = unsafe { Target::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
+            return plan.unpack(Source::new(packed, 0), 0..packed.len(), memory).map_err(|_| ERR_INTERN);
+        }
         let packed = self.byte_span(packed.as_ptr().cast_mut(), packed.len())?;
         // SAFETY: the caller vouches for `span`; `packed` is only read, being the source.
         unsafe { self.copy(&packed.span, span) }

@@ -7,6 +7,7 @@
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 
 use crate::complete::before_detach;
+use crate::dormant::committing;
 use crate::mpi::{nested, open, real};
 use crate::progress::{active, before_waiting};
 use crate::startup::starting;

@@ -94,6 +94,7 @@ pub(crate) fn end_messages(shim: &Shim) -> bool {
 
 /// Gives the MPI its objects back.
 pub(crate) fn free(shim: &Shim) {
+    shim.datatypes.free();
     let (mut own, mut gibibyte) = (shim.own_comm, shim.gibibyte);
     // SAFETY: handles of ours that nothing uses any more.
     unsafe {

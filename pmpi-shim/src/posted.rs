@@ -78,7 +78,7 @@ impl Posted {
             false => None,
         };
         let by_elements = !memory.contiguous
-            && !context.family.takes_partial_elements()
+            && (!context.family.takes_partial_elements() || context.reordered(&memory.span).is_some())
             && !context.as_bytes(&mut memory.span, capacity);
         let (claim, free) = match by_elements {
             true => (None, false),

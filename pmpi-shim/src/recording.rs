@@ -167,15 +167,12 @@ impl Context {
         if self.refused(span) || device::is_device(span.ptr) {
             return;
         }
-        let layout = self.kinds.layout(span.datatype);
-        let kind = match layout {
-            Layout::Contiguous(kind) => kind,
-            Layout::Typed => Kind::Other,
-        };
+        let layout = self.host_layout(span.datatype);
+        let kind = layout.kind();
         // A process from outside of the world has no rank in it.
         let message = Message { kind, len, src: self.world.rank, dst: dst.max(-1), tag, call };
         sampling.samples.offer(&message, |place| {
-            if layout == Layout::Typed {
+            if !layout.is_contiguous() {
                 // SAFETY: the caller vouches for the span.
                 return unsafe { self.gather(span, place) }.is_ok();
             }

@@ -41,6 +41,23 @@ impl Shim {
     }
 }
 
+impl Shim {
+    /// The peers of a receive whose elements are better unpacked here, so that its message is received in one piece.
+    fn unpacks(&self, message: &Envelope) -> Option<Arc<Peers>> {
+        let Envelope { span, peer, tag, comm } = *message;
+        self.reordered(&span)?;
+        if (peer < 0 && peer != ANY_SOURCE) || (tag < 0 && tag != ANY_TAG) || self.refused(&span) {
+            return None;
+        }
+        self.all_peers(comm).filter(|peers| peer == ANY_SOURCE || peers.has(peer))
+    }
+
+    /// The peers of a receive that needs more than the MPI's own call.
+    fn needs_us(&self, message: &Envelope) -> Option<Arc<Peers>> {
+        self.meets_frames(message).or_else(|| self.unpacks(message))
+    }
+}
+
 /// Recv.
 pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() -> c_int) -> c_int {
     let message = call.message();
@@ -63,7 +80,7 @@ unsafe fn blocking(
     status: *mut MPI_Status,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(peers) = shim.meets_frames(&message) else { return pass() };
+    let Some(peers) = shim.needs_us(&message) else { return pass() };
     shim.ahead.observe(shim, &message, &peers);
     // SAFETY: the program's own arguments.
     waiting::during(&shim.engine, || unsafe {
@@ -83,7 +100,7 @@ unsafe fn nonblocking(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(peers) = shim.meets_frames(&message) else { return pass() };
+    let Some(peers) = shim.needs_us(&message) else { return pass() };
     shim.ahead.observe(shim, &message, &peers);
     // SAFETY: the program's own arguments.
     match unsafe { start(shim, &message, &peers, false) } {
@@ -175,7 +192,7 @@ pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: boo
     }
     // SAFETY: the caller vouches for the message.
     unsafe {
-        if let Some(peers) = shim.meets_frames(message) {
+        if let Some(peers) = shim.needs_us(message) {
             return start(shim, message, &peers, own_handler);
         }
         irecv_as_is(shim, message, own_handler)

@@ -35,6 +35,8 @@ pub(crate) enum Finish {
     Nothing,
     /// Free the memory that was sent, after the last of the sends that share it.
     Send(Arc<Wire>),
+    /// The same of a message that is as long as the program gave it.
+    Packed(#[allow(dead_code, reason = "held until then")] Arc<Wire>),
     Receive(Posted),
     /// The same for a message that goes in chunks.
     Stream(Box<Departing>),
@@ -70,7 +72,11 @@ impl Active {
         let comm = match &self.finish {
             Finish::Receive(posted) => posted.comm(),
             Finish::Failed(comm, _) | Finish::Collective(comm, _) => *comm,
-            Finish::Nothing | Finish::Send(_) | Finish::Stream(_) | Finish::Forget(_) => COMM_SELF,
+            Finish::Nothing
+            | Finish::Send(_)
+            | Finish::Packed(_)
+            | Finish::Stream(_)
+            | Finish::Forget(_) => COMM_SELF,
         };
         if let Some((known, code)) = self.done {
             *status = known;
@@ -81,7 +87,7 @@ impl Active {
             return Err((COMM_NULL, code)); // its handler has been called
         }
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Nothing | Finish::Forget(_) | Finish::Stream(_) => Ok(()),
+            Finish::Nothing | Finish::Packed(_) | Finish::Forget(_) | Finish::Stream(_) => Ok(()),
             Finish::Send(wire) => {
                 waiting::sent(wire.len());
                 Ok(())
@@ -122,7 +128,11 @@ impl Active {
             Finish::Receive(posted) => posted.advance(context, || self.operation.look()),
             Finish::Stream(stream) => stream.advance(self.operation.request),
             Finish::Collective(..) => self.advance_collective(context),
-            Finish::Nothing | Finish::Send(_) | Finish::Forget(_) | Finish::Failed(..) => true,
+            Finish::Nothing
+            | Finish::Send(_)
+            | Finish::Packed(_)
+            | Finish::Forget(_)
+            | Finish::Failed(..) => true,
         }
     }
 

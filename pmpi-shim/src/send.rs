@@ -70,13 +70,16 @@ pub(crate) unsafe fn irsend(shim: &Shim, call: arguments::Irsend, pass: impl Fn(
 unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
     unsafe { shim.sample(&message, mode.name(true)) };
-    let Some(candidate) = shim.frame_candidate(&message) else { return pass() };
+    let Some(candidate) = shim.frame_candidate(&message) else {
+        // SAFETY: the program's own arguments.
+        return unsafe { without_frame(shim, mode, &message, pass) };
+    };
     waiting::during(&shim.engine, || {
         // SAFETY: the program's own arguments; a wire lasts until the send returns.
         unsafe {
             let wire = match encoded(shim, mode, &message, &candidate, message.comm) {
                 Encoded::Raw => {
-                    let code = pass();
+                    let code = without_frame(shim, mode, &message, pass);
                     waiting::sent(candidate.len);
                     return code;
                 }
@@ -84,22 +87,39 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
                 Encoded::Started(Err(error)) => return raise(message.comm, error),
                 Encoded::Frame(wire) => wire,
             };
-            let send = match mode {
-                Mode::Standard => real::MPI_Send,
-                Mode::Synchronous => real::MPI_Ssend,
-                Mode::Ready => real::MPI_Rsend,
-                Mode::Buffered => {
-                    return send_buffered(shim, wire, &message)
-                        .map_or_else(|error| raise(message.comm, error), |()| SUCCESS);
-                }
-            };
-            progress::before_waiting();
-            let code =
-                send(wire.ptr(), wire.count(), wire.datatype(), message.peer, message.tag, message.comm);
+            if mode == Mode::Buffered {
+                return send_buffered(shim, wire, &message)
+                    .map_or_else(|error| raise(message.comm, error), |()| SUCCESS);
+            }
+            let code = send_wire(mode, &wire, &message);
             waiting::sent(wire.len());
             code
         }
     })
+}
+
+/// Sends a message that goes in no frame: packed by us, or as it came.
+unsafe fn without_frame(shim: &Shim, mode: Mode, message: &Envelope, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the caller vouches for the message; a wire lasts until the send returns.
+    unsafe {
+        match shim.packed_wire(message).filter(|_| mode != Mode::Buffered) {
+            Some(wire) => send_wire(mode, &wire, message),
+            None => pass(),
+        }
+    }
+}
+
+/// The MPI's own blocking send of what takes a message's place.
+unsafe fn send_wire(mode: Mode, wire: &Wire, message: &Envelope) -> c_int {
+    let send = match mode {
+        Mode::Standard | Mode::Buffered => real::MPI_Send,
+        Mode::Synchronous => real::MPI_Ssend,
+        Mode::Ready => real::MPI_Rsend,
+    };
+    let Envelope { peer, tag, comm, .. } = *message;
+    progress::before_waiting();
+    // SAFETY: the wire lasts until the call returns.
+    unsafe { send(wire.ptr(), wire.count(), wire.datatype(), peer, tag, comm) }
 }
 
 unsafe fn nonblocking(
@@ -111,9 +131,14 @@ unsafe fn nonblocking(
 ) -> c_int {
     // SAFETY: the program's own arguments.
     unsafe { shim.sample(&message, mode.name(false)) };
-    let Some(candidate) = shim.frame_candidate(&message) else { return pass() };
+    let candidate = shim.frame_candidate(&message);
     // SAFETY: the program's own arguments.
-    match unsafe { start_encoded(shim, mode, &message, &candidate, message.comm) } {
+    let started = unsafe {
+        candidate
+            .and_then(|candidate| start_encoded(shim, mode, &message, &candidate, message.comm))
+            .or_else(|| start_packed(shim, mode, &message))
+    };
+    match started {
         None => pass(),
         Some(Ok(active)) => {
             // SAFETY: the place the program gave.
@@ -264,6 +289,9 @@ unsafe fn start_any(
         {
             return started;
         }
+        if let Some(started) = start_packed(shim, mode, message) {
+            return started;
+        }
         if detached && message.peer != PROC_NULL {
             let len = message.span.bytes().ok_or(ERR_OTHER)?;
             return isend_wire(mode, shim.plain_copy(message, len)?, message);
@@ -293,6 +321,18 @@ pub(crate) unsafe fn start_to_each(
                 None => as_is(Mode::Standard, &message),
             });
         }
+    }
+}
+
+/// Starts a message that goes in no frame if it is better packed by us.
+unsafe fn start_packed(shim: &Shim, mode: Mode, message: &Envelope) -> Option<Result<Active, Error>> {
+    if mode == Mode::Buffered {
+        return None;
+    }
+    // SAFETY: the caller vouches for the message; the wire lasts until the request completes: it moves into the request's record.
+    unsafe {
+        let wire = shim.packed_wire(message)?;
+        Some(isend_frame(mode, &wire, message).map(|inner| Active::new(inner, Finish::Packed(wire))))
     }
 }
 

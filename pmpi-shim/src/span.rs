@@ -29,13 +29,25 @@ impl Envelope {
     }
 }
 
-/// How the elements of a span lie in memory.
+/// How the elements of a span lie in memory, and of which kind they are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// One after the other without gaps, in the order in which they are sent.
     Contiguous(Kind),
-    /// In some other way, which only the MPI knows, or in memory that only the MPI may touch.
-    Typed,
+    /// In some other way, or in memory that only the MPI may touch.
+    Typed(Kind),
+}
+
+impl Layout {
+    pub(crate) fn is_contiguous(self) -> bool {
+        matches!(self, Self::Contiguous(_))
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Contiguous(kind) | Self::Typed(kind) => kind,
+        }
+    }
 }
 
 impl Span {
@@ -70,25 +82,6 @@ impl Kinds {
     pub(crate) fn predefined(&self, datatype: MPI_Datatype) -> Option<Kind> {
         self.0.get(&datatype.key()).copied()
     }
-
-    /// How elements of this datatype lie in memory. Beside predefined types, duplicates and contiguous runs of them are
-    /// looked into; a type whose packed order could differ from its order in memory never counts as contiguous.
-    pub(crate) fn layout(&self, datatype: MPI_Datatype) -> Layout {
-        if let Some(kind) = self.predefined(datatype) {
-            return Layout::Contiguous(kind);
-        }
-        let combiner = combiner(datatype);
-        if combiner != COMBINER_DUP && combiner != COMBINER_CONTIGUOUS {
-            return Layout::Typed;
-        }
-        let Some(mut inner) = inner_type(datatype) else { return Layout::Typed };
-        let layout = self.layout(inner);
-        if self::combiner(inner) != COMBINER_NAMED {
-            // SAFETY: `inner_type` gives a new handle of a derived type, ours to free.
-            unsafe { PMPI_Type_free(&raw mut inner) };
-        }
-        layout
-    }
 }
 
 /// How a datatype was made.
@@ -118,21 +111,6 @@ pub(crate) fn combiner(datatype: MPI_Datatype) -> c_int {
         }
     }
     combiner
-}
-
-/// The one datatype of which a duplicate or a contiguous run consists: these have at most one count beside it.
-fn inner_type(datatype: MPI_Datatype) -> Option<MPI_Datatype> {
-    let (mut count, mut address, mut large, mut inner) = (0, 0, 0, DATATYPE_NULL);
-    let (count, address, inner_place) = (&raw mut count, &raw mut address, &raw mut inner);
-    // SAFETY: a type of those two kinds, with room for more than it has.
-    let code = unsafe {
-        if has_large_counts() {
-            PMPI_Type_get_contents_c(datatype, 1, 1, 1, 1, count, address, &raw mut large, inner_place)
-        } else {
-            PMPI_Type_get_contents(datatype, 1, 1, 1, count, address, inner_place)
-        }
-    };
-    (code == SUCCESS).then_some(inner)
 }
 
 /// A datatype of ours, freed when dropped; operations under way keep what they need of it.

@@ -6,6 +6,7 @@
 use crate::agreed::Private;
 use crate::ahead::Ahead;
 use crate::context::Context;
+use crate::datatypes::Datatypes;
 use crate::error::raise;
 use crate::family::Family;
 use crate::finish::{self, Job};
@@ -20,8 +21,8 @@ use crate::strategies::Strategies;
 use crate::streams::Streams;
 use crate::sys::*;
 use crate::world::World;
-use crate::{identity, measure, progress, symbol};
-use mpress::{Engine, Mark, SameNode, Settings, SettingsError, Strategy, job};
+use crate::{dormant, identity, measure, progress, symbol};
+use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Strategy, job};
 use mpress_record::Run;
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -102,25 +103,40 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     // A job on one node may still be recorded.
     if world.frames_any() || settings.trace.is_some() || settings.record.is_some() {
         let private = Private::new(COMM_WORLD)?;
-        let shim = prepare(world, &settings, mark, private, true)?;
+        let engine = make_engine(&world, &settings, mark, &private)?;
+        let shim = prepare(world, &settings, engine, private, true)?;
         if let Some(peers) = shim.collective_peers(COMM_WORLD) {
             peers.collectives.begin(&shim.private);
         }
         state::activate(shim);
+    } else {
+        let settings = settings.clone();
+        dormant::sleep(Box::new(move || {
+            let engine = Engine::new(&settings, &Knowledge::default(), None).with_mark(mark);
+            prepare(world, &settings, engine, Private::none(), true)
+        }));
     }
     finish::expect(Job { settings, start: Instant::now(), ranks: size, nodes });
     be_called_at_the_end()
 }
 
-/// The engine, with all that is known before the first message. What of that cannot be read is said once.
-fn make_engine(world: &World, settings: &Settings, private: &Private) -> Result<Engine, c_int> {
+/// The engine, with all that is known before the first message. What of that cannot be read is said once. All ranks must make theirs: the
+/// network is measured, if it has to be.
+pub(crate) fn make_engine(
+    world: &World,
+    settings: &Settings,
+    mark: Mark,
+    private: &Private,
+) -> Result<Engine, c_int> {
     let say = |line: &dyn std::fmt::Display| {
         if world.rank == 0 {
             say!("mpress: {line}");
         }
     };
     let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
-    Engine::start(settings, &world.nodes, rank, say, &mut measure::Messages::new(private.comm))
+    let engine = Engine::start(settings, &world.nodes, rank, say, &mut measure::Messages::new(private.comm))?;
+    let engine = engine.with_mark(mark);
+    Ok(if identity::family().answers_for_freed_communicators() { engine.with_streams(settings) } else { engine })
 }
 
 /// What records the calls of this rank, if they are to be recorded. One rank of each node says what goes wrong there.
@@ -286,12 +302,11 @@ pub(crate) fn make_world(
     }
 }
 
-/// Makes the shared state. All ranks must: the network is measured, if it has to be. `holds`: chunks may be held back, for all calls come here
-/// in which the program may wait.
+/// Makes the shared state, by local calls. `holds`: chunks may be held back, for all calls come here in which the program may wait.
 pub(crate) fn prepare(
     world: World,
     settings: &Settings,
-    mark: Mark,
+    engine: Engine,
     private: Private,
     holds: bool,
 ) -> Result<Shim, c_int> {
@@ -307,10 +322,6 @@ pub(crate) fn prepare(
         ok(PMPI_Query_thread(&raw mut level))?;
     }
     let (family, multiple) = (identity::family(), level == THREAD_MULTIPLE);
-    let mut engine = make_engine(&world, settings, &private)?.with_mark(mark);
-    if family.answers_for_freed_communicators() {
-        engine = engine.with_streams(settings);
-    }
     let recorder = make_recorder(&world, settings);
     #[allow(clippy::arc_with_non_send_sync, reason = "its handles are plain values, see `state`")]
     let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), multiple || !holds));
@@ -319,6 +330,7 @@ pub(crate) fn prepare(
         strategies: Strategies::new()?,
         world,
         kinds: Kinds::new(),
+        datatypes: Datatypes::new()?,
         own_comm: own,
         own_turn: Mutex::new(()),
         peers_turn: Mutex::new(()),

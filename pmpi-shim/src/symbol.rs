@@ -1,42 +1,51 @@
 //! The functions of the MPI, by their names: where the preload library says they are.
 
 use std::borrow::Cow;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Finds the function of this name (a C string) that the shim shall call; null if there is none.
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
-/// Has the program's calls go past the shim from now on.
-type Release = unsafe extern "C" fn();
+/// Has the program's calls go past the shim from now on (0), but for those that wake it, or come to it again.
+type Lead = unsafe extern "C" fn(c_int);
 
 /// The way of finding functions that the preload library gave.
 static FIND: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// The way out of the program's calls that the preload library gave.
-static RELEASE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+/// The way of having them do so that the preload library gave.
+static LEAD: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// Takes over from whoever loads the shim, before any other call, how functions of the MPI are found: the preload library, which knows
-/// what else comes before the MPI, or `mpress calibrate`. The former also says how the shim leaves the program's calls alone.
+/// what else comes before the MPI, or `mpress calibrate`. The former also says how the shim leaves the program's calls alone, and takes them again.
 ///
 /// # Safety
-/// `find` and `release` must be functions of these types that can be called at any time.
+/// `find` and `lead` must be functions of these types that can be called at any time.
 #[cfg(shim)]
 #[unsafe(no_mangle)]
-unsafe extern "C" fn mpress_shim_attach(find: Find, release: Option<Release>) {
-    RELEASE.store(release.map_or(ptr::null_mut(), |release| release as *mut c_void), Ordering::Release);
+unsafe extern "C" fn mpress_shim_attach(find: Find, lead: Option<Lead>) {
+    LEAD.store(lead.map_or(ptr::null_mut(), |lead| lead as *mut c_void), Ordering::Release);
     FIND.store(find as *mut c_void, Ordering::Release);
 }
 
 /// Leaves the program's calls alone from now on: the shim handles none in this process.
 pub(crate) fn release() {
-    let release = RELEASE.load(Ordering::Acquire);
-    if !release.is_null() {
+    lead(0);
+}
+
+/// Takes the program's calls again.
+pub(crate) fn resume() {
+    lead(1);
+}
+
+fn lead(to_shim: c_int) {
+    let lead = LEAD.load(Ordering::Acquire);
+    if !lead.is_null() {
         // SAFETY: only `mpress_shim_attach` stores here, a function of this type.
-        let release = unsafe { std::mem::transmute::<*mut c_void, Release>(release) };
+        let lead = unsafe { std::mem::transmute::<*mut c_void, Lead>(lead) };
         // SAFETY: its caller has promised that it can be called.
-        unsafe { release() };
+        unsafe { lead(to_shim) };
     }
 }
 

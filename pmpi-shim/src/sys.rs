@@ -3,6 +3,7 @@
 
 use crate::symbol::Symbol;
 use mpress::Kind;
+use mpress_datatype::{Abi, Dialect};
 use std::ffi::{c_char, c_int, c_void};
 
 #[cfg_attr(abi = "openmpi", path = "abi/openmpi.rs")]
@@ -26,6 +27,11 @@ pub(crate) type MPI_Comm_copy_attr_function =
     Option<unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int>;
 pub(crate) type MPI_Comm_delete_attr_function =
     Option<unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int>;
+pub(crate) type MPI_Type_copy_attr_function = Option<
+    unsafe extern "C" fn(MPI_Datatype, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int,
+>;
+pub(crate) type MPI_Type_delete_attr_function =
+    Option<unsafe extern "C" fn(MPI_Datatype, c_int, *mut c_void, *mut c_void) -> c_int>;
 pub(crate) type MPI_Grequest_query_function =
     Option<unsafe extern "C" fn(*mut c_void, *mut MPI_Status) -> c_int>;
 pub(crate) type MPI_Grequest_free_function = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;

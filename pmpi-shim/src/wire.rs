@@ -93,14 +93,14 @@ impl Context {
         let Candidate { len, to } = *candidate;
         let span = &message.span;
         let strategy = self.strategies.of(strategy_of);
-        let layout = self.kinds.layout(span.datatype); // it is in the host's memory
+        let layout = self.host_layout(span.datatype); // it is in the host's memory
         let kind = match layout {
             Layout::Contiguous(kind) => SAID.get().unwrap_or(kind),
-            Layout::Typed => Kind::Other,
+            Layout::Typed(kind) => kind,
         };
         waiting::coding(|| {
             let considered = self.engine.consider(strategy, kind, to, len)?;
-            if layout == Layout::Typed {
+            if !layout.is_contiguous() {
                 // SAFETY: the caller vouches for the span.
                 let packed = unsafe { self.packed(message, len) }.ok()?;
                 return Some(encode(considered, &packed));
@@ -125,6 +125,27 @@ impl Context {
         unsafe { self.sample_collective(&message.span, None) };
         // SAFETY: the caller vouches for the message.
         unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode }, strategy_of) }
+    }
+
+    /// A message in one piece, if it goes faster so than as it is: the test of figure 5 of the paper (`docs/datatypes.md`). It takes the
+    /// place of the message in a send that is not buffered.
+    ///
+    /// # Safety
+    /// `message` must be what the caller of a send function gave.
+    pub(crate) unsafe fn packed_wire(&self, message: &Envelope) -> Option<Arc<Wire>> {
+        let Envelope { span, peer, tag, .. } = *message;
+        let len = self.reordered(&span)?;
+        if peer < 0 || tag < 0 || self.refused(&span) {
+            return None;
+        }
+        // SAFETY: the caller vouches for the span.
+        let packed = unsafe { self.packed(message, len) }.ok()?;
+        let mut bytes = self.byte_span(packed.as_ptr().cast_mut(), len).ok()?;
+        if bytes.span.datatype == BYTE {
+            bytes.span.datatype = PACKED; // which any receive may take
+        }
+        #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
+        Some(Arc::new(Wire { bytes, memory: packed }))
     }
 
     /// A copy of a message.

@@ -47,6 +47,8 @@ pub(crate) struct Call {
     pub(crate) mpi: Slot,
     /// Where `PMPI_X` jumps.
     pub(crate) pmpi: Slot,
+    /// Where both jump while the shim handles the call.
+    pub(crate) handled: [Slot; 2],
     /// For a call that the shim makes by way of a tool: see [`tools`].
     pub(crate) detour: tools::Detour,
 }
@@ -86,6 +88,7 @@ macro_rules! calls {
                 handler_name: $handler,
                 mpi: Slot::new($name::first as *mut c_void),
                 pmpi: Slot::new($name::first_pmpi as *mut c_void),
+                handled: [const { Slot::new(std::ptr::null_mut()) }; 2],
                 detour: tools::Detour::new($name::there as *mut c_void, $name::back as *mut c_void),
             }
         ),*];

@@ -38,12 +38,12 @@ const OTHERS: &str = "
     Free_mem Get_address Get_count Get_elements Get_elements_x Get_hw_resource_info Get_library_version Get_processor_name
     Get_version Graphdims_get Grequest_complete Grequest_start Initialized Intercomm_create Intercomm_merge Is_thread_main
     Keyval_create Keyval_free Lookup_name Neighbor_allgather_init Neighbor_allgatherv_init Neighbor_alltoall_init
-    Neighbor_alltoallv_init Neighbor_alltoallw_init Open_port Pack Pack_external Pack_external_size Pack_size Parrived Pcontrol
+    Neighbor_alltoallv_init Neighbor_alltoallw_init Open_port Pack_external Pack_external_size Pack_size Parrived Pcontrol
     Pready Pready_list Pready_range Publish_name Query_thread Reduce_local Reduce_scatter_block_init Reduce_scatter_init
     Register_datarep Remove_error_class Remove_error_code Remove_error_string Scan_init Session_attach_buffer
     Session_call_errhandler Session_create_errhandler Session_finalize Session_get_errhandler Session_get_info
     Session_get_nth_pset Session_get_num_psets Session_get_pset_info Session_iflush_buffer Session_init
-    Session_set_errhandler Session_set_info Test_cancelled Topo_test Unpack Unpack_external Unpublish_name Wtick Wtime
+    Session_set_errhandler Session_set_info Test_cancelled Topo_test Unpack_external Unpublish_name Wtick Wtime
 ";
 
 /// Why an MPI may have functions that are not known, if it may.

@@ -7,7 +7,7 @@ use crate::calls::CALLS;
 use crate::loaded::{self, Mpi};
 use crate::tools::{self, Tool};
 use crate::{IS_ACTIVE, beside, known, say, withdraw};
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 
@@ -47,9 +47,21 @@ fn pass(search: impl Fn(&CStr) -> Option<*mut c_void>) {
     }
 }
 
-/// Has all calls pass from now on: the shim handles none in this process, so they need not go by it.
-unsafe extern "C" fn release() {
-    pass(|name| Some(loaded::function(name)).filter(|address| !address.is_null()));
+/// Has the calls pass from now on (0), since the shim handles none in this process, so that they need not go by it; or come to the shim
+/// again. That may be when the program commits a datatype, so this call always comes to the shim.
+unsafe extern "C" fn lead(to_shim: c_int) {
+    if to_shim == 0 {
+        pass(|name| {
+            let passes = !matches!(name.to_bytes(), b"MPI_Type_commit" | b"PMPI_Type_commit");
+            Some(loaded::function(name)).filter(|address| passes && !address.is_null())
+        });
+        return;
+    }
+    for call in &CALLS {
+        let [mpi, pmpi] = &call.handled;
+        call.pmpi.set(pmpi.get());
+        call.mpi.set(mpi.get());
+    }
 }
 
 /// Loads the shim for this MPI, and has it handle the calls. On an error nothing has changed.
@@ -93,7 +105,7 @@ fn attach(mpi: &Mpi) -> Result<(), String> {
     // SAFETY: the shim's function of this name has this type.
     let take_over = unsafe { std::mem::transmute::<*mut c_void, Attach>(take_over) };
     // SAFETY: both can be called at any time from now on.
-    unsafe { take_over(find, release) };
+    unsafe { take_over(find, lead) };
     IS_ACTIVE.store(is_active, Ordering::Release);
     for ((call, handler), tool) in CALLS.iter().zip(handlers).zip(tools) {
         let (mpi, pmpi) = match tool {
@@ -101,6 +113,9 @@ fn attach(mpi: &Mpi) -> Result<(), String> {
             Tool::Standard(tool) => (tool, handler),
             Tool::Direct(_) => (handler, call.detour.entry_back()),
         };
+        for (slot, address) in call.handled.iter().zip([mpi, pmpi]) {
+            slot.set(address);
+        }
         call.pmpi.set(pmpi);
         call.mpi.set(mpi);
     }
@@ -109,8 +124,8 @@ fn attach(mpi: &Mpi) -> Result<(), String> {
 }
 
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
-type Release = unsafe extern "C" fn();
-type Attach = unsafe extern "C" fn(Find, Release);
+type Lead = unsafe extern "C" fn(c_int);
+type Attach = unsafe extern "C" fn(Find, Lead);
 
 /// The function of this name that the shim shall call.
 ///

@@ -1,7 +1,7 @@
 //! The ABI of MPICH (from 3.1 on) and of what is made from it: Intel MPI, MVAPICH, Cray MPICH (the ABI Compatibility Initiative of
 //! 2013; `libmpi.so.12`, Debian's `libmpich.so.12`). Handles are numbers.
 
-use super::Kind;
+use super::{Abi, Dialect, Kind};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -40,6 +40,7 @@ pub const MESSAGE_NULL: MPI_Message = handle(0x2c00_0000);
 pub const MESSAGE_NO_PROC: MPI_Message = handle(0x6c00_0000);
 pub const DATATYPE_NULL: MPI_Datatype = handle(0x0c00_0000);
 pub const BYTE: MPI_Datatype = handle(0x4c00_010d);
+pub const PACKED: MPI_Datatype = handle(0x4c00_010f);
 pub const UINT64_T: MPI_Datatype = handle(0x4c00_083e);
 pub const INT32_T: MPI_Datatype = handle(0x4c00_0439);
 pub const INFO_NULL: MPI_Info = handle(0x1c00_0000);
@@ -76,8 +77,12 @@ pub const ERR_REQUEST: c_int = 19;
 pub const ERR_INTERN: c_int = 16;
 pub const ERR_NO_MEM: c_int = 34;
 pub const COMBINER_NAMED: c_int = 1;
-pub const COMBINER_DUP: c_int = 2;
-pub const COMBINER_CONTIGUOUS: c_int = 3;
+pub const COMBINER_F90_REAL: c_int = 15;
+pub const COMBINER_F90_COMPLEX: c_int = 16;
+pub const COMBINER_F90_INTEGER: c_int = 17;
+/// What the MPI's numbers of constructors mean, and by whose rules its types have bounds.
+pub const DATATYPES: Abi = Abi::MPICH;
+pub const DIALECT: Dialect = Dialect::Mpich;
 
 /// The predefined datatypes without gaps, and the kind of their elements.
 pub const PREDEFINED: &[(MPI_Datatype, Kind)] = &[

@@ -1,7 +1,7 @@
 //! The ABI of Open MPI 4 and 5 (`libmpi.so.40`). Handles are addresses; those of predefined objects are the addresses of variables of
 //! the library, which the loader fills in (`build/openmpi.rs`).
 
-use super::Kind;
+use super::{Abi, Dialect, Kind};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -35,6 +35,7 @@ pub const MESSAGE_NULL: MPI_Message = handle!(ompi_message_null);
 pub const MESSAGE_NO_PROC: MPI_Message = handle!(ompi_message_no_proc);
 pub const DATATYPE_NULL: MPI_Datatype = handle!(ompi_mpi_datatype_null);
 pub const BYTE: MPI_Datatype = handle!(ompi_mpi_byte);
+pub const PACKED: MPI_Datatype = handle!(ompi_mpi_packed);
 pub const UINT64_T: MPI_Datatype = handle!(ompi_mpi_uint64_t);
 pub const INT32_T: MPI_Datatype = handle!(ompi_mpi_int32_t);
 pub const INFO_NULL: MPI_Info = handle!(ompi_mpi_info_null);
@@ -71,8 +72,12 @@ pub const ERR_REQUEST: c_int = 7;
 pub const ERR_INTERN: c_int = 17;
 pub const ERR_NO_MEM: c_int = 39;
 pub const COMBINER_NAMED: c_int = 0;
-pub const COMBINER_DUP: c_int = 1;
-pub const COMBINER_CONTIGUOUS: c_int = 2;
+pub const COMBINER_F90_REAL: c_int = 14;
+pub const COMBINER_F90_COMPLEX: c_int = 15;
+pub const COMBINER_F90_INTEGER: c_int = 16;
+/// What the MPI's numbers of constructors mean, and by whose rules its types have bounds.
+pub const DATATYPES: Abi = Abi::OPEN_MPI;
+pub const DIALECT: Dialect = Dialect::OpenMpi;
 
 /// The predefined datatypes without gaps, and the kind of their elements.
 pub const PREDEFINED: &[(MPI_Datatype, Kind)] = &[

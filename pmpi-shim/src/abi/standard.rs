@@ -1,7 +1,7 @@
 //! The ABI of the MPI 5.0 standard (chapter 20; `libmpi_abi.so.1`): MPICH from 5.0 on, Intel MPI from 2021.18 on. Handles are pointers
 //! to nothing; those of predefined objects are small numbers.
 
-use super::Kind;
+use super::{Abi, Dialect, Kind};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -29,6 +29,7 @@ pub const MESSAGE_NULL: MPI_Message = handle(0x128);
 pub const MESSAGE_NO_PROC: MPI_Message = handle(0x129);
 pub const DATATYPE_NULL: MPI_Datatype = handle(0x200);
 pub const BYTE: MPI_Datatype = handle(0x247);
+pub const PACKED: MPI_Datatype = handle(0x207);
 pub const UINT64_T: MPI_Datatype = handle(0x259);
 pub const INT32_T: MPI_Datatype = handle(0x250);
 pub const INFO_NULL: MPI_Info = handle(0x130);
@@ -65,8 +66,12 @@ pub const ERR_REQUEST: c_int = 7;
 pub const ERR_INTERN: c_int = 17;
 pub const ERR_NO_MEM: c_int = 39;
 pub const COMBINER_NAMED: c_int = 101;
-pub const COMBINER_DUP: c_int = 102;
-pub const COMBINER_CONTIGUOUS: c_int = 103;
+pub const COMBINER_F90_REAL: c_int = 113;
+pub const COMBINER_F90_COMPLEX: c_int = 114;
+pub const COMBINER_F90_INTEGER: c_int = 115;
+/// What the MPI's numbers of constructors mean, and by whose rules its types have bounds.
+pub const DATATYPES: Abi = Abi::STANDARD;
+pub const DIALECT: Dialect = Dialect::Mpich;
 
 /// The predefined datatypes without gaps, and the kind of their elements.
 pub const PREDEFINED: &[(MPI_Datatype, Kind)] = &[

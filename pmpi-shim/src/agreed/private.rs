@@ -58,6 +58,19 @@ impl Private {
         })
     }
 
+    /// None: for a process that sends nothing of ours.
+    pub(crate) fn none() -> Self {
+        Self {
+            comm: COMM_NULL,
+            tags: Tags::new(0),
+            free_tags: 0..=0,
+            refuses_aliases: OnceLock::new(),
+            ignores_uncommitted: OnceLock::new(),
+            ignores_types_of_nothing: OnceLock::new(),
+            operations: Mutex::default(),
+        }
+    }
+
     /// The first tag, of `MPI_COMM_WORLD`: free on all ranks, so that they need not agree.
     pub(super) fn first_tag(&self) -> Option<Tag> {
         self.tags.reserve(0)

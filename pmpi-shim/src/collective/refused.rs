@@ -33,7 +33,7 @@ impl Shim {
         let code = unsafe {
             real::MPI_Send(span.ptr, c_int::from(span.count > 0), span.datatype, PROC_NULL, 0, self.own_comm)
         };
-        code != SUCCESS || (span.ptr.is_null() && bytes > 0 && self.layout(span) != Layout::Typed)
+        code != SUCCESS || (span.ptr.is_null() && bytes > 0 && self.layout(span).is_contiguous())
     }
 
     /// The same for a block that a gather, a scatter or an all-gather receives. Open MPI does not ask there whether a datatype was

@@ -124,6 +124,9 @@ impl Arriving {
     /// Drops what is left of tails that nobody asked for, at the end.
     pub(crate) fn drop_leftovers(context: &Context) {
         let comm = context.private.comm;
+        if comm == COMM_NULL {
+            return; // none were sent
+        }
         loop {
             let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
             // SAFETY: a communicator of ours, places for the answers, and room for the message while it is received.
