@@ -34,6 +34,13 @@ pub struct Considered {
     by: By,
 }
 
+impl Considered {
+    /// Whether what comes of it is sent; else it is only counted.
+    pub(crate) fn is_sent(&self) -> bool {
+        !matches!(self.by, By::Selector { send: false, .. })
+    }
+}
+
 /// Who decides about it.
 #[derive(Debug)]
 enum By {

@@ -2,7 +2,7 @@
 
 mod streams;
 
-pub use streams::{Outgoing, Tail};
+pub use streams::{Outgoing, Pieces, Tail};
 
 use crate::blocks::{self, BLOCK, Threads};
 use crate::buffer::{Buffer, Pool};
@@ -149,8 +149,16 @@ impl Engine {
 
     /// Encodes what the selector wants to see encoded.
     fn probe(&self, plan: &Plan, raw: &[u8], kind: Kind, to: Destination) {
-        let Some((codec, probe)) = plan.probe() else { return };
-        let (Some(setting), Some(window)) = (codec.of(kind), raw.get(probe.window.clone())) else { return };
+        if let Some((_, probe)) = plan.probe()
+            && let Some(window) = raw.get(probe.window.clone())
+        {
+            self.probe_window(plan, window, kind, to);
+        }
+    }
+
+    fn probe_window(&self, plan: &Plan, window: &[u8], kind: Kind, to: Destination) {
+        let Some((codec, _)) = plan.probe() else { return };
+        let Some(setting) = codec.of(kind) else { return };
         let start = Instant::now();
         let packed = self.instances.with_encoder(setting, |encoder| self.compress(encoder, window)).flatten();
         let time = start.elapsed();

@@ -24,7 +24,7 @@ mod traffic;
 pub use buffer::Buffer;
 pub use codecs::{Codec, Decoder, Encoder, names as codec_names};
 pub use decide::Considered;
-pub use engine::{Destination, Engine, Outgoing, Tail};
+pub use engine::{Destination, Engine, Outgoing, Pieces, Tail};
 pub use frame::{FLOOR, FrameError, HEADER_LEN, Incoming, Mark, SHORTEST, frame_len, may_be_frame};
 pub use guide::Record;
 pub use hierarchy::{HandOn, Hierarchy};

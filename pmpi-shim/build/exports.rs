@@ -171,7 +171,9 @@ fn given(treatment: Treatment, form: &Function<'_>) -> &'static str {
 fn may_wait(call: &str) -> bool {
     let mut letters = call.chars();
     let starts = letters.next() == Some('I') && letters.next().is_some_and(char::is_lowercase);
-    let looks = ["Test", "Request_", "Start", "Cancel", "Pack", "Unpack", "Type_"].iter().any(|front| call.starts_with(front));
+    let looks = ["Test", "Request_", "Start", "Cancel", "Pack", "Unpack", "Type_"]
+        .iter()
+        .any(|front| call.starts_with(front));
     !(starts || looks) || call.starts_with("Inter")
 }
 

@@ -12,8 +12,8 @@
 //!
 //! - `exports`: the functions for these calls, made from `calls.txt` and `functions.txt`; `attach`, the way into the layer without the shim;
 //!   `calibrate`, called by `mpress calibrate` alone;
-//! - `startup`, which makes the shared state, and `finish`, which reports; `calls`: those that have handlers;
-//! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`;
+//! - `startup`, which makes the shared state, at once or when it awakes (`dormant`), and `finish`, which reports; `calls`: those that have handlers;
+//! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`, `packing`;
 //! - `progress`, which moves on what is under way while a call waits;
 //! - `state`: what handlers share, which is what is under way (`requests`, `orphans`, `stash` of `early` messages, what is looked for `ahead`) and
 //!   the context;
@@ -22,6 +22,7 @@
 //! - `recording` tells the `recorder`, which `context` has, what is recorded of the program's calls, by their `callsite`s;
 //! - `context`: what is known from the beginning (`world`, `strategies`, `agreed` for collectives), and the memory of pending receives
 //!   (`in_place`, `covered`), what came of looking ahead (`foreseen`);
+//! - `datatypes`: what is known of the program's derived datatypes;
 //! - `arguments`, `span`, `error`, `generalized` requests and other `operation`s of the MPI's, `passed` calls, `device` (the memory of GPUs), `waiting` (for how long this rank
 //!   waits), `measure` (of the network), `identity` and `family` of the MPI;
 //! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one of ours would unwind.

@@ -258,6 +258,8 @@ impl Posted {
             Target::Nowhere(truncated(len, self.memory.capacity))
         } else if in_place && self.memory.contiguous {
             Target::Memory(self.memory.span.ptr.cast())
+        } else if let Some(plan) = context.plan(&self.memory.span).filter(|_| in_place) {
+            Target::Elements(plan, self.memory.span.ptr.cast())
         } else {
             context.engine.buffer(len).map_or(Target::Nowhere(ERR_NO_MEM), Target::Buffer)
         };

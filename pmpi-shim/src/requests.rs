@@ -72,11 +72,9 @@ impl Active {
         let comm = match &self.finish {
             Finish::Receive(posted) => posted.comm(),
             Finish::Failed(comm, _) | Finish::Collective(comm, _) => *comm,
-            Finish::Nothing
-            | Finish::Send(_)
-            | Finish::Packed(_)
-            | Finish::Stream(_)
-            | Finish::Forget(_) => COMM_SELF,
+            Finish::Nothing | Finish::Send(_) | Finish::Packed(_) | Finish::Stream(_) | Finish::Forget(_) => {
+                COMM_SELF
+            }
         };
         if let Some((known, code)) = self.done {
             *status = known;

@@ -14,7 +14,7 @@ use crate::state::Shim;
 use crate::streams::Departing;
 use crate::sys::*;
 use crate::waiting;
-use crate::wire::{Candidate, Wire};
+use crate::wire::{Candidate, Raw, Wire};
 use mpress::{Destination, FLOOR, Outgoing, Tail};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -175,7 +175,7 @@ unsafe fn encoded(
         let frame = unsafe { shim.frame(message, candidate, strategy_of) };
         return frame.map_or(Encoded::Raw, Encoded::Frame);
     };
-    let encode = |considered, raw: &[u8]| match shim.engine.begin(considered, raw, id, chunk) {
+    let start = |outgoing, raw: &Raw<'_>| match outgoing {
         Outgoing::Raw => Encoded::Raw,
         Outgoing::Frame(frame) => Wire::new(shim, frame).map_or(Encoded::Raw, Encoded::Frame),
         Outgoing::Stream(head, tail) => {
@@ -184,8 +184,20 @@ unsafe fn encoded(
             Encoded::Started(unsafe { start_stream(shim, message, to, (head, tail), raw) }.map(Box::new))
         }
     };
+    let whole =
+        |considered, bytes: &[u8]| start(shim.engine.begin(considered, bytes, id, chunk), &Raw::Bytes(bytes));
+    let encode = |considered, raw: Raw<'_>| match &raw {
+        Raw::Bytes(bytes) => whole(considered, bytes),
+        Raw::Elements(elements) => match shim.engine.begin_pieces(considered, elements, id, chunk) {
+            Ok(outgoing) => start(outgoing, &raw),
+            // SAFETY: the caller vouches for the message.
+            Err(considered) => {
+                unsafe { shim.packed(message, len) }.map_or(Encoded::Raw, |packed| whole(considered, &packed))
+            }
+        },
+    };
     // SAFETY: the caller vouches for the message.
-    unsafe { shim.encode(message, candidate, strategy_of, encode) }.unwrap_or(Encoded::Raw)
+    unsafe { shim.encode_raw(message, candidate, strategy_of, encode) }.unwrap_or(Encoded::Raw)
 }
 
 /// Starts a stream. Its head goes by a synchronous send: like a long message of the MPI's, it is not sent before its receiver is there.
@@ -194,7 +206,7 @@ unsafe fn start_stream(
     message: &Envelope,
     to: Destination,
     (head, tail): (Arc<Wire>, Tail),
-    raw: &[u8],
+    raw: &Raw<'_>,
 ) -> Result<Active, Error> {
     let peers = shim.peers(message.comm).ok_or(ERR_INTERN)?;
     let dest = peers.world_rank(message.peer);

@@ -17,11 +17,12 @@ use std::ffi::c_int;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// Whether either half needs us, and the MPI will refuse neither. It looks at all arguments before it starts anything, while
+/// Whether either half needs us, for a frame or to be packed, and the MPI will refuse neither. It looks at all arguments before it starts anything, while
 /// we start one half before the other; so what it refuses is passed on to it.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
     let (sends, receives) = (shim.frame_candidate(out).is_some(), shim.meets_frames(into).is_some());
-    (sends || receives)
+    let packs = || [out, into].iter().any(|half| shim.reordered(&half.span).is_some());
+    (sends || receives || packs())
         && out.tag.max(into.tag) <= greatest_tag()
         && (sends || accepted(shim, out, false))
         && (receives || accepted(shim, into, true))
@@ -33,7 +34,7 @@ fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
     (tag >= 0 || (wildcards && tag == ANY_TAG))
         && (peer == PROC_NULL
             || (wildcards && peer == ANY_SOURCE)
-            || shim.peers(comm).is_some_and(|peers| peers.has(peer)))
+            || shim.all_peers(comm).is_some_and(|peers| peers.has(peer)))
         && span.bytes().is_some()
         && !shim.refused(&span)
 }

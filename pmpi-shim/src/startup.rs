@@ -347,6 +347,7 @@ pub(crate) fn prepare(
         foreseen: Foreseen::default(),
         recorder,
         damaged: damaged()?,
+        packs_plainly: OnceLock::new(),
     };
     Ok(Shim::new(context, Ahead::new(settings)))
 }

@@ -5,9 +5,11 @@ use crate::device;
 use crate::span::{ByteSpan, Envelope, Layout};
 use crate::sys::*;
 use crate::waiting;
-use mpress::{Buffer, Considered, Destination, Kind};
+use mpress::{Buffer, Considered, Destination, Kind, Pieces};
+use mpress_datatype::{Plan, Source, Target};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
@@ -16,6 +18,24 @@ pub(crate) struct Candidate {
     /// In bytes.
     pub(crate) len: usize,
     pub(crate) to: Destination,
+}
+
+/// What is to be encoded.
+pub(crate) enum Raw<'a> {
+    Bytes(&'a [u8]),
+    Elements(Elements<'a>),
+}
+
+/// Elements that do not lie one after the other.
+pub(crate) struct Elements<'a> {
+    plan: Plan,
+    memory: Source<'a>,
+}
+
+impl Pieces for Elements<'_> {
+    fn fill(&self, range: Range<usize>, out: &mut [u8]) -> bool {
+        self.plan.pack(self.memory, range, Target::new(out, 0)).is_ok()
+    }
 }
 
 /// A frame, or a copy of a message, ready for one of the MPI's send functions.
@@ -83,12 +103,32 @@ impl Context {
     ///
     /// # Safety
     /// As for [`frame`](Self::frame).
-    pub(crate) unsafe fn encode<R>(
+    unsafe fn encode<R>(
         &self,
         message: &Envelope,
         candidate: &Candidate,
         strategy_of: MPI_Comm,
         encode: impl FnOnce(Considered, &[u8]) -> R,
+    ) -> Option<R> {
+        // SAFETY: the caller vouches for the message.
+        unsafe {
+            self.encode_raw(message, candidate, strategy_of, |considered, raw| match raw {
+                Raw::Bytes(bytes) => Some(encode(considered, bytes)),
+                Raw::Elements(_) => Some(encode(considered, &self.packed(message, candidate.len).ok()?)),
+            })?
+        }
+    }
+
+    /// The same; elements that do not lie one after the other need not be packed as a whole.
+    ///
+    /// # Safety
+    /// As for [`frame`](Self::frame).
+    pub(crate) unsafe fn encode_raw<R>(
+        &self,
+        message: &Envelope,
+        candidate: &Candidate,
+        strategy_of: MPI_Comm,
+        encode: impl FnOnce(Considered, Raw<'_>) -> R,
     ) -> Option<R> {
         let Candidate { len, to } = *candidate;
         let span = &message.span;
@@ -101,13 +141,18 @@ impl Context {
         waiting::coding(|| {
             let considered = self.engine.consider(strategy, kind, to, len)?;
             if !layout.is_contiguous() {
+                if let Some(plan) = self.plan(span) {
+                    // SAFETY: the caller vouches for the elements, which lie in this range.
+                    let memory = unsafe { Source::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
+                    return Some(encode(considered, Raw::Elements(Elements { plan, memory })));
+                }
                 // SAFETY: the caller vouches for the span.
                 let packed = unsafe { self.packed(message, len) }.ok()?;
-                return Some(encode(considered, &packed));
+                return Some(encode(considered, Raw::Bytes(&packed)));
             }
             // SAFETY: contiguous elements of `len` bytes, which the program lends until the send completes.
             let raw = unsafe { slice::from_raw_parts(span.ptr.cast::<u8>(), len) };
-            Some(encode(considered, raw))
+            Some(encode(considered, Raw::Bytes(raw)))
         })
     }
 
@@ -158,7 +203,10 @@ impl Context {
     }
 
     /// The elements of a message, one behind the other.
-    unsafe fn packed(&self, message: &Envelope, len: usize) -> Result<Buffer, c_int> {
+    ///
+    /// # Safety
+    /// As for [`frame`](Self::frame).
+    pub(crate) unsafe fn packed(&self, message: &Envelope, len: usize) -> Result<Buffer, c_int> {
         let mut buffer = self.engine.buffer(len).ok_or(ERR_NO_MEM)?;
         buffer.set_len(len);
         if len > 0 {

@@ -25,6 +25,12 @@ const LEAST_CHUNK: usize = 1 << 10;
 /// Shorter messages gain less by their chunks than these cost, in bytes.
 const FROM: usize = 128 << 10;
 
+/// A message whose bytes do not lie in one piece: a layer makes parts of it when they are needed.
+pub trait Pieces {
+    /// Puts the bytes `range` of the message into `out`, which has their length. `false` if that fails; then the message goes as it is.
+    fn fill(&self, range: Range<usize>, out: &mut [u8]) -> bool;
+}
+
 /// What a message becomes.
 #[derive(Debug)]
 pub enum Outgoing {
@@ -102,7 +108,69 @@ impl Engine {
         };
         let start = Instant::now();
         let gains = self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
-        let head = gains.filter(|gains| *gains).and_then(|_| self.head(&stream, setting, raw));
+        let first = raw.get(stream.range(0)).filter(|_| gains == Some(true));
+        self.stream((stream, setting, plan, to), first, start)
+    }
+
+    /// The same of a message that is made piece by piece, and longer than a chunk: its first chunk, or the one in its middle, tells whether
+    /// it is worth compressing.
+    ///
+    /// # Errors
+    /// What was considered, if the message is to be made as a whole, for [`begin`](Self::begin).
+    pub fn begin_pieces(
+        &self,
+        considered: Considered,
+        pieces: &dyn Pieces,
+        id: u32,
+        chunk: usize,
+    ) -> Result<Outgoing, Considered> {
+        let (kind, to, len) = (considered.kind, considered.to, considered.len);
+        if !considered.is_sent() || len <= chunk {
+            return Err(considered);
+        }
+        let Some(first) = self.piece(pieces, 0..chunk) else { return Err(considered) };
+        let plan = self.decider.plan(considered, &first);
+        if let Some((_, probe)) = plan.probe()
+            && let Some(window) = self.piece(pieces, probe.window.clone())
+        {
+            self.probe_window(&plan, &window, kind, to);
+        }
+        let setting = plan.codec.and_then(|codec| codec.of(kind));
+        let stream = setting.and_then(|setting| Stream::new(id, setting.id, kind, len, chunk));
+        let (Some(setting), Some(stream)) = (setting, stream) else {
+            self.counters.sent(kind, None, to, len, len, Duration::ZERO);
+            return Ok(Outgoing::Raw);
+        };
+        let start = Instant::now();
+        let gains = |part: &[u8]| {
+            self.instances.with_encoder(setting, |encoder| self.gains(encoder, part, chunk)) == Some(true)
+        };
+        let middle = stream.range(len / chunk / 2);
+        let gains = gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
+        Ok(self.stream((stream, setting, plan, to), Some(&*first).filter(|_| gains), start))
+    }
+
+    /// A part of a message.
+    fn piece(&self, pieces: &dyn Pieces, range: Range<usize>) -> Option<Buffer> {
+        let mut buffer = self.buffers.take(range.len()).ok()?;
+        buffer.set_len(range.len());
+        pieces.fill(range, &mut buffer).then_some(buffer)
+    }
+
+    /// The next chunk of a message that is made piece by piece, as of [`next_chunk`](Self::next_chunk).
+    pub fn next_piece(&self, tail: &mut Tail, pieces: &dyn Pieces) -> Option<Buffer> {
+        let raw = self.piece(pieces, tail.due()?)?;
+        self.next_chunk(tail, &raw)
+    }
+
+    /// A stream that begins with this chunk; the message as it is if there is none, as it is not worth compressing, or memory is short.
+    fn stream(
+        &self,
+        (stream, setting, plan, to): (Stream, Setting, Plan, Destination),
+        first: Option<&[u8]>,
+        start: Instant,
+    ) -> Outgoing {
+        let head = first.and_then(|first| self.head(&stream, setting, first));
         let time = start.elapsed();
         match head {
             Some(head) => {
@@ -110,18 +178,19 @@ impl Engine {
                 Outgoing::Stream(head, Tail { stream, setting, plan, to, next: 1, wire_len, time })
             }
             None => {
+                let len = stream.raw_len();
                 self.decider.encoded(&plan, len, time);
-                self.counters.sent(kind, None, to, len, len, time);
+                self.counters.sent(stream.kind, None, to, len, len, time);
                 Outgoing::Raw
             }
         }
     }
 
-    /// The head of a stream; `None` if memory is short.
-    fn head(&self, stream: &Stream, setting: Setting, raw: &[u8]) -> Option<Buffer> {
-        let mut head = self.pack_chunk(setting, raw.get(stream.range(0))?, FRONT)?;
+    /// The head of a stream, with its first chunk; `None` if memory is short.
+    fn head(&self, stream: &Stream, setting: Setting, first: &[u8]) -> Option<Buffer> {
+        let mut head = self.pack_chunk(setting, first, FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
-        frame::seal(self.mark, CodecId::STREAM, stream.setting, stream.kind, raw.len(), &mut head)?;
+        frame::seal(self.mark, CodecId::STREAM, stream.setting, stream.kind, stream.raw_len(), &mut head)?;
         Some(head)
     }
 

@@ -5,7 +5,7 @@
 
 use super::blocks::{Blocks, extent};
 use crate::mpi::real;
-use crate::span::{Layout, Span};
+use crate::span::Span;
 use crate::state::Shim;
 use crate::sys::*;
 use std::ffi::{c_int, c_void};

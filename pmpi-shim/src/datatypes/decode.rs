@@ -138,13 +138,18 @@ impl<'a> Decoder<'a> {
             return None;
         }
         // Derived ones are new handles, to be freed; also where what follows fails.
-        let _ours: Vec<_> =
-            handles.iter().filter(|handle| is_constructed(**handle)).map(|handle| OwnedType(*handle)).collect();
+        let _ours: Vec<_> = handles
+            .iter()
+            .filter(|handle| is_constructed(**handle))
+            .map(|handle| OwnedType(*handle))
+            .collect();
         let (datatypes, kind) = self.parts(&handles, depth)?;
         if made.counts > 0 {
             // Of constructors with large counts the simplest is known.
             let contiguous = made.combiner == DATATYPES.combiner_contiguous;
-            let ([count], [old], true) = (counts.as_slice(), datatypes.as_slice(), contiguous) else { return None };
+            let ([count], [old], true) = (counts.as_slice(), datatypes.as_slice(), contiguous) else {
+                return None;
+            };
             return Some((Datatype::contiguous(usize::try_from(*count).ok()?, old).ok()?, kind));
         }
         let addresses: Vec<isize> = addresses.iter().map(|address| *address as isize).collect();
@@ -154,7 +159,8 @@ impl<'a> Decoder<'a> {
 
     /// What a datatype is made from. The same handle is the same datatype.
     fn parts(&mut self, handles: &[MPI_Datatype], depth: usize) -> Option<(Vec<Datatype>, Option<Kind>)> {
-        let (mut datatypes, mut common): (Vec<Datatype>, Option<Kind>) = (Vec::with_capacity(handles.len()), None);
+        let (mut datatypes, mut common): (Vec<Datatype>, Option<Kind>) =
+            (Vec::with_capacity(handles.len()), None);
         let mut first_at = HandleMap::default();
         for (at, handle) in handles.iter().enumerate() {
             if let Some(&first) = first_at.get(&handle.key()) {

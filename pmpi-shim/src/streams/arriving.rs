@@ -6,9 +6,11 @@ use crate::span::received_bytes;
 use crate::sys::*;
 use crate::waiting;
 use mpress::{Buffer, Incoming, Stream};
+use mpress_datatype::{Plan, Source};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::slice;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -20,6 +22,8 @@ const POSTED: usize = 4;
 pub(crate) enum Target {
     /// To this memory of the program's, which has room for it.
     Memory(*mut u8),
+    /// To elements there, with room for it.
+    Elements(Plan, *mut u8),
     /// To a buffer of ours.
     Buffer(Buffer),
     /// Nowhere: it is too long, or there is no memory for it.
@@ -224,6 +228,11 @@ impl Arriving {
         let memory = match &mut self.target {
             Target::Memory(memory) => *memory,
             Target::Buffer(buffer) => buffer.room().as_mut_ptr(),
+            Target::Elements(plan, memory) => {
+                // SAFETY: elements that the program lends, with room for the message.
+                self.outcome = unsafe { unpack_chunk(context, plan, *memory, range, decode) };
+                return;
+            }
             Target::Nowhere(_) => return,
         };
         // SAFETY: memory with room for the message; `decode` writes only initialised bytes.
@@ -245,6 +254,29 @@ impl Arriving {
             _ => (len, None),
         })
     }
+}
+
+/// Decodes a chunk, and unpacks it while it is in the cache.
+///
+/// # Safety
+/// The elements of `plan` at `memory` must be writable.
+unsafe fn unpack_chunk(
+    context: &Context,
+    plan: &Plan,
+    memory: *mut u8,
+    range: Range<usize>,
+    decode: impl FnOnce(&Context, &mut [MaybeUninit<u8>]) -> Result<(), mpress::FrameError>,
+) -> Result<(), c_int> {
+    let mut chunk = context.engine.buffer(range.len()).ok_or(ERR_NO_MEM)?;
+    waiting::coding(|| {
+        // SAFETY: initialised bytes seen as possibly uninitialised ones; `decode` writes only initialised ones.
+        let out = unsafe { slice::from_raw_parts_mut(chunk.room().as_mut_ptr().cast(), range.len()) };
+        decode(context, out).map_err(|_| context.damaged)?;
+        chunk.set_len(range.len());
+        // SAFETY: the caller's promise.
+        let elements = unsafe { mpress_datatype::Target::from_raw(memory, plan.reach()) };
+        plan.unpack(Source::new(&chunk, 0), range, elements).map_err(|_| ERR_INTERN)
+    })
 }
 
 impl Drop for Arriving {

@@ -6,7 +6,7 @@ use crate::error::give_up;
 use crate::mpi::real;
 use crate::operation::{Look, look};
 use crate::sys::*;
-use crate::wire::Wire;
+use crate::wire::{Raw, Wire};
 use mpress::{Buffer, Destination, Tail};
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -53,7 +53,7 @@ impl Departing {
         context: &Context,
         (dest, to): (c_int, Destination),
         (head, mut tail): (Arc<Wire>, Tail),
-        raw: &[u8],
+        raw: &Raw<'_>,
         start_head: impl FnOnce(&Wire) -> Result<MPI_Request, E>,
         meanwhile: impl Fn(),
     ) -> Result<(Self, MPI_Request), E> {
@@ -75,9 +75,8 @@ impl Departing {
         };
         stream.try_eager(context, &mut tail, raw)?;
         let request = start_head(&stream.head)?;
-        while let Some(due) = tail.due() {
-            let raw = raw.get(due).unwrap_or_default();
-            match context.engine.next_chunk(&mut tail, raw) {
+        while tail.due().is_some() {
+            match next_chunk(context, &mut tail, raw) {
                 Some(chunk) => stream.push(chunk),
                 None if stream.held.is_empty() && stream.under_way.is_empty() => cannot_go_on(ERR_NO_MEM),
                 None => stream.start_held(),
@@ -89,15 +88,16 @@ impl Departing {
     }
 
     /// Where that is not known, tries whether chunks are sent before they are asked for.
-    fn try_eager(&mut self, context: &Context, tail: &mut Tail, raw: &[u8]) -> Result<(), c_int> {
+    fn try_eager(&mut self, context: &Context, tail: &mut Tail, raw: &Raw<'_>) -> Result<(), c_int> {
         if !self.all.eager(self.to).is_open(self.head.len()) {
             return Ok(());
         }
         // While the second is encoded the MPI sends the first.
         for _ in 0..2 {
-            let Some(due) = tail.due() else { break };
-            let chunk =
-                raw.get(due).and_then(|raw| context.engine.next_chunk(tail, raw)).ok_or(ERR_NO_MEM)?;
+            if tail.due().is_none() {
+                break;
+            }
+            let chunk = next_chunk(context, tail, raw).ok_or(ERR_NO_MEM)?;
             let is_known = self.all.eager(self.to).is_proven(chunk.len());
             self.push(chunk);
             if is_known {
@@ -192,6 +192,14 @@ impl Departing {
     pub(crate) fn abandon(mut self) {
         self.held.clear();
         std::mem::forget(Arc::clone(&self.head));
+    }
+}
+
+/// The chunk that is due; `None` if memory is short.
+fn next_chunk(context: &Context, tail: &mut Tail, raw: &Raw<'_>) -> Option<Buffer> {
+    match raw {
+        Raw::Bytes(bytes) => context.engine.next_chunk(tail, bytes.get(tail.due()?)?),
+        Raw::Elements(elements) => context.engine.next_piece(tail, elements),
     }
 }
 

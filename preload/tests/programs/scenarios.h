@@ -16,6 +16,7 @@ void datatypes(void);
 void matching_types(void);
 void partial_elements(void);
 void freed_datatypes(void);
+void packed_by_calls(void);
 
 /* probes.c: probes, order, handles that are kept */
 void probes_in_order(void);

@@ -24,6 +24,7 @@ static const struct {
     {"matching_types", matching_types, 20},
     {"partial_elements", partial_elements, 20},
     {"freed_datatypes", freed_datatypes, 20},
+    {"packed_by_calls", packed_by_calls, 20},
     {"probes_in_order", probes_in_order, 20},
     {"probes_head_to_head", probes_head_to_head, 20},
     {"matched_messages_kept", matched_messages_kept, 20},
