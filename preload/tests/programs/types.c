@@ -196,7 +196,7 @@ void packed_by_calls(void)
       int count = elements_for(type, lengths[l]), width, at = 3;
       void *from, *to;
       MPI_Type_size(type, &width);
-      memory elements = room_for(type, count, &from), packed = memory_new((size_t)(count * width + 8));
+      memory elements = room_for(type, count, &from), packed = memory_new((size_t)((count + 1) * width + 8));
       memory other = room_for(type, count, &to);
       MPI_Status status;
       begin("%s %d", list[i].name, count);
