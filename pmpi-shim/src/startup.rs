@@ -136,7 +136,11 @@ pub(crate) fn make_engine(
     let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
     let engine = Engine::start(settings, &world.nodes, rank, say, &mut measure::Messages::new(private.comm))?;
     let engine = engine.with_mark(mark);
-    Ok(if identity::family().answers_for_freed_communicators() { engine.with_streams(settings) } else { engine })
+    Ok(if identity::family().answers_for_freed_communicators() {
+        engine.with_streams(settings)
+    } else {
+        engine
+    })
 }
 
 /// What records the calls of this rank, if they are to be recorded. One rank of each node says what goes wrong there.
