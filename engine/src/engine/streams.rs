@@ -136,7 +136,8 @@ impl Engine {
             self.probe_window(&plan, &window, kind, to);
         }
         let setting = plan.codec.and_then(|codec| codec.of(kind));
-        let stream = setting.and_then(|setting| Stream::new(id, setting.id, kind, len, chunk));
+        let stream = setting
+            .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
             self.counters.sent(kind, None, to, len, len, Duration::ZERO);
             return Ok(Outgoing::Raw);
