@@ -1,4 +1,4 @@
-//! The kernel for AVX2 and BMI2, a group in two vectors.
+//! The kernel for AVX2 and BMI2: a group fills two vectors.
 
 mod fixed;
 mod pack;
@@ -13,7 +13,7 @@ use crate::word::Word;
 use mpress_codec::simd::{Level, Tier};
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of [`Tier::Avx2`].
+/// Proof that the CPU has the instructions of [`Tier::Avx2`].
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(());
 

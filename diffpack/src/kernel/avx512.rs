@@ -1,4 +1,4 @@
-//! The kernel for AVX-512, a group in a vector.
+//! The kernel for AVX-512: a group fills a vector.
 
 mod fixed;
 mod pack;
@@ -14,7 +14,7 @@ use crate::word::Word;
 use mpress_codec::simd::{Level, Tier};
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of [`Tier::Avx512`].
+/// Proof that the CPU has the instructions of [`Tier::Avx512`].
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(());
 
