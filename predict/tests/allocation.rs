@@ -26,13 +26,13 @@ unsafe impl GlobalAlloc for Counting {
         TAKEN.set(TAKEN.get() + layout.size());
         HELD.set(HELD.get().wrapping_add(layout.size()));
         MOST.set(MOST.get().max(HELD.get()));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         HELD.set(HELD.get().wrapping_sub(layout.size()));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn enter<T: Work>(work: T) -> T::Output {
 impl Kernel for Avx512 {
     #[inline(always)]
     fn count(self, lengths: &mut RowBytes, counts: &mut [u32; LENGTHS]) -> u64 {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { count(lengths, counts) }
     }
     #[inline(always)]

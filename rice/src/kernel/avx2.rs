@@ -18,7 +18,7 @@ impl Avx2 {
     }
 
     pub(super) fn run<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { run(self, work) }
     }
 }
@@ -31,7 +31,7 @@ impl Kernel for Avx2 {
 
     #[inline(always)]
     fn undo_delta<W: Word>(self, residuals: &mut Block<W>, before: W) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { undo_delta(residuals, before) }
     }
 }
@@ -140,13 +140,13 @@ fn splat<W: Word>(word: W) -> __m256i {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn load(row: &[u8; ROW]) -> __m256i {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm256_loadu_si256(row.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn store(row: &mut [u8; ROW], v: __m256i) {
-    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm256_storeu_si256(row.as_mut_ptr().cast(), v) }
 }

@@ -17,7 +17,7 @@ impl Avx512 {
     }
 
     pub(super) fn run<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { run(self, work) }
     }
 }
@@ -25,13 +25,13 @@ impl Avx512 {
 impl Kernel for Avx512 {
     #[inline(always)]
     fn places(self, unary: &Unary, len: usize, to: &mut Places) -> usize {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { places(unary, len, to) }
     }
 
     #[inline(always)]
     fn undo_delta<W: Word>(self, residuals: &mut Block<W>, before: W) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { avx2::undo_delta(residuals, before) }
     }
 }
@@ -74,13 +74,13 @@ fn places(unary: &Unary, len: usize, to: &mut Places) -> usize {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn load(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: the 64 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn store(bytes: &mut [u8; 64], v: __m512i) {
-    // SAFETY: the 64 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), v) }
 }

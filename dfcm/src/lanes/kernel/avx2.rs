@@ -25,12 +25,12 @@ pub(super) fn enter<W: Word, T: Work<W>>(work: T) -> T::Output {
 impl<W: Word> Kernel<W> for Avx2 {
     #[inline(always)]
     fn residuals(self, window: View<'_>, lanes: usize, residuals: &mut Block) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::residuals::<W>(window, lanes, residuals) }
     }
     #[inline(always)]
     fn restore(self, residuals: &Block, lanes: usize, past: &mut Past) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::restore::<W>(residuals, lanes, past) }
     }
     #[inline(always)]
@@ -39,7 +39,7 @@ impl<W: Word> Kernel<W> for Avx2 {
     }
     #[inline(always)]
     fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { pack::pack::<W>(residuals, widths, len, out) }
     }
     #[inline(always)]

@@ -107,14 +107,14 @@ fn chosen<W: Word>(a: V, b: V, numbers: V) -> V {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn load_numbers(numbers: &[i32; 8]) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn load_bytes<W: Word>(numbers: &[i8; 8]) -> V {
-    // SAFETY: the 8 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 8 bytes of the array are readable; the load requires no alignment.
     let numbers = unsafe { _mm_loadl_epi64(numbers.as_ptr().cast()) };
     match W::BITS {
         16 => _mm256_castsi128_si256(_mm_unpacklo_epi8(numbers, numbers)),

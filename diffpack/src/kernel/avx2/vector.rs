@@ -20,28 +20,28 @@ pub(super) fn vectors<const BYTES: usize, const N: usize>(bytes: &[u8; BYTES]) -
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load(bytes: &Bytes) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store(bytes: &mut Bytes, v: V) {
-    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load_lane(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: the 16 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 16 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store_lane(bytes: &mut [MaybeUninit<u8>; 16], v: __m128i) {
-    // SAFETY: the 16 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 16 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
 }
 

@@ -10,21 +10,21 @@ pub(super) type V = __m512i;
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load(group: &Group) -> V {
-    // SAFETY: the 64 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm512_loadu_si512(group.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store(group: &mut Group, v: V) {
-    // SAFETY: the 64 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm512_storeu_si512(group.as_mut_ptr().cast(), v) }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store_half(half: &mut [u8; 32], v: __m256i) {
-    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), v) }
 }
 
@@ -296,7 +296,7 @@ pub(super) fn lane_indexes<W: Word>() -> V {
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn from_bytes<W: Word>(bytes: &[u8; 32]) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
     match W::BITS {
         64 => _mm512_cvtepu8_epi64(_mm256_castsi256_si128(bytes)),
