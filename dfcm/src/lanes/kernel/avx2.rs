@@ -1,4 +1,4 @@
-//! The kernel for AVX2, half a group in a vector. Bits are unpacked as in the portable kernel.
+//! The kernel for AVX2: a group fills two vectors. It unpacks bits with the portable code.
 
 mod pack;
 mod predict;
@@ -13,7 +13,7 @@ use crate::lanes::window::View;
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of the level `avx2`: only [`enter`] makes one.
+/// Proof that the CPU has the instructions of the level `avx2`: only [`enter`] creates one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx2(());
 

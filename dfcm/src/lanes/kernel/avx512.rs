@@ -1,4 +1,4 @@
-//! The kernel for AVX-512, a group in a vector.
+//! The kernel for AVX-512: a group fills a vector.
 
 mod pack;
 mod predict;
@@ -12,7 +12,7 @@ use crate::lanes::window::View;
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of the level `avx512`: only [`enter`] makes one.
+/// Proof that the CPU has the instructions of the level `avx512`: only [`enter`] creates one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx512(());
 
