@@ -6,7 +6,7 @@
 //!
 //! Lanes serve two purposes. They are independent, so a whole vector of elements can be predicted at once. And where a message consists of records of
 //! *K* fields, or of a divisor of *K*, a lane is one field: the position in the record is known, whereas the plain codec has to infer it with its
-//! hash. So a lane needs no table. beforehand where in the record it is, which the hash of the plain codec has to find out. So a lane needs no table.
+//! hash. So a lane needs no table.
 
 mod block;
 mod decode;
