@@ -1,4 +1,4 @@
-//! The kernel for AVX2. Codes are packed and streams are decoded by portable code, compiled with BMI2.
+//! The kernel for AVX2. Codes are packed and streams are decoded by portable code compiled with BMI2.
 
 mod runs;
 mod vector;
@@ -9,7 +9,7 @@ use crate::width::Width;
 use mpress_codec::simd::{Level, Tier};
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of [`Tier::Avx2`].
+/// Proof that the CPU has the instructions of [`Tier::Avx2`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 

@@ -1,4 +1,4 @@
-//! The kernel for AVX-512. Streams are decoded by portable code, compiled with BMI2.
+//! The kernel for AVX-512. Streams are decoded by portable code compiled with BMI2.
 
 mod pack;
 mod runs;
@@ -10,7 +10,7 @@ use crate::width::Width;
 use mpress_codec::simd::{Level, Tier};
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of [`Tier::Avx512`].
+/// Proof that the CPU has the instructions of [`Tier::Avx512`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 

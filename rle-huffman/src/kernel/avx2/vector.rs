@@ -1,4 +1,4 @@
-//! Vectors of 32 bytes: loads, stores, and how bytes are taken apart.
+//! Vectors of 32 bytes: loads, stores, and deinterleaving.
 
 use super::Avx2;
 use crate::kernel::planes::Vectors;
@@ -28,7 +28,7 @@ fn unzip(a: V, b: V) -> [V; 2] {
     let low = _mm256_set1_epi16(0xff);
     let even = _mm256_packus_epi16(_mm256_and_si256(a, low), _mm256_and_si256(b, low));
     let odd = _mm256_packus_epi16(_mm256_srli_epi16::<8>(a), _mm256_srli_epi16::<8>(b));
-    // Packing works on halves of vectors; that leaves quarters in the order a, b, a, b.
+    // Pack instructions work on halves of vectors, which leaves quarters in the order a, b, a, b.
     [_mm256_permute4x64_epi64::<0b11_01_10_00>(even), _mm256_permute4x64_epi64::<0b11_01_10_00>(odd)]
 }
 

@@ -1,4 +1,4 @@
-//! Vectors of 64 bytes: loads, stores, and how bytes are taken apart.
+//! Vectors of 64 bytes: loads, stores, and deinterleaving.
 
 use super::Avx512;
 use crate::kernel::planes::Vectors;
@@ -36,7 +36,7 @@ pub(super) fn store_words(words: &mut [u64; 8], v: V) {
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), v) }
 }
 
-/// The places 0 to 63 of a function, as bytes.
+/// The values of a linear function for 0 to 63, as bytes.
 const fn places(of: [u8; 2]) -> [u8; LANES] {
     let [first, step] = of;
     let mut bytes = [0; LANES];
@@ -48,7 +48,7 @@ const fn places(of: [u8; 2]) -> [u8; LANES] {
     bytes
 }
 
-/// The places 0, 64, 1, 65... from `first` on.
+/// The indices 0, 64, 1, 65..., plus `first`.
 const fn in_turn(first: u8) -> [u8; LANES] {
     let mut bytes = [0; LANES];
     let mut i = 0;
@@ -64,7 +64,7 @@ const ODD: [u8; LANES] = places([1, 2]);
 const FRONT: [u8; LANES] = in_turn(0);
 const BACK: [u8; LANES] = in_turn(32);
 
-/// Bytes of two vectors at these places.
+/// The bytes of two vectors at these indices.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn pick(a: V, b: V, [first, second]: [&[u8; LANES]; 2]) -> [V; 2] {
