@@ -1,4 +1,4 @@
-//! Gives the shared library its SONAME.
+//! Sets the SONAME of the shared library.
 #![allow(clippy::panic, clippy::expect_used, reason = "a build script fails by panicking")]
 
 #[path = "install.rs"]

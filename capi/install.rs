@@ -1,23 +1,23 @@
-//! Where the parts of the installed library go, and what pkg-config is told of it. For the build script, for `cargo xtask capi`, and
-//! for the tests, so that these test what users get.
+//! The file layout of the installed library, and its description for pkg-config. Used by the build script, by `cargo xtask capi`, and by the tests,
+//! so that these test what users get.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// The library's file as the linker looks for it (`-lmpress_c`), and as cargo builds it.
+/// The file name of the library, as the linker looks for it (`-lmpress_c`) and as cargo builds it.
 pub(crate) const SHARED: &str = "libmpress_c.so";
 /// The static library.
 pub(crate) const STATIC: &str = "libmpress_c.a";
 /// The header.
 pub(crate) const HEADER: &str = "mpress.h";
 
-/// What a static library of Rust needs of the system: `rustc --print native-static-libs` with glibc.
+/// The system libraries that a static Rust library needs: `rustc --print native-static-libs` with glibc.
 const PRIVATE: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
-/// The name by which programs look for the shared library when they start. It changes with every version that may be incompatible: before
-/// version 1 these are the minor ones, as everywhere in cargo.
+/// The name by which programs look for the shared library when they start. It changes with every version that may be incompatible: before version 1
+/// these are the minor versions, as usual with cargo.
 pub(crate) fn soname(version: &str) -> String {
     let mut numbers = version.split('.');
     match (numbers.next(), numbers.next()) {
@@ -26,7 +26,7 @@ pub(crate) fn soname(version: &str) -> String {
     }
 }
 
-/// Puts header, libraries and `mpress.pc` below `prefix`. `built` is the folder where cargo has left the libraries.
+/// Installs header, libraries and `mpress.pc` under `prefix`. `built` is the folder in which cargo has put the libraries.
 pub(crate) fn install(header: &Path, built: &Path, prefix: &Path, version: &str) -> io::Result<()> {
     let (include, lib) = (prefix.join("include"), prefix.join("lib"));
     let pkg_config = lib.join("pkgconfig");
@@ -42,7 +42,7 @@ pub(crate) fn install(header: &Path, built: &Path, prefix: &Path, version: &str)
     put(&pkg_config.join("mpress.pc"), |place| fs::write(place, description(version)))
 }
 
-/// Puts a new file into its place in one step: a program that uses the old one keeps it.
+/// Replaces a file atomically: a program that uses the old one keeps it.
 fn put(place: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let half_done = place.with_added_extension("new");
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.display()));

@@ -42,17 +42,17 @@
 #include <stdint.h>
 
 /**
- * How many numbers each process contributes to the handshake.
+ * The number of numbers that each process contributes to the handshake.
  */
 #define MPRESS_HANDSHAKE_LEN 3
 
 /**
- * How many bytes a mark has.
+ * The length of a mark in bytes.
  */
 #define MPRESS_MARK_LEN 8
 
 /**
- * What came of a call. The text of an error is given by mpress_last_error.
+ * The result of a call. mpress_last_error returns the text of an error.
  */
 typedef enum mpress_status {
     /**
@@ -60,19 +60,19 @@ typedef enum mpress_status {
      */
     MPRESS_STATUS_OK = 0,
     /**
-     * An argument is NULL where it must not be, or out of its range.
+     * An argument is NULL although it must not be, or out of range.
      */
     MPRESS_STATUS_ARGUMENT = 1,
     /**
-     * A setting is unknown, has a wrong value, or names a file that cannot be used.
+     * A setting is unknown, has an invalid value, or names a file that cannot be used.
      */
     MPRESS_STATUS_SETTINGS = 2,
     /**
-     * No codec has this name, or it is not made for this element kind.
+     * No codec has this name, or it does not support this element kind.
      */
     MPRESS_STATUS_CODEC = 3,
     /**
-     * The memory for the result is too small. The length that is needed has been stored.
+     * The memory for the result is too small. The required length has been stored.
      */
     MPRESS_STATUS_ROOM = 4,
     /**
@@ -80,22 +80,22 @@ typedef enum mpress_status {
      */
     MPRESS_STATUS_DAMAGED = 5,
     /**
-     * The frame was made by a codec or in a way that this library does not support.
+     * The frame uses a codec or a feature that this library does not support.
      */
     MPRESS_STATUS_UNSUPPORTED = 6,
     /**
-     * The processes of the job have different versions or settings, or wrong ones.
+     * The processes of the job have different versions or settings, or invalid ones.
      */
     MPRESS_STATUS_DISAGREEMENT = 7,
     /**
-     * An error in this library itself (a panic that was caught). Please report it.
+     * An error in this library itself (a caught panic). Please report it.
      */
     MPRESS_STATUS_INTERNAL = 8,
 } mpress_status;
 
 /**
- * What the elements of a message are. It decides how well a codec does, never whether the bytes
- * come back exactly.
+ * The element kind of a message. It affects how well a codec compresses, never whether the bytes
+ * are restored exactly.
  */
 typedef enum mpress_kind {
     /**
@@ -129,29 +129,29 @@ typedef enum mpress_kind {
 } mpress_kind;
 
 /**
- * Where a message goes.
+ * The destination of a message.
  */
 typedef enum mpress_destination {
     /**
-     * To a process that shares memory with this one. By default such messages are not compressed.
+     * A process that shares memory with this one. By default such messages are not compressed.
      */
     MPRESS_DESTINATION_SAME_NODE = 0,
     /**
-     * To a process on another node.
+     * A process on another node.
      */
     MPRESS_DESTINATION_OTHER_NODE = 1,
 } mpress_destination;
 
 /**
- * The forms of a report.
+ * The formats of a report.
  */
 typedef enum mpress_report_form {
     /**
-     * Text: the totals, and what was saved.
+     * Text: the totals and the savings.
      */
     MPRESS_REPORT_FORM_SUMMARY = 1,
     /**
-     * Text: everything that was counted.
+     * Text: all statistics.
      */
     MPRESS_REPORT_FORM_FULL = 2,
     /**
@@ -161,33 +161,33 @@ typedef enum mpress_report_form {
 } mpress_report_form;
 
 /**
- * A codec for messages of one element kind: an encoder and a decoder. Calls that use the same one
- * at the same time wait for each other, so give each thread its own.
+ * A codec for messages of one element kind: an encoder and a decoder. Concurrent calls that use
+ * the same codec wait for each other, so give each thread its own.
  */
 typedef struct mpress_codec mpress_codec;
 
 /**
- * Compresses messages and counts what that gained. One per process, for all its threads.
+ * Compresses messages and counts the gain. One per process, for all its threads.
  */
 typedef struct mpress_engine mpress_engine;
 
 /**
- * A message in the form in which it is sent compressed.
+ * A message in its compressed form for sending.
  */
 typedef struct mpress_frame mpress_frame;
 
 /**
- * Settings for engines. They are those of docs/settings.md of the project, by their environment
- * variables' names.
+ * Settings for engines: those of docs/settings.md of the project, by the names of their
+ * environment variables.
  */
 typedef struct mpress_settings mpress_settings;
 
 /**
- * What one engine has counted, over all messages so far.
+ * The statistics of one engine over all messages so far.
  */
 typedef struct mpress_stats {
     /**
-     * Messages that mpress_engine_encode was called for.
+     * Messages for which mpress_engine_encode was called.
      */
     uint64_t messages;
     /**
@@ -195,11 +195,11 @@ typedef struct mpress_stats {
      */
     uint64_t raw_bytes;
     /**
-     * Their bytes as they are sent: those of the frame, or of the message as it is.
+     * Their bytes as sent: those of the frame, or of the unchanged message.
      */
     uint64_t wire_bytes;
     /**
-     * Nanoseconds spent in encoding.
+     * Nanoseconds spent encoding.
      */
     uint64_t encode_ns;
     /**
@@ -211,29 +211,29 @@ typedef struct mpress_stats {
      */
     uint64_t decoded_bytes;
     /**
-     * Nanoseconds spent in decoding.
+     * Nanoseconds spent decoding.
      */
     uint64_t decode_ns;
 } mpress_stats;
 
 /**
- * The job that a report is about.
+ * The job described by a report.
  */
 typedef struct mpress_job {
     /**
-     * The name of the program, in UTF-8; NULL if it is not known.
+     * The name of the program, in UTF-8; NULL if unknown.
      */
     const char *program;
     /**
-     * Processes.
+     * Number of processes.
      */
     uint64_t ranks;
     /**
-     * Nodes.
+     * Number of nodes.
      */
     uint64_t nodes;
     /**
-     * Seconds from its start to its end.
+     * Duration in seconds.
      */
     double seconds;
 } mpress_job;
@@ -243,19 +243,19 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * What an mpress_status means, in a few words. `status` may be any number. The text is static:
- * never NULL, not to be freed.
+ * Returns the meaning of an mpress_status, in a few words. `status` may be any number. The text is
+ * static: never NULL, do not free it.
  */
 const char *mpress_status_text(int status);
 
 /**
- * The version of this library, such as "0.1.0". The text is static: not to be freed.
+ * Returns the version of this library, such as "0.1.0". The text is static: do not free it.
  */
 const char *mpress_version(void);
 
 /**
- * The text of the last error of this thread: one line, "" if there was none. A call that succeeds
- * does not change it.
+ * Returns the text of the last error of this thread: one line, "" if there was none. Successful
+ * calls do not change it.
  *
  * The text belongs to the library and is valid until the next error of the same thread, or the end
  * of the thread. Never NULL.
@@ -263,35 +263,36 @@ const char *mpress_version(void);
 const char *mpress_last_error(void);
 
 /**
- * The name of a codec of this library, by its index from 0; NULL from the number of codecs on. So
- * a loop until NULL lists all. docs/codecs.md of the project says what each is good for.
+ * Returns the name of a codec of this library, by its index from 0; NULL if `index` is not below
+ * the number of codecs. So a loop until NULL lists all. docs/codecs.md of the project describes
+ * what each is good for.
  *
- * The text is static: not to be freed. Thread-safe.
+ * The text is static: do not free it. Thread-safe.
  */
 const char *mpress_codec_name(size_t index);
 
 /**
- * Makes a codec: `name` is one of mpress_codec_name, `kind` an mpress_kind. `*codec` is to be
- * freed by mpress_codec_free; on an error it is NULL. Thread-safe.
+ * Creates a codec: `name` is a name from mpress_codec_name, `kind` an mpress_kind. Free `*codec`
+ * with mpress_codec_free; on an error it is NULL. Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_CODEC if there is no codec of this name, or none of this name for this kind.
+ * MPRESS_STATUS_CODEC if there is no codec with this name, or it does not support this kind.
  * MPRESS_STATUS_ARGUMENT.
  *
  * Requires:
- * `name` is NULL or a text that ends in a zero byte; `codec` is NULL or writable.
+ * `name` is NULL or a zero-terminated string; `codec` is NULL or writable.
  */
 enum mpress_status mpress_codec_new(const char *name, int kind, struct mpress_codec **codec);
 
 /**
- * Stores in `*len` how many bytes of memory mpress_codec_encode needs for a message of `raw_len`
- * bytes. Thread-safe.
+ * Stores in `*len` the number of bytes of memory that mpress_codec_encode needs for a message of
+ * `raw_len` bytes. Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_ARGUMENT, also if `raw_len` is so large that there can be no such memory.
+ * MPRESS_STATUS_ARGUMENT, also if `raw_len` is so large that no such memory can exist.
  *
  * Requires:
- * `codec` is NULL or a codec that was not freed; `len` is NULL or writable.
+ * `codec` is NULL or not freed yet; `len` is NULL or writable.
  */
 enum mpress_status mpress_codec_max_encoded_len(const struct mpress_codec *codec,
                                                 size_t raw_len,
@@ -299,20 +300,20 @@ enum mpress_status mpress_codec_max_encoded_len(const struct mpress_codec *codec
 
 /**
  * Encodes the `raw_len` bytes at `raw` into the memory of `room` bytes at `wire`, and stores in
- * `*len` how many bytes that took. They can be more than `raw_len`, if the message does not
- * compress. `room` must be at least what mpress_codec_max_encoded_len says. The memory must not
- * overlap the message.
+ * `*len` the number of bytes written. This can be more than `raw_len` if the message does not
+ * compress. `room` must be at least the value from mpress_codec_max_encoded_len. The memory must
+ * not overlap the message.
  *
- * Some codecs remember from message to message what worked, so equal messages may give different
- * bytes. All can be decoded in any order. Thread-safe.
+ * Some codecs remember between messages what worked, so equal messages may give different bytes.
+ * All can be decoded in any order. Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_ROOM if `room` is too small: `*len` is the room that is needed, nothing was
- * written. MPRESS_STATUS_ARGUMENT.
+ * MPRESS_STATUS_ROOM if `room` is too small: `*len` is the required room, and nothing was written.
+ * MPRESS_STATUS_ARGUMENT.
  *
  * Requires:
- * `codec` is NULL or a codec that was not freed. `raw` is readable for `raw_len` bytes and `wire`
- * writable for `room` bytes; either may be NULL if its length is 0. `len` is NULL or writable.
+ * `codec` is NULL or not freed yet. `raw` is readable for `raw_len` bytes and `wire` writable for
+ * `room` bytes; either may be NULL if its length is 0. `len` is NULL or writable.
  */
 enum mpress_status mpress_codec_encode(const struct mpress_codec *codec,
                                        const void *raw,
@@ -323,20 +324,20 @@ enum mpress_status mpress_codec_encode(const struct mpress_codec *codec,
 
 /**
  * Decodes the `wire_len` bytes at `wire` into the `raw_len` bytes at `raw`. `raw_len` must be the
- * length of the message: an encoded message does not carry it. The memory must not overlap the
- * encoded message.
+ * length of the message, which the encoded message does not contain. The memory must not overlap
+ * the encoded message.
  *
- * The encoded message may hold anything: there is an error, or all of `raw` is written. A codec
- * notices damage only where it leads to something that no encoder writes, so other damage gives
- * other bytes. Frames (mpress_engine_decode) have a checksum. Thread-safe.
+ * The encoded message may contain anything: there is an error, or all of `raw` is written. A codec
+ * detects damage only if it leads to something that no encoder writes; other damage gives wrong
+ * bytes. Frames (mpress_engine_decode) have a checksum. Thread-safe.
  *
  * Errors:
  * MPRESS_STATUS_DAMAGED or MPRESS_STATUS_UNSUPPORTED if it is not the encoded form of a message of
- * this length; what is at `raw` then is undefined. MPRESS_STATUS_ARGUMENT.
+ * this length; the contents of `raw` are then undefined. MPRESS_STATUS_ARGUMENT.
  *
  * Requires:
- * `codec` is NULL or a codec that was not freed. `wire` is readable for `wire_len` bytes and `raw`
- * writable for `raw_len` bytes; either may be NULL if its length is 0.
+ * `codec` is NULL or not freed yet. `wire` is readable for `wire_len` bytes and `raw` writable for
+ * `raw_len` bytes; either may be NULL if its length is 0.
  */
 enum mpress_status mpress_codec_decode(const struct mpress_codec *codec,
                                        const void *wire,
@@ -345,13 +346,12 @@ enum mpress_status mpress_codec_decode(const struct mpress_codec *codec,
                                        size_t raw_len);
 
 /**
- * Frees a codec. NULL is allowed. No other call may be using it.
+ * Frees a codec. NULL is allowed. No other call may be using the codec.
  */
 void mpress_codec_free(struct mpress_codec *codec);
 
 /**
- * Makes settings that are all at their defaults. `*settings` is to be freed by
- * mpress_settings_free. Thread-safe.
+ * Creates settings with default values. Free `*settings` with mpress_settings_free. Thread-safe.
  *
  * Errors:
  * MPRESS_STATUS_ARGUMENT.
@@ -362,14 +362,14 @@ void mpress_codec_free(struct mpress_codec *codec);
 enum mpress_status mpress_settings_new(struct mpress_settings **settings);
 
 /**
- * Makes settings from the environment variables whose names begin with MPRESS_, and the file that
- * MPRESS_CONFIG names, if it is set. Variables take precedence over the file. `*settings` is to be
- * freed by mpress_settings_free; on an error it is NULL.
+ * Creates settings from the environment variables whose names begin with MPRESS_, and the file
+ * named by MPRESS_CONFIG, if it is set. Variables take precedence over the file. Free `*settings`
+ * with mpress_settings_free; on an error it is NULL.
  *
- * Thread-safe, as long as no other thread changes the environment meanwhile.
+ * Thread-safe, as long as no other thread changes the environment at the same time.
  *
  * Errors:
- * MPRESS_STATUS_SETTINGS if a variable or a key of the file is unknown or has a wrong value, or
+ * MPRESS_STATUS_SETTINGS if a variable or a key in the file is unknown or has an invalid value, or
  * the file cannot be read. MPRESS_STATUS_ARGUMENT.
  *
  * Requires:
@@ -378,39 +378,38 @@ enum mpress_status mpress_settings_new(struct mpress_settings **settings);
 enum mpress_status mpress_settings_from_env(struct mpress_settings **settings);
 
 /**
- * Makes settings from a file in TOML (docs/settings.md of the project has the keys). `*settings`
- * is to be freed by mpress_settings_free; on an error it is NULL. Thread-safe.
+ * Creates settings from a file in TOML (its keys are in docs/settings.md of the project). Free
+ * `*settings` with mpress_settings_free; on an error it is NULL. Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_SETTINGS if the file cannot be read, or a key of it is unknown or has a wrong
+ * MPRESS_STATUS_SETTINGS if the file cannot be read, or a key in it is unknown or has an invalid
  * value. MPRESS_STATUS_ARGUMENT.
  *
  * Requires:
- * `path` is NULL or a text that ends in a zero byte; `settings` is NULL or writable.
+ * `path` is NULL or a zero-terminated string; `settings` is NULL or writable.
  */
 enum mpress_status mpress_settings_from_file(const char *path, struct mpress_settings **settings);
 
 /**
- * Sets one of them, as if the environment variable `name` (such as "MPRESS_STRATEGY") had this
- * value; "" is the default. It takes precedence over a file, also if that is named later. Engines
- * that were made before do not change. Thread-safe.
+ * Sets one setting, as if the environment variable `name` (such as "MPRESS_STRATEGY") had this
+ * value; "" is the default. It takes precedence over a file, even one that is set later. Engines
+ * that have been created already do not change. Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_SETTINGS if the name is unknown or the value wrong; the settings stay as they
- * were. MPRESS_GUIDE must be set before MPRESS_STRATEGY is set to "guided".
+ * MPRESS_STATUS_SETTINGS if the name is unknown or the value invalid; the settings are then
+ * unchanged. MPRESS_GUIDE must be set before MPRESS_STRATEGY is set to "guided".
  * MPRESS_STATUS_ARGUMENT.
  *
  * Requires:
- * `settings` is NULL or not freed yet; `name` and `value` are NULL or texts that end in a zero
- * byte.
+ * `settings` is NULL or not freed yet; `name` and `value` are NULL or zero-terminated strings.
  */
 enum mpress_status mpress_settings_set(const struct mpress_settings *settings,
                                        const char *name,
                                        const char *value);
 
 /**
- * Stores in `*text` all settings in the form of a file of settings (TOML). `*text` is to be freed
- * by mpress_text_free; on an error it is NULL. Thread-safe.
+ * Stores in `*text` all settings in the format of a settings file (TOML). Free `*text` with
+ * mpress_text_free; on an error it is NULL. Thread-safe.
  *
  * Errors:
  * MPRESS_STATUS_ARGUMENT.
@@ -421,27 +420,27 @@ enum mpress_status mpress_settings_set(const struct mpress_settings *settings,
 enum mpress_status mpress_settings_text(const struct mpress_settings *settings, char **text);
 
 /**
- * Frees settings. NULL is allowed. No other call may be using them; engines that were made with
- * them are not.
+ * Frees settings. NULL is allowed. No other call may be using them; engines created with them do
+ * not use them any more.
  */
 void mpress_settings_free(struct mpress_settings *settings);
 
 /**
- * Frees a text that a function of this library has stored. NULL is allowed.
+ * Frees a text stored by a function of this library. NULL is allowed.
  *
  * Requires:
- * `text` is NULL or such a text, and was not freed before.
+ * `text` is NULL or such a text, and not freed yet.
  */
 void mpress_text_free(char *text);
 
 /**
- * The first half of the handshake of a job: stores at `numbers` what this process contributes,
- * MPRESS_HANDSHAKE_LEN numbers. All processes must take the minimum of each number over all of
- * them (an MPI_Allreduce with MPI_UINT64_T and MPI_MIN), and give the three minima to
+ * The first half of the handshake of a job: stores at `numbers` the contribution of this process,
+ * MPRESS_HANDSHAKE_LEN numbers. All processes must compute the minimum of each number over all of
+ * them (an MPI_Allreduce with MPI_UINT64_T and MPI_MIN), and pass the three minima to
  * mpress_handshake_mark.
  *
- * A process whose settings are wrong takes part with `settings` NULL: then there is no mark, and
- * no process compresses. Thread-safe.
+ * A process with invalid settings takes part with `settings` NULL: then there is no mark, and no
+ * process compresses. Thread-safe.
  *
  * Errors:
  * MPRESS_STATUS_ARGUMENT.
@@ -455,12 +454,12 @@ enum mpress_status mpress_handshake_numbers(const struct mpress_settings *settin
 
 /**
  * The second half: stores at `mark` the MPRESS_MARK_LEN bytes by which the processes of this job
- * know their frames, if all of them have the same version and settings. `minima` are the
+ * recognise their frames, if all of them have the same version and settings. `minima` are the
  * MPRESS_HANDSHAKE_LEN minima over all processes. Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_DISAGREEMENT if the processes differ: the same in all of them. No process may send
- * frames then. MPRESS_STATUS_ARGUMENT.
+ * MPRESS_STATUS_DISAGREEMENT if the processes differ; all of them get this result. No process may
+ * then send frames. MPRESS_STATUS_ARGUMENT.
  *
  * Requires:
  * `minima` is NULL or readable for MPRESS_HANDSHAKE_LEN numbers; `mark` is NULL or writable for
@@ -469,17 +468,17 @@ enum mpress_status mpress_handshake_numbers(const struct mpress_settings *settin
 enum mpress_status mpress_handshake_mark(const uint64_t *minima, uint8_t *mark);
 
 /**
- * Makes an engine with these settings, or with the defaults if `settings` is NULL. It reads the
- * files that the settings name. `mark` is that of the job (mpress_handshake_mark). If `mark` is
- * NULL the engine takes a fixed one; that is for tests, since a message that has these bytes at
- * its start would be taken for a frame. `*engine` is to be freed by mpress_engine_free; on an
- * error it is NULL. Thread-safe.
+ * Creates an engine with these settings, or with the defaults if `settings` is NULL. It reads the
+ * files named in the settings. `mark` is that of the job (mpress_handshake_mark). If `mark` is
+ * NULL, the engine uses a fixed one; this is for tests, since a message with these bytes at its
+ * start would be mistaken for a frame. Free `*engine` with mpress_engine_free; on an error it is
+ * NULL. Thread-safe.
  *
- * The engine takes the network for one of 1 Gbit/s until it knows better: from MPRESS_HEURISTICS,
+ * The engine assumes a network of 1 Gbit/s until it knows better: from MPRESS_HEURISTICS,
  * mpress_engine_set_link or mpress_engine_waited.
  *
  * Errors:
- * MPRESS_STATUS_SETTINGS if a file that MPRESS_HEURISTICS or MPRESS_GUIDE names cannot be used.
+ * MPRESS_STATUS_SETTINGS if a file named by MPRESS_HEURISTICS or MPRESS_GUIDE cannot be used.
  * MPRESS_STATUS_ARGUMENT.
  *
  * Requires:
@@ -491,22 +490,22 @@ enum mpress_status mpress_engine_new(const struct mpress_settings *settings,
                                      struct mpress_engine **engine);
 
 /**
- * Says what is known of the network: the latency in microseconds, and the bandwidth that one
- * process gets while the others send too, in MB/s (10^6 bytes per second). Thread-safe.
+ * Sets the known properties of the network: the latency in microseconds, and the bandwidth that
+ * one process gets while the others send too, in MB/s (10^6 bytes per second). Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_ARGUMENT, also if no network is like that: the latency must be from 0 to 10^7, the
- * bandwidth from 0.001 to 10^7.
+ * MPRESS_STATUS_ARGUMENT, also if the values are implausible: the latency must be from 0 to 10^7,
+ * the bandwidth from 0.001 to 10^7.
  */
 enum mpress_status mpress_engine_set_link(const struct mpress_engine *engine,
                                           double latency_us,
                                           double bandwidth_mb_s);
 
 /**
- * Says that this process waited for `nanoseconds`, in calls that did nothing else, while frames of
- * `sent` bytes went to other nodes and frames of `received` bytes came from there. Count only
- * frames of 32 KiB or more: shorter ones wait for other things than bandwidth. The adaptive
- * strategy learns from this how fast the network is. Optional. Thread-safe.
+ * Reports that this process waited for `nanoseconds`, in calls that did nothing else, while frames
+ * of `sent` bytes were sent to other nodes and frames of `received` bytes were received from them.
+ * Count only frames of 32 KiB or more: shorter ones wait for other things than bandwidth. From
+ * this the adaptive strategy learns the speed of the network. Optional. Thread-safe.
  *
  * Errors:
  * MPRESS_STATUS_ARGUMENT.
@@ -517,14 +516,14 @@ enum mpress_status mpress_engine_waited(const struct mpress_engine *engine,
                                         uint64_t nanoseconds);
 
 /**
- * Makes the frame of a message of `len` bytes. `kind` is an mpress_kind, `to` an
+ * Creates the frame of a message of `len` bytes. `kind` is an mpress_kind, `to` an
  * mpress_destination.
  *
- * `*frame` is NULL, with success, if the message is to be sent as it is: it is short, does not get
- * smaller, or the strategy says so. Else send the bytes of mpress_frame_bytes in its place, and
- * free the frame by mpress_frame_free when they have been sent. A frame is always shorter than its
- * message, so it fits wherever the message is received. On an error `*frame` is NULL, too.
- * Thread-safe.
+ * `*frame` is NULL, with success, if the message is to be sent unchanged: because it is short,
+ * does not become smaller, or because of the strategy. Otherwise send the bytes from
+ * mpress_frame_bytes instead, and free the frame with mpress_frame_free after they have been sent.
+ * A frame is always shorter than its message, so it fits wherever the message is received. On an
+ * error `*frame` is NULL, too. Thread-safe.
  *
  * Errors:
  * MPRESS_STATUS_ARGUMENT.
@@ -541,7 +540,7 @@ enum mpress_status mpress_engine_encode(const struct mpress_engine *engine,
                                         struct mpress_frame **frame);
 
 /**
- * Stores in `*data` and `*len` where the bytes of a frame are and how many. They belong to the
+ * Stores in `*data` and `*len` the address and the number of a frame's bytes. They belong to the
  * frame, and are valid until it is freed. Thread-safe.
  *
  * Errors:
@@ -555,19 +554,19 @@ enum mpress_status mpress_frame_bytes(const struct mpress_frame *frame,
                                       size_t *len);
 
 /**
- * Frees a frame, also after its engine. NULL is allowed. Nothing may be reading its bytes.
+ * Frees a frame, which may outlive its engine. NULL is allowed. Nothing may be reading its bytes.
  */
 void mpress_frame_free(struct mpress_frame *frame);
 
 /**
- * Whether a frame can have this length, in bytes. What has another length is a message as it is,
- * and need not be looked at. Thread-safe.
+ * Whether a frame can have this length in bytes. Data of any other length is an unchanged message
+ * and needs no further check. Thread-safe.
  */
 bool mpress_may_be_frame(size_t len);
 
 /**
- * Stores in `*is_frame` whether the `len` bytes that were received are a frame of this job, or
- * what damage has left of one. Else they are the message itself. Thread-safe.
+ * Stores in `*is_frame` whether the `len` received bytes are a frame of this job, possibly
+ * damaged. Otherwise they are the message itself. Thread-safe.
  *
  * Errors:
  * MPRESS_STATUS_ARGUMENT; `*is_frame` is false then.
@@ -582,12 +581,12 @@ enum mpress_status mpress_engine_is_frame(const struct mpress_engine *engine,
                                           bool *is_frame);
 
 /**
- * Checks a frame, and stores in `*message_len` how many bytes the message in it has. That is what
- * the frame says: up to 2^48 - 1, whatever the length of the frame. So compare it with what can
- * come before you allocate so much. Thread-safe.
+ * Checks a frame, and stores in `*message_len` the length of its message in bytes. This is the
+ * length stated in the frame: up to 2^48 - 1, for a frame of any length. So check that it is
+ * plausible before allocating memory. Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_DAMAGED if it is no whole frame of this job, MPRESS_STATUS_UNSUPPORTED,
+ * MPRESS_STATUS_DAMAGED if it is not a complete frame of this job, MPRESS_STATUS_UNSUPPORTED,
  * MPRESS_STATUS_ARGUMENT; `*message_len` is 0 then.
  *
  * Requires:
@@ -601,17 +600,17 @@ enum mpress_status mpress_engine_message_len(const struct mpress_engine *engine,
 
 /**
  * Decodes a frame of `len` bytes into the memory of `room` bytes at `message`, and stores in
- * `*message_len` how many bytes the message has. More room than that is not touched. The memory
- * must not overlap the frame.
+ * `*message_len` the length of the message in bytes. Memory beyond that is not modified. The
+ * memory must not overlap the frame.
  *
- * The frame may hold anything: there is an error, or the message that was sent, up to what a
- * CRC-32 does not notice. Thread-safe.
+ * The frame may contain anything: there is an error, or the message that was sent, except for
+ * damage that a CRC-32 does not detect. Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_ROOM if the message is longer than `room`: `*message_len` is its length, nothing
- * was written. MPRESS_STATUS_DAMAGED if it is no whole frame of this job,
- * MPRESS_STATUS_UNSUPPORTED if this library lacks its codec, MPRESS_STATUS_ARGUMENT; what is at
- * `message` then is undefined.
+ * MPRESS_STATUS_ROOM if the message is longer than `room`: `*message_len` is its length, and
+ * nothing was written. MPRESS_STATUS_DAMAGED if it is not a complete frame of this job,
+ * MPRESS_STATUS_UNSUPPORTED if this library lacks its codec, MPRESS_STATUS_ARGUMENT; the contents
+ * of `message` are then undefined.
  *
  * Requires:
  * `engine` is NULL or not freed yet. `frame` is readable for `len` bytes and `message` writable
@@ -625,12 +624,12 @@ enum mpress_status mpress_engine_decode(const struct mpress_engine *engine,
                                         size_t *message_len);
 
 /**
- * Frees an engine. NULL is allowed. No other call may be using it; its frames stay valid.
+ * Frees an engine. NULL is allowed. No other call may be using the engine; its frames stay valid.
  */
 void mpress_engine_free(struct mpress_engine *engine);
 
 /**
- * Stores in `*stats` what the engine has counted so far. Thread-safe.
+ * Stores in `*stats` the engine's statistics so far. Thread-safe.
  *
  * Errors:
  * MPRESS_STATUS_ARGUMENT; `*stats` is all zeros then.
@@ -642,14 +641,14 @@ enum mpress_status mpress_engine_stats(const struct mpress_engine *engine,
                                        struct mpress_stats *stats);
 
 /**
- * Stores all counters of the engine at `counters`, and in `*count` how many they are: always the
- * same number with the same library. For a report about a job, sum them over its processes,
- * element by element, with wrap-around (MPI_UINT64_T and MPI_SUM), and give the sums to
- * mpress_engine_report. With `counters` NULL and `room` 0 this gives the number alone, and the
- * code MPRESS_STATUS_ROOM. Thread-safe.
+ * Stores all counters of the engine at `counters`, and their number in `*count`, which is constant
+ * for a given library. For a report about a job, sum them over its processes, element by element,
+ * with wrap-around (MPI_UINT64_T and MPI_SUM), and pass the sums to mpress_engine_report. With
+ * `counters` NULL and `room` 0 this only stores the number, and returns MPRESS_STATUS_ROOM.
+ * Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_ROOM if there is room for fewer: `*count` is the number, nothing was written.
+ * MPRESS_STATUS_ROOM if `room` is too small: `*count` is the number, and nothing was written.
  * MPRESS_STATUS_ARGUMENT.
  *
  * Requires:
@@ -662,19 +661,18 @@ enum mpress_status mpress_engine_counters(const struct mpress_engine *engine,
                                           size_t *count);
 
 /**
- * Makes a report. `sums` are the `count` sums of mpress_engine_counters over all processes of the
- * job; if NULL, the report is about this process alone. `job` may be NULL: then it is called
- * "unknown", with one rank, one node, and the time since the engine was made. `form` is an
- * mpress_report_form. `*text` is to be freed by mpress_text_free; on an error it is NULL.
- * Thread-safe.
+ * Creates a report. `sums` are the `count` sums of mpress_engine_counters over all processes of
+ * the job; if NULL, the report is about this process only. `job` may be NULL: then it is called
+ * "unknown", with one rank, one node, and the time since the creation of the engine. `form` is an
+ * mpress_report_form. Free `*text` with mpress_text_free; on an error it is NULL. Thread-safe.
  *
  * Errors:
- * MPRESS_STATUS_ARGUMENT, also if `count` is not what mpress_engine_counters gave, or the seconds
- * are negative or no number.
+ * MPRESS_STATUS_ARGUMENT, also if `count` is not the number from mpress_engine_counters, or the
+ * seconds are negative or not a number.
  *
  * Requires:
- * `engine` is NULL or not freed yet. `job` is NULL or readable, and its program NULL or a text
- * that ends in a zero byte. `sums` is NULL or readable for `count` numbers; `text` is NULL or
+ * `engine` is NULL or not freed yet. `job` is NULL or readable, and its program NULL or a
+ * zero-terminated string. `sums` is NULL or readable for `count` numbers; `text` is NULL or
  * writable.
  */
 enum mpress_status mpress_engine_report(const struct mpress_engine *engine,

@@ -10,23 +10,25 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
-/// A codec for messages of one element kind: an encoder and a decoder. Calls that use the same one
-/// at the same time wait for each other, so give each thread its own.
+/// A codec for messages of one element kind: an encoder and a decoder. Concurrent calls that use
+/// the same codec wait for each other, so give each thread its own.
 pub struct mpress_codec {
     encoder: Mutex<Encoder>,
     decoder: Mutex<Decoder>,
 }
 
-/// Waits for the others that use it. One that has panicked may be in any state.
+/// Waits for other calls that use the codec. After a panic it may be in any state, so it is
+/// refused.
 fn lock<T>(codec: &Mutex<T>) -> Result<MutexGuard<'_, T>, Error> {
     let text = "this codec had an internal error before; free it and make another";
     codec.lock().map_err(|_| Error::new(mpress_status::Internal, text))
 }
 
-/// The name of a codec of this library, by its index from 0; NULL from the number of codecs on. So
-/// a loop until NULL lists all. docs/codecs.md of the project says what each is good for.
+/// Returns the name of a codec of this library, by its index from 0; NULL if `index` is not below
+/// the number of codecs. So a loop until NULL lists all. docs/codecs.md of the project describes
+/// what each is good for.
 ///
-/// The text is static: not to be freed. Thread-safe.
+/// The text is static: do not free it. Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn mpress_codec_name(index: usize) -> *const c_char {
     static NAMES: LazyLock<Vec<CString>> =
@@ -34,15 +36,15 @@ pub extern "C" fn mpress_codec_name(index: usize) -> *const c_char {
     guard_text(|| NAMES.get(index).map(CString::as_c_str))
 }
 
-/// Makes a codec: `name` is one of mpress_codec_name, `kind` an mpress_kind. `*codec` is to be
-/// freed by mpress_codec_free; on an error it is NULL. Thread-safe.
+/// Creates a codec: `name` is a name from mpress_codec_name, `kind` an mpress_kind. Free `*codec`
+/// with mpress_codec_free; on an error it is NULL. Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_CODEC if there is no codec of this name, or none of this name for this kind.
+/// MPRESS_STATUS_CODEC if there is no codec with this name, or it does not support this kind.
 /// MPRESS_STATUS_ARGUMENT.
 ///
 /// # Safety
-/// `name` is NULL or a text that ends in a zero byte; `codec` is NULL or writable.
+/// `name` is NULL or a zero-terminated string; `codec` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_codec_new(
     name: *const c_char,
@@ -69,14 +71,14 @@ fn make(name: &CStr, number: c_int) -> Result<mpress_codec, Error> {
     Ok(mpress_codec { encoder: Mutex::new(encoder), decoder: Mutex::new(decoder) })
 }
 
-/// Stores in `*len` how many bytes of memory mpress_codec_encode needs for a message of `raw_len`
-/// bytes. Thread-safe.
+/// Stores in `*len` the number of bytes of memory that mpress_codec_encode needs for a message of
+/// `raw_len` bytes. Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_ARGUMENT, also if `raw_len` is so large that there can be no such memory.
+/// MPRESS_STATUS_ARGUMENT, also if `raw_len` is so large that no such memory can exist.
 ///
 /// # Safety
-/// `codec` is NULL or a codec that was not freed; `len` is NULL or writable.
+/// `codec` is NULL or not freed yet; `len` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_codec_max_encoded_len(
     codec: Option<&mpress_codec>,
@@ -94,20 +96,20 @@ pub unsafe extern "C" fn mpress_codec_max_encoded_len(
 }
 
 /// Encodes the `raw_len` bytes at `raw` into the memory of `room` bytes at `wire`, and stores in
-/// `*len` how many bytes that took. They can be more than `raw_len`, if the message does not
-/// compress. `room` must be at least what mpress_codec_max_encoded_len says. The memory must not
-/// overlap the message.
+/// `*len` the number of bytes written. This can be more than `raw_len` if the message does not
+/// compress. `room` must be at least the value from mpress_codec_max_encoded_len. The memory must
+/// not overlap the message.
 ///
-/// Some codecs remember from message to message what worked, so equal messages may give different
-/// bytes. All can be decoded in any order. Thread-safe.
+/// Some codecs remember between messages what worked, so equal messages may give different bytes.
+/// All can be decoded in any order. Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_ROOM if `room` is too small: `*len` is the room that is needed, nothing was
-/// written. MPRESS_STATUS_ARGUMENT.
+/// MPRESS_STATUS_ROOM if `room` is too small: `*len` is the required room, and nothing was written.
+/// MPRESS_STATUS_ARGUMENT.
 ///
 /// # Safety
-/// `codec` is NULL or a codec that was not freed. `raw` is readable for `raw_len` bytes and `wire`
-/// writable for `room` bytes; either may be NULL if its length is 0. `len` is NULL or writable.
+/// `codec` is NULL or not freed yet. `raw` is readable for `raw_len` bytes and `wire` writable for
+/// `room` bytes; either may be NULL if its length is 0. `len` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_codec_encode(
     codec: Option<&mpress_codec>,
@@ -122,7 +124,7 @@ pub unsafe extern "C" fn mpress_codec_encode(
         let answer = unsafe { Answer::at(len, "len", 0) }?;
         let codec = codec.ok_or_else(|| Error::null("codec"))?;
         memory::apart((raw, raw_len), (wire, room))?;
-        // SAFETY: guaranteed by the caller, and they do not overlap.
+        // SAFETY: guaranteed by the caller; they do not overlap.
         let (raw, wire) = unsafe { (memory::bytes(raw, raw_len, "raw")?, memory::room(wire, room, "wire")?) };
         let mut out = Out::new(wire);
         let place = out.place();
@@ -140,20 +142,20 @@ pub unsafe extern "C" fn mpress_codec_encode(
 }
 
 /// Decodes the `wire_len` bytes at `wire` into the `raw_len` bytes at `raw`. `raw_len` must be the
-/// length of the message: an encoded message does not carry it. The memory must not overlap the
-/// encoded message.
+/// length of the message, which the encoded message does not contain. The memory must not overlap
+/// the encoded message.
 ///
-/// The encoded message may hold anything: there is an error, or all of `raw` is written. A codec
-/// notices damage only where it leads to something that no encoder writes, so other damage gives
-/// other bytes. Frames (mpress_engine_decode) have a checksum. Thread-safe.
+/// The encoded message may contain anything: there is an error, or all of `raw` is written. A codec
+/// detects damage only if it leads to something that no encoder writes; other damage gives wrong
+/// bytes. Frames (mpress_engine_decode) have a checksum. Thread-safe.
 ///
 /// # Errors
 /// MPRESS_STATUS_DAMAGED or MPRESS_STATUS_UNSUPPORTED if it is not the encoded form of a message of
-/// this length; what is at `raw` then is undefined. MPRESS_STATUS_ARGUMENT.
+/// this length; the contents of `raw` are then undefined. MPRESS_STATUS_ARGUMENT.
 ///
 /// # Safety
-/// `codec` is NULL or a codec that was not freed. `wire` is readable for `wire_len` bytes and `raw`
-/// writable for `raw_len` bytes; either may be NULL if its length is 0.
+/// `codec` is NULL or not freed yet. `wire` is readable for `wire_len` bytes and `raw` writable for
+/// `raw_len` bytes; either may be NULL if its length is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_codec_decode(
     codec: Option<&mpress_codec>,
@@ -165,18 +167,18 @@ pub unsafe extern "C" fn mpress_codec_decode(
     guard(|| {
         let codec = codec.ok_or_else(|| Error::null("codec"))?;
         memory::apart((wire, wire_len), (raw, raw_len))?;
-        // SAFETY: guaranteed by the caller, and they do not overlap.
+        // SAFETY: guaranteed by the caller; they do not overlap.
         let (wire, raw) =
             unsafe { (memory::bytes(wire, wire_len, "wire")?, memory::room(raw, raw_len, "raw")?) };
         let mut decoder = lock(&codec.decoder)?;
-        // Every message is for itself: what the decoder has seen before must not show.
+        // Messages are independent: earlier ones must have no effect.
         decoder.reset();
         decode_into(&mut **decoder, wire, raw)?;
         Ok(())
     })
 }
 
-/// Frees a codec. NULL is allowed. No other call may be using it.
+/// Frees a codec. NULL is allowed. No other call may be using the codec.
 #[unsafe(no_mangle)]
 pub extern "C" fn mpress_codec_free(codec: Option<Box<mpress_codec>>) {
     guard(|| {
@@ -191,7 +193,7 @@ mod tests {
     use ::mpress_codec::{DecodeError, EncodeError};
     use mpress::{Decode, Encode};
 
-    /// Panics, or puts another output into the place of the one that it is lent.
+    /// Panics, or replaces the output that it is lent by another one.
     struct Faulty {
         panics: bool,
     }
@@ -222,11 +224,12 @@ mod tests {
         fn reset(&mut self) {}
     }
 
-    /// What both directions return, and the text of the second.
+    /// The return values of both directions, and the decoded text.
     fn outcome(codec: &mpress_codec) -> (mpress_status, mpress_status, String) {
         let (mut raw, mut wire, mut len) = ([1_u8; 8], [2_u8; 8], 7);
         let (raw, wire) = (raw.as_mut_ptr().cast(), wire.as_mut_ptr().cast());
-        // SAFETY: a live codec, memory of the lengths that are given, and a text of this thread's last error.
+        // SAFETY: a live codec, memory of the given lengths, and the text of this thread's last
+        // error.
         unsafe {
             let encoded = mpress_codec_encode(Some(codec), raw, 8, wire, 8, &raw mut len);
             assert_eq!(len, 0);

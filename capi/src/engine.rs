@@ -1,4 +1,4 @@
-//! The engine: message in, frame out; frame in, message out.
+//! The engine: turns messages into frames and frames into messages.
 
 use crate::error::{Error, guard};
 use crate::kind;
@@ -10,29 +10,29 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::time::{Duration, Instant};
 
-/// Compresses messages and counts what that gained. One per process, for all its threads.
+/// Compresses messages and counts the gain. One per process, for all its threads.
 pub struct mpress_engine {
     pub(crate) engine: Engine,
     pub(crate) settings: Settings,
     pub(crate) start: Instant,
 }
 
-/// A message in the form in which it is sent compressed.
+/// A message in its compressed form for sending.
 pub struct mpress_frame {
     bytes: Buffer,
 }
 
-/// Makes an engine with these settings, or with the defaults if `settings` is NULL. It reads the
-/// files that the settings name. `mark` is that of the job (mpress_handshake_mark). If `mark` is
-/// NULL the engine takes a fixed one; that is for tests, since a message that has these bytes at
-/// its start would be taken for a frame. `*engine` is to be freed by mpress_engine_free; on an
-/// error it is NULL. Thread-safe.
+/// Creates an engine with these settings, or with the defaults if `settings` is NULL. It reads the
+/// files named in the settings. `mark` is that of the job (mpress_handshake_mark). If `mark` is
+/// NULL, the engine uses a fixed one; this is for tests, since a message with these bytes at its
+/// start would be mistaken for a frame. Free `*engine` with mpress_engine_free; on an error it is
+/// NULL. Thread-safe.
 ///
-/// The engine takes the network for one of 1 Gbit/s until it knows better: from MPRESS_HEURISTICS,
+/// The engine assumes a network of 1 Gbit/s until it knows better: from MPRESS_HEURISTICS,
 /// mpress_engine_set_link or mpress_engine_waited.
 ///
 /// # Errors
-/// MPRESS_STATUS_SETTINGS if a file that MPRESS_HEURISTICS or MPRESS_GUIDE names cannot be used.
+/// MPRESS_STATUS_SETTINGS if a file named by MPRESS_HEURISTICS or MPRESS_GUIDE cannot be used.
 /// MPRESS_STATUS_ARGUMENT.
 ///
 /// # Safety
@@ -67,19 +67,19 @@ fn make(settings: &Settings) -> Result<Engine, Error> {
     if let Some(error) = errors.first() {
         return Err(wrong(format!("{}: {}", error.file.display(), error.why)));
     }
-    // Other strategies write this file.
+    // The other strategies write this file.
     let guide = settings.guide.as_deref().filter(|_| settings.strategy == Strategy::Guided);
     let record = guide.map(Record::read).transpose().map_err(wrong)?;
     let strategy = if settings.disable { Strategy::Off } else { settings.strategy };
     Ok(Engine::new(&Settings { strategy, ..settings.clone() }, &knowledge, record.as_ref()))
 }
 
-/// Says what is known of the network: the latency in microseconds, and the bandwidth that one
-/// process gets while the others send too, in MB/s (10^6 bytes per second). Thread-safe.
+/// Sets the known properties of the network: the latency in microseconds, and the bandwidth that
+/// one process gets while the others send too, in MB/s (10^6 bytes per second). Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_ARGUMENT, also if no network is like that: the latency must be from 0 to 10^7, the
-/// bandwidth from 0.001 to 10^7.
+/// MPRESS_STATUS_ARGUMENT, also if the values are implausible: the latency must be from 0 to 10^7,
+/// the bandwidth from 0.001 to 10^7.
 #[unsafe(no_mangle)]
 pub extern "C" fn mpress_engine_set_link(
     engine: Option<&mpress_engine>,
@@ -97,10 +97,10 @@ pub extern "C" fn mpress_engine_set_link(
     })
 }
 
-/// Says that this process waited for `nanoseconds`, in calls that did nothing else, while frames of
-/// `sent` bytes went to other nodes and frames of `received` bytes came from there. Count only
-/// frames of 32 KiB or more: shorter ones wait for other things than bandwidth. The adaptive
-/// strategy learns from this how fast the network is. Optional. Thread-safe.
+/// Reports that this process waited for `nanoseconds`, in calls that did nothing else, while frames
+/// of `sent` bytes were sent to other nodes and frames of `received` bytes were received from them.
+/// Count only frames of 32 KiB or more: shorter ones wait for other things than bandwidth. From
+/// this the adaptive strategy learns the speed of the network. Optional. Thread-safe.
 ///
 /// # Errors
 /// MPRESS_STATUS_ARGUMENT.
@@ -113,7 +113,7 @@ pub extern "C" fn mpress_engine_waited(
 ) -> mpress_status {
     guard(|| {
         let engine = engine.ok_or_else(|| Error::null("engine"))?;
-        // Lengths that no memory has would overflow where they are added up.
+        // Lengths greater than any memory could overflow in sums.
         let most = isize::MAX.cast_unsigned() / 2;
         if sent > most || received > most {
             return Err(Error::argument("no frames have that many bytes"));
@@ -123,14 +123,14 @@ pub extern "C" fn mpress_engine_waited(
     })
 }
 
-/// Makes the frame of a message of `len` bytes. `kind` is an mpress_kind, `to` an
+/// Creates the frame of a message of `len` bytes. `kind` is an mpress_kind, `to` an
 /// mpress_destination.
 ///
-/// `*frame` is NULL, with success, if the message is to be sent as it is: it is short, does not get
-/// smaller, or the strategy says so. Else send the bytes of mpress_frame_bytes in its place, and
-/// free the frame by mpress_frame_free when they have been sent. A frame is always shorter than its
-/// message, so it fits wherever the message is received. On an error `*frame` is NULL, too.
-/// Thread-safe.
+/// `*frame` is NULL, with success, if the message is to be sent unchanged: because it is short,
+/// does not become smaller, or because of the strategy. Otherwise send the bytes from
+/// mpress_frame_bytes instead, and free the frame with mpress_frame_free after they have been sent.
+/// A frame is always shorter than its message, so it fits wherever the message is received. On an
+/// error `*frame` is NULL, too. Thread-safe.
 ///
 /// # Errors
 /// MPRESS_STATUS_ARGUMENT.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn mpress_engine_encode(
     })
 }
 
-/// Stores in `*data` and `*len` where the bytes of a frame are and how many. They belong to the
+/// Stores in `*data` and `*len` the address and the number of a frame's bytes. They belong to the
 /// frame, and are valid until it is freed. Thread-safe.
 ///
 /// # Errors
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn mpress_frame_bytes(
     })
 }
 
-/// Frees a frame, also after its engine. NULL is allowed. Nothing may be reading its bytes.
+/// Frees a frame, which may outlive its engine. NULL is allowed. Nothing may be reading its bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn mpress_frame_free(frame: Option<Box<mpress_frame>>) {
     guard(|| {
@@ -194,15 +194,15 @@ pub extern "C" fn mpress_frame_free(frame: Option<Box<mpress_frame>>) {
     });
 }
 
-/// Whether a frame can have this length, in bytes. What has another length is a message as it is,
-/// and need not be looked at. Thread-safe.
+/// Whether a frame can have this length in bytes. Data of any other length is an unchanged message
+/// and needs no further check. Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn mpress_may_be_frame(len: usize) -> bool {
     mpress::may_be_frame(len)
 }
 
-/// Stores in `*is_frame` whether the `len` bytes that were received are a frame of this job, or
-/// what damage has left of one. Else they are the message itself. Thread-safe.
+/// Stores in `*is_frame` whether the `len` received bytes are a frame of this job, possibly
+/// damaged. Otherwise they are the message itself. Thread-safe.
 ///
 /// # Errors
 /// MPRESS_STATUS_ARGUMENT; `*is_frame` is false then.
@@ -239,12 +239,12 @@ impl mpress_engine {
     }
 }
 
-/// Checks a frame, and stores in `*message_len` how many bytes the message in it has. That is what
-/// the frame says: up to 2^48 - 1, whatever the length of the frame. So compare it with what can
-/// come before you allocate so much. Thread-safe.
+/// Checks a frame, and stores in `*message_len` the length of its message in bytes. This is the
+/// length stated in the frame: up to 2^48 - 1, for a frame of any length. So check that it is
+/// plausible before allocating memory. Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_DAMAGED if it is no whole frame of this job, MPRESS_STATUS_UNSUPPORTED,
+/// MPRESS_STATUS_DAMAGED if it is not a complete frame of this job, MPRESS_STATUS_UNSUPPORTED,
 /// MPRESS_STATUS_ARGUMENT; `*message_len` is 0 then.
 ///
 /// # Safety
@@ -269,17 +269,17 @@ pub unsafe extern "C" fn mpress_engine_message_len(
 }
 
 /// Decodes a frame of `len` bytes into the memory of `room` bytes at `message`, and stores in
-/// `*message_len` how many bytes the message has. More room than that is not touched. The memory
-/// must not overlap the frame.
+/// `*message_len` the length of the message in bytes. Memory beyond that is not modified. The
+/// memory must not overlap the frame.
 ///
-/// The frame may hold anything: there is an error, or the message that was sent, up to what a
-/// CRC-32 does not notice. Thread-safe.
+/// The frame may contain anything: there is an error, or the message that was sent, except for
+/// damage that a CRC-32 does not detect. Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_ROOM if the message is longer than `room`: `*message_len` is its length, nothing
-/// was written. MPRESS_STATUS_DAMAGED if it is no whole frame of this job,
-/// MPRESS_STATUS_UNSUPPORTED if this library lacks its codec, MPRESS_STATUS_ARGUMENT; what is at
-/// `message` then is undefined.
+/// MPRESS_STATUS_ROOM if the message is longer than `room`: `*message_len` is its length, and
+/// nothing was written. MPRESS_STATUS_DAMAGED if it is not a complete frame of this job,
+/// MPRESS_STATUS_UNSUPPORTED if this library lacks its codec, MPRESS_STATUS_ARGUMENT; the contents
+/// of `message` are then undefined.
 ///
 /// # Safety
 /// `engine` is NULL or not freed yet. `frame` is readable for `len` bytes and `message` writable
@@ -298,7 +298,7 @@ pub unsafe extern "C" fn mpress_engine_decode(
         let answer = unsafe { Answer::at(message_len, "message_len", 0) }?;
         let engine = engine.ok_or_else(|| Error::null("engine"))?;
         memory::apart((frame, len), (message, room))?;
-        // SAFETY: guaranteed by the caller, and they do not overlap.
+        // SAFETY: guaranteed by the caller; they do not overlap.
         let (frame, message) =
             unsafe { (memory::bytes(frame, len, "frame")?, memory::room(message, room, "message")?) };
         let incoming = engine.open(frame)?;
@@ -313,7 +313,7 @@ pub unsafe extern "C" fn mpress_engine_decode(
     })
 }
 
-/// Frees an engine. NULL is allowed. No other call may be using it; its frames stay valid.
+/// Frees an engine. NULL is allowed. No other call may be using the engine; its frames stay valid.
 #[unsafe(no_mangle)]
 pub extern "C" fn mpress_engine_free(engine: Option<Box<mpress_engine>>) {
     guard(|| {
@@ -339,7 +339,7 @@ mod tests {
             panic!("no message in chunks")
         };
         let (frame, mut out, mut len) = (head.as_ptr().cast(), vec![0_u8; raw.len()], 7);
-        // SAFETY: the bytes of a frame, memory of its length, a place for a length.
+        // SAFETY: the bytes of a frame, memory of its length, and a place for a length.
         unsafe {
             let status = mpress_engine_message_len(Some(&engine), frame, head.len(), &raw mut len);
             assert_eq!((status, len), (mpress_status::Unsupported, 0));

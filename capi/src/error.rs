@@ -1,4 +1,4 @@
-//! Errors inside the library, and how they leave it: as a code, with a text that the thread keeps.
+//! Errors inside the library, and their form outside: a code, and a text kept by the thread.
 
 use crate::mpress_status;
 use mpress::{DecodeError, DecodeErrorKind, FrameError, SettingsError};
@@ -23,7 +23,7 @@ impl Error {
         Self::new(mpress_status::Argument, text)
     }
 
-    /// The argument of this name is NULL.
+    /// The error that the argument `name` is NULL.
     pub(crate) fn null(name: &str) -> Self {
         Self::argument(format!("{name} is NULL"))
     }
@@ -71,23 +71,23 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// The text of the last error of this thread: one line, "" if there was none. A call that succeeds
-/// does not change it.
+/// Returns the text of the last error of this thread: one line, "" if there was none. Successful
+/// calls do not change it.
 ///
 /// The text belongs to the library and is valid until the next error of the same thread, or the end
 /// of the thread. Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn mpress_last_error() -> *const c_char {
-    // The address stays valid after the borrow: the text is replaced by `keep` alone.
+    // The address stays valid after the borrow: only `keep` replaces the text.
     let last = LAST.try_with(|last| last.try_borrow().map_or(c"".as_ptr(), |last| last.as_ptr()));
-    // A destructor of the thread that runs after ours.
+    // In a destructor of the thread that runs after ours.
     last.unwrap_or(c"".as_ptr())
 }
 
 fn keep(text: &str) {
     let line: Vec<u8> = text.bytes().map(|byte| if byte < b' ' { b' ' } else { byte }).collect();
     let line = CString::new(line).unwrap_or_default();
-    // A thread that is ending no longer asks for the text.
+    // A thread that is ending no longer reads the text.
     let _ = LAST.try_with(|last| {
         if let Ok(mut last) = last.try_borrow_mut() {
             *last = line;
@@ -95,10 +95,10 @@ fn keep(text: &str) {
     });
 }
 
-/// Does the work of a function, and makes a code of its error or panic.
+/// Runs the body of a function, and converts its error or panic to a code.
 ///
-/// Nothing of what a panic leaves half done is seen later: the engine's locks guard counters and
-/// pools that are valid at any time, and a codec refuses work once it has panicked.
+/// Partial changes of a panicking call are never visible later: the engine's locks protect counters
+/// and pools that are valid at any time, and a codec refuses work after a panic.
 pub(crate) fn guard(work: impl FnOnce() -> Result<(), Error>) -> mpress_status {
     let error = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return mpress_status::Ok,
@@ -109,7 +109,7 @@ pub(crate) fn guard(work: impl FnOnce() -> Result<(), Error>) -> mpress_status {
     error.status
 }
 
-/// The same for functions that return text that lives as long as the library; NULL is an error.
+/// The same for functions that return static text; NULL is an error.
 pub(crate) fn guard_text(work: impl FnOnce() -> Option<&'static CStr>) -> *const c_char {
     let mut text = std::ptr::null();
     guard(|| {

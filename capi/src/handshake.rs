@@ -1,23 +1,23 @@
-//! What the processes of a job agree on before they exchange frames.
+//! The agreement between the processes of a job before they exchange frames.
 
 use crate::error::{Error, guard};
 use crate::memory::{self, Answer};
 use crate::{mpress_settings, mpress_status};
 use mpress::job;
 
-/// How many numbers each process contributes to the handshake.
+/// The number of numbers that each process contributes to the handshake.
 pub const MPRESS_HANDSHAKE_LEN: usize = 3;
 
-/// How many bytes a mark has.
+/// The length of a mark in bytes.
 pub const MPRESS_MARK_LEN: usize = 8;
 
-/// The first half of the handshake of a job: stores at `numbers` what this process contributes,
-/// MPRESS_HANDSHAKE_LEN numbers. All processes must take the minimum of each number over all of
-/// them (an MPI_Allreduce with MPI_UINT64_T and MPI_MIN), and give the three minima to
+/// The first half of the handshake of a job: stores at `numbers` the contribution of this process,
+/// MPRESS_HANDSHAKE_LEN numbers. All processes must compute the minimum of each number over all of
+/// them (an MPI_Allreduce with MPI_UINT64_T and MPI_MIN), and pass the three minima to
 /// mpress_handshake_mark.
 ///
-/// A process whose settings are wrong takes part with `settings` NULL: then there is no mark, and
-/// no process compresses. Thread-safe.
+/// A process with invalid settings takes part with `settings` NULL: then there is no mark, and no
+/// process compresses. Thread-safe.
 ///
 /// # Errors
 /// MPRESS_STATUS_ARGUMENT.
@@ -40,12 +40,12 @@ pub unsafe extern "C" fn mpress_handshake_numbers(
 }
 
 /// The second half: stores at `mark` the MPRESS_MARK_LEN bytes by which the processes of this job
-/// know their frames, if all of them have the same version and settings. `minima` are the
+/// recognise their frames, if all of them have the same version and settings. `minima` are the
 /// MPRESS_HANDSHAKE_LEN minima over all processes. Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_DISAGREEMENT if the processes differ: the same in all of them. No process may send
-/// frames then. MPRESS_STATUS_ARGUMENT.
+/// MPRESS_STATUS_DISAGREEMENT if the processes differ; all of them get this result. No process may
+/// then send frames. MPRESS_STATUS_ARGUMENT.
 ///
 /// # Safety
 /// `minima` is NULL or readable for MPRESS_HANDSHAKE_LEN numbers; `mark` is NULL or writable for

@@ -1,11 +1,11 @@
-//! Element kinds and destinations as numbers of C.
+//! Element kinds and destinations as C constants.
 
 use crate::error::Error;
 use mpress::{Destination, Kind};
 use std::ffi::c_int;
 
-/// What the elements of a message are. It decides how well a codec does, never whether the bytes
-/// come back exactly.
+/// The element kind of a message. It affects how well a codec compresses, never whether the bytes
+/// are restored exactly.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum mpress_kind {
@@ -25,13 +25,13 @@ pub enum mpress_kind {
     F64 = 6,
 }
 
-/// Where a message goes.
+/// The destination of a message.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum mpress_destination {
-    /// To a process that shares memory with this one. By default such messages are not compressed.
+    /// A process that shares memory with this one. By default such messages are not compressed.
     SameNode = 0,
-    /// To a process on another node.
+    /// A process on another node.
     OtherNode = 1,
 }
 

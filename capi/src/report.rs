@@ -1,4 +1,4 @@
-//! What an engine has counted, as numbers and as a report.
+//! The statistics of an engine, as numbers and as a report.
 
 use crate::error::{Error, guard};
 use crate::memory::{self, Answer};
@@ -9,53 +9,53 @@ use std::ffi::{c_char, c_int};
 use std::ptr;
 use std::time::Duration;
 
-/// What one engine has counted, over all messages so far.
+/// The statistics of one engine over all messages so far.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct mpress_stats {
-    /// Messages that mpress_engine_encode was called for.
+    /// Messages for which mpress_engine_encode was called.
     pub messages: u64,
     /// Their bytes before compression.
     pub raw_bytes: u64,
-    /// Their bytes as they are sent: those of the frame, or of the message as it is.
+    /// Their bytes as sent: those of the frame, or of the unchanged message.
     pub wire_bytes: u64,
-    /// Nanoseconds spent in encoding.
+    /// Nanoseconds spent encoding.
     pub encode_ns: u64,
     /// Frames decoded.
     pub decoded: u64,
     /// Bytes of the messages in them.
     pub decoded_bytes: u64,
-    /// Nanoseconds spent in decoding.
+    /// Nanoseconds spent decoding.
     pub decode_ns: u64,
 }
 
-/// The job that a report is about.
+/// The job described by a report.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct mpress_job {
-    /// The name of the program, in UTF-8; NULL if it is not known.
+    /// The name of the program, in UTF-8; NULL if unknown.
     pub program: *const c_char,
-    /// Processes.
+    /// Number of processes.
     pub ranks: u64,
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: u64,
-    /// Seconds from its start to its end.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// The forms of a report.
+/// The formats of a report.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum mpress_report_form {
-    /// Text: the totals, and what was saved.
+    /// Text: the totals and the savings.
     Summary = 1,
-    /// Text: everything that was counted.
+    /// Text: all statistics.
     Full = 2,
     /// JSON, for the command `mpress report`.
     Json = 3,
 }
 
-/// Stores in `*stats` what the engine has counted so far. Thread-safe.
+/// Stores in `*stats` the engine's statistics so far. Thread-safe.
 ///
 /// # Errors
 /// MPRESS_STATUS_ARGUMENT; `*stats` is all zeros then.
@@ -85,14 +85,14 @@ pub unsafe extern "C" fn mpress_engine_stats(
     })
 }
 
-/// Stores all counters of the engine at `counters`, and in `*count` how many they are: always the
-/// same number with the same library. For a report about a job, sum them over its processes,
-/// element by element, with wrap-around (MPI_UINT64_T and MPI_SUM), and give the sums to
-/// mpress_engine_report. With `counters` NULL and `room` 0 this gives the number alone, and the
-/// code MPRESS_STATUS_ROOM. Thread-safe.
+/// Stores all counters of the engine at `counters`, and their number in `*count`, which is constant
+/// for a given library. For a report about a job, sum them over its processes, element by element,
+/// with wrap-around (MPI_UINT64_T and MPI_SUM), and pass the sums to mpress_engine_report. With
+/// `counters` NULL and `room` 0 this only stores the number, and returns MPRESS_STATUS_ROOM.
+/// Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_ROOM if there is room for fewer: `*count` is the number, nothing was written.
+/// MPRESS_STATUS_ROOM if `room` is too small: `*count` is the number, and nothing was written.
 /// MPRESS_STATUS_ARGUMENT.
 ///
 /// # Safety
@@ -121,19 +121,18 @@ pub unsafe extern "C" fn mpress_engine_counters(
     })
 }
 
-/// Makes a report. `sums` are the `count` sums of mpress_engine_counters over all processes of the
-/// job; if NULL, the report is about this process alone. `job` may be NULL: then it is called
-/// "unknown", with one rank, one node, and the time since the engine was made. `form` is an
-/// mpress_report_form. `*text` is to be freed by mpress_text_free; on an error it is NULL.
-/// Thread-safe.
+/// Creates a report. `sums` are the `count` sums of mpress_engine_counters over all processes of
+/// the job; if NULL, the report is about this process only. `job` may be NULL: then it is called
+/// "unknown", with one rank, one node, and the time since the creation of the engine. `form` is an
+/// mpress_report_form. Free `*text` with mpress_text_free; on an error it is NULL. Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_ARGUMENT, also if `count` is not what mpress_engine_counters gave, or the seconds
-/// are negative or no number.
+/// MPRESS_STATUS_ARGUMENT, also if `count` is not the number from mpress_engine_counters, or the
+/// seconds are negative or not a number.
 ///
 /// # Safety
-/// `engine` is NULL or not freed yet. `job` is NULL or readable, and its program NULL or a text
-/// that ends in a zero byte. `sums` is NULL or readable for `count` numbers; `text` is NULL or
+/// `engine` is NULL or not freed yet. `job` is NULL or readable, and its program NULL or a
+/// zero-terminated string. `sums` is NULL or readable for `count` numbers; `text` is NULL or
 /// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_engine_report(

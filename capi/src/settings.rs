@@ -1,4 +1,4 @@
-//! Settings, by the names and values of the environment variables.
+//! Settings, with the names and values of the environment variables.
 
 use crate::error::{Error, guard};
 use crate::memory::{self, Answer};
@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The variable that names a file of settings.
+/// The variable with the name of the settings file.
 const CONFIG: &str = "MPRESS_CONFIG";
 const PREFIX: &str = "MPRESS_";
 
-/// Settings for engines. They are those of docs/settings.md of the project, by their environment
-/// variables' names.
+/// Settings for engines: those of docs/settings.md of the project, by the names of their
+/// environment variables.
 pub struct mpress_settings {
     state: Mutex<State>,
 }
@@ -31,7 +31,7 @@ impl State {
         Ok(Self { vars, settings })
     }
 
-    /// The same with one variable set, or set anew.
+    /// A copy with one variable set.
     fn with(&self, name: &OsStr, value: &OsStr) -> Result<Self, Error> {
         let others = self.vars.iter().filter(|(other, _)| other != name).cloned();
         Self::from(others.chain([(name.to_owned(), value.to_owned())]).collect())
@@ -39,7 +39,7 @@ impl State {
 }
 
 impl mpress_settings {
-    /// A change is made as a whole or not at all, so a panic leaves nothing half done.
+    /// Changes are made completely or not at all, so a panic leaves no partial change.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,7 +49,7 @@ impl mpress_settings {
     }
 }
 
-/// Makes settings, and hands them over.
+/// Creates settings and stores them at `place`.
 ///
 /// # Safety
 /// `place` is NULL or writable.
@@ -65,8 +65,7 @@ unsafe fn make(
     })
 }
 
-/// Makes settings that are all at their defaults. `*settings` is to be freed by
-/// mpress_settings_free. Thread-safe.
+/// Creates settings with default values. Free `*settings` with mpress_settings_free. Thread-safe.
 ///
 /// # Errors
 /// MPRESS_STATUS_ARGUMENT.
@@ -79,14 +78,14 @@ pub unsafe extern "C" fn mpress_settings_new(settings: *mut *mut mpress_settings
     unsafe { make(settings, || Ok(State::default())) }
 }
 
-/// Makes settings from the environment variables whose names begin with MPRESS_, and the file that
-/// MPRESS_CONFIG names, if it is set. Variables take precedence over the file. `*settings` is to be
-/// freed by mpress_settings_free; on an error it is NULL.
+/// Creates settings from the environment variables whose names begin with MPRESS_, and the file
+/// named by MPRESS_CONFIG, if it is set. Variables take precedence over the file. Free `*settings`
+/// with mpress_settings_free; on an error it is NULL.
 ///
-/// Thread-safe, as long as no other thread changes the environment meanwhile.
+/// Thread-safe, as long as no other thread changes the environment at the same time.
 ///
 /// # Errors
-/// MPRESS_STATUS_SETTINGS if a variable or a key of the file is unknown or has a wrong value, or
+/// MPRESS_STATUS_SETTINGS if a variable or a key in the file is unknown or has an invalid value, or
 /// the file cannot be read. MPRESS_STATUS_ARGUMENT.
 ///
 /// # Safety
@@ -98,15 +97,15 @@ pub unsafe extern "C" fn mpress_settings_from_env(settings: *mut *mut mpress_set
     unsafe { make(settings, || State::from(std::env::vars_os().filter(is_ours).collect())) }
 }
 
-/// Makes settings from a file in TOML (docs/settings.md of the project has the keys). `*settings`
-/// is to be freed by mpress_settings_free; on an error it is NULL. Thread-safe.
+/// Creates settings from a file in TOML (its keys are in docs/settings.md of the project). Free
+/// `*settings` with mpress_settings_free; on an error it is NULL. Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_SETTINGS if the file cannot be read, or a key of it is unknown or has a wrong
+/// MPRESS_STATUS_SETTINGS if the file cannot be read, or a key in it is unknown or has an invalid
 /// value. MPRESS_STATUS_ARGUMENT.
 ///
 /// # Safety
-/// `path` is NULL or a text that ends in a zero byte; `settings` is NULL or writable.
+/// `path` is NULL or a zero-terminated string; `settings` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_settings_from_file(
     path: *const c_char,
@@ -115,7 +114,7 @@ pub unsafe extern "C" fn mpress_settings_from_file(
     let state = || {
         // SAFETY: guaranteed by the caller.
         let path = OsStr::from_bytes(unsafe { memory::text(path, "path") }?.to_bytes());
-        // An empty variable is as good as none.
+        // An empty variable counts as unset.
         if path.is_empty() {
             return Err(Error::argument("path is empty"));
         }
@@ -125,18 +124,17 @@ pub unsafe extern "C" fn mpress_settings_from_file(
     unsafe { make(settings, state) }
 }
 
-/// Sets one of them, as if the environment variable `name` (such as "MPRESS_STRATEGY") had this
-/// value; "" is the default. It takes precedence over a file, also if that is named later. Engines
-/// that were made before do not change. Thread-safe.
+/// Sets one setting, as if the environment variable `name` (such as "MPRESS_STRATEGY") had this
+/// value; "" is the default. It takes precedence over a file, even one that is set later. Engines
+/// that have been created already do not change. Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_SETTINGS if the name is unknown or the value wrong; the settings stay as they
-/// were. MPRESS_GUIDE must be set before MPRESS_STRATEGY is set to "guided".
+/// MPRESS_STATUS_SETTINGS if the name is unknown or the value invalid; the settings are then
+/// unchanged. MPRESS_GUIDE must be set before MPRESS_STRATEGY is set to "guided".
 /// MPRESS_STATUS_ARGUMENT.
 ///
 /// # Safety
-/// `settings` is NULL or not freed yet; `name` and `value` are NULL or texts that end in a zero
-/// byte.
+/// `settings` is NULL or not freed yet; `name` and `value` are NULL or zero-terminated strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_settings_set(
     settings: Option<&mpress_settings>,
@@ -147,7 +145,7 @@ pub unsafe extern "C" fn mpress_settings_set(
         let settings = settings.ok_or_else(|| Error::null("settings"))?;
         // SAFETY: guaranteed by the caller.
         let (name, value) = unsafe { (memory::text(name, "name")?, memory::text(value, "value")?) };
-        // The environment may hold anything else; here it is a mistake.
+        // The environment may contain other variables; here they are an error.
         if !name.to_bytes().starts_with(PREFIX.as_bytes()) {
             let text = format!("{}: unknown setting (names begin with {PREFIX})", name.to_string_lossy());
             return Err(Error::new(mpress_status::Settings, text));
@@ -158,8 +156,8 @@ pub unsafe extern "C" fn mpress_settings_set(
     })
 }
 
-/// Stores in `*text` all settings in the form of a file of settings (TOML). `*text` is to be freed
-/// by mpress_text_free; on an error it is NULL. Thread-safe.
+/// Stores in `*text` all settings in the format of a settings file (TOML). Free `*text` with
+/// mpress_text_free; on an error it is NULL. Thread-safe.
 ///
 /// # Errors
 /// MPRESS_STATUS_ARGUMENT.
@@ -179,8 +177,8 @@ pub unsafe extern "C" fn mpress_settings_text(
     })
 }
 
-/// Frees settings. NULL is allowed. No other call may be using them; engines that were made with
-/// them are not.
+/// Frees settings. NULL is allowed. No other call may be using them; engines created with them do
+/// not use them any more.
 #[unsafe(no_mangle)]
 pub extern "C" fn mpress_settings_free(settings: Option<Box<mpress_settings>>) {
     guard(|| {
@@ -189,10 +187,10 @@ pub extern "C" fn mpress_settings_free(settings: Option<Box<mpress_settings>>) {
     });
 }
 
-/// Frees a text that a function of this library has stored. NULL is allowed.
+/// Frees a text stored by a function of this library. NULL is allowed.
 ///
 /// # Safety
-/// `text` is NULL or such a text, and was not freed before.
+/// `text` is NULL or such a text, and not freed yet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_text_free(text: *mut c_char) {
     guard(|| {

@@ -1,4 +1,4 @@
-//! `mpress.h` is what cbindgen makes of the source.
+//! `mpress.h` is cbindgen's output for the source.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -15,7 +15,7 @@ fn header() -> String {
     let builder = sources.fold(cbindgen::Builder::new().with_config(config), cbindgen::Builder::with_src);
     let mut text = Vec::new();
     builder.generate().unwrap().write(&mut text);
-    // The headings of Rust's documentation.
+    // The headings of the Rust documentation.
     let text = String::from_utf8(text).unwrap();
     text.replace(" # Errors\n", " Errors:\n").replace(" # Safety\n", " Requires:\n").trim_end().to_owned()
         + "\n"
@@ -32,7 +32,7 @@ fn it_is_up_to_date() {
     assert!(found == text, "WRITE_HEADER=1 cargo test -p mpress-capi --test header writes mpress.h");
 }
 
-/// Functions that only read constants or their thread's text; all others do something that might panic.
+/// Functions that only read constants or their thread's text; all others might panic.
 const TRIVIAL: [&str; 4] =
     ["mpress_status_text", "mpress_version", "mpress_last_error", "mpress_may_be_frame"];
 
@@ -47,7 +47,7 @@ fn all_functions_are_in_it_and_catch_panics() {
             let name = function.split("fn ").nth(1).unwrap().split('(').next().unwrap();
             assert!(header.contains(&format!("{name}(")), "{name} is not in mpress.h");
             let body = function.split("\n}\n").next().unwrap();
-            // The second of them makes settings, within a guard.
+            // `make` creates settings within a guard.
             let guarded =
                 ["guard(|| ", "guard_text(|| ", "make(settings, "].iter().any(|call| body.contains(call));
             assert!(guarded || TRIVIAL.contains(&name), "{name} lets panics out");

@@ -1,4 +1,4 @@
-//! The library as C programs use it: installed, found by pkg-config, compiled with warnings as errors, run, and run under valgrind.
+//! The library as used by C programs: installed, found by pkg-config, compiled with warnings as errors, run, and run under valgrind.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -16,7 +16,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const C99: [&str; 7] = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"];
 const CXX11: [&str; 6] = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-g"];
 
-/// The programs in C, and what each says last.
+/// The C programs, and the last line that each prints.
 const PROGRAMS: [(&str, &str); 5] = [
     ("examples/roundtrip.c", "all bytes came back"),
     ("tests/programs/codecs.c", "with their kinds"),
@@ -25,12 +25,12 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("tests/programs/threads.c", "well"),
 ];
 
-/// Where the library is installed for the tests of this file.
+/// The installation prefix for the tests in this file.
 static PREFIX: LazyLock<PathBuf> = LazyLock::new(|| {
     let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpress_c");
-    // What an older version has installed must not serve this one.
+    // Files of an older version must not be used by this one.
     let _ = fs::remove_dir_all(&prefix);
-    // cargo builds them for these tests, beside them.
+    // cargo builds them for these tests, in the same folder.
     let built = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     install::install(&source(install::HEADER), &built, &prefix, VERSION).unwrap();
     prefix
@@ -40,7 +40,7 @@ fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Runs a command, which must succeed, and gives what it wrote to standard output.
+/// Runs a command, which must succeed, and returns its standard output.
 fn run(command: &mut Command) -> String {
     let output = match command.output() {
         Ok(output) => output,
@@ -52,7 +52,7 @@ fn run(command: &mut Command) -> String {
     stdout.into_owned()
 }
 
-/// What pkg-config says of the installed library.
+/// The output of pkg-config for the installed library.
 fn pkg_config(arguments: &[&str]) -> Vec<String> {
     let mut command = Command::new("pkg-config");
     command.args(arguments).arg("mpress").env("PKG_CONFIG_PATH", PREFIX.join("lib/pkgconfig"));
@@ -66,7 +66,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Compiles a program with these arguments for the linker, into a folder.
+/// Compiles a program into a folder, with these libraries as arguments for the linker.
 fn compile(compiler: &str, flags: &[&str], program: &str, libraries: &[String], folder: &Path) -> PathBuf {
     let place = folder.join(Path::new(program).file_stem().unwrap());
     let mut command = Command::new(compiler);
@@ -94,7 +94,7 @@ fn programs_run() {
 #[test]
 fn valgrind_finds_nothing() {
     if let Err(error) = Command::new("valgrind").arg("--version").output() {
-        // Past the test harness, which would hold it back.
+        // Bypasses the test harness, which would hide it.
         let _shown = writeln!(std::io::stderr(), "SKIPPED: the C interface under valgrind: {error}");
         return;
     }
@@ -142,7 +142,7 @@ fn the_static_library_is_all_that_is_needed() {
     libraries[at] = format!("-l:{}", install::STATIC);
     let place = compile("cc", &C99, "tests/programs/frames.c", &libraries, &folder);
     let mut command = Command::new(place);
-    // Without the shared library's folder.
+    // Without the path to the shared library.
     assert_eq!(run(command.env_remove("LD_LIBRARY_PATH")), "well\n");
 }
 
