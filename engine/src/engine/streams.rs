@@ -1,5 +1,5 @@
-//! Long messages in chunks: the head first, then the tail chunk by chunk, so that a layer may send some while others are encoded and
-//! decoded (cMPI, section 2.4). Format: `docs/format/frame.md`, section "Streams".
+//! Long messages in chunks: first the head, then the tail chunk by chunk, so that a layer may send some chunks while others are encoded and decoded
+//! (cMPI, section 2.4). Format: `docs/format/frame.md`, section "Streams".
 
 use super::Engine;
 use crate::blocks;
@@ -16,33 +16,33 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Raw bytes of a chunk of a long message. With its header it fits the 64 KiB up to which Open MPI sends over TCP without asking the receiver.
+/// Raw bytes of a chunk of a long message. With its header it fits in the 64 KiB up to which Open MPI sends over TCP without asking the receiver.
 const CHUNK: usize = 63 << 10;
 
-/// The fewest raw bytes of a chunk of a message that is shorter than a few of the above.
+/// The minimum number of raw bytes in a chunk, for messages shorter than a few of the above.
 const LEAST_CHUNK: usize = 1 << 10;
 
-/// Shorter messages gain less by their chunks than these cost, in bytes.
+/// The minimum message length in bytes: for shorter ones, chunks cost more than they gain.
 const FROM: usize = 128 << 10;
 
-/// A message whose bytes do not lie in one piece: a layer makes parts of it when they are needed.
+/// A message that is not contiguous in memory: a layer produces parts of it on demand.
 pub trait Pieces {
-    /// Puts the bytes `range` of the message into `out`, which has their length. `false` if that fails; then the message goes as it is.
+    /// Writes the bytes `range` of the message to `out`, which has their length. Returns `false` on failure; the message is then sent raw.
     fn fill(&self, range: Range<usize>, out: &mut [u8]) -> bool;
 }
 
-/// What a message becomes.
+/// The form in which a message is sent.
 #[derive(Debug)]
 pub enum Outgoing {
-    /// It goes as it is.
+    /// Unchanged.
     Raw,
-    /// It goes as one frame.
+    /// As one frame.
     Frame(Buffer),
-    /// It goes in chunks: the head, and what is to follow.
+    /// In chunks: the head, and the chunks that follow.
     Stream(Buffer, Tail),
 }
 
-/// The chunks of a message that are yet to be encoded.
+/// The chunks of a message that have not been encoded yet.
 #[derive(Debug)]
 pub struct Tail {
     stream: Stream,
@@ -55,13 +55,13 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// The stream that it belongs to.
+    /// The stream to which it belongs.
     #[must_use]
     pub const fn stream(&self) -> &Stream {
         &self.stream
     }
 
-    /// Which bytes of the message are to be encoded next; `None` once all are.
+    /// The range of the message to be encoded next; `None` once all of it is.
     #[must_use]
     pub fn due(&self) -> Option<Range<usize>> {
         Some(self.stream.range(self.next)).filter(|range| !range.is_empty())
@@ -69,11 +69,11 @@ impl Tail {
 }
 
 impl Engine {
-    /// The same engine for a layer that sends messages in chunks where [`chunk`](Self::chunk) advises to, which is as these settings say.
+    /// Configures the engine for a layer that sends messages in chunks if [`chunk`](Self::chunk) advises it, according to these settings.
     #[must_use]
     pub fn with_streams(self, settings: &Settings) -> Self {
         let streams = match settings.streams {
-            // Several threads code blocks side by side.
+            // Several threads encode blocks in parallel instead.
             Streams::Auto => (settings.threads == 1).then_some(FROM),
             Streams::Off => None,
             Streams::From(bytes) => Some(bytes.max(Streams::LEAST)),
@@ -84,15 +84,15 @@ impl Engine {
         Self { streams, ..self }
     }
 
-    /// How many bytes the chunks of a message of `len` bytes are to have, for [`begin`](Self::begin); `None` if it is better not sent in chunks.
+    /// The length in bytes of the chunks of a message of `len` bytes, for [`begin`](Self::begin); `None` if it should not be sent in chunks.
     #[must_use]
     pub fn chunk(&self, len: usize) -> Option<usize> {
         (len >= self.streams?).then(|| (len / 4).next_multiple_of(8).clamp(LEAST_CHUNK, CHUNK))
     }
 
-    /// As [`encode_considered`](Self::encode_considered), but a message that is worth compressing goes in chunks of `chunk` bytes: a multiple
-    /// of 8, at most 2^20. A message that is no longer than that goes in one frame. No other stream to the same process
-    /// that is under way may have this `id`.
+    /// Like [`encode_considered`](Self::encode_considered), but a message that is worth compressing is sent in chunks of `chunk` bytes: a multiple of
+    /// 8, at most 2^20. A message that is no longer than that is sent in one frame. No other stream in transit to the same process may have this
+    /// `id`.
     pub fn begin(&self, considered: Considered, raw: &[u8], id: u32, chunk: usize) -> Outgoing {
         let (kind, to, len) = (considered.kind, considered.to, considered.len);
         if raw.len() != len {
@@ -112,11 +112,11 @@ impl Engine {
         self.stream((stream, setting, plan, to), first, start)
     }
 
-    /// The same of a message that is made piece by piece, and longer than a chunk: its first chunk, or the one in its middle, tells whether
-    /// it is worth compressing.
+    /// The same for a message that is produced piece by piece and longer than a chunk: its first chunk, or the one in its middle, decides whether it
+    /// is worth compressing.
     ///
     /// # Errors
-    /// What was considered, if the message is to be made as a whole, for [`begin`](Self::begin).
+    /// Returns `considered` if the message is to be produced as a whole, for [`begin`](Self::begin).
     pub fn begin_pieces(
         &self,
         considered: Considered,
@@ -158,13 +158,13 @@ impl Engine {
         pieces.fill(range, &mut buffer).then_some(buffer)
     }
 
-    /// The next chunk of a message that is made piece by piece, as of [`next_chunk`](Self::next_chunk).
+    /// The next chunk of a message that is produced piece by piece, as in [`next_chunk`](Self::next_chunk).
     pub fn next_piece(&self, tail: &mut Tail, pieces: &dyn Pieces) -> Option<Buffer> {
         let raw = self.piece(pieces, tail.due()?)?;
         self.next_chunk(tail, &raw)
     }
 
-    /// A stream that begins with this chunk; the message as it is if there is none, as it is not worth compressing, or memory is short.
+    /// A stream that begins with this chunk; the raw message if there is none because it is not worth compressing, or if out of memory.
     fn stream(
         &self,
         (stream, setting, plan, to): (Stream, Setting, Plan, Destination),
@@ -187,7 +187,7 @@ impl Engine {
         }
     }
 
-    /// The head of a stream, with its first chunk; `None` if memory is short.
+    /// The head of a stream, with its first chunk; `None` if out of memory.
     fn head(&self, stream: &Stream, setting: Setting, first: &[u8]) -> Option<Buffer> {
         let mut head = self.pack_chunk(setting, first, FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
@@ -195,8 +195,8 @@ impl Engine {
         Some(head)
     }
 
-    /// The next chunk of the tail, to be sent after those before it. `raw` are the bytes of the message that are [due](Tail::due). `None` if
-    /// they are not, or memory is short; then it may be asked for again.
+    /// The next chunk of the tail, to be sent after the previous ones. `raw` are the bytes of the message that are [due](Tail::due). `None` if they
+    /// are not, or if out of memory; the call may then be repeated.
     pub fn next_chunk(&self, tail: &mut Tail, raw: &[u8]) -> Option<Buffer> {
         if raw.len() != tail.due()?.len() {
             return None;
@@ -215,7 +215,7 @@ impl Engine {
         Some(chunk)
     }
 
-    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is no shorter, as it is. `None` if memory is short.
+    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter, raw. `None` if out of memory.
     fn pack_chunk(&self, setting: Setting, raw: &[u8], front: usize) -> Option<Buffer> {
         self.instances.with_block_encoder(setting, |encoder| {
             let bound = encoder.max_encoded_len(raw.len())?.max(raw.len());
@@ -230,18 +230,18 @@ impl Engine {
         })?
     }
 
-    /// The stream whose head has this front of at least [`FRONT`](crate::FRONT) bytes, of a message that did not come whole: its tail is to be
-    /// taken, and dropped. That it is undamaged is not checked.
+    /// The stream whose head has this front of at least [`FRONT`](crate::FRONT) bytes, for a message that was not received completely: its tail must
+    /// be received and dropped. Does not check for damage.
     #[must_use]
     pub fn torn(&self, front: &[u8]) -> Option<Stream> {
         Incoming::torn(self.mark, front)
     }
 
-    /// Decodes the chunk of a head into `out`, which must have room for exactly this chunk ([`Stream::range`] of 0). On success all of `out`
-    /// is initialised; unsafe code may rely on that.
+    /// Decodes the chunk of a head into `out`, which must have room for exactly this chunk ([`Stream::range`] of 0). On success all of `out` is
+    /// initialised; unsafe code may rely on that.
     ///
     /// # Errors
-    /// If this is no head, or its wire does not decode to exactly that many bytes. What `out` holds then is undefined.
+    /// If this is not a head, or its wire does not decode to exactly this number of bytes. The contents of `out` are then undefined.
     pub fn decode_head(
         &self,
         incoming: &Incoming<'_>,
@@ -251,11 +251,11 @@ impl Engine {
         self.decode_wire(&stream, 0, incoming.payload, out)
     }
 
-    /// Decodes the chunk of the tail that is due, in the same way. `index` counts from 1.
+    /// Decodes the chunk of the tail that is due, in the same way. `index` starts at 1.
     ///
     /// # Errors
-    /// If this is not that chunk, whole and undamaged, or its wire does not decode to exactly as many bytes as it has. What `out`
-    /// holds then is undefined.
+    /// If this is not that chunk, complete and undamaged, or its wire does not decode to exactly its number of bytes. The contents of `out` are then
+    /// undefined.
     pub fn decode_chunk(
         &self,
         stream: &Stream,
