@@ -45,7 +45,7 @@ pub(crate) struct Passage {
 }
 
 impl Traffic {
-    /// Adds the waiting of a call. Returns what has passed once that is enough.
+    /// Adds the waiting time of a call. Returns the traffic since the last result once it is enough.
     pub(crate) fn add(&self, sent: usize, received: usize, waited: Duration) -> Option<Passage> {
         let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         since.sent = since.sent.saturating_add(sent);

@@ -25,7 +25,7 @@ const NAP: Duration = Duration::from_micros(100);
 /// A rank that has waited for this long takes part in the search for a deadlock.
 const LONG: Duration = Duration::from_millis(100);
 
-/// Messages over a communicator of its own.
+/// Messages over a separate communicator.
 pub struct MpiTransport {
     communicator: Rc<CompressedCommunicator>,
     rank: u32,

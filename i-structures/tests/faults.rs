@@ -388,7 +388,7 @@ fn what_comes_too_soon_is_bounded() {
     let early = Error::TooEarly { from: 1 };
     assert_eq!(results, [Err(early.clone()), Err(Error::Peer { rank: 0, why: early.to_string() })]);
     assert_eq!(nodes[0].memory().parked, 1 << 16);
-    // What was kept is handled once the structure exists.
+    // Kept messages are handled once the structure exists.
     let late: IStructure<u8> = nodes[0].create(&options).unwrap();
     assert_eq!(run(&nodes, |_| Box::pin(async { Ok(()) })), [ENDED, ENDED]);
     assert_eq!(nodes[0].memory().parked, 0);

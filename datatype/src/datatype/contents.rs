@@ -48,7 +48,7 @@ impl Datatype {
     ///     }
     /// }
     ///
-    /// // In a layer: done once, and kept with the handle.
+    /// // In a layer: called once, and the result kept with the handle.
     /// fn datatype(handle: Handle) -> Result<Datatype, Error> {
     ///     let (combiner, integers, addresses, handles) = contents(handle);
     ///     if combiner == ABI.combiner_named {
@@ -59,7 +59,7 @@ impl Datatype {
     ///     }
     ///     let mut datatypes: Vec<Datatype> = Vec::new();
     ///     for (i, handle) in handles.iter().enumerate() {
-    ///         // One handle is one datatype. In a layer: MPI_Type_free what is not predefined, after it was used.
+    ///         // Equal handles are one datatype. In a layer: MPI_Type_free those that are not predefined, after use.
     ///         datatypes.push(match handles[..i].iter().position(|before| before == handle) {
     ///             Some(same) => datatypes[same].clone(),
     ///             None => datatype(*handle)?,
@@ -71,7 +71,7 @@ impl Datatype {
     ///
     /// let both = datatype(3)?;
     /// assert_eq!((both.size(), both.bounds().extent, both.is_contiguous()), (128_000, 128_000, false));
-    /// // What is not known goes the MPI's own way.
+    /// // Unsupported types are left to the MPI.
     /// assert_eq!(datatype(4).unwrap_err(), Error::Combiner);
     ///
     /// // A message of three of them, packed in pieces into one small buffer.

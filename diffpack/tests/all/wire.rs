@@ -235,17 +235,17 @@ fn what_no_encoder_writes_is_refused() {
         (DEFINED, &[1 << 5], Corrupt),                              // an unused bit of a definition
         (DEFINED, &[4, 0], Corrupt),                                // a lag of 0
         (DEFINED, &[4 | 16, 0xff, 0xff], Corrupt),                  // a lag too long
-        (DEFINED, &[12 | 16, 0, 4, 0, 4, 0, 1], Corrupt), // lags with too great a sum
-        (DEFINED, &[1 | 4, 1], Corrupt), // a lag in a domain without lags
+        (DEFINED, &[12 | 16, 0, 4, 0, 4, 0, 1], Corrupt),           // lags with too great a sum
+        (DEFINED, &[1 | 4, 1], Corrupt),                            // a lag in a domain without lags
         (DEFINED, &[3, 0, 8], Corrupt),                             // a unit of 2048
         (DEFINED | 1 << 11, &[1, 0, 0, 0, 0, 0, 0, 0, 0], Corrupt), // strip counts in a domain without them
         (DEFINED | 65, &[0], Corrupt),                              // a width of 65
         (DEFINED | 1 << 7 | 64, &[0, 1], Corrupt),                  // a width of 64 + 1
         (DEFINED | 1 << 10, &[0, 0, 0, 4], Corrupt),                // a narrow head with a flag
-        (DEFINED, &[0, 7], Length), // an extra byte
-        (DEFINED | 1, &[0], Truncated), // a missing group
-        (DEFINED, &[], Truncated), // a missing definition
-        (STORED, &[0; 63], Truncated), // missing stored words
+        (DEFINED, &[0, 7], Length),                                 // an extra byte
+        (DEFINED | 1, &[0], Truncated),                             // a missing group
+        (DEFINED, &[], Truncated),                                  // a missing definition
+        (STORED, &[0; 63], Truncated),                              // missing stored words
     ] {
         assert_eq!(said(&one_block(head, rest), 64), Err(kind), "{head:#x}, {rest:?}");
     }

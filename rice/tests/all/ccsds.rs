@@ -80,13 +80,13 @@ fn broken_streams_are_refused_for_the_right_reason() {
     assert_eq!(said("0000 00001", 64), Ok(()));
     assert_eq!(said("0000 00001", 2), Ok(()));
     for (text, blocks, kind) in [
-        ("0000 01", 1, Length), // two zero blocks in a message of one
+        ("0000 01", 1, Length),                      // two zero blocks in a message of one
         ("0000 1 000", 2, Truncated),                // no second block
         ("0000 0000", 1, Truncated),                 // zeros up to the end
-        ("0000 00001 0000 01", 65, Length), // as the first, in the second segment
-        ("0000 00001 0000 00000001", 70, Corrupt), // seven zero blocks, with six left in the interval
+        ("0000 00001 0000 01", 65, Length),          // as the first, in the second segment
+        ("0000 00001 0000 00000001", 70, Corrupt),   // seven zero blocks, with six left in the interval
         ("0000 1 001", 1, Corrupt),                  // a fill bit of 1
-        ("0000 1 00000000", 1, Length), // an extra byte
+        ("0000 1 00000000", 1, Length),              // an extra byte
         ("110 00001 1 1 1 1 1 1 1 1", 1, Truncated), // missing remainders
         ("110 0000000001 0000000 00000000 00000000 00000000 00000000", 1, Corrupt), // a residual of 9 * 32
     ] {
