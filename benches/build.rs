@@ -1,4 +1,4 @@
-//! Learns from `mpress-interop` which of the C libraries that serve as peers this machine has.
+//! Asks `mpress-interop` which of the C libraries used as peers this machine has.
 
 const PEERS: [&str; 3] = ["peer_aec", "peer_blosc", "peer_lzo"];
 

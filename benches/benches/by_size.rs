@@ -1,4 +1,4 @@
-//! The table of codecs by level, data and size, whatever is measured.
+//! The table of codecs by level, data and size, for any measurement.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a benchmark reports by panicking")]
 
 use criterion::measurement::Measurement;
@@ -10,10 +10,10 @@ use mpress_benches::data::{DATASETS, Dataset};
 use mpress_codec::simd::Level;
 use std::time::Duration;
 
-/// From the least that is worth a frame to a long message.
+/// From the shortest message worth a frame to a long message.
 const SIZES: [usize; 4] = [1 << 10, 16 << 10, 256 << 10, 4 << 20];
 
-/// So short that the whole table takes minutes; criterion's arguments lengthen it.
+/// Short enough for the whole table to take minutes; criterion's arguments lengthen it.
 pub(crate) fn short<M: Measurement>(criterion: Criterion<M>) -> Criterion<M> {
     criterion
         .sample_size(10)
@@ -56,7 +56,7 @@ fn make(subject: &Subject, dataset: &Dataset, level: Level) -> Box<dyn Coder> {
     (subject.make)(dataset.element, level).unwrap().unwrap()
 }
 
-/// The wire of a message, the same at each level, after its round trip at each.
+/// The wire of a message, which must be the same at each level, after a round trip at each.
 fn checked_wire(subject: &Subject, dataset: &Dataset, raw: &[u8]) -> Vec<u8> {
     let wires = Level::available().map(|level| {
         let mut coder = make(subject, dataset, level);
@@ -71,7 +71,7 @@ fn checked_wire(subject: &Subject, dataset: &Dataset, raw: &[u8]) -> Vec<u8> {
     wires.reduce(|a, b| if a == b { a } else { panic!("{}: levels differ", subject.name) }).unwrap()
 }
 
-/// The codec itself, in both directions: nothing goes raw here.
+/// The codec itself, in both directions: no message is sent raw here.
 fn size<M: Measurement>(
     group: &mut BenchmarkGroup<'_, M>,
     subject: &Subject,

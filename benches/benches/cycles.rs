@@ -1,4 +1,4 @@
-//! The same as `codecs`, in cycles per byte: of the processor's time stamp counter, which runs at its nominal clock.
+//! The same as `codecs`, in cycles per byte of the CPU's time stamp counter, which runs at its nominal clock.
 
 #[cfg(target_arch = "x86_64")]
 mod by_size;
@@ -8,7 +8,7 @@ fn main() {
     use criterion::Criterion;
     use criterion_cycles_per_byte::CyclesPerByte;
 
-    // A directory of its own: criterion would compare cycles with the nanoseconds of the last run of `codecs`.
+    // A separate directory: criterion would compare cycles with the nanoseconds of the last run of `codecs`.
     let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "../target".into());
     let criterion = by_size::short(Criterion::default().with_measurement(CyclesPerByte));
     let criterion =

@@ -1,4 +1,4 @@
-//! What the tournament predictor takes per receive call: predicted, then observed.
+//! The time of the tournament predictor per receive call: predict, then observe.
 #![allow(clippy::unwrap_used, reason = "a benchmark reports by panicking")]
 
 use criterion::{Criterion, Throughput};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 type Call = (Tag, Envelope);
 
-/// Calls of a solver: sweeps of other lengths from some sites, `sweeps` of them, `iterations` times.
+/// Calls of a solver: `sweeps` sweeps of different lengths from a few sites, `iterations` times.
 fn sweeps(sweeps: u64, iterations: usize) -> Vec<Call> {
     let sweep = |at: u64| {
         (0..6).map(move |step| {
@@ -25,7 +25,7 @@ fn sweeps(sweeps: u64, iterations: usize) -> Vec<Call> {
     (0..sweeps).flat_map(sweep).collect::<Vec<_>>().repeat(iterations)
 }
 
-/// Calls that cannot be predicted: messages of a given number, in random order.
+/// Unpredictable calls: a given number of messages in random order.
 fn disorder(messages: u64) -> Vec<Call> {
     let mut state = 1_u64;
     let mut random = || {
@@ -44,7 +44,7 @@ fn pass(predictor: &mut Tournament, tagged: bool, calls: &[Call]) {
     }
 }
 
-/// The shortest of many passes, in ns per call: on a machine with other work, what criterion measures is mostly that.
+/// The minimum over many passes, in ns per call: on a machine with other work, criterion mostly measures that.
 fn shortest(tagged: bool, calls: &[Call]) -> f64 {
     let mut predictor = Tournament::new();
     let passes = (0..250).map(|_| {

@@ -1,10 +1,10 @@
-//! What the programs here have in common: arguments in, one line and an exit status out.
+//! The common part of these programs: argument parsing, error messages and exit status.
 
 use crate::Result;
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
-/// Parses the arguments and does the work. Whatever goes wrong is one line on the error stream, and a nonzero status.
+/// Parses the arguments and runs `work`. Any error is printed as one line on standard error, with a nonzero exit status.
 pub fn run<A: Parser + CommandFactory>(work: impl FnOnce(A) -> Result<()>) -> ExitCode {
     let name = A::command().get_name().to_owned();
     let line = match A::try_parse() {
@@ -13,7 +13,7 @@ pub fn run<A: Parser + CommandFactory>(work: impl FnOnce(A) -> Result<()>) -> Ex
             Err(error) => error.to_string(),
         },
         Err(help) if !help.use_stderr() => {
-            // If it cannot be written, it cannot be reported either.
+            // A failure to print cannot be reported either.
             let _unwritten: std::io::Result<()> = help.print();
             return ExitCode::SUCCESS;
         }
@@ -23,7 +23,7 @@ pub fn run<A: Parser + CommandFactory>(work: impl FnOnce(A) -> Result<()>) -> Ex
     ExitCode::FAILURE
 }
 
-/// What clap says is wrong, without what it says about help.
+/// clap's error message, without its hints about help.
 fn first_paragraph(text: &str) -> String {
     let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! The table of codecs. A new codec, or a new setting of one, is one row.
+//! The table of codecs. A new codec, or a new setting of one, is a new row.
 
 use crate::Result;
 use crate::coder::{Coder, Memcpy, Ours};
@@ -12,27 +12,27 @@ use mpress_lzo_compat::{self as lz, Lz77, Lzo1x};
 use mpress_rice::{Mapping, ccsds};
 use mpress_rle_huffman::{Code, HuffmanEncoder, RleEncoder, ShannonFanoEncoder, Symbol, Width};
 
-/// What a row of the table is there for.
+/// The role of a row in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The copy that all else is seen beside.
+    /// The copy with which everything is compared.
     Baseline,
-    /// A codec as the engine uses it.
+    /// A codec as used by the engine.
     Codec,
-    /// A special setting of one, for comparison only.
+    /// A special setting of a codec, for comparison only.
     Variant,
-    /// A codec of others.
+    /// A codec by others.
     Peer,
 }
 
-/// A codec as a row of a report.
+/// A codec as a row in a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
-    /// What the row is called: no blank and no comma.
+    /// The name of the row, without blanks and commas.
     pub name: &'static str,
-    /// What it is there for.
+    /// Its role.
     pub role: Role,
-    /// Makes it for these elements, with kernels of this level; `None` where it has no use for such elements.
+    /// Creates the codec for these elements, with kernels of this level; `None` if it does not support such elements.
     pub make: fn(Element, Level) -> Made,
 }
 
@@ -45,7 +45,7 @@ pub const CODECS: &[Subject] = &[
     row("dfcm", Role::Codec, |element, level| dfcm(element, level, Table::Sized)),
     row("dfcm-lines15", Role::Variant, |element, level| dfcm(element, level, Table::Fixed(15))),
     row("dfcm-continuing10", Role::Variant, |element, level| dfcm(element, level, Table::Continuing(10))),
-    // As cMPI has it: order 3, 2^15 lines, state that runs on from message to message (section 3).
+    // As in cMPI: order 3, 2^15 lines, state that carries over from message to message (section 3).
     row("dfcm-cmpi", Role::Codec, |element, level| dfcm(element, level, Table::Continuing(15))),
     row("dfcm-lanes", Role::Codec, dfcm_lanes),
     row("fpc", Role::Codec, fpc),
@@ -79,12 +79,12 @@ pub(crate) const fn row(name: &'static str, role: Role, make: fn(Element, Level)
     Subject { name, role, make }
 }
 
-/// Every row there is.
+/// All rows.
 pub fn all() -> impl Iterator<Item = &'static Subject> {
     CODECS.iter().chain(PEERS)
 }
 
-/// How DFCM's table of lines is sized, and whether it is kept from message to message.
+/// The size of DFCM's table of lines, and whether it is kept from message to message.
 #[derive(Clone, Copy)]
 enum Table {
     Sized,
@@ -194,7 +194,7 @@ fn lzo_compat<F: lz::Format + 'static>(effort: lz::Effort) -> Option<Box<dyn Cod
     Some(Box::new(Ours { encoder, decoder, continuing: false }))
 }
 
-/// Planes for elements of this width.
+/// The width of these elements, if they can be split into planes.
 fn planes(element: Element) -> Result<Width> {
     Ok(Width::new(element.width()).ok_or("no planes of that width")?)
 }
@@ -208,7 +208,7 @@ fn coded<C: Code + 'static>(encoder: mpress_rle_huffman::Encoder<C>, level: Leve
     Some(Box::new(Ours { encoder: encoder.with_level(level), decoder, continuing: false }))
 }
 
-/// Rice codes with this mapping, or with the best one for each block.
+/// Rice codes with this mapping, or with the best mapping for each block.
 fn rice(element: Element, level: Level, mapping: Option<Mapping>) -> Made {
     fn of<W: mpress_rice::Word>(level: Level, mapping: Option<Mapping>) -> Made {
         use mpress_rice::{Decoder, Encoder};
@@ -226,7 +226,7 @@ fn rice(element: Element, level: Level, mapping: Option<Mapping>) -> Made {
     }
 }
 
-/// With the parameters of libaec's row.
+/// With the same parameters as the row of libaec.
 fn ccsds121(element: Element, level: Level) -> Made {
     let bits = match element {
         Element::I32 => 32,
@@ -260,7 +260,7 @@ mod tests {
             for element in Element::ALL {
                 let Some(mut coder) = (subject.make)(element, Level::detect()).unwrap() else { continue };
                 made += 1;
-                // The second has a tail after its last whole element, for elements of two bytes and more.
+                // The second length leaves a tail after the last whole element, for elements of two or more bytes.
                 for len in [4096, 4099] {
                     let message: Vec<u8> = (0..len).map(|i| (i / 16 % 251) as u8).collect();
                     let mut wire = vec![0; coder.bound(len).unwrap().max(len)];

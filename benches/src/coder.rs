@@ -1,43 +1,43 @@
-//! What the benchmarks ask of a codec: theirs or ours, from one slice into another.
+//! The interface of the benchmarks to a codec, from one slice into another.
 
 use crate::Result;
 use mpress_codec::{Decode, Encode, Out};
 use std::hint::black_box;
 
-/// What is known of a message before it is encoded.
+/// What to do with a message, decided before encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Encoding would gain nothing: it goes raw.
+    /// Encoding would gain nothing: send it raw.
     Raw,
-    /// Encode it, and let it go raw if that does not make it smaller.
+    /// Encode it, and send it raw if it does not become smaller.
     Encode,
-    /// Encode it, and let that go whatever its length: the decoder must see every message.
+    /// Encode it, and send the result in any case: the decoder must see every message.
     Always,
 }
 
 /// An encoder and a decoder.
 pub trait Coder {
-    /// The most bytes that `raw_len` bytes can take encoded.
+    /// The maximum encoded length of `raw_len` bytes, in bytes.
     ///
     /// # Errors
-    /// Where there is no such number.
+    /// If there is no such number.
     fn bound(&self, raw_len: usize) -> Result<usize>;
 
-    /// What to do with a message. It is asked first, as an engine does, and its time counts.
+    /// What to do with a message. Called first, as in an engine, and included in the encoding time.
     fn verdict(&self, _raw: &[u8]) -> Verdict {
         Verdict::Encode
     }
 
-    /// Encodes `raw` into the beginning of `wire`, which has room for the bound, and gives its length there.
+    /// Encodes `raw` into the front of `wire`, which has room for the bound, and returns the length in bytes.
     ///
     /// # Errors
-    /// Whatever the codec says.
+    /// Those of the codec.
     fn encode(&mut self, raw: &[u8], wire: &mut [u8]) -> Result<usize>;
 
-    /// Fills `raw` with the message that was encoded as `wire`.
+    /// Decodes `wire` into `raw`, which has the length of the message.
     ///
     /// # Errors
-    /// Whatever the codec says.
+    /// Those of the codec.
     fn decode(&mut self, wire: &[u8], raw: &mut [u8]) -> Result<()>;
 
     /// Forgets all messages so far.
@@ -45,10 +45,10 @@ pub trait Coder {
 }
 
 impl dyn Coder {
-    /// Makes a message ready to send, raw where that is no longer; `None` stands for raw, else it is the length.
+    /// Prepares a message for sending: raw if encoding does not make it shorter. Returns the encoded length in bytes; `None` stands for raw.
     ///
     /// # Errors
-    /// Whatever the codec says.
+    /// Those of the codec.
     pub fn pack(&mut self, raw: &[u8], wire: &mut [u8]) -> Result<Option<usize>> {
         let verdict = self.verdict(raw);
         if verdict != Verdict::Raw {
@@ -61,10 +61,10 @@ impl dyn Coder {
         Ok(None)
     }
 
-    /// Takes a message out of what `pack` made of it, or out of itself where it went raw.
+    /// Restores a message from the result of `pack`, or from the message itself if it was sent raw.
     ///
     /// # Errors
-    /// Whatever the codec says.
+    /// Those of the codec.
     pub fn unpack(&mut self, packed: Option<&[u8]>, original: &[u8], raw: &mut [u8]) -> Result<()> {
         match packed {
             Some(wire) => self.decode(wire, raw),
@@ -73,7 +73,7 @@ impl dyn Coder {
     }
 }
 
-/// Copies a raw message; the compiler must not find out that it is never read.
+/// Copies a raw message in a way that the compiler cannot optimise out.
 fn copy(from: &[u8], to: &mut [u8]) -> Result<()> {
     let to = to.get_mut(..from.len()).ok_or("no room for the raw message")?;
     to.copy_from_slice(from);
@@ -81,7 +81,7 @@ fn copy(from: &[u8], to: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Every message raw: what memory alone costs.
+/// Every message raw: the cost of memory accesses alone.
 pub(crate) struct Memcpy;
 
 impl Coder for Memcpy {
@@ -104,7 +104,7 @@ impl Coder for Memcpy {
 pub(crate) struct Ours<E, D> {
     pub(crate) encoder: E,
     pub(crate) decoder: D,
-    /// Whether state runs on from message to message.
+    /// Whether state carries over from message to message.
     pub(crate) continuing: bool,
 }
 
@@ -137,7 +137,7 @@ impl<E: Encode, D: Decode> Coder for Ours<E, D> {
 mod tests {
     use super::*;
 
-    /// Makes messages of one length longer by a byte, all others shorter by one.
+    /// Makes messages of one length one byte longer, and all others one byte shorter.
     struct Odd;
 
     impl Coder for Odd {

@@ -1,4 +1,4 @@
-//! The comparison of codecs on files of messages: what `compare` does between its arguments and its output.
+//! The comparison of codecs on files of messages: the part of `compare` between arguments and output.
 
 mod labels;
 mod markdown;
@@ -17,7 +17,7 @@ use crate::Result;
 use crate::codecs::{self, Role, Subject};
 use crate::peers::MISSING;
 
-/// The rows to run: those named, or without names all that are no variants; peers beside them if wanted.
+/// The rows to run: the named ones, or without names all except variants; with the peers if requested.
 ///
 /// # Errors
 /// If a name is not that of a row.
@@ -40,7 +40,7 @@ pub fn choose(names: Option<&[String]>, variants: bool, peers: bool) -> Result<V
     Ok(codecs::all().filter(wanted).collect())
 }
 
-/// What there is to say about peers that this build has not.
+/// Lines about peers that this build lacks.
 #[must_use]
 pub fn missing_peers() -> Vec<String> {
     MISSING.iter().map(|(name, library)| format!("LEFT OUT: {name}: {}", without(library))).collect()

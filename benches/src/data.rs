@@ -9,15 +9,15 @@ use std::path::Path;
 /// A kind of data.
 #[derive(Clone, Copy, Debug)]
 pub struct Dataset {
-    /// What the rows are called.
+    /// The name of the rows.
     pub name: &'static str,
-    /// What it is made of.
+    /// Its element type.
     pub element: Element,
-    /// This many bytes of it; `None` where it rests on a file that is not here.
+    /// `len` bytes of the data; `None` if they come from a file that does not exist here.
     pub make: fn(len: usize) -> Option<Vec<u8>>,
 }
 
-/// Every kind of data. The same length always gives the same bytes.
+/// All kinds of data. The same length always gives the same bytes.
 pub const DATASETS: &[Dataset] = &[
     Dataset { name: "real-f64", element: Element::F64, make: |len| real("sp.f64", len) },
     Dataset { name: "real-i32", element: Element::I32, make: |len| real("is.i32", len) },
@@ -26,7 +26,7 @@ pub const DATASETS: &[Dataset] = &[
     Dataset { name: "constant-f64", element: Element::F64, make: |len| Some(constant(len)) },
 ];
 
-/// The messages of a file of the corpus one after the other, repeated as often as needed. The corpus lies beside the repository.
+/// The concatenated messages of a file of the corpus, repeated as often as needed. The corpus is next to the repository.
 fn real(name: &str, len: usize) -> Option<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     let file = File::read(&folder.join(name)).ok().flatten()?;

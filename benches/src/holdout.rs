@@ -1,5 +1,4 @@
-//! Hold-out data: messages of small simulations, for no setting of a codec was ever chosen by them. The same seed
-//! gives the same files.
+//! Hold-out data: messages of small simulations that were never used to choose a setting of a codec. The same seed gives the same files.
 
 mod blast;
 mod cg;
@@ -28,7 +27,7 @@ type Messages = Vec<Vec<u8>>;
 
 type Make = fn(&mut Rng) -> Messages;
 
-/// Every file, and what makes it.
+/// All files, and their generators.
 const FILES: &[(&str, Make)] = &[
     ("heat.f64", grid::heat::<f64>),
     ("heat.f32", grid::heat::<f32>),
@@ -56,10 +55,10 @@ const FILES: &[(&str, Make)] = &[
     ("samples.i16", integers::samples),
 ];
 
-/// Writes all files of this seed into a folder, which is made where there is none.
+/// Writes all files for this seed to a folder, which is created if necessary.
 ///
 /// # Errors
-/// If something cannot be written.
+/// If a file cannot be written.
 pub fn write_all(folder: &Path, seed: u64) -> Result<()> {
     fs::create_dir_all(folder).map_err(at(folder))?;
     for (name, make) in FILES {
@@ -76,7 +75,7 @@ pub fn write_all(folder: &Path, seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// A generator for each file: a new one leaves the others as they are.
+/// A separate generator for each file, so that a new file does not change the others.
 fn rng(name: &str, seed: u64) -> Rng {
     Rng::seed_from_u64(name.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())))
 }
@@ -86,7 +85,7 @@ fn bytes<T: bytemuck::NoUninit>(elements: &[T]) -> Vec<u8> {
     bytemuck::cast_slice(elements).to_vec()
 }
 
-/// A length of message, in bytes, as programs have them: a few that come again and again.
+/// A message length in bytes as in real programs: a few recurring ones.
 fn length(rng: &mut Rng) -> usize {
     [2 << 10, 6 << 10, 16 << 10, 40 << 10, 64 << 10, 256 << 10].choose(rng).copied().unwrap_or(4096)
 }

@@ -1,5 +1,5 @@
-//! What the benchmarks share: messages to compress, codecs to compress them with, and the comparison of the two.
-//! `README.md` says how to run them.
+//! The common part of the benchmarks: messages to compress, codecs to compress them with, and the comparison of codecs. `README.md` describes how to
+//! run them.
 #![deny(unsafe_code)] // allowed again only in `peers/blosc.rs`, which calls a C library
 
 pub mod cli;

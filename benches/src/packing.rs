@@ -1,4 +1,4 @@
-//! How fast datatypes are packed: by this project, by the MPIs of this machine, by a plain loop.
+//! The speed of packing datatypes: with this project, with the MPIs of this machine, with a plain loop.
 
 pub mod loops;
 pub mod measure;

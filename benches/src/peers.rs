@@ -1,5 +1,4 @@
-//! Codecs of others, each used as a good user of it would: contexts are kept from message to message where the
-//! library has them.
+//! Codecs by others, each used as well as possible: contexts are kept from message to message if the library supports that.
 
 #[cfg(peer_aec)]
 mod aec;
@@ -12,7 +11,7 @@ mod numeric;
 
 use crate::codecs::{Role, Subject, row};
 
-/// The rows of those that this build has.
+/// The rows of the peers in this build.
 pub(crate) const PEERS: &[Subject] = &[
     row("lz4", Role::Peer, |_, _| Ok(Some(Box::new(general::Lz4)))),
     row("snappy", Role::Peer, |_, _| Ok(Some(Box::new(general::Snappy::new())))),
@@ -28,7 +27,7 @@ pub(crate) const PEERS: &[Subject] = &[
     row("libaec", Role::Peer, |element, _| Ok(aec::aec(element))),
 ];
 
-/// Those that this build has not, and the library each would need.
+/// The peers not in this build, and the library that each requires.
 pub(crate) const MISSING: &[(&str, &str)] = &[
     #[cfg(not(peer_lzo))]
     ("lzo1x-1", "liblzo2"),

@@ -1,4 +1,4 @@
-//! The programs as they are run, on folders of a few kilobytes.
+//! Runs the programs on folders of a few kilobytes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test reports by panicking")]
 
 use mpress_benches::codecs::{CODECS, Role, Subject};
@@ -32,7 +32,7 @@ fn compare(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_compare")).arg(folder).args(args).output().unwrap()
 }
 
-/// Whether a codec is for files of these elements.
+/// Whether a codec supports files of these elements.
 fn is_for(codec: &Subject, element: Element) -> bool {
     (codec.make)(element, Level::detect()).unwrap().is_some()
 }

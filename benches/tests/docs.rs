@@ -1,4 +1,4 @@
-//! The table of figures in `docs/codecs.md` is made from its record, and says the same.
+//! The table of figures in `docs/codecs.md` matches the record from which it is generated.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 use mpress_benches::codecs::{Role, Subject};
@@ -7,7 +7,7 @@ use mpress_benches::element::Element;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What `compare --peers` printed.
+/// The output of `compare --peers`.
 const RECORD: &str = "benches/record/2026-11-20-codecs.txt";
 const PAGE: &str = "docs/codecs.md";
 
@@ -23,7 +23,7 @@ fn line(row: &str) -> Option<Line> {
     Some(Line {
         file: file.to_owned(),
         element: Element::ALL.into_iter().find(|known| known.name() == element)?,
-        // This build may not have the peers that the record has.
+        // This build may lack some peers of the record.
         subject: Box::leak(Box::new(Subject {
             name: codec.to_owned().leak(),
             role: Role::Codec,
@@ -45,7 +45,7 @@ fn report(record: &str) -> Report {
     Report { lines, means }
 }
 
-/// Where the table of figures is in the page.
+/// The position of the table of figures in the page.
 fn place(page: &str) -> Range<usize> {
     let heading = page.find("## Figures").expect("a heading");
     let start = heading + page[heading..].find("\n| ").expect("a table") + 1;

@@ -50,7 +50,7 @@ pub unsafe extern "C" fn mpress_codec_new(
     codec: *mut *mut mpress_codec,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (answer, name) =
             unsafe { (Answer::at(codec, "codec", ptr::null_mut())?, memory::text(name, "name")?) };
         answer.give(make(name, kind)?);
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn mpress_codec_max_encoded_len(
     len: *mut usize,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(len, "len", 0) }?;
         let codec = codec.ok_or_else(|| Error::null("codec"))?;
         let bound = lock(&codec.encoder)?.max_encoded_len(raw_len);
@@ -118,11 +118,11 @@ pub unsafe extern "C" fn mpress_codec_encode(
     len: *mut usize,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(len, "len", 0) }?;
         let codec = codec.ok_or_else(|| Error::null("codec"))?;
         memory::apart((raw, raw_len), (wire, room))?;
-        // SAFETY: the caller's promise, and they do not overlap.
+        // SAFETY: guaranteed by the caller, and they do not overlap.
         let (raw, wire) = unsafe { (memory::bytes(raw, raw_len, "raw")?, memory::room(wire, room, "wire")?) };
         let mut out = Out::new(wire);
         let place = out.place();
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn mpress_codec_decode(
     guard(|| {
         let codec = codec.ok_or_else(|| Error::null("codec"))?;
         memory::apart((wire, wire_len), (raw, raw_len))?;
-        // SAFETY: the caller's promise, and they do not overlap.
+        // SAFETY: guaranteed by the caller, and they do not overlap.
         let (wire, raw) =
             unsafe { (memory::bytes(wire, wire_len, "wire")?, memory::room(raw, raw_len, "raw")?) };
         let mut decoder = lock(&codec.decoder)?;

@@ -45,10 +45,10 @@ pub unsafe extern "C" fn mpress_engine_new(
     engine: *mut *mut mpress_engine,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(engine, "engine", ptr::null_mut()) }?;
         let len = if mark.is_null() { 0 } else { MPRESS_MARK_LEN };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let mark = unsafe { memory::slice(mark, len, "mark") }?;
         let settings = settings.map(mpress_settings::get).unwrap_or_default();
         let engine = make(&settings)?;
@@ -148,11 +148,11 @@ pub unsafe extern "C" fn mpress_engine_encode(
     frame: *mut *mut mpress_frame,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(frame, "frame", ptr::null_mut()) }?;
         let engine = engine.ok_or_else(|| Error::null("engine"))?;
         let (kind, to) = (kind::kind(kind)?, kind::destination(to)?);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let message = unsafe { memory::bytes(message, len, "message") }?;
         if let Some(bytes) = engine.engine.encode(message, kind, to) {
             answer.give(mpress_frame { bytes });
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn mpress_frame_bytes(
     len: *mut usize,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (data, len) = unsafe { (Answer::at(data, "data", ptr::null())?, Answer::at(len, "len", 0)?) };
         let frame = frame.ok_or_else(|| Error::null("frame"))?;
         data.store(frame.bytes.as_ptr().cast());
@@ -218,10 +218,10 @@ pub unsafe extern "C" fn mpress_engine_is_frame(
     is_frame: *mut bool,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(is_frame, "is_frame", false) }?;
         let engine = engine.ok_or_else(|| Error::null("engine"))?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let received = unsafe { memory::bytes(received, len, "received") }?;
         answer.store(engine.engine.is_frame(received));
         Ok(())
@@ -258,10 +258,10 @@ pub unsafe extern "C" fn mpress_engine_message_len(
     message_len: *mut usize,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(message_len, "message_len", 0) }?;
         let engine = engine.ok_or_else(|| Error::null("engine"))?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let frame = unsafe { memory::bytes(frame, len, "frame") }?;
         answer.store(engine.open(frame)?.raw_len());
         Ok(())
@@ -294,11 +294,11 @@ pub unsafe extern "C" fn mpress_engine_decode(
     message_len: *mut usize,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(message_len, "message_len", 0) }?;
         let engine = engine.ok_or_else(|| Error::null("engine"))?;
         memory::apart((frame, len), (message, room))?;
-        // SAFETY: the caller's promise, and they do not overlap.
+        // SAFETY: guaranteed by the caller, and they do not overlap.
         let (frame, message) =
             unsafe { (memory::bytes(frame, len, "frame")?, memory::room(message, room, "message")?) };
         let incoming = engine.open(frame)?;

@@ -32,7 +32,7 @@ pub unsafe extern "C" fn mpress_handshake_numbers(
 ) -> mpress_status {
     guard(|| {
         let empty = [0; MPRESS_HANDSHAKE_LEN];
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(numbers.cast::<[u64; MPRESS_HANDSHAKE_LEN]>(), "numbers", empty) }?;
         answer.store(job::said(settings.map(mpress_settings::get).as_ref()));
         Ok(())
@@ -54,9 +54,9 @@ pub unsafe extern "C" fn mpress_handshake_numbers(
 pub unsafe extern "C" fn mpress_handshake_mark(minima: *const u64, mark: *mut u8) -> mpress_status {
     guard(|| {
         let empty = [0; MPRESS_MARK_LEN];
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(mark.cast::<[u8; MPRESS_MARK_LEN]>(), "mark", empty) }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let minima = unsafe { memory::slice(minima, MPRESS_HANDSHAKE_LEN, "minima") }?;
         let minima = minima.first_chunk().ok_or_else(|| Error::null("minima"))?;
         let text = "the processes have different versions or settings of mpress, or wrong ones";

@@ -37,7 +37,7 @@ pub(crate) unsafe fn slice<'a, T>(place: *const T, len: usize, name: &str) -> Re
 /// # Safety
 /// As there.
 pub(crate) unsafe fn bytes<'a>(place: *const c_void, len: usize, name: &str) -> Result<&'a [u8], Error> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { slice(place.cast(), len, name) }
 }
 
@@ -65,7 +65,7 @@ pub(crate) unsafe fn room<'a>(
     len: usize,
     name: &str,
 ) -> Result<&'a mut [MaybeUninit<u8>], Error> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { room_for(place.cast(), len, name) }
 }
 

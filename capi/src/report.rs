@@ -68,7 +68,7 @@ pub unsafe extern "C" fn mpress_engine_stats(
     stats: *mut mpress_stats,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(stats, "stats", mpress_stats::default()) }?;
         let engine = engine.ok_or_else(|| Error::null("engine"))?;
         let total = engine.engine.stats().total();
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn mpress_engine_counters(
     count: *mut usize,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(count, "count", 0) }?;
         let engine = engine.ok_or_else(|| Error::null("engine"))?;
         let share = Share::of(&engine.engine);
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn mpress_engine_counters(
         if room < words.len() {
             return Err(Error::room(size_of_val(words), room.saturating_mul(size_of::<u64>())));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { memory::room_for(counters, words.len(), "counters") }?.write_copy_of_slice(words);
         Ok(())
     })
@@ -145,12 +145,12 @@ pub unsafe extern "C" fn mpress_engine_report(
     text: *mut *mut c_char,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(text, "text", ptr::null_mut()) }?;
         let engine = engine.ok_or_else(|| Error::null("engine"))?;
         let mut sum = Share::of(&engine.engine);
         if !sums.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let sums = unsafe { memory::slice(sums, count, "sums") }?;
             let words = sum.as_words_mut();
             if sums.len() != words.len() {
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn mpress_engine_report(
         };
         if let Some(job) = job {
             if !job.program.is_null() {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 about.program =
                     unsafe { memory::text(job.program, "program") }?.to_string_lossy().into_owned();
             }

@@ -58,7 +58,7 @@ unsafe fn make(
     state: impl FnOnce() -> Result<State, Error>,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(place, "settings", ptr::null_mut()) }?;
         answer.give(mpress_settings { state: Mutex::new(state()?) });
         Ok(())
@@ -75,7 +75,7 @@ unsafe fn make(
 /// `settings` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_settings_new(settings: *mut *mut mpress_settings) -> mpress_status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { make(settings, || Ok(State::default())) }
 }
 
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn mpress_settings_new(settings: *mut *mut mpress_settings
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_settings_from_env(settings: *mut *mut mpress_settings) -> mpress_status {
     let is_ours = |(name, _): &(OsString, OsString)| name.as_bytes().starts_with(PREFIX.as_bytes());
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { make(settings, || State::from(std::env::vars_os().filter(is_ours).collect())) }
 }
 
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn mpress_settings_from_file(
     settings: *mut *mut mpress_settings,
 ) -> mpress_status {
     let state = || {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let path = OsStr::from_bytes(unsafe { memory::text(path, "path") }?.to_bytes());
         // An empty variable is as good as none.
         if path.is_empty() {
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn mpress_settings_from_file(
         }
         State::default().with(CONFIG.as_ref(), path)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { make(settings, state) }
 }
 
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn mpress_settings_set(
 ) -> mpress_status {
     guard(|| {
         let settings = settings.ok_or_else(|| Error::null("settings"))?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (name, value) = unsafe { (memory::text(name, "name")?, memory::text(value, "value")?) };
         // The environment may hold anything else; here it is a mistake.
         if !name.to_bytes().starts_with(PREFIX.as_bytes()) {
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn mpress_settings_text(
     text: *mut *mut c_char,
 ) -> mpress_status {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(text, "text", ptr::null_mut()) }?;
         let settings = settings.ok_or_else(|| Error::null("settings"))?;
         answer.give_text(settings.get().to_toml())
@@ -196,7 +196,7 @@ pub extern "C" fn mpress_settings_free(settings: Option<Box<mpress_settings>>) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mpress_text_free(text: *mut c_char) {
     guard(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { memory::free(text) };
         Ok(())
     });

@@ -1,4 +1,4 @@
-//! The cluster itself: raised by `new`, gone after `drop`.
+//! The cluster itself: created by `new`, removed by `drop`.
 
 use std::fs;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use crate::names::{MOST_NODES, Tag};
 use crate::{Error, Job, Launcher, Mpi, Rate, Traffic, job, net, process, registry, sweep};
 
-/// Stands in for `ssh`: drops the options, takes the host, and runs the rest there.
+/// Replaces `ssh`: drops the options, takes the host, and runs the rest there.
 const AGENT: &str = r#"#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
@@ -15,16 +15,16 @@ shift
 exec ip netns exec TAG-"$host" unshare --uts --ipc /bin/sh -c 'BECOME' "$host" /bin/sh -c "$*"
 "#;
 
-/// What a cluster is made of.
+/// The configuration of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// How many nodes, named `n0`, `n1`, ...
+    /// The number of nodes, named `n0`, `n1`, ...
     pub nodes: usize,
-    /// What each link carries in each direction; without one, what the machine can.
+    /// The rate of each link in each direction; without one, as fast as the machine allows.
     pub rate: Option<Rate>,
 }
 
-/// Nodes joined by a switch, for as long as this lives.
+/// Nodes connected by a switch, for the lifetime of this value.
 #[derive(Debug)]
 pub struct Cluster {
     tag: Tag,
@@ -32,11 +32,10 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Raises a cluster, after sweeping away what killed processes have left of theirs.
+    /// Creates a cluster, after removing what killed processes have left of theirs.
     ///
     /// # Errors
-    /// [`Error::NotPermitted`], [`Error::Nodes`], the first command of the system that failed; nothing is left
-    /// standing then.
+    /// [`Error::NotPermitted`], [`Error::Nodes`], the first system command that failed; nothing is left behind then.
     pub fn new(config: Config) -> Result<Self, Error> {
         may_try().map_err(Error::NotPermitted)?;
         if !(1..=MOST_NODES).contains(&config.nodes) {
@@ -52,7 +51,7 @@ impl Cluster {
         Ok(Self { tag, config })
     }
 
-    /// Whether this process may make namespaces, join them and cap links: tried for real, in a moment.
+    /// Checks that this process may create namespaces, connect them and cap links. Briefly does all of this.
     ///
     /// # Errors
     /// [`Error::NotPermitted`] with the reason; [`Error::Interrupted`].
@@ -64,33 +63,33 @@ impl Cluster {
         }
     }
 
-    /// An MPI job on this cluster, as [`Launcher::mpirun`].
+    /// An MPI job on this cluster, as in [`Launcher::mpirun`].
     #[must_use]
     pub fn mpirun(&self, mpi: Mpi, ranks_per_node: usize) -> Job {
         Launcher::Cluster(self).mpirun(mpi, ranks_per_node)
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.config.nodes
     }
 
-    /// What each link carries.
+    /// The rate of each link.
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
         self.config.rate
     }
 
-    /// Bytes a node has sent onto its link so far.
+    /// The number of bytes that a node has sent on its link so far.
     ///
     /// # Errors
-    /// [`Error::Command`] where there is no such node.
+    /// [`Error::Command`] if there is no such node.
     pub fn bytes_sent(&self, node: usize) -> Result<u64, Error> {
         net::bytes_sent(self.tag, node)
     }
 
-    /// What all nodes have sent so far; two of them make a delta.
+    /// The number of bytes that each node has sent so far; the difference of two is the traffic in between.
     ///
     /// # Errors
     /// [`Error::Command`] if a counter cannot be read.
@@ -98,10 +97,10 @@ impl Cluster {
         (0..self.nodes()).map(|node| self.bytes_sent(node)).collect::<Result<_, _>>().map(Traffic::new)
     }
 
-    /// Takes the cluster down and says what failed; `drop` does the same in silence.
+    /// Removes the cluster and reports errors; `drop` does the same silently.
     ///
     /// # Errors
-    /// The first part that could not be removed; the others are tried all the same.
+    /// The first part that could not be removed; the others are attempted anyway.
     pub fn tear_down(self) -> Result<(), Error> {
         registry::remove(self.tag)
     }
@@ -124,7 +123,7 @@ impl Drop for Cluster {
     }
 }
 
-/// What can be known without trying, said more clearly than the failure would.
+/// Detects known obstacles, with a clearer message than the failure itself would have.
 fn may_try() -> Result<(), String> {
     if !nix::unistd::geteuid().is_root() {
         return Err("making network namespaces needs root".to_owned());

@@ -1,4 +1,4 @@
-//! What can go wrong, each as one clear line.
+//! Errors, each with a message of one line.
 
 use crate::Partial;
 use std::path::PathBuf;
@@ -8,23 +8,23 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// This process may not make namespaces or cap links; the text says what is missing.
+    /// This process may not create namespaces or cap links; the text states what is missing.
     #[error("an emulated cluster is not possible here: {0}")]
     NotPermitted(String),
-    /// The number of nodes is outside what one cluster can have.
+    /// The number of nodes is outside the limits of a cluster.
     #[error("a cluster has 1 to {most} nodes, not {asked}")]
     Nodes {
-        /// What was asked for.
+        /// The requested number.
         asked: usize,
-        /// The most there can be.
+        /// The maximum.
         most: usize,
     },
-    /// A command of the system ended with an error.
+    /// A system command failed.
     #[error("`{command}` failed: {message}")]
     Command {
         /// The command line.
         command: String,
-        /// Its message, or its exit status where it gave none.
+        /// Its message, or its exit status if there was none.
         message: String,
     },
     /// A command could not be started.
@@ -32,7 +32,7 @@ pub enum Error {
     Start {
         /// The command line.
         command: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// A file of the cluster could not be read, written or removed.
@@ -40,30 +40,30 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A job had not ended within its time limit, and not in the way MPICH is known to hang.
+    /// A job had not ended within its time limit, and did not show MPICH's known hang.
     #[error("`{command}` had not ended after {limit:?}; its last words: {last}")]
     TimedOut {
         /// The command line.
         command: String,
         /// The limit.
         limit: Duration,
-        /// The last line it had written.
+        /// The last line that it had written.
         last: String,
     },
-    /// A job did all its work but hung in `MPI_Finalize` every time.
+    /// A job completed its work but hung in `MPI_Finalize` on every attempt.
     #[error("`{command}` did its work but hung in MPI_Finalize {tries} times in a row")]
     HungInFinalize {
         /// The command line.
         command: String,
-        /// How often it was tried.
+        /// The number of attempts.
         tries: u32,
-        /// What it had written the last time.
+        /// The output of the last attempt.
         partial: Partial,
     },
-    /// [`crate::tear_down_all`] was called: nothing is started any more.
+    /// [`crate::tear_down_all`] was called: nothing can be started any more.
     #[error("interrupted")]
     Interrupted,
 }

@@ -1,4 +1,4 @@
-//! An MPI job as a command: where its ranks go and what they are given.
+//! An MPI job as a command: the placement of its ranks and their environment.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use crate::names::{Tag, host};
 use crate::process::system;
 use crate::{Error, Family, Mpi, Outcome, run_with_timeout};
 
-/// What a shell inside a node does first: it takes the node's name and a `/dev/shm` of the node's own, in the mount
-/// namespace `ip netns exec` has made. Nodes share no memory then, and files a killed rank leaves there are gone
-/// with the job. Where that mount is not possible the rest is as good.
+/// The first steps of a shell inside a node: sets the node's host name and mounts a separate `/dev/shm`, in the mount namespace that `ip netns exec`
+/// has created. So nodes share no memory, and files that a killed rank leaves there disappear with the job. If the mount is not possible, the rest
+/// still works.
 pub(crate) const BECOME: &str = r#"mount -t tmpfs tmpfs /dev/shm 2>/dev/null; hostname "$0" && exec "$@""#;
 
-/// Where jobs run: on a cluster, or on this host over shared memory. Callers can treat both alike.
+/// Where jobs run: on a cluster, or on this host over shared memory, with the same interface.
 #[derive(Clone, Copy, Debug)]
 pub enum Launcher<'a> {
     /// On this host.
@@ -25,7 +25,7 @@ pub enum Launcher<'a> {
 }
 
 impl Launcher<'_> {
-    /// A job with this many ranks on every node, placed in blocks: with 2, ranks 0 and 1 are on the first.
+    /// A job with this number of ranks on every node, placed in blocks: with 2, ranks 0 and 1 are on the first node.
     #[must_use]
     pub fn mpirun(self, mpi: Mpi, ranks_per_node: usize) -> Job {
         let place = match self {
@@ -35,7 +35,7 @@ impl Launcher<'_> {
         Job { mpi, ranks_per_node, place, env: Vec::new(), dir: None, program: Vec::new() }
     }
 
-    /// How many nodes there are: 1 on this host.
+    /// The number of nodes: 1 on this host.
     #[must_use]
     pub fn nodes(self) -> usize {
         match self {
@@ -45,7 +45,7 @@ impl Launcher<'_> {
     }
 }
 
-/// An MPI job, built up like a [`Command`].
+/// An MPI job, built like a [`Command`].
 #[derive(Clone, Debug)]
 pub struct Job {
     mpi: Mpi,
@@ -63,40 +63,40 @@ enum Place {
 }
 
 impl Job {
-    /// Gives a variable to every rank on every node, and not to mpirun: `LD_PRELOAD` works here.
+    /// Sets a variable for every rank on every node, but not for mpirun, so `LD_PRELOAD` works here.
     ///
-    /// `MPRESS_` variables of the calling process do not reach the ranks: the two MPIs differ in which variables
-    /// they pass on to which nodes, and half a job with other settings is not what a caller wants.
+    /// `MPRESS_` variables of the calling process are not passed to the ranks: the two MPIs differ in which variables they pass to which nodes, and
+    /// ranks with different settings are never wanted.
     pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
         self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
         self
     }
 
-    /// The directory the ranks run in; that of the calling process if not set.
+    /// Sets the working directory of the ranks; by default that of the calling process.
     pub fn current_dir(&mut self, dir: impl AsRef<Path>) -> &mut Self {
         self.dir = Some(dir.as_ref().to_owned());
         self
     }
 
-    /// The program; what [`Job::arg`] gives follows it.
+    /// Sets the program, to which [`Job::arg`] adds arguments.
     pub fn program(&mut self, program: impl AsRef<OsStr>) -> &mut Self {
         self.program = vec![program.as_ref().to_owned()];
         self
     }
 
-    /// One argument of the program.
+    /// Adds an argument of the program.
     pub fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Self {
         self.program.push(arg.as_ref().to_owned());
         self
     }
 
-    /// Arguments of the program.
+    /// Adds arguments of the program.
     pub fn args(&mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Self {
         self.program.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
-    /// The MPI the job runs on.
+    /// The MPI of the job.
     #[must_use]
     pub fn mpi(&self) -> Mpi {
         self.mpi
@@ -130,7 +130,7 @@ impl Job {
             Family::Mpich => self.mpich(&mut command),
         }
         if !self.env.is_empty() {
-            // One way for both MPIs, all nodes and all values; an empty one crashes MPICH's -genv.
+            // The same way for both MPIs, all nodes and all values; an empty value crashes MPICH's -genv.
             command.arg("env").args(self.env.iter().map(|(name, value)| {
                 let mut pair = name.clone();
                 pair.push("=");
@@ -146,12 +146,12 @@ impl Job {
     }
 
     fn open_mpi(&self, command: &mut Command) {
-        // More ranks than cores: a rank that waits must let another work.
+        // There are more ranks than cores: a waiting rank must yield.
         command.env("OMPI_MCA_mpi_yield_when_idle", "1");
-        // Bound, each node would put its first rank on the one core 0 all nodes share.
+        // With binding, each node would put its first rank on core 0, which all nodes share.
         command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
         if let Place::Nodes(tag, nodes) = self.place {
-            // Its session directories go when the cluster goes.
+            // Its session directories are removed with the cluster.
             let (kind, agent, dir, inside) = match self.mpi {
                 Mpi::OpenMpi5 => ("--prtemca", "plm_ssh_agent", "prte_tmpdir_base", "prte_if_include"),
                 _ => ("--mca", "plm_rsh_agent", "orte_tmpdir_base", "oob_tcp_if_include"),
@@ -167,7 +167,7 @@ impl Job {
 
     fn mpich(&self, command: &mut Command) {
         if let Place::Nodes(tag, nodes) = self.place {
-            // Else UCX finds shared memory that reaches across namespaces, and leaves the links alone.
+            // Otherwise UCX finds shared memory that works across namespaces, and does not use the links.
             command.env("UCX_TLS", "tcp,self").env("UCX_NET_DEVICES", "eth0");
             command.args(["-launcher", "ssh", "-launcher-exec"]).arg(tag.agent());
             command.args(["-iface", "eth0", "-hosts", &self.slots(nodes)]);
@@ -175,7 +175,7 @@ impl Job {
         command.args(["-n", &self.ranks().to_string()]);
     }
 
-    /// How many ranks there are in all.
+    /// The total number of ranks.
     #[must_use]
     pub fn ranks(&self) -> usize {
         match self.place {
@@ -184,16 +184,16 @@ impl Job {
         }
     }
 
-    /// `n0:2,n1:2`: both MPIs fill a node before they go on to the next.
+    /// `n0:2,n1:2`: both MPIs fill a node before they continue with the next one.
     fn slots(&self, nodes: usize) -> String {
         let slots = (0..nodes).map(|node| format!("{}:{}", host(node), self.ranks_per_node));
         slots.collect::<Vec<_>>().join(",")
     }
 
-    /// Runs the job to its end or to the limit, and ends all of its processes.
+    /// Runs the job until it ends or the limit is reached, and ends all of its processes.
     ///
     /// # Errors
-    /// As [`run_with_timeout`].
+    /// As for [`run_with_timeout`].
     pub fn run(&self, limit: Duration) -> Result<Outcome, Error> {
         run_with_timeout(&mut self.command(), limit)
     }

@@ -1,8 +1,8 @@
 //! An emulated cluster on one machine, and MPI jobs on it.
 //!
-//! Every node is a network namespace with one interface, `eth0`, capped to the rate of a real network. All
-//! nodes hang on one switch, which has a namespace of its own: nothing appears among the interfaces of the
-//! host, its firewall does not see the traffic, and several clusters stand beside each other.
+//! Every node is a network namespace with one interface, `eth0`, capped to the rate of a real network. All nodes are connected to one switch, which
+//! has its own namespace: nothing appears among the host's interfaces, the host's firewall does not see the traffic, and several clusters can exist
+//! at the same time.
 //!
 //! ```no_run
 //! use mpress_cluster::{Cluster, Config, Mpi, Rate};
@@ -19,11 +19,11 @@
 //! # } // the cluster is gone here
 //! ```
 //!
-//! Making namespaces needs root; [`Cluster::permitted`] says whether it would work. [`Launcher`] lets the same
-//! code run a job on a cluster or, without one, on this host.
+//! Creating namespaces requires root; [`Cluster::permitted`] checks whether it would work. [`Launcher`] lets the same code run a job on a cluster or,
+//! without one, on this host.
 //!
-//! A program that handles Ctrl-C calls [`tear_down_all`] there: a cluster is otherwise torn down by its `Drop`
-//! alone, and what a killed process left is swept by the next [`Cluster::new`].
+//! A program that handles Ctrl-C should call [`tear_down_all`] there: otherwise only `Drop` tears a cluster down, and the next [`Cluster::new`]
+//! sweeps up what a killed process left.
 
 #![forbid(unsafe_code)]
 

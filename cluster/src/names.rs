@@ -1,20 +1,20 @@
-//! The names of a cluster's parts: made from the process that owns them, so that leftovers can be told.
+//! The names of a cluster's parts: they contain the process that owns them, so that leftovers can be recognised.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most nodes of one cluster: what one /24 holds, with room for nothing else.
+/// The maximum number of nodes in a cluster, so that their addresses fit in one /24.
 pub(crate) const MOST_NODES: usize = 250;
 
-/// Where `ip netns` keeps the names of namespaces.
+/// The directory in which `ip netns` keeps the names of namespaces.
 pub(crate) const NETNS_DIR: &str = "/var/run/netns";
 
-/// Where `ip netns exec` looks for files to lay over those in `/etc`.
+/// The directory in which `ip netns exec` looks for files to mount over those in `/etc`.
 pub(crate) const NETNS_ETC: &str = "/etc/netns";
 
 const PREFIX: &str = "mpress-";
 
-/// What all names of one cluster start with: `mpress-PID-SERIAL`.
+/// The common prefix of all names of a cluster: `mpress-PID-SERIAL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tag {
     pid: u32,
@@ -22,13 +22,13 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
-    /// A tag no other cluster of this or another living process has.
+    /// A tag that no other cluster of this or another living process has.
     pub(crate) fn new() -> Self {
         static SERIAL: AtomicU32 = AtomicU32::new(0);
         Self { pid: std::process::id(), serial: SERIAL.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// The tag in the name of a namespace or a directory; `None` for a name that is none of ours.
+    /// The tag in the name of a namespace or a directory; `None` if the name is not one of a cluster.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let mut parts = name.strip_prefix(PREFIX)?.splitn(3, '-');
         let tag = Self { pid: number(parts.next()?)?, serial: number(parts.next()?)? };
@@ -38,12 +38,12 @@ impl Tag {
         }
     }
 
-    /// Whether the process that made these parts still lives.
+    /// Whether the process that created these parts is still alive.
     pub(crate) fn is_owned(self) -> bool {
         Path::new("/proc").join(self.pid.to_string()).exists()
     }
 
-    /// Whether this very process made these parts.
+    /// Whether this process created these parts.
     pub(crate) fn is_this_process(self) -> bool {
         self.pid == std::process::id()
     }
@@ -53,7 +53,7 @@ impl Tag {
         format!("{self}-{}", host(node))
     }
 
-    /// The network namespace with the bridge that joins the nodes.
+    /// The network namespace with the bridge that connects the nodes.
     pub(crate) fn switch(self) -> String {
         format!("{self}-switch")
     }
@@ -63,7 +63,7 @@ impl Tag {
         std::env::temp_dir().join(self.to_string())
     }
 
-    /// The script that stands in for `ssh`.
+    /// The script that replaces `ssh`.
     pub(crate) fn agent(self) -> PathBuf {
         self.dir().join("agent")
     }
@@ -80,12 +80,12 @@ pub(crate) fn host(node: usize) -> String {
     format!("n{node}")
 }
 
-/// The address of a node; clusters do not see each other, so all use the same ones.
+/// The address of a node; clusters are isolated from each other, so all use the same addresses.
 pub(crate) fn address(node: usize) -> String {
     format!("10.77.0.{}", node + 1)
 }
 
-/// Digits only: `parse` alone would take a sign, too.
+/// Accepts digits only: `parse` alone would accept a sign, too.
 fn number(digits: &str) -> Option<u32> {
     if digits.bytes().all(|b| b.is_ascii_digit()) { digits.parse().ok() } else { None }
 }
@@ -127,7 +127,7 @@ mod tests {
         let (a, b) = (Tag::new(), Tag::new());
         assert_ne!(a, b);
         assert!(a.is_owned());
-        // Above the largest process id Linux gives out.
+        // Above Linux's maximum process id.
         assert!(!Tag { pid: 4_194_305, serial: 0 }.is_owned());
     }
 

@@ -1,4 +1,4 @@
-//! The network: namespaces, the switch, links, rate caps. Everything `ip` and `tc` are asked to do.
+//! The network: namespaces, the switch, links, rate caps. All calls of `ip` and `tc`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use crate::names::{NETNS_ETC, Tag, address, host};
 use crate::process::{call, end, wait_until};
 use crate::rate::Rate;
 
-/// Neighbour discovery and the like would count among the bytes of the job.
+/// Neighbour discovery and similar traffic would count as bytes of the job.
 const QUIET: &str = "f=/proc/sys/net/ipv6/conf/default/disable_ipv6; [ ! -e $f ] || echo 1 >$f";
 
-/// How long a full bucket may hold a packet before it is dropped. TCP keeps its own queue far below this.
+/// The maximum time a packet may be queued before it is dropped. TCP keeps its own queue far below this.
 const QUEUE: &str = "50ms";
 
-/// How long killed processes may take to vanish.
+/// The maximum time for killed processes to disappear.
 const DYING: Duration = Duration::from_secs(5);
 
-/// Builds the switch and the nodes. On an error the caller removes what is there.
+/// Creates the switch and the nodes. On an error the caller must remove what exists.
 pub(crate) fn raise(tag: Tag, nodes: usize, rate: Option<Rate>) -> Result<(), Error> {
     let switch = tag.switch();
     namespace(&switch)?;
@@ -35,7 +35,7 @@ pub(crate) fn raise(tag: Tag, nodes: usize, rate: Option<Rate>) -> Result<(), Er
         ip(&name, &["link", "set", "eth0", "up"])?;
         let Some(rate) = rate else { continue };
         cap(&name, "eth0", rate)?;
-        // With two nodes the sender's cap is the receiver's, too; with more, several can send to one.
+        // With two nodes the sender's cap is also the receiver's; with more, several can send to one.
         if nodes > 2 {
             cap(&switch, &port, rate)?;
         }
@@ -59,10 +59,10 @@ fn cap(namespace: &str, interface: &str, rate: Rate) -> Result<(), Error> {
     call("tc", &[&place[..], &bucket[..]].concat()).map(drop)
 }
 
-/// The file `ip netns exec` lays over `/etc/hosts`.
+/// Writes the file that `ip netns exec` mounts over `/etc/hosts`.
 fn write_hosts(namespace: &str, nodes: usize) -> Result<(), Error> {
     let dir = etc(namespace);
-    // Another cluster may just be removing the parent because it was empty.
+    // Another cluster may be removing the parent at the same time because it was empty.
     let made = (0..3).map(|_| fs::create_dir_all(&dir)).find(|made| made.is_ok());
     made.unwrap_or_else(|| fs::create_dir_all(&dir)).map_err(Error::file(&dir))?;
     let lines = (0..nodes).map(|node| format!("{} {}\n", address(node), host(node)));
@@ -75,7 +75,7 @@ fn etc(namespace: &str) -> PathBuf {
     Path::new(NETNS_ETC).join(namespace)
 }
 
-/// Bytes a node has sent, by the counter of its own interface.
+/// The number of bytes that a node has sent, from the counter of its interface.
 pub(crate) fn bytes_sent(tag: Tag, node: usize) -> Result<u64, Error> {
     let counter = "/sys/class/net/eth0/statistics/tx_bytes";
     let text = call("ip", &["netns", "exec", &tag.node(node), "cat", counter])?;
@@ -85,9 +85,9 @@ pub(crate) fn bytes_sent(tag: Tag, node: usize) -> Result<u64, Error> {
     })
 }
 
-/// Ends every process in the namespaces and removes these. Goes on after an error, and gives the first.
+/// Ends every process in the namespaces and removes these. Continues after an error, and returns the first one.
 pub(crate) fn remove(namespaces: &[String]) -> Result<(), Error> {
-    // A namespace without a name lives on, with its links, while a process is in it.
+    // A namespace without a name persists, with its links, as long as a process is in it.
     let emptied = wait_until(DYING, || {
         let pids: Vec<u32> = namespaces.iter().flat_map(|name| pids(name)).collect();
         pids.iter().copied().for_each(end);

@@ -1,9 +1,8 @@
-//! Patience with MPICH, which hangs in `MPI_Finalize` over UCX and TCP, with and without mpress.
+//! Retries for MPICH, which hangs in `MPI_Finalize` over UCX and TCP, with and without mpress.
 //!
-//! There a rank that has flushed its connections waits for the others in a barrier of the process manager, and
-//! answers no rank in the meantime; a rank that still has a connection to flush waits for such an answer. MPICH
-//! 4.2 dropped that barrier ([pmodels/mpich#6596]). With 4.0.2 it struck 12 of 20 jobs of a few messages with two
-//! ranks on each of two nodes, and 3 of 20 with one rank on each.
+//! There a rank that has flushed its connections waits for the others in a barrier of the process manager and does not answer other ranks in the
+//! meantime; a rank that still has a connection to flush waits for such an answer. MPICH 4.2 removed that barrier ([pmodels/mpich#6596]). With 4.0.2
+//! it affected 12 of 20 jobs of a few messages with two ranks on each of two nodes, and 3 of 20 with one rank on each.
 //!
 //! [pmodels/mpich#6596]: https://github.com/pmodels/mpich/pull/6596
 
@@ -15,29 +14,27 @@ use crate::process::line;
 use crate::run::supervise;
 use crate::{Error, Job, Mpi, Outcome};
 
-/// How long `MPI_Finalize` may take after the last line; it is done in a fraction of this or never.
+/// The maximum time for `MPI_Finalize` after the last line; it takes a fraction of this or hangs forever.
 const FINALIZE: Duration = Duration::from_secs(2);
 
 /// A job that ended by itself.
 #[derive(Debug)]
 pub struct Finished {
-    /// How it ended and what it wrote.
+    /// Exit status and output.
     pub output: Output,
-    /// How many tries before this one did all their work and then hung in `MPI_Finalize`.
+    /// The number of previous attempts that completed their work and then hung in `MPI_Finalize`.
     pub hung: u32,
 }
 
 impl Job {
-    /// Runs the job, again if MPICH hung in `MPI_Finalize` after the work, up to `tries` times in all.
+    /// Runs the job, and again if MPICH hung in `MPI_Finalize` after the work, with up to `tries` attempts in total.
     ///
-    /// `worked` looks at the standard output and says whether the job had done its work, for which the program
-    /// must flush its last line. Only a job of MPICH over a network that has worked and of which a rank waits for
-    /// its process manager is tried again, and at once: about 3 seconds a time. 20 tries are plenty. Any other
-    /// hang lasts to the limit and is an error, never tried away.
+    /// `worked` gets the standard output and returns whether the job has completed its work, for which the program must flush its last line. Only a
+    /// job of MPICH over a network that has worked, and of which a rank waits for its process manager, is retried, immediately: about 3 seconds per
+    /// attempt. 20 tries are plenty. Any other hang lasts until the limit and is an error, without a retry.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] for a hang that is not the known one, [`Error::HungInFinalize`] for one too many of
-    /// these, and as [`Job::run`].
+    /// [`Error::TimedOut`] for a hang other than the known one, [`Error::HungInFinalize`] after too many of those, and as for [`Job::run`].
     pub fn run_patiently(
         &self,
         limit: Duration,
@@ -73,20 +70,20 @@ impl Job {
     }
 }
 
-/// Whether a rank sits in a `read` of its line to the process manager.
+/// Whether a rank is blocked in a `read` of its connection to the process manager.
 fn waits_for_manager(pid: u32) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let call = fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
     manager_line(&environment).is_some_and(|line| line_read(&call) == Some(line))
 }
 
-/// The descriptor MPICH's launcher gives a rank.
+/// The file descriptor that MPICH's launcher gives a rank.
 fn manager_line(environment: &[u8]) -> Option<u32> {
     let fd = environment.split(|&byte| byte == 0).find_map(|variable| variable.strip_prefix(b"PMI_FD="))?;
     std::str::from_utf8(fd).ok()?.parse().ok()
 }
 
-/// The descriptor a process is reading, by its `/proc/PID/syscall`: number, then arguments.
+/// The file descriptor that a process is reading, from its `/proc/PID/syscall`: number, then arguments.
 fn line_read(call: &str) -> Option<u32> {
     let mut words = call.split(' ');
     // `read` is call 0 on x86-64 and 63 on the newer architectures.
@@ -116,7 +113,7 @@ mod tests {
         assert_eq!(manager_line(b"A=1\0PMI_FD=12\0B=2\0"), Some(12));
         assert_eq!(manager_line(b"A=1\0XPMI_FD=12\0"), None);
         assert_eq!(line_read("0 0xc 0x7ff282bd1280 0x3ff 0x0 0x0 0x0 0x7ffd 0x7ff2"), Some(12));
-        // Waiting in epoll, and on the processor.
+        // Waiting in epoll, and running.
         assert_eq!(line_read("232 0xc 0x7ff282bd1280 0x3ff 0x0 0x0 0x0 0x7ffd 0x7ff2"), None);
         assert_eq!(line_read("running\n"), None);
     }

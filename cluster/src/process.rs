@@ -1,4 +1,4 @@
-//! Processes of the system: short commands run to their end, and signals without unsafe code.
+//! System processes: short commands run to completion, and signals without unsafe code.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -11,10 +11,10 @@ use nix::unistd::Pid;
 
 use crate::Error;
 
-/// How often a condition of another process is looked at.
+/// The polling interval for conditions of other processes.
 const POLL: Duration = Duration::from_millis(5);
 
-/// A command that Ctrl-C at the terminal does not reach, with the administrator's tools on its path.
+/// A command that Ctrl-C in the terminal does not reach, with the administrator's tools on its path.
 pub(crate) fn system(program: impl AsRef<OsStr>) -> Command {
     let mut path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/bin:/bin"));
     path.push(":/usr/sbin:/sbin");
@@ -23,7 +23,7 @@ pub(crate) fn system(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Runs a short command to its end and gives what it wrote.
+/// Runs a short command to completion and returns its output.
 pub(crate) fn call(program: &str, args: &[&str]) -> Result<String, Error> {
     let mut command = system(program);
     command.args(args);
@@ -39,21 +39,21 @@ pub(crate) fn call(program: &str, args: &[&str]) -> Result<String, Error> {
     Err(Error::Command { command: line(&command), message })
 }
 
-/// A command as one line, for messages.
+/// A command in one line, for messages.
 pub(crate) fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Ends a process at once; one that is gone already is no error.
+/// Kills a process; ignores one that has already ended.
 pub(crate) fn end(pid: u32) {
     signal(pid, Signal::SIGKILL);
 }
 
-/// Sends a signal to every process of a group.
+/// Sends a signal to every process in a group.
 pub(crate) fn signal_group(group: u32, signal: Signal) {
     if let Some(group) = target(group) {
-        // The group may be gone by now, and another failure could not be acted on.
+        // The group may not exist any more, and nothing can be done about another failure.
         let _gone: Result<(), Errno> = killpg(group, signal);
     }
 }
@@ -64,12 +64,12 @@ fn signal(pid: u32, signal: Signal) {
     }
 }
 
-/// 0 and 1 would mean "my own group" and "everything there is" to `kill`.
+/// Rejects 0 and 1, which would mean "my own group" and "all processes" to `kill`.
 fn target(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().filter(|&pid| pid > 1).map(Pid::from_raw)
 }
 
-/// Waits until `done`, at most for `limit`; says whether it came.
+/// Waits until `done` returns true, for at most `limit`. Returns whether it did.
 pub(crate) fn wait_until(limit: Duration, mut done: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while !done() {

@@ -1,4 +1,4 @@
-//! The rate of a link, and the token bucket that holds a link to it.
+//! The rate of a link, and the token bucket that limits the link to it.
 
 use std::fmt;
 
@@ -31,10 +31,10 @@ impl Rate {
         self.0
     }
 
-    /// Bytes the token bucket may let pass at once.
+    /// The size of the token bucket in bytes.
     ///
-    /// Too small and the kernel's timer cannot keep the rate up; too large and a whole message passes at memory
-    /// speed: 1 MiB at a time made a 10 Gbit/s link carry 1 MiB messages at 19 Gbit/s.
+    /// If it is too small, the kernel's timer cannot sustain the rate; if it is too large, a whole message passes at memory speed: with 1 MiB, a 10
+    /// Gbit/s link carried 1 MiB messages at 19 Gbit/s.
     pub(crate) const fn burst(self) -> u64 {
         const KIB: u64 = 1024;
         match self.0 {

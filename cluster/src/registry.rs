@@ -1,4 +1,4 @@
-//! What this process has to put right before it ends: the clusters that stand and the jobs that run.
+//! What this process must clean up before it ends: its clusters and running jobs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,20 +16,20 @@ struct Registry {
 static REGISTRY: Mutex<Registry> =
     Mutex::new(Registry { clusters: Vec::new(), groups: Vec::new(), closed: false });
 
-/// Held while a cluster is raised or removed, so that a signal handler never removes a half-raised one.
+/// Held while a cluster is created or removed, so that a signal handler never removes one that is being created.
 static BUILDING: Mutex<()> = Mutex::new(());
 
 /// Tears down every cluster of this process and ends its jobs; nothing can be started afterwards.
 ///
-/// For a handler of Ctrl-C, which ends the process next. Everything still waiting for a job gets
-/// [`Error::Interrupted`]. What a failure leaves is swept by the next cluster on this host.
+/// For a handler of Ctrl-C that then ends the process. Everything still waiting for a job gets [`Error::Interrupted`]. The next cluster on this host
+/// sweeps up what could not be removed.
 pub fn tear_down_all() {
     let groups = {
         let mut registry = lock(&REGISTRY);
         registry.closed = true;
         registry.groups.clone()
     };
-    // mpirun ends its ranks and removes its files in shared memory when it is asked to.
+    // On SIGTERM, mpirun ends its ranks and removes its files in shared memory.
     groups.into_iter().for_each(|group| crate::process::signal_group(group, Signal::SIGTERM));
     crate::process::wait_until(crate::run::GRACE * 2, || lock(&REGISTRY).groups.is_empty());
     let clusters = lock(&REGISTRY).clusters.clone();
@@ -38,13 +38,13 @@ pub fn tear_down_all() {
     }
 }
 
-/// Whether [`tear_down_all`] was called.
+/// Whether [`tear_down_all`] has been called.
 #[must_use]
 pub fn interrupted() -> bool {
     lock(&REGISTRY).closed
 }
 
-/// Enters a cluster and builds it; removes what there is of it if that fails.
+/// Registers a cluster and builds it; removes the existing parts if that fails.
 pub(crate) fn build(tag: Tag, build: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
     let result = {
         let _building = lock(&BUILDING);
@@ -63,7 +63,7 @@ pub(crate) fn build(tag: Tag, build: impl FnOnce() -> Result<(), Error>) -> Resu
     result
 }
 
-/// Removes a cluster; a second time does nothing.
+/// Removes a cluster; does nothing the second time.
 pub(crate) fn remove(tag: Tag) -> Result<(), Error> {
     let _building = lock(&BUILDING);
     if !knows(tag) {
@@ -74,18 +74,18 @@ pub(crate) fn remove(tag: Tag) -> Result<(), Error> {
     result
 }
 
-/// Whether a cluster of this process stands or is being raised.
+/// Whether a cluster of this process exists or is being created.
 pub(crate) fn knows(tag: Tag) -> bool {
     lock(&REGISTRY).clusters.contains(&tag)
 }
 
-/// A process group that [`tear_down_all`] ends, until dropped.
+/// A process group that [`tear_down_all`] ends, until this is dropped.
 pub(crate) struct Running(u32);
 
 impl Running {
-    /// Starts a process group by `start`, which gives its number, unless everything is being torn down.
+    /// Starts a process group with `start`, which returns its number, unless everything is being torn down.
     pub(crate) fn start<T>(start: impl FnOnce() -> Result<(T, u32), Error>) -> Result<(T, Self), Error> {
-        // Started under the lock: nothing slips in between the check and the entry.
+        // Started under the lock, so that nothing happens between the check and the registration.
         let mut registry = lock(&REGISTRY);
         if registry.closed {
             return Err(Error::Interrupted);
@@ -102,7 +102,7 @@ impl Drop for Running {
     }
 }
 
-/// A panic elsewhere does not make these lists wrong.
+/// A panic elsewhere leaves these lists consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

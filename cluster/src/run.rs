@@ -1,4 +1,4 @@
-//! Running a command to its end or to a time limit, whichever comes first, and ending all of its processes.
+//! Runs a command until it ends or a time limit is reached, and ends all of its processes.
 
 use std::fs;
 use std::io::Read;
@@ -17,26 +17,26 @@ use crate::Error;
 use crate::process::{end, line, signal_group, wait_until};
 use crate::registry::{Running, interrupted};
 
-/// What a command asked to end has to do so by itself: mpirun ends its ranks and removes its files.
+/// The time a command has to end after SIGTERM: mpirun ends its ranks and removes its files.
 pub(crate) const GRACE: Duration = Duration::from_secs(3);
 
-/// How often the watcher is asked.
+/// The interval between calls of the watcher.
 const ASK: Duration = Duration::from_millis(200);
 
-/// The variable by which processes of one job are found wherever the MPI has put them: mpirun gives every rank
-/// a process group of its own, and a killed one leaves ranks with another parent.
+/// The variable that identifies the processes of a job wherever the MPI has put them: mpirun gives every rank its own process group, and a killed
+/// mpirun leaves ranks with another parent.
 const MARK: &str = "CLUSTER_JOB";
 
 /// How a command ended.
 #[derive(Debug)]
 pub enum Outcome {
-    /// By itself, well or not.
+    /// On its own, successfully or not.
     Finished(Output),
     /// It was ended at the limit.
     TimedOut(Partial),
 }
 
-/// What a command had written at the limit, before it was asked to end: mpirun has more to say then.
+/// The output of a command up to the limit, before SIGTERM: mpirun writes more after it.
 #[derive(Debug, Default)]
 pub struct Partial {
     /// On its standard output.
@@ -45,10 +45,10 @@ pub struct Partial {
     pub stderr: Vec<u8>,
 }
 
-/// Runs `command`, reading all it writes; at `limit` it is ended with everything it has started.
+/// Runs `command` and reads its output; at `limit`, ends it and everything it has started.
 ///
-/// The command runs in a process group of its own, so that Ctrl-C at the terminal reaches this process alone.
-/// Processes it leaves when it ends have a moment, then they are ended, too.
+/// The command runs in its own process group, so Ctrl-C in the terminal reaches only this process. Processes that it leaves behind are ended after a
+/// grace period.
 ///
 /// # Errors
 /// [`Error::Start`]; [`Error::Interrupted`] after [`crate::tear_down_all`].
@@ -63,7 +63,7 @@ pub(crate) struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// What the job has written so far.
+    /// The output of the job so far.
     pub(crate) fn stdout(&self) -> Vec<u8> {
         self.stdout.so_far()
     }
@@ -74,7 +74,7 @@ impl Watched<'_> {
     }
 }
 
-/// As [`run_with_timeout`], and ends the command as soon as `hopeless` says so, which is asked often.
+/// Like [`run_with_timeout`], but also ends the command as soon as `hopeless`, which is called often, returns true.
 pub(crate) fn supervise(
     command: &mut Command,
     limit: Duration,
@@ -109,9 +109,9 @@ pub(crate) fn supervise(
     if !ended {
         signal_group(group, Signal::SIGTERM);
     }
-    // What the command has started may still be putting things away after its own end.
+    // Processes started by the command may still be cleaning up after its end.
     wait_until(GRACE, || has_ended(&child) && marked(&mark).is_empty());
-    // Before the child is reaped its number cannot be that of another process.
+    // Until the child is reaped, its number cannot be reused by another process.
     signal_group(group, Signal::SIGKILL);
     wait_until(GRACE, || {
         let left = marked(&mark);
@@ -127,7 +127,7 @@ pub(crate) fn supervise(
     Ok(if ended { Outcome::Finished(Output { status, stdout, stderr }) } else { Outcome::TimedOut(at_limit) })
 }
 
-/// Whether the child has ended, without reaping it.
+/// Whether the child has ended. Does not reap it.
 fn has_ended(child: &Child) -> bool {
     let Ok(pid) = i32::try_from(child.id()) else { return true };
     let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
@@ -140,14 +140,14 @@ fn marked(mark: &str) -> Vec<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter(|pid| {
-        // Not readable: gone, or another user's.
+        // Not readable: the process has ended, or belongs to another user.
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
     })
     .collect()
 }
 
-/// Reads a pipe to its end on a thread of its own.
+/// Reads a pipe to its end in a separate thread.
 struct Reader {
     read: Arc<Mutex<Vec<u8>>>,
     thread: JoinHandle<()>,
@@ -172,7 +172,7 @@ impl Reader {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// All there was. A process that has escaped keeps the pipe open: then what is there by now.
+    /// The whole output. If an escaped process keeps the pipe open: the output so far.
     fn finish(self) -> Vec<u8> {
         wait_until(GRACE, || self.thread.is_finished());
         self.so_far()
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn at_the_limit_nothing_of_it_is_left() {
         let start = Instant::now();
-        // One child in a session of its own, as a rank of Open MPI is, deaf to polite requests.
+        // A child in its own session, like a rank of Open MPI, that ignores SIGTERM.
         let script = "echo $$; setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & wait";
         let outcome = run_with_timeout(&mut sh(script), Duration::from_millis(500));
         let Ok(Outcome::TimedOut(partial)) = outcome else { panic!("{outcome:?}") };

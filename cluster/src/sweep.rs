@@ -1,4 +1,4 @@
-//! Removing clusters: one that is done with, and what killed processes left behind.
+//! Removal of clusters: one that is no longer needed, and the leftovers of killed processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use crate::names::{NETNS_DIR, NETNS_ETC, Tag};
 use crate::{Error, net, registry};
 
-/// Everything there is of one cluster.
+/// The existing parts of one cluster.
 #[derive(Default)]
 struct Parts {
     namespaces: Vec<String>,
     dirs: Vec<PathBuf>,
 }
 
-/// Removes the clusters whose processes have died without doing so.
+/// Removes the clusters of processes that have died without removing them.
 ///
 /// # Errors
-/// The first part that could not be removed; the others are tried all the same.
+/// The first part that could not be removed; the others are attempted anyway.
 pub fn sweep() -> Result<(), Error> {
     let stale = |tag: Tag| !tag.is_owned() || (tag.is_this_process() && !registry::knows(tag));
     let mut first = Ok(());
@@ -28,7 +28,7 @@ pub fn sweep() -> Result<(), Error> {
     first
 }
 
-/// Removes all there is of one cluster, complete or not.
+/// Removes all existing parts of one cluster.
 pub(crate) fn remove(tag: Tag) -> Result<(), Error> {
     find(|found| found == tag).into_values().try_for_each(|parts| parts.remove())
 }
@@ -36,7 +36,7 @@ pub(crate) fn remove(tag: Tag) -> Result<(), Error> {
 fn find(wanted: impl Fn(Tag) -> bool) -> BTreeMap<Tag, Parts> {
     let mut found = BTreeMap::<Tag, Parts>::new();
     let mut look = |dir: &Path, add: fn(&mut Parts, String, PathBuf)| {
-        // A directory that is not there has no parts of ours.
+        // A directory that does not exist contains no parts.
         for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             if let Some(tag) = Tag::parse(&name).filter(|&tag| wanted(tag)) {
@@ -60,7 +60,7 @@ impl Parts {
             };
             first = first.and(removed);
         }
-        // Leaves no trace where no other process has put anything; fails, as it should, where one has.
+        // Removes the directory unless other processes have put something there, in which case this fails as it should.
         let _in_use: std::io::Result<()> = fs::remove_dir(NETNS_ETC);
         first
     }

@@ -1,6 +1,6 @@
-//! What went over the links: the interfaces' own byte counters, taken at one moment.
+//! The traffic on the links: the byte counters of the interfaces at one moment.
 
-/// Bytes each node has sent onto its link, Ethernet headers included; same-node messages never count.
+/// The bytes that each node has sent on its link, including Ethernet headers; messages within a node never count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
     sent: Vec<u64>,
@@ -11,20 +11,20 @@ impl Traffic {
         Self { sent }
     }
 
-    /// What was sent after `earlier` was taken.
+    /// The traffic since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let earlier = earlier.sent.iter().copied().chain(std::iter::repeat(0));
         Self { sent: self.sent.iter().zip(earlier).map(|(now, then)| now.saturating_sub(then)).collect() }
     }
 
-    /// Bytes one node sent, 0 for a node there is not.
+    /// The bytes that one node sent; 0 if there is no such node.
     #[must_use]
     pub fn sent(&self, node: usize) -> u64 {
         self.sent.get(node).copied().unwrap_or(0)
     }
 
-    /// Bytes all nodes sent: what passed the switch.
+    /// The bytes that all nodes sent: the traffic through the switch.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.sent.iter().sum()

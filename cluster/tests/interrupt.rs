@@ -1,6 +1,6 @@
-//! Ctrl-C: what a handler calls ends the jobs and takes every cluster down.
+//! Ctrl-C: the function that a handler calls ends the jobs and tears down every cluster.
 //!
-//! The only test of its process: nothing can be started afterwards.
+//! The only test in its process: nothing can be started afterwards.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use mpress_cluster::{Cluster, Config, Error, Mpi, run_with_timeout, tear_down_al
 #[test]
 fn a_handler_takes_everything_down() {
     if let Err(error) = Cluster::permitted() {
-        // Not by `eprintln!`: the harness hides what a passing test prints.
+        // Not with `eprintln!`: the test harness hides the output of passing tests.
         let _shown = writeln!(std::io::stderr(), "SKIPPED: {error}");
         return;
     }
@@ -25,7 +25,7 @@ fn a_handler_takes_everything_down() {
     std::thread::sleep(Duration::from_millis(1500));
     tear_down_all();
     assert!(!namespaces.iter().any(|path| path.exists()));
-    // Without Open MPI it could not be started, which is as good here.
+    // Without Open MPI it could not be started, which is acceptable here.
     let ended = running.join().unwrap();
     assert!(matches!(ended, Err(Error::Interrupted | Error::Start { .. })), "{ended:?}");
     assert!(start.elapsed() < Duration::from_secs(20));

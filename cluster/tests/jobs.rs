@@ -1,6 +1,6 @@
-//! Jobs of both MPIs, on a cluster and on this host: where ranks are, what they are given, how fast links are.
+//! Jobs of both MPIs, on a cluster and on this host: the placement of ranks, their environment, the speed of links.
 //!
-//! What is missing, an MPI or the right to make a cluster, is said on stderr as a skip.
+//! A missing MPI, or missing permission to create a cluster, is reported as a skip on stderr.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -15,7 +15,7 @@ use nix::sys::signal::Signal;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Not by `eprintln!`: the harness hides what a passing test prints, and a skip must never look like a pass.
+/// Not with `eprintln!`: the test harness hides the output of passing tests, and a skip must never look like a pass.
 fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
     None
@@ -28,10 +28,10 @@ fn two(rate: Rate) -> Option<Cluster> {
     }
 }
 
-/// The test program built for an MPI.
+/// The test program, built for an MPI.
 fn program(mpi: Mpi) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ranks.c");
-    // Each test has its own: they run at the same time.
+    // Each test has its own, because they run in parallel.
     let thread = std::thread::current().name().unwrap_or_default().to_owned();
     let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{thread}-{mpi}"));
     match Command::new(mpi.mpicc()).arg("-O2").arg("-o").arg(&built).arg(source).output() {
@@ -41,7 +41,7 @@ fn program(mpi: Mpi) -> Option<PathBuf> {
     }
 }
 
-/// What the job printed, and how often it had to be run for that.
+/// The job's output, and the number of runs it took.
 fn run(launcher: Launcher<'_>, mpi: Mpi, ranks_per_node: usize, args: [&str; 2]) -> Option<(String, u64)> {
     let mut job = launcher.mpirun(mpi, ranks_per_node);
     job.env("GIVEN", "a b").program(program(mpi)?).args(args);
@@ -92,7 +92,7 @@ fn messages_take_the_link_and_not_less_than_its_time() {
                 continue;
             };
             let sent = cluster.traffic().unwrap().since(&before);
-            // How close it comes to the rate depends on what else the machine does: 95 and 950 when idle.
+            // How close it gets to the rate depends on the load of the machine: 95 and 950 when idle.
             let (mbit, most) = (mbit(&text), rate.bits_per_second() as f64 / 1e6 * 1.02);
             let _shown = writeln!(std::io::stderr(), "{mpi} over {rate}: {mbit} Mbit/s, {sent:?}");
             assert!(mbit > 0.0 && mbit < most, "{mpi} over {rate}: {mbit} Mbit/s");
@@ -132,7 +132,7 @@ fn the_known_hang_is_tried_again_and_then_named() {
     job.program("bash").args(["-c", "echo done; read -u $PMI_FD"]);
     let error = job.run_patiently(LIMIT, 2, |out| out.ends_with(b"done\n")).unwrap_err();
     assert!(matches!(error, Error::HungInFinalize { tries: 2, .. }), "{error}");
-    // Done with its work, and stuck elsewhere.
+    // Done with its work, and blocked elsewhere.
     job.program("bash").args(["-c", "echo done; exec sleep 600"]);
     let error = job.run_patiently(Duration::from_secs(4), 2, |out| out.ends_with(b"done\n")).unwrap_err();
     assert!(matches!(error, Error::TimedOut { .. }), "{error}");
@@ -148,7 +148,7 @@ fn a_failing_rank_fails_the_job() {
         let outcome = job.program("sh").args(["-c", "exit 3"]).run(LIMIT).unwrap();
         let Outcome::Finished(output) = outcome else { panic!("{outcome:?}") };
         let status = output.status;
-        // MPICH's mpirun writes to a rank that has gone, once in some hundred times, and dies of it.
+        // MPICH's mpirun sometimes, about once in a hundred times, writes to a rank that has ended, and is killed by SIGPIPE.
         let broken_pipe = mpi == Mpi::Mpich && status.signal() == Some(Signal::SIGPIPE as i32);
         assert!(status.code() == Some(3) || broken_pipe, "{mpi}: {status}");
     }

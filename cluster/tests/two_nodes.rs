@@ -1,6 +1,6 @@
-//! A cluster for real: what it carries, how fast, what it counts, and that nothing of it stays.
+//! A real cluster: its traffic, its speed, its counters, and its complete removal.
 //!
-//! Needs root. Where that is not given every test says so on stderr and checks nothing.
+//! Requires root. Without it, every test reports this on stderr and checks nothing.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use mpress_cluster::{Cluster, Config, Error, Rate, sweep};
 use nix::sched::{CloneFlags, setns};
 
-/// A cluster, or `None` and a line that says why not.
+/// A cluster, or `None` after a line with the reason.
 fn cluster(config: Config) -> Option<Cluster> {
     match Cluster::permitted() {
         Ok(()) => Some(Cluster::new(config).unwrap()),
@@ -22,7 +22,7 @@ fn cluster(config: Config) -> Option<Cluster> {
     }
 }
 
-/// Not by `eprintln!`: the harness hides what a passing test prints, and a skip must never look like a pass.
+/// Not with `eprintln!`: the test harness hides the output of passing tests, and a skip must never look like a pass.
 fn skip<T>(reason: &Error) -> Option<T> {
     let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
     None
@@ -32,7 +32,7 @@ fn two(rate: Option<Rate>) -> Option<Cluster> {
     cluster(Config { nodes: 2, rate })
 }
 
-/// Runs `work` on a thread inside a node.
+/// Runs `work` in a thread inside a node.
 fn on_node<T: Send + 'static>(
     cluster: &Cluster,
     node: usize,
@@ -45,7 +45,7 @@ fn on_node<T: Send + 'static>(
     })
 }
 
-/// Sends this many bytes from one node to another over TCP and gives the seconds it took.
+/// Sends `bytes` bytes from one node to another over TCP and returns the time in seconds.
 fn transfer(cluster: &Cluster, from: usize, to: usize, bytes: usize) -> f64 {
     let address: SocketAddr = format!("10.77.0.{}:7777", to + 1).parse().unwrap();
     let listener = on_node(cluster, to, move || TcpListener::bind(address).unwrap()).join().unwrap();
@@ -65,7 +65,7 @@ fn transfer(cluster: &Cluster, from: usize, to: usize, bytes: usize) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Whatever a cluster of this process has left on the host.
+/// Everything that a cluster of this process has left on the host.
 fn left(cluster: &str) -> Vec<String> {
     let dirs =
         ["/var/run/netns", "/etc/netns", "/tmp"].into_iter().flat_map(|dir| fs::read_dir(dir).into_iter());
@@ -126,7 +126,7 @@ fn many_to_one_share_the_receivers_link() {
     let start = Instant::now();
     std::thread::scope(|scope| {
         scope.spawn(move || transfer(cluster, 0, 2, 2_000_000));
-        // Another address of the same node: the port is the same.
+        // Another address of the same node, because the port is the same.
         let address: SocketAddr = "10.77.0.3:7778".parse().unwrap();
         let listener = on_node(cluster, 2, move || TcpListener::bind(address).unwrap()).join().unwrap();
         let sender = on_node(cluster, 1, move || {
@@ -137,7 +137,7 @@ fn many_to_one_share_the_receivers_link() {
         sender.join().unwrap();
         assert_eq!(received.len(), 2_000_000);
     });
-    // 4 MB at 100 Mbit/s take 0.32 s; without a cap at the switch they took half of that.
+    // 4 MB at 100 Mbit/s take 0.32 s; without a cap at the switch, half of that.
     assert!(start.elapsed().as_secs_f64() > 0.29, "{:?}", start.elapsed());
 }
 
@@ -164,7 +164,7 @@ fn nothing_is_left_and_two_stand_side_by_side() {
     transfer(&other, 0, 1, 1000);
     assert_eq!(host_interfaces(), before, "the host sees nothing of it");
 
-    // A process inside keeps nothing alive.
+    // A process inside does not prevent the removal.
     let mut inside =
         Command::new("ip").args(["netns", "exec", &one.namespace(1), "sleep", "600"]).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(200));
@@ -191,14 +191,14 @@ fn a_panic_takes_the_cluster_down() {
 #[test]
 fn what_a_dead_process_left_is_swept() {
     let Some(_cluster) = two(None) else { return };
-    // A process that has ended; its number is not given out again for a while.
+    // A process that has ended; its number is not reused for a while.
     let mut gone = Command::new("true").spawn().unwrap();
     let stale = format!("mpress-{}-0", gone.id());
     gone.wait().unwrap();
     let added = Command::new("ip").args(["netns", "add", &format!("{stale}-n0")]).status().unwrap();
     assert!(added.success());
     fs::create_dir_all(format!("/etc/netns/{stale}-n0")).unwrap();
-    // Another test's cluster may be sweeping it at the same moment, and then finds it gone.
+    // Another test's cluster may be sweeping it at the same time, and then finds it gone.
     let _swept_by_one_of_us: Result<(), Error> = sweep();
     let gone_by = Instant::now() + Duration::from_secs(5);
     while !left(&stale).is_empty() && Instant::now() < gone_by {

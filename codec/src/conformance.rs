@@ -1,7 +1,7 @@
-//! The suite every codec must pass, once per SIMD level. A codec's tests call [`run`] with a function that
-//! makes a fresh encoder and decoder pair; the suite panics at the first finding and says what it was.
+//! The suite that every codec must pass, once per SIMD level. A codec's tests call [`run`] with a function that creates an encoder and a decoder; the
+//! suite panics at the first violation and describes it.
 //!
-//! Compiled only with the feature `conformance`, and the only part of this crate that needs std.
+//! Compiled only with the feature `conformance`. The only part of this crate that needs std.
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::expect_used, reason = "a test suite reports by panicking")]
 
@@ -22,11 +22,11 @@ use std::string::String;
 use std::vec::Vec;
 use std::{format, vec};
 
-/// Messages of these lengths (and every length up to 257) are tried.
+/// The message lengths that are tried, besides all up to 257.
 const LENGTHS: [usize; 9] = [511, 1000, 1024, 1031, 4096, 9999, 65_537, 131_072, 300_001];
 
-/// Runs the whole suite. `make` gives an encoder and a decoder with no history; where the codec can carry state
-/// from message to message, run the suite for a pair that does and for one that does not.
+/// Runs the whole suite. `make` returns an encoder and a decoder without history. If the codec can carry state from message to message, run the suite
+/// both for a pair that does and for one that does not.
 ///
 /// # Panics
 /// At the first violation of the contract of [`Encode`] or [`Decode`].
@@ -34,21 +34,21 @@ pub fn run<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D)) {
     suite::<C, E, D>(make, Encoder::Forgets);
 }
 
-/// Runs the whole suite for an encoder whose wires depend on the messages before, of a codec whose decoders carry no state.
+/// Runs the whole suite for an encoder whose wires depend on earlier messages, of a codec whose decoders carry no state.
 ///
 /// # Panics
-/// As [`run`] does.
+/// As for [`run`].
 pub fn run_remembering<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D)) {
     assert!(!C::STATEFUL, "the decoder would have to remember as well");
     suite::<C, E, D>(make, Encoder::Remembers);
 }
 
-/// What a message's wire may depend on, where decoders carry no state.
+/// What the wire of a message may depend on if decoders carry no state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Encoder {
-    /// On nothing but the message.
+    /// Only on the message.
     Forgets,
-    /// On the messages before, too.
+    /// Also on earlier messages.
     Remembers,
 }
 
@@ -64,10 +64,10 @@ fn suite<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D), kind: Encode
     used_decoder_is_as_new::<C, E, D>(&make);
 }
 
-/// Encodes `raw` after a few bytes that are already there, which must stay.
+/// Encodes `raw` into an output that already has a few bytes, which must not change.
 ///
 /// # Panics
-/// If the encoder fails with enough room, passes its bound, or touches what was there.
+/// If the encoder fails although there is enough room, exceeds its bound, or changes the existing bytes.
 pub fn encode(encoder: &mut impl Encode, raw: &[u8]) -> Vec<u8> {
     const LEAD: &[u8] = b"lead";
     let bound = encoder.max_encoded_len(raw.len()).expect("bound of a small message");
@@ -85,7 +85,7 @@ pub fn encode(encoder: &mut impl Encode, raw: &[u8]) -> Vec<u8> {
 /// Decodes `wire` into exactly `len` bytes.
 ///
 /// # Panics
-/// If the decoder breaks its contract on what it leaves in the output.
+/// If the decoder violates its contract on the contents of the output.
 pub fn decode(decoder: &mut impl Decode, wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
     const LEAD: &[u8] = b"lead";
     let mut buf = vec![0x5a; LEAD.len() + len];
@@ -112,7 +112,7 @@ pub fn decode(decoder: &mut impl Decode, wire: &[u8], len: usize) -> Result<Vec<
 fn round_trip<E: Encode, D: Decode>((encoder, decoder): &mut (E, D), raw: &[u8], what: &str) -> Vec<u8> {
     let wire = encode(encoder, raw);
     let back = decode(decoder, &wire, raw.len());
-    // No assert_eq: a message of 300 KB is of no use in a panic.
+    // No assert_eq: a message of 300 KB is useless in a panic.
     match back {
         Err(kind) => panic!("{what}, {} bytes: own wire refused as {kind:?}", raw.len()),
         Ok(back) => assert!(
@@ -164,7 +164,7 @@ fn bound<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
                 assert_eq!(error, EncodeError::new(bound, room), "{name}, {len} bytes");
                 assert!(out.is_empty(), "{name}, {len} bytes: a refused encode wrote output");
             }
-            // The refusal left no trace in the encoder.
+            // The refusal did not change the encoder.
             assert_eq!(encode(&mut encoder, &raw), encode(&mut make().0, &raw), "{name}, {len} bytes");
         }
     }
@@ -180,7 +180,7 @@ fn sequences<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D), kind: E
                 if C::STATEFUL {
                     continue;
                 }
-                // Messages may arrive at any decoder, in any order.
+                // Messages may arrive at any decoder in any order.
                 let back = decode(&mut make().1, &wire, len);
                 assert!(back.as_ref() == Ok(&raw), "{name}: stateless, yet a new decoder cannot read it");
                 if kind == Encoder::Forgets {
@@ -232,7 +232,7 @@ fn hostile<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
             if len > 0 {
                 refused(&wire, len - 1, "an output one too short");
             }
-            // A flipped bit may give other data (the frame's check is there for that), but nothing worse.
+            // A flipped bit may give other data (the frame's check detects that), but nothing worse.
             for bit in 0..wire.len() * 8 {
                 let mut flipped = wire.clone();
                 flipped[bit / 8] ^= 1 << (bit % 8);
@@ -244,7 +244,7 @@ fn hostile<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
         let wire = random_bytes(seed, (seed % 300) as usize);
         let _ = decode(&mut make().1, &wire, (seed % 97) as usize * 8);
     }
-    // Most noise does not get past a header: some after the beginning of a wire.
+    // Most noise is refused at the header, so some of it follows the beginning of a wire.
     for (i, (_, generate)) in (0..).zip(families()) {
         let raw = generate(900);
         let wire = encode(&mut make().0, &raw);
@@ -255,7 +255,7 @@ fn hostile<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     }
 }
 
-/// After an error a decoder either works on as if nothing had been, or refuses all until it is reset.
+/// After an error a decoder either works as if it had not occurred, or refuses everything until it is reset.
 fn failed_decoder_recovers<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     for (name, generate) in families() {
         let (mut encoder, mut decoder) = make();
@@ -272,8 +272,8 @@ fn failed_decoder_recovers<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     }
 }
 
-/// Whatever wires a decoder has seen, after a reset it makes of any wire what a new one makes of it; before, of a good one its
-/// message, unless it says that it has lost the sequence.
+/// After any wires and a reset, a decoder gives the same result as a new one for every wire. Before the reset, it decodes a valid wire or reports
+/// that it has lost the sequence.
 fn used_decoder_is_as_new<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     let mut used = make().1;
     for (i, (name, generate)) in (0..).zip(families()) {
@@ -303,7 +303,7 @@ fn used_decoder_is_as_new<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E
     }
 }
 
-/// Damaged forms of the wire of a message of `len` bytes. Each comes with the length to decode it into.
+/// Damaged versions of the wire of a message of `len` bytes, each with the length to decode it to.
 fn damaged(wire: &[u8], len: usize, seed: u64) -> Vec<(Vec<u8>, usize)> {
     let mut all = Vec::new();
     let noise = random_bytes(seed, wire.len().max(64));
@@ -312,7 +312,7 @@ fn damaged(wire: &[u8], len: usize, seed: u64) -> Vec<(Vec<u8>, usize)> {
         all.push((wire.to_vec(), other));
     }
     for i in 0..16 {
-        // Most bits that decide much are near the front.
+        // Most of the important bits are near the front.
         let at = if i % 2 == 0 { i / 2 % wire.len() } else { place(i) };
         let mut flipped = wire.to_vec();
         flipped[at] ^= 1 << (noise[i] % 8);

@@ -1,4 +1,4 @@
-//! Errors: small, `Copy`, without text of their own beyond `Display`.
+//! Errors: small, `Copy`, with no text except `Display`.
 #![forbid(unsafe_code)]
 
 use core::fmt;
@@ -7,14 +7,14 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EncodeError {
-    /// Bytes of room that guarantee success: the codec's `max_encoded_len` (`usize::MAX` if that overflows).
+    /// The room in bytes that guarantees success: the codec's `max_encoded_len` (`usize::MAX` if that overflows).
     pub needed: usize,
-    /// Bytes of room there were.
+    /// The room that was available, in bytes.
     pub available: usize,
 }
 
 impl EncodeError {
-    /// An error that says how much room was needed and how much there was, in bytes.
+    /// An error with the needed and the available room, in bytes.
     #[must_use]
     pub const fn new(needed: usize, available: usize) -> Self {
         Self { needed, available }
@@ -29,25 +29,25 @@ impl fmt::Display for EncodeError {
 
 impl core::error::Error for EncodeError {}
 
-/// What is wrong with a piece of wire data.
+/// What is wrong with wire data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// The wire ends before the message does. Every proper prefix of valid wire data gives this.
+    /// The wire ends before the message does. Every proper prefix of valid wire data gives this error.
     Truncated,
-    /// The wire holds something no encoder writes.
+    /// The wire contains something that no encoder writes.
     Corrupt,
-    /// The wire does not hold exactly as many raw bytes as the output has room for.
+    /// The number of raw bytes in the wire differs from the room in the output.
     Length,
     /// A version, codec or mode that this build does not know.
     Unsupported,
-    /// The wire continues a history that this decoder does not have; `reset` it, and the encoder.
+    /// The wire continues a history that this decoder does not have; reset it and the encoder.
     State,
-    /// The decoder is at fault: it reported success without filling the output.
+    /// The decoder is faulty: it reported success without filling the output.
     Unfilled,
 }
 
-/// Wire data that cannot be decoded: what is wrong, and where.
+/// Wire data that cannot be decoded: the kind of error and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecodeError {
@@ -81,7 +81,7 @@ impl fmt::Display for DecodeError {
 
 impl core::error::Error for DecodeError {}
 
-/// [`Out`](crate::Out) has no room for what should be added. Nothing was added.
+/// [`Out`](crate::Out) has no room for the bytes to be added. Nothing was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
@@ -93,7 +93,7 @@ impl fmt::Display for Full {
 
 impl core::error::Error for Full {}
 
-/// The state memory handed to a codec is smaller than it needs.
+/// The memory given to a codec for its state is too small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryError {
@@ -104,7 +104,7 @@ pub struct MemoryError {
 }
 
 impl MemoryError {
-    /// An error that says how many 64-bit words were needed and given.
+    /// An error with the needed and the given number of 64-bit words.
     #[must_use]
     pub const fn new(needed: usize, available: usize) -> Self {
         Self { needed, available }

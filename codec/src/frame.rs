@@ -1,31 +1,31 @@
 //! The 32-byte frame header, version 3. Normative layout: `docs/format/frame.md`.
 //!
-//! This module only lays out and reads the header. The check is computed by who sends the frame.
+//! This module only builds and parses the header. The sender of the frame computes the check.
 #![forbid(unsafe_code)]
 
 use crate::{CodecId, DecodeError, DecodeErrorKind, Kind};
 
-/// Bytes of a frame header.
+/// Length of a frame header in bytes.
 pub const HEADER_LEN: usize = 32;
 
-/// The version this build writes and reads.
+/// The version that this build writes and reads.
 pub const VERSION: u8 = 3;
 
 /// The longest message a frame can carry, in bytes.
 pub const MAX_RAW_LEN: u64 = (1 << 48) - 1;
 
-/// Where the check is.
+/// The position of the check.
 pub const CHECK: core::ops::Range<usize> = 12..16;
 
-/// The places of the mark.
+/// The positions of the mark.
 const MARKS: [usize; 2] = [0, 16];
 
-/// The eight bytes by which the processes of a job know their frames. All of them have the same; it should be random.
+/// The eight bytes by which the processes of a job recognise their frames. All of them use the same mark, which should be random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark(pub [u8; 8]);
 
 impl Mark {
-    /// Whether a message is a frame of this job, or what damage has left of one: it has the mark at one of its places.
+    /// Whether a message is a frame of this job, possibly damaged: it has the mark at one of the two positions.
     #[must_use]
     #[inline]
     pub fn is_in(self, message: &[u8]) -> bool {
@@ -40,20 +40,20 @@ pub struct Header {
     pub mark: Mark,
     /// The codec of the payload.
     pub codec: CodecId,
-    /// What the elements of the message are.
+    /// The element kind of the message.
     pub kind: Kind,
-    /// With which of its settings the codec was used. Decoding does not depend on it.
+    /// The setting with which the codec was used. Decoding does not depend on it.
     pub setting: u8,
     /// Length of the message in bytes, at most [`MAX_RAW_LEN`].
     pub raw_len: u64,
-    /// Zero bytes that follow the payload.
+    /// The number of zero bytes after the payload.
     pub padding: u16,
     /// CRC-32/ISO-HDLC of the frame with zeros in this field.
     pub check: u32,
 }
 
 impl Header {
-    /// The header's wire form; `None` if `raw_len` is above [`MAX_RAW_LEN`], as such a message has no frame.
+    /// The header's wire form; `None` if `raw_len` is above [`MAX_RAW_LEN`], because such a message has no frame.
     #[must_use]
     pub fn to_bytes(&self) -> Option<[u8; HEADER_LEN]> {
         if self.raw_len > MAX_RAW_LEN {
@@ -70,11 +70,11 @@ impl Header {
         Some(wire)
     }
 
-    /// Reads a header from the front of `wire`. Whether the mark is the job's, whether the check holds and whether the codec
-    /// is known is for the caller to find out.
+    /// Reads a header from the front of `wire`. The caller must verify that the mark is the job's, that the check is correct and that the codec is
+    /// known.
     ///
     /// # Errors
-    /// `Truncated` below 32 bytes, `Unsupported` for another version, `Corrupt` for two marks that differ or an unknown kind.
+    /// `Truncated` below 32 bytes, `Unsupported` for another version, `Corrupt` if the two marks differ or the kind is unknown.
     pub fn parse(wire: &[u8]) -> Result<Self, DecodeError> {
         use DecodeErrorKind::{Corrupt, Truncated, Unsupported};
         let Some(wire) = wire.first_chunk::<HEADER_LEN>() else {

@@ -1,8 +1,7 @@
-//! Codec ids: the wire byte that names a codec.
+//! Codec ids: the wire byte that identifies a codec.
 #![forbid(unsafe_code)]
 
-/// The wire byte that names a codec. Ids are never reused; an id unknown to a build is still a valid value,
-/// so that the decoder can say what it met.
+/// The wire byte that identifies a codec. Ids are never reused. An id unknown to a build is still a valid value, so that the decoder can report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CodecId(pub u8);
 
@@ -49,12 +48,12 @@ impl CodecId {
     pub const DFCM_LANES_F64: Self = Self(19);
     /// Interleaved lanes of 32-bit floats, by the same construction.
     pub const DFCM_LANES_F32: Self = Self(20);
-    /// Blocks of a long message, each coded for itself (`docs/format/frame.md`).
+    /// Blocks of a long message, each coded independently (`docs/format/frame.md`).
     pub const BLOCKS: Self = Self(21);
-    /// The first of the chunks that a long message goes in (`docs/format/frame.md`).
+    /// The first chunk of a long message sent in chunks (`docs/format/frame.md`).
     pub const STREAM: Self = Self(22);
-    /// A block of LZ4 after its length (`docs/format/zstd-lz4.md`).
+    /// A block of LZ4, preceded by its length (`docs/format/zstd-lz4.md`).
     pub const LZ4: Self = Self(23);
-    /// Frames of Zstandard after their length.
+    /// Frames of Zstandard, preceded by their length.
     pub const ZSTD: Self = Self(24);
 }

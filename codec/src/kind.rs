@@ -1,8 +1,7 @@
-//! Element kinds: what the elements of a message are.
+//! Element kinds: the type of a message's elements.
 #![forbid(unsafe_code)]
 
-/// The element class of a message, which decides what codecs may gain on it. It is a hint: every codec is
-/// lossless on every byte string.
+/// The element kind of a message, which determines the codecs that may compress it well. It is a hint: every codec is lossless on every byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -23,11 +22,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds, in the order of their wire bytes.
+    /// All kinds in the order of their wire bytes.
     pub const ALL: [Self; 7] =
         [Self::Other, Self::Int8, Self::Int16, Self::Int32, Self::Int64, Self::F32, Self::F64];
 
-    /// The kind with this wire byte, if there is one.
+    /// The kind with this wire byte; `None` if there is none.
     #[must_use]
     pub fn from_wire(byte: u8) -> Option<Self> {
         Self::ALL.get(usize::from(byte)).copied()
@@ -47,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// The length of an element in bytes; 1 if the kind does not say.
+    /// The length of an element in bytes; 1 if the kind does not determine it.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {

@@ -1,14 +1,13 @@
-//! Lending memory to encoders and decoders that need not be trusted.
+//! Lending memory to untrusted encoders and decoders.
 //!
-//! An encoder or decoder gets `&mut Out`, so safe code can put another `Out` into its place and report success. These
-//! functions find that out. Unsafe code that rests on success calls them, not the traits' methods.
+//! An encoder or decoder gets `&mut Out`, so safe code can replace it by another `Out` and report success. These functions detect that. Unsafe code
+//! that relies on success must call them, not the methods of the traits.
 #![forbid(unsafe_code)]
 
 use crate::{Decode, DecodeError, DecodeErrorKind, Encode, Out};
 use core::mem::MaybeUninit;
 
-/// Encodes `raw` into the front of `room` and gives the length there in bytes. `None` if the encoder fails, or if it wrote
-/// elsewhere.
+/// Encodes `raw` into the front of `room` and returns the length in bytes. `None` if the encoder fails or has written elsewhere.
 pub fn encode_into<E: Encode + ?Sized>(encoder: &mut E, raw: &[u8], room: &mut [u8]) -> Option<usize> {
     let mut out = Out::from_slice(room);
     let place = out.place();
@@ -16,8 +15,8 @@ pub fn encode_into<E: Encode + ?Sized>(encoder: &mut E, raw: &[u8], room: &mut [
     (out.place() == place).then_some(out.len())
 }
 
-/// Decodes `wire` into `room`, which must have the length of the message, and gives the bytes. On success all of `room` is
-/// initialised, whatever the decoder does in safe code; unsafe code may rely on that.
+/// Decodes `wire` into `room`, which must have the length of the message, and returns the bytes. On success all of `room` is initialised, no matter
+/// what the decoder does in safe code; unsafe code may rely on that.
 ///
 /// # Errors
 /// Those of [`Decode::decode`], and [`DecodeErrorKind::Unfilled`] if the decoder reported success but did not fill `room`.
@@ -41,16 +40,16 @@ mod tests {
     use crate::EncodeError;
     use core::mem;
 
-    /// Fills what it is lent, or something else.
+    /// Fills the output that it is lent, or another one.
     enum Copy {
         Honest,
         /// Writes nothing.
         Idle,
-        /// Leaves an output of no bytes, which is full.
+        /// Leaves an output of length 0, which is full.
         Empty,
-        /// Leaves a full output of the same length.
+        /// Leaves a full output of the same length over other memory.
         Elsewhere(Option<&'static mut [u8; 3]>),
-        /// Works in a place of its own, and puts back what it was lent.
+        /// Works in its own buffer and puts the lent output back.
         Moves,
     }
 
@@ -91,7 +90,7 @@ mod tests {
         fn reset(&mut self) {}
     }
 
-    /// Memory that another output can be over while one is lent.
+    /// Other memory of the same length, for an output while one is lent.
     fn elsewhere() -> Copy {
         extern crate std;
         Copy::Elsewhere(Some(std::boxed::Box::leak(std::boxed::Box::new([9; 3]))))

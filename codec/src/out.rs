@@ -1,8 +1,7 @@
-//! `Out`: the output buffer, which only ever grows by initialised bytes.
+//! `Out`: the output buffer, which only grows by initialised bytes.
 //!
-//! This is the one module of the crate with unsafe code. Its invariant: the first `len` bytes of `buf` are
-//! initialised, and `len <= buf.len()`. No method writes an uninitialised byte, so a buffer that came in
-//! initialised stays so ([`Out::from_slice`] rests on that).
+//! This is the only module of the crate with unsafe code. Its invariant: the first `len` bytes of `buf` are initialised, and `len <= buf.len()`. No
+//! method writes an uninitialised byte, so a buffer that was initialised at first remains so ([`Out::from_slice`] relies on that).
 #![allow(unsafe_code)]
 
 use crate::{EncodeError, Full};
@@ -10,18 +9,18 @@ use core::mem::MaybeUninit;
 
 /// A buffer of possibly uninitialised bytes, filled from the front.
 ///
-/// Receive buffers handed over by C may be uninitialised; so may a reused scratch buffer. `Out` keeps count of
-/// what has been written, and hands out only that.
+/// Receive buffers passed by C may be uninitialised, and so may reused scratch buffers. `Out` keeps track of what has been written and exposes only
+/// that.
 #[derive(Debug)]
 pub struct Out<'a> {
     buf: &'a mut [MaybeUninit<u8>],
     len: usize,
 }
 
-/// Where the memory of an [`Out`] begins and how long it is.
+/// The address and length of the memory of an [`Out`].
 ///
-/// While the memory is lent, safe code can make no second `Out` over it. So an `Out` with the same place, unless that is of
-/// no bytes, is the one that was lent.
+/// While the memory is lent, safe code cannot create a second `Out` over it. So an `Out` with the same place, unless its length is 0, is the one that
+/// was lent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     start: *const MaybeUninit<u8>,
@@ -40,20 +39,18 @@ impl<'a> Out<'a> {
     pub fn from_slice(buf: &'a mut [u8]) -> Self {
         let len = buf.len();
         let ptr = buf.as_mut_ptr().cast::<MaybeUninit<u8>>();
-        // SAFETY: `ptr` and `len` are those of an exclusive slice borrowed for 'a, and `MaybeUninit<u8>` has the
-        // layout of `u8`. By the module's invariant nothing uninitialised is ever written through it, so the
-        // lender finds initialised bytes again.
+        // SAFETY: `ptr` and `len` are those of an exclusive slice borrowed for 'a, and `MaybeUninit<u8>` has the layout of `u8`. By the module's
+        // invariant nothing uninitialised is ever written through it, so the lender's bytes are still initialised afterwards.
         Self { buf: unsafe { core::slice::from_raw_parts_mut(ptr, len) }, len: 0 }
     }
 
-    /// The memory that this writes to. Whoever lends an `Out` can find out by this that it got back the same one: safe code
-    /// can put another into its place.
+    /// The memory that this writes to. A lender can use it to verify that it got back the `Out` it lent, which safe code can replace by another one.
     #[must_use]
     pub fn place(&self) -> Place {
         Place { start: self.buf.as_ptr(), len: self.buf.len() }
     }
 
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -65,42 +62,41 @@ impl<'a> Out<'a> {
         self.len == 0
     }
 
-    /// Bytes of room left.
+    /// The number of bytes of room left.
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.buf.len() - self.len
     }
 
-    /// What has been written so far.
+    /// The bytes written so far.
     #[must_use]
     pub fn written(&self) -> &[u8] {
         // SAFETY: the first `len` bytes are initialised (module invariant).
         unsafe { core::slice::from_raw_parts(self.buf.as_ptr().cast::<u8>(), self.len) }
     }
 
-    /// What has been written, to be changed in place.
+    /// The bytes written so far, mutably.
     #[must_use]
     pub fn written_mut(&mut self) -> &mut [u8] {
         // SAFETY: the first `len` bytes are initialised (module invariant); the borrow is exclusive.
         unsafe { core::slice::from_raw_parts_mut(self.buf.as_mut_ptr().cast::<u8>(), self.len) }
     }
 
-    /// What has been written, for as long as the memory was lent.
+    /// The bytes written so far, with the lifetime of the borrow of the memory.
     #[must_use]
     pub fn into_written(self) -> &'a mut [u8] {
         let written = &mut self.buf[..self.len];
-        // SAFETY: the first `len` bytes are initialised (module invariant); the exclusive borrow for 'a is given away.
+        // SAFETY: the first `len` bytes are initialised (module invariant); the exclusive borrow for 'a is passed on.
         unsafe { core::slice::from_raw_parts_mut(written.as_mut_ptr().cast::<u8>(), written.len()) }
     }
 
-    /// Takes back everything past the first `len` bytes; does nothing where there are fewer.
+    /// Removes everything past the first `len` bytes; does nothing if there are fewer.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Makes room the only thing that can go wrong, and that before anything is written, as
-    /// [`Encode::encode`](crate::Encode::encode) asks for: `write` is called if there is room for `most` bytes, and must not
-    /// write more. `None` is more than any buffer has.
+    /// Checks the room before anything is written, and makes its lack the only possible error, as [`Encode::encode`](crate::Encode::encode) requires:
+    /// calls `write` if there is room for `most` bytes. `write` must not write more. `None` stands for more than any buffer has.
     ///
     /// # Errors
     /// If there is less room.
@@ -118,8 +114,7 @@ impl<'a> Out<'a> {
         write(self).map_err(|_| error)
     }
 
-    /// Writes all or nothing: what `write` wrote before an error is taken back, as
-    /// [`Decode::decode`](crate::Decode::decode) asks for.
+    /// Writes all or nothing: removes what `write` wrote before an error, as [`Decode::decode`](crate::Decode::decode) requires.
     ///
     /// # Errors
     /// Those of `write`.
@@ -136,7 +131,7 @@ impl<'a> Out<'a> {
     /// Adds `bytes`.
     ///
     /// # Errors
-    /// [`Full`] if there is less room than that; nothing is added then.
+    /// [`Full`] if there is less room; nothing is added then.
     #[inline]
     pub fn extend_from_slice(&mut self, bytes: &[u8]) -> Result<(), Full> {
         let end = self.len + self.spare(bytes.len())?.write_copy_of_slice(bytes).len();
@@ -144,10 +139,10 @@ impl<'a> Out<'a> {
         Ok(())
     }
 
-    /// Adds `n` zero bytes, for a decoder that works in place, and gives all that has been written.
+    /// Adds `n` zero bytes, for a decoder that works in place, and returns all bytes written so far.
     ///
     /// # Errors
-    /// [`Full`] if there is less room than that; nothing is added then.
+    /// [`Full`] if there is less room; nothing is added then.
     #[inline]
     pub fn extend_zeroed(&mut self, n: usize) -> Result<&mut [u8], Full> {
         self.spare(n)?.fill(MaybeUninit::new(0));
@@ -155,9 +150,8 @@ impl<'a> Out<'a> {
         Ok(self.written_mut())
     }
 
-    /// Stores all of `bytes` at the end but adds only the first `keep` (at most `N`) of them, so that a
-    /// bit packer can store whole words at a fixed cost and advance by a part. Where fewer than `N` bytes of
-    /// room are left, only the kept ones are stored.
+    /// Stores all of `bytes` at the end but adds only the first `keep` (at most `N`) of them, so that a bit packer can store whole words at a fixed
+    /// cost and advance by a part. With fewer than `N` bytes of room, stores only the kept ones.
     ///
     /// # Errors
     /// [`Full`] if there is no room for the kept bytes; nothing is added then.
@@ -174,16 +168,15 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Adds `len` bytes, each a copy of the one that stands `distance` bytes before it: the copy of LZ77. Where `len`
-    /// exceeds `distance`, bytes repeat. Copies whole vectors; what that stores after the added bytes is not part of the
-    /// output.
+    /// Adds `len` bytes, each a copy of the byte `distance` bytes before it: the copy of LZ77. If `len` exceeds `distance`, bytes repeat. Copies
+    /// whole vectors; bytes stored past the added ones are not part of the output.
     ///
     /// # Errors
-    /// [`Full`] if there is less room than that; nothing is added then, nor if fewer than `distance` bytes have been written
-    /// or `distance` is 0, which is for the caller to see beforehand.
+    /// [`Full`] if there is less room; nothing is added then. Nor is anything added if `distance` is 0 or exceeds the number of bytes written, which
+    /// the caller must check first.
     #[inline(always)]
     pub fn extend_from_within(&mut self, distance: usize, len: usize) -> Result<(), Full> {
-        // What most copies are: not long, from not too near, and not at the end.
+        // The most frequent case: short copies, not too near and not at the end.
         if len <= 2 * VECTOR
             && (VECTOR..=self.len).contains(&distance)
             && self.buf.len() - self.len >= 2 * VECTOR
@@ -200,7 +193,7 @@ impl<'a> Out<'a> {
         Ok(())
     }
 
-    /// The memory that this writes to, from its first byte, for kernels that write what they count themselves with
+    /// The memory that this writes to, from its first byte on, for kernels that write to it directly and then call
     /// [`assume_written`](Self::assume_written).
     #[must_use]
     #[inline]
@@ -208,7 +201,7 @@ impl<'a> Out<'a> {
         self.buf.as_mut_ptr()
     }
 
-    /// Adds the next `n` bytes of room, which have been written by way of [`as_mut_ptr`](Self::as_mut_ptr).
+    /// Adds the next `n` bytes of room, which have been written through [`as_mut_ptr`](Self::as_mut_ptr).
     ///
     /// # Safety
     /// There is room for `n` bytes, and all of them are initialised.
@@ -225,11 +218,10 @@ impl<'a> Out<'a> {
     }
 }
 
-/// Bytes that a copy moves at once: a vector that every x86-64 and aarch64 has.
+/// The number of bytes that a copy moves at once: a vector that every x86-64 and aarch64 has.
 const VECTOR: usize = 16;
 
-/// Copies the `VECTOR` bytes at `from` to `to`. As it only moves what is in `buf` already, a buffer without
-/// uninitialised bytes stays one.
+/// Copies the `VECTOR` bytes at `from` to `to`. This only copies bytes within `buf`, so a buffer without uninitialised bytes remains so.
 ///
 /// # Safety
 /// `from + VECTOR <= to`, and `to + VECTOR <= buf.len()`.
@@ -237,24 +229,24 @@ const VECTOR: usize = 16;
 unsafe fn copy_vector(buf: &mut [MaybeUninit<u8>], from: usize, to: usize) {
     debug_assert!(from + VECTOR <= to && to + VECTOR <= buf.len());
     let buf = buf.as_mut_ptr();
-    // SAFETY: by the caller's promise both ranges lie in `buf`, and the first one ends before the second one begins.
+    // SAFETY: the caller guarantees that both ranges lie in `buf` and that the first one ends before the second one begins.
     unsafe { core::ptr::copy_nonoverlapping(buf.add(from), buf.add(to), VECTOR) };
 }
 
-/// The general case of [`Out::extend_from_within`]: the first `at` bytes of `buf` are initialised; gives how many
-/// are then. It takes the parts of an `Out` and not the whole, which so can live in registers.
+/// The general case of [`Out::extend_from_within`]: the first `at` bytes of `buf` are initialised; returns how many are afterwards. Takes the parts
+/// of an `Out` separately, so that the `Out` can be kept in registers.
 #[inline(never)]
 fn repeat(buf: &mut [MaybeUninit<u8>], mut at: usize, distance: usize, len: usize) -> Result<usize, Full> {
     let end = at.checked_add(len).filter(|end| *end <= buf.len()).ok_or(Full)?;
     if distance == 0 || distance > at {
         return Err(Full);
     }
-    // Up to here a whole vector can be stored.
+    // A whole vector can be stored below this offset.
     let wild = buf.len().saturating_sub(VECTOR - 1).min(end);
     let mut period = distance;
     if distance < 8 && end - at >= 8 && at + 32 <= buf.len() {
-        // Bytes that repeat within a word: the pattern in a word, stored four times. A multiplication by ones that are
-        // `distance` bytes apart repeats the lowest `distance` bytes.
+        // Bytes that repeat within a word: fill a word with the pattern and store it four times. A multiplication by ones that are `distance` bytes
+        // apart repeats the lowest `distance` bytes.
         let mut pattern = [MaybeUninit::new(0); 8];
         pattern[..distance].copy_from_slice(&buf[at - distance..at]);
         (distance..8).for_each(|i| pattern[i] = pattern[i - distance]);
@@ -265,7 +257,7 @@ fn repeat(buf: &mut [MaybeUninit<u8>], mut at: usize, distance: usize, len: usiz
         at += 4 * stride;
         period = 4 * stride;
     }
-    // Bytes that repeat within a vector: twice as many with each copy.
+    // Bytes that repeat within a vector: each copy doubles their number.
     while period < VECTOR && at + period <= wild {
         buf.copy_within(at - period..at, at);
         at += period;
@@ -355,7 +347,7 @@ mod tests {
         assert_eq!(out.written(), b"aefijq");
         assert_eq!(&bytes, b"aefijq");
     }
-    /// What `extend_from_within` does, byte by byte.
+    /// The result of `extend_from_within`, computed byte by byte.
     fn model(bytes: &mut Vec<u8>, distance: usize, len: usize) {
         (0..len).for_each(|_| bytes.push(bytes[bytes.len() - distance]));
     }
@@ -365,7 +357,7 @@ mod tests {
         let lead: Vec<u8> = (1..=70).collect();
         for distance in 1..=lead.len() {
             for len in 0..=90 {
-                // No room after the copy, some, and enough for every way to do it.
+                // No room after the copy, a little, and enough for every code path.
                 for room in [0, 1, 15, 16, 31, 32, 100] {
                     let mut expected = lead.clone();
                     model(&mut expected, distance, len);

@@ -1,27 +1,27 @@
-//! The SIMD level: which instruction set a kernel may use.
+//! The SIMD level: the instruction set that a kernel may use.
 //!
-//! A [`Level`] is a token. Only detection makes one, so whoever holds [`Tier::Avx2`] may call a function with
-//! the target features of that tier. It is chosen once, when an encoder or decoder is made.
+//! A [`Level`] is a token. Only detection creates one, so code with a level of [`Tier::Avx2`] may call a function with the target features of that
+//! tier. It is chosen once, when an encoder or decoder is created.
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// An instruction set tier. It carries no proof; see [`Level`].
+/// An instruction set tier. It proves nothing; see [`Level`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
     /// Portable code only.
     Scalar,
     /// AVX2, BMI1, BMI2, LZCNT, POPCNT.
     Avx2,
-    /// Beside those, AVX-512 F (with FMA and F16C), BW, DQ, VL, CD, VBMI and VBMI2 (Ice Lake, Zen 4 and later).
+    /// In addition, AVX-512 F (with FMA and F16C), BW, DQ, VL, CD, VBMI and VBMI2 (Ice Lake, Zen 4 and later).
     Avx512,
 }
 
 impl Tier {
-    /// All tiers, from the lowest up.
+    /// All tiers, lowest first.
     pub const ALL: [Self; 3] = [Self::Scalar, Self::Avx2, Self::Avx512];
 
-    /// The name as settings spell it.
+    /// The name in settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -32,19 +32,18 @@ impl Tier {
     }
 }
 
-/// Proof that this machine has the instructions of a [`Tier`].
+/// Proof that this CPU has the instructions of a [`Tier`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Level(Tier);
 
 impl Level {
-    /// Portable code, which every machine runs.
+    /// Portable code, which runs on every CPU.
     pub const SCALAR: Self = Self(Tier::Scalar);
 
-    /// The highest level of this machine, or the one that `--cfg mpress_level="..."` caps it to. The machine is
-    /// asked once; later calls cost a load.
+    /// The highest level of this CPU, or the cap set by `--cfg mpress_level="..."`. Detected once; later calls take one load.
     #[must_use]
     pub fn detect() -> Self {
-        // CPUID takes tens of microseconds on a virtual machine. Whoever comes here together finds the same.
+        // CPUID takes tens of microseconds on a virtual machine. Concurrent callers find the same value.
         static TIERS_FOUND: AtomicUsize = AtomicUsize::new(0);
         if let Some(tier) = TIERS_FOUND.load(Relaxed).checked_sub(1).and_then(|last| Tier::ALL.get(last)) {
             return Self(*tier);
@@ -54,19 +53,18 @@ impl Level {
         Self(tier)
     }
 
-    /// This tier as a level, if this machine has it and the build allows it.
+    /// The level of this tier; `None` if this CPU lacks it or the build does not allow it.
     #[must_use]
     pub fn new(tier: Tier) -> Option<Self> {
         (tier <= Self::detect().0).then_some(Self(tier))
     }
 
-    /// Every level there is here, from scalar up. Tests and benches loop over it.
+    /// All levels of this CPU, lowest first. Tests and benches loop over them.
     pub fn available() -> impl Iterator<Item = Self> {
         Tier::ALL.into_iter().filter_map(Self::new)
     }
 
-    /// The tier proven. Codecs ask for it where they choose a kernel, and nowhere else, so that
-    /// `conformance::at_each_level` can tell which kernels have run.
+    /// The proven tier. Codecs call this only where they select a kernel, so that `conformance::at_each_level` can tell which kernels have run.
     #[must_use]
     pub fn tier(self) -> Tier {
         #[cfg(feature = "conformance")]
@@ -97,7 +95,7 @@ fn detected() -> Tier {
         "avx512vbmi",
         "avx512vbmi2"
     );
-    // To the compiler AVX-512 F includes FMA and F16C. A machine has all three or none; a hypervisor may not.
+    // For the compiler, AVX-512 F includes FMA and F16C. A CPU has all three or none, but a hypervisor may hide some.
     if !(avx2::get() && lzcnt()) {
         Tier::Scalar
     } else if !(avx512::get() && f16c()) {
@@ -107,14 +105,14 @@ fn detected() -> Tier {
     }
 }
 
-/// LZCNT has no name in `cpufeatures`: extended leaf 1, ECX bit 5.
+/// `cpufeatures` does not know LZCNT: extended leaf 1, ECX bit 5.
 #[cfg(target_arch = "x86_64")]
 fn lzcnt() -> bool {
     use core::arch::x86_64::__cpuid;
     __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).ecx & (1 << 5) != 0
 }
 
-/// F16C neither: leaf 1, ECX bit 29.
+/// Nor F16C: leaf 1, ECX bit 29.
 #[cfg(target_arch = "x86_64")]
 fn f16c() -> bool {
     core::arch::x86_64::__cpuid(1).ecx & (1 << 29) != 0
@@ -143,7 +141,7 @@ mod tests {
         assert_eq!(Level::detect(), first);
     }
 
-    /// Else every test at the level that is missed would be skipped.
+    /// If detection missed a level, every test at that level would be skipped.
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn the_level_is_what_the_standard_library_finds() {

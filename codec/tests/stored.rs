@@ -1,12 +1,11 @@
-//! The conformance suite itself, tried on the plainest codec there is, and on broken variants of it that the
-//! suite must find.
+//! Tests the conformance suite itself, on the simplest codec possible and on faulty variants of it that the suite must detect.
 #![cfg(feature = "conformance")]
 
 use mpress_codec::{
     Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Out, conformance,
 };
 
-/// What is wrong with a [`Stored`].
+/// The fault of a [`Stored`].
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
@@ -20,7 +19,7 @@ enum Fault {
     StaysSpoilt,
 }
 
-/// Goes on in memory of its own, which holds all that a look at `out` could miss.
+/// Replaces `out` by an output over other memory, with the same contents and length, so that only its address differs.
 fn elsewhere(out: &mut Out<'_>) {
     let mut other = Out::from_slice(vec![0; out.len() + out.remaining()].leak());
     let _ = other.extend_from_slice(out.written());
@@ -30,7 +29,7 @@ fn elsewhere(out: &mut Out<'_>) {
 struct Stored {
     fault: Fault,
     messages: usize,
-    /// A wire of another length has left its trace, which no reset removes.
+    /// Decoding a wire of another length changes the decoder, and no reset undoes that.
     spoilt: bool,
 }
 

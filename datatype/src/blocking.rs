@@ -1,9 +1,9 @@
-//! When a loop nest is worth another order than that of its description, and in blocks of what size: sections 5.2 and 5.3 of *Improving the
-//! Performance of MPI Derived Datatypes by Optimizing Memory-Access Cost* (Byna, Gropp, Sun, Thakur, 2003).
+//! When to copy a loop nest in another order than the described one, and in blocks of what size: sections 5.2 and 5.3 of *Improving the Performance
+//! of MPI Derived Datatypes by Optimizing Memory-Access Cost* (Byna, Gropp, Sun, Thakur, 2003).
 
 use crate::machine::{Cache, Machine};
 
-/// The innermost loop: `n` blocks of `width` bytes, `stride` bytes apart. W, S and n of the paper.
+/// The innermost loop: `n` blocks of `width` bytes, `stride` bytes apart. n, W and S of the paper.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inner {
     pub(crate) width: usize,
@@ -12,19 +12,19 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// The pages that the loop touches: R_p.
+    /// The number of pages that the loop touches: R_p.
     pub(crate) fn pages(&self, machine: &Machine) -> usize {
         let page = machine.page.max(1);
         match page.checked_div(self.stride) {
-            // Always the same block.
+            // All iterations access the same block.
             None => self.width.div_ceil(page),
             Some(0) => self.n.saturating_mul(self.width.div_ceil(page)),
             Some(references) => self.n.div_ceil(references),
         }
     }
 
-    /// Whether the next loop out finds nothing of what this one has loaded: more pages than the TLB holds (R_p >= T_p), or more lines than
-    /// the sets of a cache that this stride reaches. Powers of two reach few.
+    /// Whether the loop evicts what its next run could reuse: it touches more pages than the TLB holds (R_p >= T_p), or more lines than fit in the
+    /// cache sets that this stride reaches. Strides that are powers of two reach few sets.
     pub(crate) fn exhausts(&self, machine: &Machine) -> bool {
         self.pages(machine) >= machine.tlb
             || !self.fits(machine, machine.l1)
@@ -38,14 +38,14 @@ impl Inner {
             return self.n.saturating_mul(self.stride) <= cache.bytes;
         }
         let sets = (cache.bytes / line / cache.ways.max(1)).max(1);
-        // A stride of 2^k lines meets one set in 2^k.
+        // A stride of 2^k lines reaches one set in 2^k.
         let step = (1_usize << (self.stride / line).trailing_zeros().min(31)).min(sets);
         let reached = if self.stride.is_multiple_of(line) { sets / step } else { sets };
         lines <= reached.saturating_mul(cache.ways)
     }
 }
 
-/// Loop iterations in a block, a multiple of 16: half the TLB's pages, so that the other half is left for the buffer on the other side.
+/// The number of loop iterations in a block, a multiple of 16: half of the TLB's pages, which leaves the other half for the buffer on the other side.
 pub(crate) fn block(machine: &Machine) -> usize {
     (machine.tlb / 2 / 16 * 16).clamp(16, 1024)
 }
@@ -54,7 +54,7 @@ pub(crate) fn block(machine: &Machine) -> usize {
 mod tests {
     use super::*;
 
-    /// The machine of the paper: 64 entries of 16 KB pages, 32 KB of two-way L1, 4 MB of two-way L2.
+    /// The machine of the paper: a TLB of 64 entries for 16 KB pages, 32 KB of two-way L1, 4 MB of two-way L2.
     const ORIGIN_2000: Machine = Machine {
         page: 16 << 10,
         tlb: 64,
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn powers_of_two_exhaust_sets_before_pages() {
         let machine = Machine { tlb: 2048, ..Machine::DEFAULT };
-        // 32 lines 4 KiB apart are in one set of 8 ways of L1; a line further on each, they spread over all sets.
+        // 32 lines at a distance of 4 KiB map to one 8-way set of L1; with one line more between them, they spread over all sets.
         assert!(Inner { width: 8, stride: 4096, n: 32 }.exhausts(&machine));
         assert!(!Inner { width: 8, stride: 4096 + 64, n: 32 }.exhausts(&machine));
     }

@@ -1,33 +1,33 @@
-//! Bounds: from where to where a datatype reaches, and how far its elements lie apart (MPI 3.1, section 4.1.6 to 4.1.8).
+//! Bounds: the range of a datatype and the distance between its elements (MPI 3.1, sections 4.1.6 to 4.1.8).
 
 use crate::Error;
 
-/// Whose rules the bounds follow, where MPIs differ.
+/// The rules for bounds, where MPIs differ.
 ///
-/// Section 4.1.6 of the standard rounds the extent of a type up to the alignment of its basic types; section 4.1.7 keeps bounds that `resized`
-/// has set in force in all types built from that one, where components without such bounds do not count beside it.
+/// Section 4.1.6 of the standard rounds the extent of a type up to the alignment of its basic types. By section 4.1.7, bounds set by `resized` carry
+/// over to all types built from that one; components without such bounds are then ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// Open MPI 4.1: as the standard has it. What was added for alignment stays when a later block begins before the first.
+    /// Open MPI 4.1: follows the standard. Padding for alignment is kept when a later block begins before the first.
     OpenMpi,
-    /// MPICH 4.0: only extents of structures are rounded up, and all components count, whatever bounds were set.
+    /// MPICH 4.0: rounds up the extents of structures only, and all components count, whether their bounds were set or not.
     Mpich,
 }
 
-/// The bounds of a datatype, in bytes from its address 0.
+/// The bounds of a datatype, in bytes relative to its address 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// The lower bound.
     pub lb: isize,
-    /// The distance from the lower bound to the upper one; elements lie so far apart. May be negative after `resized`.
+    /// The distance from the lower bound to the upper bound, and between consecutive elements. May be negative after `resized`.
     pub extent: isize,
-    /// The first byte that is part of the type.
+    /// The offset of the first byte of the type's data.
     pub true_lb: isize,
-    /// The distance from there to the end of the last one.
+    /// The distance from there to the end of the last byte.
     pub true_extent: isize,
 }
 
-/// The same by lower and upper ends, and what structures need to know of their components.
+/// The bounds as lower and upper ends, and what structures need to know about their components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ends {
     pub(crate) lb: isize,
@@ -37,21 +37,21 @@ pub(crate) struct Ends {
     pub(crate) true_ub: isize,
     /// Whether `lb` and `ub` were set.
     pub(crate) marked: bool,
-    /// Of the basic types in it, the greatest; 1 if there are none.
+    /// The greatest alignment of the basic types in it; 1 if there are none.
     pub(crate) align: usize,
     pub(crate) empty: bool,
-    /// None of a type that no predefined one is in: such a type fits either dialect.
+    /// `None` for a type that contains no predefined type: it fits either dialect.
     pub(crate) dialect: Option<Dialect>,
 }
 
 impl Ends {
-    /// Those of a type of no elements.
+    /// The ends of a type without elements.
     pub(crate) const fn none(dialect: Option<Dialect>) -> Self {
         Self { lb: 0, ub: 0, true_lb: 0, true_ub: 0, marked: false, align: 1, empty: true, dialect }
     }
 
     pub(crate) fn bounds(&self) -> Bounds {
-        // Both differences fit: `checked` saw to it.
+        // Both differences fit, as `checked` has verified.
         let distance = |low: isize, high: isize| high.wrapping_sub(low);
         Bounds {
             lb: self.lb,
@@ -61,18 +61,18 @@ impl Ends {
         }
     }
 
-    /// These, if extents fit into an address.
+    /// Returns `self` if both extents fit into an address.
     pub(crate) fn checked(self) -> Result<Self, Error> {
         self.ub.checked_sub(self.lb).ok_or(Error::Overflow)?;
         self.true_ub.checked_sub(self.true_lb).ok_or(Error::Overflow)?;
         Ok(self)
     }
 
-    /// Those of elements at all the displacements from `low` to `high`, which both have one.
+    /// The ends of elements at displacements from `low` to `high`, both included.
     pub(crate) fn over(self, low: isize, high: isize) -> Result<Self, Error> {
         let (lb, ub) = (add(self.lb, low)?, add(self.ub, high)?);
-        // A type whose extent is negative reaches lowest where it is placed highest. Its ends as such are no interval; MPIs take
-        // the lowest lower and the highest upper end, and so do we.
+        // A type with a negative extent reaches lowest where it is placed highest, so its ends are not an interval. As MPIs do, take the lowest lower
+        // end and the highest upper end.
         let mut over = Self { lb, ub, ..self };
         if !self.empty {
             over.true_lb = add(self.true_lb, low)?;
@@ -81,7 +81,7 @@ impl Ends {
         over.checked()
     }
 
-    /// Those of both together, which are of one dialect. Where neither has one, the standard's rules count, which are Open MPI's too.
+    /// The ends of both together, which must be of one dialect. If neither has a dialect, the rules of the standard apply, as in Open MPI.
     pub(crate) fn and(self, other: Self) -> Self {
         let marks = self.dialect != Some(Dialect::Mpich) && self.marked != other.marked;
         let (lb, ub) = match (marks, self.marked) {
@@ -106,12 +106,12 @@ impl Ends {
         }
     }
 
-    /// The extent rounded up to the alignment, as Open MPI does it after each block of a type.
+    /// Rounds the extent up to the alignment, as Open MPI does after each block of a type.
     pub(crate) fn aligned(self) -> Result<Self, Error> {
         if self.dialect == Some(Dialect::OpenMpi) && !self.marked { self.padded() } else { Ok(self) }
     }
 
-    /// The extent rounded up to the alignment.
+    /// Rounds the extent up to the alignment.
     pub(crate) fn padded(self) -> Result<Self, Error> {
         let Ok(extent) = usize::try_from(self.ub.checked_sub(self.lb).ok_or(Error::Overflow)?) else {
             return Ok(self);
@@ -122,12 +122,12 @@ impl Ends {
     }
 }
 
-/// The sum, if it is an address.
+/// The sum, if it fits into an address.
 pub(crate) fn add(one: isize, other: isize) -> Result<isize, Error> {
     one.checked_add(other).ok_or(Error::Overflow)
 }
 
-/// `count` times `stride`, if it is an address.
+/// `count` times `stride`, if it fits into an address.
 pub(crate) fn times(count: usize, stride: isize) -> Result<isize, Error> {
     isize::try_from(count).ok().and_then(|count| count.checked_mul(stride)).ok_or(Error::Overflow)
 }

@@ -1,4 +1,4 @@
-//! Datatypes, by the constructors of MPI 3.1 (sections 4.1.2 to 4.1.7).
+//! Datatypes, built by the constructors of MPI 3.1 (sections 4.1.2 to 4.1.7).
 
 mod abi;
 mod array;
@@ -12,24 +12,25 @@ use alloc::sync::Arc;
 pub use array::{Dimension, Distribution, Order};
 pub use contents::Contents;
 
-/// An MPI datatype: which bytes an element consists of, in which order, and how far elements lie apart.
+/// An MPI datatype: the bytes of an element, their order, and the distance between elements.
 ///
-/// There is a constructor for each of MPI's, with its arguments: counts as `usize`, displacements and strides as `isize`, in the unit MPI
-/// has them in (elements, or bytes for those whose name begins with h). So what `MPI_Type_get_envelope` and `MPI_Type_get_contents` say
-/// of a handle is put in as it is, by hand or by [`from_contents`](Self::from_contents). Cloning is cheap.
+/// There is a constructor for each of MPI's, with the same arguments: counts as `usize`, displacements and strides as `isize`, in MPI's units
+/// (elements, or bytes where the name begins with h). So the results of `MPI_Type_get_envelope` and `MPI_Type_get_contents` can be passed on
+/// unchanged, by hand or by [`from_contents`](Self::from_contents). Cloning is cheap.
 ///
-/// A clone stands for the same handle, [`dup`](Self::dup) gives another. Nothing here refuses blocks that overlap or elements that are not aligned: MPI allows both to be described.
+/// A clone stands for the same handle; [`dup`](Self::dup) creates another one. Overlapping blocks and unaligned elements are accepted: MPI allows
+/// describing both.
 #[derive(Clone, Debug)]
 pub struct Datatype {
     pub(crate) shape: Option<Shape>,
     ends: Ends,
-    /// The same in all clones, as a handle is.
+    /// Shared by all clones, as an MPI handle is.
     handle: Arc<()>,
 }
 
 impl Datatype {
-    /// A predefined type of `size` bytes, which compilers align to `alignment` bytes: of C's `double`, 8 and 8; of its complex one, 16 and 8.
-    /// All types made from it have the bounds that an MPI of this dialect gives them.
+    /// A predefined type of `size` bytes, which compilers align to `alignment` bytes: 8 and 8 for C's `double`; 16 and 8 for its complex type. All
+    /// types built from it have the bounds that an MPI of this dialect gives them.
     ///
     /// # Errors
     /// [`Error::Argument`] if either is 0; [`Error::Overflow`].
@@ -42,7 +43,7 @@ impl Datatype {
         Ok(Self::new(Shape::run(0, size), ends))
     }
 
-    /// A predefined type for `MPI_MINLOC`, such as `MPI_DOUBLE_INT`: a C structure of both.
+    /// A predefined type for `MPI_MINLOC`, such as `MPI_DOUBLE_INT`: a C structure of the two types.
     ///
     /// # Errors
     /// [`Error::Overflow`]
@@ -66,17 +67,17 @@ impl Datatype {
         Self::hvector(1, count, 0, old)
     }
 
-    /// `MPI_Type_vector`: the stride in elements.
+    /// `MPI_Type_vector`, with the stride in elements.
     ///
     /// # Errors
     /// [`Error::Overflow`]
     pub fn vector(count: usize, blocklength: usize, stride: isize, old: &Self) -> Result<Self, Error> {
-        // One block or none has no stride, whatever was said of it.
+        // With one block or none, the stride has no meaning.
         let stride = if count > 1 && blocklength > 0 { old.elements(stride)? } else { 0 };
         Self::hvector(count, blocklength, stride, old)
     }
 
-    /// `MPI_Type_create_hvector`: the stride in bytes.
+    /// `MPI_Type_create_hvector`, with the stride in bytes.
     ///
     /// # Errors
     /// [`Error::Overflow`]
@@ -92,24 +93,24 @@ impl Datatype {
         Ok(Self::new(shape, ends))
     }
 
-    /// `MPI_Type_indexed`: displacements in elements.
+    /// `MPI_Type_indexed`, with displacements in elements.
     ///
     /// # Errors
-    /// [`Error::Length`] if there are not as many blocklengths as displacements; [`Error::Overflow`].
+    /// [`Error::Length`] if the numbers of blocklengths and displacements differ; [`Error::Overflow`].
     pub fn indexed(blocklengths: &[usize], displacements: &[isize], old: &Self) -> Result<Self, Error> {
         let blocks = paired(blocklengths, displacements)?;
         Self::blocks(blocks.map(|(len, displacement)| Ok((len, old.displaced(len, displacement)?))), old)
     }
 
-    /// `MPI_Type_create_hindexed`: displacements in bytes.
+    /// `MPI_Type_create_hindexed`, with displacements in bytes.
     ///
     /// # Errors
-    /// Those of [`indexed`](Self::indexed)
+    /// Those of [`indexed`](Self::indexed).
     pub fn hindexed(blocklengths: &[usize], displacements: &[isize], old: &Self) -> Result<Self, Error> {
         Self::blocks(paired(blocklengths, displacements)?.map(Ok), old)
     }
 
-    /// `MPI_Type_create_indexed_block`: displacements in elements.
+    /// `MPI_Type_create_indexed_block`, with displacements in elements.
     ///
     /// # Errors
     /// [`Error::Overflow`]
@@ -119,7 +120,7 @@ impl Datatype {
         Self::blocks(displacements.map(place), old)
     }
 
-    /// `MPI_Type_create_hindexed_block`: displacements in bytes.
+    /// `MPI_Type_create_hindexed_block`, with displacements in bytes.
     ///
     /// # Errors
     /// [`Error::Overflow`]
@@ -127,12 +128,12 @@ impl Datatype {
         Self::blocks(displacements.iter().map(|displacement| Ok((blocklength, *displacement))), old)
     }
 
-    /// `MPI_Type_create_struct`: displacements in bytes.
+    /// `MPI_Type_create_struct`, with displacements in bytes.
     ///
-    /// A structure of nothing has no dialect. It has extent 0, and takes the dialect of what it is put together with.
+    /// An empty structure has extent 0 and no dialect. It takes the dialect of the types it is combined with.
     ///
     /// # Errors
-    /// [`Error::Length`] if the lists are not of one length, [`Error::Argument`] if the types are of two dialects; [`Error::Overflow`].
+    /// [`Error::Length`] if the lists differ in length, [`Error::Argument`] if the types have different dialects; [`Error::Overflow`].
     pub fn structure(blocklengths: &[usize], displacements: &[isize], types: &[Self]) -> Result<Self, Error> {
         let blocks = paired(blocklengths, displacements)?;
         if types.len() != blocklengths.len() {
@@ -148,7 +149,7 @@ impl Datatype {
             block.map(|block| block.moved(displacement)).transpose()
         });
         let joined = Self::joined(placed.filter_map(Result::transpose), dialect)?;
-        // MPICH takes a structure of one type for an indexed type, and does not round its extent up.
+        // MPICH treats a structure of one type as an indexed type and does not round its extent up.
         let mut used =
             blocklengths.iter().zip(types).filter(|(len, _)| **len > 0).map(|(_, old)| &old.handle);
         let indexed = used.next().is_none_or(|first| used.all(|other| Arc::ptr_eq(first, other)));
@@ -166,7 +167,7 @@ impl Datatype {
         Ok(Self::new(self.shape.clone(), ends))
     }
 
-    /// Bytes of an element: `MPI_Type_size`.
+    /// The bytes of data in an element: `MPI_Type_size`.
     #[must_use]
     pub fn size(&self) -> usize {
         self.shape.as_ref().map_or(0, |shape| shape.form.size())
@@ -178,8 +179,8 @@ impl Datatype {
         self.ends.bounds()
     }
 
-    /// Whether elements, one after the other, are one run of bytes in the order of the memory, however many there are: packing them copies nothing
-    /// but that run. It begins at the true lower bound.
+    /// Whether any number of consecutive elements forms one run of bytes in memory order, so that packing only copies this run. The run begins at the
+    /// true lower bound.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         match &self.shape {
@@ -198,17 +199,17 @@ impl Datatype {
         Self::new(None, Ends::none(self.ends.dialect))
     }
 
-    /// The place in bytes of a block of `len` elements whose displacement is in elements. Where nothing is, the place does not matter.
+    /// The displacement in bytes of a block of `len` elements, given a displacement in elements. Irrelevant, and so 0, if the block is empty.
     fn displaced(&self, len: usize, displacement: isize) -> Result<isize, Error> {
         if len > 0 { self.elements(displacement) } else { Ok(0) }
     }
 
-    /// The size of this number of elements, in bytes.
+    /// `count` extents, in bytes.
     fn elements(&self, count: isize) -> Result<isize, Error> {
         count.checked_mul(self.bounds().extent).ok_or(Error::Overflow)
     }
 
-    /// `count` elements, one after the other; none if there are none. MPIs forget the bounds of what has no bytes when it is repeated.
+    /// `count` consecutive elements; `None` if `count` is 0. MPIs drop the bounds of a type without bytes when it is repeated.
     fn block(&self, count: usize) -> Result<Option<Self>, Error> {
         if count == 0 {
             return Ok(None);
@@ -233,7 +234,7 @@ impl Datatype {
         blocks: impl Iterator<Item = Result<(usize, isize), Error>>,
         old: &Self,
     ) -> Result<Self, Error> {
-        // Neighbours are mostly of one length.
+        // Neighbouring blocks mostly have the same length.
         let mut last = (0, None);
         let placed = blocks.map(|block| {
             let (len, displacement) = block?;
@@ -245,7 +246,7 @@ impl Datatype {
         Self::joined(placed.filter_map(Result::transpose), old.ends.dialect)
     }
 
-    /// One after the other, all of this dialect or of none.
+    /// The parts in order. All have this dialect or none.
     fn joined(
         parts: impl Iterator<Item = Result<Self, Error>>,
         dialect: Option<Dialect>,
@@ -264,7 +265,7 @@ impl Datatype {
     }
 }
 
-/// Lists of blocks.
+/// Pairs of block length and displacement.
 fn paired<'a>(
     blocklengths: &'a [usize],
     displacements: &'a [isize],

@@ -1,8 +1,8 @@
-//! What can be wrong with a description of a datatype, or with the memory that it is used on.
+//! Errors in the description of a datatype, or in the memory on which it is used.
 
 use core::fmt;
 
-/// Why there is no datatype of this description.
+/// Why a datatype cannot be built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -10,9 +10,9 @@ pub enum Error {
     Overflow,
     /// Lists that must have the same number of entries differ.
     Length,
-    /// An argument is none that the constructor can take, such as a subarray that ends outside its array.
+    /// An invalid argument, such as a subarray that ends outside its array.
     Argument,
-    /// A combiner that is none of the constructors of MPI 3.1.
+    /// A combiner that is not a constructor of MPI 3.1.
     Combiner,
 }
 
@@ -29,13 +29,13 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// Why nothing, or not all, was packed or unpacked.
+/// Why data was not, or not completely, packed or unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PackError {
-    /// The elements reach beyond the memory. Nothing was copied.
+    /// The elements reach outside the memory. Nothing was copied.
     Memory,
-    /// The range reaches beyond the packed stream. Nothing was copied.
+    /// The range reaches outside the packed stream. Nothing was copied.
     Range,
 }
 

@@ -1,7 +1,7 @@
-//! The copies: blocks at equal distances, blocks at listed places, and transposes. A [`Kernel`] for each SIMD level.
+//! Copies: blocks at equal distances, blocks at listed places, and transposes. There is a [`Kernel`] for each SIMD level.
 //!
-//! The functions of [`Kernel`] are safe: each finds out first from where to where it will read and write, and copies nothing unless both lie
-//! in the memory it was given. Which bytes go where is the same at every level.
+//! The functions of [`Kernel`] are safe: each first computes the ranges that it reads and writes, and copies nothing unless both lie in the given
+//! memory. The result is the same at every level.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -21,7 +21,7 @@ use crate::shape::List;
 use mpress_codec::simd::{Level, Tier};
 pub(crate) use tiles::LINE;
 
-/// A loop: how often, and by how many bytes both sides move on.
+/// A loop: its number of iterations, and its step in bytes on both sides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     pub(crate) count: usize,
@@ -30,11 +30,11 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// No loop.
+    /// A loop of one iteration.
     pub(crate) const ONCE: Self = Self { count: 1, from: 0, to: 0 };
 }
 
-/// The memory on both sides, and where on each a copy begins.
+/// The memory on both sides, and the position on each where a copy begins.
 #[derive(Clone, Copy)]
 pub(crate) struct Sides<'a> {
     pub(crate) from: &'a Source<'a>,
@@ -43,30 +43,30 @@ pub(crate) struct Sides<'a> {
     pub(crate) to_at: isize,
 }
 
-/// A transpose: `rows` blocks far apart in the source become neighbours, `columns` neighbours come to lie far apart.
+/// A transpose: `rows` blocks that are far apart in the source become neighbours, and `columns` that are neighbours end up far apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transpose {
     pub(crate) width: usize,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
-    /// From row to row in the source.
+    /// The distance between rows in the source.
     pub(crate) from: isize,
-    /// From column to column in the target.
+    /// The distance between columns in the target.
     pub(crate) to: isize,
-    /// Columns that are taken together before the next rows, a multiple of 16.
+    /// The number of columns that are copied before the next rows, a multiple of 16.
     pub(crate) block: usize,
-    /// Whether what is written is more than caches hold, and so goes past them.
+    /// Whether the output exceeds the caches and so is written past them (non-temporal stores).
     pub(crate) past_caches: bool,
 }
 
-/// Which side of a list's copy the listed places are on.
+/// The side of a list's copy to which the listed places refer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listed {
     From,
     To,
 }
 
-/// Who copies.
+/// The implementations of the copies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kernel {
     Scalar,
@@ -77,7 +77,7 @@ pub(crate) enum Kernel {
 }
 
 impl Kernel {
-    /// The best one of a level.
+    /// The best kernel for a level.
     pub(crate) fn new(level: Level) -> Self {
         match level.tier() {
             #[cfg(target_arch = "x86_64")]
@@ -88,8 +88,8 @@ impl Kernel {
         }
     }
 
-    /// Copies blocks of `width` bytes: `inner.count` of them for each round of `outer`. The cache is told to load what is `ahead` bytes after each
-    /// block that is read; 0 for not.
+    /// Copies blocks of `width` bytes: `inner.count` of them per iteration of `outer`. Prefetches `ahead` bytes past each block that is read; 0 for
+    /// no prefetch.
     pub(crate) fn blocks(
         self,
         sides: Sides<'_>,
@@ -107,8 +107,8 @@ impl Kernel {
         let to = reach(to_at, width, [(outer.count, outer.to), (inner.count, inner.to)])
             .and_then(|(low, high)| to.get(low, high, to_at));
         let (Some(from), Some(to)) = (from, to) else { return Err(PackError::Memory) };
-        // SAFETY: all blocks that these loops reach lie in memory that may be read, and in memory that may be written: that is what `get`
-        // was asked for. Two borrows, one of them exclusive, so they do not overlap.
+        // SAFETY: all blocks of these loops lie in readable memory and in writable memory, as `get` has checked. The two borrows, one of them
+        // exclusive, do not overlap.
         unsafe {
             match self {
                 Self::Scalar => scalar::blocks(from, to, width, outer, inner, ahead),
@@ -121,7 +121,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Copies the parts `parts` of a list of runs between their places and a row of neighbours, for each round of `outer`.
+    /// Copies the parts `parts` of a list of runs between their places and a contiguous sequence, for each iteration of `outer`.
     pub(crate) fn list(
         self,
         sides: Sides<'_>,
@@ -148,9 +148,8 @@ impl Kernel {
         let from = from.get(from_reach.0, from_reach.1, from_at);
         let to = to.get(to_reach.0, to_reach.1, to_at);
         let (Some(from), Some(to)) = (from, to) else { return Err(PackError::Memory) };
-        // SAFETY: no place of a list lies outside its span, and for every round of `outer` all of that lies in the memory of the listed side;
-        // so do the runs, one after the other, in that of the other side. That is what `get` was asked for. Two borrows, one of
-        // them exclusive, so they do not overlap.
+        // SAFETY: no place of a list lies outside its span, which for every iteration of `outer` lies in the memory of the listed side; the
+        // consecutive runs lie in that of the other side, as `get` has checked. The two borrows, one of them exclusive, do not overlap.
         unsafe {
             match self {
                 Self::Scalar => scalar::list(from, to, listed, runs, outer),
@@ -177,8 +176,8 @@ impl Kernel {
         let to = reach(to_at, width, [(rows, step), (columns, to_step)])
             .and_then(|(low, high)| to.get(low, high, to_at));
         let (Some(from), Some(to)) = (from, to) else { return Err(PackError::Memory) };
-        // SAFETY: all elements of all rows and columns lie in memory that may be read, and in memory that may be written: that is what `get`
-        // was asked for. Two borrows, one of them exclusive, so they do not overlap.
+        // SAFETY: all elements of all rows and columns lie in readable memory and in writable memory, as `get` has checked. The two borrows, one of
+        // them exclusive, do not overlap.
         unsafe {
             match self {
                 Self::Scalar => scalar::transpose(from, to, transpose),
@@ -192,7 +191,7 @@ impl Kernel {
     }
 }
 
-/// The range of bytes that loops visit, each with its number of rounds and its stride, if they begin at `at` and visit blocks of `width` bytes.
+/// The range of bytes that the loops visit, given as number of iterations and stride, for blocks of `width` bytes from `at` on.
 fn reach(at: isize, width: usize, loops: [(usize, isize); 2]) -> Option<(isize, isize)> {
     let (mut low, mut high) = (at, at.checked_add(isize::try_from(width).ok()?)?);
     for (count, stride) in loops {
@@ -203,11 +202,11 @@ fn reach(at: isize, width: usize, loops: [(usize, isize); 2]) -> Option<(isize, 
     Some((low, high))
 }
 
-/// Tells the cache to load what is at `at`, wherever that is.
+/// Prefetches the cache line at `at`, which may be any address.
 #[inline(always)]
 fn prefetch(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction is in every x86-64, and never faults.
+    // SAFETY: every x86-64 has the instruction, and it never faults.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(at.cast());
     }

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel` and `memory`: copies, and the windows they are checked against
+#![deny(unsafe_code)] // allowed again only in `kernel` and `memory`: copies, and the bounds they are checked against
 
 extern crate alloc;
 #[cfg(feature = "peer")]

@@ -1,38 +1,38 @@
-//! What packing needs to know of the machine: pages, the TLB, caches.
+//! The machine properties that packing depends on: pages, the TLB, caches.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// A data cache of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: usize,
-    /// Lines in a set.
+    /// Associativity: the number of lines in a set.
     pub ways: usize,
 }
 
-/// The sizes that decide in which order a type is copied.
+/// The sizes that determine the order in which a type is copied.
 ///
-/// They change the speed, never the bytes; any values may be put in.
+/// They affect the speed only, never the result; any values are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Machine {
-    /// Bytes of a page: P_s of the paper.
+    /// Page size in bytes: P_s of the paper.
     pub page: usize,
-    /// Pages that the first level of the data TLB holds: T_p of the paper.
+    /// Pages covered by the first-level data TLB: T_p of the paper.
     pub tlb: usize,
-    /// Bytes of a cache line.
+    /// Cache line size in bytes.
     pub line: usize,
-    /// The first level of the data cache.
+    /// The first-level data cache.
     pub l1: Cache,
-    /// The second one.
+    /// The second-level cache.
     pub l2: Cache,
-    /// The last one, as far as one core may fill it.
+    /// The last-level cache, as far as one core can fill it.
     pub l3: Cache,
 }
 
 impl Machine {
-    /// What is assumed of a processor that does not say: the least of what servers of the last ten years have.
+    /// The values assumed if the processor does not report them: the smallest of server processors of the last ten years.
     pub const DEFAULT: Self = Self {
         page: 4096,
         tlb: 64,
@@ -42,13 +42,13 @@ impl Machine {
         l3: Cache { bytes: 8 << 20, ways: 16 },
     };
 
-    /// This machine by its processor's own tables (CPUID), and [`DEFAULT`](Self::DEFAULT) for what is not in them. It is asked once; later
-    /// calls cost a few loads.
+    /// The values that this processor reports (CPUID), and [`DEFAULT`](Self::DEFAULT) for those it does not. They are read once; later calls take a
+    /// few loads.
     #[must_use]
     pub fn detect() -> Self {
         static FIELDS: [AtomicUsize; 9] = [const { AtomicUsize::new(0) }; 9];
         let fields = FIELDS.each_ref().map(|field| field.load(Ordering::Relaxed));
-        // Whoever comes here together finds the same, so fields of two writers are fields of one.
+        // Concurrent callers find the same values, so a mix of their stores is consistent.
         if !fields.contains(&0) {
             return Self::of(fields);
         }
@@ -75,10 +75,10 @@ mod tables {
     use super::{Cache, Machine};
     use core::arch::x86_64::{__cpuid, __cpuid_count, CpuidResult};
 
-    /// Puts in what the processor says.
+    /// Replaces values by those that the processor reports.
     pub(super) fn read(mut machine: Machine) -> Machine {
         let (standard, extended) = (__cpuid(0).eax, __cpuid(0x8000_0000).eax);
-        // Of the same form: Intel's, and AMD's.
+        // Intel's leaf and AMD's, in the same format.
         let caches =
             if extended >= 0x8000_001d && __cpuid(0x8000_001d).eax & 0x1f != 0 { 0x8000_001d } else { 4 };
         if caches != 4 || standard >= 4 {
@@ -96,7 +96,7 @@ mod tables {
         machine
     }
 
-    /// A leaf that describes a cache: type and level in EAX, line, partitions and ways in EBX, sets in ECX.
+    /// Reads a leaf that describes a cache: type and level in EAX, line, partitions and ways in EBX, sets in ECX.
     fn cache(machine: &mut Machine, leaf: &CpuidResult) {
         let field = |shift: u32, bits: u32| (leaf.ebx >> shift & ((1 << bits) - 1)) as usize + 1;
         let (line, partitions, ways) = (field(0, 12), field(12, 10), field(22, 10));
@@ -114,7 +114,7 @@ mod tables {
         }
     }
 
-    /// The entries of a leaf that describes the first level of a TLB for data in pages of 4 KiB.
+    /// The number of entries, if the leaf describes a first-level data TLB for pages of 4 KiB.
     fn first_tlb(leaf: &CpuidResult) -> Option<usize> {
         let (kind, level) = (leaf.edx & 0x1f, leaf.edx >> 5 & 7);
         let ways = (leaf.ebx >> 16) as usize;

@@ -1,7 +1,7 @@
-//! For tests and benchmarks: descriptions of datatypes as data, random ones, and MPIs that say what they make of them.
+//! For tests and benchmarks: descriptions of datatypes as data, random ones, and the answers of MPIs about them.
 //!
-//! An MPI takes part as a small C program (`peer/peer.c`), compiled with its `mpicc` and run as a single process. It builds each type by the
-//! MPI's own constructors and answers with size, bounds, packed bytes and times.
+//! An MPI takes part as a small C program (`peer/peer.c`), compiled with its `mpicc` and run as a single process. It builds each type with the MPI's
+//! own constructors and answers with size, bounds, packed bytes and times.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test suite reports by panicking")]
 
 mod process;

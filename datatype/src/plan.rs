@@ -1,4 +1,4 @@
-//! A plan: how elements of a datatype are packed and unpacked, found once.
+//! A plan: how to pack and unpack elements of a datatype, computed once.
 
 mod nest;
 mod walk;
@@ -14,20 +14,20 @@ use core::ops::Range;
 use mpress_codec::simd::Level;
 use walk::{Pack, Unpack, Walk};
 
-/// How a number of elements of a datatype lie in memory and in the packed stream, ready to be copied either way.
+/// The layout of a number of elements of a datatype in memory and in the packed stream, ready for copies in both directions.
 ///
-/// The packed stream is the elements' bytes in the order of their type maps, without gaps: what `MPI_Pack` writes. Any range of it can be
-/// packed or unpacked by itself, at once, in any order, without a trace of what was done before; so a message can be taken piece by piece.
+/// The packed stream consists of the elements' bytes in the order of their type maps, without gaps, as `MPI_Pack` writes it. Any range of it can be
+/// packed or unpacked independently, in any order or concurrently, so a message can be processed piece by piece.
 #[derive(Clone, Debug)]
 pub struct Plan {
     shape: Option<Shape>,
-    /// From where to where the elements reach.
+    /// The range of memory that the elements span.
     reach: Range<isize>,
     level: Level,
     machine: Machine,
 }
 
-/// How regular an access is: section 5.4 of the paper.
+/// The regularity of an access: section 5.4 of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Class {
@@ -44,10 +44,10 @@ pub enum Class {
 }
 
 impl Plan {
-    /// For `count` elements, for this machine. That is cheap, and takes memory for one loop at most.
+    /// A plan for `count` elements on this machine. This is cheap, and takes memory for at most one loop.
     ///
     /// # Errors
-    /// [`Error::Overflow`] if they do not fit into the address space.
+    /// [`Error::Overflow`] if the elements do not fit into the address space.
     pub fn new(datatype: &Datatype, count: usize) -> Result<Self, Error> {
         let (mut shape, mut reach) = (None, 0..0);
         if let Some(one) = &datatype.shape
@@ -63,31 +63,31 @@ impl Plan {
         Ok(Self { shape, reach, level: Level::detect(), machine: Machine::detect() })
     }
 
-    /// The same with the kernels of another level. It does not change the bytes.
+    /// Uses the kernels of another level. This does not change the result.
     #[must_use]
     pub fn with_level(self, level: Level) -> Self {
         Self { level, ..self }
     }
 
-    /// The same for another machine. It does not change the bytes.
+    /// Uses the values of another machine. This does not change the result.
     #[must_use]
     pub fn with_machine(self, machine: Machine) -> Self {
         Self { machine, ..self }
     }
 
-    /// Bytes of the packed stream.
+    /// The length of the packed stream in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.shape.as_ref().map_or(0, |shape| shape.form.size())
     }
 
-    /// From where to where the elements reach, in bytes from the address of the first.
+    /// The range of memory that the elements span, in bytes relative to the address of the first.
     #[must_use]
     pub fn reach(&self) -> Range<isize> {
         self.reach.clone()
     }
 
-    /// If the packed stream is the memory as it is: where in memory it begins.
+    /// If the packed stream is one contiguous part of memory: the offset of that part.
     #[must_use]
     pub fn contiguous(&self) -> Option<isize> {
         match &self.shape {
@@ -97,7 +97,7 @@ impl Plan {
         }
     }
 
-    /// How regular the access is.
+    /// The regularity of the access.
     #[must_use]
     pub fn class(&self) -> Class {
         let Some(shape) = &self.shape else { return Class::Contiguous };
@@ -119,8 +119,8 @@ impl Plan {
         }
     }
 
-    /// Whether packing changes the order of the memory's accesses: whether the outermost loops, up to eight, pass the test of section 5.2 of the
-    /// paper, or are a transpose.
+    /// Whether packing changes the order of memory accesses: whether the outermost loops, up to eight, pass the test of section 5.2 of the paper or
+    /// are a transpose.
     #[must_use]
     pub fn reorders(&self) -> bool {
         self.shape
@@ -131,8 +131,8 @@ impl Plan {
     /// Packs the bytes `range` of the stream from elements in `memory` to the front of `packed`.
     ///
     /// # Errors
-    /// [`PackError::Range`] if the stream has no such range or `packed` is shorter, [`PackError::Memory`] if elements (of the whole plan) lie
-    /// outside `memory`. Nothing is written then.
+    /// [`PackError::Range`] if the stream has no such range or `packed` is shorter, [`PackError::Memory`] if elements (of the whole plan) lie outside
+    /// `memory`. Nothing is written in these cases.
     pub fn pack(&self, memory: Source<'_>, range: Range<usize>, packed: Target<'_>) -> Result<(), PackError> {
         let len = self.check(&range)?;
         memory.get(self.reach.start, self.reach.end, 0).ok_or(PackError::Memory)?;
@@ -142,10 +142,10 @@ impl Plan {
 
     /// Unpacks the bytes `range` of the stream from the front of `packed` to elements in `memory`.
     ///
-    /// Where elements overlap, the last byte of the stream stays, as long as ranges are unpacked in their order.
+    /// Where elements overlap, the last byte in the stream wins, provided that ranges are unpacked in order.
     ///
     /// # Errors
-    /// Those of [`pack`](Self::pack)
+    /// Those of [`pack`](Self::pack).
     pub fn unpack(
         &self,
         packed: Source<'_>,
@@ -181,15 +181,15 @@ impl Plan {
         walk.part(&shape.form, shape.at, range, 0)
     }
 
-    /// The piece length for taking a message piece by piece: about `target` bytes, but whole rows of tiles where the plan transposes, so that no
-    /// line of the memory is loaded for two pieces.
+    /// The piece length for processing a message piece by piece: about `target` bytes, but whole rows of tiles if the plan transposes, so that no
+    /// line of memory is loaded for two pieces.
     #[must_use]
     pub fn piece(&self, target: usize) -> usize {
         let size = self.size();
         let rows =
             self.shape.as_ref().and_then(|shape| nest::Nest::of(&shape.form)).map_or(1, |nest| nest.rows());
         let target = target.clamp(1, size.max(1));
-        // More than four times what was asked for fits no cache that it was asked for.
+        // A piece of more than four times `target` would not fit in the cache for which `target` was chosen.
         if rows > target.saturating_mul(4) {
             return target;
         }

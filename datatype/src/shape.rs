@@ -1,11 +1,11 @@
-//! The normal form: where a datatype's bytes lie, as nested loops over runs of bytes, and lists of places where there is no rule.
+//! The normal form: the layout of a datatype's bytes as nested loops over runs of bytes, and lists of places where there is no regularity.
 //!
-//! Every constructor merges what it can, so a type has the same form whichever way it was described: neighbouring runs are one
-//! run (unless they are few in a list of runs of one length), a list of equal parts at equal distances is a loop, a loop that goes on where the
-//! inner one ended is one loop.
+//! Every constructor merges what it can, so a type has the same form no matter how it was described: neighbouring runs become one run (unless they
+//! are few in a list of runs of one length), a list of equal parts at equal distances becomes a loop, and a loop that continues where its inner loop
+//! ends becomes one loop.
 //!
-//! Every loop and every list has two parts or more, none of them empty. So each level at least doubles the size, and no form is deeper
-//! than an address has bits. Parts are shared: the memory of a form is that of the arguments it was described with.
+//! Every loop and every list has at least two parts, none of them empty. So each level at least doubles the size, and no form is deeper than an
+//! address has bits. Parts are shared: a form takes about as much memory as the arguments that described it.
 
 use crate::Error;
 use crate::bounds::{add, times};
@@ -14,17 +14,17 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A form and the place of its first byte.
+/// A form and the offset of its first byte.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) at: isize,
     pub(crate) form: Form,
 }
 
-/// Bytes in the order in which they are packed. Places count from the first of them.
+/// Bytes in packing order. Offsets are relative to the first one.
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
-    /// So many bytes, one after the other.
+    /// This number of consecutive bytes.
     Run(usize),
     Loop(Arc<Loop>),
     List(Arc<List>),
@@ -38,7 +38,7 @@ pub(crate) struct Loop {
     size: usize,
 }
 
-/// Parts at places without a rule.
+/// Parts at irregular places.
 pub(crate) struct List {
     places: Box<[isize]>,
     parts: Parts,
@@ -48,16 +48,16 @@ pub(crate) struct List {
 }
 
 pub(crate) enum Parts {
-    /// The same at each place.
+    /// The same form at each place.
     Same(Form),
-    /// Runs: where each begins in the packed stream, and where the last one ends.
+    /// Runs: the start of each in the packed stream, and the end of the last one.
     Runs(Box<[usize]>),
-    /// Any, and where each begins, as for runs.
+    /// Any forms, and starts as for runs.
     Any(Box<[Form]>, Box<[usize]>),
 }
 
 impl Form {
-    /// Packed bytes.
+    /// The packed length in bytes.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Run(len) => *len,
@@ -66,7 +66,7 @@ impl Form {
         }
     }
 
-    /// From the lowest place of a byte to the one after the highest.
+    /// The lowest offset of a byte, and the highest plus one.
     fn span(&self) -> Result<(isize, isize), Error> {
         match self {
             Self::Run(len) => Ok((0, isize::try_from(*len).map_err(|_| Error::Overflow)?)),
@@ -79,7 +79,7 @@ impl Form {
         }
     }
 
-    /// Whether both are the same, as far as that is found out at once.
+    /// Whether both are equal, by a quick check that may miss equal lists.
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Run(one), Self::Run(other)) => one == other,
@@ -94,17 +94,17 @@ impl Form {
 }
 
 impl Shape {
-    /// A run at a place.
+    /// A run of `len` bytes at `at`.
     pub(crate) fn run(at: isize, len: usize) -> Option<Self> {
         (len > 0).then_some(Self { at, form: Form::Run(len) })
     }
 
-    /// The same, further on.
+    /// The shape moved by `by` bytes.
     pub(crate) fn moved(&self, by: isize) -> Result<Self, Error> {
         Ok(Self { at: add(self.at, by)?, form: self.form.clone() })
     }
 
-    /// `count` times the same, `stride` bytes apart.
+    /// `count` copies of the shape, `stride` bytes apart.
     pub(crate) fn repeated(&self, count: usize, stride: isize) -> Result<Option<Self>, Error> {
         let size = self.form.size().checked_mul(count).ok_or(Error::Overflow)?;
         let at = self.at;
@@ -122,7 +122,7 @@ impl Shape {
         Ok(Some(Self { at, form }))
     }
 
-    /// One after the other.
+    /// The shapes in order.
     pub(crate) fn joined(
         shapes: impl IntoIterator<Item = Result<Self, Error>>,
     ) -> Result<Option<Self>, Error> {
@@ -139,7 +139,7 @@ impl Shape {
                 _ => merged.push(shape.clone()),
             }
         }
-        // Runs of one length are copied several times as fast as runs of many lengths, which processors cannot foresee.
+        // Runs of one length are copied several times as fast as runs of many lengths, which cause branch mispredictions.
         let of_one_length = shapes.windows(2).all(|pair| pair[0].form.same(&pair[1].form));
         let few_neighbours = merged.len().saturating_mul(4) > shapes.len();
         let regular = stride(&merged)?.is_some();
@@ -147,7 +147,7 @@ impl Shape {
         Self::listed(if list { shapes } else { merged })
     }
 
-    /// A loop or a list of these.
+    /// A loop or a list of these shapes.
     fn listed(mut merged: Vec<Self>) -> Result<Option<Self>, Error> {
         let Some(first) = merged.first() else { return Ok(None) };
         let at = first.at;
@@ -162,7 +162,7 @@ impl Shape {
     }
 }
 
-/// How far apart two or more shapes are, if all are the same, and equally far apart.
+/// The distance between consecutive shapes, if there are at least two, all are the same, and the distances are equal.
 fn stride(shapes: &[Shape]) -> Result<Option<isize>, Error> {
     let [first, second, ..] = shapes else { return Ok(None) };
     let stride = second.at.checked_sub(first.at).ok_or(Error::Overflow)?;
@@ -172,8 +172,8 @@ fn stride(shapes: &[Shape]) -> Result<Option<isize>, Error> {
     Ok(shapes.array_windows().all(next).then_some(stride))
 }
 
-/// A list says how many parts it has, not which: one part may be named by many lists, so a text with all of them can be exponential in the memory
-/// that they take.
+/// Prints the number of a list's parts, not the parts: many lists may share a part, so printing all of them could take space exponential in the
+/// memory of the lists.
 impl fmt::Debug for List {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = f.debug_struct("List");
@@ -215,22 +215,22 @@ impl List {
         Ok(Self { places: places.into_boxed_slice(), parts, size, low, high })
     }
 
-    /// Where the parts are.
+    /// The places of the parts.
     pub(crate) fn places(&self) -> &[isize] {
         &self.places
     }
 
-    /// What they are.
+    /// The parts.
     pub(crate) fn parts(&self) -> &Parts {
         &self.parts
     }
 
-    /// From the lowest place of a byte to the one after the highest.
+    /// The lowest offset of a byte, and the highest plus one.
     pub(crate) fn span(&self) -> (isize, isize) {
         (self.low, self.high)
     }
 
-    /// The part that the packed byte at `at` belongs to, and where that part begins.
+    /// The part that contains the packed byte at `at`, and the start of that part.
     pub(crate) fn part_of(&self, at: usize) -> (usize, usize) {
         match &self.parts {
             Parts::Same(form) => {

@@ -1,4 +1,4 @@
-//! Answers of `MPI_Type_get_envelope` and `MPI_Type_get_contents`: each constructor, and answers that no MPI gives.
+//! Results of `MPI_Type_get_envelope` and `MPI_Type_get_contents`: for each constructor, and results that no MPI returns.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 use mpress_datatype::{
@@ -17,7 +17,7 @@ fn build(abi: &Abi, combiner: i32, integers: &[i32], addresses: &[isize]) -> Res
     Datatype::from_contents(abi, combiner, Contents { integers, addresses, datatypes: &[double()] })
 }
 
-/// The bytes that two elements pack, out of memory that has others everywhere.
+/// The bytes that two elements pack, from memory in which all bytes differ.
 fn packed(datatype: &Datatype) -> Vec<u8> {
     let plan = Plan::new(datatype, 2).unwrap();
     let (low, len) = (plan.reach().start.min(0).unsigned_abs(), plan.reach().end.unsigned_abs());
@@ -66,7 +66,7 @@ fn each_constructor_is_built_from_its_contents() {
             let (built, expected) = (build(&abi, combiner, integers, addresses).unwrap(), expected.unwrap());
             assert_eq!((built.size(), built.bounds()), (expected.size(), expected.bounds()), "{combiner}");
             assert!(packed(&built) == packed(&expected), "{combiner}");
-            // One number more, one less, or a type more or less.
+            // An extra number, a missing one, an extra type or a missing one.
             let integers_more = [integers, &[1]].concat();
             assert_eq!(build(&abi, combiner, &integers_more, addresses).unwrap_err(), Error::Length);
             let addresses_more = [addresses, &[1]].concat();
@@ -127,7 +127,7 @@ fn what_no_mpi_answers_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is answered, there is an error or a type that a plan can be made of.
+    /// Any result gives an error or a type for which a plan can be made.
     #[test]
     fn any_answers_are_an_error_or_a_type(
         abi in 0..3_usize,
@@ -166,7 +166,7 @@ fn contiguous_types_are_known_as_such() {
     assert!(!is(Datatype::vector(3, 1, 2, &double)));
     assert!(!is(Datatype::indexed(&[1, 1], &[1, 0], &double)), "in another order than in memory");
     assert!(!is(Datatype::subarray(&[4, 4], &[2, 2], &[0, 0], Order::C, &double)));
-    // For any number of elements, as plans have it.
+    // For any number of elements, as in plans.
     for count in [0, 1, 2, 1000] {
         let listed = Datatype::indexed(&[1, 2], &[4, 5], &double).unwrap();
         assert!(Plan::new(&listed, count).unwrap().contiguous().is_some());

@@ -1,4 +1,4 @@
-//! Descriptions that no program should give: an error, or a type that works.
+//! Descriptions that no program should use give an error or a type that works.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 mod support;
@@ -44,7 +44,7 @@ fn what_does_not_fit_an_address_is_refused() {
     assert_eq!(error(double.resized(isize::MIN, -1)), Overflow);
     let dimension = Dimension { global: big, distribution: Distribution::Block(None), processes: 2 };
     assert_eq!(error(Datatype::darray(1, &[dimension], Order::C, &double)), Overflow);
-    // Each level doubles it.
+    // Each level doubles the size.
     let mut deep = double.clone();
     let refused = (0..100).find_map(|_| match Datatype::hvector(2, 1, 0, &deep) {
         Ok(next) => {
@@ -150,7 +150,7 @@ fn memory_and_streams_that_are_too_short_are_refused_untouched() {
 #[test]
 fn overlapping_blocks_are_unpacked_in_order() {
     let byte = named(1, 1).unwrap();
-    // Each block begins in the middle of the one before.
+    // Each block begins in the middle of the previous one.
     let overlapping = Datatype::hvector(50, 8, 4, &byte).unwrap();
     let across = Datatype::hvector(40, 1, 4, &Datatype::hvector(40, 8, 12, &byte).unwrap()).unwrap();
     let still = Datatype::hvector(9, 1, 0, &named(8, 8).unwrap()).unwrap();
@@ -166,7 +166,7 @@ fn overlapping_blocks_are_unpacked_in_order() {
     }
 }
 
-/// Parts are shared, so what is described shortly takes little memory, whatever it spans.
+/// Parts are shared, so a short description takes little memory, no matter what it spans.
 #[test]
 fn types_of_astronomical_size_can_be_described_and_used_in_part() {
     let mut datatype = double();
@@ -174,7 +174,7 @@ fn types_of_astronomical_size_can_be_described_and_used_in_part() {
         let parts = [part.clone(), part.dup()];
         Datatype::structure(&[1, 1], &[0, 0], &parts)
     };
-    // Once a list, once a loop, and a byte longer each time.
+    // Alternately a list and a loop, and a byte longer each time.
     let thirds = |part: &Datatype| Datatype::hindexed_block(1, &[0, 1, 0], part);
     while let Ok(next) = thirds(&datatype).and_then(|part| halves(&part)) {
         datatype = next;
@@ -196,7 +196,7 @@ fn types_of_astronomical_size_can_be_described_and_used_in_part() {
     assert_eq!(plan.pack(source, 0..1, Target::new(&mut packed, 0)), Err(PackError::Memory));
 }
 
-/// Each level names the one before three times; the text must not do that too.
+/// Each level refers to the previous one three times; the output must not repeat it.
 #[test]
 fn debug_output_of_shared_parts_is_bounded() {
     let mut datatype = double();
@@ -208,7 +208,7 @@ fn debug_output_of_shared_parts_is_bounded() {
     for text in [format!("{datatype:?}"), format!("{plan:?}"), format!("{datatype:#?}")] {
         assert!(text.len() < 4000, "{} bytes of text", text.len());
     }
-    // As deep as a type can be.
+    // The maximum depth of a type.
     let mut deep = double();
     while let Ok(next) = Datatype::hvector(2, 1, 1, &deep) {
         deep = next;
@@ -237,14 +237,14 @@ fn blocks_without_elements_reach_nowhere() {
         let datatype = datatype.unwrap_or_else(|error| panic!("constructor {i}: {error}"));
         assert_eq!((datatype.size(), datatype.bounds().extent), (0, 0), "constructor {i}");
     }
-    // One block has no stride.
+    // With one block there is no stride.
     let one = Datatype::vector(1, 3, far, &double).unwrap();
     assert_eq!((one.size(), one.bounds().extent), (24, 24));
-    // The empty block does not count beside the others.
+    // An empty block does not count.
     let some = Datatype::indexed(&[0, 2, 0], &[isize::MIN, 3, far], &double).unwrap();
     let bounds = some.bounds();
     assert_eq!((some.size(), bounds.lb, bounds.extent), (16, 24, 16));
-    // What belongs to the second process begins where no index is.
+    // The second process begins beyond all indices.
     let block = Distribution::Block(Some(usize::MAX));
     let dimension = Dimension { global: 4, distribution: block, processes: 2 };
     let of = |rank| Datatype::darray(rank, &[dimension], Order::C, &double).unwrap();
@@ -252,7 +252,7 @@ fn blocks_without_elements_reach_nowhere() {
     assert_eq!((of(0).bounds().extent, of(1).bounds().extent), (32, 32));
 }
 
-/// MPI 3.1, section 4.1.2: a structure of nothing has an empty type map; section 4.1.6: no bounds but 0.
+/// MPI 3.1, section 4.1.2: an empty structure has an empty type map; section 4.1.6: its only bounds are 0.
 #[test]
 fn empty_structures_take_the_dialect_of_what_they_are_put_together_with() {
     for dialect in [Dialect::OpenMpi, Dialect::Mpich] {
@@ -265,23 +265,23 @@ fn empty_structures_take_the_dialect_of_what_they_are_put_together_with() {
             let places: Vec<_> = (0..types.len() as isize).map(|i| 200 * i).collect();
             Datatype::structure(&lens, &places, types).unwrap().bounds()
         };
-        // Either order, and with a structure that is empty and has no bounds of its own.
+        // In both orders, and with an empty structure without bounds of its own.
         for types in [[marked.clone(), double.clone()], [marked.dup(), of_none(&double)]] {
             let bounds = of(&types);
             let expected = match dialect {
-                // Bounds that were set count alone.
+                // Only bounds that were set count.
                 Dialect::OpenMpi => (-4, 100),
-                // All count, and a structure is padded.
+                // All bounds count, and a structure is padded.
                 Dialect::Mpich => (-4, 216),
             };
             assert_eq!((bounds.lb, bounds.extent), expected, "{dialect:?}");
         }
-        // Lists of structures are padded by Open MPI alone.
+        // Only Open MPI pads lists of structures.
         let list = Datatype::hindexed(&[1, 1], &[0, 9], &of_none(&double)).unwrap();
         assert_eq!(list.bounds().extent, if dialect == Dialect::OpenMpi { 24 } else { 17 });
     }
 
-    /// The same type behind an empty one.
+    /// The same type after an empty one.
     fn of_none(old: &Datatype) -> Datatype {
         let nothing = Datatype::structure(&[], &[], &[]).unwrap();
         Datatype::structure(&[1, 1], &[0, 0], &[nothing, old.clone()]).unwrap()
@@ -297,7 +297,7 @@ fn dialects_are_not_mixed() {
     };
     assert_eq!(mixed([1, 1], &[one.clone(), other.clone()]), Error::Argument);
     assert_eq!(mixed([1, 1], &[other.clone(), one.clone()]), Error::Argument);
-    // Whether or not there are elements of it.
+    // Whether or not there are elements of the type.
     assert_eq!(mixed([1, 0], &[one.clone(), other.clone()]), Error::Argument);
     let nothing = Datatype::structure(&[], &[], &[]).unwrap();
     let part = Datatype::structure(&[1, 1], &[0, 8], &[nothing, other.clone()]).unwrap();

@@ -1,4 +1,4 @@
-//! Copies of every width and length, and transposes of every shape, at any address: the same at every level as byte by byte.
+//! Copies of every width and length and transposes of every shape, at any address, give the same result at every level as byte-by-byte copies.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 mod support;
@@ -12,7 +12,7 @@ fn bytes(len: usize) -> Datatype {
     Datatype::named(Dialect::OpenMpi, len, 1).unwrap()
 }
 
-/// Packs and unpacks one element whose bytes are at `places`, from and to addresses that begin anywhere.
+/// Packs and unpacks one element whose bytes are at `places`, from and to addresses of any alignment.
 fn compare(datatype: &Datatype, places: &[usize], what: &str) {
     let plan = Plan::new(datatype, 1).unwrap();
     assert_eq!(plan.size(), places.len(), "{what}");
@@ -51,7 +51,7 @@ fn blocks_of_every_width() {
     }
 }
 
-/// Runs that are copied by loops, and those that are long enough for the C library.
+/// Runs copied by loops, and those long enough for the C library.
 #[test]
 fn long_runs() {
     for len in (256..=700).chain([2047, 2048, 6480, (1 << 20) - 1, 1 << 20, (1 << 20) + 65]) {
@@ -74,7 +74,7 @@ fn long_runs() {
 #[test]
 fn listed_runs_of_every_length() {
     for len in (1..=140).chain([255, 256, 257, 320, 511, 1000, 4099]) {
-        // Of one length, and of several.
+        // Runs of one length, and of several.
         for (others, class) in [(0, Class::FixedBlockVariableStride), (3, Class::VariableBlockVariableStride)]
         {
             let lens: Vec<_> = (0..6).map(|i| len + i % 2 * others).collect();
@@ -108,7 +108,7 @@ fn transposes_of_every_shape() {
     }
 }
 
-/// Loops between the two of a transpose, and around it.
+/// Loops between and around the two loops of a transpose.
 #[test]
 fn transposes_inside_other_loops() {
     let element = bytes(8);
@@ -133,12 +133,12 @@ fn transposes_inside_other_loops() {
     assert_eq!((plan.class(), plan.reorders()), (Class::FixedBlockFixedStride, true));
 }
 
-/// More loops than are looked at together.
+/// More loops than fit in a nest.
 #[test]
 fn nests_of_many_loops() {
     let (mut datatype, mut places, mut span) = (bytes(8), vec![0], 8);
     for i in 0..11 {
-        // Outer loops with small strides and with large ones.
+        // Outer loops with small and with large strides.
         let stride = if i % 3 == 2 { span + 3 } else { 2 * span + 1 };
         datatype = Datatype::hvector(2, 1, stride as isize, &datatype).unwrap();
         places = (0..2).flat_map(|k| places.iter().map(move |place| place + k * stride)).collect();
@@ -148,7 +148,7 @@ fn nests_of_many_loops() {
     compare(&datatype, &places, "eleven loops");
 }
 
-/// The same layout has the same form, however it is described.
+/// The same layout has the same form, no matter how it is described.
 #[test]
 fn descriptions_of_one_run_are_contiguous() {
     let double = Datatype::named(Dialect::OpenMpi, 8, 8).unwrap();
@@ -168,7 +168,7 @@ fn pieces_end_where_rows_of_tiles_end() {
         let column = Datatype::vector(n, 1, n as isize, &double).unwrap();
         Plan::new(&Datatype::hvector(n, 1, 8, &column).unwrap(), 1).unwrap().with_machine(Machine::DEFAULT)
     };
-    // Eight columns of doubles are a line.
+    // Eight columns of doubles fill a line.
     assert_eq!(transpose(1024).piece(200_000), 4 * 8 * 1024 * 8);
     assert_eq!(transpose(1024).piece(1), 1, "eight columns are more than was asked for");
     assert_eq!(transpose(16).piece(1 << 20), 16 * 16 * 8, "no more than there is");

@@ -1,4 +1,4 @@
-//! Plans against the type map of the standard: any nested type, every level, whole and in pieces.
+//! Compares plans with the type map of the standard: any nested type, every level, whole and in pieces.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 mod support;
@@ -9,7 +9,7 @@ use mpress_datatype::{Dialect, Plan};
 use proptest::prelude::*;
 use support::{Model, pack, unpack, variants};
 
-/// Longer streams add nothing but time.
+/// Longer streams take more time without testing more.
 const LONGEST: usize = 20_000;
 
 fn compare(seed: u64) -> Result<(), TestCaseError> {
@@ -36,7 +36,7 @@ fn compare(seed: u64) -> Result<(), TestCaseError> {
     let mut unpacked = blank.clone();
     places.iter().zip(&packed).for_each(|(place, byte)| unpacked[(place - low) as usize] = *byte);
 
-    // Cuts anywhere, some of them at the same place.
+    // Cuts at any positions, some of them equal.
     let mut cuts: Vec<usize> = (0..numbers.count(0, 6)).map(|_| numbers.count(0, packed.len())).collect();
     cuts.extend([0, packed.len()]);
     cuts.sort_unstable();

@@ -1,6 +1,6 @@
-//! Random types against the MPIs of this machine: size, bounds, packed bytes, unpacked memory.
+//! Compares random types with the MPIs of this machine: size, bounds, packed bytes, unpacked memory.
 //!
-//! `MPRESS_DATATYPES=100000 cargo test --release -p mpress-datatype --test mpi` tries so many; without it, fewer.
+//! `MPRESS_DATATYPES=100000 cargo test --release -p mpress-datatype --test mpi` tries this number of types; the default is smaller.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 mod support;
@@ -12,9 +12,9 @@ use mpress_datatype::{Abi, Dialect, Plan};
 use std::collections::BTreeMap;
 use support::{pack, unpack, variants};
 
-/// Types that are tried in an ordinary run.
+/// The number of types in an ordinary run.
 const TYPES: u64 = 2000;
-/// Bytes of memory that one may reach over.
+/// The maximum span of a type in bytes.
 const LONGEST: usize = 200_000;
 
 fn types() -> u64 {
@@ -38,8 +38,8 @@ fn sample(numbers: &mut Random, peer: &Peer) -> (Recipe, usize, Plan) {
     }
 }
 
-/// Whether this type, or one that it is made from, is one that the MPI is known to get wrong: Open MPI 4.1 takes a stride of -1 bytes for none
-/// given; MPICH 4.0 packs predefined pairs with negative extents wrong.
+/// Whether the MPI is known to handle this type, or one it is made from, incorrectly: Open MPI 4.1 treats a stride of -1 byte as not given; MPICH 4.0
+/// packs predefined pairs with negative extents incorrectly.
 fn mistaken(recipe: &Recipe, dialect: Dialect) -> bool {
     let extent = |recipe: &Recipe| recipe.build(dialect).expect("small numbers").bounds().extent;
     let here = match (dialect, recipe) {
@@ -51,7 +51,7 @@ fn mistaken(recipe: &Recipe, dialect: Dialect) -> bool {
     here || recipe.old().iter().any(|old| mistaken(old, dialect))
 }
 
-/// What differs for the type of this seed, if anything.
+/// The differences for the type of this seed, if any.
 fn compare(peer: &mut Peer, seed: u64) -> Result<Sample, String> {
     let mut numbers = Random::new(seed);
     let (recipe, count, plan) = sample(&mut numbers, peer);
@@ -75,7 +75,7 @@ fn compare(peer: &mut Peer, seed: u64) -> Result<Sample, String> {
 
     let (low, old, blank) = (reach.start, memory(reach.len(), 0), memory(reach.len(), 77));
     let level = Level::available().nth(seed as usize % Level::available().count()).expect("a level");
-    // Blocks that overlap must not be unpacked to, says the standard; MPIs then do what they like.
+    // The standard forbids unpacking to overlapping blocks, and MPIs differ in the result.
     let mut marks = vec![0_u8; reach.len()];
     unpack(&plan, &vec![1; plan.size()], 0..plan.size(), &mut marks, low);
     let disjoint = marks.iter().filter(|mark| **mark == 1).count() == plan.size();
@@ -123,7 +123,7 @@ fn compare_all(peer: &mut Peer) {
         peer.name(),
         types()
     );
-    // The simplest say most.
+    // The simplest failures are the most informative.
     wrong.sort_by_key(String::len);
     let simplest = wrong.iter().take(3).map(String::as_str).collect::<Vec<_>>().join("\n");
     assert!(wrong.is_empty(), "{}: {} types differ:\n{simplest}", peer.name(), wrong.len());

@@ -1,11 +1,11 @@
-//! The MPIs that tests ask: how they are started.
+//! The MPIs used in tests: how they are started.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::skipped;
 use mpress_datatype::peer::Peer;
 use std::{env, fs, process};
 
-/// A folder whose name others can foresee may be theirs: what is compiled there, and then run, too.
+/// Another user could own a folder with a predictable name, and so control what is compiled and run there.
 #[test]
 fn peers_are_not_compiled_in_a_folder_that_others_can_make() {
     let planted: Vec<_> = ["openmpi", "mpich"]

@@ -1,7 +1,6 @@
-//! Compresses a raw file of doubles as one message, decodes it again, and prints ratio and speed: with the plain codec and
-//! in interleaved lanes.
+//! Compresses a raw file of doubles as one message, decodes it, and prints ratio and speed: with the plain codec and in interleaved lanes.
 //!
-//! `cargo run --release --example raw_file -- FILE`; without a file it makes up some data.
+//! `cargo run --release --example raw_file -- FILE`; without a file it generates some data.
 
 use mpress_codec::conformance::{doubles, file_or, measure};
 use mpress_dfcm::{Decoder64, Encoder64, Lines, lanes};

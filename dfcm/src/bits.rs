@@ -1,4 +1,4 @@
-//! Residuals one after the other, without gaps (format, sections 4 and 5).
+//! Reads and writes consecutive residuals without gaps (format, sections 4 and 5).
 #![forbid(unsafe_code)]
 
 use crate::format::BODY;
@@ -7,7 +7,7 @@ use crate::word::{Word, place};
 /// Writes the residuals of one block.
 pub(crate) struct Writer<'a> {
     body: &'a mut [u8; BODY],
-    /// Bits written.
+    /// The number of bits written.
     at: u32,
     /// The bits of the last, partly filled byte.
     carry: u64,
@@ -18,9 +18,9 @@ impl<'a> Writer<'a> {
         Self { body, at: 0, carry: 0 }
     }
 
-    /// Writes the remaining bits of a residual and says its leading-zero count.
+    /// Writes the remaining bits of a residual and returns its leading-zero count.
     ///
-    /// Always stores 8 bytes; those too many are overwritten by what comes next.
+    /// Always stores 8 bytes; later residuals overwrite those that are not needed.
     #[inline(always)]
     pub(crate) fn put<W: Word>(&mut self, residual: W) -> u64 {
         let count = residual.zeros() / W::UNIT;
@@ -35,9 +35,9 @@ impl<'a> Writer<'a> {
         count.into()
     }
 
-    /// The block's residuals, to the last, partly filled byte.
+    /// Returns the block's residuals, including the last, partly filled byte.
     pub(crate) fn finish(self) -> &'a [u8] {
-        // Where 64 bits followed a half-filled byte, the last half byte has not been stored.
+        // If 64 bits followed a half-filled byte, the last half byte has not been stored yet.
         if let Some(byte) = self.body.get_mut((self.at / 8) as usize) {
             *byte = self.carry as u8;
         }
@@ -48,7 +48,7 @@ impl<'a> Writer<'a> {
 /// Reads the residuals of one block.
 pub(crate) struct Reader<'a> {
     body: &'a [u8; BODY],
-    /// Bits read.
+    /// The number of bits read.
     at: u32,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         Self { body, at: 0 }
     }
 
-    /// The residual with this leading-zero count (0 to 15).
+    /// Reads a residual with this leading-zero count (0 to 15).
     #[inline(always)]
     pub(crate) fn take<W: Word>(&mut self, count: u32) -> W {
         let bits = W::BITS - count * W::UNIT;

@@ -1,4 +1,4 @@
-//! The receiving side.
+//! The decoder.
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, CONTINUING, HEADER, LINES_MASK, PLACE, RAW_LEN_SHIFT, VERSION};
@@ -12,21 +12,21 @@ use mpress_codec::DecodeErrorKind::{Length, State, Truncated, Unsupported};
 use mpress_codec::simd::Level;
 use mpress_codec::{Decode, DecodeError, MemoryError, Out};
 
-/// Which continuing messages a decoder can decode (format, section 8).
+/// The continuing messages that a decoder can decode (format, section 8).
 #[derive(Clone, Copy, Debug)]
 enum Sequence<W> {
-    /// The first of a sequence.
+    /// The first one of a sequence.
     Fresh,
-    /// The one after those decoded.
+    /// The one after those decoded so far.
     Following(Lines, Context<W>, History),
-    /// None until it is reset: there was an error, or a self-contained message took the table.
+    /// None until a reset: there was an error, or a self-contained message overwrote the table.
     Lost,
 }
 
-/// Decodes messages of words `W`, self-contained ones and continuing ones: the wire says which it is. The
-/// predictor's table is in `M`: `Vec<u64>`, `[u64; N]`, `&mut [u64]`...
+/// Decodes messages of words `W`, both self-contained and continuing; the wire says which. The predictor's table is in `M`: `Vec<u64>`, `[u64; N]`,
+/// `&mut [u64]`...
 ///
-/// The memory may hold anything at first; it is overwritten.
+/// The initial contents of the memory do not matter.
 #[derive(Clone, Debug)]
 pub struct Decoder<W, M> {
     table: Table<M>,
@@ -36,7 +36,7 @@ pub struct Decoder<W, M> {
 }
 
 impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
-    /// A decoder of every valid message.
+    /// A decoder for every valid message.
     ///
     /// # Errors
     /// If `memory` has less than [`Lines::MAX`]`.words::<W>()` words.
@@ -44,9 +44,8 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
         Self::with_lines(memory, Lines::MAX)
     }
 
-    /// A decoder for tables of at most `most` lines. Messages with a larger table are
-    /// [`Unsupported`](mpress_codec::DecodeErrorKind::Unsupported). [`Lines::MAX_SIZED`] will do for
-    /// [`Encoder::new`](crate::Encoder::new).
+    /// A decoder for tables of at most `most` lines. Messages with a larger table are [`Unsupported`](mpress_codec::DecodeErrorKind::Unsupported).
+    /// [`Lines::MAX_SIZED`] suffices for [`Encoder::new`](crate::Encoder::new).
     ///
     /// # Errors
     /// If `memory` has less than `most.words::<W>()` words.
@@ -55,14 +54,14 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
         Ok(Self { table: Table::new(memory), most, sequence: Sequence::Fresh, level: Level::detect() })
     }
 
-    /// The same with a kernel of this level. The result is the same at every level.
+    /// Uses a kernel of this level. The result is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }
 
-    /// The table's size, and whether the message continues a sequence (format, section 2).
+    /// Reads the table's size and whether the message continues a sequence (format, section 2).
     fn header(&self, wire: &[u8], raw_len: usize) -> Result<(Lines, bool), DecodeError> {
         let byte = |at| wire.get(at).copied().ok_or(DecodeError::new(Truncated, at));
         if byte(0)? != VERSION {
@@ -79,7 +78,7 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
 
     fn self_contained(&mut self, wire: &[u8], lines: Lines, out: &mut Out<'_>) -> Result<(), DecodeError> {
         if let Sequence::Following(..) = self.sequence {
-            // This message takes its table.
+            // This message overwrites the sequence's table.
             self.sequence = Sequence::Lost;
         }
         self.payload(wire, HEADER, lines, None, out).map(|_| ())
@@ -103,8 +102,8 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
         Ok(())
     }
 
-    /// Decodes the blocks and the tail, which start at byte `at` of `wire` and end with it, from this context on or from the
-    /// start state. Gives the context that they leave.
+    /// Decodes the blocks and the tail, which start at byte `at` of `wire` and end with it, starting from `context` or from the start state. Returns
+    /// the context after them.
     fn payload(
         &mut self,
         wire: &[u8],
@@ -125,7 +124,7 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
         let (table, before) = self.table.words(words);
         let start = out.len();
         let blocks = kernel::decode(self.level, Predictor::resume(table, context), wire, at, elements, out);
-        // After an error, too, `out` has every element that the predictor has learned.
+        // Even after an error, `out` has every element from which the predictor has learned.
         let (learned, _) = W::split(&out.written()[start..]);
         self.table.wrote(words, before, context, learned);
         let (context, at) = blocks?;
@@ -136,7 +135,7 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
     }
 }
 
-/// The fewest bytes that the blocks of this number of elements take: those of residuals that are all zero (format, section 7).
+/// The minimum length of the blocks of this number of elements: that of residuals that are all zero (format, section 7).
 fn least_len<W: Word>(elements: usize) -> usize {
     let block = |elements: usize| elements.div_ceil(2) + (elements * W::UNIT as usize).div_ceil(8);
     let full = BLOCK / W::WIDTH;
@@ -150,7 +149,7 @@ impl<W: Word, M: AsMut<[u64]>> Decode for Decoder<W, M> {
             (lines, true) => self.continuing(wire, lines, out),
         });
         if result.is_err() {
-            // Whatever went wrong, a message is missing now.
+            // After any error, a message is missing.
             self.sequence = Sequence::Lost;
         }
         result

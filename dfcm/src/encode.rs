@@ -1,4 +1,4 @@
-//! The sending side, and the facts of the codec.
+//! The encoder, and the static description of the codec.
 #![forbid(unsafe_code)]
 
 use crate::format::{CONTINUING, HEADER, PLACE, RAW_LEN_SHIFT, VERSION};
@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use mpress_codec::simd::Level;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, MemoryError, Out};
 
-/// The facts of the codec for one word: [`Dfcm64`](crate::Dfcm64), [`Dfcm32`](crate::Dfcm32).
+/// The static description of the codec for one word: [`Dfcm64`](crate::Dfcm64), [`Dfcm32`](crate::Dfcm32).
 #[derive(Clone, Copy, Debug)]
 pub struct Dfcm<W>(PhantomData<W>);
 
@@ -21,24 +21,24 @@ impl<W: Word> Codec for Dfcm<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = true;
 
-    /// `raw_len`, half a byte for each element, and 6 (format, section 7).
+    /// `raw_len`, half a byte per element, and 6 (format, section 7).
     fn max_encoded_len(raw_len: usize) -> Option<usize> {
         raw_len.checked_add((raw_len / W::WIDTH).div_ceil(2))?.checked_add(HEADER + PLACE)
     }
 }
 
-/// How an encoder's messages hang together.
+/// How an encoder's messages are related.
 #[derive(Clone, Copy, Debug)]
 enum Mode<W> {
-    /// Each message for itself, with a table of this size or one sized to the message.
+    /// Each message is self-contained, with a table of this size or one sized to the message.
     SelfContained(Option<Lines>),
-    /// Predictor state runs on.
+    /// Predictor state carries over from message to message.
     Continuing(Lines, Context<W>, History),
 }
 
 /// Encodes messages of words `W` with the predictor's table in `M`: `Vec<u64>`, `[u64; N]`, `&mut [u64]`...
 ///
-/// The memory may hold anything at first; it is overwritten.
+/// The initial contents of the memory do not matter.
 #[derive(Clone, Debug)]
 pub struct Encoder<W, M> {
     memory: M,
@@ -47,7 +47,7 @@ pub struct Encoder<W, M> {
 }
 
 impl<W: Word, M: AsMut<[u64]>> Encoder<W, M> {
-    /// An encoder of self-contained messages, each with a table sized to it ([`Lines::for_elements`]).
+    /// An encoder of self-contained messages, each with a table sized to the message ([`Lines::for_elements`]).
     ///
     /// # Errors
     /// If `memory` has less than [`Lines::MAX_SIZED`]`.words::<W>()` words.
@@ -63,8 +63,8 @@ impl<W: Word, M: AsMut<[u64]>> Encoder<W, M> {
         Self::checked(memory, lines, Mode::SelfContained(Some(lines)))
     }
 
-    /// An encoder whose predictor state runs on from message to message. The decoder must get all of them, each
-    /// once and in their order; where it does not, it says [`State`](mpress_codec::DecodeErrorKind::State).
+    /// An encoder whose predictor state carries over from message to message. The decoder must get every message, once and in order; otherwise it
+    /// returns [`State`](mpress_codec::DecodeErrorKind::State).
     ///
     /// # Errors
     /// If `memory` has less than `lines.words::<W>()` words.
@@ -79,7 +79,7 @@ impl<W: Word, M: AsMut<[u64]>> Encoder<W, M> {
         Ok(encoder)
     }
 
-    /// The same with a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this level. The wire is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;

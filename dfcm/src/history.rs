@@ -1,14 +1,14 @@
-//! Where a continuing message stands in its sequence (format, section 6).
+//! The position of a continuing message in its sequence (format, section 6).
 #![forbid(unsafe_code)]
 
 use crate::format::PLACE;
 
-/// The number of messages so far, modulo 256, in the low byte, and a digest of them in the others.
+/// The number of messages so far, modulo 256, in the low byte, and a digest of them in the other bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct History(u32);
 
 impl History {
-    /// No message yet.
+    /// Before the first message.
     pub(crate) const START: Self = Self(0);
 
     pub(crate) fn to_bytes(self) -> [u8; PLACE] {
@@ -19,8 +19,7 @@ impl History {
         Self(u32::from_le_bytes(bytes))
     }
 
-    /// The history after one more message of this many bytes, which left the predictor with
-    /// this sum of all elements.
+    /// The history after one more message with these lengths in bytes, after which the predictor's sum of all elements is `sum`.
     pub(crate) fn after(self, raw_len: usize, wire_len: usize, sum: u64) -> Self {
         let mix = |digest: u64, value: u64| {
             let product = (digest ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,6 +1,6 @@
-//! Chooses the kernel: the same code, compiled for the instructions that a [`Level`] proves.
+//! Selects the kernel: the same code, compiled for the instructions that a [`Level`] proves.
 //!
-//! The unsafe code of the plain codec is here, one call a direction.
+//! All unsafe code of the plain codec is here: one call per direction.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -12,7 +12,7 @@ use crate::word::Word;
 use mpress_codec::simd::{Level, Tier};
 use mpress_codec::{DecodeError, Full, Out};
 
-/// Appends the blocks of `elements` to `out`. Gives the context that they leave.
+/// Appends the blocks of `elements` to `out`. Returns the context after them.
 pub(crate) fn encode<W: Word>(
     level: Level,
     predictor: Predictor<'_, W>,
@@ -21,15 +21,14 @@ pub(crate) fn encode<W: Word>(
 ) -> Result<Context<W>, Full> {
     match level.tier() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a level of this tier proves that the machine has avx2, bmi1, bmi2 and lzcnt, which are all
-        // that the function asks for.
+        // SAFETY: a level of this tier proves that the CPU has avx2, bmi1, bmi2 and lzcnt, which are all that the function requires.
         Tier::Avx2 | Tier::Avx512 => unsafe { avx2::encode(predictor, elements, out) },
         _ => scalar::encode(predictor, elements, out),
     }
 }
 
-/// Appends `elements` elements to `out`, from the blocks that start at byte `at` of `wire`. Gives the
-/// context that they leave, and the place where the blocks end.
+/// Appends `elements` elements to `out`, from the blocks that start at byte `at` of `wire`. Returns the context after them and the offset where the
+/// blocks end.
 pub(crate) fn decode<W: Word>(
     level: Level,
     predictor: Predictor<'_, W>,

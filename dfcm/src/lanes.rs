@@ -1,12 +1,12 @@
-//! Interleaved lanes: element *i* of a message belongs to lane *i* mod *K*, and each lane is predicted from its own last
-//! three elements. Codecs 19 and 20 (format, section 10).
+//! Interleaved lanes: element *i* of a message belongs to lane *i* mod *K*, and each lane is predicted from its own last three elements. Codecs 19
+//! and 20 (format, section 10).
 //!
-//! This is a stride predictor with the drift rule of cMPI (section 2.3 there). It is not a DFCM, which looks up what
-//! followed the same differences before: it has no hash and no table.
+//! This is a stride predictor with the drift rule of cMPI (section 2.3 there). It is not a DFCM, which looks up what followed the same differences
+//! before: it has no hash and no table.
 //!
-//! Lanes do two things. What they hold does not depend on each other, so that a vector of elements is predicted at
-//! once. And where records of *K* fields, or of a part of *K*, follow each other, a lane is one field: it knows
-//! beforehand where in the record it is, which the hash of the plain codec has to find out. So a lane needs no table.
+//! Lanes serve two purposes. They are independent, so a whole vector of elements can be predicted at once. And where a message consists of records of
+//! *K* fields, or of a divisor of *K*, a lane is one field: the position in the record is known, whereas the plain codec has to infer it with its
+//! hash. So a lane needs no table.
 
 mod block;
 mod decode;
@@ -23,9 +23,9 @@ pub use decode::Decoder;
 pub use encode::{Encoder, Lanes};
 pub(crate) use format::GROUP;
 
-/// The facts of codec 19: elements of 64 bits.
+/// The static description of codec 19: elements of 64 bits.
 pub type Lanes64 = Lanes<u64>;
-/// The facts of codec 20: elements of 32 bits.
+/// The static description of codec 20: elements of 32 bits.
 pub type Lanes32 = Lanes<u32>;
 /// Encodes 64-bit elements.
 pub type Encoder64 = Encoder<u64>;

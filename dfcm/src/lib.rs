@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel` and `lanes::kernel`, for what rests on a `Level`
+#![deny(unsafe_code)] // allowed again only in `kernel` and `lanes::kernel`, for calls that rely on a `Level`
 
 mod bits;
 mod decode;
@@ -19,9 +19,9 @@ pub use encode::{Dfcm, Encoder};
 pub use lines::Lines;
 pub use word::Word;
 
-/// The facts of codec 1: elements of 64 bits.
+/// The static description of codec 1: elements of 64 bits.
 pub type Dfcm64 = Dfcm<u64>;
-/// The facts of codec 2: elements of 32 bits.
+/// The static description of codec 2: elements of 32 bits.
 pub type Dfcm32 = Dfcm<u32>;
 /// Encodes 64-bit elements.
 pub type Encoder64<M> = Encoder<u64, M>;

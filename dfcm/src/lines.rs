@@ -1,4 +1,4 @@
-//! How many lines a predictor's table has.
+//! The number of lines of a predictor's table.
 #![forbid(unsafe_code)]
 
 use crate::word::Word;
@@ -9,15 +9,15 @@ use mpress_codec::MemoryError;
 pub struct Lines(u8);
 
 impl Lines {
-    /// 2^15 lines: the paper's table, and the largest.
+    /// 2^15 lines: the size of the paper's table, and the maximum.
     pub const MAX: Self = Self(15);
-    /// 2^10 lines: the most that [`Lines::for_elements`] gives. A table of doubles is 16 KiB then and stays in
-    /// the first-level cache (format, section 9).
+    /// 2^10 lines: the maximum that [`Lines::for_elements`] returns. A table for doubles then takes 16 KiB and stays in the first-level cache
+    /// (format, section 9).
     pub const MAX_SIZED: Self = Self(10);
-    /// 2^6 lines: the fewest that [`Lines::for_elements`] gives.
+    /// 2^6 lines: the minimum that [`Lines::for_elements`] returns.
     pub const MIN_SIZED: Self = Self(6);
 
-    /// A table of `2^log2` lines, if there is one of that size.
+    /// A table of `2^log2` lines; `None` if that is too large.
     #[must_use]
     pub const fn new(log2: u8) -> Option<Self> {
         if log2 <= Self::MAX.0 { Some(Self(log2)) } else { None }
@@ -31,13 +31,13 @@ impl Lines {
         Self(half.next_power_of_two().ilog2() as u8)
     }
 
-    /// The logarithm to base 2 of the number of lines.
+    /// The binary logarithm of the number of lines.
     #[must_use]
     pub const fn log2(self) -> u8 {
         self.0
     }
 
-    /// 64-bit words of state memory that a table of this size takes.
+    /// The number of 64-bit words of memory for a table of this size.
     #[must_use]
     pub const fn words<W: Word>(self) -> usize {
         W::LINE_WORDS << self.0

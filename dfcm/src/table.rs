@@ -1,25 +1,25 @@
-//! A decoder's table of lines, of which only what messages have written to is cleared.
+//! A decoder's table of lines, which clears only the pages that messages have written to.
 //!
-//! A wire of few elements may ask for the largest table. The work for it must not be that of clearing 512 KiB.
+//! A wire of a few elements may require the largest table. Decoding it must not take as long as clearing 512 KiB.
 #![forbid(unsafe_code)]
 
 use crate::lines::Lines;
 use crate::predictor::Context;
 use crate::word::Word;
 
-/// 64-bit words of a page, 4 KiB. The largest table has as many pages as `touched` has bits.
+/// The number of 64-bit words in a page of 4 KiB. The largest table has as many pages as `touched` has bits.
 const PAGE: usize = Lines::MAX.words::<u64>() / u128::BITS as usize;
 
 /// Memory for a table of up to [`Lines::MAX`] lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<M> {
     memory: M,
-    /// A bit for each page: 0 if it holds nothing but zeros.
+    /// One bit per page: 0 if all of it is zero.
     touched: u128,
 }
 
 impl<M: AsMut<[u64]>> Table<M> {
-    /// A table in memory that holds anything.
+    /// A table in memory with any contents.
     pub(crate) fn new(memory: M) -> Self {
         Self { memory, touched: u128::MAX }
     }
@@ -30,21 +30,20 @@ impl<M: AsMut<[u64]>> Table<M> {
         for (page, bit) in table.chunks_mut(PAGE).zip(0..) {
             if self.touched >> bit & 1 == 1 {
                 page.fill(0);
-                // After a part of a page there may be what a larger table has left.
+                // The rest of a partial page may hold entries of a larger table.
                 self.touched &= !(u128::from(page.len() == PAGE) << bit);
             }
         }
     }
 
-    /// The first `words` words, to be written to anywhere. Unless [`wrote`](Self::wrote) says otherwise, all of them will
-    /// count as written to.
+    /// The first `words` words for writing. All of them count as written to unless [`wrote`](Self::wrote) is called.
     pub(crate) fn words(&mut self, words: usize) -> (&mut [u64], TouchedBefore) {
         let before = TouchedBefore(self.touched);
         self.touched |= u128::MAX.unbounded_shr(u128::BITS - words.div_ceil(PAGE) as u32);
         (&mut self.memory.as_mut()[..words], before)
     }
 
-    /// Says which elements the first `words` words have learned since, from this context on.
+    /// Records the elements that the first `words` words have learned since `words` was called, from this context on.
     pub(crate) fn wrote<W: Word>(
         &mut self,
         words: usize,
@@ -52,7 +51,7 @@ impl<M: AsMut<[u64]>> Table<M> {
         context: Context<W>,
         elements: &[W::Bytes],
     ) {
-        // Each element writes to one page. Where that may be all of them, it is not worth a look.
+        // Each element writes to one page. If there may be as many elements as pages, the check is not worth it.
         if elements.len() < words.div_ceil(PAGE) {
             let pages = context.lines(words, elements).map(|index| index / PAGE);
             self.touched = pages.fold(before, |touched, page| touched | 1 << page);
@@ -60,7 +59,7 @@ impl<M: AsMut<[u64]>> Table<M> {
     }
 }
 
-/// Which pages had been written to before the table was lent.
+/// The pages written to before the table was lent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TouchedBefore(u128);
 

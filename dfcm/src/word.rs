@@ -1,4 +1,4 @@
-//! The word: what differs between 64-bit and 32-bit elements.
+//! The word: the differences between 64-bit and 32-bit elements.
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, BODY, COUNT_BITS};
@@ -7,25 +7,25 @@ use mpress_codec::CodecId;
 
 /// An element of a message, as an unsigned integer: `u64` for doubles, `u32` for single floats.
 ///
-/// Sealed, for each word has a wire format and a codec id of its own.
+/// Sealed, because each word has its own wire format and codec id.
 pub trait Word: internal::Arithmetic + internal::Layout {
-    /// The codec id of this word's wire format.
+    /// The codec id of the wire format for this word.
     const ID: CodecId;
-    /// The name of this word's codec.
+    /// The name of the codec for this word.
     const NAME: &'static str;
-    /// The codec id of this word's wire format in interleaved lanes.
+    /// The codec id of the wire format for this word in interleaved lanes.
     const LANES_ID: CodecId;
-    /// The name of that codec.
+    /// The name of the codec for this word in interleaved lanes.
     const LANES_NAME: &'static str;
     /// Bits of a word.
     const BITS: u32;
     /// Bytes of a word.
     const WIDTH: usize = Self::BITS as usize / 8;
-    /// Zero bits that a leading-zero count counts in: a sixteenth of the word.
+    /// The unit of a leading-zero count in bits: a sixteenth of the word.
     const UNIT: u32 = Self::BITS >> COUNT_BITS;
-    /// 64-bit words of state memory that a table line takes.
+    /// The number of 64-bit words of memory in a table line.
     const LINE_WORDS: usize = Self::WIDTH / 4;
-    /// Words of a group in interleaved lanes, which are also the fewest lanes.
+    /// Words in a group of interleaved lanes; also the minimum number of lanes.
     const PER_GROUP: usize = GROUP / Self::WIDTH;
 }
 
@@ -50,17 +50,17 @@ pub(crate) mod internal {
     use core::fmt::Debug;
     use core::ops::{BitOr, BitXor};
 
-    /// What unsigned integers have in common.
+    /// Operations on unsigned integers.
     pub trait Arithmetic:
         Copy + Eq + Debug + Into<u64> + BitXor<Output = Self> + BitOr<Output = Self>
     {
         const ZERO: Self;
-        /// The little-endian bytes of one word.
+        /// The little-endian bytes of a word.
         type Bytes: Copy;
 
-        /// The whole words of `raw`, and the bytes that are left.
+        /// The whole words of `raw`, and the remaining bytes.
         fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]);
-        /// The whole words of `raw`, to be changed.
+        /// The whole words of `raw`, mutably.
         fn split_mut(raw: &mut [u8]) -> &mut [Self::Bytes];
         fn from_bytes(bytes: Self::Bytes) -> Self;
         fn to_bytes(self) -> Self::Bytes;
@@ -68,30 +68,30 @@ pub(crate) mod internal {
         fn minus(self, other: Self) -> Self;
         /// The most significant `bits` bits, as a number.
         fn top(self, bits: u32) -> usize;
-        /// Leading zero bits, but never all bits of the word.
+        /// The number of leading zero bits, less than the word's width.
         fn zeros(self) -> u32;
-        /// Bits without the leading zeros.
+        /// The number of bits below the leading zeros.
         fn width(self) -> u32;
-        /// The number where `condition` holds, else 0; without a branch.
+        /// The number if `condition` holds, otherwise 0; without a branch.
         fn only_if(self, condition: bool) -> Self;
         /// The number or its negative, whichever is smaller.
         fn magnitude(self) -> Self;
-        /// Small for numbers near zero, be they positive or negative: 0, -1, 1, -2... become 0, 1, 2, 3...
+        /// Maps numbers near zero, positive or negative, to small ones: 0, -1, 1, -2... become 0, 1, 2, 3...
         fn zigzag(self) -> Self;
         /// The inverse of [`zigzag`](Arithmetic::zigzag).
         fn unzigzag(self) -> Self;
     }
 
-    /// How words lie in a table and in the body of a block.
+    /// The layout of words in a table and in the body of a block.
     pub trait Layout: Sized {
-        /// The two words of the line that starts at word `index` of the table.
+        /// The two words of the line at word `index` of the table.
         fn load_line(table: &[u64], index: usize) -> (Self, Self);
         fn store_line(table: &mut [u64], index: usize, line: (Self, Self));
 
-        /// Puts the lowest `bits` bits of `self`, whose other bits are 0, after the `held % 8` bits of
-        /// `carry`. Gives 8 bytes to store, and what is left for the last byte if that is not full.
+        /// Inserts the lowest `bits` bits of `self`, whose other bits are 0, after the `held % 8` bits of `carry`. Returns 8 bytes to store, and the
+        /// remaining bits of the last byte if it is partly filled.
         fn append(self, bits: u32, held: u32, carry: u64) -> (u64, u64);
-        /// The `bits` bits from bit `at` of a body.
+        /// Extracts `bits` bits from bit `at` of a body.
         fn extract(body: &[u8; BODY], at: u32, bits: u32) -> Self;
     }
 }
@@ -160,7 +160,7 @@ macro_rules! arithmetic {
 arithmetic!(u64);
 arithmetic!(u32);
 
-/// A line is two words. What is left over of a byte is nothing or half of it, for units are 4 bits.
+/// A line is two words. The carry is half a byte or empty, because units are 4 bits.
 impl Layout for u64 {
     #[inline(always)]
     fn load_line(table: &[u64], index: usize) -> (Self, Self) {
@@ -176,7 +176,7 @@ impl Layout for u64 {
 
     #[inline(always)]
     fn append(self, bits: u32, held: u32, carry: u64) -> (u64, u64) {
-        // With 64 bits after 4 the top half byte is shifted out here; it is just what is left.
+        // With 64 bits after 4, this shifts out the top half byte, which is the carry.
         let stored = self << (held & 4) | carry;
         let top_half_byte = self >> ((bits - 4) & 63);
         let is_left = u64::from((held + bits) & 4 != 0);
@@ -185,14 +185,14 @@ impl Layout for u64 {
 
     #[inline(always)]
     fn extract(body: &[u8; BODY], at: u32, bits: u32) -> Self {
-        // 64 bits from the middle of a byte reach into a ninth one: two windows, a byte apart, that overlap.
+        // 64 bits that start in the middle of a byte extend into a ninth one, so combine two overlapping windows, one byte apart.
         let (byte, shift) = place(at);
         let window = window(body, byte) >> shift | window(body, byte + 1) << (8 - shift);
         low(window, bits)
     }
 }
 
-/// A line is one word, its first half the lower one. A window of 64 bits holds a residual wherever it starts.
+/// A line is one word; its lower half is the first word. A window of 64 bits holds a residual at any offset.
 impl Layout for u32 {
     #[inline(always)]
     fn load_line(table: &[u64], index: usize) -> (Self, Self) {
@@ -219,14 +219,14 @@ impl Layout for u32 {
     }
 }
 
-/// The byte, and the bit in it, where bit `at` of a body is. The remainder changes nothing, since every
-/// residual starts within [`BLOCK`] bytes; it shows the compiler that windows stay within [`BODY`] bytes.
+/// The byte and the bit within it of bit `at` of a body. The remainder has no effect, since every residual starts within [`BLOCK`] bytes; it shows
+/// the compiler that windows stay within [`BODY`] bytes.
 #[inline(always)]
 pub(crate) fn place(at: u32) -> (usize, u32) {
     ((at / 8) as usize % BLOCK, at % 8)
 }
 
-/// Eight bytes from byte `at`.
+/// The eight bytes from byte `at`.
 #[inline(always)]
 fn window(body: &[u8; BODY], at: usize) -> u64 {
     body[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))

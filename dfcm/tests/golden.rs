@@ -1,11 +1,10 @@
-//! Wires that version 1 has written: they must be written again to the byte, and be read, as long as there is a
-//! version 1. `NAME.raw` is the message, `NAME.dfcm` and `NAME.dfcm32` its wires, each by `Encoder::new`;
-//! `sequence.dfcm` and `sequence.dfcm32` are the wires of all messages, in the order below, by `Encoder::continuing` with 2^9
-//! lines, each after its length in four bytes.
+//! Wires written by version 1: they must be reproduced exactly and be decoded as long as version 1 exists. `NAME.raw` is the message, `NAME.dfcm` and
+//! `NAME.dfcm32` are its wires by `Encoder::new`; `sequence.dfcm` and `sequence.dfcm32` are the wires of all messages, in the order below, by
+//! `Encoder::continuing` with 2^9 lines, each preceded by its length in four bytes.
 //!
 //! `NAME.lanes` and `NAME.lanes32` are the wires of interleaved lanes.
 //!
-//! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
+//! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::{at_each_level, decode, encode};
@@ -18,7 +17,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// The messages, in the order in which `sequence.*` has them.
+/// The messages, in the order of `sequence.*`.
 const NAMES: [&str; 12] = [
     "empty",
     "lu-message",

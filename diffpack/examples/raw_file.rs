@@ -1,6 +1,6 @@
-//! Compresses a raw file of doubles as one message, decodes it again, and prints ratio and speed for each effort.
+//! Compresses a raw file of doubles as one message, decodes it, and prints ratio and speed for each effort.
 //!
-//! `cargo run --release -p mpress-diffpack --example raw_file -- FILE`; without a file it makes up some data.
+//! `cargo run --release -p mpress-diffpack --example raw_file -- FILE`; without a file it generates some data.
 
 use mpress_codec::conformance::{doubles, file_or, measure};
 use mpress_diffpack::{Decoder64, Effort, Encoder64};

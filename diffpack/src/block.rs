@@ -1,4 +1,4 @@
-//! The unit of work: 2 KiB of words or residuals, seen as 32 groups of 64 bytes.
+//! The unit of work: 2 KiB of words or residuals, as 32 groups of 64 bytes.
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, GROUP, GROUPS};
@@ -13,10 +13,10 @@ pub(crate) type Widths = [u8; GROUPS];
 /// A bit for each word of a block.
 pub(crate) type Mask = [u8; BLOCK / 2 / 8];
 
-/// A block of zero words.
+/// A block of zeros.
 pub(crate) static ZEROS: Bytes = [0; BLOCK];
 
-/// A block in a buffer of ours, aligned to vectors.
+/// A block in a buffer of the codec's own, aligned to vectors.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Block(pub(crate) Bytes);
@@ -24,7 +24,7 @@ pub struct Block(pub(crate) Bytes);
 impl Block {
     pub(crate) const ZERO: Self = Self([0; BLOCK]);
 
-    /// The bytes as groups; there are always [`GROUPS`].
+    /// The bytes as groups; always [`GROUPS`] of them.
     #[inline(always)]
     pub(crate) fn groups(&self) -> &[Group; GROUPS] {
         groups(&self.0)
@@ -48,7 +48,7 @@ pub(crate) fn groups(bytes: &Bytes) -> &[Group; GROUPS] {
     }
 }
 
-/// The `N` bytes from byte `at`; bytes behind the end are zeros, put into `spare`.
+/// The `N` bytes from byte `at`. Bytes past the end are zero; `spare` holds the copy that this needs.
 #[inline(always)]
 pub(crate) fn window<'a, const N: usize>(bytes: &'a [u8], at: usize, spare: &'a mut [u8; N]) -> &'a [u8; N] {
     match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
@@ -68,14 +68,14 @@ fn near_the_end<'a, const N: usize>(bytes: &[u8], at: usize, spare: &'a mut [u8;
     spare
 }
 
-/// The sum of some widths, and the greatest one.
+/// The sum of `widths` and the greatest one.
 #[inline(always)]
 pub(crate) fn sum_and_greatest(widths: &[u8]) -> (usize, u8) {
     let both = |widths: &[u8]| {
         let sum: u16 = widths.iter().map(|width| u16::from(*width)).sum();
         (usize::from(sum), widths.iter().fold(0, |greatest, width| greatest.max(*width)))
     };
-    // Nearly always it is a whole block: a length that the compiler sees.
+    // Nearly always a whole block, whose length the compiler then knows.
     match widths.first_chunk::<GROUPS>() {
         Some(widths) => both(widths),
         None => both(widths),

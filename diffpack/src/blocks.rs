@@ -1,4 +1,4 @@
-//! Encodes a block: chooses its predictor, and writes it or stores it.
+//! Encodes a block: chooses its predictor and writes the packed residuals, or stores the block.
 #![forbid(unsafe_code)]
 
 use crate::block::{Block, Bytes, Widths};
@@ -14,19 +14,19 @@ use crate::stream::Stream;
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// The memory to encode a block in.
+/// Scratch memory for encoding blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
     window: EdgeWindow,
-    /// What the window has of the block that is being encoded.
+    /// What the window holds of the current block.
     filled: Option<Filled>,
-    /// The predictor that was best for the last block for which all were compared.
+    /// The choice of the last block for which all predictors were compared.
     last: Option<Choice>,
     residuals: Block,
     dealt: Dealt,
 }
 
-/// A predictor, what it cost when it was compared with the others, and the blocks since.
+/// A predictor, its cost when it was compared with the others, and the number of blocks since then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice {
     predictor: Predictor,
@@ -34,10 +34,9 @@ pub(crate) struct Choice {
     kept: usize,
 }
 
-/// A predictor is preferred to those before it in the shortlist if it seems to cost less by this part: what a sample says
-/// about a block is not certain.
+/// A predictor replaces one before it in the shortlist only if it seems to cost less by this fraction: the sample's costs are uncertain.
 const DOUBT: u32 = 32;
-/// A predictor is compared with the others again where it costs more by this part.
+/// The predictors are compared again when the kept one costs more by this fraction.
 const KEEP: u32 = 16;
 
 /// What a window has been filled with.
@@ -58,12 +57,12 @@ impl Blocks {
         }
     }
 
-    /// Begins a message whose first block may be expected to make this choice, if it can.
+    /// Begins a message. `first`, if it is in the shortlist, is the expected choice of the first block.
     pub(crate) fn begin(&mut self, first: Option<Choice>, shortlist: &Shortlist) {
         self.last = first.filter(|first| shortlist.predictors().contains(&first.predictor));
     }
 
-    /// What the last block chose.
+    /// The current choice.
     pub(crate) fn last(&self) -> Option<Choice> {
         self.last
     }
@@ -136,8 +135,8 @@ impl Blocks {
         }
     }
 
-    /// Encodes the block at `at`, in which there are copies, as those and literals; or else as any block, if that is smaller.
-    /// Whether it is one of copies. Not inlined: blocks without copies are many more.
+    /// Encodes the block at `at`, which has copies, as copies and literals, or as any other block if that is smaller. Returns whether it was written
+    /// as copies. Not inlined: blocks without copies are far more frequent.
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(crate) fn encode_repeats<W: Word, K: Kernel<W>>(
@@ -158,7 +157,7 @@ impl Blocks {
         let mut copied_slots = *slots;
         let last = self.last;
         self.window.forget();
-        // The literals are a message of their own: what was best for its neighbours may not be for them.
+        // The literals are encoded as a message of their own: the predictors that suit the neighbouring blocks may not suit them.
         let written = repeats.write(&mut copied).and_then(|()| match literals {
             [] => Ok(()),
             _ => self.encode(
@@ -174,7 +173,7 @@ impl Blocks {
         self.last = last;
         self.window.forget();
         let start = out.len();
-        // Much shorter than what a sample of the block says of the other way: no need to try that.
+        // If it is much shorter than a sample predicts for the block without copies, there is no need to try that.
         self.filled = None;
         let is_certain = written.is_ok()
             && self.choose(kernel, message, at, shortlist, settings).is_none_or(|_| {
@@ -198,8 +197,8 @@ impl Blocks {
         Ok(true)
     }
 
-    /// The predictor of the shortlist that seems to take the fewest bits; none if all are out of reach. One that was the
-    /// best before is kept for some blocks, as long as it does as well.
+    /// The predictor of the shortlist that seems to need the fewest bits; `None` if all are out of reach. The best one is kept for some blocks, as
+    /// long as its cost does not grow.
     #[inline(always)]
     fn choose<W: Word, K: Kernel<W>>(
         &mut self,
@@ -235,7 +234,7 @@ impl Blocks {
         best.map(|best| best.predictor)
     }
 
-    /// What a sample of the block would cost; nothing if the predictor is out of reach.
+    /// The cost of a sample of the block; `None` if the predictor is out of reach.
     #[inline(always)]
     fn cost<W: Word, K: Kernel<W>>(
         &mut self,
@@ -255,13 +254,13 @@ impl Blocks {
             whole && (!predictor.is_difference() || predictor.domain == Domain::Integer && reach <= at);
         if !inside {
             let domain = if predictor.is_difference() { predictor.domain } else { Domain::Integer };
-            // What any of them needs, so that it is filled only once for each domain.
+            // The longest reach in this domain, so that the window is filled only once per domain.
             let most = shortlist.reach_in(domain) * W::WIDTH;
             self.fill(kernel, message, at, domain, reach.max(most.min(EdgeWindow::AT)));
         }
         let (bytes, start) = if inside { (message, at) } else { (self.window.bytes(), EdgeWindow::AT) };
         let step = BLOCK / SAMPLE / settings.quarters;
-        // What is behind the last word says nothing: no quarters but whole ones, if there is one.
+        // Bytes past the last word say nothing: only whole quarters are sampled, if there are any.
         let quarters = ((message.len() - at) / SAMPLE).clamp(1, BLOCK / SAMPLE);
         let places = (0..quarters).step_by(step).map(|quarter| start + quarter * SAMPLE);
         Some(match predictor.domain {
@@ -271,7 +270,7 @@ impl Blocks {
         })
     }
 
-    /// Fills the window, if it is not.
+    /// Fills the window unless it holds the block in this domain already.
     #[inline(always)]
     fn fill<W: Word, K: Kernel<W>>(
         &mut self,
@@ -288,14 +287,14 @@ impl Blocks {
             return;
         }
         match domain {
-            // That the unit is one of the whole message means that its words come back.
+            // The unit is valid for the whole message, so all words can be restored.
             Domain::Fixed(unit) => self.window.fill_fixed(kernel, message, at, reach, unit),
             _ => self.window.fill(message, at, reach),
         }
         self.filled = Some(Filled { domain, reach });
     }
 
-    /// Puts the residuals of the block into their place; gives the maximum.
+    /// Computes the residuals of the block. Returns the maximum.
     #[inline(always)]
     fn find_residuals<W: Word, K: Kernel<W>>(
         &mut self,
@@ -327,7 +326,7 @@ impl Blocks {
     }
 }
 
-/// Whether the words that a predictor needs are in the message, or would be in a window.
+/// Whether the words that a predictor needs are in the message or fit in a window.
 #[inline(always)]
 fn can_reach<W: Word>(predictor: &Predictor, message: &[u8], at: usize) -> bool {
     let reach = predictor.reach() * W::WIDTH;
@@ -340,7 +339,7 @@ fn stored(words: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
     out.extend_from_slice(words)
 }
 
-/// Shifts the zeros out that all differences of a group end in, if that gains more than it costs.
+/// Shifts out the trailing zeros common to all differences of a group, if that saves more than the counts cost.
 #[inline(always)]
 fn strip_zeros<W: Word, K: Kernel<W>>(kernel: K, residuals: &mut Block, groups: usize) -> Option<Widths> {
     let mut counts = kernel.trailing_zeros(residuals);

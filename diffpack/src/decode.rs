@@ -1,4 +1,4 @@
-//! The receiving side.
+//! The decoder.
 #![forbid(unsafe_code)]
 
 use crate::block::{Widths, window};
@@ -16,7 +16,7 @@ use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Level;
 use mpress_codec::{Decode, DecodeError, Full, Out};
 
-/// Decodes messages of words `W`, whatever effort they were encoded with. It holds 30 KiB of memory at most.
+/// Decodes messages of words `W`, encoded with any effort. Takes at most 30 KiB of memory.
 #[derive(Clone, Debug)]
 pub struct Decoder<W> {
     level: Level,
@@ -31,7 +31,7 @@ impl<W: Word> Decoder<W> {
         Self { level: Level::detect(), scratch: Scratch::new(), word: PhantomData }
     }
 
-    /// The same with a kernel of this level. The result is the same at every level.
+    /// Uses a kernel of this level. The result is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -52,7 +52,7 @@ impl<W: Word> Decode for Decoder<W> {
         })
     }
 
-    /// Does nothing: a decoder remembers no message.
+    /// Does nothing: a decoder keeps no state between messages.
     fn reset(&mut self) {}
 }
 
@@ -91,7 +91,7 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
     }
 }
 
-/// A column to read, with a word of each record.
+/// A column to be read: one word per record.
 struct Column<'a, 'w, 'c, 'o> {
     scratch: &'a mut Scratch,
     wire: &'a mut Wire<'w>,
@@ -108,7 +108,7 @@ impl<V: Word> Work<V> for Column<'_, '_, '_, '_> {
     }
 }
 
-/// The wire and how far it has been read.
+/// The wire and the current read position.
 struct Wire<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -138,7 +138,7 @@ impl<'a> Wire<'a> {
         DecodeError::new(Corrupt, self.at)
     }
 
-    /// The slot of the block's predictor, which may be defined here.
+    /// The slot of the block's predictor, which the block may define.
     #[inline(always)]
     fn slot<W: Word>(&mut self, head: Head, slots: &mut Slots) -> Result<u16, DecodeError> {
         if head.code() != Head::DEFINED {
@@ -160,7 +160,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Reads past a stream of `words` residuals, of at least one group; gives where it is packed. Widths go to `widths`.
+    /// Reads past a stream of `words` residuals in at least one group, and returns its packed groups. Stores their widths in `widths`.
     #[inline(always)]
     fn stream<'w, W: Word, K: Kernel<W>>(
         &mut self,
@@ -190,8 +190,8 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// The widths of a stream's groups, whose offsets are at the front of `wire`: eight offsets are as many bytes as one has
-/// bits. Widths behind the last group are arbitrary.
+/// Unpacks the widths of a stream's groups from the offsets at the front of `wire`: eight offsets take as many bytes as one has bits. Widths past the
+/// last group are arbitrary.
 #[inline(always)]
 fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &mut Widths) {
     let bits = head.offset_bits();
@@ -205,7 +205,7 @@ fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &m
     for (eight, i) in widths.as_chunks_mut::<8>().0.iter_mut().zip(0..) {
         let mut spare = [0; 8];
         let packed = u64::from_le_bytes(*window(wire, i * bits as usize, &mut spare));
-        // No sum passes 127 + 127: no carry.
+        // No sum exceeds 127 + 127, so nothing carries.
         *eight = (kernel.spread(packed, bits) + minimums).to_le_bytes();
     }
 }
@@ -213,7 +213,7 @@ fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &m
 /// A one in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// The sum of some widths, and whether one of them is above `most`. They are looked at in eights, as they were stored.
+/// The sum of some widths, and whether one of them exceeds `most`. Reads eight at a time, as they were stored.
 #[inline(always)]
 fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
     const PAIRS: u64 = 0x00ff_00ff_00ff_00ff;
@@ -232,7 +232,7 @@ fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
 }
 
 impl Scratch {
-    /// Reads the blocks of a message or column of `words` words. What is in `out` from `start` on predicts them.
+    /// Reads the blocks of a message or column of `words` words. The words in `out` from `start` on predict them.
     #[inline(always)]
     fn blocks<W: Word, K: Kernel<W>>(
         &mut self,
@@ -260,7 +260,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Reads records, as many as fit the room that is left (format, section 12).
+    /// Reads records, as many as fit in the remaining room (format, section 12).
     #[inline(never)]
     fn records(&mut self, level: Level, wire: &mut Wire<'_>, out: &mut Out<'_>) -> Result<(), DecodeError> {
         let place = wire.at;
@@ -336,7 +336,7 @@ impl Scratch {
         sequences.expand::<W>(literals.written(), words * W::WIDTH, start, out).ok_or(corrupt)
     }
 
-    /// Reads a block behind its head, which was found at a place of the wire.
+    /// Reads a block after its head, which was at offset `at` of the wire.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is read with")]
     fn block<W: Word, K: Kernel<W>>(

@@ -1,7 +1,7 @@
-//! The three tiers of an encoder: how long it looks for what is smaller.
+//! The three efforts of an encoder.
 #![forbid(unsafe_code)]
 
-/// How much time an encoder takes to make the wire small. It is not in the wire; every decoder reads all.
+/// How much time an encoder spends to make the wire small. It is not stored in the wire; every decoder reads the output of all efforts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Effort {
     /// For the fastest links.
@@ -13,37 +13,37 @@ pub enum Effort {
     Ratio,
 }
 
-/// What an effort comes to.
+/// The parameters that an effort sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// Predictors that every block chooses from.
+    /// The maximum number of predictors in the shortlist.
     pub(crate) shortlist: usize,
-    /// Quarters of a block that it looks at to choose.
+    /// The number of quarters of a block that are sampled for the choice.
     pub(crate) quarters: usize,
-    /// Blocks that a choice is kept for while it does as well.
+    /// The number of blocks for which a choice is kept while it does as well.
     pub(crate) kept: usize,
-    /// Samples of eight groups that the shortlist is made by, in a long message.
+    /// The number of samples of eight groups for making the shortlist in a long message.
     pub(crate) samples: usize,
-    /// The longest row that is looked for is the message's length by this.
+    /// The longest row searched for is the message's length divided by this.
     pub(crate) rows: usize,
-    /// Predictors that an encoder that remembers ranks for each message.
+    /// The number of predictors that a remembering encoder ranks for each message.
     pub(crate) remembered: usize,
     pub(crate) fixed: bool,
-    /// Whether to look no further where plain differences do not help.
+    /// Whether to stop the search if plain differences do not help.
     pub(crate) hurry: bool,
-    /// Whether zeros are split off, and at how many more thresholds it is tried.
+    /// Whether to split off zeros, and the number of further thresholds to try.
     pub(crate) thresholds: Option<usize>,
-    /// Whether words that were there before are looked for.
+    /// Whether to look for repeated words.
     pub(crate) repeats: bool,
-    /// Whether the layout of records is looked for.
+    /// Whether to look for the layout of records.
     pub(crate) records: bool,
 }
 
 impl Effort {
-    /// All efforts, from the least up.
+    /// All efforts, lowest first.
     pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::Ratio];
 
-    /// The name as settings spell it.
+    /// The name in settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

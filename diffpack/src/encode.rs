@@ -1,4 +1,4 @@
-//! The sending side, and the facts of the codec.
+//! The encoder, and the static description of the codec.
 #![forbid(unsafe_code)]
 
 use crate::blocks::{Blocks, Choice};
@@ -17,13 +17,13 @@ use core::marker::PhantomData;
 use mpress_codec::simd::Level;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
 
-/// How far an encoder looks ahead: predictors are searched for in a piece of a message that is longer. Whole blocks.
+/// The length of the pieces in which a longer message is encoded, each with its own search for predictors. A whole number of blocks.
 const PIECE: usize = 1 << 20;
 
-/// A copy of a block at a message's edge: 6 KiB of words before it.
+/// A copy of a block at the edge of a message: 6 KiB of words before it.
 pub(crate) type EdgeWindow = Window<8192>;
 
-/// The facts of the codec for one word: [`Diffpack64`](crate::Diffpack64), [`Diffpack32`](crate::Diffpack32),
+/// The static description of the codec for one word: [`Diffpack64`](crate::Diffpack64), [`Diffpack32`](crate::Diffpack32),
 /// [`Diffpack16`](crate::Diffpack16).
 #[derive(Clone, Copy, Debug)]
 pub struct Diffpack<W>(PhantomData<W>);
@@ -34,13 +34,13 @@ impl<W: Word> Codec for Diffpack<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, 2 for each block, and 2 (format, section 9).
+    /// `raw_len`, 2 bytes per block, and 2 (format, section 9).
     fn max_encoded_len(raw_len: usize) -> Option<usize> {
         raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(HEADER)
     }
 }
 
-/// Encodes messages of words `W`. It holds 35 KiB of memory at most.
+/// Encodes messages of words `W`. Takes at most 35 KiB of memory.
 #[derive(Clone, Debug)]
 pub struct Encoder<W> {
     effort: Effort,
@@ -53,7 +53,7 @@ pub struct Encoder<W> {
 }
 
 impl<W: Word> Encoder<W> {
-    /// An encoder that takes this effort. The wire of a message depends on nothing but the message and the effort.
+    /// An encoder with this effort. The wire of a message depends on the message and the effort only.
     #[must_use]
     pub fn new(effort: Effort) -> Self {
         Self {
@@ -67,14 +67,14 @@ impl<W: Word> Encoder<W> {
         }
     }
 
-    /// An encoder that remembers which predictors were good for earlier messages of the same length, and so has less to
-    /// look for. What it writes depends on the messages before; every decoder reads it all the same.
+    /// An encoder that remembers which predictors were good for earlier messages of the same length and so has less to search. Its output depends on
+    /// the earlier messages; every decoder reads it.
     #[must_use]
     pub fn remembering(effort: Effort) -> Self {
         Self { hints: Hints::some(), ..Self::new(effort) }
     }
 
-    /// The same with a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this level. The wire is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -87,8 +87,8 @@ impl<W: Word> Encode for Encoder<W> {
         Diffpack::<W>::max_encoded_len(raw_len)
     }
 
-    /// `Some(false)` where all bits of the words look random. It takes a tenth of a microsecond, or half a microsecond from 256 KiB on;
-    /// for what looks random word by word some microseconds, unless the effort is `Fast`, since it may be structures.
+    /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on; some
+    /// microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures.
     fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
         let settings = self.effort.settings();
         Some(kernel::with(self.level, Verdict::<W> { raw, settings, words: PhantomData }))
@@ -99,7 +99,7 @@ impl<W: Word> Encode for Encoder<W> {
         out.within(most, |out| kernel::with(self.level, Message { encoder: self, raw, out }))
     }
 
-    /// Makes a [`remembering`](Encoder::remembering) encoder forget. Decoders need not be reset.
+    /// Makes a [`remembering`](Encoder::remembering) encoder forget. Decoders need no reset.
     fn reset(&mut self) {
         self.hints.forget();
         self.repeats.forget();
@@ -146,7 +146,7 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
 }
 
 impl<W: Word> Encoder<W> {
-    /// Encodes a message as words.
+    /// Encodes a message of words.
     #[inline(always)]
     fn words<K: Kernel<W>>(
         &mut self,
@@ -189,7 +189,7 @@ impl<W: Word> Encoder<W> {
         out.extend_from_slice(tail)
     }
 
-    /// Encodes a message as records of the layout that was guessed (format, section 12). Not inlined: most messages are none.
+    /// Encodes a message of records with the guessed layout (format, section 12). Not inlined: most messages have no records.
     #[inline(never)]
     fn records(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
         let Encoder { level, blocks, repeats, layouts, .. } = self;
@@ -225,7 +225,7 @@ fn header(version: u8, raw: &[u8]) -> [u8; HEADER] {
     [version, (raw.len() % 8) as u8]
 }
 
-/// The field of some records, as words.
+/// One field of some records, as words.
 struct Column<'a, 'o> {
     column: &'a [u8],
     settings: &'a Settings,
@@ -251,7 +251,7 @@ impl<V: Word> Work<V> for Column<'_, '_> {
     }
 }
 
-/// Words of a message from a place on, whose blocks choose from the same predictors.
+/// A part of a message, whose blocks choose from the same predictors.
 struct Stretch<'a, W> {
     words: &'a [u8],
     start: usize,
@@ -261,7 +261,7 @@ struct Stretch<'a, W> {
 }
 
 impl<W: Word> Stretch<'_, W> {
-    /// Encodes its blocks. What the first one chose, and whether some are of copies.
+    /// Encodes the blocks. Returns the choice of the first one and whether any block has copies.
     #[inline(always)]
     fn encode<K: Kernel<W>>(
         &self,
@@ -310,7 +310,7 @@ impl<W: Word> Work<W> for Verdict<'_, W> {
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> bool {
         let message = &self.raw[..self.raw.len() / W::WIDTH * W::WIDTH];
-        // Structures may look like noise, word by word.
+        // Structures may look like noise when viewed word by word.
         Search { kernel, message, settings: &self.settings }.is_worthwhile::<W>()
             || self.settings.records && is_regular(self.raw)
     }

@@ -1,11 +1,11 @@
-//! Constants of the wire format, which `docs/format/diffpack.md` defines. Section numbers are that page's.
+//! Constants of the wire format that `docs/format/diffpack.md` defines. Section numbers refer to that page.
 #![forbid(unsafe_code)]
 
-/// Byte 0 of the header (section 2): of messages without repeats, of those with them, and of records.
+/// Byte 0 of the header (section 2): for messages without repeats, with repeats, and of records.
 pub(crate) const VERSION: u8 = 1;
 pub(crate) const VERSION_2: u8 = 2;
 pub(crate) const VERSION_3: u8 = 3;
-/// Bytes of the header (section 2).
+/// Length of the header in bytes (section 2).
 pub(crate) const HEADER: usize = 2;
 /// Raw bytes of a full block (section 3).
 pub(crate) const BLOCK: usize = 2048;
@@ -13,14 +13,14 @@ pub(crate) const BLOCK: usize = 2048;
 pub(crate) const GROUPS: usize = 32;
 /// Raw bytes of a group (section 3).
 pub(crate) const GROUP: usize = 64;
-/// Slots of a message's table of predictors (section 4).
+/// Slots in a message's table of predictors (section 4).
 pub(crate) const SLOTS: usize = 14;
 /// The greatest sum of a predictor's lags (section 4).
 pub(crate) const MAX_REACH: usize = 2047;
 /// The most factors of a difference (section 4).
 pub(crate) const MAX_ORDER: usize = 3;
 
-/// The 16 bits in front of a block or of a narrow stream (sections 3 and 7).
+/// The 16 bits before a block or a narrow stream (sections 3 and 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head(pub(crate) u16);
 
@@ -38,12 +38,12 @@ impl Head {
         Self(Self::STORED << 12)
     }
 
-    /// That of a block of copies and literals (section 11).
+    /// The head of a block of copies and literals (section 11).
     pub(crate) const fn repeats() -> Self {
         Self(Self::STORED << 12 | 1)
     }
 
-    /// A head without flags and predictor code.
+    /// A head without flags and without predictor code.
     pub(crate) const fn widths(minimum: u8, bits: u32) -> Self {
         Self(minimum as u16 | (bits as u16) << 7)
     }
@@ -65,7 +65,7 @@ impl Head {
         self.0 & flag != 0
     }
 
-    /// Whether nothing is said but widths.
+    /// Whether the head has widths only: no flag is set.
     pub(crate) const fn is_plain(self) -> bool {
         self.0 & !Self::WIDTHS == 0
     }

@@ -1,4 +1,4 @@
-//! What an encoder may remember from message to message: shortlists, by the length of the message.
+//! What an encoder may remember from message to message: shortlists by message length.
 #![forbid(unsafe_code)]
 
 use crate::blocks::Choice;
@@ -9,49 +9,48 @@ use crate::predictor::{Domain, Predictor};
 use crate::search::{SHORTLIST, Search, Shortlist};
 use crate::word::Word;
 
-/// Message lengths that are remembered.
+/// The number of message lengths that are remembered.
 const HINTS: usize = 10;
-/// The most predictors that are remembered for a length.
+/// The maximum number of predictors remembered for a length.
 pub(crate) const REMEMBERED: usize = 8;
-/// Blocks of a message that is too short for a verdict and a ranking before its blocks choose themselves.
+/// The number of blocks up to which a message is too short for a verdict and a ranking: its blocks choose for themselves.
 pub(crate) const FEW: usize = 4;
-/// The most messages that a hint serves before the next search: fewer where a search is a smaller part of the work.
+/// The maximum number of messages between two searches: fewer where a search is a smaller part of the work.
 const fn max_age(len: usize) -> u8 {
     if len < 1 << 13 { 32 } else { 16 }
 }
 
-/// The predictors that were good for messages of one length, several, for messages of one length may be faces of
-/// different directions.
+/// The predictors that were good for messages of one length. There are several, because messages of one length may be faces of different
+/// directions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hint {
-    /// Bytes of the message; 0 in an unused one.
+    /// Length of the message in bytes; 0 in an unused entry.
     len: usize,
-    /// Messages since the last search, and how many there may be: twice as many from search to search, since there is much
-    /// to learn in the beginning.
+    /// `age`: messages since the last search; `due`: the limit for it, which doubles with each search, because there is much to learn at the start.
     age: u8,
     due: u8,
-    /// What the first block of the last such message chose.
+    /// The choice of the first block of the last such message.
     first: Option<Choice>,
     count: usize,
     predictors: [Predictor; REMEMBERED],
 }
 
 impl Hint {
-    /// The predictors, with all differences in fixed point if the message has a unit.
+    /// The predictors; if the message has a unit, all differences are in fixed point.
     fn predictors(&self, unit: Option<u16>) -> ([Predictor; REMEMBERED], usize) {
         let domain = unit.map_or(Domain::Integer, Domain::Fixed);
         let predictors = self.predictors.map(|p| if p.is_difference() { p.in_domain(domain) } else { p });
         (predictors, self.count.min(REMEMBERED))
     }
 
-    /// Puts the best of these in front of those of earlier searches, and the others behind: the last ones may be forgotten.
+    /// Puts the best of `new` before the predictors of earlier searches and the rest after them. Predictors beyond the `most`th are forgotten.
     fn learn(&mut self, new: &[Predictor], most: usize) {
         let old = *self;
         self.count = 0;
         self.age = 0;
         let (best, others) = new.split_at(new.len().min(most / 3));
         for predictor in best.iter().chain(&old.predictors[..old.count]).chain(others) {
-            // What is good in fixed point is so, or may be, in messages without a unit.
+            // A difference that is good in fixed point may also be good in messages without a unit.
             let predictor =
                 if predictor.is_difference() { predictor.in_domain(Domain::Integer) } else { *predictor };
             if self.count < most && !self.predictors[..self.count].contains(&predictor) {
@@ -62,13 +61,13 @@ impl Hint {
     }
 }
 
-/// The hints; none in an encoder that is to forget.
+/// The hints; unused in an encoder that does not remember.
 #[derive(Clone, Debug)]
 pub(crate) struct Hints {
     hints: [Hint; HINTS],
     remembers: bool,
     next: usize,
-    /// The one for this message.
+    /// The index of the hint for this message.
     used: Option<usize>,
 }
 
@@ -81,7 +80,7 @@ impl Hints {
         Self { remembers: true, ..Self::none() }
     }
 
-    /// Whether anything is kept from message to message.
+    /// Whether anything is kept between messages.
     pub(crate) fn remember(&self) -> bool {
         self.remembers
     }
@@ -90,7 +89,7 @@ impl Hints {
         *self = Self { remembers: self.remembers, ..Self::none() };
     }
 
-    /// The best of the predictors that are remembered for this length of message, or those that a search finds.
+    /// The best of the predictors remembered for this message length, or the result of a search.
     pub(crate) fn shortlist<W: Word, K: Kernel<W>>(
         &mut self,
         search: &Search<'_, K>,
@@ -113,7 +112,7 @@ impl Hints {
             let unit = search.unit::<W>();
             let (predictors, count) = hint.predictors(unit);
             if len <= FEW * BLOCK || unit.is_some() {
-                // The blocks themselves will rank them.
+                // The blocks rank them.
                 return Shortlist::of(&predictors[..count.min(SHORTLIST)]);
             }
             return search.best_of::<W>(&predictors[..count]);
@@ -125,12 +124,12 @@ impl Hints {
         shortlist
     }
 
-    /// What the first block of the message may be expected to choose.
+    /// The expected choice of the first block of the message.
     pub(crate) fn first(&self) -> Option<Choice> {
         self.used.and_then(|at| self.hints[at].first)
     }
 
-    /// What it has chosen.
+    /// Stores the choice that the first block made.
     pub(crate) fn keep_first(&mut self, choice: Option<Choice>) {
         if let Some(at) = self.used {
             self.hints[at].first = choice;

@@ -1,51 +1,51 @@
-//! Finds the layout of records by samples of a message, and remembers it for the next ones.
+//! Finds the layout of records by sampling a message, and remembers it for later messages.
 //!
-//! All in integers, so that every level finds the same.
+//! Uses integer arithmetic only, so every level finds the same.
 #![forbid(unsafe_code)]
 
 use crate::kernel::{Kernel, SAMPLE};
 use crate::records::{Layout, MAX_STRIDE, PIECE};
 use crate::word::Word;
 
-/// Places of a message that are looked at.
+/// The number of places of a message that are sampled.
 const PLACES: usize = 4;
-/// Records that are looked at in each place: whole groups of every word.
+/// The number of records sampled in each place: whole groups for every word width.
 const RUN: usize = 32;
-/// Bytes of each place that are compared with those a stride before.
+/// The number of bytes of each place that are compared with those one stride before.
 const WINDOW: usize = 128;
-/// The fewest records.
+/// The minimum number of records.
 const FEWEST: usize = 2 * RUN;
-/// The shortest message that is looked at.
+/// The minimum message length.
 const SHORTEST: usize = 2048;
-/// Costs are bits for this number of raw bytes.
+/// The number of raw bytes to which costs, in bits, refer.
 const UNIT: usize = 1 << 16;
-/// The layout must seem to gain this part of the cost without it.
+/// The layout must seem to save this fraction of the cost without it.
 const GAIN: u32 = 16;
-/// A layout is kept while its cost changes by no more than this part.
+/// A layout is kept while its cost changes by no more than this fraction.
 const KEEP: u32 = 16;
-/// The most messages that use a layout before it is looked for again.
+/// The number of messages after which a layout is searched again.
 const USES: u32 = 32;
-/// The most messages that are not looked at after one without records.
+/// The maximum number of messages that are skipped after messages without records.
 const PATIENCE: u32 = 255;
 
-/// What an encoder remembers of the records of earlier messages.
+/// The layout of earlier messages, as an encoder remembers it.
 #[derive(Clone, Debug)]
 pub(crate) struct Layouts {
     layout: Layout,
     cost: u32,
     uses: u32,
-    /// Messages without records, one after the other, and messages yet to be passed over.
+    /// The number of consecutive messages without records, and of messages still to be skipped.
     misses: u32,
     rest: u32,
 }
 
-/// Whether a message is one of records.
+/// Whether a message consists of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Guess {
     No,
-    /// It seems to be; to be compared with the message coded otherwise.
+    /// It seems to; to be compared with the message coded otherwise.
     Perhaps,
-    /// It is like the last one.
+    /// It resembles the last one.
     Yes,
 }
 
@@ -58,25 +58,25 @@ impl Layouts {
         *self = Self::new();
     }
 
-    /// The layout that was guessed.
+    /// The guessed layout.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Says that records took more bytes than the message does otherwise.
+    /// Records that records took more bytes than the message coded otherwise.
     pub(crate) fn missed(&mut self) {
         self.uses = 0;
         self.pass_over();
     }
 
-    /// After a message without records: the more often, the longer none are looked for, since a look takes as long as a short
-    /// message does. What is known is kept for messages that come between others.
+    /// Handles a message without records. The number of messages skipped grows with each miss, because a search takes as long as coding a short
+    /// message. The layout is kept, as messages of records may follow.
     fn pass_over(&mut self) {
         self.misses = (self.misses * 4 + 3).min(PATIENCE);
         self.rest = self.misses;
     }
 
-    /// Looks whether a message is one of records.
+    /// Determines whether a message consists of records.
     #[inline(always)]
     pub(crate) fn guess<W: Word, K: Kernel<W>>(&mut self, kernel: K, message: &[u8]) -> Guess {
         if message.len() < SHORTEST {
@@ -102,7 +102,7 @@ impl Layouts {
             && !(layout.len() == 1 && stride == W::WIDTH)
             && gains::<W, K>(kernel, message, stride, cost)
         {
-            // The same structures from another place on, as in the parts of a long message.
+            // The same structures from another offset, as in the parts of a long message.
             let same = (1..=USES).contains(&self.uses)
                 && stride == self.layout.stride()
                 && cost.abs_diff(self.cost) <= self.cost / KEEP;
@@ -114,26 +114,26 @@ impl Layouts {
         Guess::No
     }
 
-    /// Says that records took fewer bytes.
+    /// Records that the layout took fewer bytes.
     pub(crate) fn hit(&mut self) {
         self.misses = 0;
     }
 }
 
-/// Where samples of this length, in bytes, are taken.
+/// The offsets of samples of `run` bytes.
 fn places(message: &[u8], run: usize, step: usize) -> [usize; PLACES] {
     let last = message.len().saturating_sub(run);
     core::array::from_fn(|i| last * i / (PLACES - 1) / step * step)
 }
 
-/// Whether bytes come again at some distance far more often than in noise.
+/// Whether bytes recur at some distance far more often than in noise.
 #[inline(always)]
 pub(crate) fn is_regular(message: &[u8]) -> bool {
     let most = scores(message).into_iter().fold(0, u16::max);
     message.len() >= SHORTEST && usize::from(most) >= PLACES * WINDOW / 16
 }
 
-/// The distance at which most bytes come again; of about the same the least.
+/// The distance at which most bytes recur; the smallest of those with about the same score.
 #[inline(always)]
 fn stride(message: &[u8]) -> usize {
     let scores = scores(message);
@@ -141,7 +141,7 @@ fn stride(message: &[u8]) -> usize {
     scores.iter().position(|score| *score >= most - most / 8 && *score > 0).unwrap_or(0).max(2)
 }
 
-/// For each distance how many of some bytes come again there; not for 0 and 1.
+/// For each distance, the number of sampled bytes that recur there; unused for 0 and 1.
 #[inline(always)]
 fn scores(message: &[u8]) -> [u16; MAX_STRIDE + 1] {
     let places = places(message, MAX_STRIDE + WINDOW, 1);
@@ -159,14 +159,14 @@ fn scores(message: &[u8]) -> [u16; MAX_STRIDE + 1] {
     scores
 }
 
-/// The best layout of records of this stride, and what it costs.
+/// The best layout of records of this stride, and its cost.
 #[inline(always)]
 fn find(message: &[u8], stride: usize) -> Option<(Layout, u32)> {
     let records = message.len() / stride;
     if records < FEWEST {
         return None;
     }
-    // Fields of structures lie at multiples of their width, up to 4 at least, unless the structure is packed.
+    // Fields of structures are aligned to their width, up to 4 at least, unless the structure is packed.
     let aligned = 1 << stride.trailing_zeros().min(2);
     let places = places(message, (RUN + 1) * stride, stride);
     let mut best = [(u32::MAX, 0); MAX_STRIDE + 1];
@@ -182,7 +182,7 @@ fn find(message: &[u8], stride: usize) -> Option<(Layout, u32)> {
             }
             let cost = before + field_cost(message, &places, at, stride, width);
             let end = &mut best[at + width];
-            // Wider fields come first: they are preferred.
+            // Wider fields come first, so they win ties.
             if cost < end.0 {
                 *end = (cost, width);
             }
@@ -203,7 +203,7 @@ fn find(message: &[u8], stride: usize) -> Option<(Layout, u32)> {
     Some((layout, by_unit(best.get(stride)?.0, PLACES * RUN * stride)))
 }
 
-/// What a message costs with this layout.
+/// The cost of a message with this layout.
 #[inline(always)]
 fn cost_of(message: &[u8], layout: &Layout) -> u32 {
     let stride = layout.stride();
@@ -212,7 +212,7 @@ fn cost_of(message: &[u8], layout: &Layout) -> u32 {
     by_unit(bits, PLACES * RUN * stride)
 }
 
-/// Whether records of this cost seem to take less than the message as words, by one of the simplest predictors.
+/// Whether records of this cost seem to take less than the message as words with one of the simplest predictors.
 #[inline(always)]
 fn gains<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], stride: usize, cost: u32) -> bool {
     let lag = (stride / W::WIDTH).max(1);
@@ -231,7 +231,7 @@ fn by_unit(bits: u32, bytes: usize) -> u32 {
     (u64::from(bits) * UNIT as u64 / bytes as u64) as u32
 }
 
-/// Bits of the field's words in all runs, and its part of what a column costs beside them.
+/// Bits of the field's words in all runs, and its share of a column's fixed cost.
 #[inline(always)]
 fn field_cost(message: &[u8], places: &[usize; PLACES], at: usize, stride: usize, width: usize) -> u32 {
     let bits = match width {
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
     use crate::kernel::Scalar;
 
-    /// Structures of a counter of 32 bits, a small number, and a random word.
+    /// Structures of a 32-bit counter, a small number, and a random word.
     fn structures(from: u64, count: u64) -> impl Iterator<Item = u8> {
         (from..from + count).flat_map(|i| {
             let noise = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -305,13 +305,13 @@ mod tests {
         assert_eq!(layouts.layout().stride(), 16);
         layouts.hit();
         assert_eq!(guess(&mut layouts, structures(1000, 300)), Guess::Yes);
-        // From the middle of a structure on.
+        // Starts in the middle of a structure.
         assert_eq!(guess(&mut layouts, structures(2000, 400).skip(8)), Guess::Yes);
         assert_eq!(guess(&mut layouts, structures(3000, 400).skip(4)), Guess::Yes);
-        // Other messages between them.
+        // Other messages in between.
         assert_eq!(guess(&mut layouts, [7; 4000].into_iter()), Guess::No);
         assert_eq!(guess(&mut layouts, structures(0, 500).skip(4)), Guess::Yes);
-        // Found to be of no use.
+        // The layout did not pay off.
         layouts.missed();
         assert_eq!(guess(&mut layouts, structures(0, 500)), Guess::No);
     }

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rest on a `Level`
+#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Level`
 
 mod block;
 mod blocks;
@@ -26,11 +26,11 @@ pub use effort::Effort;
 pub use encode::{Diffpack, Encoder};
 pub use word::Word;
 
-/// The facts of codec 3: words of 64 bits.
+/// The static description of codec 3: words of 64 bits.
 pub type Diffpack64 = Diffpack<u64>;
-/// The facts of codec 4: words of 32 bits.
+/// The static description of codec 4: words of 32 bits.
 pub type Diffpack32 = Diffpack<u32>;
-/// The facts of codec 5: words of 16 bits.
+/// The static description of codec 5: words of 16 bits.
 pub type Diffpack16 = Diffpack<u16>;
 /// Encodes words of 64 bits.
 pub type Encoder64 = Encoder<u64>;

@@ -1,12 +1,11 @@
-//! Predictors: domain and lags, how they are written, and the table of those that a message has defined
-//! (format, sections 4 and 5).
+//! Predictors: domain and lags, their wire form, and the table of the predictors that a message has defined (format, sections 4 and 5).
 #![forbid(unsafe_code)]
 
 use crate::block::window;
 use crate::format::{MAX_ORDER, MAX_REACH, SLOTS};
 use crate::word::Word;
 
-/// What a residual is a residual of (format, section 5).
+/// What the residuals are derived from (format, section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Domain {
     /// Differences of the words.
@@ -14,13 +13,13 @@ pub(crate) enum Domain {
     Integer,
     /// The distance below the block's greatest word.
     Below,
-    /// The same of words rotated to the left by one, which takes the sign of a float out of the way.
+    /// The same for words rotated left by one, which moves the sign of a float out of the way.
     BelowRotated,
-    /// Differences of the words' values in this unit.
+    /// Differences of the words' fixed-point values in this unit.
     Fixed(u16),
 }
 
-/// A domain, and the lags of the difference in it.
+/// A domain and the lags of the difference in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Predictor {
     pub(crate) domain: Domain,
@@ -29,16 +28,16 @@ pub(crate) struct Predictor {
 }
 
 impl Predictor {
-    /// The words' distance below their greatest one.
+    /// The distance of each word below the greatest one.
     pub(crate) const BELOW: Self = Self { domain: Domain::Below, lags: [0; MAX_ORDER], order: 0 };
     pub(crate) const BELOW_ROTATED: Self = Self { domain: Domain::BelowRotated, ..Self::BELOW };
 
     /// The words themselves.
     pub(crate) const NONE: Self = Self { domain: Domain::Integer, ..Self::BELOW };
-    /// The difference to the word before.
+    /// The difference from the word before.
     pub(crate) const STEP: Self = Self { lags: [1, 0, 0], order: 1, ..Self::NONE };
 
-    /// A difference in a domain that has them. `None` where a lag is 0 or the lags reach too far.
+    /// A difference in a domain that has differences. `None` if a lag is 0 or the lags reach too far.
     pub(crate) fn difference(domain: Domain, lags: &[u16]) -> Option<Self> {
         let mut predictor = Self { domain, order: lags.len() as u8, ..Self::default() };
         predictor.lags.get_mut(..lags.len())?.copy_from_slice(lags);
@@ -51,30 +50,30 @@ impl Predictor {
         Self { domain, ..self }
     }
 
-    /// The lags, the smallest first.
+    /// The lags in ascending order.
     #[inline]
     pub(crate) fn lags(&self) -> &[u16] {
         &self.lags[..usize::from(self.order).min(MAX_ORDER)]
     }
 
-    /// How many words back the difference looks.
+    /// The number of words that the difference looks back.
     #[inline]
     pub(crate) fn reach(&self) -> usize {
         self.lags().iter().map(|lag| usize::from(*lag)).sum()
     }
 
-    /// Whether residuals are differences, zigzagged.
+    /// Whether the residuals are zigzagged differences.
     #[inline]
     pub(crate) fn is_difference(&self) -> bool {
         matches!(self.domain, Domain::Integer | Domain::Fixed(_))
     }
 
-    /// Whether it takes words as integers.
+    /// Whether it treats words as integers.
     pub(crate) fn is_integer(&self) -> bool {
         self.domain == Domain::Integer
     }
 
-    /// Writes the definition; gives it and its length.
+    /// The definition's wire form and its length in bytes.
     pub(crate) fn to_wire(self) -> ([u8; 9], usize) {
         let mut wire = [0; 9];
         let (code, unit) = match self.domain {
@@ -101,7 +100,7 @@ impl Predictor {
         (wire, len)
     }
 
-    /// Reads a definition from the front of `wire`; gives its length too.
+    /// Reads a definition from the front of `wire`. Returns its length in bytes too.
     pub(crate) fn from_wire<W: Word>(wire: &[u8]) -> Result<(Self, usize), Malformed> {
         let kind = *wire.first().ok_or(Malformed::Truncated)?;
         let (order, long) = (usize::from(kind >> 2 & 3), kind >> 4 & 1 == 1);
@@ -154,7 +153,7 @@ impl Slots {
         Self { predictors: [Predictor::default(); SLOTS], defined: 0 }
     }
 
-    /// The predictor in this slot. It is not copied, for a load would wait for the parts that it was stored in.
+    /// The predictor in this slot. Returned by reference: a copy's load would wait for the partial stores that wrote the slot.
     #[inline(always)]
     pub(crate) fn get(&self, slot: u16) -> Option<&Predictor> {
         self.predictors[..self.defined.min(SLOTS)].get(usize::from(slot))
@@ -166,7 +165,7 @@ impl Slots {
         u16::try_from(at).ok()
     }
 
-    /// Puts it into the next slot; gives that.
+    /// Puts the predictor into the next slot and returns that slot.
     pub(crate) fn define(&mut self, predictor: Predictor) -> u16 {
         let slot = self.defined % SLOTS;
         self.predictors[slot] = predictor;

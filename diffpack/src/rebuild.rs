@@ -1,7 +1,7 @@
-//! Residuals to words: what a decoder does with a block whose head it has read.
+//! Residuals to words: how a decoder reconstructs a block once its head has been read.
 //!
-//! [`in_steps`] goes over the block once for each step, through buffers. A kernel with registers for a whole group does all
-//! steps at once (`kernel/avx512/rebuild.rs`).
+//! [`in_steps`] makes one pass over the block per step, through buffers. A kernel whose registers hold a whole group does all steps in one pass
+//! (`kernel/avx512/rebuild.rs`).
 #![forbid(unsafe_code)]
 
 use crate::block::{Block, Widths};
@@ -12,35 +12,35 @@ use crate::window::Window;
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// The words before a block as far as a predictor may reach, and the block.
+/// The words before a block, as far back as a predictor may reach, and the block.
 type DecodeWindow = Window<{ GROUP + (MAX_REACH + 1) * 8 + BLOCK }>;
 
-/// What makes words of the residuals of a block.
+/// How the residuals of a block become words.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<'a, W> {
     pub(crate) predictor: &'a Predictor,
-    /// Of the domains that have one.
+    /// The block's maximum, in domains that have one.
     pub(crate) maximum: W,
-    /// The zeros to shift in again.
+    /// The number of trailing zeros to shift in again, per group.
     pub(crate) strip: Option<&'a Widths>,
-    /// Words of the block.
+    /// Number of words in the block.
     pub(crate) words: usize,
 }
 
-/// Residuals on the wire, at the front of `wire`.
+/// Residuals packed at the front of `wire`.
 #[derive(Clone, Copy, Debug)]
 pub struct Packed<'a> {
     pub(crate) wire: &'a [u8],
     pub(crate) widths: &'a Widths,
 }
 
-/// The memory to decode a block in.
+/// Scratch memory for decoding a block.
 #[derive(Clone, Debug)]
 pub struct Scratch {
-    /// Words before a block, where the message itself does not do.
+    /// The words before a block, where the message itself cannot be used.
     pub(crate) window: DecodeWindow,
     pub(crate) words: Words,
-    /// The residuals of a block that is not of one stream.
+    /// The residuals of a block that is split into two streams.
     pub(crate) residuals: Block,
     pub(crate) wide: Block,
     pub(crate) other: Block,
@@ -58,8 +58,7 @@ impl Scratch {
     }
 }
 
-/// Appends the words of a block to the message that begins at `start` of `out`. Its residuals are `packed`, or those of
-/// `scratch`.
+/// Appends the words of a block to the message that begins at `start` of `out`. The residuals are `packed` or, if that is `None`, in `scratch`.
 #[inline(always)]
 pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
     kernel: K,

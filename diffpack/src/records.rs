@@ -1,19 +1,19 @@
-//! Records: structures of several fields one after the other, coded field by field (format, section 12).
+//! Records: structures of several fields, coded field by field (format, section 12).
 #![forbid(unsafe_code)]
 
 use crate::predictor::Malformed;
 
 /// The longest record, in bytes.
 pub(crate) const MAX_STRIDE: usize = 256;
-/// Records that are coded together.
+/// The number of records that are coded together.
 pub(crate) const PIECE: usize = 2048;
-/// Bytes of the longest column.
+/// Length in bytes of the longest column.
 pub(crate) const COLUMN: usize = PIECE * 8;
 
-/// The fields of a record, without gaps.
+/// The fields of a record, without gaps between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// The binary logarithm of each field's bytes.
+    /// The binary logarithm of each field's size in bytes.
     logs: [u8; MAX_STRIDE],
     count: usize,
     stride: usize,
@@ -23,7 +23,7 @@ impl Layout {
     /// A record without fields.
     pub(crate) const EMPTY: Self = Self { logs: [0; MAX_STRIDE], count: 0, stride: 0 };
 
-    /// Adds a field of 1, 2, 4 or 8 bytes; not if the record would be too long.
+    /// Adds a field of 1, 2, 4 or 8 bytes. Returns `None` if the record would be too long.
     pub(crate) fn push(&mut self, width: usize) -> Option<()> {
         let stride = self.stride + width;
         let to = self.logs.get_mut(self.count).filter(|_| stride <= MAX_STRIDE)?;
@@ -33,17 +33,17 @@ impl Layout {
         Some(())
     }
 
-    /// Bytes of a record; 0 only of one without fields.
+    /// Bytes of a record; 0 only if it has no fields.
     pub(crate) fn stride(&self) -> usize {
         self.stride
     }
 
-    /// How many fields there are.
+    /// Number of fields.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// Place and width of each field, in bytes.
+    /// Offset and width of each field, in bytes.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (usize, usize)> {
         let mut at = 0;
         self.logs.iter().take(self.count).map(move |log| {
@@ -53,7 +53,7 @@ impl Layout {
         })
     }
 
-    /// What describes it on the wire, and how many bytes of that there are.
+    /// The layout's wire form and its length in bytes.
     pub(crate) fn to_wire(&self) -> ([u8; 1 + MAX_STRIDE / 4], usize) {
         let mut wire = [0; 1 + MAX_STRIDE / 4];
         wire[0] = self.stride.wrapping_sub(1) as u8;
@@ -63,7 +63,7 @@ impl Layout {
         (wire, 1 + self.count.div_ceil(4))
     }
 
-    /// Reads it from the front of a wire; gives its length too.
+    /// Reads a layout from the front of a wire. Returns its length in bytes too.
     pub(crate) fn from_wire(wire: &[u8]) -> Result<(Self, usize), Malformed> {
         let (first, packed) = wire.split_first().ok_or(Malformed::Truncated)?;
         let stride = usize::from(*first) + 1;
@@ -81,12 +81,12 @@ impl Layout {
     }
 }
 
-/// Bytes of a field's word in its column: single bytes become words of 16 bits.
+/// Bytes of a word in the field's column: single bytes become words of 16 bits.
 pub(crate) fn column_width(field: usize) -> usize {
     field.max(2)
 }
 
-/// Collects the field at `at` of each record. Words of `N` bytes from fields of `F`, zeros above.
+/// Gathers the field at `at` of each record into words of `N` bytes. Fields have `F` bytes and are zero-extended.
 #[inline(always)]
 pub(crate) fn gather<const N: usize, const F: usize>(
     records: &[u8],

@@ -1,4 +1,4 @@
-//! Words that were there before: finds them, and writes a block as copies and literals (format, section 11).
+//! Finds words that occurred before and writes a block as copies and literals (format, section 11).
 #![forbid(unsafe_code)]
 
 use crate::block::Block;
@@ -6,30 +6,30 @@ use crate::format::{BLOCK, Head};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// Bytes of a sequence on the wire, but for extensions.
+/// Wire bytes of a sequence without its extensions.
 const SEQUENCE: usize = 3;
-/// A count in a token that an extension is added to.
+/// The count in a token to which an extension is added.
 const EXTENDED: u8 = 15;
-/// Entries of the table of places.
+/// Entries in the table of positions.
 const PLACES: usize = 1 << 12;
 /// Bytes that are hashed together.
 const KEY: usize = 8;
-/// The fewest bytes that are copied: a sequence takes 3.
+/// The minimum copy length in bytes: a sequence takes 3.
 const LEAST: usize = 16;
-/// The greatest count of literals or copies of a sequence.
+/// The maximum count of literals or copies in a sequence.
 const COUNT: usize = u8::MAX as usize + EXTENDED as usize;
-/// The most sequences of a block: one for each copy, and some to split long ones.
+/// The maximum number of sequences in a block: one for each copy, and some to split long ones.
 const SEQUENCES: usize = BLOCK / LEAST + 10;
-/// The greatest distance, in words.
+/// The maximum distance, in words.
 const REACH: usize = u16::MAX as usize;
-/// Bytes of a block that must be copies for it to be written so.
+/// The number of bytes of a block that must be copies for it to be written as copies.
 const ENOUGH: usize = BLOCK / 16;
-/// The most blocks that are not looked at after one without copies.
+/// The maximum number of blocks that are skipped after blocks without copies.
 const PATIENCE: u32 = 64;
-/// In blocks that are not looked at, one word of so many is remembered.
+/// In skipped blocks, one of every `STRIDE` words is entered in the table.
 const STRIDE: usize = 64;
 
-/// Literals, copies and their distance.
+/// The counts of literals and of copies, and the distance.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sequence {
     literals: u16,
@@ -37,16 +37,15 @@ struct Sequence {
     distance: u16,
 }
 
-/// What an encoder remembers of the words before, and the sequences of a block.
+/// The encoder's table of earlier words, and the sequences of a block.
 #[derive(Clone, Debug)]
 pub(crate) struct Repeats {
-    /// For each hash: the last word with it, by a number that grows from message to message, so that entries of earlier
-    /// ones need not be cleared.
+    /// For each hash, the last word with it, by a number that keeps growing from message to message, so that old entries need no clearing.
     places: [u32; PLACES],
-    /// The number of the first word of the stretch, and its words.
+    /// The number of the first word of the stretch, and the number of words in it.
     base: u32,
     words: u32,
-    /// Blocks without copies, one after the other, and blocks yet to be passed over.
+    /// The number of consecutive blocks without copies, and of blocks still to be skipped.
     misses: u32,
     rest: u32,
     sequences: [Sequence; SEQUENCES],
@@ -70,7 +69,7 @@ impl Repeats {
         }
     }
 
-    /// Begins a stretch of `words` words, which is searched by itself.
+    /// Begins a stretch of `words` words. Copies do not reach into earlier stretches.
     pub(crate) fn begin(&mut self, words: usize) {
         let before = core::mem::replace(&mut self.words, words as u32);
         self.base = match self.base.checked_add(before) {
@@ -82,12 +81,12 @@ impl Repeats {
         };
     }
 
-    /// Forgets how often there were none.
+    /// Forgets the misses.
     pub(crate) fn forget(&mut self) {
         (self.misses, self.rest) = (0, 0);
     }
 
-    /// Looks for copies in the `len` bytes at `at` of a stretch. Whether there are enough to write the block so.
+    /// Looks for copies in the `len` bytes at `at` of a stretch. Returns whether there are enough to write the block as copies.
     pub(crate) fn find<W: Word>(&mut self, stretch: &[u8], at: usize, len: usize) -> bool {
         let block = at..at + len;
         if self.rest > 0 {
@@ -107,18 +106,18 @@ impl Repeats {
         true
     }
 
-    /// Says that copies were of use.
+    /// Records that copies paid off.
     pub(crate) fn hit(&mut self) {
         self.misses = 0;
     }
 
-    /// Says that they were not: the more often, the longer none are looked for.
+    /// Records that copies did not pay off. The number of blocks skipped grows with each consecutive miss.
     pub(crate) fn missed(&mut self) {
         self.misses = (self.misses + 1).min(PATIENCE);
         self.rest = self.misses;
     }
 
-    /// Makes the sequences and the literals of the block from `at` on; gives the bytes that are copies.
+    /// Finds the sequences and the literals of the block from `at` on. Returns the number of bytes that are copies.
     fn look<W: Word>(&mut self, stretch: &[u8], at: usize) -> usize {
         (self.count, self.literal_len) = (0, 0);
         let (mut anchor, mut i, mut copied) = (at, at, 0);
@@ -145,7 +144,7 @@ impl Repeats {
                 if end - start >= LEAST && self.push::<W>(start - anchor, end - start, back) {
                     self.put_literals(&stretch[anchor..start]);
                     copied += end - start;
-                    // What follows a copy may follow it again.
+                    // Words after a copy may follow it again.
                     for place in (i + W::WIDTH..end).step_by(W::WIDTH).take(KEY) {
                         if let Some(key) = key(stretch, place) {
                             self.places[slot(key)] = self.base + (place / W::WIDTH) as u32;
@@ -161,7 +160,7 @@ impl Repeats {
         copied
     }
 
-    /// Adds a sequence, of bytes; not if there are too many.
+    /// Adds a sequence, with lengths in bytes. Returns `false` if there are too many.
     fn push<W: Word>(&mut self, literals: usize, copies: usize, back: usize) -> bool {
         let (mut literals, mut copies) = (literals / W::WIDTH, copies / W::WIDTH);
         let needed = literals / COUNT + copies.div_ceil(COUNT);
@@ -216,7 +215,7 @@ impl Repeats {
     }
 }
 
-/// The sequences of a block as they are on the wire.
+/// The sequences of a block, as on the wire.
 #[derive(Clone, Copy)]
 pub(crate) struct Sequences<'a> {
     tokens: &'a [u8],
@@ -225,7 +224,7 @@ pub(crate) struct Sequences<'a> {
 }
 
 impl<'a> Sequences<'a> {
-    /// So many sequences at the front of a wire, and their bytes; `None` where it ends before they do.
+    /// Reads `count` sequences from the front of `wire` and returns them with their length in bytes; `None` if `wire` is too short.
     pub(crate) fn read(wire: &'a [u8], count: usize) -> Option<(Self, usize)> {
         let (tokens, rest) = wire.split_at_checked(count)?;
         let (distances, rest) = rest.split_at_checked(2 * count)?;
@@ -236,7 +235,7 @@ impl<'a> Sequences<'a> {
         Some((sequences, count * SEQUENCE + more))
     }
 
-    /// Literals, copies and distance of each, in words.
+    /// Literals, copies and distance of each sequence, in words.
     fn each(self) -> impl Iterator<Item = (usize, usize, usize)> {
         let mut extensions = self.extensions.iter();
         let mut count = move |count: u8| {
@@ -249,13 +248,13 @@ impl<'a> Sequences<'a> {
         })
     }
 
-    /// All copies, in words.
+    /// The total number of copied words.
     pub(crate) fn copies(self) -> usize {
         self.each().map(|(_, copies, _)| copies).sum()
     }
 
-    /// Appends the words of the block to the message that begins at `start` of `out`. `None` where that cannot be, and where
-    /// there are not `len` bytes then.
+    /// Appends the words of the block to the message that begins at `start` of `out`. Returns `None` if the sequences are invalid or do not give
+    /// `len` bytes.
     pub(crate) fn expand<W: Word>(
         self,
         mut literals: &[u8],
@@ -270,7 +269,7 @@ impl<'a> Sequences<'a> {
             let these;
             (these, literals) = literals.split_at_checked(some)?;
             out.extend_from_slice(these).ok()?;
-            // A distance without copies, and copies without a distance or from before the message.
+            // A distance without copies; or copies without a distance or from before the message.
             if (copies == 0) != (back == 0) || some + copies == 0 || back > out.len() - start {
                 return None;
             }
@@ -285,7 +284,7 @@ impl<'a> Sequences<'a> {
     }
 }
 
-/// The bytes that are hashed, if they are all there.
+/// The bytes to hash, or `None` past the end.
 #[inline(always)]
 fn key(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|key| u64::from_le_bytes(*key))

@@ -1,7 +1,6 @@
-//! Makes the shortlist: finds the record stride and the row length of a stretch of a message by samples, and ranks
-//! the predictors that they suggest.
+//! Makes the shortlist: samples a stretch of a message to find its record stride and row length, and ranks the predictors that these suggest.
 //!
-//! All in integers, so that every level finds the same.
+//! Uses integer arithmetic only, so every level finds the same.
 #![forbid(unsafe_code)]
 
 use crate::effort::Settings;
@@ -11,29 +10,29 @@ use crate::kernel::{Kernel, LAGS, SAMPLE, Span};
 use crate::predictor::{Domain, Predictor};
 use crate::word::Word;
 
-/// The most predictors of a shortlist.
+/// The maximum number of predictors in a shortlist.
 pub(crate) const SHORTLIST: usize = 6;
-/// The most candidates for it.
+/// The maximum number of candidates for the shortlist.
 const CANDIDATES: usize = 48;
-/// Where lags are compared: this many single words.
+/// The number of words at which lags are compared.
 const PLACES: usize = 16;
-/// The longest row.
+/// The maximum row length.
 const MAX_ROW: usize = 1000;
-/// Rows that are looked at again.
+/// The number of row lengths that are examined further.
 const ROWS: usize = 4;
-/// Bytes of a message at which a verdict of noise takes more looks.
+/// The message length in bytes from which a verdict of noise takes more samples.
 const LONG: usize = 1 << 18;
-/// What words that are too few to sample, or have lost their order, are tried with.
+/// The candidates for stretches too short to sample, and for literals.
 const SHORT: [Predictor; 4] = [Predictor::BELOW_ROTATED, Predictor::BELOW, Predictor::STEP, Predictor::NONE];
-/// The most samples.
+/// The maximum number of samples.
 const MAX_SAMPLES: usize = 8;
 
-/// The predictors that every block of a stretch chooses from, the best one first.
+/// The predictors that every block of a stretch chooses from, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Shortlist {
     predictors: [Predictor; SHORTLIST],
     len: usize,
-    /// The longest reach of those in the integer domain, and of those in fixed point.
+    /// The longest reach in the integer domain, and in fixed point.
     reach: [usize; 2],
 }
 
@@ -49,7 +48,7 @@ impl Shortlist {
         list
     }
 
-    /// For the literals between copies: those that look at no distance but the last one, and the best of this list.
+    /// The shortlist for the literals between copies: predictors with no lag beyond 1, and the best integer ones of this list.
     pub(crate) fn of_literals(&self) -> Self {
         let mut literals = [Predictor::default(); SHORTLIST];
         literals[..SHORT.len()].copy_from_slice(&SHORT);
@@ -63,7 +62,7 @@ impl Shortlist {
         Self::of(&literals[..len])
     }
 
-    /// For the columns of records, which are too short to be searched: the simplest ones, and differences of differences.
+    /// The shortlist for columns of records, which are too short to search: the simplest predictors, and the second difference.
     pub(crate) fn of_columns() -> Self {
         let [rotated, below, step, none] = SHORT;
         match Predictor::difference(Domain::Integer, &[1, 1]) {
@@ -76,13 +75,13 @@ impl Shortlist {
         &self.predictors[..self.len.min(SHORTLIST)]
     }
 
-    /// The longest reach, in words, of its differences in this domain.
+    /// The longest reach, in words, of the differences in this domain.
     pub(crate) fn reach_in(&self, domain: Domain) -> usize {
         self.reach[usize::from(domain != Domain::Integer)]
     }
 }
 
-/// Candidates and what they cost, the cheapest first.
+/// Candidates and their costs, cheapest first.
 struct Ranking {
     entries: [(u32, Predictor); CANDIDATES],
     len: usize,
@@ -109,17 +108,17 @@ impl Ranking {
     }
 }
 
-/// A message, and where it is looked at.
+/// A message and how to sample it.
 pub(crate) struct Search<'a, K> {
     pub(crate) kernel: K,
-    /// Whole words.
+    /// A whole number of words.
     pub(crate) message: &'a [u8],
     pub(crate) settings: &'a Settings,
 }
 
 impl<K> Search<'_, K> {
-    /// Whether anything can be gained. Noise in all bits is seen by a few looks: by the words' range and by the differences of
-    /// some at each stride.
+    /// Whether compression can gain anything. A few samples show whether all bits are noise: the range of the words in each, and the differences of
+    /// some words at each stride.
     pub(crate) fn is_worthwhile<W: Word>(&self) -> bool
     where
         K: Kernel<W>,
@@ -135,7 +134,7 @@ impl<K> Search<'_, K> {
         if (0..looks).any(is_smaller) {
             return true;
         }
-        // In the same places, for they are in the cache now.
+        // The same places again, because they are in the cache now.
         let mut places = [0; PLACES];
         let places = &mut places[..PLACES / 4 * W::PER_LANE as usize];
         for (i, place) in places.iter_mut().enumerate() {
@@ -143,7 +142,7 @@ impl<K> Search<'_, K> {
         }
         let mut scores = [0; LAGS];
         self.kernel.lag_scores(self.message, places, 0, 1, &mut scores);
-        // Noise lacks a bit each, on the average.
+        // The width of random differences is one bit less than a word's on average.
         let full = places.len() as u32 * (W::BITS - 1);
         scores.iter().any(|score| *score < full - full / 8)
     }
@@ -155,7 +154,7 @@ impl<K> Search<'_, K> {
     {
         let words = self.message.len() / W::WIDTH;
         let sample_words = SAMPLE / W::WIDTH;
-        // Too short to sample: blocks choose among these.
+        // Too short to sample: the blocks choose among these.
         if words < 2 * sample_words {
             return Shortlist::of(&SHORT);
         }
@@ -168,7 +167,7 @@ impl<K> Search<'_, K> {
         }
         let base = self.rank::<W>(&mut ranking, &samples, &[]);
         let by_stride = self.rank::<W>(&mut ranking, &samples, &[stride]).min(base);
-        // Where not even that helps there is little use in longer differences.
+        // If even this does not help, longer differences are of little use.
         let is_smooth = ranking.entries[0].0 >= by_stride;
         if is_smooth || !self.settings.hurry {
             let rows = self.rows::<W>(stride);
@@ -203,7 +202,7 @@ impl<K> Search<'_, K> {
         ranking.shortlist(self.settings)
     }
 
-    /// Finds the best of some predictors for the message.
+    /// The best of `predictors` for the message, by samples.
     pub(crate) fn best_of<W: Word>(&self, predictors: &[Predictor]) -> Shortlist
     where
         K: Kernel<W>,
@@ -220,9 +219,8 @@ impl<K> Search<'_, K> {
         ranking.shortlist(self.settings)
     }
 
-    /// The unit in which all floats of the message are whole numbers of less than a word, so that they come back from fixed
-    /// point, if there is one and it says something (if a good part of them do not use all their fraction bits), and if the
-    /// effort asks for it.
+    /// The unit in which every float of the message is a whole number that fits in a word, so that fixed point restores it. `None` if there is no
+    /// such unit, if fewer than a quarter of the floats have trailing zeros in their fraction, or if the effort does not use fixed point.
     pub(crate) fn unit<W: Word>(&self) -> Option<u16>
     where
         K: Kernel<W>,
@@ -242,7 +240,7 @@ impl<K> Search<'_, K> {
         (span.floats > 0 && span.lowest >> W::EXPONENT == 0).then_some(span.lowest as u16)
     }
 
-    /// The record stride: the lag by which single words differ least.
+    /// The record stride: the lag with the smallest differences between single words.
     fn stride<W: Word>(&self) -> usize
     where
         K: Kernel<W>,
@@ -259,7 +257,7 @@ impl<K> Search<'_, K> {
         stride
     }
 
-    /// Lags that may be the row length, and their scores.
+    /// Candidates for the row length, and their scores.
     fn rows<W: Word>(&self, stride: usize) -> [(u32, usize); ROWS]
     where
         K: Kernel<W>,
@@ -287,7 +285,7 @@ impl<K> Search<'_, K> {
         rows
     }
 
-    /// `N` places, in bytes, spread over the words from `from` to `to`; every other one comes first.
+    /// `N` places, as byte offsets, spread over the words from `from` to `to`. The even-numbered ones come first.
     fn places<W: Word, const N: usize>(&self, from: usize, to: usize) -> [usize; N] {
         let mut places = [0; N];
         for (i, place) in places.iter_mut().enumerate() {
@@ -297,7 +295,7 @@ impl<K> Search<'_, K> {
         places
     }
 
-    /// The places of the samples that candidates are ranked by, behind the first `from` words where that is possible.
+    /// The places of the samples for ranking candidates, past the first `from` words if the message is long enough.
     pub(crate) fn samples<W: Word>(&self, from: usize) -> Samples {
         let words = self.message.len() / W::WIDTH;
         let sample_words = SAMPLE / W::WIDTH;
@@ -311,7 +309,7 @@ impl<K> Search<'_, K> {
         samples
     }
 
-    /// What the samples would cost.
+    /// The cost of the samples with this predictor.
     pub(crate) fn cost<W: Word>(&self, samples: &Samples, predictor: &Predictor) -> u32
     where
         K: Kernel<W>,
@@ -326,7 +324,7 @@ impl<K> Search<'_, K> {
         samples.at[..samples.len].iter().map(cost).sum()
     }
 
-    /// Adds a difference to the ranking; gives its cost.
+    /// Adds a difference to the ranking. Returns its cost.
     fn rank<W: Word>(&self, ranking: &mut Ranking, samples: &Samples, lags: &[usize]) -> u32
     where
         K: Kernel<W>,
@@ -376,7 +374,7 @@ impl<K> Search<'_, K> {
     }
 }
 
-/// Places of eight groups each.
+/// The places of samples of eight groups each.
 pub(crate) struct Samples {
     at: [usize; MAX_SAMPLES],
     len: usize,

@@ -1,4 +1,4 @@
-//! Deals the residuals of a block to two streams, where that is smaller (format, section 7).
+//! Deals the residuals of a block to two streams if that is smaller (format, section 7).
 #![forbid(unsafe_code)]
 
 use crate::block::{Block, Mask};
@@ -8,32 +8,32 @@ use crate::stream::Stream;
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// How far below the greatest width the thresholds of the narrow stream are tried.
+/// The thresholds to try for the narrow stream, as distances below the greatest width.
 const BELOW_GREATEST: [u8; 2] = [6, 18];
-/// Bytes that a split beside that of zeros must gain, for its time in the decoder.
+/// The number of bytes that a split at a threshold above 0 must save, to pay for its decoding time.
 const MARGIN: usize = 14;
 
-/// The memory to deal a block in.
+/// Scratch memory for dealing a block.
 #[derive(Clone, Debug)]
 pub(crate) struct Dealt {
     wide: Block,
     narrow: Block,
 }
 
-/// A block dealt to two streams, which are in a [`Dealt`].
+/// A block dealt to the two streams of a [`Dealt`].
 pub(crate) struct Split {
     mask: Mask,
     wide_words: usize,
     wide: Stream,
     narrow: Stream,
-    /// Bytes of mask, narrow head and streams.
+    /// Length in bytes of mask, narrow head and streams.
     pub(crate) len: usize,
 }
 
 impl Dealt {
     pub(crate) const ZERO: Self = Self { wide: Block::ZERO, narrow: Block::ZERO };
 
-    /// Finds the best split, if one beats the single `stream`: of zeros, and with so many more thresholds.
+    /// Finds the best split that beats the single `stream`: zeros from the rest, and at the given number of further thresholds.
     #[inline(always)]
     pub(crate) fn split<W: Word, K: Kernel<W>>(
         &mut self,
@@ -51,7 +51,7 @@ impl Dealt {
             let mask = kernel.above(residuals, threshold.into());
             let wide_words = count(&mask);
             let narrow_words = words - wide_words.min(words);
-            // Few zeros are not worth their mask.
+            // A few zeros are not worth their mask.
             let few = if threshold == 0 { words / 10 } else { words / 32 };
             if narrow_words <= few || wide_words == 0 {
                 continue;
@@ -64,7 +64,7 @@ impl Dealt {
             }
         }
         let (threshold, split) = best?;
-        // Another one may have been dealt since.
+        // A later attempt may have overwritten the streams.
         if threshold == 0 || thresholds > 1 {
             kernel.deal(residuals, &split.mask, words, &mut self.wide, &mut self.narrow);
         }
@@ -87,7 +87,7 @@ impl Dealt {
         Split { mask, wide_words, wide, narrow, len }
     }
 
-    /// Writes mask, narrow head and streams.
+    /// Writes the mask, the narrow head and the streams.
     #[inline(always)]
     pub(crate) fn write<W: Word, K: Kernel<W>>(
         &self,
@@ -104,13 +104,13 @@ impl Dealt {
 }
 
 impl Split {
-    /// The head of the block, without predictor code.
+    /// The head of the block without its predictor code.
     pub(crate) fn head(&self) -> Head {
         Head(self.wide.head().0 | Head::SPLIT)
     }
 }
 
-/// Bits that are set.
+/// The number of set bits.
 #[inline(always)]
 pub(crate) fn count(mask: &Mask) -> usize {
     mask.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes).count_ones() as usize).sum()

@@ -7,13 +7,13 @@ use crate::kernel::Kernel;
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// What goes in front of a stream.
+/// What precedes a stream.
 pub(crate) struct Stream {
     pub(crate) widths: Widths,
     minimum: u8,
     bits: u32,
     groups: usize,
-    /// Bytes of offsets and groups.
+    /// Length in bytes of offsets and groups.
     pub(crate) len: usize,
 }
 
@@ -43,7 +43,7 @@ impl Stream {
         Head::widths(self.minimum, self.bits)
     }
 
-    /// The offsets: eight of them are as many bytes as they have bits.
+    /// Writes the offsets: eight offsets take as many bytes as one has bits.
     #[inline(always)]
     fn write_offsets(&self, out: &mut Out<'_>) -> Result<(), Full> {
         if self.bits == 0 {
@@ -60,7 +60,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Writes offsets and groups.
+    /// Writes the offsets and the groups.
     #[inline(always)]
     pub(crate) fn write<W: Word, K: Kernel<W>>(
         &self,

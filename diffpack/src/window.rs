@@ -1,5 +1,5 @@
-//! A copy of a block and of the words before it, for what cannot be done in the message itself: at its edges, where
-//! words that are not there count as 0, and in the fixed-point domain.
+//! A copy of a block and of the words before it, for work that cannot use the message itself: at its edges, where missing words count as 0, and in
+//! the fixed-point domain.
 #![forbid(unsafe_code)]
 
 use crate::block::Bytes;
@@ -7,7 +7,7 @@ use crate::format::BLOCK;
 use crate::kernel::Kernel;
 use crate::word::Word;
 
-/// `N` bytes: a block at the end, the words before it ahead of it.
+/// `N` bytes: the block at the end, and the words before it.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Window<const N: usize> {
@@ -15,18 +15,18 @@ pub struct Window<const N: usize> {
     held: Option<Held>,
 }
 
-/// Fixed-point values that a window has of a message.
+/// The fixed-point values of a message that a window holds.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     unit: u16,
-    /// The place in the message of what is at [`Window::AT`].
+    /// The position in the message that corresponds to [`Window::AT`].
     at: usize,
     start: usize,
     end: usize,
 }
 
 impl<const N: usize> Window<N> {
-    /// Where the block is. So many bytes of earlier words have room.
+    /// The offset of the block, and so the number of bytes for earlier words.
     pub(crate) const AT: usize = N - BLOCK;
 
     pub(crate) fn new() -> Self {
@@ -37,7 +37,7 @@ impl<const N: usize> Window<N> {
         &self.bytes
     }
 
-    /// Ends a message: what is held is of no use for the next.
+    /// Ends a message: its values are of no use for the next one.
     pub(crate) fn forget(&mut self) {
         self.held = None;
     }
@@ -58,7 +58,7 @@ impl<const N: usize> Window<N> {
         &mut self.bytes[Self::AT..]
     }
 
-    /// What is before the block.
+    /// The words before the block.
     pub(crate) fn before(&self) -> &[u8] {
         &self.bytes[..Self::AT]
     }
@@ -67,13 +67,13 @@ impl<const N: usize> Window<N> {
         &mut self.bytes[..Self::AT]
     }
 
-    /// Copies the block at `at` of `message` and `reach` bytes before it, at most [`Self::AT`].
+    /// Copies the block at `at` of `message` and the `reach` bytes before it, at most [`Self::AT`].
     pub(crate) fn fill(&mut self, message: &[u8], at: usize, reach: usize) {
         self.held = None;
         self.fill_by(message, at, reach.min(Self::AT), 0, |from, to| to.copy_from_slice(from));
     }
 
-    /// The same, of the words' fixed-point values.
+    /// Like `fill`, with the fixed-point values of the words.
     pub(crate) fn fill_fixed<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
@@ -86,7 +86,7 @@ impl<const N: usize> Window<N> {
         let start = at - reach.min(at);
         let end = message.len().min(at + BLOCK);
         let mut there = 0;
-        // Most of it may be there since the block before.
+        // Most of the values may still be there from the block before.
         if let Some(held) = self.held
             && (held.unit, held.start <= start, held.end <= end) == (unit, true, true)
             && (start..at).contains(&held.end)
@@ -100,7 +100,7 @@ impl<const N: usize> Window<N> {
         self.held = Some(Held { unit, at, start, end });
     }
 
-    /// Fills it but for the first so many bytes of the message, which are there.
+    /// Fills the window except for the first `there` bytes of the message's part, which are in place.
     fn fill_by(
         &mut self,
         message: &[u8],

@@ -1,4 +1,4 @@
-//! The word: what differs between elements of 64, 32 and 16 bits.
+//! The word: the differences between elements of 64, 32 and 16 bits.
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, GROUP};
@@ -6,11 +6,11 @@ use mpress_codec::CodecId;
 
 /// An element of a message, as an unsigned integer: `u64` for doubles and 64-bit integers, `u32`, `u16`.
 ///
-/// Sealed, for each word has a wire format and a codec id of its own.
+/// Sealed, because each word has its own wire format and codec id.
 pub trait Word: internal::Arithmetic + internal::Kernels {
-    /// The codec id of this word's wire format.
+    /// The codec id of the wire format for this word.
     const ID: CodecId;
-    /// The name of this word's codec.
+    /// The name of the codec for this word.
     const NAME: &'static str;
     /// Bits of a word.
     const BITS: u32 = Self::WIDTH as u32 * 8;
@@ -51,7 +51,7 @@ pub(crate) mod internal {
     use crate::kernel::Kernel;
     use core::fmt::Debug;
 
-    /// The kernels beside the scalar one.
+    /// The kernels besides the scalar one.
     pub trait Kernels: Sized {
         #[cfg(target_arch = "x86_64")]
         type Avx2: Kernel<Self>;
@@ -59,48 +59,48 @@ pub(crate) mod internal {
         type Avx512: Kernel<Self>;
     }
 
-    /// What unsigned integers have in common. All arithmetic wraps.
+    /// Operations on unsigned integers. All arithmetic wraps.
     pub trait Arithmetic: Copy + Ord + Debug + Default + 'static {
         const ZERO: Self;
-        /// The little-endian bytes of one word.
+        /// The little-endian bytes of a word.
         type Bytes: Copy;
 
         fn from_bytes(bytes: Self::Bytes) -> Self;
         fn to_bytes(self) -> Self::Bytes;
-        /// The whole words of `raw`, and the bytes that are left.
+        /// The whole words of `raw`, and the remaining bytes.
         fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]);
         fn split_mut(raw: &mut [u8]) -> (&mut [Self::Bytes], &mut [u8]);
         fn words(block: &Bytes) -> &[Self::Bytes];
         fn words_mut(block: &mut Bytes) -> &mut [Self::Bytes];
-        /// The word at byte `at`, 0 behind the end.
+        /// The word at byte `at`; 0 past the end.
         fn load(bytes: &[u8], at: usize) -> Self;
-        /// Puts the word at byte `at`; does nothing behind the end.
+        /// Stores the word at byte `at`; does nothing past the end.
         fn store(self, bytes: &mut [u8], at: usize);
 
         fn plus(self, other: Self) -> Self;
         fn minus(self, other: Self) -> Self;
         fn zigzag(self) -> Self;
         fn unzigzag(self) -> Self;
-        /// Rotates to the left (`left`) or back by one, or not at all.
+        /// Rotates left (`left`) or right by one, or not at all.
         fn rotated_left(self, by: u32) -> Self;
         fn rotated_right(self, by: u32) -> Self;
-        /// Shifts to the right, the sign coming in.
+        /// Arithmetic right shift.
         fn halved(self, bits: u32) -> Self;
         fn doubled(self, bits: u32) -> Self;
-        /// The bits up to the highest one that is set.
+        /// The number of bits up to the highest set one.
         fn width(self) -> u32;
         fn or(self, other: Self) -> Self;
         fn trailing(self) -> u32;
-        /// Section 5 of the format.
+        /// Conversion to fixed point (format, section 5).
         fn to_fixed(self, unit: u32) -> Self;
         fn to_float(self, unit: u32) -> Self;
-        /// The exponent of a float and the zeros that its fraction ends in; none where the exponent is the least or the
-        /// greatest one: in zeros, denormals, infinities and NaNs.
+        /// The exponent of a float and the number of trailing zeros in its fraction; `None` if the exponent is the least or the greatest one: for
+        /// zeros, denormals, infinities and NaNs.
         fn exponent_and_zeros(self) -> Option<(u32, u32)>;
         fn to_u64(self) -> u64;
         /// The greatest word of this width.
         fn mask(width: u32) -> Self;
-        /// A small number.
+        /// A word from a small number.
         fn of(number: usize) -> Self;
     }
 }
@@ -206,7 +206,7 @@ macro_rules! arithmetic {
                 let fraction = self & ((1 << F) - 1) | 1 << F;
                 let left = exponent.wrapping_sub(unit);
                 let right = unit.wrapping_sub(exponent);
-                // Whichever way it goes: the other shift is by far too many bits and gives 0.
+                // Only one direction applies: the other shift count is out of range and gives 0.
                 let up = if left < <$word>::BITS { fraction << left } else { 0 };
                 let down = if right < <$word>::BITS && right != 0 { fraction >> right } else { 0 };
                 let size = if exponent == 0 { 0 } else { up | down };

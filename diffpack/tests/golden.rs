@@ -1,7 +1,7 @@
-//! Wires that encoders have written, of version 1, for what repeats itself of version 2, and for structures of version 3: they must be
-//! read as long as there are these versions. `NAME.raw` is the message, `NAME.CODEC.EFFORT` its wire. Today's encoder need not write the same ones: it may choose better.
+//! Wires written by encoders: of version 1, of version 2 for repeats, and of version 3 for structures. They must stay readable as long as these
+//! versions exist. `NAME.raw` is the message, `NAME.CODEC.EFFORT` its wire. The current encoder may write different ones, as it may choose better.
 //!
-//! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
+//! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::Codec;
@@ -10,7 +10,7 @@ use mpress_diffpack::{Decoder, Diffpack, Effort, Encoder, Word};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Messages by integers and powers of two alone, the same on every machine.
+/// Messages from integers and powers of two only, so that they are the same on every machine.
 fn messages() -> [(&'static str, Vec<u8>); 12] {
     let words =
         |n: u64, word: &dyn Fn(u64) -> u64| (0..n).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();

@@ -1,5 +1,4 @@
-//! Long messages: blocks of a MiB, each coded for itself, side by side where the engine has threads
-//! (`docs/format/frame.md`, section "Blocks").
+//! Long messages: blocks of a MiB, each coded independently, in parallel if the engine has threads (`docs/format/frame.md`, section "Blocks").
 
 use crate::codecs::{Instances, Setting};
 use crate::frame::FrameError;
@@ -7,14 +6,14 @@ use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated};
 use mpress_codec::{CodecId, Encode, encode_into};
 use std::mem::MaybeUninit;
 
-/// Raw bytes of a block. Only messages longer than that are coded in blocks.
+/// Raw bytes of a block. Only longer messages are coded in blocks.
 pub(crate) const BLOCK: usize = 1 << 20;
-/// Bytes in front of the table of lengths: the codec of the blocks, and three zeros.
+/// Length of the part before the table of lengths: the codec of the blocks, and three zeros.
 const HEAD: usize = 4;
-/// Bytes of an entry of the table.
+/// Length of an entry of the table.
 const ENTRY: usize = 4;
 
-/// The threads that blocks are shared out to: made when the first long message comes.
+/// The threads to which blocks are distributed, created for the first long message.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     #[cfg(feature = "rayon")]
@@ -24,19 +23,19 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// This number of threads. Below two, or if the system gives none, only the caller's thread works.
+    /// A pool of `count` threads. Below two, or if the system cannot create threads, only the caller's thread works.
     #[cfg(feature = "rayon")]
     pub(crate) fn new(count: usize) -> Self {
         Self { count, ..Self::default() }
     }
 
-    /// The caller's.
+    /// Only the caller's thread.
     #[cfg(not(feature = "rayon"))]
     pub(crate) fn new(_: usize) -> Self {
         Self::default()
     }
 
-    /// Does the work for each item; gives what comes of it in the order of the items.
+    /// Calls `work` for each item. Returns the results in the order of the items.
     fn each<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
         #[cfg(feature = "rayon")]
         if self.count > 1
@@ -55,19 +54,19 @@ impl Threads {
     }
 }
 
-/// The room that a message of this length needs at most.
+/// The maximum room for a message of this length.
 pub(crate) fn bound(instances: &Instances, setting: Setting, raw_len: usize) -> Option<usize> {
     let blocks = raw_len.div_ceil(BLOCK);
     slot(instances, setting)?.checked_add(ENTRY)?.checked_mul(blocks)?.checked_add(HEAD)
 }
 
-/// The room that a block needs at most.
+/// The maximum room for a block.
 fn slot(instances: &Instances, setting: Setting) -> Option<usize> {
     instances.with_block_encoder(setting, |encoder| encoder.max_encoded_len(BLOCK)).flatten()
 }
 
-/// Encodes a message into the front of `room`, which has the bound, and gives the length there. `None` if that is no
-/// shorter than the message.
+/// Encodes a message into the front of `room`, which must have the length of the bound. Returns the encoded length; `None` if it is not shorter than
+/// the message.
 pub(crate) fn encode(
     threads: &Threads,
     instances: &Instances,
@@ -100,7 +99,7 @@ pub(crate) fn encode(
 }
 
 pub(crate) fn encode_block(encoder: &mut dyn Encode, block: &[u8], room: &mut [u8]) -> Option<usize> {
-    // So that a block's wire depends on nothing but the block.
+    // So that a block's wire depends on the block only.
     encoder.reset();
     if encoder.worthwhile(block) == Some(false) {
         return None;
@@ -127,7 +126,7 @@ pub(crate) fn decode(
         return Err(FrameError::damaged(Corrupt, 0));
     }
     let count = out.len().div_ceil(BLOCK);
-    // As many entries as there are blocks: all of `out` is filled.
+    // There is one entry per block, so all of `out` is filled.
     let (table, mut rest) = rest.split_at_checked(count * ENTRY).ok_or(truncated)?;
     let mut blocks = Vec::with_capacity(count);
     for (i, (len, raw)) in table.as_chunks().0.iter().zip(out.chunks_mut(BLOCK)).enumerate() {
@@ -174,7 +173,7 @@ mod tests {
         Err(FrameError::damaged(kind, offset))
     }
 
-    /// The codec's wire, be it longer or shorter.
+    /// The codec's wire, which may be longer or shorter than `raw`.
     fn wire(raw: &[u8]) -> Vec<u8> {
         let mut encoder = Encoder64::new(vec![0; Lines::MAX_SIZED.words::<u64>()]).unwrap();
         let mut wire = vec![0; encoder.max_encoded_len(raw.len()).unwrap()];
@@ -196,7 +195,7 @@ mod tests {
         assert!(wire.len() > raw.len());
         assert_eq!(read(&one(&wire), raw.len()), damaged(Corrupt, 4));
         assert_eq!(read(&one(&raw), raw.len()), Ok(()), "as it is");
-        // What lies after the end takes precedence.
+        // Missing bytes take precedence.
         assert_eq!(read(&one(&wire)[..3000], raw.len()), damaged(Truncated, 3000));
     }
 
@@ -210,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_table_of_more_blocks_than_there_are_bytes_is_truncated() {
-        // Of three blocks, and so of twelve bytes.
+        // Three blocks, so the table has twelve bytes.
         assert_eq!(read(&[&[CODEC.0, 0, 0, 0], &[0; 11][..]].concat(), 3 << 20), damaged(Truncated, 15));
     }
 }

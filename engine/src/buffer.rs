@@ -1,4 +1,4 @@
-//! Reusable byte buffers: taken from a bounded pool, given back when dropped.
+//! Reusable byte buffers: taken from a bounded pool, and returned on drop.
 
 use crate::frame::HEADER_LEN;
 use std::collections::TryReserveError;
@@ -6,9 +6,9 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Buffers kept for reuse, at most.
+/// The maximum number of buffers kept for reuse.
 const KEPT_BUFFERS: usize = 64;
-/// Bytes kept for reuse, at most. Larger buffers go back to the system.
+/// The maximum number of bytes kept for reuse. Larger buffers are freed.
 const KEPT_BYTES: usize = 64 << 20;
 
 /// A pool of byte buffers.
@@ -17,7 +17,7 @@ pub(crate) struct Pool {
     free: Mutex<Free>,
 }
 
-/// Buffers stay initialised over their whole length, so that reuse costs no clearing.
+/// Buffers stay initialised over their whole length, so that reuse needs no clearing.
 #[derive(Default)]
 struct Free {
     buffers: Vec<Vec<u8>>,
@@ -25,14 +25,14 @@ struct Free {
 }
 
 impl Pool {
-    /// An empty buffer with room for at least this many bytes.
+    /// An empty buffer with room for at least `room` bytes.
     ///
     /// # Errors
-    /// When the system has no memory left.
+    /// If the system is out of memory.
     pub(crate) fn take(self: &Arc<Self>, room: usize) -> Result<Buffer, TryReserveError> {
         let mut bytes = {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-            // The smallest that fits, so that a short message does not tie up a large buffer.
+            // The smallest one that fits, so that a short message does not occupy a large buffer.
             let fit = (0..free.buffers.len())
                 .filter(|&i| free.buffers[i].len() >= room)
                 .min_by_key(|&i| free.buffers[i].len());
@@ -61,7 +61,7 @@ impl Pool {
     }
 }
 
-/// Bytes in pooled memory. It derefs to what has been filled; dropping it gives the memory back to its pool.
+/// Bytes in pooled memory. Dereferences to the filled part; dropping it returns the memory to its pool.
 pub struct Buffer {
     bytes: Vec<u8>,
     len: usize,
@@ -69,13 +69,12 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// All the room there is, with whatever it held before. Fill its front, then say how much by
-    /// [`set_len`](Self::set_len).
+    /// The whole room, with arbitrary contents. Fill its front, then call [`set_len`](Self::set_len).
     pub fn room(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 
-    /// Says that the first `len` bytes of the room are the content. More than there is room for counts as all.
+    /// Makes the first `len` bytes of the room the content. `len` is limited to the size of the room.
     pub fn set_len(&mut self, len: usize) {
         self.len = len.min(self.bytes.len());
     }
@@ -96,8 +95,7 @@ impl DerefMut for Buffer {
 }
 
 impl Drop for Buffer {
-    /// Wipes what may have been a frame's header: memory that the program gets from the system must not look like a frame
-    /// (`docs/format/frame.md`).
+    /// Clears what may be a frame's header: memory that the program later gets from the system must not look like a frame (`docs/format/frame.md`).
     fn drop(&mut self) {
         let end = self.bytes.len().min(HEADER_LEN);
         self.bytes[..end].fill(0);

@@ -1,4 +1,4 @@
-//! The one table of codecs.
+//! The table of codecs.
 
 #[cfg(test)]
 pub(crate) mod elsewhere;
@@ -12,20 +12,20 @@ pub(crate) use instances::Instances;
 use mpress_codec::{CodecId, Decode, Encode, Kind};
 use std::sync::LazyLock;
 
-/// An encoder as the engine uses it.
+/// An encoder, as used by the engine.
 pub type Encoder = Box<dyn Encode + Send>;
-/// A decoder as the engine uses it.
+/// A decoder, as used by the engine.
 pub type Decoder = Box<dyn Decode + Send>;
 
-/// A codec with its setting, as settings, heuristics and reports name it. A row stays in the table where its feature is
-/// off, so that reports of differently built engines line up.
+/// A codec with its setting, as named in settings, heuristics and reports. A row stays in the table if its feature is off, so that reports of
+/// differently built engines have the same rows.
 struct Row {
     name: &'static str,
-    /// Which setting this is of those that share codec ids; frames say it. Their rows follow one another.
+    /// The number of this setting among those that share codec ids; stored in frames. Their rows are consecutive.
     setting: u8,
-    /// What there is for words of this width.
+    /// The codec for words of this width, if any.
     member: fn(Width) -> Option<Member>,
-    /// The kinds for which the adaptive strategy considers it.
+    /// The kinds for which the adaptive strategy considers the codec.
     adaptive: &'static [Kind],
 }
 
@@ -54,23 +54,23 @@ impl Width {
             Kind::Int8 => Self::W8,
             Kind::Int16 => Self::W16,
             Kind::Int32 | Kind::F32 => Self::W32,
-            // Bytes of no known element are most often structures whose fields lie at multiples of 8.
+            // Bytes of unknown type are most often structures whose fields are aligned to 8.
             Kind::Int64 | Kind::F64 | Kind::Other => Self::W64,
         }
     }
 }
 
-/// What reports and records call a message without a codec.
+/// The name in reports and records for messages without a codec.
 pub(crate) const RAW: &str = "raw";
 
 const NUMBERS: &[Kind] = &[Kind::F64, Kind::F32, Kind::Int64, Kind::Int32, Kind::Int16, Kind::Other];
 const WIDE: &[Kind] = &[Kind::F64, Kind::F32, Kind::Int64, Kind::Int32];
 const INTEGERS: &[Kind] = &[Kind::Int64, Kind::Int32, Kind::Int16, Kind::Int8];
-/// Libraries for bytes find repeats in messages of any kind.
+/// General-purpose libraries find repeats in messages of any kind.
 const ANY: &[Kind] = &Kind::ALL;
 const BYTES: &[Kind] = &[Kind::Int8, Kind::Other];
 
-/// Codecs, in the order of reports. The first is the raw message.
+/// The codecs in the order of reports. The first row is the raw message.
 static TABLE: [Row; COUNT] = [
     Row { name: "raw", setting: 0, member: families::none, adaptive: &[] },
     Row { name: "diffpack-fast", setting: 0, member: families::diffpack_fast, adaptive: NUMBERS },
@@ -86,74 +86,74 @@ static TABLE: [Row; COUNT] = [
     Row { name: "lzo", setting: 0, member: families::lzo, adaptive: &[] },
     Row { name: "lz77-fast", setting: 0, member: families::lz77_fast, adaptive: BYTES },
     Row { name: "lz77", setting: 1, member: families::lz77, adaptive: BYTES },
-    // Not for messages of no known kind: the selector looks at eight codecs for each, and there are seven and zstd.
+    // Not for messages of unknown kind: the selector considers eight codecs per kind, and there are already seven and zstd.
     Row { name: "lz4", setting: 0, member: families::lz4, adaptive: &[Kind::Int8] },
     Row { name: "zstd", setting: 0, member: families::zstd, adaptive: ANY },
 ];
 
-/// How many rows the table has.
+/// The number of rows in the table.
 pub(crate) const COUNT: usize = 16;
 
-/// The names of the codecs that can be chosen, and `raw`, in the order of reports.
+/// The names of the codecs that can be selected, and `raw`, in the order of reports.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|row| row.name)
 }
 
-/// A row of the table that is not the first.
+/// A row of the table other than the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codec(u8);
 
 impl Codec {
-    /// The codec of this name; `None` if there is none, or not in this build.
+    /// The codec with this name; `None` if there is none, or not in this build.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|codec| codec.name() == name)
     }
 
-    /// Those that this build has.
+    /// All codecs of this build.
     pub fn all() -> impl Iterator<Item = Self> {
         (1..COUNT)
             .filter_map(Self::at)
             .filter(|codec| Width::ALL.iter().any(|width| (codec.row().member)(*width).is_some()))
     }
 
-    /// Its name.
+    /// The name of the codec.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The kinds for which the adaptive strategy considers it.
+    /// The kinds for which the adaptive strategy considers the codec.
     #[must_use]
     pub fn adaptive_kinds(self) -> &'static [Kind] {
         self.row().adaptive
     }
 
-    /// An encoder and a decoder of it for messages of a kind, for measurements; `None` if it is not made for such.
+    /// An encoder and a decoder for messages of a kind, for measurements; `None` if the codec does not support the kind.
     #[must_use]
     pub fn instances(self, kind: Kind) -> Option<(Encoder, Decoder)> {
         let member = (self.row().member)(Width::of(kind))?;
         Some(((member.encoder)()?, (member.decoder)()?))
     }
 
-    /// Which setting it is of those that share its codec ids, as frames say it.
+    /// The number of its setting among those that share its codec ids, as stored in frames.
     pub(crate) fn setting(self) -> u8 {
         self.row().setting
     }
 
-    /// Its place in the order of [`names`].
+    /// Its index in the order of [`names`].
     #[must_use]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
-    /// The codec at a place. Its feature may be off.
+    /// The codec with this index. Its feature may be off.
     #[must_use]
     pub fn at(index: usize) -> Option<Self> {
         if (1..COUNT).contains(&index) { Some(Self(index as u8)) } else { None }
     }
 
-    /// What it is for frames of this id.
+    /// The member of the codec with this frame id.
     fn member_of(self, id: CodecId) -> Option<Member> {
         Width::ALL.into_iter().filter_map(self.row().member).find(|member| member.id == id)
     }
@@ -162,7 +162,7 @@ impl Codec {
         &TABLE[self.index()]
     }
 
-    /// What it is for messages of a kind; `None` if it is not made for such.
+    /// The codec for messages of a kind; `None` if it does not support the kind.
     pub(crate) fn of(self, kind: Kind) -> Option<Setting> {
         let width = Width::of(kind);
         (self.row().member)(width).map(|member| Setting { codec: self, width, id: member.id })
@@ -174,11 +174,11 @@ impl Codec {
 pub(crate) struct Setting {
     pub(crate) codec: Codec,
     width: Width,
-    /// What its frames say.
+    /// The id in its frames.
     pub(crate) id: CodecId,
 }
 
-/// The first codec, in the order of the table, that writes frames of this id. Settings of one codec share an id.
+/// The first codec in the table that writes frames with this id. Settings of one codec share an id.
 pub(crate) fn reader(id: CodecId) -> Option<Codec> {
     static READERS: LazyLock<[Option<Codec>; 256]> = LazyLock::new(|| {
         std::array::from_fn(|id| Codec::all().find(|codec| codec.member_of(CodecId(id as u8)).is_some()))
@@ -186,7 +186,7 @@ pub(crate) fn reader(id: CodecId) -> Option<Codec> {
     READERS[usize::from(id.0)]
 }
 
-/// The codec that wrote a frame of this id with this setting; of a setting that is not known the first.
+/// The codec that wrote a frame with this id and setting; the first one if the setting is unknown.
 pub(crate) fn used(id: CodecId, setting: u8) -> Option<Codec> {
     let first = reader(id)?;
     let other = Codec::at(first.index() + usize::from(setting));

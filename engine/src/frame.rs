@@ -1,5 +1,4 @@
-//! Frames: what goes out, what comes in, and the check that tells a whole one from a damaged one.
-//! Layout and rules: `docs/format/frame.md`.
+//! Frames: how they are built, parsed and checked for damage. Layout and rules: `docs/format/frame.md`.
 
 use crate::buffer::Buffer;
 use crate::stream::Stream;
@@ -8,13 +7,13 @@ use mpress_codec::{CodecId, DecodeError, DecodeErrorKind, Kind};
 
 pub use mpress_codec::frame::{HEADER_LEN, Mark};
 
-/// Messages shorter than this many bytes never go in frames. The threshold is cMPI's (section 2.4).
+/// Messages shorter than this number of bytes are never sent in frames. The threshold is cMPI's (section 2.4).
 pub const FLOOR: usize = 1024;
 
-/// The shortest frame. What is shorter, and a receive into a shorter buffer, need not be looked at.
+/// The length of the shortest frame. Shorter messages, and receives into shorter buffers, need no check.
 pub const SHORTEST: usize = 1021;
 
-/// Lengths of frames have this remainder by [`STEP`], which no array of 2, 4 or 8 byte elements has.
+/// The remainder of a frame's length modulo [`STEP`], which no array of elements of 2, 4 or 8 bytes has.
 const REMAINDER: usize = 5;
 const STEP: usize = 8;
 const _: () = assert!(SHORTEST % STEP == REMAINDER && SHORTEST < FLOOR && SHORTEST > HEADER_LEN);
@@ -25,14 +24,14 @@ pub const fn may_be_frame(len: usize) -> bool {
     len >= SHORTEST && len % STEP == REMAINDER
 }
 
-/// The length of the frame of a payload of this many bytes.
+/// The length of the frame for a payload of this length.
 #[must_use]
 pub const fn frame_len(payload: usize) -> usize {
     let len = if HEADER_LEN + payload < SHORTEST { SHORTEST } else { HEADER_LEN + payload };
     len + (STEP + REMAINDER - len % STEP) % STEP
 }
 
-/// The room that a frame needs whose payload may need so much.
+/// The room for a frame with a payload of at most this length.
 pub(crate) fn room(payload: usize) -> Option<usize> {
     Some(HEADER_LEN.checked_add(payload)?.checked_add(STEP)?.max(SHORTEST))
 }
@@ -40,7 +39,7 @@ pub(crate) fn room(payload: usize) -> Option<usize> {
 /// A frame that cannot be opened or decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The bytes are no whole, undamaged frame.
+    /// The bytes are not a complete, undamaged frame.
     #[error("damaged frame: {0}")]
     Damaged(DecodeError),
     /// A codec that this build does not have.
@@ -54,12 +53,12 @@ impl FrameError {
     }
 }
 
-/// A frame that came in and passed its check.
+/// A received frame that has passed its check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Incoming<'a> {
     pub(crate) codec: CodecId,
     pub(crate) kind: Kind,
-    /// With which of its settings the codec was used.
+    /// The setting with which the codec was used.
     pub(crate) setting: u8,
     raw_len: usize,
     pub(crate) payload: &'a [u8],
@@ -93,7 +92,7 @@ impl<'a> Incoming<'a> {
         Ok(Self { codec: stream.codec, payload, stream: Some(stream), ..whole })
     }
 
-    /// The stream that a frame begins of which only the front is there: it cannot be checked.
+    /// The stream of a frame of which only the front is available, so it cannot be checked.
     pub(crate) fn torn(mark: Mark, front: &[u8]) -> Option<Stream> {
         let header = Header::parse(front).ok()?;
         let raw_len = usize::try_from(header.raw_len).ok()?;
@@ -103,7 +102,7 @@ impl<'a> Incoming<'a> {
         Some(Stream::open(header.kind, header.setting, raw_len, front.get(HEADER_LEN..)?).ok()?.0)
     }
 
-    /// The stream whose head this frame is. Such a frame holds only the first chunk of its message.
+    /// The stream whose head this frame is. Such a frame contains only the first chunk of its message.
     #[must_use]
     pub fn stream(&self) -> Option<Stream> {
         self.stream
@@ -116,8 +115,8 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Completes `frame`, which holds room for a header and the compressed message, and has [`room`] after it: pads it and
-/// fills in the header. `None` if it is not shorter than the message, or the message too long for a frame.
+/// Completes `frame`, which consists of room for a header and the compressed message, followed by [`room`]: pads it and fills in the header. `None`
+/// if it is not shorter than the message, or if the message is too long for a frame.
 pub(crate) fn seal(
     mark: Mark,
     codec: CodecId,
@@ -142,13 +141,13 @@ pub(crate) fn seal(
     Some(())
 }
 
-/// The check of a frame, whatever its check field holds.
+/// The check of a frame; ignores the contents of its check field.
 fn check(frame: &[u8]) -> u32 {
     let (before, after) = (frame.get(..CHECK.start), frame.get(CHECK.end..));
     crc(&[before.unwrap_or_default(), &[0; CHECK.end - CHECK.start], after.unwrap_or_default()])
 }
 
-/// The CRC-32 of these bytes, one part after the other.
+/// The CRC-32 of the concatenated parts.
 pub(crate) fn crc(parts: &[&[u8]]) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     parts.iter().for_each(|part| crc.update(part));
@@ -163,7 +162,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    #[cfg(target_pointer_width = "64")] // elsewhere there is none
+    #[cfg(target_pointer_width = "64")] // elsewhere no message is that long
     fn a_message_too_long_for_the_header_gets_no_frame() {
         let sealed = |raw_len: u64| {
             let mut frame = Arc::new(Pool::default()).take(2 * SHORTEST).unwrap();

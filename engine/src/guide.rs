@@ -18,7 +18,7 @@ pub struct Record {
     pub decision: Vec<Entry>,
 }
 
-/// What was chosen most for messages of a kind and size class.
+/// The most frequent decision for messages of a kind and size class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -26,11 +26,11 @@ pub struct Entry {
     pub kind: String,
     /// The name of the peer class.
     pub peers: String,
-    /// The shortest messages of the size class, in bytes.
+    /// The minimum message length of the size class, in bytes.
     pub from: u64,
     /// The name of the codec, or `raw`.
     pub codec: String,
-    /// Messages that were decided so.
+    /// The number of messages with this decision.
     pub messages: u64,
 }
 
@@ -43,7 +43,7 @@ impl File for Record {
 }
 
 impl Record {
-    /// The record of what has been counted.
+    /// The record of a tally.
     #[must_use]
     pub fn of(tally: &Tally) -> Self {
         let decision = tally.most_chosen().map(|(guide, messages)| Entry {
@@ -63,7 +63,7 @@ impl Record {
     /// Reads a record.
     ///
     /// # Errors
-    /// One line: why the file cannot be read or is none of decisions.
+    /// One line: why the file cannot be read or is not a record of decisions.
     pub fn read(file: &Path) -> Result<Self, String> {
         let wrong = |why: String| format!("{}: {why}", file.display());
         let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
@@ -77,12 +77,12 @@ impl Record {
     /// The record as the text of a file.
     ///
     /// # Errors
-    /// One line; there is no known cause.
+    /// One line; no cause is known.
     pub fn to_toml(&self) -> Result<String, String> {
         toml::to_string(self).map_err(|error| error.to_string())
     }
 
-    /// What decides by this record.
+    /// The decisions of this record, for the guided strategy.
     #[must_use]
     pub fn guided(&self) -> Guided {
         Guided::new(self.decision.iter().filter_map(Entry::to_guide))

@@ -1,20 +1,20 @@
-//! The ranks of a communicator by nodes, and which of them brings together what in a reduction of two steps: inside each node first, so that
-//! no element leaves a node more than once for another node.
+//! The ranks of a communicator by node, and the ranks that combine data in a two-step reduction: first inside each node, so that no element leaves a
+//! node more than once for another node.
 
 use std::collections::HashMap;
 
-/// Who shares a node with whom. Each rank owns one block of what is reduced; in each node one rank, its *aggregator*, brings together what
-/// the ranks of that node have for the block.
+/// The distribution of ranks over nodes. Each rank owns one block of the data to be reduced; in each node one rank, its *aggregator*, combines the
+/// contributions of the node's ranks to the block.
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
-    /// For each node its ranks, ascending; nodes in the order of their first ranks.
+    /// For each node its ranks, in ascending order; nodes are in the order of their first ranks.
     members: Vec<Vec<usize>>,
-    /// For each rank its node, and its place among the members of it.
+    /// For each rank its node, and its index among the node's members.
     places: Vec<(usize, usize)>,
 }
 
 impl Hierarchy {
-    /// `nodes`: for each rank, what its node is called.
+    /// `nodes`: for each rank, an identifier of its node.
     #[must_use]
     pub fn new(nodes: &[i32]) -> Self {
         let mut numbers = HashMap::new();
@@ -34,19 +34,19 @@ impl Hierarchy {
         Self { members, places }
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     #[must_use]
     pub fn ranks(&self) -> usize {
         self.places.len()
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.members.len()
     }
 
-    /// The node of a rank, a number from 0 on.
+    /// The node of a rank, numbered from 0.
     ///
     /// # Panics
     /// If there is no such rank.
@@ -55,7 +55,7 @@ impl Hierarchy {
         self.places[rank].0
     }
 
-    /// The ranks of a node in turn, beginning with the one `step` after `rank`.
+    /// The ranks of a node in cyclic order, starting with the one `step` after `rank`.
     ///
     /// # Panics
     /// If there is no such rank.
@@ -66,7 +66,7 @@ impl Hierarchy {
         members[(place + step) % members.len()]
     }
 
-    /// How many ranks the node of a rank has.
+    /// The number of ranks in the node of a rank.
     ///
     /// # Panics
     /// If there is no such rank.
@@ -75,7 +75,8 @@ impl Hierarchy {
         self.members[self.places[rank].0].len()
     }
 
-    /// Which rank of `node` is the aggregator of the block of `owner`: the owner itself in its own node, elsewhere one in the same place.
+    /// The rank of `node` that is the aggregator for the block of `owner`: the owner itself in its own node, in other nodes the one at the same
+    /// index.
     ///
     /// # Panics
     /// If there is no such node or rank.
@@ -85,16 +86,16 @@ impl Hierarchy {
         members[self.places[owner].1 % members.len()]
     }
 
-    /// The ranks whose blocks `rank` brings together in its node, ascending. It is one of them.
+    /// The ranks whose blocks `rank` aggregates in its node, in ascending order. `rank` is one of them.
     pub fn aggregated_by(&self, rank: usize) -> impl Iterator<Item = usize> {
         let node = self.node(rank);
         (0..self.ranks()).filter(move |&owner| self.aggregator(node, owner) == rank)
     }
 
-    /// The part of `rank` in handing a block on from its owner to all ranks.
+    /// The part of `rank` in passing a block on from its owner to all ranks.
     ///
-    /// The block goes along the nodes, from one aggregator to the next, so that it comes to each node once and leaves each at most once. In a
-    /// node it goes from the aggregator to the others in a binary tree.
+    /// The block travels from node to node, from one aggregator to the next, so that it enters each node once and leaves each node at most once.
+    /// Inside a node it travels from the aggregator to the others in a binary tree.
     ///
     /// # Panics
     /// If there is no such rank.
@@ -103,7 +104,7 @@ impl Hierarchy {
         let (nodes, node) = (self.nodes(), self.node(rank));
         let aggregator = self.aggregator(node, owner);
         let beside = self.beside(rank);
-        // From here on places in a node count from its aggregator.
+        // From here on, indices in a node are relative to its aggregator.
         let place = (self.places[rank].1 + beside - self.places[aggregator].1) % beside;
         let at = |place| self.neighbour(aggregator, place);
         let distance = (node + nodes - self.node(owner)) % nodes;
@@ -123,14 +124,14 @@ impl Hierarchy {
     }
 }
 
-/// Where a rank gets a block from, and to whom it hands it on.
+/// The rank from which a rank gets a block, and the ranks to which it passes it on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandOn {
-    /// `None`: it is its own.
+    /// `None` if the block is the rank's own.
     pub from: Option<usize>,
-    /// The one on another node first, if there is one.
+    /// The one on another node comes first, if there is one.
     pub to: Vec<usize>,
-    /// How many ranks the block has been through.
+    /// The number of ranks through which the block has passed.
     pub step: usize,
 }
 

@@ -1,5 +1,4 @@
-//! Heuristics files: what is known of the network and of the codecs before the first message. Formats:
-//! `docs/format/heuristics.md`.
+//! Heuristics files: knowledge of the network and the codecs before the first message. Formats: `docs/format/heuristics.md`.
 
 use mpress_codec::Kind;
 use mpress_selector::{Behaviour, DEFAULT_LINKS, Level, Link, PEER_CLASSES, PeerClass, Speed};
@@ -7,27 +6,27 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The name of the network's file in a folder of heuristics.
+/// The name of the network file in a folder of heuristics.
 pub const NETWORK_FILE: &str = "network.toml";
-/// The name of the codecs' file in a folder of heuristics.
+/// The name of the codec file in a folder of heuristics.
 pub const COMPRESSION_FILE: &str = "compression.toml";
 
 /// The version of all formats.
 pub(crate) const VERSION: u32 = 1;
 
-/// What is known before the first message.
+/// The knowledge before the first message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knowledge {
     /// The links by peer class.
     pub links: [Link; PEER_CLASSES],
-    /// Whether the links were measured here; those of the defaults may be wrong by orders of magnitude.
+    /// Whether the links were measured here; the default ones may be wrong by orders of magnitude.
     pub links_measured: bool,
-    /// How codecs behave.
+    /// The behaviour of the codecs.
     pub codecs: Vec<CodecBehaviour>,
 }
 
 impl Default for Knowledge {
-    /// A gigabit network, and codecs as they behave on a server of 2023.
+    /// A gigabit network, and codecs as measured on a server of 2023.
     fn default() -> Self {
         let codecs = parse(include_str!("../heuristics/compression.toml"));
         let codecs = codecs.map_or_else(|_| Vec::new(), |file: CompressionFile| file.behaviour);
@@ -35,19 +34,19 @@ impl Default for Knowledge {
     }
 }
 
-/// The file of the network.
+/// The network file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkFile {
     format: String,
     version: u32,
-    /// When, where and by what command it was measured.
+    /// When, where and with which command it was measured.
     pub made: String,
     /// The links.
     pub link: Vec<MeasuredLink>,
 }
 
-/// A link as it was measured.
+/// A measured link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredLink {
@@ -56,7 +55,7 @@ pub struct MeasuredLink {
     /// Latency and effective bandwidth.
     #[serde(flatten)]
     pub link: Link,
-    /// Microseconds that messages of this many bytes took one way, while no other rank sent.
+    /// One-way times of messages in microseconds, while no other rank sends.
     #[serde(default)]
     pub alone: Vec<Point>,
 }
@@ -65,25 +64,25 @@ pub struct MeasuredLink {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
     /// Microseconds from the sender to the receiver.
     pub us: f64,
 }
 
-/// The file of the codecs.
+/// The codec file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompressionFile {
     format: String,
     version: u32,
-    /// When, where and by what command it was measured.
+    /// When, where and with which command it was measured.
     pub made: String,
-    /// How the codecs behave.
+    /// The behaviour of the codecs.
     pub behaviour: Vec<CodecBehaviour>,
 }
 
-/// How a codec behaves on messages of a kind and redundancy level.
+/// The behaviour of a codec on messages of a kind and redundancy level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodecBehaviour {
@@ -93,11 +92,11 @@ pub struct CodecBehaviour {
     pub level: String,
     /// The name of the codec.
     pub codec: String,
-    /// Raw bytes over compressed bytes.
+    /// Raw bytes divided by compressed bytes.
     pub ratio: f64,
-    /// Encoding.
+    /// Encoding speed.
     pub encode: Speed,
-    /// Decoding.
+    /// Decoding speed.
     pub decode: Speed,
 }
 
@@ -117,7 +116,7 @@ impl CompressionFile {
     }
 }
 
-/// A file of heuristics that cannot be used. `Display` gives one line.
+/// A file of heuristics that cannot be used. `Display` prints one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {why}; built-in defaults are used", file.display())]
 pub struct KnowledgeError {
@@ -128,7 +127,7 @@ pub struct KnowledgeError {
 }
 
 impl Knowledge {
-    /// Reads the files of a folder. What cannot be used is left at the defaults, and said.
+    /// Reads the files of a folder. Files that cannot be used are replaced by defaults and reported.
     #[must_use]
     pub fn read(folder: &Path) -> (Self, Vec<KnowledgeError>) {
         let mut knowledge = Self::default();
@@ -157,7 +156,7 @@ impl Knowledge {
         (knowledge, errors)
     }
 
-    /// The behaviours as the selector takes them.
+    /// The behaviours in the selector's format.
     pub(crate) fn behaviours(&self) -> Vec<Behaviour<'_>> {
         self.codecs.iter().filter_map(CodecBehaviour::to_behaviour).collect()
     }
@@ -191,10 +190,10 @@ fn links(file: &NetworkFile) -> Result<[Link; PEER_CLASSES], String> {
 
 /// A TOML file in one of mpress's formats.
 pub(crate) trait File: DeserializeOwned {
-    /// What the file says that it is.
+    /// The format name that the file must contain.
     const FORMAT: &str;
 
-    /// The format and version that it says.
+    /// The format and version in the file.
     fn head(&self) -> (&str, u32);
 }
 
@@ -214,18 +213,18 @@ impl File for CompressionFile {
     }
 }
 
-/// The fields with which all these files begin.
+/// The fields at the start of all these files.
 #[derive(Deserialize)]
 struct Head {
     format: Option<String>,
     version: Option<u32>,
 }
 
-/// Reads such a file.
+/// Parses such a file.
 pub(crate) fn parse<T: File>(text: &str) -> Result<T, String> {
     let error = |error: toml::de::Error| crate::toml_error(text, &error);
     let file = toml::from_str::<T>(text).map_err(error);
-    // In one go if all is well: this is on the way of every start.
+    // A single pass if the file is valid, because every start of a program does this.
     if file.as_ref().is_ok_and(|file| file.head() == (T::FORMAT, VERSION)) {
         return file;
     }

@@ -37,7 +37,7 @@ pub use stats::{Line, Stats};
 pub use strategy::{Strategy, StrategyError};
 pub use stream::{FRONT, Stream};
 
-/// What is wrong with a TOML file, in one line.
+/// The error in a TOML file, in one line.
 fn toml_error(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().next().unwrap_or("not TOML");
     match error.span() {

@@ -1,45 +1,45 @@
-//! A quick measurement of the network, for jobs that have no heuristics file of it.
+//! A quick measurement of the network, for jobs without a heuristics file for it.
 //!
-//! Processes exchange messages with processes on other nodes, all at the same time, so that what is measured is the bandwidth that a
-//! process gets while the others send too. It takes some milliseconds, and each process sends at most a MiB.
+//! Processes exchange messages with processes on other nodes, all at the same time, so the result is the bandwidth of a process while the others send
+//! too. This takes some milliseconds, and each process sends at most a MiB.
 
 use mpress_selector::Link;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Messages from which the latency follows, and how many of them.
+/// The length of the messages for measuring the latency, and their number.
 const SHORT: usize = 8;
 const SHORT_ROUNDS: u32 = 9;
-/// The length of the first messages from which the bandwidth follows, and the factor from one length to the next.
+/// The length of the first messages for measuring the bandwidth, and the factor between consecutive lengths.
 const LONG: usize = 4 << 10;
 const GROWTH: usize = 4;
-/// The longest.
+/// The maximum length.
 const LONGEST: usize = 256 << 10;
-/// Links and their queues let some bytes pass at once, and connections begin slowly: the first exchange of a length does not count.
+/// Links and their queues let some bytes pass at once, and connections start slowly, so the first exchange of a length does not count.
 const LONG_ROUNDS: u32 = 3;
-/// An exchange shows the bandwidth if it takes at least this long, and at least this number of latencies.
+/// The minimum duration of an exchange that shows the bandwidth: this time, and this number of latencies.
 const ENOUGH: Duration = Duration::from_micros(400);
 const LATENCIES: f64 = 4.0;
 
-/// The messages of a measurement, by whatever brings messages.
+/// Exchanges the messages of a measurement, over any message layer.
 pub trait Exchange {
     /// Why a message failed.
     type Error;
 
-    /// Sends `len` bytes to one rank, and receives as many from another.
+    /// Sends `len` bytes to one rank, and receives `len` bytes from another.
     ///
     /// # Errors
-    /// Where the messages do not come through.
+    /// If the exchange fails.
     fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), Self::Error>;
 
-    /// The sums of two numbers over all processes, which all call this.
+    /// The sums of two numbers over all processes, all of which must call this.
     ///
     /// # Errors
     /// As above.
     fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], Self::Error>;
 }
 
-/// The ranks of each node, in their order. `nodes` has the node of each rank.
+/// The ranks of each node, in order. `nodes` has the node of each rank.
 #[must_use]
 pub fn by_node(nodes: &[i32]) -> Vec<Vec<usize>> {
     let mut ranks = BTreeMap::<i32, Vec<usize>>::new();
@@ -49,20 +49,21 @@ pub fn by_node(nodes: &[i32]) -> Vec<Vec<usize>> {
     ranks.into_values().collect()
 }
 
-/// What a rank does in a measurement.
+/// The part of a rank in a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// Whom it sends to, and whom it receives from: the rank of the same place on the next node, and on the one before, of nodes with at least
-    /// half as many ranks as the fullest. `None`: this node is none of them, or another one has no such place.
+    /// The ranks to which it sends and from which it receives: those at the same index on the next and on the previous node. Only nodes with at least
+    /// half as many ranks as the fullest one take part, or all nodes if only one has. `None`: this node does not take part, or another one has no
+    /// such index.
     pub partners: Option<(usize, usize)>,
-    /// How many ranks have partners.
+    /// The number of ranks with partners.
     pub measuring: usize,
-    /// How many ranks the fullest node has for each of its ranks that has partners: they share what these get.
+    /// The number of ranks on the fullest node per rank with partners: they share the measured bandwidth.
     pub crowd: f64,
 }
 
 impl Part {
-    /// The part of a rank; `None` where there is but one node. `nodes` has the node of each rank.
+    /// The part of a rank; `None` if there is only one node. `nodes` has the node of each rank.
     #[must_use]
     pub fn of(nodes: &[i32], rank: usize) -> Option<Self> {
         let all = by_node(nodes);
@@ -94,11 +95,11 @@ pub fn measure<X: Exchange>(part: &Part, messages: &mut X) -> Result<Link, X::Er
     let mut len = LONG;
     loop {
         let long = rounds(part, messages, len, LONG_ROUNDS)?;
-        // All come to the same numbers, and so to the same next step.
+        // All ranks compute the same numbers, and so take the same next step.
         let sums = messages.sums([short, long])?;
         let [latency, time] = sums.map(|ns| ns as f64 * 1e-9 / part.measuring as f64);
         if len >= LONGEST || time >= ENOUGH.as_secs_f64().max(LATENCIES * latency) {
-            // Where latency is all that was seen, the bandwidth is not known, but for what it is at least.
+            // If latency dominates, only a lower bound of the bandwidth is known.
             let net = (time - latency).max(time / LATENCIES).max(1e-9) * part.crowd;
             return Ok(Link { latency_us: latency * 1e6, bandwidth_mb_s: len as f64 / net * 1e-6 });
         }
@@ -106,8 +107,8 @@ pub fn measure<X: Exchange>(part: &Part, messages: &mut X) -> Result<Link, X::Er
     }
 }
 
-/// Exchanges messages of this length, `rounds` times. Returns the median of an exchange in nanoseconds; the first one does not count. The
-/// shortest would be one whose partner was ahead, so that its message was there already, the longest one where a rank was interrupted.
+/// Exchanges messages of this length, `rounds` times. Returns the median time of an exchange in nanoseconds; the first one does not count. The
+/// minimum would be one whose partner was ahead, so that its message had already arrived; the maximum one in which a rank was interrupted.
 fn rounds<X: Exchange>(part: &Part, messages: &mut X, len: usize, rounds: u32) -> Result<u64, X::Error> {
     let Some((to, from)) = part.partners else { return Ok(0) };
     messages.exchange(to, from, len)?;
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(Part::of(&[], 0), None);
     }
 
-    /// A network on which a rank is interrupted in one of its short exchanges.
+    /// A network on which a rank is interrupted during one of its short exchanges.
     struct Interrupted(u32);
 
     impl Exchange for Interrupted {
@@ -174,10 +175,10 @@ mod tests {
         assert!(link.latency_us < 500.0, "{link:?}");
     }
 
-    /// A network of 100 MB/s that a process has alone; all of the three are like it.
+    /// A network of 100 MB/s for a single process; all three ranks behave like it.
     struct Slow {
         bytes: usize,
-        /// What passes at once before the link is held to its rate.
+        /// The bytes that pass at once before the link is limited to its rate.
         burst: usize,
     }
 
@@ -189,7 +190,7 @@ mod tests {
             let free = len.min(self.burst);
             self.burst -= free;
             self.bytes += len;
-            // What a sleep takes too long must not count for the latency.
+            // The excess time of a sleep must not count for the latency.
             if len >= LONG {
                 std::thread::sleep(Duration::from_nanos((len - free) as u64 * 10));
             }
@@ -207,7 +208,7 @@ mod tests {
         for burst in [0, 64 << 10] {
             let mut messages = Slow { bytes: 0, burst };
             let link = measure(&part, &mut messages).unwrap();
-            // Two ranks share what one has measured. A sleep may last longer than it is told to, but no less.
+            // Two ranks share what one has measured. A sleep may take longer than requested, but not less.
             assert!((0.1..51.0).contains(&link.bandwidth_mb_s), "{link:?} {burst}");
             assert!(messages.bytes <= 1100 << 10);
         }
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn who_has_no_partner_hears_of_it() {
-        /// The sums are what the others have measured: a round takes a millisecond.
+        /// The sums are the measurements of the others: a round takes a millisecond.
         struct Heard;
         impl Exchange for Heard {
             type Error = ();

@@ -11,44 +11,44 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Everything that can be set from outside.
+/// All external settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// `MPRESS_STRATEGY=adaptive|guided|fixed:CODEC|off|measure`.
     pub strategy: Strategy,
-    /// `MPRESS_HEURISTICS=DIR`: the folder with the files that `mpress calibrate` has made.
+    /// `MPRESS_HEURISTICS=DIR`: the folder with the files written by `mpress calibrate`.
     pub heuristics: Option<PathBuf>,
-    /// `MPRESS_GUIDE=FILE`: the record of decisions that the guided strategy reads, and that others write at the end.
+    /// `MPRESS_GUIDE=FILE`: the record of decisions that the guided strategy reads, and that the other strategies write at the end.
     pub guide: Option<PathBuf>,
     /// `MPRESS_THRESHOLD=BYTES`: shorter messages are not compressed. At least [`FLOOR`].
     pub threshold: usize,
     /// `MPRESS_REPORT=none|summary|full`.
     pub report: Report,
-    /// `MPRESS_REPORT_FILE=FILE`: where the report goes instead of standard error; as JSON if the name ends so.
+    /// `MPRESS_REPORT_FILE=FILE`: the file for the report, instead of standard error; in JSON if the name ends with that.
     pub report_file: Option<PathBuf>,
     /// `MPRESS_SAME_NODE=pass|compress`.
     pub same_node: SameNode,
     /// `MPRESS_THREADS=1..1024`: threads of a rank for messages of more than a MiB.
     pub threads: usize,
-    /// `MPRESS_STREAMS=auto|off|BYTES`: from which length on messages go in chunks.
+    /// `MPRESS_STREAMS=auto|off|BYTES`: the length from which messages are sent in chunks.
     pub streams: Streams,
     /// `MPRESS_REDUCE=off|exact|reorder`.
     pub reduce: Reduce,
     /// `MPRESS_PREDICT=off|on|all`.
     pub predict: Predict,
-    /// `MPRESS_PREDICT_MEMORY=BYTES`: messages that a rank takes before it is asked for them, together, at most. At least [`FLOOR`].
+    /// `MPRESS_PREDICT_MEMORY=BYTES`: maximum total size of the messages that a rank receives before the program asks for them. At least [`FLOOR`].
     pub predict_memory: usize,
     /// `MPRESS_TRACE=DIR`: the folder where each rank records its receive calls.
     pub trace: Option<PathBuf>,
-    /// `MPRESS_RECORD=DIR`: the folder where each rank keeps samples of the messages that it sends.
+    /// `MPRESS_RECORD=DIR`: the folder where each rank stores samples of the messages that it sends.
     pub record: Option<PathBuf>,
-    /// `MPRESS_RECORD_LIMIT=BYTES`: the samples of a rank, together, at most.
+    /// `MPRESS_RECORD_LIMIT=BYTES`: maximum total size of the samples of a rank.
     pub record_limit: usize,
     /// `MPRESS_PATIENCE=SECONDS`: how long the first process waits for the last one at the start of a job.
     pub patience: Duration,
     /// `MPRESS_DISABLE=0|1`: pass everything through.
     pub disable: bool,
-    /// `MPRESS_DUMP_CONFIG=0|1`: print the settings in force when the program starts.
+    /// `MPRESS_DUMP_CONFIG=0|1`: print the effective settings when the program starts.
     pub dump_config: bool,
 }
 
@@ -77,28 +77,28 @@ impl Default for Settings {
     }
 }
 
-/// A setting that cannot be understood. `Display` gives one line.
+/// An invalid setting. `Display` prints one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// The setting is known, its value is not.
+    /// The setting is known, but its value is invalid.
     #[error("{name}={value}: expected {expected}")]
     Value {
         /// The variable, or the file and the key in it.
         name: String,
-        /// What it is set to.
+        /// Its value.
         value: String,
-        /// What it may be set to.
+        /// The valid values.
         expected: String,
     },
-    /// A variable with our prefix, or a key in the file, that means nothing to us: most likely a slip of the pen.
+    /// An unknown variable with our prefix, or an unknown key in the file: most likely a typing error.
     #[error("{0}: unknown setting (known: {1})")]
     Name(String, String),
-    /// The file cannot be read, or is none of settings.
+    /// The file cannot be read, or is not a settings file.
     #[error("{}: {why}", file.display())]
     File {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The error in it.
         why: String,
     },
     /// The guided strategy without a record.
@@ -108,7 +108,7 @@ pub enum SettingsError {
     NoGuide,
 }
 
-/// The keys of settings, as a file has them. Variables have them in capitals, after [`PREFIX`].
+/// The keys of settings, as in a file. Variables have them in capitals after [`PREFIX`].
 const KEYS: [&str; 18] = [
     "strategy",
     "heuristics",
@@ -131,31 +131,31 @@ const KEYS: [&str; 18] = [
 ];
 const PREFIX: &str = "MPRESS_";
 
-/// The variable that names the file of settings.
+/// The variable with the name of the settings file.
 const CONFIG: &str = "MPRESS_CONFIG";
 
-/// The most threads that a rank may have.
+/// The maximum number of threads of a rank.
 const MAX_THREADS: usize = 1024;
 
-/// The default of `patience`. Processes of one job may start minutes apart, where a slow file system has to bring programs and
-/// libraries to all nodes; no job starts an hour apart.
+/// The default of `patience`. Processes of one job may start minutes apart if a slow file system must deliver programs and libraries to all nodes; no
+/// job starts an hour apart.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// The default of `predict_memory`, in bytes: as much as the engine keeps of pooled memory.
 const PREDICT_MEMORY: usize = 64 << 20;
 
-/// The default of `record_limit`, in bytes. The samples are kept in memory until the program ends, and a node may have more than a hundred ranks.
+/// The default of `record_limit`, in bytes. The samples stay in memory until the program ends, and a node may have more than a hundred ranks.
 const RECORD_LIMIT: usize = 16 << 20;
 
 /// Variables with our prefix that other parts of the project read.
 const FOREIGN: [&str; 2] = ["MPRESS_LIBDIR", "MPRESS_REQUIRE_LEVEL"];
 
 impl Settings {
-    /// Reads the settings from the file that `MPRESS_CONFIG` names, if it does, and from the environment variables, which
-    /// go before. Variables without our prefix are skipped. An empty value means the default.
+    /// Reads the settings from the file in `MPRESS_CONFIG`, if set, and from the environment variables, which take precedence. Variables without our
+    /// prefix are ignored. An empty value means the default.
     ///
     /// # Errors
-    /// The first setting that is unknown or has a value out of its range; a file that cannot be read.
+    /// The first setting that is unknown or has an invalid value; a file that cannot be read.
     pub fn from_vars(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Self, SettingsError> {
         let vars: Vec<_> = vars
             .into_iter()
@@ -181,7 +181,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Takes over what a file of settings says.
+    /// Applies the contents of a settings file.
     fn read(&mut self, file: &Path) -> Result<(), SettingsError> {
         let wrong = |why: String| SettingsError::File { file: file.to_owned(), why };
         let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
@@ -274,7 +274,7 @@ impl Settings {
         Ok(())
     }
 
-    /// The settings in the form of a file of settings.
+    /// The settings in the format of a settings file.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::new();

@@ -1,6 +1,6 @@
-//! Numbers of bytes, as people write them.
+//! Human-readable numbers of bytes.
 
-/// A number such as `4096`, `16KiB` or `1MiB`; `None` if it is not that.
+/// A number such as `4096`, `16KiB` or `1MiB`; `None` if invalid.
 #[must_use]
 pub fn parse(text: &str) -> Option<usize> {
     let (number, shift) = match text {

@@ -1,9 +1,9 @@
-//! Which collective operations need not be left to the MPI although it cannot be known beforehand what gets shorter: those that can be
-//! made of messages from where the data is to all who want it, without leaving a node more often than in the MPI's own algorithm.
+//! The collective operations that need not be left to the MPI although it is not known in advance which messages compress: those that can be done
+//! with direct messages from the owners of the data to all receivers, without leaving a node more often than with the MPI's own algorithm.
 
 use crate::hierarchy::Hierarchy;
 
-/// How the ranks of a communicator are spread over nodes.
+/// The distribution of a communicator's ranks over nodes.
 #[derive(Clone, Debug)]
 pub struct Spread {
     hierarchy: Hierarchy,
@@ -11,22 +11,22 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// `nodes`: for each rank, what its node is called. `open_mpi`: whether the MPI is Open MPI; MPICH's algorithms leave a node
-    /// less often. Which they are was counted in the traffic of Open MPI 4.1 and MPICH 4.0.
+    /// `nodes`: for each rank, an identifier of its node. `open_mpi`: whether the MPI is Open MPI; MPICH's algorithms leave a node less often. The
+    /// algorithms were determined from the traffic of Open MPI 4.1 and MPICH 4.0.
     #[must_use]
     pub fn new(nodes: &[i32], open_mpi: bool) -> Self {
         Self { hierarchy: Hierarchy::new(nodes), open_mpi }
     }
 
-    /// Who shares a node with whom.
+    /// The distribution of ranks over nodes.
     #[must_use]
     pub fn hierarchy(&self) -> &Hierarchy {
         &self.hierarchy
     }
 
-    /// Whether this root may send a broadcast to each rank itself. Open MPI's nonblocking broadcast does so up to 4 ranks, and then
-    /// has a binomial tree in which the first node sends to each rank of up to 3 nodes. By MPICH's tree it sends to one rank of as
-    /// many nodes as the tree is high.
+    /// Whether this root may send a broadcast to each rank directly. Open MPI's nonblocking broadcast does this for up to 4 ranks, and otherwise uses
+    /// a binomial tree, in which the first node sends to each rank of up to 3 nodes. In MPICH's tree it sends to one rank on each of as many nodes as
+    /// the height of the tree.
     #[must_use]
     pub fn may_broadcast(&self, root: i32) -> bool {
         let (ranks, nodes) = (self.hierarchy.ranks(), self.hierarchy.nodes());
@@ -37,8 +37,8 @@ impl Spread {
         ranks - self.hierarchy.beside(root) <= height || (self.open_mpi && (ranks <= 4 || nodes <= 3))
     }
 
-    /// Whether in an all-gather each rank may send to each other one itself. So does Open MPI's nonblocking one. By MPICH's ring all
-    /// blocks but one leave each node.
+    /// Whether in an all-gather each rank may send to each other one directly. Open MPI's nonblocking one does this. In MPICH's ring, all blocks but
+    /// one leave each node.
     #[must_use]
     pub fn may_gather(&self) -> bool {
         let ranks = self.hierarchy.ranks();
@@ -54,7 +54,7 @@ impl Spread {
 mod tests {
     use super::*;
 
-    /// By MPICH's and by Open MPI's algorithms: whether a broadcast from rank 0 and an all-gather may go directly.
+    /// For MPICH's and for Open MPI's algorithms: whether a broadcast from rank 0 and an all-gather may be done directly.
     fn both(nodes: &[i32]) -> [(bool, bool); 2] {
         [false, true].map(|open_mpi| {
             let spread = Spread::new(nodes, open_mpi);

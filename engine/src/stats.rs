@@ -1,4 +1,4 @@
-//! What is counted of messages: by element kind and codec, by destination and by length.
+//! Message statistics: by element kind and codec, by destination and by length.
 
 use crate::codecs::{self, Codec, RAW};
 use crate::engine::Destination;
@@ -7,7 +7,7 @@ use mpress_selector::SizeClass;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What is counted of one sort of messages. The first four are the sender's, the others the receiver's.
+/// The number of counters for one sort of messages. The first four are the sender's, the others the receiver's.
 const FIELDS: usize = 7;
 const MESSAGES: usize = 0;
 const RAW_BYTES: usize = 1;
@@ -17,13 +17,13 @@ const DECODED: usize = 4;
 const DECODED_BYTES: usize = 5;
 const DECODE_NS: usize = 6;
 
-/// Sorts of messages: a kind and codec for a destination, and a size class for a destination.
+/// The number of sorts of messages: a kind and codec for a destination, and a size class for a destination.
 const BY_CODEC: usize = Kind::ALL.len() * codecs::COUNT * Destination::ALL.len();
 const BY_SIZE: usize = SizeClass::COUNT * Destination::ALL.len();
 
 const WORDS: usize = (BY_CODEC + BY_SIZE) * FIELDS;
 
-/// Counters that all threads add to.
+/// Counters shared by all threads.
 pub(crate) struct Counters {
     words: Box<[AtomicU64]>,
 }
@@ -34,13 +34,13 @@ impl Default for Counters {
     }
 }
 
-/// Where the counters of a kind and codec begin.
+/// The index of the first counter of a kind and codec.
 fn by_codec(kind: Kind, codec: Option<Codec>, to: Destination) -> usize {
     let row = codec.map_or(0, Codec::index);
     ((kind as usize * codecs::COUNT + row) * Destination::ALL.len() + to as usize) * FIELDS
 }
 
-/// Where the counters of a size class begin.
+/// The index of the first counter of a size class.
 fn by_size(size: SizeClass, to: Destination) -> usize {
     (BY_CODEC + size.index() * Destination::ALL.len() + to as usize) * FIELDS
 }
@@ -65,12 +65,12 @@ impl Counters {
         }
     }
 
-    /// Time of encoding of which nothing was sent.
+    /// Adds encoding time whose result was not sent.
     pub(crate) fn tried(&self, kind: Kind, codec: Codec, to: Destination, time: Duration) {
         self.words[by_codec(kind, Some(codec), to) + ENCODE_NS].fetch_add(nanoseconds(time), Relaxed);
     }
 
-    /// Received bytes, and how many messages begin with them. Their sender is not known.
+    /// Adds received bytes, and the number of messages that begin with them. Their sender is unknown.
     pub(crate) fn received(
         &self,
         kind: Kind,
@@ -85,7 +85,7 @@ impl Counters {
         self.words[at + DECODE_NS].fetch_add(nanoseconds(time), Relaxed);
     }
 
-    /// By how many bytes messages got shorter.
+    /// The number of bytes saved by compression.
     pub(crate) fn saved(&self) -> u64 {
         let words = |field: usize| self.words.iter().skip(BY_CODEC * FIELDS + field).step_by(FIELDS);
         let sum = |field| words(field).map(|word| word.load(Relaxed)).sum::<u64>();
@@ -101,33 +101,33 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Counters at one moment, of one process or summed over several.
+/// The counters at one moment, of one process or summed over several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stats {
     words: Vec<u64>,
 }
 
-/// What was counted of one sort of messages.
+/// The counters of one sort of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     /// Messages sent.
     pub messages: u64,
-    /// Their bytes as the program gave them.
+    /// Their bytes before compression.
     pub raw_bytes: u64,
-    /// Their bytes as they were sent, headers of frames included.
+    /// Their bytes as sent, including the headers of frames.
     pub wire_bytes: u64,
-    /// Nanoseconds spent encoding, trials that ended raw included.
+    /// Nanoseconds spent encoding, including attempts whose messages were then sent raw.
     pub encode_ns: u64,
     /// Messages received in frames.
     pub decoded: u64,
-    /// Their bytes as the program got them.
+    /// Their bytes after decompression.
     pub decoded_bytes: u64,
     /// Nanoseconds spent decoding.
     pub decode_ns: u64,
 }
 
 impl Line {
-    /// Raw bytes over wire bytes; 1 where nothing was sent.
+    /// Raw bytes divided by wire bytes; 1 if nothing was sent.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         if self.wire_bytes == 0 { 1.0 } else { self.raw_bytes as f64 / self.wire_bytes as f64 }
@@ -173,12 +173,12 @@ impl std::iter::Sum for Line {
 }
 
 impl Stats {
-    /// From what [`as_words`](Self::as_words) gave, or a sum of such.
+    /// From the result of [`as_words`](Self::as_words), or a sum of such results.
     pub(crate) fn from_words(words: &[u64]) -> Self {
         Self { words: words.to_vec() }
     }
 
-    /// The counters as a flat array. The same build always gives the same length.
+    /// The counters as a flat array, whose length is constant within a build.
     pub(crate) fn as_words(&self) -> &[u64] {
         &self.words
     }
@@ -187,7 +187,7 @@ impl Stats {
         Line::of(&self.words[at..at + FIELDS])
     }
 
-    /// Kind by kind and codec by codec, `raw` included, the lines that are not all zero.
+    /// The lines by kind and codec, including `raw`, that are not all zero.
     pub fn lines(&self) -> impl Iterator<Item = (Kind, &'static str, Line)> + '_ {
         let rows = || std::iter::once(None).chain((1..codecs::COUNT).map(Codec::at));
         Kind::ALL
@@ -200,7 +200,7 @@ impl Stats {
             .filter(|(_, _, line): &(_, _, Line)| !line.is_zero())
     }
 
-    /// By length, the messages sent to a destination, the shortest first; lines that are all zero are left out.
+    /// The messages sent to a destination, by length, shortest first; lines that are all zero are left out.
     pub fn sizes(&self, to: Destination) -> impl Iterator<Item = (SizeClass, Line)> + '_ {
         SizeClass::all()
             .map(move |size| (size, self.at(by_size(size, to))))

@@ -1,22 +1,22 @@
-//! How it is decided which messages are compressed, and by what codec.
+//! How it is decided which messages are compressed, and with which codec.
 
 use crate::codecs::{Codec, names};
 use std::fmt;
 use std::str::FromStr;
 
-/// A strategy, as `MPRESS_STRATEGY` names it.
+/// A strategy, as named in `MPRESS_STRATEGY`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Message by message, by what has been learned: PRAcTICaL-MPI's Run-time Adaptive Strategy (section 3).
+    /// Decides for each message from what has been learned: PRAcTICaL-MPI's Run-time Adaptive Strategy (section 3).
     #[default]
     Adaptive,
-    /// By the record of an earlier run: Adaptive-CoMPI's Guided Strategy.
+    /// Uses the record of an earlier run: Adaptive-CoMPI's Guided Strategy.
     Guided,
-    /// One codec for all messages that it is made for: CoMPI's mode.
+    /// One codec for all messages that it supports: CoMPI's mode.
     Fixed(Codec),
     /// No message is compressed.
     Off,
-    /// No message is compressed, but what the adaptive strategy would have gained is counted.
+    /// No message is compressed, but the potential gain of the adaptive strategy is counted.
     Measure,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// Not the name of a strategy, or of a codec. `Display` says what may be named.
+/// Not the name of a strategy, or of a codec. `Display` lists the valid names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StrategyError {
     /// Not the name of a strategy.

@@ -1,34 +1,34 @@
-//! Streams: long messages in chunks, on the wire. Layout and rules: `docs/format/frame.md`, section "Streams".
+//! Streams: the wire format of long messages in chunks. Layout and rules: `docs/format/frame.md`, section "Streams".
 
 use crate::frame::{FrameError, HEADER_LEN, Mark, crc};
 use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
 use mpress_codec::{CodecId, Kind};
 use std::ops::Range;
 
-/// Bytes in front of the wire of the first chunk, in the payload of a head.
+/// Length of the part before the wire of the first chunk, in the payload of a head.
 pub(crate) const HEAD: usize = 12;
 
-/// Bytes of a head in front of the wire of its chunk: they tell of which stream it is.
+/// Length of the part of a head before the wire of its chunk, which identifies the stream.
 pub const FRONT: usize = HEADER_LEN + HEAD;
 
-/// Bytes in front of the wire of a chunk of the tail.
+/// Length of the part before the wire of a chunk of the tail.
 pub(crate) const CHUNK_HEADER: usize = 16;
 
-/// Where the check of a chunk of the tail is.
+/// The position of the check in a chunk of the tail.
 const CHECK: Range<usize> = 0..4;
 
-/// The most raw bytes of a chunk.
+/// The maximum number of raw bytes in a chunk.
 pub(crate) const MAX_CHUNK: usize = 1 << 20;
 
-/// Lengths of chunks are multiples of it, so that no element is in two of them.
+/// Lengths of chunks are multiples of this, so that no element is split.
 const STEP: usize = 8;
 
-/// A message that goes in chunks, as its head has it.
+/// A message sent in chunks, as described by its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     pub(crate) id: u32,
     pub(crate) codec: CodecId,
-    /// With which of its settings the codec is used.
+    /// The setting with which the codec is used.
     pub(crate) setting: u8,
     pub(crate) kind: Kind,
     raw_len: usize,
@@ -36,7 +36,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A stream of a message of `raw_len` bytes in chunks of `chunk` bytes; `None` if chunks cannot be so long.
+    /// A stream of a message of `raw_len` bytes in chunks of `chunk` bytes; `None` if `chunk` is not a valid length.
     pub(crate) fn new(
         id: u32,
         (codec, setting): (CodecId, u8),
@@ -48,7 +48,7 @@ impl Stream {
         is_right.then_some(Self { id, codec, setting, kind, raw_len, chunk })
     }
 
-    /// Its number, by which its tail is known.
+    /// Its number, which identifies its tail.
     #[must_use]
     pub const fn id(&self) -> u32 {
         self.id
@@ -60,26 +60,26 @@ impl Stream {
         self.raw_len
     }
 
-    /// How many chunks the message has, that of the head included: at least two.
+    /// The number of chunks, including that of the head: at least two.
     #[must_use]
     pub const fn chunks(&self) -> usize {
         self.raw_len.div_ceil(self.chunk)
     }
 
-    /// Which bytes of the message a chunk has; nothing if there is no such chunk.
+    /// The range of the message in a chunk; empty if there is no such chunk.
     #[must_use]
     pub fn range(&self, index: usize) -> Range<usize> {
         let at = |index: usize| index.checked_mul(self.chunk).map_or(self.raw_len, |at| at.min(self.raw_len));
         at(index)..at(index.saturating_add(1))
     }
 
-    /// The longest that a chunk of the tail is on the wire, in bytes.
+    /// The maximum length of a chunk of the tail on the wire, in bytes.
     #[must_use]
     pub const fn longest(&self) -> usize {
         CHUNK_HEADER + self.chunk
     }
 
-    /// The front of a head's payload.
+    /// The start of a head's payload.
     pub(crate) fn head(&self) -> Option<[u8; HEAD]> {
         let mut bytes = [0; HEAD];
         bytes[0] = self.codec.0;
@@ -88,7 +88,7 @@ impl Stream {
         Some(bytes)
     }
 
-    /// Reads the payload of a head: the stream, and the wire of its first chunk.
+    /// Parses the payload of a head into the stream and the wire of its first chunk.
     pub(crate) fn open(
         kind: Kind,
         setting: u8,
@@ -112,7 +112,7 @@ impl Stream {
         Ok((stream, wire))
     }
 
-    /// Completes a chunk of the tail that holds room for its header and the wire.
+    /// Completes a chunk of the tail that consists of room for its header and the wire.
     pub(crate) fn seal(&self, mark: Mark, index: usize, chunk: &mut [u8]) -> Option<()> {
         let header = chunk.first_chunk_mut::<CHUNK_HEADER>()?;
         header[CHECK].fill(0);
@@ -123,7 +123,7 @@ impl Stream {
         Some(())
     }
 
-    /// The wire of a chunk of the tail that arrived, where this one is due.
+    /// The wire of a received chunk of the tail, which must be the one with this index.
     pub(crate) fn open_chunk<'a>(
         &self,
         mark: Mark,
@@ -145,7 +145,7 @@ impl Stream {
     }
 }
 
-/// The check of a chunk of the tail, whatever its check field holds.
+/// The check of a chunk of the tail; ignores the contents of its check field.
 fn chunk_check(mark: Mark, chunk: &[u8]) -> u32 {
     crc(&[&mark.0, &[0; CHECK.end], chunk.get(CHECK.end..).unwrap_or_default()])
 }

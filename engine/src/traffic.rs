@@ -1,17 +1,17 @@
-//! How long a process waits for frames, from which the selector learns the bandwidth.
+//! Measures how long a process waits for frames, from which the selector learns the bandwidth.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Frames from this length on count. Shorter ones wait for the network's latency and for other processes rather than for bandwidth.
+/// The minimum length of frames that count. Shorter ones wait for the network's latency and for other processes rather than for bandwidth.
 pub(crate) const LONG: usize = 32 << 10;
-/// The selector is told after this number of bytes in one direction. The system buffers only a small part of that.
+/// The number of bytes in one direction after which the selector is told. The system buffers only a small part of that.
 const ENOUGH: usize = 4 << 20;
 
-/// But not before this time has passed: a program often takes messages that are there already one right after the other.
+/// But not before this time has passed: a program often receives messages that have already arrived in quick succession.
 const LONG_ENOUGH: Duration = Duration::from_millis(10);
 
-/// What has been waited for, by all threads, since the selector was told last.
+/// The waiting of all threads since the selector was told last.
 pub(crate) struct Traffic(Mutex<Since>);
 
 struct Since {
@@ -33,19 +33,19 @@ impl Default for Traffic {
     }
 }
 
-/// What has passed in some time.
+/// The traffic in a period of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Passage {
-    /// Bytes, in the direction that had more.
+    /// The number of bytes in the direction that had more.
     pub(crate) bytes: usize,
     /// How long this process waited for them.
     pub(crate) waited: Duration,
-    /// In how long they passed, waited for or not.
+    /// The time in which they passed, including time without waiting.
     pub(crate) elapsed: Duration,
 }
 
 impl Traffic {
-    /// Counts what a call has waited for; gives what has passed once that is enough.
+    /// Adds the waiting of a call. Returns what has passed once that is enough.
     pub(crate) fn add(&self, sent: usize, received: usize, waited: Duration) -> Option<Passage> {
         let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         since.sent = since.sent.saturating_add(sent);

@@ -1,6 +1,6 @@
 //! Compresses a raw file of doubles as one message and as a stream of FPC 1.1, decodes both, and prints ratio and speed.
 //!
-//! `cargo run --release --example raw_file -- FILE`; without a file it makes up some data.
+//! `cargo run --release --example raw_file -- FILE`; without a file it generates some data.
 
 use mpress_codec::conformance::{doubles, file_or, measure};
 use mpress_fpc::stream::{self, TableLevel};

@@ -1,4 +1,4 @@
-//! The shapes that a block passes through: words, bytes and bits of a row or a block of values.
+//! The types of a block's stages: words, bytes and bits of a row or a block of values.
 #![forbid(unsafe_code)]
 
 use crate::format::{LANES, ROW, ROWS, STEPS};
@@ -13,12 +13,12 @@ pub(crate) struct Aligned<T>(pub(crate) T);
 pub(crate) type Row<W> = [<W as Arithmetic>::Bytes; ROW];
 /// The words of a block.
 pub(crate) type Words<W> = Aligned<[Row<W>; ROWS]>;
-/// A byte for each value of a row.
+/// One byte for each value of a row.
 pub(crate) type RowBytes = [u8; ROW];
-/// A byte for each value of a block.
+/// One byte for each value of a block.
 pub(crate) type BlockBytes = Aligned<[RowBytes; ROWS]>;
 
-/// What belongs to a value of each lane.
+/// One item per lane.
 pub(crate) type Step<T> = [T; LANES];
-/// The values of a block by lanes, each after the value before the block.
+/// The values of a block by lanes, each preceded by the last value before the block.
 pub(crate) type Lanes<W> = [[<W as Arithmetic>::Bytes; 1 + STEPS]; LANES];

@@ -1,21 +1,21 @@
-//! Length classes: which residual lengths a block tells apart (format, section 5).
+//! Length classes: the residual lengths that a block distinguishes (format, section 5).
 #![forbid(unsafe_code)]
 
 use crate::format::MAX_CLASSES;
 use crate::word::Word;
 
-/// Lengths there are: 0 to 8 bytes.
+/// The number of lengths: 0 to 8 bytes.
 pub(crate) const LENGTHS: usize = 9;
 
-/// A set of up to eight lengths, the shortest first. A value belongs to the first class that holds its residual.
+/// A set of up to eight lengths, shortest first. A value belongs to the first class into which its residual fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Classes {
-    /// Bit *i*: length *i* is a class.
+    /// Bit *i* is set if length *i* is a class.
     set: u16,
 }
 
 impl Classes {
-    /// The classes that a block's head names, if it can name these.
+    /// The classes in a block's head; `None` if they are invalid.
     pub(crate) fn from_head<W: Word>(set: u16) -> Option<Self> {
         let lengths_of_word = (2 << W::WIDTH) - 1;
         (set & !lengths_of_word == 0 && (1..=MAX_CLASSES as u32).contains(&set.count_ones()))
@@ -26,13 +26,12 @@ impl Classes {
         self.set
     }
 
-    /// Bit planes that say which class a value belongs to.
+    /// The number of bit planes that give the class of a value.
     pub(crate) fn planes(self) -> usize {
         self.set.count_ones().next_power_of_two().ilog2() as usize
     }
 
-    /// Which values, of 64, have a class that is not there. Compares all numbers at a time with the highest one that there
-    /// is, from the lowest bit up.
+    /// The values, of 64, whose class number is invalid. Compares all numbers at once with the greatest valid one, from the lowest bit up.
     pub(crate) fn absent(self, planes: [u64; 3]) -> u64 {
         let highest = self.set.count_ones() - 1;
         (0..).zip(planes).fold(
@@ -43,7 +42,7 @@ impl Classes {
         )
     }
 
-    /// The length of each class, and 0 where there is no class.
+    /// The length of each class; 0 for missing classes.
     pub(crate) fn lengths(self) -> [u8; MAX_CLASSES] {
         let mut lengths = [0; MAX_CLASSES];
         let mut left = self.set;
@@ -57,16 +56,16 @@ impl Classes {
         lengths
     }
 
-    /// The class of each length, by its number. Those longer than all classes get an arbitrary one.
+    /// The class number of each length. Lengths beyond all classes get an arbitrary one.
     pub(crate) fn codes(self) -> [u8; 16] {
         core::array::from_fn(|length| (self.set & ((1 << length) - 1)).count_ones() as u8 % MAX_CLASSES as u8)
     }
 
-    /// The classes for a block with this many residuals of each length, and the bytes that its bit planes (one for the
-    /// predictors among them) and residuals take.
+    /// The classes for a block with this number of residuals of each length, and the size in bytes of its bit planes (including the one for the
+    /// predictors) and residuals.
     ///
-    /// Starts with a class for every length that occurs, and lets the class that costs least to give up go up into the
-    /// next one, as long as there are two. On real messages that is within 0.01 % of the best classes.
+    /// Starts with one class for every length that occurs, and repeatedly merges the class that costs least to remove into the next one, as long as
+    /// there are two. On real messages the result is within 0.01 % of the best classes.
     pub(crate) fn choose(mut counts: [u32; LENGTHS]) -> (Self, usize) {
         let values: u32 = counts.iter().sum();
         let plane = values.div_ceil(8);
@@ -104,7 +103,7 @@ impl Classes {
 mod tests {
     use super::*;
 
-    /// The best classes of all, by trying every set.
+    /// The best classes, found by trying every set.
     fn best(counts: [u32; LENGTHS]) -> usize {
         let values: u32 = counts.iter().sum();
         let cost = |classes: Classes| {

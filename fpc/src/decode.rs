@@ -1,4 +1,4 @@
-//! The receiving side of the message mode.
+//! The decoder of the message mode.
 #![forbid(unsafe_code)]
 
 use crate::block::{Aligned, Lanes, Row, RowBytes};
@@ -11,8 +11,7 @@ use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Level;
 use mpress_codec::{Decode, DecodeError, Out};
 
-/// Decodes messages of words `W`. Predictors and buffers are in it: 27 KiB for doubles, half as much for single
-/// floats.
+/// Decodes messages of words `W`. Contains predictors and buffers: 27 KiB for doubles, half as much for single floats.
 #[derive(Clone, Debug)]
 pub struct Decoder<W: Word> {
     predictor: Predictor<W>,
@@ -20,18 +19,18 @@ pub struct Decoder<W: Word> {
     level: Level,
 }
 
-/// What a block becomes on its way.
+/// The stages of a block.
 #[derive(Clone, Debug)]
 struct Buffers<W: Word> {
-    /// Of a row.
+    /// Residuals of a row.
     residuals: Aligned<Row<W>>,
-    /// Of a row: not 0 where the prediction was that of dfcm.
+    /// For each value of a row: nonzero if dfcm's prediction was used.
     picks: Aligned<RowBytes>,
     values: Lanes<W>,
 }
 
 impl<W: Word> Decoder<W> {
-    /// A decoder with the best kernel of this machine.
+    /// A decoder with the best kernel for this CPU.
     #[must_use]
     pub fn new() -> Self {
         let buffers = Buffers {
@@ -42,7 +41,7 @@ impl<W: Word> Decoder<W> {
         Self { predictor: Predictor::new(), buffers, level: Level::detect() }
     }
 
-    /// The same with a kernel of this level. The result is the same at every level.
+    /// Uses a kernel of this level. The result is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -81,7 +80,7 @@ fn header(wire: &[u8], raw_len: usize) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// A message to decode, after its header.
+/// A message to be decoded, after its header.
 struct Message<'a, 'o, W: Word> {
     decoder: &'a mut Decoder<W>,
     wire: &'a [u8],
@@ -110,8 +109,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
     }
 }
 
-/// Appends the block of `steps` steps that starts at byte `at` of `wire`, and gives the place after it (format,
-/// section 5).
+/// Appends the block of `steps` steps that starts at byte `at` of `wire`. Returns the offset after it (format, section 5).
 #[inline(always)]
 fn decode_block<W: Word, K: Kernel>(
     kernel: K,
@@ -152,14 +150,14 @@ fn decode_block<W: Word, K: Kernel>(
     let of_class = classes.lengths();
     let mut absent = 0;
     predictor.begin(&mut buffers.values);
-    // Each row on its way to values at once: the processor unpacks the next one while the predictors wait. The last row may
-    // have steps that are not there; nothing comes after what they make.
+    // Each row is turned into values at once: the CPU unpacks the next one while the predictors wait. The last row may have extra steps; nothing
+    // follows them.
     for row in 0..len.div_ceil(ROW) {
         let planes = class_planes.each_ref().map(|plane| u64::from_le_bytes(plane[row]));
         absent |= classes.absent(planes);
         let mut lengths = kernel.lengths(planes, &of_class);
         if let Some(lengths) = lengths.get_mut(len - row * ROW..) {
-            // Values that are not there take no bytes.
+            // Missing values take no bytes.
             lengths.fill(0);
         }
         let rest = wire.get(at..).unwrap_or_default();
@@ -188,7 +186,7 @@ fn decode_block<W: Word, K: Kernel>(
     Ok(at)
 }
 
-/// The end of a wire, with zeros after it.
+/// The end of a wire, padded with zeros.
 #[cold]
 fn padded(rest: &[u8]) -> [u8; PACKED] {
     let mut packed = [0; PACKED];

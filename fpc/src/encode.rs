@@ -1,4 +1,4 @@
-//! The sending side of the message mode, and the facts of the codec.
+//! The encoder of the message mode, and the static description of the codec.
 #![forbid(unsafe_code)]
 
 use crate::block::{Aligned, BlockBytes, Words};
@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use mpress_codec::simd::Level;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
 
-/// The facts of the codec for one word: [`Fpc64`](crate::Fpc64), [`Fpc32`](crate::Fpc32).
+/// The static description of the codec for one word: [`Fpc64`](crate::Fpc64), [`Fpc32`](crate::Fpc32).
 #[derive(Clone, Copy, Debug)]
 pub struct Fpc<W>(PhantomData<W>);
 
@@ -23,14 +23,13 @@ impl<W: Word> Codec for Fpc<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, 2 bytes for each block of 240 groups of four values, and 2 (format, section 7).
+    /// `raw_len`, 2 bytes per block of 240 groups of four values, and 2 (format, section 7).
     fn max_encoded_len(raw_len: usize) -> Option<usize> {
         raw_len.checked_add((raw_len / (LANES * W::WIDTH)).div_ceil(STEPS) * HEAD)?.checked_add(HEADER)
     }
 }
 
-/// Encodes messages of words `W`, each for itself. Predictors and buffers are in it: 27 KiB for doubles, half as much
-/// for single floats.
+/// Encodes messages of words `W`, each independently. Contains predictors and buffers: 27 KiB for doubles, half as much for single floats.
 #[derive(Clone, Debug)]
 pub struct Encoder<W: Word> {
     predictor: Predictor<W>,
@@ -38,18 +37,18 @@ pub struct Encoder<W: Word> {
     level: Level,
 }
 
-/// What a block becomes on its way.
+/// The stages of a block.
 #[derive(Clone, Debug)]
 struct Buffers<W: Word> {
     residuals: Words<W>,
     /// The length of each residual.
     lengths: BlockBytes,
-    /// The bit planes, as the wire has them.
+    /// The bit planes as stored on the wire.
     planes: [[[u8; ROW / 8]; ROWS]; PLANES],
 }
 
 impl<W: Word> Encoder<W> {
-    /// An encoder with the best kernel of this machine.
+    /// An encoder with the best kernel for this CPU.
     #[must_use]
     pub fn new() -> Self {
         let buffers = Buffers {
@@ -60,7 +59,7 @@ impl<W: Word> Encoder<W> {
         Self { predictor: Predictor::new(), buffers, level: Level::detect() }
     }
 
-    /// The same with a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this level. The wire is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -87,7 +86,7 @@ impl<W: Word> Encode for Encoder<W> {
     fn reset(&mut self) {}
 }
 
-/// A message to encode.
+/// A message to be encoded.
 struct Message<'a, 'o, W: Word> {
     encoder: &'a mut Encoder<W>,
     raw: &'a [u8],
@@ -122,7 +121,7 @@ fn encode_block<W: Word, K: Kernel>(
 ) -> Result<(), Full> {
     let (residuals, lengths) = (buffers.residuals.0.as_flattened_mut(), &mut buffers.lengths.0);
     predictor.residuals(values, residuals.as_chunks_mut().0, lengths.as_flattened_mut().as_chunks_mut().0);
-    // What fills up the last row takes no bytes.
+    // The padding of the last row takes no bytes.
     let rows = values.len().div_ceil(ROW);
     let fill = rows * ROW - values.len();
     lengths.as_flattened_mut()[values.len()..][..fill].fill(0);
@@ -149,7 +148,7 @@ fn encode_block<W: Word, K: Kernel>(
             plane[row] = bits.to_le_bytes();
         }
     }
-    // The first class, to which the fill went, may have a length.
+    // The padding was put into the first class, whose length may not be 0.
     buffers.lengths.0.as_flattened_mut()[values.len()..][..fill].fill(0);
     for plane in &buffers.planes[..=classes.planes()] {
         out.extend_from_slice(&plane.as_flattened()[..values.len().div_ceil(8)])?;

@@ -1,7 +1,7 @@
-//! The work on rows of 64 values, and who does it: a [`Kernel`] for each SIMD level.
+//! The operations on rows of 64 values: a [`Kernel`] for each SIMD level.
 //!
-//! A message's encoder or decoder is generic over its kernel; [`with`] chooses that once per message. What a kernel
-//! does is defined by [`scalar`]: every other one gives the same for every input.
+//! A message's encoder or decoder is generic over its kernel; [`with`] selects it once per message. [`scalar`] defines the operations: every other
+//! kernel gives the same result for every input.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -16,38 +16,38 @@ use crate::format::{MAX_CLASSES, PACKED};
 use crate::word::Word;
 use mpress_codec::simd::{Level, Tier};
 
-/// Work on rows.
+/// Operations on rows.
 pub(crate) trait Kernel: Copy {
-    /// Takes [`PICKED`](crate::format::PICKED) out of lengths, gives the bit plane of it, and adds how often each length
-    /// occurs.
+    /// Removes [`PICKED`](crate::format::PICKED) from the lengths, returns its bit plane, and adds the number of occurrences of each length to
+    /// `counts`.
     fn count(self, lengths: &mut RowBytes, counts: &mut [u32; LENGTHS]) -> u64;
-    /// Rounds lengths up to those of their classes. `codes` gives the class of a length, `of_class` the length of a
-    /// class. Gives the three bit planes of the classes.
+    /// Rounds lengths up to those of their classes. `codes` maps a length to its class, `of_class` a class to its length. Returns the three bit
+    /// planes of the classes.
     fn classify(self, lengths: &mut RowBytes, codes: &[u8; 16], of_class: &[u8; MAX_CLASSES]) -> [u64; 3];
-    /// Puts the low bytes of each residual, as many as its length says, next to each other. Gives their number.
+    /// Packs the low bytes of each residual, as many as its length, without gaps. Returns their number.
     fn pack<W: Word>(self, residuals: &Row<W>, lengths: &RowBytes, packed: &mut [u8; PACKED]) -> usize;
 
-    /// The length of each value, from the bit planes of its class.
+    /// The length of each value, from the bit planes of the classes.
     fn lengths(self, planes: [u64; 3], of_class: &[u8; MAX_CLASSES]) -> RowBytes;
-    /// A byte for each bit, 0 for a bit that is 0.
+    /// One byte per bit: 0 for a 0 bit, otherwise nonzero.
     fn spread(self, bits: u64) -> RowBytes;
-    /// The inverse of `pack`: gives the number of bytes read.
+    /// The inverse of `pack`. Returns the number of bytes read.
     fn unpack<W: Word>(self, wire: &[u8; PACKED], lengths: &RowBytes, residuals: &mut Row<W>) -> usize;
 }
 
-/// What to do with a kernel. `run` and what it calls are inlined wherever a kernel is entered.
+/// An operation to run with a kernel. `run` and what it calls are inlined into the kernel's entry function.
 pub(crate) trait Work {
-    /// What it gives.
+    /// The result.
     type Output;
-    /// Does it.
+    /// Runs the operation.
     fn run<K: Kernel>(self, kernel: K) -> Self::Output;
 }
 
-/// Does `work` with the best kernel for this level, in code compiled for that level.
+/// Runs `work` with the best kernel for this level, in code compiled for that level.
 pub(crate) fn with<T: Work>(level: Level, work: T) -> T::Output {
     match level.tier() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a level of this tier proves that the machine has the features that the function asks for.
+        // SAFETY: a level of this tier proves that the CPU has the features that the function requires.
         Tier::Avx512 => unsafe { avx512::enter(work) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.

@@ -16,9 +16,9 @@ pub use decode::Decoder;
 pub use encode::{Encoder, Fpc};
 pub use word::Word;
 
-/// The facts of codec 6: messages of 64-bit values.
+/// The static description of codec 6: messages of 64-bit values.
 pub type Fpc64 = Fpc<u64>;
-/// The facts of codec 7: messages of 32-bit values.
+/// The static description of codec 7: messages of 32-bit values.
 pub type Fpc32 = Fpc<u32>;
 /// Encodes 64-bit values.
 pub type Encoder64 = Encoder<u64>;

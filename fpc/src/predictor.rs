@@ -1,7 +1,7 @@
-//! The two predictors of FPC, in four lanes side by side (format, sections 3 and 4).
+//! The two predictors of FPC, in four lanes (format, sections 3 and 4).
 //!
-//! In a decoder every look-up waits for the value before it: a chain of a dozen cycles. Lanes know nothing of each
-//! other, so four such chains run at the same time.
+//! In a decoder every look-up waits for the previous value: a dependency chain of a dozen cycles. Lanes are independent, so four such chains run in
+//! parallel.
 #![forbid(unsafe_code)]
 
 use crate::block::{Lanes, Row, RowBytes, Step};
@@ -9,32 +9,31 @@ use crate::format::{ENTRIES, HASH_SHIFT, LANES, PICKED, ROW_STEPS, ROWS};
 use crate::word::Word;
 use core::hint::select_unpredictable;
 
-/// What a lane has learned.
+/// The tables of a lane.
 #[derive(Clone, Debug)]
 struct Tables<W> {
-    /// By the hash of the values before: the value that followed.
+    /// Indexed by the hash of the previous values: the value that followed.
     fcm: [W; ENTRIES],
-    /// By the hash of the differences before: the difference that followed.
+    /// Indexed by the hash of the previous differences: the difference that followed.
     dfcm: [W; ENTRIES],
-    /// The tables of two lanes must not lie 4 KiB apart: a processor takes a load there for one of what it has just
-    /// stored (format, section 9).
+    /// Prevents the tables of two lanes from being 4 KiB apart: the CPU would take a load there for one of recently stored data (format, section 9).
     _apart: [W; 40],
 }
 
 /// The hashes of a lane.
 #[derive(Clone, Copy, Debug)]
 struct Hashes {
-    /// Of the values before.
+    /// The hash of the previous values.
     fcm: u64,
-    /// Of the differences before. It is of another width than the hash of values, or the compiler would pair both in
-    /// a vector, and every look-up would wait for its way there and back.
+    /// The hash of the previous differences. It differs in width from the hash of values, as otherwise the compiler would combine both in a vector,
+    /// and every look-up would wait for the transfer there and back.
     dfcm: u32,
 }
 
 impl Hashes {
     const START: Self = Self { fcm: 0, dfcm: 0 };
 
-    /// Predicts the value after `last`, and learns it from `reveal`, which gets the predictions of fcm and of dfcm.
+    /// Predicts the value after `last` and learns the value that `reveal` returns, given the predictions of fcm and dfcm.
     #[inline(always)]
     fn step<W: Word>(&mut self, tables: &mut Tables<W>, last: W, reveal: impl FnOnce(W, W) -> W) {
         let fcm = &mut tables.fcm[self.fcm as usize % ENTRIES];
@@ -53,7 +52,7 @@ impl Hashes {
 pub(crate) struct Predictor<W> {
     tables: [Tables<W>; LANES],
     hashes: [Hashes; LANES],
-    /// The value before.
+    /// The previous value of each lane.
     last: [W; LANES],
 }
 
@@ -67,7 +66,7 @@ impl<W: Word> Predictor<W> {
         }
     }
 
-    /// Goes to the start state.
+    /// Resets to the start state.
     pub(crate) fn start(&mut self) {
         for tables in &mut self.tables {
             tables.fcm.fill(W::ZERO);
@@ -77,8 +76,8 @@ impl<W: Word> Predictor<W> {
         self.last = [W::ZERO; LANES];
     }
 
-    /// The lesser of the two residuals of each value of a block, its length in bytes, and [`PICKED`] with that where
-    /// it is the residual of dfcm. Of `values` whole steps count.
+    /// Computes the smaller of the two residuals of each value of a block and its length in bytes, with [`PICKED`] set if the residual is dfcm's.
+    /// Only whole steps of `values` are used.
     #[inline(always)]
     pub(crate) fn residuals(
         &mut self,
@@ -87,7 +86,7 @@ impl<W: Word> Predictor<W> {
         lengths: &mut [Step<u8>],
     ) {
         let steps = values.len() / LANES;
-        // Nothing waits here, so one lane after the other: fewer variables than all at once.
+        // No dependency chain to hide here, so process one lane after the other: this needs fewer variables.
         for lane in 0..LANES {
             let (tables, mut hashes, mut last) = (&mut self.tables[lane], self.hashes[lane], self.last[lane]);
             let places = residuals.iter_mut().zip(lengths.iter_mut());
@@ -106,7 +105,7 @@ impl<W: Word> Predictor<W> {
         }
     }
 
-    /// Begins a block to decode: each lane's value before it comes to the front of `values`.
+    /// Begins decoding a block: stores each lane's previous value at the front of `values`.
     #[inline(always)]
     pub(crate) fn begin(&self, values: &mut Lanes<W>) {
         for (lane, last) in values.iter_mut().zip(&self.last) {
@@ -114,22 +113,22 @@ impl<W: Word> Predictor<W> {
         }
     }
 
-    /// Turns the residuals of row `row` into values. A pick other than 0 says dfcm.
+    /// Turns the residuals of row `row` into values. A nonzero pick selects dfcm.
     #[inline(always)]
     pub(crate) fn values(&mut self, row: usize, picks: &RowBytes, residuals: &Row<W>, values: &mut Lanes<W>) {
-        // The remainder changes nothing. It shows the compiler that the row is in the block.
+        // The remainder has no effect; it shows the compiler that the row is in the block.
         let first = row % ROWS * ROW_STEPS;
-        // Not through `self`: what a loop keeps in registers it must own.
+        // A local copy, so that the loop can keep it in registers.
         let mut hashes = self.hashes;
-        // Written out, as no compiler unrolls so much: places in a row are constants so, and the registers are left to
-        // the hashes. A loop decodes a tenth slower.
+        // Unrolled by hand, because no compiler unrolls this much: offsets in a row become constants, which leaves the registers to the hashes. A
+        // loop decodes a tenth slower.
         macro_rules! steps {
             ($($step:literal)*) => {$(
                 for lane in 0..LANES {
-                    // Not from a variable, of which there would be too many for the registers.
+                    // Loaded again rather than kept in a variable, for which there are too few registers.
                     let last = W::from_bytes(values[lane][first + $step]);
                     hashes[lane].step(&mut self.tables[lane], last, |by_fcm, by_dfcm| {
-                        // Which it is cannot be foreseen on noisy data: no branch.
+                        // Unpredictable on noisy data, so no branch.
                         let picked = picks[$step * LANES + lane] != 0;
                         let prediction = select_unpredictable(picked, by_dfcm, by_fcm);
                         let value = W::from_bytes(residuals[$step * LANES + lane]) ^ prediction;
@@ -143,7 +142,7 @@ impl<W: Word> Predictor<W> {
         self.hashes = hashes;
     }
 
-    /// Ends a block of this many steps.
+    /// Ends a block of `steps` steps.
     #[inline(always)]
     pub(crate) fn end(&mut self, steps: usize, values: &Lanes<W>) {
         for (lane, last) in values.iter().zip(&mut self.last) {

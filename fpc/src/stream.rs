@@ -1,4 +1,4 @@
-//! Streams of FPC 1.1, byte for byte (format, section 10): the reference mode.
+//! Streams of FPC 1.1, compatible byte for byte (format, section 10): the reference mode.
 #![forbid(unsafe_code)]
 
 mod decode;
@@ -10,24 +10,24 @@ pub use decode::Decoder;
 pub use encode::Encoder;
 use mpress_codec::{Codec, CodecId, MemoryError};
 
-/// Bytes of a value. Streams are of doubles only.
+/// Bytes of a value. Streams contain only doubles.
 const WIDTH: usize = 8;
-/// Bytes of a stream's head: the level.
+/// Length in bytes of a stream's head: the level.
 const HEAD: usize = 1;
-/// The most values of a block. It is even: only the last block can have an odd number of them.
+/// The maximum number of values in a block. It is even, so only the last block can have an odd number of values.
 const BLOCK: usize = 32_768;
-/// Bytes of a block's head: the number of values, and the length of the block with its head, three bytes each.
+/// Length in bytes of a block's head: the number of values, and the length of the block including its head, three bytes each.
 const BLOCK_HEAD: usize = 6;
-/// In a code: the prediction is that of dfcm.
+/// The bit of a code that selects dfcm's prediction.
 const DFCM: u8 = 8;
-/// In a code: which of [`LENGTHS`] the residual has.
+/// The bits of a code with the index into [`LENGTHS`].
 const LENGTH_MASK: u8 = 7;
-/// The lengths of residuals that a code can tell, in bytes.
+/// The residual lengths that a code can express, in bytes.
 const LENGTHS: [u8; 8] = [0, 1, 2, 3, 5, 6, 7, 8];
-/// Values that are worked on at a time, an even number.
+/// The number of values processed at once, an even number.
 const CHUNK: usize = 512;
 
-/// The facts of codec 8: streams of FPC 1.1.
+/// The static description of codec 8: streams of FPC 1.1.
 #[derive(Clone, Copy, Debug)]
 pub struct FpcStream;
 
@@ -37,7 +37,7 @@ impl Codec for FpcStream {
     const WIDTH: usize = WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, half a byte for each value, 6 bytes for each block of 32768 values, and 1 (format, section 10).
+    /// `raw_len`, half a byte per value, 6 bytes per block of 32768 values, and 1 (format, section 10).
     fn max_encoded_len(raw_len: usize) -> Option<usize> {
         let values = raw_len / WIDTH;
         raw_len
@@ -47,19 +47,19 @@ impl Codec for FpcStream {
     }
 }
 
-/// The level of FPC's command line, called *predsize* there: each of both tables has 2 to this power entries.
+/// The level on FPC's command line, called *predsize* there: both tables have 2 to this power entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableLevel(u8);
 
 impl TableLevel {
-    /// Level 1: tables of 16 bytes.
+    /// Level 1: tables of 16 bytes each.
     pub const MIN: Self = Self(1);
-    /// Level 10: tables of 8 KiB, which together stay in the first-level cache.
+    /// Level 10: tables of 8 KiB each, which together stay in the first-level cache.
     pub const CACHED: Self = Self(10);
-    /// Level 25: tables of 256 MiB.
+    /// Level 25: tables of 256 MiB each.
     pub const MAX: Self = Self(25);
 
-    /// This level, if it is one.
+    /// The level with this number; `None` if there is none.
     #[must_use]
     pub const fn new(level: u8) -> Option<Self> {
         if level >= Self::MIN.0 && level <= Self::MAX.0 { Some(Self(level)) } else { None }
@@ -71,7 +71,7 @@ impl TableLevel {
         self.0
     }
 
-    /// 64-bit words of state memory that both tables take.
+    /// The number of 64-bit words of memory for both tables.
     #[must_use]
     pub const fn words(self) -> usize {
         2 << self.0

@@ -1,19 +1,19 @@
-//! The word: what differs between 64-bit and 32-bit values.
+//! The word: the differences between 64-bit and 32-bit values.
 #![forbid(unsafe_code)]
 
 use mpress_codec::CodecId;
 
 /// A value of a message, as an unsigned integer: `u64` for doubles, `u32` for single floats.
 ///
-/// Sealed, for each word has a wire format and a codec id of its own.
+/// Sealed, because each word has its own wire format and codec id.
 pub trait Word: internal::Arithmetic {
-    /// The codec id of this word's wire format.
+    /// The codec id of the wire format for this word.
     const ID: CodecId;
-    /// The name of this word's codec.
+    /// The name of the codec for this word.
     const NAME: &'static str;
     /// Bits of a word.
     const BITS: u32;
-    /// Most significant bits that the hashes look at: the sign and the exponent of a float (format, section 3).
+    /// The number of most significant bits that the hashes use: the sign and the exponent of a float (format, section 3).
     const TOP_BITS: u32;
     /// Bytes of a word.
     const WIDTH: usize = Self::BITS as usize / 8;
@@ -37,30 +37,30 @@ pub(crate) mod internal {
     use core::fmt::Debug;
     use core::ops::BitXor;
 
-    /// What unsigned integers have in common.
+    /// Operations on unsigned integers.
     pub trait Arithmetic: Copy + Ord + Debug + BitXor<Output = Self> {
         const ZERO: Self;
         /// The bytes of zero.
         const ZERO_BYTES: Self::Bytes;
-        /// The little-endian bytes of one word.
+        /// The little-endian bytes of a word.
         type Bytes: Copy + Debug;
 
-        /// The whole words of `raw`, and the bytes that are left.
+        /// The whole words of `raw`, and the remaining bytes.
         fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]);
         /// The bytes of words.
         fn bytes(words: &[Self::Bytes]) -> &[u8];
         fn bytes_mut(words: &mut [Self::Bytes]) -> &mut [u8];
         fn from_bytes(bytes: Self::Bytes) -> Self;
         fn to_bytes(self) -> Self::Bytes;
-        /// The word in the low bits of a larger one.
+        /// The word in the low bits of `bits`.
         fn low(bits: u64) -> Self;
-        /// Writes these bytes to the front of a buffer that has room for them.
+        /// Writes these bytes to the front of a buffer, which must have room for them.
         fn put(bytes: Self::Bytes, buffer: &mut [u8]);
         fn plus(self, other: Self) -> Self;
         fn minus(self, other: Self) -> Self;
         /// The most significant `bits` bits, as a number.
         fn top(self, bits: u32) -> usize;
-        /// Bytes that hold all bits that are set.
+        /// The number of bytes up to the highest set bit.
         fn byte_len(self) -> u8;
     }
 }

@@ -1,7 +1,7 @@
-//! Wires that version 1 has written: they must be written again to the byte, and be read, as long as there is a
-//! version 1. `NAME.raw` is the message, `NAME.fpc` and `NAME.fpc32` its wires.
+//! Wires written by version 1: they must be reproduced exactly and be decoded as long as version 1 exists. `NAME.raw` is the message, `NAME.fpc` and
+//! `NAME.fpc32` are its wires.
 //!
-//! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
+//! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::Codec;

@@ -1,5 +1,5 @@
-//! Any description of a datatype is refused or gives a type; a type that fits is packed and unpacked alike at every level, whole and in
-//! pieces, and nothing outside its elements is written.
+//! Any description of a datatype is refused or gives a type. A type that fits is packed and unpacked with the same result at every level, whole and
+//! in pieces, and nothing outside its elements is written.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,10 +7,10 @@ use mpress_codec::simd::Level;
 use mpress_datatype::peer::{NAMED, Recipe, memory};
 use mpress_datatype::{Dialect, Dimension, Distribution, Machine, Order, Plan, Source, Target};
 
-/// Types that reach or hold more are only described.
+/// Longer types are described but not packed.
 const LONGEST: usize = 1 << 16;
 
-/// Numbers out of the input: mostly small ones, and some that overflow soon.
+/// Numbers from the input: mostly small ones, and some that soon overflow.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -96,7 +96,7 @@ impl Input<'_> {
     }
 }
 
-/// So small that every loop exhausts it.
+/// A machine so small that every loop exhausts it.
 fn tiny() -> Machine {
     let mut machine = Machine::DEFAULT;
     (machine.page, machine.tlb) = (64, 2);
@@ -119,7 +119,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let old = memory(reach.len(), 1);
     let source = || {
-        // SAFETY: it is the slice's memory.
+        // SAFETY: this is the slice's memory.
         unsafe { Source::from_raw(old.as_ptr().wrapping_offset(reach.start.wrapping_neg()), reach.clone()) }
     };
     let cut = size * cut / 256;
@@ -136,14 +136,14 @@ fuzz_target!(|data: &[u8]| {
             for (memory, cuts) in unpacked.iter_mut().zip(cuts) {
                 for range in cuts.windows(2).map(|pair| pair[0]..pair[1]) {
                     let origin = memory.as_mut_ptr().wrapping_offset(reach.start.wrapping_neg());
-                    // SAFETY: it is the slice's memory.
+                    // SAFETY: this is the slice's memory.
                     let target = unsafe { Target::from_raw(origin, reach.clone()) };
                     plan.unpack(Source::new(&whole[range.clone()], 0), range, target).expect("it fits");
                 }
             }
             let [unpacked, in_pieces] = unpacked;
             assert!(unpacked == in_pieces, "unpacked in pieces it is something else");
-            // What was not written is 0; what was, is what was there.
+            // Bytes that were not written are still 0; the others have their original values.
             assert!(
                 unpacked.iter().zip(&old).all(|(new, old)| *new == 0 || new == old),
                 "bytes at wrong places"

@@ -1,5 +1,5 @@
-//! Any bytes are decoded or refused, without a panic and without output on an error (which the helper checks). What
-//! is accepted was consumed to its last byte, so without that it is truncated.
+//! Any bytes are decoded or refused, without a panic and without output on an error (which the helper checks). An accepted wire was consumed to its
+//! last byte, so without that byte it is truncated.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

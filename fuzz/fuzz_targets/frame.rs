@@ -1,6 +1,6 @@
-//! What arrives is a message, a frame or damage: never a panic, and never a frame that decodes to another length than it says. An
-//! engine whose decoders have seen all frames before decodes each as a new engine does.
-//! The input is a frame's fields and payload, after a mark and a check that hold, so that codecs, blocks and heads of streams are reached.
+//! A received message is raw, a frame or damaged: there is never a panic, and never a frame that decodes to a length other than it states. An engine
+//! whose decoders have seen all previous frames decodes each frame as a new engine does. The input is a frame's fields and payload; a valid mark and
+//! check are added, so that codecs, blocks and heads of streams are reached.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -12,10 +12,10 @@ use std::sync::LazyLock;
 
 const MARK: Mark = Mark(*b"fuzzmark");
 
-/// No receiver has room for more here.
+/// The maximum room of receivers here.
 const ROOM: usize = 3 << 20;
 
-/// Its pooled decoders have seen the frames of all inputs before.
+/// Its pooled decoders have seen the frames of all previous inputs.
 static ENGINE: LazyLock<Engine> = LazyLock::new(new);
 
 fn new() -> Engine {
@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
     let kind = Kind::ALL[usize::from(*kind) % Kind::ALL.len()];
     let _ = decode(&frame(CodecId(*codec), kind, raw_len, payload));
 
-    // A frame of a message, with a part of its payload replaced.
+    // A frame of a message with a part of its payload replaced.
     let strategy = mpress::Codec::at(usize::from(*codec)).map(mpress::Strategy::Fixed);
     let message: Vec<u8> = payload.iter().copied().cycle().take(FLOOR.max(payload.len())).collect();
     if payload.is_empty() {
@@ -50,7 +50,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = decode(&frame(CodecId(packed[9]), kind, message.len() as u64, &damaged));
 });
 
-/// What a receiver makes of it, be its engine new or not.
+/// The result of a receiver, which must be the same with a new engine.
 fn decode(frame: &[u8]) -> Option<Vec<u8>> {
     let received = decode_by(&ENGINE, frame);
     assert!(received == decode_by(&new(), frame), "a used engine does not decode as a new one");
@@ -66,11 +66,11 @@ fn decode_by(engine: &Engine, frame: &[u8]) -> Option<Vec<u8>> {
     } else {
         engine.decode(&incoming, &mut out).ok()?;
     }
-    // SAFETY: initialised when it was made.
+    // SAFETY: initialised at its creation.
     Some(out.into_iter().map(|byte| unsafe { byte.assume_init() }).collect())
 }
 
-/// A frame whose mark, length and check hold.
+/// A frame with a valid mark, length and check.
 fn frame(codec: CodecId, kind: Kind, raw_len: u64, payload: &[u8]) -> Vec<u8> {
     let len = frame_len(payload.len());
     let padding = (len - HEADER_LEN - payload.len()) as u16;

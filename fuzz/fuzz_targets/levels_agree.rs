@@ -1,4 +1,4 @@
-//! Every level writes the same wire, and makes the same of any wire, also of a hostile one.
+//! Every level writes the same wire, and gives the same result for any wire, including hostile ones.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

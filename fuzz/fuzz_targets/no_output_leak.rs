@@ -1,4 +1,4 @@
-//! Nothing that was in a buffer before shows in the result: into differently filled buffers goes the same.
+//! The previous contents of a buffer do not affect the result: differently filled buffers get the same output.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Every message comes back, within its bound; a wire that lacks its end is truncated, one with more is refused.
+//! Every message is restored, and its wire is within the bound; a truncated wire and an extended one are refused.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,18 +1,18 @@
-//! A channel that loses, repeats, swaps and cuts messages and resets its ends: a decoder gives each message as it was
-//! sent, or an error; and no error as long as all is well.
+//! A channel that loses, repeats, swaps and cuts messages and resets its ends: a decoder gives each message as it was sent, or an error; and no error
+//! without a fault of the channel.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use mpress_codec::{Decode, Encode};
 use mpress_fuzz::{continuing, decode, encode};
 
-/// A message on its way.
+/// A message in transit.
 struct Message {
     raw: Vec<u8>,
     wire: Vec<u8>,
-    /// How often the encoder had been reset.
+    /// The number of resets of the encoder before it.
     epoch: u32,
-    /// Messages before it since then.
+    /// The number of messages between the last reset and it.
     number: u32,
 }
 
@@ -21,7 +21,7 @@ struct Channel {
     decoder: Box<dyn Decode>,
     epoch: u32,
     number: u32,
-    /// Epoch and number of the message that the decoder waits for: any epoch after a reset, none after an error.
+    /// Epoch and number of the message that the decoder expects: any epoch after a reset, none after an error.
     expected: Option<(Option<u32>, u32)>,
 }
 
@@ -38,7 +38,7 @@ impl Channel {
         let right = self.expected.is_some_and(|(epoch, number)| {
             epoch.is_none_or(|epoch| epoch == message.epoch) && number == message.number
         });
-        // The right number, of another sequence: only a digest of 24 bits, which a fuzzer may well hit, tells.
+        // The right number in another sequence: detected only by a digest of 24 bits, for which a fuzzer may well find a collision.
         let doubtful = self.expected.is_some_and(|(_, number)| number == message.number) && !right;
         let whole = len == message.wire.len();
         match &result {
@@ -56,7 +56,7 @@ fuzz_target!(|data: &[u8]| {
     let (encoder, decoder) = continuing(*codec, *setting);
     let mut channel = Channel { encoder, decoder, epoch: 0, number: 0, expected: Some((None, 0)) };
     let mut held: Option<Message> = None;
-    // Fewer than the 256 messages after which a number comes again.
+    // Fewer than the 256 messages after which a number recurs.
     for _ in 0..200 {
         let Some(([what, len], next)) = rest.split_first_chunk() else { break };
         let (raw, next) = next.split_at(usize::from(*len).min(next.len()));
@@ -79,9 +79,9 @@ fuzz_target!(|data: &[u8]| {
             0 => {}
             // Cut.
             1 => channel.deliver(&message, usize::from(*what) * len / 256),
-            // Twice.
+            // Repeated.
             2 => [0; 2].into_iter().for_each(|_| channel.deliver(&message, len)),
-            // Held back, and delivered some time later.
+            // Held back and delivered later.
             3 => held = Some(message),
             4 => {
                 if let Some(held) = held.take() {

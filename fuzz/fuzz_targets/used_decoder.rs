@@ -1,4 +1,4 @@
-//! Decoders are pooled: whatever wires one has seen, after a reset it makes of any wire what a new one makes of it.
+//! Decoders are pooled: after any wires and a reset, a decoder gives the same result as a new one for every wire.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,7 +7,7 @@ use mpress_fuzz::{continuing, decode, encode, pair, split};
 
 fuzz_target!(|data: &[u8]| {
     let Some((codec, setting, raw_len, mut rest)) = split(data) else { return };
-    // Codecs above the table are those whose state runs on from message to message.
+    // Codec numbers beyond the table are those whose state carries over from message to message.
     let new = || match codec {
         0xc0.. => continuing(codec, setting),
         _ => pair(codec, setting, Level::detect()),
@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     let mut used = new().1;
     let raw: Vec<u8> = rest.iter().copied().cycle().take(raw_len.min(64 * rest.len())).collect();
     let good = encode(&mut *new().0, &raw);
-    // Each step is a wire: as it stands in the input, or the good one with a part of it replaced.
+    // Each step is a wire: directly from the input, or the valid one with a part of it replaced.
     for _ in 0..16 {
         let Some(([what, low, high, len], next)) = rest.split_first_chunk() else { break };
         let (bytes, next) = next.split_at(usize::from(*len).min(next.len()));
@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
         };
         let result = decode(&mut *used, &wire, len);
         if what & 0x80 == 0 {
-            // Twice, so that it has seen more than one since the reset.
+            // Twice, so that it has seen more than one wire since the reset.
             let _ = decode(&mut *used, &good, raw.len());
             used.reset();
             assert!(decode(&mut *used, &wire, len) == decode(&mut *new().1, &wire, len), "not as a new one");

@@ -1,4 +1,4 @@
-//! What the fuzz targets share: the codecs under test, chosen by a byte, and a checked way to use them.
+//! The common part of the fuzz targets: the codecs under test, selected by a byte, with checks around their use.
 #![forbid(unsafe_code)]
 
 use mpress_codec::simd::Level;
@@ -9,10 +9,10 @@ use mpress_diffpack::{Decoder as DiffpackDecoder, Effort, Encoder as DiffpackEnc
 /// An encoder and a decoder without history.
 pub type Pair = (Box<dyn Encode>, Box<dyn Decode>);
 
-/// Codecs that [`pair`] knows; higher numbers mean the same again.
+/// The number of codecs that [`pair`] knows; higher numbers wrap around.
 pub const CODECS: u8 = 18;
 
-/// The codec of this number, with settings that a byte decides.
+/// The codec with this number, with settings selected by a byte.
 pub fn pair(codec: u8, setting: u8, level: Level) -> Pair {
     let encoder = match codec % CODECS {
         0 => return dfcm::<u64>(Encoder::new(memory()), level),
@@ -37,7 +37,7 @@ pub fn pair(codec: u8, setting: u8, level: Level) -> Pair {
     dfcm::<u64>(encoder, level)
 }
 
-/// A codec whose state runs on from message to message.
+/// A codec whose state carries over from message to message.
 pub fn continuing(codec: u8, setting: u8) -> Pair {
     pair(if codec.is_multiple_of(2) { 2 } else { 5 }, setting, Level::detect())
 }
@@ -97,8 +97,8 @@ fn lzo_compat(setting: u8) -> Pair {
     if setting.is_multiple_of(2) { of::<Lz77>(effort) } else { of::<Lzo1x>(effort) }
 }
 
-/// Run lengths, Huffman or Shannon-Fano codes, in planes of each width. Bits 0-1 of the setting: the width; 2-3: the code; 4-6: the
-/// symbol's width of run lengths.
+/// Run lengths, Huffman or Shannon-Fano codes, in planes of each width. Bits 0-1 of the setting: the width; 2-3: the code; 4-6: the symbol width of
+/// run lengths.
 fn rle_huffman(setting: u8, level: Level) -> Pair {
     use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};
     fn of<C: Code + 'static>(encoder: Encoder<C>, level: Level) -> Pair {
@@ -114,7 +114,7 @@ fn rle_huffman(setting: u8, level: Level) -> Pair {
     }
 }
 
-/// Rice codes of every width by every mapping, and CCSDS 121.0-B of some resolutions.
+/// Rice codes of every width with every mapping, and CCSDS 121.0-B with some resolutions.
 fn rice(setting: u8, level: Level) -> Pair {
     use mpress_rice::{Decoder, Encoder, Mapping, Word, ccsds};
     fn words<W: Word>(mapping: u8, level: Level) -> Pair {
@@ -140,7 +140,7 @@ fn rice(setting: u8, level: Level) -> Pair {
     (Box::new(encoder.with_level(level)), Box::new(decoder.with_level(level)))
 }
 
-/// LZ4 or Zstandard, as the engine has them.
+/// LZ4 or Zstandard, as in the engine.
 fn library(setting: u8) -> Pair {
     let name = if setting.is_multiple_of(2) { "zstd" } else { "lz4" };
     let codec = mpress::Codec::named(name).expect("the feature is on");
@@ -148,7 +148,7 @@ fn library(setting: u8) -> Pair {
     (encoder, decoder)
 }
 
-/// Not the largest there is: clearing half a megabyte for each input is a waste of a fuzzer's time.
+/// Not the maximum: clearing half a megabyte for each input would waste the fuzzer's time.
 const LARGEST: Lines = Lines::MAX_SIZED;
 
 fn lines(setting: u8) -> Lines {
@@ -159,12 +159,12 @@ fn memory() -> Vec<u64> {
     vec![0x5555_5555_5555_5555; LARGEST.words::<u64>()]
 }
 
-/// The wire of a message, in exactly as much room as was asked for.
+/// The wire of a message, in exactly the required room.
 pub fn encode(encoder: &mut dyn Encode, raw: &[u8]) -> Vec<u8> {
     encode_over(encoder, raw, 0xa5)
 }
 
-/// The wire of a message, written over bytes of this value.
+/// The wire of a message, in a buffer filled with this value.
 pub fn encode_over(encoder: &mut dyn Encode, raw: &[u8], fill: u8) -> Vec<u8> {
     let bound = encoder.max_encoded_len(raw.len()).expect("a bound");
     let mut wire = vec![fill; bound];
@@ -175,12 +175,12 @@ pub fn encode_over(encoder: &mut dyn Encode, raw: &[u8], fill: u8) -> Vec<u8> {
     wire
 }
 
-/// What a decoder makes of a wire.
+/// The result of a decoder for a wire.
 pub fn decode(decoder: &mut dyn Decode, wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
     decode_over(decoder, wire, len, 0x5a)
 }
 
-/// What a decoder makes of a wire, in a buffer full of this value. Checks what it leaves there.
+/// The result of a decoder for a wire, in a buffer filled with this value. Checks the contents left in the buffer.
 pub fn decode_over(
     decoder: &mut dyn Decode,
     wire: &[u8],
@@ -208,7 +208,7 @@ pub fn decode_over(
     }
 }
 
-/// The codec, its setting, a length and the bytes that remain.
+/// The codec, its setting, a length and the remaining bytes.
 pub fn split(data: &[u8]) -> Option<(u8, u8, usize, &[u8])> {
     let ([codec, setting, low, high], rest) = data.split_first_chunk()?;
     Some((*codec, *setting, usize::from(u16::from_le_bytes([*low, *high])) % 20_000, rest))

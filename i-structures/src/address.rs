@@ -1,8 +1,8 @@
-//! Logical addresses: memory can be freed and used again, the number of a structure cannot.
+//! Logical addresses: memory can be freed and reused, but the number of a structure cannot.
 
 use std::fmt;
 
-/// Number of a structure, the same on all ranks; never used twice.
+/// The number of a structure, the same on all ranks; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StructureId(pub u64);
 
@@ -11,7 +11,7 @@ pub struct StructureId(pub u64);
 pub struct Address {
     /// The structure.
     pub structure: StructureId,
-    /// Index of the element, from 0 on.
+    /// Index of the element, starting at 0.
     pub index: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Reading little-endian fields without trusting the length of what is read.
+//! Reads little-endian fields without trusting the length of the input.
 
 /// The rest of a message or file.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,12 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Some if the next `count` bytes are zero.
+    /// `Some` if the next `count` bytes are zero.
     pub(crate) fn zeros(&mut self, count: usize) -> Option<()> {
         self.take(count)?.iter().all(|byte| *byte == 0).then_some(())
     }
 
-    /// Some if nothing is left.
+    /// `Some` if nothing is left.
     pub(crate) fn end(&self) -> Option<()> {
         self.0.is_empty().then_some(())
     }

@@ -1,5 +1,5 @@
-//! D-ISSC, the software cache (section 3.2 of the paper): blocks of remote elements in a hash table by tag. Any block fits anywhere, as in a
-//! fully associative cache.
+//! D-ISSC, the software cache (section 3.2 of the paper): blocks of remote elements in a hash table indexed by tag. Any block can be stored anywhere,
+//! as in a fully associative cache.
 
 use crate::{
     address::Address,
@@ -13,7 +13,7 @@ use std::{
     rc::Rc,
 };
 
-/// What a block is found by. Blocks are counted within the elements of one owner.
+/// The key of a block. Blocks are numbered within the elements of one owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Tag {
     pub(crate) structure: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Tag {
     pub(crate) block: u64,
 }
 
-/// Elements of a block, and bytes of an element.
+/// The number of elements in a block, and the bytes of an element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) elements: usize,
@@ -32,34 +32,34 @@ pub(crate) struct Size {
 struct Block {
     values: Vec<u8>,
     present: BitVec,
-    /// Elements that are not present.
+    /// The number of elements that are not present.
     missing: usize,
-    /// Continuations, each with the number of its element in the block.
+    /// Continuations, each with the index of its element in the block.
     waiting: Vec<(usize, Rc<Waiter>)>,
 }
 
-/// What became of a fetch.
+/// The result of a fetch.
 #[derive(Debug)]
 pub(crate) enum Access<'a> {
     /// *Cache hit*.
     Hit(&'a [u8]),
-    /// *Cache miss deferred*: the value is under way, or deferred by its owner.
+    /// *Cache miss deferred*: the value is in transit, or deferred by its owner.
     Deferred(Rc<Waiter>),
     /// *Cache miss*: a request must be sent.
     Miss(Rc<Waiter>),
 }
 
-/// Fixed bytes counted for a block beside its elements and presence bits.
+/// Fixed bytes counted for a block in addition to its elements and presence bits.
 const OVERHEAD: usize = size_of::<Tag>() + size_of::<Block>();
 
 /// The cache of a rank, for all structures.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     blocks: Table<Tag, Block>,
-    /// Full blocks in the order in which they became full: these may be evicted, as no fetch waits for a full block.
+    /// Full blocks in the order in which they became full. Only these may be evicted, because no fetch waits for a full block.
     full: VecDeque<Tag>,
     bytes: usize,
-    /// Bytes above which full blocks are evicted.
+    /// Full blocks are evicted above this number of bytes.
     pub(crate) limit: Option<usize>,
     pub(crate) evicted: u64,
 }
@@ -99,7 +99,7 @@ impl Cache {
         self.blocks.capacity() + self.full.capacity()
     }
 
-    /// Makes room for a block that has been, or will be, asked for.
+    /// Makes room for a block that has been or will be requested.
     pub(crate) fn expect(&mut self, tag: Tag, size: Size) {
         if let Entry::Vacant(place) = self.blocks.entry(tag) {
             place.insert(Block::new(size));
@@ -108,7 +108,7 @@ impl Cache {
         }
     }
 
-    /// Looks for an element, by its number in the block; by one look into the table, since this is what programs do most.
+    /// Looks up an element by its index in the block. Accesses the table once, because this is the most frequent operation.
     ///
     /// # Errors
     /// That of `size`, which is called for a new block.
@@ -121,12 +121,12 @@ impl Cache {
         address: Address,
     ) -> Result<Access<'_>> {
         let waiter = || Waiter::new(address);
-        // The new block of the last miss may have gone beyond the bound.
+        // The block added by the last miss may have exceeded the limit.
         self.evict();
         match self.blocks.entry(tag) {
             Entry::Occupied(place) => {
                 let block = place.into_mut();
-                // Most blocks are full: one number is looked at before the bits are.
+                // Most blocks are full, so check one number before the bits.
                 if (block.missing == 0 || block.present.get(element).is_some_and(|bit| *bit))
                     && let Some(value) = block.values.get(element * bytes..)
                     && let Some(value) = value.get(..bytes)
@@ -146,7 +146,7 @@ impl Cache {
         }
     }
 
-    /// Receive-a-value: `values` holds the elements whose bits are set, or all without bits. Those that are present already are kept.
+    /// Receive-a-value: `values` holds the elements whose bits are set, or all if there are no bits. Elements that are already present are kept.
     pub(crate) fn receive(&mut self, tag: Tag, size: Size, bits: Option<&BitSlice<u8, Lsb0>>, values: &[u8]) {
         self.expect(tag, size);
         let Some(block) = self.blocks.get_mut(&tag) else { return };
@@ -154,7 +154,7 @@ impl Cache {
             return;
         }
         let Some(bits) = bits else {
-            // What is present already is the same: elements are stored once.
+            // Elements that are already present are equal: elements are stored once.
             if block.values.len() == values.len() {
                 block.values.copy_from_slice(values);
                 block.present.fill(true);
@@ -190,9 +190,9 @@ impl Cache {
         }
     }
 
-    /// Drops a block whose request was refused; what waits for it gets the error.
+    /// Drops a block whose request was refused; its waiting fetches get the error.
     pub(crate) fn refuse(&mut self, tag: Tag, error: impl Fn(&Waiter) -> Error) {
-        // A block that is full, or partly so, was not refused.
+        // A block that is full or partly full was not refused.
         if self.blocks.get(&tag).is_some_and(|block| block.present.not_any())
             && let Some(block) = self.remove(tag)
         {
@@ -202,7 +202,7 @@ impl Cache {
         }
     }
 
-    /// Drops all blocks of a structure, and gives what waits for them to `to`.
+    /// Drops all blocks of a structure and appends their waiting fetches to `to`.
     pub(crate) fn free(&mut self, structure: u64, to: &mut Vec<Rc<Waiter>>) {
         let gone: Vec<Tag> = self.blocks.keys().filter(|tag| tag.structure == structure).copied().collect();
         for tag in gone {
@@ -271,7 +271,7 @@ mod tests {
         let Access::Deferred(second) = fetch(&mut cache, 0, 1) else { panic!() };
         let Access::Deferred(third) = fetch(&mut cache, 0, 2) else { panic!() };
         let waiters = [first, second, third];
-        // Deferral by elements: the first value has elements 0 and 1 alone.
+        // Deferral by elements: the first value has only elements 0 and 1.
         cache.receive(tag(0), SIZE, Some(&bits(0b0011)[..4]), &[10, 11]);
         assert_eq!(waiters.each_ref().map(|waiter| value(waiter)), [Some(11), Some(11), None]);
         assert!(matches!(fetch(&mut cache, 0, 0), Access::Hit(&[10])));

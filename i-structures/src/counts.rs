@@ -1,4 +1,4 @@
-//! What a rank counts: accesses, messages, and the memory it holds.
+//! The counters of a rank: accesses, messages, and memory.
 
 use std::ops::AddAssign;
 
@@ -11,13 +11,13 @@ pub struct Counts {
     pub hits: u64,
     /// Fetches that sent a request.
     pub misses: u64,
-    /// Fetches of remote elements for whose block a value is under way or deferred.
+    /// Fetches of remote elements for whose block a value is in transit or deferred.
     pub deferred_misses: u64,
     /// Requests sent (*send-a-request*).
     pub requests: u64,
     /// Values sent (*send-a-value*).
     pub values: u64,
-    /// Messages sent of any kind other than requests and values: refusals, parts of plans, detection of the end.
+    /// Messages of any other kind sent: refusals, parts of plans, termination detection.
     pub control: u64,
     /// Bytes of the requests and values sent.
     pub bytes: u64,
@@ -26,7 +26,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Requests and values: what Table 1 of the paper counts.
+    /// Requests and values: the number in Table 1 of the paper.
     pub fn messages(&self) -> u64 {
         self.requests + self.values
     }
@@ -46,7 +46,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// What a rank holds at the moment.
+/// The memory that a rank currently holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// Structures that exist.
@@ -57,7 +57,7 @@ pub struct Memory {
     pub queues: usize,
     /// Cache blocks.
     pub cache_blocks: usize,
-    /// Bytes of the cache blocks: elements, presence bits and a fixed part for each block.
+    /// Bytes of the cache blocks: elements, presence bits and a fixed part per block.
     pub cache_bytes: usize,
     /// Requests without a cache that wait for their values.
     pub pending: usize,
@@ -65,6 +65,6 @@ pub struct Memory {
     pub parked: usize,
     /// Tasks that have not ended.
     pub tasks: usize,
-    /// Places in tables that are allocated, in use or not: of structures, queues, cache, pending requests and tasks.
+    /// Allocated table entries, used or not: of structures, queues, cache, pending requests and tasks.
     pub capacity: usize,
 }

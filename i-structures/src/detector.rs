@@ -1,41 +1,41 @@
-//! The end of a run, and deadlock: Mattern's four-counter method, by waves that rank 0 starts (docs/format/i-structures.md).
+//! Detects the end of a run, and deadlock: Mattern's four-counter method, in waves started by rank 0 (docs/format/i-structures.md).
 
 use crate::{
     error::Waiting,
     message::{Answer, RankState, VERDICT_NAMES, Verdict},
 };
 
-/// What rank 0 knows of the current wave.
+/// Rank 0's data on the current wave.
 #[derive(Debug)]
 struct Wave {
     number: u64,
     answers: Vec<Option<Answer>>,
     missing: usize,
-    /// Messages received by all ranks, by the wave before.
+    /// Messages received by all ranks according to the previous wave.
     received: Option<u64>,
 }
 
-/// What is to be sent.
+/// The messages to be sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Nothing,
-    /// Ask all other ranks.
+    /// Probe all other ranks.
     Probe(u64),
     /// Answer rank 0.
     Answer(u64, Answer),
-    /// Tell all other ranks.
+    /// Send the verdict to all other ranks.
     Verdict(Verdict),
 }
 
-/// A rank's part in the search.
+/// A rank's part in the detection.
 #[derive(Debug)]
 pub(crate) struct Detector {
     rank: u32,
     ranks: u32,
-    /// Messages of kinds 1 to 4, since the rank exists.
+    /// Messages of kinds 1 to 4 since the creation of the rank.
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// The wave that this rank has to answer.
+    /// The wave that this rank must answer.
     probe: Option<u64>,
     wave: Option<Wave>,
 }
@@ -45,12 +45,12 @@ impl Detector {
         Self { rank, ranks, sent: 0, received: 0, probe: None, wave: None }
     }
 
-    /// A run begins.
+    /// Begins a run.
     pub(crate) fn begin(&mut self) {
         (self.probe, self.wave) = (None, None);
     }
 
-    /// The passive rank takes part: it has ended or failed, or has been passive for long.
+    /// Takes part in the detection as a passive rank: the rank has ended or failed, or has been passive for a long time.
     pub(crate) fn passive(&mut self, answer: impl FnOnce(u64, u64) -> Answer) -> Action {
         if self.rank == 0 && self.wave.is_none() {
             return self.next_wave(0, None);
@@ -60,12 +60,12 @@ impl Detector {
         if self.rank == 0 { self.collect(0, wave, answer) } else { Action::Answer(wave, answer) }
     }
 
-    /// Rank 0 asks.
+    /// Rank 0 probes this rank.
     pub(crate) fn probed(&mut self, wave: u64) {
         self.probe = Some(wave);
     }
 
-    /// A rank has answered. Answers to waves that are not open are of no use.
+    /// Handles the answer of a rank. Answers to waves that are not open are ignored.
     pub(crate) fn collect(&mut self, rank: u32, number: u64, answer: Answer) -> Action {
         let Some(wave) = self.wave.as_mut().filter(|wave| wave.number == number) else {
             return Action::Nothing;

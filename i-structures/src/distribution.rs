@@ -1,4 +1,4 @@
-//! Which rank keeps which element.
+//! The distribution of elements over ranks.
 
 use crate::{
     divisor::Divisor,
@@ -10,14 +10,14 @@ use std::{fmt, rc::Rc};
 /// How the elements of a structure are distributed over the ranks.
 #[derive(Clone)]
 pub enum Distribution {
-    /// Runs of ceil(length / ranks) elements, one for each rank; the last ranks may have fewer or none.
+    /// Runs of ceil(length / ranks) elements, one per rank; the last ranks may have fewer or none.
     Block,
     /// Element `i` belongs to rank `i % ranks`.
     Cyclic,
-    /// Runs of this many elements (at least 1), dealt to the ranks in turn.
+    /// Runs of this number of elements (at least 1), dealt to the ranks in round-robin order.
     BlockCyclic(u64),
-    /// The owner of each index, by a function that gives the same on all ranks. It is called once for each index; its results take 24
-    /// bytes an element.
+    /// The owner of each index, from a function that returns the same on all ranks. It is called once per index; its results take 24 bytes per
+    /// element.
     Owner(Rc<dyn Fn(u64) -> u32>),
 }
 
@@ -32,7 +32,7 @@ impl fmt::Debug for Distribution {
     }
 }
 
-/// How the elements of a structure are distributed over the ranks.
+/// The distribution of a structure's elements over the ranks.
 #[derive(Debug)]
 pub struct Layout {
     len: u64,
@@ -45,7 +45,7 @@ enum Map {
     Block {
         run: Divisor,
     },
-    /// `ranks` of the layout, to divide by.
+    /// `ranks` of the layout, as a divisor.
     Cyclic {
         run: Divisor,
         ranks: Divisor,
@@ -59,36 +59,36 @@ enum Map {
 
 impl Layout {
     /// # Errors
-    /// [`Error::Options`] for a block-cyclic distribution with runs of 0, or an owner function that names a rank there is not.
+    /// [`Error::Options`] for a block-cyclic distribution with runs of 0, or if an owner function returns an invalid rank.
     pub fn new(len: u64, ranks: u32, distribution: &Distribution) -> Result<Self> {
         let cyclic = |run| Map::Cyclic { run: Divisor::new(run), ranks: Divisor::new(u64::from(ranks)) };
         let map = match distribution {
             Distribution::Block => Map::Block { run: Divisor::new(len.div_ceil(u64::from(ranks)).max(1)) },
             Distribution::Cyclic => cyclic(1),
             Distribution::BlockCyclic(0) => return Err(Error::Options("block-cyclic runs of 0 elements")),
-            // A run longer than the structure is one as long as it, and cannot overflow.
+            // A run longer than the structure is equivalent to one of its length, which cannot overflow.
             Distribution::BlockCyclic(run) => cyclic((*run).min(len.max(1))),
             Distribution::Owner(owner) => Map::table(len, ranks, &**owner)?,
         };
         Ok(Self { len, ranks, map })
     }
 
-    /// Number of elements on all ranks.
+    /// The number of elements on all ranks.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Number of ranks.
+    /// The number of ranks.
     pub fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    /// Owner of an element, and its slot there; none if there is no such element.
+    /// The owner of an element and its slot there; `None` if there is no such element.
     #[inline]
     pub fn locate(&self, index: u64) -> Option<(u32, u64)> {
         if index >= self.len {
@@ -109,7 +109,7 @@ impl Layout {
         })
     }
 
-    /// Number of elements of a rank.
+    /// The number of elements of a rank.
     pub fn slots(&self, owner: u32) -> u64 {
         let rank = u64::from(owner);
         match &self.map {
@@ -126,7 +126,7 @@ impl Layout {
         }
     }
 
-    /// Index of the element in a slot of a rank; none if there is no such slot.
+    /// The index of the element in a slot of a rank; `None` if there is no such slot.
     pub fn index(&self, owner: u32, slot: u64) -> Option<u64> {
         if owner >= self.ranks || slot >= self.slots(owner) {
             return None;
@@ -141,7 +141,7 @@ impl Layout {
         })
     }
 
-    /// Number of the kind of distribution and its parameter, as in docs/format/i-structures.md.
+    /// The number of the kind of distribution, and its parameter, as in docs/format/i-structures.md.
     pub(crate) fn parameters(&self) -> (u8, u64) {
         match &self.map {
             Map::Block { .. } => (0, 0),

@@ -1,15 +1,15 @@
-//! Division by a number that stays the same: by a power of two, as most are, it is a shift.
+//! Division by a constant divisor: for a power of two, the usual case, it is a shift.
 
-/// A number to divide by, at least 1.
+/// A divisor, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Divisor {
     number: u64,
-    /// If it is a power of two.
+    /// The shift, if it is a power of two.
     shift: Option<u32>,
 }
 
 impl Divisor {
-    /// By a number, or by 1 if it is 0.
+    /// A divisor; 0 is replaced by 1.
     pub(crate) fn new(number: u64) -> Self {
         let number = number.max(1);
         Self { number, shift: number.is_power_of_two().then(|| number.trailing_zeros()) }

@@ -1,8 +1,8 @@
-//! What an I-structure can hold, and the states of its elements.
+//! Values of I-structures, and the states of their elements.
 
 use crate::transport::Content;
 
-/// What a type's number says of its bytes.
+/// The content of a type's bytes, from the type's number.
 pub(crate) fn content(kind: u16) -> Content {
     match kind {
         1 | 5 => Content::Int8,
@@ -15,18 +15,17 @@ pub(crate) fn content(kind: u16) -> Content {
     }
 }
 
-/// A value that an element can hold. It is sent in little-endian form. `write` and `read` must not use a node or its structures.
+/// A value that an element can hold. It is sent in little-endian format. `write` and `read` must not use a node or its structures.
 pub trait Element: Copy + 'static {
-    /// Bytes of a value.
+    /// Length of a value in bytes.
     const BYTES: usize;
-    /// Number of the type, part of the check of a structure. Types of this crate use numbers below 256; an array has that of its
-    /// elements.
+    /// The number of the type, part of the check of a structure. Types of this crate use numbers below 256; an array has the number of its elements.
     const KIND: u16;
 
     /// Appends the value's `BYTES` bytes.
     fn write(&self, to: &mut Vec<u8>);
 
-    /// The value in these bytes; none unless there are `BYTES` of them and they are valid.
+    /// The value of these bytes; `None` unless there are `BYTES` of them and they are valid.
     fn read(from: &[u8]) -> Option<Self>;
 }
 
@@ -69,7 +68,7 @@ impl<T: Element + Default, const N: usize> Element for [T; N] {
     }
 }
 
-/// State of an element (section 3.1 of the paper).
+/// The state of an element (section 3.1 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementState {
     /// Nothing is stored, and no rank waits.

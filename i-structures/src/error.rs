@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors.
 
 use crate::{address::Address, address::StructureId, transport::TransportError};
 use std::fmt;
@@ -7,7 +7,7 @@ use thiserror::Error;
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong. Ranks, indices and blocks are counted from 0.
+/// An error. Ranks, indices and blocks are numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,7 +17,7 @@ pub enum Error {
     /// An index beyond the end.
     #[error("{address} does not exist: the structure has {len} elements")]
     OutOfRange {
-        /// What was named.
+        /// The address.
         address: Address,
         /// Number of elements of the structure.
         len: u64,
@@ -25,7 +25,7 @@ pub enum Error {
     /// A store by a rank other than the owner.
     #[error("{address} can be stored by its owner, rank {owner}, alone")]
     NotOwner {
-        /// What was named.
+        /// The address.
         address: Address,
         /// Its owner.
         owner: u32,
@@ -36,17 +36,17 @@ pub enum Error {
     /// The owner of a remote element refused the request.
     #[error("the owner of {address}, rank {owner}, refuses the request: {reason}")]
     Refused {
-        /// What was fetched.
+        /// The address of the fetch.
         address: Address,
         /// Its owner.
         owner: u32,
         /// Why.
         reason: Refusal,
     },
-    /// No rank can go on and nothing is under way.
+    /// No rank can continue and no message is in transit.
     #[error("deadlock: {waiting} fetches wait for elements that no rank stores: {}", list(.names))]
     Deadlock {
-        /// Number of fetches that wait, on all ranks.
+        /// The number of waiting fetches on all ranks.
         waiting: u64,
         /// Some of them.
         names: Vec<Waiting>,
@@ -54,7 +54,7 @@ pub enum Error {
     /// Another rank has failed.
     #[error("rank {rank} has failed: {why}")]
     Peer {
-        /// Which.
+        /// Its number.
         rank: u32,
         /// Its error.
         why: String,
@@ -62,10 +62,10 @@ pub enum Error {
     /// More messages for structures that this rank has not created yet than it keeps: 65,536, or 256 MiB.
     #[error("rank {from} sends more for structures that this rank has not created yet than it keeps")]
     TooEarly {
-        /// Sender of the last.
+        /// The sender of the last one.
         from: u32,
     },
-    /// A message that cannot be decoded, or does not fit the structure it names.
+    /// A message that cannot be decoded or does not fit its structure.
     #[error("rank {from} has sent a message that is not valid: {what}")]
     Protocol {
         /// Its sender.
@@ -73,7 +73,7 @@ pub enum Error {
         /// What is wrong.
         what: &'static str,
     },
-    /// Options that cannot be.
+    /// Invalid options.
     #[error("options of a structure: {0}")]
     Options(&'static str),
     /// More elements or bytes than this machine can address or allocate.
@@ -85,13 +85,13 @@ pub enum Error {
     /// A plan file that cannot be read.
     #[error("plan file: {0}")]
     PlanFile(&'static str),
-    /// A call inside a run that can be made outside alone, or the reverse.
+    /// A call within a run that is only allowed outside, or vice versa.
     #[error("{0}")]
     Misuse(&'static str),
     /// The transport failed.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// An error of the program's own.
+    /// An error returned by the program.
     #[error("{0}")]
     Program(String),
 }
@@ -101,7 +101,7 @@ pub enum Error {
 pub enum Refusal {
     /// It has freed the structure.
     Freed,
-    /// Its structure of this number has other parameters.
+    /// Its structure with this number has other parameters.
     OtherParameters,
     /// It has no such block.
     NoSuchBlock,
@@ -117,12 +117,12 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A fetch that waits.
+/// A waiting fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Waiting {
     /// The rank that waits.
     pub rank: u32,
-    /// For what.
+    /// The address of the fetch.
     pub address: Address,
 }
 

@@ -1,4 +1,4 @@
-//! The local executor: tasks of one rank, polled in the order in which they became ready.
+//! The local executor: the tasks of one rank, polled in the order in which they became ready.
 
 use crate::error::Error;
 use std::{
@@ -13,7 +13,7 @@ use std::{
 
 type Program = Pin<Box<dyn Future<Output = Result<(), Error>>>>;
 
-/// Numbers of the tasks to be polled. Wakers may come from other threads; tasks may not.
+/// The numbers of the tasks to be polled. Wakers may come from other threads; tasks may not.
 #[derive(Debug, Default)]
 struct Ready(Mutex<Vec<usize>>);
 
@@ -26,7 +26,7 @@ impl Ready {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// All that are there, for an empty list in their place.
+    /// Returns the list and replaces it by an empty one.
     fn swap(&self, empty: &mut Vec<usize>) {
         std::mem::swap(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), empty);
     }
@@ -57,20 +57,20 @@ impl Wake for TaskWaker {
 struct Task {
     program: Program,
     own: Arc<TaskWaker>,
-    /// The same as wakers are handed out.
+    /// The waker passed to the task.
     waker: Waker,
 }
 
-/// A place for a task.
+/// An entry for a task.
 enum Place {
     Free,
-    /// Taken out to be polled: no borrow is held meanwhile, so the task can spawn others.
+    /// Taken out to be polled: nothing is borrowed meanwhile, so the task can spawn others.
     Polled,
     Task(Task),
 }
 
 impl Place {
-    /// The task, to be polled.
+    /// Takes the task out to be polled.
     fn take(&mut self) -> Option<Task> {
         match self {
             Self::Task(_) => match std::mem::replace(self, Self::Polled) {
@@ -94,7 +94,7 @@ struct Tasks {
 pub(crate) struct Executor {
     tasks: RefCell<Tasks>,
     ready: Arc<Ready>,
-    /// Those that are polled at the moment; between two turns, room for the next.
+    /// The tasks that are being polled; between two turns, spare memory for the next.
     turn: Cell<Vec<usize>>,
 }
 
@@ -114,7 +114,7 @@ impl Executor {
         }
     }
 
-    /// Number of tasks that have not ended.
+    /// The number of tasks that have not ended.
     pub(crate) fn live(&self) -> usize {
         self.tasks.borrow().live
     }
@@ -123,13 +123,13 @@ impl Executor {
         !self.ready.is_empty()
     }
 
-    /// Places allocated.
+    /// The number of allocated entries.
     pub(crate) fn capacity(&self) -> usize {
         let tasks = self.tasks.borrow();
         tasks.places.capacity() + tasks.free.capacity()
     }
 
-    /// Polls the tasks that are ready at the moment, once each; stops at the first that fails.
+    /// Polls each task that is currently ready once; stops at the first one that fails.
     pub(crate) fn poll(&self) -> Result<(), Error> {
         let mut turn = self.turn.take();
         self.ready.swap(&mut turn);
@@ -147,7 +147,7 @@ impl Executor {
         task.own.queued.store(false, Ordering::Release);
         let poll = task.program.as_mut().poll(&mut Context::from_waker(&task.waker));
         let tasks = &mut *self.tasks.borrow_mut();
-        // `clear` may have been called meanwhile.
+        // `clear` may have been called in the meantime.
         let Some(place) = tasks.places.get_mut(number).filter(|place| matches!(place, Place::Polled)) else {
             return Ok(());
         };
@@ -168,7 +168,7 @@ impl Executor {
 
     /// Drops all tasks.
     pub(crate) fn clear(&self) {
-        // Dropped after the borrow: a task may hold what calls back.
+        // Dropped after the borrow ends: a task may hold something that calls back.
         let tasks = std::mem::take(&mut *self.tasks.borrow_mut());
         self.ready.clear();
         drop(tasks);

@@ -1,4 +1,4 @@
-//! What a program holds: structures, and fetches under way.
+//! The handles of a program: structures, and pending fetches.
 
 use crate::{
     address::{Address, StructureId},
@@ -38,7 +38,7 @@ impl Structure {
     }
 }
 
-/// A distributed array of elements, each of which is stored once. Clones are the same array.
+/// A distributed array whose elements are each stored once. Clones refer to the same array.
 pub struct IStructure<T> {
     shared: Rc<Shared>,
     structure: Structure,
@@ -62,7 +62,7 @@ impl<T> IStructure<T> {
         Self { shared, structure, element: PhantomData }
     }
 
-    /// Its number.
+    /// The number of the structure.
     pub fn id(&self) -> StructureId {
         StructureId(self.structure.0.id)
     }
@@ -72,24 +72,24 @@ impl<T> IStructure<T> {
         &self.structure
     }
 
-    /// Which rank keeps which element.
+    /// The distribution of the elements over the ranks.
     pub fn layout(&self) -> &Layout {
         &self.structure.shape().layout
     }
 
-    /// Indices of the elements of this rank, in ascending order.
+    /// The indices of the elements of this rank, in ascending order.
     pub fn local(&self) -> impl Iterator<Item = u64> + use<'_, T> {
         let (layout, rank) = (self.layout(), self.shared.rank);
         (0..layout.slots(rank)).filter_map(move |slot| layout.index(rank, slot))
     }
 
-    /// State of an element of this rank.
+    /// The state of an element of this rank.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::NotOwner`], [`Error::Freed`].
     pub fn state(&self, index: u64) -> Result<ElementState> {
         let slot = self.own_slot(index)?;
-        // A slot of this rank fits: its elements are in memory.
+        // A slot of this rank fits in `usize`: its elements are in memory.
         Ok(self.structure.0.segment()?.state(slot as usize))
     }
 
@@ -103,7 +103,7 @@ impl<T> IStructure<T> {
 }
 
 impl<T: Element> IStructure<T> {
-    /// Stores an element of this rank, and sends it to those that wait for it.
+    /// Stores an element of this rank and sends it to the ranks that wait for it.
     ///
     /// # Errors
     /// [`Error::StoredTwice`], [`Error::OutOfRange`], [`Error::NotOwner`], [`Error::Freed`], [`Error::Transport`].
@@ -116,7 +116,7 @@ impl<T: Element> IStructure<T> {
         if bytes.len() != T::BYTES {
             return Err(unreadable(address));
         }
-        // A slot of this rank fits: its elements are in memory.
+        // A slot of this rank fits in `usize`: its elements are in memory.
         let released = known.segment()?.store(slot as usize, &bytes).ok_or(Error::StoredTwice(address))?;
         if let Some(released) = released {
             released.local().for_each(|waiter| waiter.resume(Ok(&bytes)));
@@ -126,18 +126,18 @@ impl<T: Element> IStructure<T> {
         Ok(())
     }
 
-    /// An element of this rank if it is full; it is not counted as an access.
+    /// An element of this rank if it is full; not counted as an access.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::NotOwner`], [`Error::Freed`].
     pub fn get(&self, index: u64) -> Result<Option<T>> {
         let slot = self.own_slot(index)?;
         let segment = self.structure.0.segment()?;
-        // A slot of this rank fits: its elements are in memory.
+        // A slot of this rank fits in `usize`: its elements are in memory.
         segment.read(slot as usize).map(|bytes| value(self.structure.address(index), bytes)).transpose()
     }
 
-    /// Asks for an element. The request, if one is needed, is sent at once; the value is that of the future. Errors are the future's.
+    /// Requests an element. The request, if needed, is sent immediately; the future returns the value or the error.
     pub fn fetch(&self, index: u64) -> Fetch<T> {
         Fetch(match self.find(index) {
             Ok(Found::Value(Ok(value))) => Fetching::Value(value),
@@ -156,7 +156,7 @@ impl<T: Element> IStructure<T> {
             return self.shared.state.borrow_mut().fetch(&known.shape, address, owner, slot, read);
         }
         self.shared.local.set(self.shared.local.get() + 1);
-        // A slot of this rank fits: its elements are in memory.
+        // A slot of this rank fits in `usize`: its elements are in memory.
         let slot = slot as usize;
         Ok(match segment.read(slot) {
             Some(bytes) => Found::Value(read(bytes)),
@@ -169,7 +169,7 @@ impl<T: Element> IStructure<T> {
     }
 }
 
-/// A fetch under way (split-phase).
+/// A pending fetch (split-phase).
 #[derive(Debug)]
 #[must_use = "the value is that of the future"]
 pub struct Fetch<T>(Fetching<T>);
@@ -181,7 +181,7 @@ enum Fetching<T> {
     Failed(Box<Error>),
 }
 
-// It holds no reference to itself.
+// It contains no references to itself.
 impl<T> Unpin for Fetch<T> {}
 
 impl<T: Element> Future for Fetch<T> {
@@ -198,7 +198,7 @@ impl<T: Element> Future for Fetch<T> {
     }
 }
 
-/// Fails for a type of the program's whose `read` does not take what its `write` has made.
+/// Fails for a type of the program whose `read` does not accept the output of its `write`.
 fn value<T: Element>(address: Address, bytes: &[u8]) -> Result<T> {
     T::read(bytes).ok_or_else(|| unreadable(address))
 }

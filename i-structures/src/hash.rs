@@ -1,15 +1,15 @@
-//! The hash of the tables that every fetch or message looks into: keys are a few integers, for which SipHash would take most of the time of a
-//! fetch. The seed differs from table to table, so a peer cannot choose blocks that collide.
+//! The hash of the tables used for every fetch or message: keys are a few integers, for which SipHash would take most of the time of a fetch. Each
+//! table has its own seed, so a peer cannot choose blocks that collide.
 
 use std::{
     collections::HashMap,
     hash::{BuildHasher, Hasher, RandomState},
 };
 
-/// A table by this hash.
+/// A table with this hash.
 pub(crate) type Table<K, V> = HashMap<K, V, Seed>;
 
-/// What makes hashers.
+/// Creates hashers.
 #[derive(Clone, Debug)]
 pub(crate) struct Seed(u64);
 
@@ -27,7 +27,7 @@ impl BuildHasher for Seed {
     }
 }
 
-/// Multiplies each number with a constant to 128 bits, and folds these to 64.
+/// Multiplies each number by a constant, giving 128 bits, and folds these to 64.
 #[derive(Debug)]
 pub(crate) struct Folded(u64);
 
@@ -41,7 +41,7 @@ impl Hasher for Folded {
     }
 
     fn write_u64(&mut self, number: u64) {
-        // An odd constant with as many ones as zeros: the fraction of the golden ratio.
+        // An odd constant with as many ones as zeros: the fractional part of the golden ratio.
         let product = u128::from(self.0 ^ number) * 0x9e37_79b9_7f4a_7c15;
         self.0 = product as u64 ^ (product >> 64) as u64;
     }
@@ -55,7 +55,7 @@ impl Hasher for Folded {
     }
 }
 
-/// Gives back memory of a table that has become much larger than what is in it.
+/// Shrinks a table that has become much larger than its contents.
 pub(crate) fn shrink<K: Eq + std::hash::Hash, V>(table: &mut Table<K, V>) {
     if table.is_empty() {
         table.shrink_to_fit();
@@ -70,7 +70,7 @@ mod tests {
     use crate::cache::Tag;
     use std::collections::HashSet;
 
-    /// Tables find places by the low bits, and tell keys in a group apart by the high seven.
+    /// Tables find places by the low bits, and distinguish keys in a group by the high seven.
     #[test]
     fn tags_of_usual_patterns_spread() {
         let seed = Seed(1);
@@ -88,7 +88,7 @@ mod tests {
                     }
                 }
             }
-            // 4096 balls in 8192 places fill 3224 of them on average if they fall at random.
+            // Randomly thrown, 4096 balls occupy 3224 of 8192 places on average.
             assert!(low.len() > count * 7 / 10, "{} of {count}", low.len());
             assert_eq!(high.len(), 128);
         }

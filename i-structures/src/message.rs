@@ -1,4 +1,4 @@
-//! Messages between ranks: docs/format/i-structures.md, version 1. A decoder takes any bytes.
+//! Messages between ranks: docs/format/i-structures.md, version 1. The decoder accepts any bytes.
 
 use crate::{
     address::{Address, StructureId},
@@ -9,13 +9,13 @@ use crate::{
 use bitvec::{order::Lsb0, slice::BitSlice, view::BitView};
 
 const VERSION: u8 = 1;
-/// Names of waiting fetches in an answer and in a verdict.
+/// The maximum number of waiting fetches named in an answer and in a verdict.
 pub(crate) const ANSWER_NAMES: usize = 8;
 pub(crate) const VERDICT_NAMES: usize = 16;
-/// Bytes of text in an answer and in a verdict.
+/// The maximum number of bytes of text in an answer and in a verdict.
 const TEXT: usize = 256;
 
-/// A block of a structure, and the structure's check.
+/// A block of a structure, and the check of the structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockName {
     pub(crate) check: u32,
@@ -23,7 +23,7 @@ pub(crate) struct BlockName {
     pub(crate) block: u64,
 }
 
-/// State of a rank in an answer.
+/// The state of a rank in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RankState {
     Waits,
@@ -31,7 +31,7 @@ pub(crate) enum RankState {
     Failed,
 }
 
-/// What a rank says in a wave.
+/// The answer of a rank in a wave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) sent: u64,
@@ -96,7 +96,7 @@ pub(crate) fn request(name: BlockName) -> Vec<u8> {
     block_header(1, name)
 }
 
-/// With the bits of the elements that `values` gives.
+/// A value message with the presence bits of the elements in `values`.
 pub(crate) fn value<'a>(
     name: BlockName,
     bits: impl ExactSizeIterator<Item = bool>,
@@ -114,27 +114,26 @@ pub(crate) fn value<'a>(
     message
 }
 
-/// A whole block: the values of all its elements. The header is as long as three numbers, so that codecs find the values at multiples of their
-/// length.
+/// A whole block: the values of all its elements. The header has the length of three numbers, so that codecs find the values aligned.
 pub(crate) fn block(name: BlockName, values: &[u8]) -> Vec<u8> {
     let mut message = block_header(8, name);
     message.extend_from_slice(values);
     message
 }
 
-/// Whether the detection of the end counts a message.
+/// Whether termination detection counts a message.
 pub(crate) fn is_counted(message: &[u8]) -> bool {
     matches!(message.get(1), Some(1..=4 | 8))
 }
 
-/// Presence bits and values of a value message, for a block of this many elements of this many bytes each.
+/// The presence bits and values of a value message, for a block of `elements` elements of `bytes` bytes each.
 pub(crate) fn split_value(
     body: &[u8],
     elements: usize,
     bytes: usize,
 ) -> Option<(&BitSlice<u8, Lsb0>, &[u8])> {
     let (bits, values) = body.split_at_checked(elements.div_ceil(8))?;
-    // The bytes of the bits are no fewer than their number.
+    // There are at least as many bits as elements.
     let (bits, rest) = bits.view_bits::<Lsb0>().split_at(elements);
     let valid = rest.not_any() && bits.any() && bits.count_ones().checked_mul(bytes) == Some(values.len());
     valid.then_some((bits, values))
@@ -161,7 +160,7 @@ pub(crate) fn probe(run: u32, wave: u64) -> Vec<u8> {
     header(5, run, wave)
 }
 
-/// As much of a text as a message takes.
+/// The part of a text that fits in a message.
 fn cut(text: &str) -> &str {
     let end = (0..=text.len().min(TEXT)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     text.get(..end).unwrap_or("")
@@ -214,7 +213,7 @@ pub(crate) fn verdict(run: u32, verdict: &Verdict) -> Vec<u8> {
     message
 }
 
-/// None if these bytes are no message of this version.
+/// `None` if these bytes are not a message of this version.
 pub(crate) fn decode(message: &[u8]) -> Option<Message<'_>> {
     let mut reader = Reader(message);
     if reader.u8()? != VERSION {
@@ -316,7 +315,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// One of each kind.
+    /// One message of each kind.
     fn all() -> Vec<Vec<u8>> {
         let name = BlockName { check: 7, structure: 3, block: 5 };
         let at = |index| Address { structure: StructureId(3), index };
@@ -349,7 +348,7 @@ mod tests {
         ]
     }
 
-    /// The message again from what was decoded.
+    /// Encodes a decoded message again.
     fn encode(message: &Message<'_>) -> Vec<u8> {
         match message {
             Message::Request(name) => request(*name),
@@ -367,7 +366,7 @@ mod tests {
     fn what_is_decoded_encodes_to_the_same() {
         for message in all() {
             assert_eq!(encode(&decode(&message).unwrap()), message);
-            // No message is the beginning of another, save where it ends in a list without a length.
+            // No message is a prefix of another, unless it ends in a list without a length.
             let open = matches!(message[1], 2 | 4 | 8);
             for end in 0..message.len() {
                 assert!(decode(&message[..end]).is_none() || open, "{message:?} up to {end}");
@@ -383,7 +382,7 @@ mod tests {
         let Some(Message::Value(_, body)) = decode(message) else { panic!("{message:?}") };
         let (bits, values) = split_value(body, 3, 2).unwrap();
         assert_eq!((bits.iter_ones().collect::<Vec<_>>(), values), (vec![0, 2], &[1_u8, 2, 3, 4][..]));
-        // Two elements have bits for two alone; other sizes do not add up; no bits, no message.
+        // Two elements have only two bits; other sizes do not add up; no bits, no message.
         for (elements, bytes) in [(2, 2), (3, 1), (3, 3), (9, 2), (3, usize::MAX), (usize::MAX, 2)] {
             assert_eq!(split_value(body, elements, bytes), None);
         }

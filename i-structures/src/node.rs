@@ -1,4 +1,4 @@
-//! One rank of a program: structures, tasks, and runs.
+//! One rank of a program: its structures, tasks, and runs.
 
 use crate::{
     counts::{Counts, Memory},
@@ -19,28 +19,28 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// What the handles of a rank share.
+/// The data that the handles of a rank share.
 pub(crate) struct Shared {
     pub(crate) state: RefCell<State>,
     pub(crate) rank: u32,
-    /// Fetches of elements of this rank.
+    /// The number of fetches of elements of this rank.
     pub(crate) local: Cell<u64>,
-    /// Room for the bytes of an element.
+    /// A buffer for the bytes of an element.
     pub(crate) scratch: RefCell<Vec<u8>>,
     executor: Executor,
-    /// A program that waits by [`Node::wait`] is on the stack.
+    /// Whether a program that waits with [`Node::wait`] is on the stack.
     blocking: Cell<bool>,
-    /// A task is being polled.
+    /// Whether a task is being polled.
     polling: Cell<bool>,
 }
 
-/// One rank of a program. Clones are the same rank.
+/// One rank of a program. Clones refer to the same rank.
 #[derive(Clone)]
 pub struct Node {
     pub(crate) shared: Rc<Shared>,
 }
 
-/// What a step has done.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Messages were received or tasks were polled.
@@ -52,7 +52,7 @@ pub enum Step {
 }
 
 impl Node {
-    /// A rank that sends by this transport, which must serve nothing else.
+    /// A rank that uses this transport, which must not be used for anything else.
     pub fn new(transport: impl Transport + 'static) -> Self {
         Self {
             shared: Rc::new(Shared {
@@ -67,35 +67,35 @@ impl Node {
         }
     }
 
-    /// This rank.
+    /// The number of this rank.
     pub fn rank(&self) -> u32 {
         self.shared.rank
     }
 
-    /// Number of ranks.
+    /// The number of ranks.
     pub fn size(&self) -> u32 {
         self.shared.state.borrow().ranks
     }
 
-    /// What has been counted since the rank exists.
+    /// The counters since the creation of the rank.
     pub fn counts(&self) -> Counts {
         Counts { local: self.shared.local.get(), ..self.shared.state.borrow().counts() }
     }
 
-    /// What the rank holds.
+    /// The memory that the rank holds.
     pub fn memory(&self) -> Memory {
         let memory = self.shared.state.borrow().memory();
         let executor = &self.shared.executor;
         Memory { tasks: executor.live(), capacity: memory.capacity + executor.capacity(), ..memory }
     }
 
-    /// Bounds the bytes of the cache (none: no bound). Full blocks are evicted in the order in which they became full; blocks that are under way stay,
-    /// even if they alone are more than that.
+    /// Limits the bytes of the cache (`None`: no limit). Full blocks are evicted in the order in which they became full; requested blocks stay, even
+    /// if they alone exceed the limit.
     pub fn limit_cache(&self, bytes: Option<usize>) {
         self.shared.state.borrow_mut().cache.limit = bytes;
     }
 
-    /// Makes a structure. All ranks make the same structures in the same order; they need not do it at the same time.
+    /// Creates a structure. All ranks create the same structures in the same order, but not necessarily at the same time.
     ///
     /// # Errors
     /// [`Error::Options`], [`Error::TooLarge`].
@@ -105,11 +105,11 @@ impl Node {
         Ok(IStructure::new(self.shared.clone(), Structure(state.create(shape)?)))
     }
 
-    /// Frees a structure: its elements and its blocks in the cache. Within a run it is freed when the run ends. All ranks free it between the
-    /// same runs. Clones of the handle are of no use afterwards; what waits for its elements gets [`Error::Freed`].
+    /// Frees a structure: its elements and its cached blocks. Within a run, it is freed when the run ends. All ranks must free it between the same
+    /// runs. Clones of the handle can no longer be used; waiting fetches of its elements get [`Error::Freed`].
     ///
     /// # Errors
-    /// [`Error::Freed`] if it was freed before.
+    /// [`Error::Freed`] if it has been freed before.
     pub fn free<T>(&self, structure: IStructure<T>) -> Result<()> {
         self.free_untyped(structure.untyped())
     }
@@ -117,30 +117,30 @@ impl Node {
     /// The same for a structure without the type of its elements.
     ///
     /// # Errors
-    /// As those of [`Node::free`].
+    /// As for [`Node::free`].
     pub fn free_untyped(&self, structure: &Structure) -> Result<()> {
         self.shared.state.borrow_mut().free(&structure.0)
     }
 
-    /// Adds a task to the current run, or to the next. A task that fails ends the run.
+    /// Adds a task to the current run, or to the next one. A task that fails ends the run.
     pub fn spawn(&self, task: impl Future<Output = Result<()>> + 'static) {
         self.shared.executor.spawn(Box::pin(task));
     }
 
-    /// Runs a task, and those that were spawned, until the tasks of all ranks have ended and no message is under way. All ranks call it.
+    /// Runs a task and all spawned tasks until the tasks of all ranks have ended and no message is in transit. All ranks must call it.
     ///
     /// # Errors
-    /// What a task returned, [`Error::Peer`] if a task of another rank has failed, [`Error::Deadlock`], [`Error::Protocol`], or
-    /// [`Error::Transport`]. After all but the last, the rank can go on with another run.
+    /// The error of a task, [`Error::Peer`] if a task of another rank has failed, [`Error::Deadlock`], [`Error::Protocol`], or [`Error::Transport`].
+    /// After all but the last, the rank can start another run.
     pub fn run(&self, task: impl Future<Output = Result<()>> + 'static) -> Result<()> {
         self.begin(task)?;
         self.to_the_end()
     }
 
-    /// Runs a program that waits for elements by [`Node::wait`], and the tasks that it spawns, as [`Node::run`] does.
+    /// Runs a program that waits for elements with [`Node::wait`], and the tasks that it spawns, like [`Node::run`].
     ///
     /// # Errors
-    /// As those of [`Node::run`].
+    /// As for [`Node::run`].
     pub fn run_blocking(&self, program: impl FnOnce() -> Result<()>) -> Result<()> {
         self.open(None)?;
         self.shared.blocking.set(true);
@@ -152,10 +152,10 @@ impl Node {
         self.to_the_end()
     }
 
-    /// Waits for an element; tasks and other ranks are served meanwhile.
+    /// Waits for an element; tasks and other ranks are served in the meantime.
     ///
     /// # Errors
-    /// That of the fetch; that of the run if it ends meanwhile; [`Error::Misuse`] outside [`Node::run_blocking`] and within tasks.
+    /// That of the fetch; that of the run if it ends in the meantime; [`Error::Misuse`] outside [`Node::run_blocking`] and within tasks.
     pub fn wait<T: Element>(&self, mut fetch: Fetch<T>) -> Result<T> {
         if !self.shared.blocking.get() || self.shared.polling.get() {
             return Err(Error::Misuse("Node::wait is for programs of Node::run_blocking, not for tasks"));
@@ -209,26 +209,26 @@ impl Node {
         }
     }
 
-    /// What a plan is recorded with, for these structures. The structures of later runs need not be the same ones, but must have the same
-    /// parameters, in this order.
+    /// A recorder of a plan for these structures. The structures of later runs need not be the same ones, but must have the same parameters, in this
+    /// order.
     ///
     /// # Errors
-    /// [`Error::Options`] if one of them has no cache, or is named twice.
+    /// [`Error::Options`] if one of them has no cache, or occurs twice.
     pub fn record(&self, structures: &[Structure]) -> Result<Recorder> {
         Recorder::new(self.parameters(structures), structures)
     }
 
-    /// Exchanges what was recorded: each rank learns what it will have to send. All ranks call it.
+    /// Exchanges the recorded fetches: each rank learns what it must send. All ranks must call it.
     ///
     /// # Errors
-    /// As those of [`Node::run`]; [`Error::Plan`] if ranks have recorded for structures with other parameters.
+    /// As for [`Node::run`]; [`Error::Plan`] if ranks have recorded for structures with other parameters.
     pub fn exchange(&self, recorder: Recorder) -> Result<Plan> {
         let exchange = self.begin_exchange(recorder)?;
         self.to_the_end()?;
         self.end_exchange(exchange)
     }
 
-    /// Begins an exchange, for programs that call [`Node::step`] themselves. The result is for [`Node::end_exchange`].
+    /// Begins an exchange, for programs that call [`Node::step`] themselves. Pass the result to [`Node::end_exchange`].
     ///
     /// # Errors
     /// [`Error::Misuse`] within a run; [`Error::Transport`].
@@ -248,7 +248,7 @@ impl Node {
         Ok(Plan { parameters, wanted, served: Vec::new() })
     }
 
-    /// The plan, after the run that [`Node::begin_exchange`] began has ended without an error.
+    /// Completes the plan, after the run started by [`Node::begin_exchange`] has ended without an error.
     ///
     /// # Errors
     /// [`Error::Misuse`] if nothing was exchanged.
@@ -259,8 +259,8 @@ impl Node {
         Ok(Plan { served, ..plan })
     }
 
-    /// Makes the next run a residual one: puts the plan's requests into the structures and its blocks into the cache, so that fetches of them send no
-    /// requests. Called on all ranks, between runs, for structures made since the last run.
+    /// Makes the next run a residual one: adds the plan's requests to the structures and its blocks to the cache, so that fetches of them send no
+    /// requests. Must be called on all ranks, between runs, for structures created since the last run.
     ///
     /// # Errors
     /// [`Error::Plan`] if the plan is for other parameters, [`Error::Misuse`] within a run, [`Error::Freed`].
@@ -320,7 +320,7 @@ impl Node {
         }
     }
 
-    /// Receives messages and polls tasks, or takes part in the search for the end; whether there was something to do.
+    /// Receives messages and polls tasks, or takes part in termination detection. Returns whether there was anything to do.
     fn progress(&self) -> Result<bool> {
         let Shared { state, executor, blocking, polling, .. } = &*self.shared;
         let received = state.borrow_mut().receive()?;
@@ -350,7 +350,7 @@ impl Node {
         Ok(false)
     }
 
-    /// This rank's own error, if it has one, else that of the run.
+    /// This rank's own error if it has one, otherwise that of the run.
     fn outcome(&self, verdict: Verdict) -> Result<()> {
         let failure = self.shared.state.borrow_mut().failure.take();
         match (failure, verdict) {

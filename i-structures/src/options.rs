@@ -1,4 +1,4 @@
-//! The choices for a structure.
+//! The options of a structure.
 
 use crate::{
     distribution::{Distribution, Layout},
@@ -12,28 +12,28 @@ use crc32fast::Hasher;
 /// Whether fetched elements are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
-    /// D-IS: each fetch of a remote element is a request and a value.
+    /// D-IS: each fetch of a remote element takes a request and a value.
     Off,
-    /// D-ISSC: blocks of this many elements (CB, at least 1) of one owner are fetched and kept.
+    /// D-ISSC: blocks of this number of elements (CB, at least 1) of one owner are fetched and kept.
     Blocks(u64),
 }
 
 /// What an owner does with a request for a block that is not full (section 3.3 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deferral {
-    /// It sends the elements that are full at once, and each other one when it is stored. Readers go on as early as possible.
+    /// Sends the elements that are full immediately, and each other one when it is stored. Readers continue as early as possible.
     Element,
-    /// It sends the block when its last element is stored: one message for each request. A program in which an element of a block depends,
-    /// by way of another rank, on another element of the same block cannot go on.
+    /// Sends the block when its last element is stored: one message per request. A program in which an element of a block depends, through another
+    /// rank, on another element of the same block cannot continue.
     Block,
 }
 
-/// The choices for a structure; they must be the same on all ranks.
+/// The options of a structure; they must be the same on all ranks.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Number of elements on all ranks.
+    /// The number of elements on all ranks.
     pub len: u64,
-    /// Which rank keeps which element.
+    /// The distribution of the elements over the ranks.
     pub distribution: Distribution,
     /// Whether fetched elements are kept.
     pub caching: Caching,
@@ -42,31 +42,31 @@ pub struct Options {
 }
 
 impl Options {
-    /// This many elements, distributed in blocks, without a cache.
+    /// `len` elements, distributed in blocks, without a cache.
     pub fn new(len: u64) -> Self {
         Self { len, distribution: Distribution::Block, caching: Caching::Off, deferral: Deferral::Element }
     }
 
-    /// With this distribution.
+    /// Sets the distribution.
     #[must_use]
     pub fn distribution(self, distribution: Distribution) -> Self {
         Self { distribution, ..self }
     }
 
-    /// With, or without, a cache.
+    /// Sets whether there is a cache.
     #[must_use]
     pub fn caching(self, caching: Caching) -> Self {
         Self { caching, ..self }
     }
 
-    /// With this deferral.
+    /// Sets the deferral.
     #[must_use]
     pub fn deferral(self, deferral: Deferral) -> Self {
         Self { deferral, ..self }
     }
 }
 
-/// The parameters of a structure, checked.
+/// The validated parameters of a structure.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) layout: Layout,
@@ -112,12 +112,12 @@ impl Shape {
         })
     }
 
-    /// Number of blocks of a rank.
+    /// The number of blocks of a rank.
     pub(crate) fn blocks(&self, owner: u32) -> u64 {
         self.layout.slots(owner).div_ceil(self.block.get())
     }
 
-    /// Number of slots of a block; 0 if there is no such block.
+    /// The number of slots in a block; 0 if there is no such block.
     pub(crate) fn block_len(&self, owner: u32, block: u64) -> u64 {
         match block.checked_mul(self.block.get()) {
             Some(first) => self.layout.slots(owner).saturating_sub(first).min(self.block.get()),

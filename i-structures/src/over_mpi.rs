@@ -1,4 +1,4 @@
-//! The transport over MPI, by way of the rsmpi adapter: messages between nodes are compressed where that pays.
+//! The transport over MPI, using the rsmpi adapter: messages between nodes are compressed if that pays.
 
 use crate::transport::{Content, Transport, TransportError};
 use mpi::{
@@ -17,12 +17,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// No other messages travel on the communicator.
+/// No other messages are sent on the communicator.
 const TAG: Tag = 1;
-/// A rank that waits takes no time from ranks on the same core, and after a while next to none at all.
+/// Within this time a waiting rank yields its core; afterwards it takes almost no time at all.
 const SPIN: Duration = Duration::from_millis(20);
 const NAP: Duration = Duration::from_micros(100);
-/// A rank that has waited this long takes part in the search for a deadlock.
+/// A rank that has waited for this long takes part in the search for a deadlock.
 const LONG: Duration = Duration::from_millis(100);
 
 /// Messages over a communicator of its own.
@@ -31,7 +31,7 @@ pub struct MpiTransport {
     rank: u32,
     size: u32,
     digest: u64,
-    /// Messages that came while one was sent.
+    /// Messages that arrived during a send.
     received: VecDeque<(u32, Vec<u8>)>,
     /// When the rank began to wait.
     idle: Option<Instant>,
@@ -42,16 +42,16 @@ fn failed(error: impl std::fmt::Display) -> TransportError {
 }
 
 impl MpiTransport {
-    /// A transport between the processes of a communicator, of which it makes a duplicate; all of them call this. The settings are those of the
-    /// `MPRESS_*` environment variables.
+    /// A transport between the processes of a communicator, which it duplicates; all of them must call this. The settings are those of the `MPRESS_*`
+    /// environment variables.
     ///
     /// # Errors
-    /// [`TransportError`] as of [`CompressedCommunicator::from_env`].
+    /// [`TransportError`] as for [`CompressedCommunicator::from_env`].
     pub fn new<C: Communicator>(of: &C) -> Result<Self, TransportError> {
         let communicator = Rc::new(CompressedCommunicator::from_env(of).map_err(failed)?);
         let number = |rank: i32| u32::try_from(rank).map_err(failed);
         let (rank, size) = (number(communicator.rank())?, number(communicator.size())?);
-        // Two communicators are the same to a plan if they have the same processes of the world in the same order.
+        // For a plan, two communicators are equal if they have the same processes of the world in the same order.
         let mut members = vec![0_i32; size as usize];
         communicator.all_gather_into(&SimpleCommunicator::world().rank(), &mut members[..]);
         let members: Vec<u8> = members.iter().flat_map(|member| member.to_le_bytes()).collect();
@@ -59,7 +59,7 @@ impl MpiTransport {
         Ok(Self { communicator, rank, size, digest, received: VecDeque::new(), idle: None })
     }
 
-    /// The communicator, to be asked what was compressed after a node has taken the transport. Nothing may be sent on it.
+    /// The communicator, for statistics on compression after a node has taken the transport. Nothing may be sent on it.
     pub fn communicator(&self) -> Rc<CompressedCommunicator> {
         self.communicator.clone()
     }
@@ -77,7 +77,7 @@ fn kind(content: Content) -> Kind {
     }
 }
 
-/// A message, if one has come.
+/// A message, if one has arrived.
 fn receive(communicator: &CompressedCommunicator) -> Result<Option<(u32, Vec<u8>)>, TransportError> {
     let Some(status) = communicator.any_process().immediate_probe_with_tag(TAG) else { return Ok(None) };
     let from = status.source_rank();
@@ -99,7 +99,7 @@ impl Transport for MpiTransport {
         self.digest
     }
 
-    /// Receives while it sends: two ranks that send long messages to each other would wait for ever.
+    /// Receives while sending: otherwise two ranks that send long messages to each other would wait forever.
     fn send(&mut self, to: u32, message: Vec<u8>, content: Content) -> Result<(), TransportError> {
         let Self { communicator, received, .. } = self;
         let kind = kind(content);

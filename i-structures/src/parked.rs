@@ -1,15 +1,15 @@
-//! Messages that came too soon: about structures that this rank has not created yet, and of the next run.
+//! Messages that arrived too early: for structures that this rank has not created yet, and for the next run.
 
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 
-/// Most messages that are kept for structures that do not exist yet, and the most bytes of these.
+/// The maximum number and the maximum total bytes of messages kept for structures that do not exist yet.
 const MOST: usize = 1 << 16;
 const MOST_BYTES: usize = 1 << 28;
 
 type Received = (u32, Vec<u8>);
 
-/// What is kept.
+/// The messages kept.
 #[derive(Debug, Default)]
 pub(crate) struct Parked {
     structures: BTreeMap<u64, Vec<Received>>,
@@ -28,7 +28,7 @@ impl Parked {
         self.next_run.capacity()
     }
 
-    /// Keeps a message about a structure.
+    /// Keeps a message for a structure.
     pub(crate) fn push(&mut self, structure: u64, from: u32, message: Vec<u8>) -> Result<()> {
         if self.count >= MOST || message.len() > MOST_BYTES - self.bytes {
             return Err(Error::TooEarly { from });
@@ -39,7 +39,7 @@ impl Parked {
         Ok(())
     }
 
-    /// Messages about one of the structures below `next`, which exist.
+    /// Removes and returns the messages for one of the structures below `next`, which exist.
     pub(crate) fn pop(&mut self, next: u64) -> Option<Vec<Received>> {
         let first = self.structures.first_entry().filter(|first| *first.key() < next)?;
         let messages = first.remove();
@@ -48,7 +48,7 @@ impl Parked {
         Some(messages)
     }
 
-    /// Keeps a message of the next run. Each rank sends at most one part of a plan before it, and rank 0 one probe.
+    /// Keeps a message of the next run. Before it, each rank sends at most one part of a plan, and rank 0 one probe.
     pub(crate) fn push_next_run(&mut self, ranks: u32, from: u32, message: Vec<u8>) -> Result<()> {
         if self.next_run.len() > ranks as usize {
             return Err(Error::Protocol { from, what: "one too many for the next run" });
@@ -57,7 +57,7 @@ impl Parked {
         Ok(())
     }
 
-    /// The next run begins.
+    /// Returns the messages of the next run, which begins.
     pub(crate) fn take_next_run(&mut self) -> Vec<Received> {
         std::mem::take(&mut self.next_run)
     }

@@ -1,4 +1,4 @@
-//! D-IS without a cache: requests that wait for their values, one for each fetch.
+//! D-IS without a cache: requests that wait for their values, one per fetch.
 
 use crate::{
     cache::Tag,
@@ -29,7 +29,7 @@ impl Pending {
         self.count += 1;
     }
 
-    /// The continuation of one value; none if no request waits for it.
+    /// The continuation for one value; `None` if no request waits for it.
     pub(crate) fn pop(&mut self, tag: Tag) -> Option<Rc<Waiter>> {
         let queue = self.waiting.get_mut(&tag)?;
         let waiter = queue.pop_front()?;
@@ -41,14 +41,14 @@ impl Pending {
         Some(waiter)
     }
 
-    /// One request was refused.
+    /// Refuses one request.
     pub(crate) fn refuse(&mut self, tag: Tag, error: impl Fn(&Waiter) -> Error) {
         if let Some(waiter) = self.pop(tag) {
             waiter.resume(Err(error(&waiter)));
         }
     }
 
-    /// Drops all of a structure, and gives them to `to`.
+    /// Drops all continuations of a structure and appends them to `to`.
     pub(crate) fn free(&mut self, structure: u64, to: &mut Vec<Rc<Waiter>>) {
         for (_, queue) in self.waiting.extract_if(|tag, _| tag.structure == structure) {
             self.count -= queue.len();

@@ -1,4 +1,4 @@
-//! Residual programs (section 3.3 of the paper): a plan says which blocks each rank will fetch, so that no request needs to be sent.
+//! Residual programs (section 3.3 of the paper): a plan lists the blocks that each rank will fetch, so that no requests need to be sent.
 
 use crate::{
     bytes::Reader,
@@ -9,10 +9,10 @@ use crate::{
 use crc32fast::Hasher;
 use std::collections::{BTreeSet, HashMap};
 
-/// Consecutive blocks of one structure that one rank has and another wants.
+/// Consecutive blocks of one structure that one rank owns and another one fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
-    /// Position of the structure in the plan.
+    /// The index of the structure in the plan.
     pub(crate) position: u32,
     /// The other rank.
     pub(crate) rank: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Bytes in messages and files.
+    /// Length in messages and files, in bytes.
     pub(crate) const BYTES: usize = 24;
 
     pub(crate) fn write(&self, to: &mut Vec<u8>) {
@@ -42,7 +42,7 @@ impl Span {
         self.first + self.count
     }
 
-    /// Whether spans are in order and do not overlap.
+    /// Whether spans are sorted and do not overlap.
     pub(crate) fn ascend(spans: &[Self]) -> bool {
         spans.iter().zip(spans.iter().skip(1)).all(|(a, b)| {
             (a.position, a.rank) < (b.position, b.rank)
@@ -51,18 +51,18 @@ impl Span {
     }
 }
 
-/// What a plan is for: it is refused for anything else.
+/// The parameters for which a plan is valid: it is refused for any others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Parameters {
     pub(crate) ranks: u32,
     pub(crate) rank: u32,
     pub(crate) communicator: u64,
-    /// Of each structure: length, distribution, CB, deferral and type.
+    /// For each structure, a check of length, distribution, CB, deferral and type.
     pub(crate) checks: Vec<u32>,
 }
 
 impl Parameters {
-    /// The same on all ranks that agree.
+    /// Equal on all ranks with equal parameters.
     pub(crate) fn digest(&self) -> u64 {
         let mut crc = Hasher::new();
         crc.update(&self.ranks.to_le_bytes());
@@ -72,7 +72,7 @@ impl Parameters {
     }
 }
 
-/// One rank's part of a plan: the blocks it will be sent, and those it will send. It serves any number of runs.
+/// One rank's part of a plan: the blocks that it will receive, and those that it will send. It can be used for any number of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub(crate) parameters: Parameters,
@@ -81,25 +81,25 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Values that one run of the plan sends from this rank, with deferral by blocks or if all is stored beforehand.
+    /// The number of values that one run of the plan sends from this rank, with deferral by blocks or if everything has been stored before.
     pub fn values(&self) -> u64 {
         self.served.iter().fold(0, |sum, span| sum.saturating_add(span.count))
     }
 
-    /// The plan in the form of docs/format/i-structures.md.
+    /// The plan in the format of docs/format/i-structures.md.
     pub fn to_bytes(&self) -> Vec<u8> {
         plan_file::encode(self)
     }
 
-    /// A plan from its bytes.
+    /// Decodes a plan.
     ///
     /// # Errors
-    /// [`Error::PlanFile`] if they are not what [`Plan::to_bytes`] has made.
+    /// [`Error::PlanFile`] if the bytes are not the output of [`Plan::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         plan_file::decode(bytes)
     }
 
-    /// Checks that the plan is for these parameters and structures.
+    /// Checks that the plan is valid for these parameters and structures.
     pub(crate) fn fits(&self, parameters: &Parameters, structures: &[Structure]) -> Result<()> {
         let of = &self.parameters;
         if of.ranks != parameters.ranks {
@@ -124,7 +124,7 @@ impl Plan {
     }
 }
 
-/// Records which elements a rank will fetch: the program's access pattern, run without data.
+/// Records the elements that a rank will fetch: the program's access pattern, run without data.
 #[derive(Debug)]
 pub struct Recorder {
     pub(crate) parameters: Parameters,
@@ -147,10 +147,10 @@ impl Recorder {
         Ok(Self { parameters, structures: structures.to_vec(), positions, wanted: BTreeSet::new() })
     }
 
-    /// Notes that this rank will fetch an element.
+    /// Records that this rank will fetch an element.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`]; [`Error::Misuse`] for a structure that is not of this plan.
+    /// [`Error::OutOfRange`]; [`Error::Misuse`] for a structure that is not part of this plan.
     pub fn fetch<T>(&mut self, structure: &IStructure<T>, index: u64) -> Result<()> {
         let of = structure.untyped();
         let position =
@@ -162,7 +162,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// What is wanted, in spans.
+    /// The recorded blocks as spans.
     pub(crate) fn spans(&self) -> Vec<Span> {
         let mut spans: Vec<Span> = Vec::new();
         for (position, rank, block) in &self.wanted {

@@ -1,4 +1,4 @@
-//! Plan files: docs/format/i-structures.md, version 1. A decoder takes any bytes.
+//! Plan files: docs/format/i-structures.md, version 1. The decoder accepts any bytes.
 
 use crate::{
     bytes::Reader,
@@ -12,7 +12,7 @@ const VERSION: u32 = 1;
 pub(crate) fn encode(plan: &Plan) -> Vec<u8> {
     let mut file = MAGIC.to_vec();
     let of = &plan.parameters;
-    // The number of structures fits: `Recorder::new` and `decode` see to it.
+    // The number of structures fits, as `Recorder::new` and `decode` ensure.
     for number in [VERSION, of.ranks, of.rank, of.checks.len() as u32] {
         file.extend_from_slice(&number.to_le_bytes());
     }
@@ -46,7 +46,7 @@ fn read(body: &[u8]) -> Option<Plan> {
     let (ranks, rank, structures) = (reader.u32()?, reader.u32()?, reader.u32()?);
     let communicator = reader.u64()?;
     let (wanted, served) = (reader.u64()?, reader.u64()?);
-    // Each list is cut out of what is there before it is read: no number decides what is allocated.
+    // Each list is cut out of the existing bytes before it is read: no number in the file determines an allocation.
     let checks = reader.take(usize::try_from(structures).ok()?.checked_mul(4)?)?;
     let checks = checks.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
     let mut spans = |count: u64| {
@@ -77,7 +77,7 @@ mod tests {
         }
     }
 
-    /// With a correct CRC after the change.
+    /// The bytes after a change, with a correct CRC.
     fn changed(at: usize, byte: u8) -> Vec<u8> {
         let mut file = plan().to_bytes();
         let end = file.len() - 4;
@@ -99,7 +99,7 @@ mod tests {
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(Plan::from_bytes(&damaged).is_err());
         }
-        // Numbers of entries that nothing backs.
+        // Numbers of entries that the file does not contain.
         assert!(Plan::from_bytes(&changed(39, 255)).is_err());
         assert!(Plan::from_bytes(&changed(47, 255)).is_err());
         assert!(Plan::from_bytes(&changed(23, 255)).is_err());

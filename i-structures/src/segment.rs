@@ -13,7 +13,7 @@ use std::{collections::hash_map::Entry, rc::Rc};
 /// Readers of one element.
 #[derive(Debug, Default)]
 struct Queue {
-    /// The first is most often the only one, and needs no allocation.
+    /// The first one is usually the only one, and needs no allocation.
     first: Option<Rc<Waiter>>,
     local: Vec<Rc<Waiter>>,
     ranks: Vec<u32>,
@@ -26,14 +26,14 @@ struct BlockQueue {
     ranks: Vec<u32>,
 }
 
-/// Who waited for what has been stored.
+/// The readers that waited for a stored element.
 #[derive(Debug, Default)]
 pub(crate) struct Released {
     first: Option<Rc<Waiter>>,
     local: Vec<Rc<Waiter>>,
-    /// Ranks that are sent the element.
+    /// Ranks to which the element is sent.
     pub(crate) element: Vec<u32>,
-    /// Ranks that are sent its block.
+    /// Ranks to which its block is sent.
     pub(crate) block: Vec<u32>,
 }
 
@@ -122,15 +122,16 @@ impl Segment {
         }
     }
 
-    /// Slots of a block, which must exist.
+    /// The slots of a block, which must exist.
     fn slots(&self, block: u64) -> std::ops::Range<usize> {
         let count = self.full.len();
-        // Both fit: a block that exists starts below `count`.
+        // Both fit: an existing block starts below `count`.
         let first = usize::try_from(block * self.shape.block.get()).unwrap_or(count).min(count);
         first..first.saturating_add(usize::try_from(self.shape.block.get()).unwrap_or(count)).min(count)
     }
 
-    /// Receive-a-request, for a block that exists: whether something is to be sent at once, all that is full of the block. What is not full is deferred.
+    /// Receive-a-request, for a block that exists. Returns whether a value is to be sent immediately, with all full elements of the block. The others
+    /// are deferred.
     pub(crate) fn request(&mut self, rank: u32, block: u64) -> bool {
         let slots = self.slots(block);
         let full = &self.full[slots.clone()];
@@ -143,7 +144,7 @@ impl Segment {
         for slot in &missing_slots {
             self.deferred.set(*slot, true);
         }
-        // A rank with a cache waits for a block once.
+        // A rank with a cache waits for a block only once.
         let push = |ranks: &mut Vec<u32>| {
             if !self.shape.cached || !ranks.contains(&rank) {
                 ranks.push(rank);
@@ -164,7 +165,7 @@ impl Segment {
         }
     }
 
-    /// Stores an element, and says who waited for it, if anybody did; none if it is full already.
+    /// Stores an element. Returns the readers that waited for it, if any; `None` if it is already full.
     pub(crate) fn store(&mut self, slot: usize, value: &[u8]) -> Option<Option<Released>> {
         if self.is_full(slot) {
             return None;
@@ -193,7 +194,7 @@ impl Segment {
         Some(Some(released))
     }
 
-    /// The values of a block, if all are there.
+    /// The values of a block if all are present.
     pub(crate) fn whole(&self, block: u64) -> Option<&[u8]> {
         let slots = self.slots(block);
         let bytes = self.shape.bytes;
@@ -201,19 +202,19 @@ impl Segment {
         self.values.get(slots.start * bytes..slots.end * bytes).filter(|_| all)
     }
 
-    /// Presence bits of a block, and the values of those that are full, one after the other.
+    /// The presence bits of a block, and the values of the full elements in order.
     pub(crate) fn block(&self, block: u64) -> (&BitSlice, impl Iterator<Item = &[u8]>) {
         let slots = self.slots(block);
         let full = &self.full[slots.clone()];
         (full, full.iter_ones().map(move |offset| self.value(slots.start + offset)))
     }
 
-    /// The fetches of this rank that wait for elements of its own.
+    /// The fetches of this rank that wait for its own elements.
     pub(crate) fn into_waiting(self) -> Vec<Rc<Waiter>> {
         self.queues.into_values().flat_map(|queue| queue.first.into_iter().chain(queue.local)).collect()
     }
 
-    /// Fetches of this rank that wait for elements of its own.
+    /// The fetches of this rank that wait for its own elements.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Waiter> {
         self.queues
             .values()

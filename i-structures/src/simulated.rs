@@ -1,5 +1,5 @@
-//! A simulated network for tests: all ranks in one thread, messages in an order that a seed decides. Any message may overtake any other, also
-//! between the same two ranks, and ranks are as slow as it pleases.
+//! A simulated network for tests: all ranks in one thread, with messages in an order that depends on a seed. Any message may overtake any other one,
+//! even between the same two ranks, with arbitrary delays.
 
 use crate::{
     error::Result,
@@ -14,27 +14,27 @@ struct Network {
     inboxes: Vec<Vec<(u32, Vec<u8>)>>,
 }
 
-/// A rank's end of a simulated network.
+/// A rank's endpoint of a simulated network.
 pub struct Endpoint {
     network: Rc<RefCell<Network>>,
     rank: u32,
     size: u32,
 }
 
-/// The ends of a network of this many ranks.
+/// The endpoints of a network of this number of ranks.
 pub fn network(ranks: u32, seed: u64) -> Vec<Endpoint> {
     let inboxes = (0..ranks).map(|_| Vec::new()).collect();
     let network = Rc::new(RefCell::new(Network { random: Rng::with_seed(seed), inboxes }));
     (0..ranks).map(|rank| Endpoint { network: network.clone(), rank, size: ranks }).collect()
 }
 
-/// A node for each rank of a network.
+/// One node for each rank of a network.
 pub fn nodes(ranks: u32, seed: u64) -> Vec<Node> {
     network(ranks, seed).into_iter().map(Node::new).collect()
 }
 
 impl Endpoint {
-    /// Messages that are under way to this rank.
+    /// The number of messages in transit to this rank.
     pub fn under_way(&self) -> usize {
         self.network.borrow().inboxes.get(self.rank as usize).map_or(0, Vec::len)
     }
@@ -64,7 +64,7 @@ impl Transport for Endpoint {
         let Network { random, inboxes } = &mut *self.network.borrow_mut();
         let inbox = inboxes.get_mut(self.rank as usize);
         let Some(inbox) = inbox.filter(|inbox| !inbox.is_empty()) else { return Ok(None) };
-        // What is there may still take its time.
+        // Messages may be delayed further.
         if random.u8(..4) == 0 {
             return Ok(None);
         }
@@ -80,7 +80,7 @@ impl Transport for Endpoint {
     }
 }
 
-/// Steps nodes whose runs have begun, in an order that the seed decides, until all runs have ended; the results by ranks.
+/// Steps nodes whose runs have begun, in an order that depends on the seed, until all runs have ended. Returns the results by rank.
 pub fn finish(nodes: &[Node], seed: u64) -> Vec<Result<()>> {
     let mut random = Rng::with_seed(seed);
     let mut results: Vec<Option<Result<()>>> = nodes.iter().map(|_| None).collect();

@@ -1,4 +1,4 @@
-//! All that a rank knows apart from its tasks, and the four transactions (docs/format/i-structures.md).
+//! The state of a rank apart from its tasks, and the four transactions (docs/format/i-structures.md).
 
 use crate::{
     address::{Address, StructureId},
@@ -21,14 +21,14 @@ use std::{
     rc::Rc,
 };
 
-/// A structure on this rank. Handles hold it, so that a fetch of an element of this rank looks into no table.
+/// A structure on this rank. Handles hold it, so that a fetch of an element of this rank needs no table look-up.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) id: u64,
     pub(crate) shape: Rc<Shape>,
-    /// None once the structure is freed.
+    /// `None` once the structure has been freed.
     pub(crate) segment: RefCell<Option<Segment>>,
-    /// It is freed when the run ends.
+    /// Whether it is freed when the run ends.
     leaving: Cell<bool>,
 }
 
@@ -40,16 +40,16 @@ impl Known {
     }
 }
 
-/// What a rank that exchanges a plan accepts.
+/// What a rank accepts while a plan is exchanged.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) digest: u64,
-    /// Blocks of this rank, of each structure.
+    /// The number of blocks of this rank, for each structure.
     pub(crate) blocks: Vec<u64>,
     pub(crate) served: Vec<Span>,
 }
 
-/// What a fetch finds.
+/// The result of a fetch.
 pub(crate) enum Found<R> {
     Value(R),
     Waiting(Rc<Waiter>),
@@ -60,7 +60,7 @@ pub(crate) struct State {
     pub(crate) rank: u32,
     pub(crate) ranks: u32,
     structures: Table<u64, Rc<Known>>,
-    /// Number of the next structure.
+    /// The number of the next structure.
     next: u64,
     pub(crate) cache: Cache,
     pending: Pending,
@@ -140,7 +140,7 @@ impl State {
         self.structures.get(&id).cloned().ok_or(Error::Freed(StructureId(id)))
     }
 
-    /// Frees a structure, within a run when the run ends: other ranks may still fetch from it.
+    /// Frees a structure; within a run, when the run ends, because other ranks may still fetch from it.
     pub(crate) fn free(&mut self, known: &Known) -> Result<()> {
         if known.leaving.replace(true) {
             return Err(Error::Freed(StructureId(known.id)));
@@ -184,7 +184,7 @@ impl State {
         Ok(self.transport.send(to, message, content)?)
     }
 
-    /// A fetch of an element of another rank, of a structure that is not freed: `read` is called with the bytes of the element if they are there.
+    /// Fetches an element of another rank from a structure that has not been freed. If the bytes of the element are present, calls `read` with them.
     pub(crate) fn fetch<R>(
         &mut self,
         shape: &Shape,
@@ -196,7 +196,7 @@ impl State {
         let (block, element) = shape.block.divide(slot);
         let tag = Tag { structure: address.structure.0, owner, block };
         let waiter = if shape.cached {
-            // Below the number of elements of a block.
+            // Below the number of elements in a block.
             let element = element as usize;
             match self.cache.fetch(tag, || size(shape, tag), shape.bytes, element, address)? {
                 Access::Hit(bytes) => {
@@ -219,7 +219,7 @@ impl State {
         Ok(Found::Waiting(waiter))
     }
 
-    /// Sends a value that was just stored to those that wait for it.
+    /// Sends a newly stored value to the ranks that wait for it.
     pub(crate) fn release(
         &mut self,
         known: &Known,
@@ -247,7 +247,7 @@ impl State {
         Ok(())
     }
 
-    /// Receive-a-request, of a block that exists.
+    /// Receive-a-request, for a block that exists.
     pub(crate) fn serve(&mut self, rank: u32, known: &Known, block: u64) -> Result<()> {
         if known.segment()?.request(rank, block) {
             let tag = Tag { structure: known.id, owner: self.rank, block };
@@ -257,14 +257,14 @@ impl State {
         Ok(())
     }
 
-    /// Prepares for a value that comes without being asked for.
+    /// Prepares for a value that is sent without a request.
     pub(crate) fn expect(&mut self, known: &Known, owner: u32, block: u64) -> Result<()> {
         let tag = Tag { structure: known.id, owner, block };
         self.cache.expect(tag, size(&known.shape, tag)?);
         Ok(())
     }
 
-    /// Receives what has come, up to a number of messages that keeps tasks from starving; whether there was any.
+    /// Receives messages, up to a number that keeps tasks from starving. Returns whether there were any.
     pub(crate) fn receive(&mut self) -> Result<bool> {
         const AT_ONCE: usize = 256;
         let mut some = false;
@@ -285,7 +285,7 @@ impl State {
         Ok(some)
     }
 
-    /// A rank that sends nonsense fails the run; it is not an error of the transport.
+    /// A rank that sends invalid messages fails the run; this is not a transport error.
     fn handle(&mut self, from: u32, message: Vec<u8>) -> Result<()> {
         match self.dispatch(from, message) {
             Err(error @ Error::Transport(_)) => Err(error),
@@ -352,7 +352,7 @@ impl State {
 
     fn valued(&mut self, from: u32, name: BlockName, body: &[u8], whole: bool) -> Result<()> {
         let protocol = |what| Error::Protocol { from, what };
-        // A value that comes after the structure was freed is of no use to anyone.
+        // Ignore a value that arrives after the structure was freed.
         let Some(shape) = self.structures.get(&name.structure).map(|known| known.shape.clone()) else {
             return Ok(());
         };
@@ -409,7 +409,7 @@ impl State {
         self.send(to, message::plan_part(self.run, digest, spans))
     }
 
-    /// Begins a run, in which a plan is exchanged or not; the messages that came before it are handled.
+    /// Begins a run, in which a plan may be exchanged, and handles the messages that arrived before it.
     pub(crate) fn begin(&mut self, exchange: Option<Exchange>) -> Result<()> {
         self.exchange = exchange;
         self.run = self.run.wrapping_add(1);
@@ -430,7 +430,7 @@ impl State {
         }
     }
 
-    /// The rank can do nothing: its part in the search for the end of the run.
+    /// Takes part in termination detection, because the rank has nothing else to do.
     pub(crate) fn passive(&mut self, state: RankState) -> Result<()> {
         let text = self.failure.as_ref().map(ToString::to_string).unwrap_or_default();
         let segments: Vec<_> = self.structures.values().map(|known| known.segment.borrow()).collect();
@@ -478,7 +478,7 @@ fn name(shape: &Shape, tag: Tag) -> BlockName {
     BlockName { check: shape.check, structure: tag.structure, block: tag.block }
 }
 
-/// The message with all that is full of a block of this rank, and what it consists of.
+/// The message with all full elements of a block of this rank, and its content.
 fn block(known: &Known, tag: Tag) -> Result<(Vec<u8>, Content)> {
     let (segment, name) = (known.segment()?, name(&known.shape, tag));
     if let Some(values) = segment.whole(tag.block) {
@@ -488,7 +488,7 @@ fn block(known: &Known, tag: Tag) -> Result<(Vec<u8>, Content)> {
     Ok((message::value(name, bits.iter().by_vals(), values), Content::Other))
 }
 
-/// Size of a block, if it can be held here.
+/// The size of a block, if it fits in memory here.
 fn size(shape: &Shape, tag: Tag) -> Result<Size> {
     let count = shape.block_len(tag.owner, tag.block);
     let elements = usize::try_from(count).ok();

@@ -1,4 +1,4 @@
-//! What this crate asks of a message layer.
+//! The interface to a message layer.
 
 use thiserror::Error;
 
@@ -7,10 +7,10 @@ use thiserror::Error;
 #[error("transport: {0}")]
 pub struct TransportError(pub String);
 
-/// What most of a message consists of, from its beginning on: a hint for message layers that compress.
+/// The content of most of a message, from its start on: a hint for message layers that compress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Nothing in particular.
+    /// Unknown or mixed.
     Other,
     /// Integers of 8 bits.
     Int8,
@@ -26,15 +26,15 @@ pub enum Content {
     F64,
 }
 
-/// A message layer. Every message arrives once, whole, in any order, and comes from the rank that is said.
+/// A message layer. Every message arrives once, complete, in any order, and with its true sender.
 pub trait Transport {
-    /// This rank.
+    /// The number of this rank.
     fn rank(&self) -> u32;
 
-    /// Number of ranks, at least 1.
+    /// The number of ranks, at least 1.
     fn size(&self) -> u32;
 
-    /// What tells this group of ranks from others, in plans; the same on all ranks.
+    /// Identifies this group of ranks in plans; the same on all ranks.
     fn communicator(&self) -> u64;
 
     /// Sends a message to another rank. Does not wait for its receipt.
@@ -43,14 +43,14 @@ pub trait Transport {
     /// [`TransportError`] if it cannot be sent.
     fn send(&mut self, to: u32, message: Vec<u8>, content: Content) -> Result<(), TransportError>;
 
-    /// The next message, with its sender, or none if there is none at the moment. Does not wait.
+    /// The next message with its sender, or `None` if there is none at the moment. Does not wait.
     ///
     /// # Errors
     /// [`TransportError`] if messages cannot be received.
     fn receive(&mut self) -> Result<Option<(u32, Vec<u8>)>, TransportError>;
 
-    /// Called when the rank can do nothing but wait for messages. May sleep for a short time. Returns whether the last message has come so
-    /// long ago that the rank should take part in the search for a deadlock; if it never does, deadlocks are not found.
+    /// Called when the rank can only wait for messages. May sleep for a short time. Returns whether the last message arrived so long ago that the
+    /// rank should take part in the search for a deadlock; if it never returns `true`, deadlocks are not detected.
     ///
     /// # Errors
     /// [`TransportError`] if the message layer has failed.

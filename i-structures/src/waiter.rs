@@ -1,4 +1,4 @@
-//! A continuation: what a fetch and the queue it waits in share.
+//! A continuation, shared by a fetch and the queue in which it waits.
 
 use crate::{address::Address, error::Error};
 use std::{
@@ -15,7 +15,7 @@ enum State {
     Failed(Error),
 }
 
-/// Bytes of a value that is kept without an allocation of its own: those of a complex number.
+/// The maximum length of a value that is kept without an allocation: that of a complex number.
 const SHORT: usize = 16;
 
 /// A continuation.
@@ -38,7 +38,7 @@ impl Waiter {
                 match short.get_mut(..bytes.len()) {
                     Some(place) => {
                         place.copy_from_slice(bytes);
-                        // It is at most `SHORT`.
+                        // The length is at most `SHORT`.
                         State::Short(short, bytes.len() as u8)
                     }
                     None => State::Long(bytes.into()),
@@ -52,7 +52,7 @@ impl Waiter {
         }
     }
 
-    /// Calls `read` with the bytes when they are there.
+    /// Calls `read` with the bytes once they are present.
     pub(crate) fn poll<R>(&self, waker: &Waker, read: impl FnOnce(&[u8]) -> R) -> Poll<Result<R, Error>> {
         match &mut *self.state.borrow_mut() {
             State::Waiting(slot) => {

@@ -1,6 +1,6 @@
-//! The programs of the paper, whose messages are exactly those of Table 1 and of the formulas that the programs state, whatever the order of delivery.
+//! The programs of the paper send exactly the messages of Table 1 and of the formulas in the programs, for any order of delivery.
 //!
-//! The matrix product without a cache sends millions of messages; that and Table 1 as a whole are checked with `--ignored`.
+//! The matrix product without a cache sends millions of messages; that and all of Table 1 are checked with `--ignored`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -40,7 +40,7 @@ fn finish(nodes: &[Node], seed: u64) {
     }
 }
 
-/// Plans, which are saved and loaded.
+/// Plans that have been saved and loaded.
 fn plans<P: Program>(nodes: &[Node], programs: &[P]) -> Vec<Plan> {
     let begun = nodes.iter().zip(programs).map(|(node, program)| {
         let mut recorder = node.record(&program.structures()).unwrap();
@@ -53,7 +53,7 @@ fn plans<P: Program>(nodes: &[Node], programs: &[P]) -> Vec<Plan> {
     plans.map(|plan| Plan::from_bytes(&plan.to_bytes()).unwrap()).collect()
 }
 
-/// What a run counts, on all ranks.
+/// The counters of a run, summed over all ranks.
 fn run<P: Program>(ranks: u32, mode: Mode, program: impl Fn(&Node, Option<u64>) -> Result<P>) -> Counts {
     let nodes = simulated::nodes(ranks, u64::from(ranks));
     let programs: Vec<_> = nodes.iter().map(|node| program(node, mode.block()).unwrap()).collect();
@@ -101,7 +101,7 @@ const MODES: [Mode; 9] = [
     Mode::Residual(8),
 ];
 
-/// Messages of the matrix product.
+/// The number of messages of the matrix product.
 fn product(n: u64, ranks: u64, mode: Mode) -> u64 {
     match mode {
         Mode::Dis => 2 * n * n * n * (ranks - 1) / ranks,
@@ -128,7 +128,7 @@ fn matrix_product_sends_what_the_formula_says() {
     }
 }
 
-/// Table 1: messages by mode and ranks 2, 4, 8.
+/// Table 1: messages by mode, for 2, 4, 8 ranks.
 const TABLE_1: [(Mode, [u64; 3]); 5] = [
     (Mode::Dis, [2_097_152, 3_145_728, 3_670_016]),
     (Mode::Dissc(1), [32_768, 98_304, 229_376]),
@@ -175,7 +175,7 @@ fn fft_sends_what_the_formula_says() {
             check_fft(512, ranks, mode);
         }
     }
-    // The paper's figures at 2 ranks.
+    // The paper's numbers at 2 ranks.
     assert_eq!(check_fft(8192, 2, Mode::Dis), 16_384);
     assert_eq!(check_fft(8192, 2, Mode::Dissc(8)), 2_048);
     assert_eq!(check_fft(8192, 2, Mode::Residual(8)), 1_024);

@@ -1,4 +1,4 @@
-//! What goes wrong is an error that says what, on all ranks, and no rank hangs.
+//! Every fault gives a specific error on all ranks, and no rank hangs.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -57,7 +57,7 @@ fn a_second_store_is_an_error_where_it_happens() {
     let peer = Error::Peer { rank: 1, why: twice.to_string() };
     assert_eq!(twice.to_string(), "element 5 of structure 0 is stored a second time");
     assert_eq!(results, [Err(peer.clone()), Err(twice), Err(peer)]);
-    // The first value stays, and the ranks can go on.
+    // The first value is kept, and the ranks can continue.
     let results = run(&nodes, |rank| {
         let array = arrays[rank].clone();
         Box::pin(async move {
@@ -132,7 +132,7 @@ fn a_structure_that_the_owner_does_not_have_is_an_error() {
         nodes[0].begin(async { Ok(()) }).unwrap();
         simulated::finish(&nodes, 3)
     };
-    // Never made there.
+    // Never created there.
     let array: IStructure<f64> = one.create(&Options::new(4)).unwrap();
     for result in fetch(&array) {
         assert_eq!(
@@ -140,7 +140,7 @@ fn a_structure_that_the_owner_does_not_have_is_an_error() {
             Err(Error::Deadlock { waiting: 1, names: vec![Waiting { rank: 1, address: at(0, 0) }] })
         );
     }
-    // Made there with other parameters, which refuses what has come already, and what comes.
+    // Created there with other parameters, which refuses earlier and later requests.
     nodes[0].create::<f32>(&Options::new(4)).unwrap();
     let refused = |address, reason| Err(Error::Refused { address, owner: 0, reason });
     assert_eq!(fetch(&array)[1], refused(at(0, 0), Refusal::OtherParameters));
@@ -161,7 +161,7 @@ fn structures_are_freed_and_made_again_without_growth() {
     let options = Options::new(60).caching(Caching::Blocks(4)).deferral(Deferral::Block);
     for round in 0..10_000_u64 {
         let arrays = create(&nodes, &options);
-        // Blocks of the cyclic part would mix values of two rounds if addresses were not logical.
+        // Blocks of the cyclic distribution would mix values of two rounds if addresses were not logical.
         let results = run(&nodes, |rank| {
             let (array, node) = (arrays[rank].clone(), nodes[rank].clone());
             Box::pin(async move {
@@ -171,7 +171,7 @@ fn structures_are_freed_and_made_again_without_growth() {
                 for index in [0, 25, 59] {
                     assert_eq!(array.fetch(index).await?, (round * 100 + index) as f64);
                 }
-                // Every other round, within the run.
+                // In every other round, within the run.
                 if round % 2 == 0 { node.free(array) } else { Ok(()) }
             })
         });
@@ -237,16 +237,16 @@ fn ranks_that_record_for_other_parameters_get_an_error() {
     assert!(simulated::finish(&nodes, 2).iter().all(|result| matches!(result, Err(Error::Plan(_)))));
 }
 
-/// What a test lets a rank receive, and what the rank has sent.
+/// The messages that a test lets a rank receive, and those that the rank has sent.
 #[derive(Default)]
 struct Messages {
     inbox: VecDeque<(u32, Vec<u8>)>,
     sent: Vec<Vec<u8>>,
-    /// The other rank answers probes: it has ended, has sent this many messages, and received one.
+    /// The other rank answers probes: it has ended, has sent this number of messages, and received one.
     other_has_sent: Option<u64>,
 }
 
-/// A transport whose messages a test writes.
+/// A transport with messages written by a test.
 struct Script(Rc<RefCell<Messages>>);
 
 impl Transport for Script {
@@ -330,11 +330,11 @@ fn hostile_messages_are_errors() {
             array.store(1, 5).unwrap();
         }
         let fetches = (cached.fetch(7), plain.fetch(7));
-        // A message that is nearly valid: the header of a request that the node has sent, and numbers of all sizes after it.
+        // An almost valid message: the header of a request that the node has sent, followed by numbers of all sizes.
         let mut message = random.choice(&messages.borrow().sent).unwrap().clone();
         message[1] = if random.bool() { 2 } else { random.u8(..9) };
         message.truncate(if random.bool() { 24 } else { 16 });
-        // Presence bits, and a value or several.
+        // Presence bits, and one or more values.
         if random.bool() {
             message.extend((0..random.usize(1..6)).map(|_| random.u8(..16)));
         }
@@ -400,7 +400,7 @@ fn fetches_from_a_structure_that_is_freed_end() {
     for caching in [Caching::Off, Caching::Blocks(2)] {
         let node = simulated::nodes(2, 1).remove(0);
         let array: IStructure<f64> = node.create(&Options::new(8).caching(caching)).unwrap();
-        // Of this rank, of another, and queued after that.
+        // An element of this rank, one of another, and further fetches of each.
         let fetches = [array.fetch(0), array.fetch(0), array.fetch(7), array.fetch(7)];
         node.free(array).unwrap();
         for mut fetch in fetches {

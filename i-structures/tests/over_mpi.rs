@@ -1,6 +1,6 @@
-//! The programs over an MPI, on this host: their results, and their messages.
+//! The programs over an MPI on this host: their results, and their messages.
 //!
-//! `cargo xtask test` says which MPI (`MPRESS_TEST_MPI`).
+//! `cargo xtask test` selects the MPI (`MPRESS_TEST_MPI`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -12,7 +12,7 @@ mod support;
 use mpress_cluster::Launcher;
 use support::Rig;
 
-/// Messages by modes, as the programs have them by `--csv`, in alphabetical order of the modes.
+/// Messages by mode, as printed with `--csv`, in alphabetical order of the modes.
 fn messages(rig: &Rig, ranks: usize, program: &str, size: &str) -> [u64; 3] {
     let arguments =
         ["programs", program, "dis,dissc,residual", "--csv", "--block", "4", "--runs", "2", "--size", size];
@@ -46,7 +46,7 @@ fn programs_send_what_their_formulas_say() {
     }
 }
 
-/// What came of a case, by ranks.
+/// The outcome of a case for each rank.
 fn outcomes(rig: &Rig, ranks: usize, case: &str, env: &[(&str, &str)]) -> Vec<String> {
     let written = rig.run(Launcher::Local, ranks, &["faults", case], ranks, env);
     let line = |(rank, line): (usize, &String)| {

@@ -1,7 +1,7 @@
-//! Random programs over the simulated transport, against a model that knows no messages: every fetch gets the value stored, deadlocks are named,
-//! second stores fail where they happen, and memory returns to where it was.
+//! Random programs over the simulated transport, compared with a model without messages: every fetch gets the stored value, deadlocks are reported
+//! with their fetches, second stores fail where they happen, and memory returns to its initial size.
 //!
-//! `MPRESS_RANDOM_PROGRAMS` says how many (100,000 is the release check), `MPRESS_RANDOM_SEED` the first seed.
+//! `MPRESS_RANDOM_PROGRAMS` sets their number (100,000 for the release check), `MPRESS_RANDOM_SEED` the first seed.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -20,15 +20,15 @@ use std::{
 /// Structure and index.
 type Place = (usize, u64);
 
-/// What a task does, one after the other.
+/// The steps of a task.
 #[derive(Clone, Debug)]
 enum Action {
     Fetch(Place),
-    /// Asks for elements all at once, then waits for each.
+    /// Requests all elements at once, then waits for each.
     FetchAll(Vec<Place>),
-    /// Asks, and forgets about it.
+    /// Requests an element and drops the fetch.
     Ask(Place),
-    /// Stores what it has fetched so far, mixed with the place.
+    /// Stores the values fetched so far, mixed with the place.
     Store(Place),
 }
 
@@ -36,7 +36,7 @@ enum Action {
 struct Program {
     ranks: u32,
     structures: Vec<Options>,
-    /// Rank and actions.
+    /// Rank and steps of each task.
     tasks: Vec<(u32, Vec<Action>)>,
     cache_limit: Option<usize>,
     residual: bool,
@@ -81,7 +81,7 @@ impl Program {
             .flat_map(|(s, options)| (0..options.len).map(move |i| (s, i)))
             .collect();
         random.shuffle(&mut places);
-        // Mostly, a place is computed from places before it: then all can be, save by whole blocks. Now and then one is forgotten.
+        // Usually a place is computed from earlier places: then all can be computed, except with whole blocks. Sometimes one is left out.
         let wild = random.u8(..4) == 0;
         let forget = random.u8(..6) == 0;
         let mut tasks: Vec<(u32, Vec<Action>)> = Vec::new();
@@ -119,11 +119,11 @@ impl Program {
         self.structures.iter().map(|s| Layout::new(s.len, self.ranks, &s.distribution).unwrap()).collect()
     }
 
-    /// What is stored in the end, and the first fetches of tasks that cannot go on.
+    /// The final contents, and the first fetches of tasks that cannot continue.
     fn model(&self) -> (HashMap<Place, u64>, HashSet<(u32, Place)>) {
         let layouts = self.layouts();
         let mut stored: HashMap<Place, u64> = HashMap::new();
-        // An element can be fetched if it is stored; by another rank, with deferral by blocks, if its block is.
+        // An element can be fetched once it is stored; by another rank with deferral by blocks, once its block is.
         let ready = |stored: &HashMap<Place, u64>, rank: u32, place: Place| {
             let (options, layout) = (&self.structures[place.0], &layouts[place.0]);
             let (owner, slot) = layout.locate(place.1).unwrap();
@@ -180,7 +180,7 @@ impl Program {
         self.structures.iter().map(|options| node.create(options).unwrap()).collect()
     }
 
-    /// Plans, by running the access pattern alone.
+    /// Plans, from running only the access pattern.
     fn plans(&self, nodes: &[Node], seed: u64) -> Vec<Plan> {
         let all: Vec<_> = nodes.iter().map(|node| self.create(node)).collect();
         let begun: Vec<_> = nodes
@@ -215,7 +215,7 @@ impl Program {
     }
 }
 
-/// What ranks have stored, and the sums that their tasks came to.
+/// The values stored by the ranks, and the final sums of their tasks.
 type Seen = Rc<RefCell<HashMap<Place, u64>>>;
 
 async fn task(actions: Vec<Action>, structures: Vec<IStructure<u64>>, seen: Seen) -> Result<(), Error> {
@@ -250,7 +250,7 @@ fn run(seed: u64) {
     let before: Vec<_> = nodes.iter().map(Node::memory).collect();
     assert!(before.iter().all(|memory| *memory == Memory::default()), "seed {seed}: {before:?}");
 
-    // A plan serves any number of runs.
+    // A plan can be used for any number of runs.
     for _ in 0..2 {
         let counts: Vec<_> = nodes.iter().map(Node::counts).collect();
         let seen = Seen::default();

@@ -1,6 +1,6 @@
-//! Compresses a file as one message in each format at each effort, decodes it again, and prints ratio and speed.
+//! Compresses a file as one message in each format at each effort, decodes it, and prints ratio and speed.
 //!
-//! `cargo run --release -p mpress-lzo-compat --example raw_file -- FILE`; without a file it takes its own source, many times.
+//! `cargo run --release -p mpress-lzo-compat --example raw_file -- FILE`; without a file it uses its own source, repeated.
 
 use mpress_codec::conformance::{file_or, measure};
 use mpress_lzo_compat::{Decoder, Effort, Encoder, Format, Lz77, Lzo1x};

@@ -1,21 +1,21 @@
-//! Bytes by whole words and vectors: loads, comparison, and literals.
+//! Operations on bytes by words and vectors: loads, comparison, and literals.
 
 use mpress_codec::{Full, Out};
 
-/// Bytes of a vector that every x86-64 and aarch64 has.
+/// The length of a vector that every x86-64 and aarch64 has.
 const VECTOR: usize = 16;
 
-/// The eight bytes at `at` as a little-endian word, if they are all there.
+/// The eight bytes at `at` as a little-endian word; `None` if `bytes` is too short.
 #[inline(always)]
 pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|word| u64::from_le_bytes(*word))
 }
 
-/// How many bytes from `a` on are equal to those from `b` on; `a < b`.
+/// The number of bytes from `a` on that equal those from `b` on; `a < b`.
 #[inline(always)]
 pub(crate) fn common(bytes: &[u8], a: usize, b: usize) -> usize {
     let mut n = 0;
-    // Two words with one branch: how long what is equal is, is not foreseeable.
+    // Two words per branch, because the length of the match is unpredictable.
     while let (Some(x), Some(y)) = (vector(bytes, a + n), vector(bytes, b + n)) {
         if x != y {
             return n + ((x ^ y).trailing_zeros() / 8) as usize;
@@ -28,13 +28,13 @@ pub(crate) fn common(bytes: &[u8], a: usize, b: usize) -> usize {
     n
 }
 
-/// How many bytes before `a` are equal to those before `b`, at most `most`; `a < b`.
+/// The number of bytes before `a` that equal those before `b`, at most `most`; `a < b`.
 #[inline(always)]
 pub(crate) fn common_before(bytes: &[u8], a: usize, b: usize, most: usize) -> usize {
     let most = most.min(a);
     let mut n = 0;
     if let (Some(x), Some(y)) = (word(bytes, a.wrapping_sub(8)), word(bytes, b.wrapping_sub(8))) {
-        // Whether the words are equal is not foreseeable; that more than eight bytes are wanted and equal is seldom.
+        // Whether the words are equal is unpredictable; matches longer than eight bytes are rare.
         n = most.min(((x ^ y).leading_zeros() / 8) as usize);
         if n < 8 {
             return n;
@@ -46,23 +46,23 @@ pub(crate) fn common_before(bytes: &[u8], a: usize, b: usize, most: usize) -> us
     n
 }
 
-/// The 16 bytes at `at` as a little-endian number, if they are all there.
+/// The 16 bytes at `at` as a little-endian number; `None` if `bytes` is too short.
 #[inline(always)]
 fn vector(bytes: &[u8], at: usize) -> Option<u128> {
     bytes.get(at..)?.first_chunk().map(|vector| u128::from_le_bytes(*vector))
 }
 
-/// Adds the first `n` bytes of `rest`: up to a vector of them at a fixed cost, as far as there is room after them.
+/// Adds the first `n` bytes of `rest`: up to a vector at a fixed cost if there is room for a whole one.
 #[inline(always)]
 pub(crate) fn literals(out: &mut Out<'_>, rest: &[u8], n: usize) -> Result<(), Full> {
-    // By a number and not by reference: as memory, it and what is longer become one call of `memcpy`.
+    // By value, not by reference: otherwise the compiler merges this case and the longer one into a call of `memcpy`.
     match vector(rest, 0) {
         Some(vector) if n <= VECTOR => out.store(&vector.to_le_bytes(), n),
         _ => out.extend_from_slice(rest.get(..n).ok_or(Full)?),
     }
 }
 
-/// The same, up to two vectors of them at a fixed cost: for a decoder of runs, in which more than a vector is not seldom.
+/// The same with up to two vectors at a fixed cost: for a decoder of runs, which are often longer than a vector.
 #[inline(always)]
 pub(crate) fn run(out: &mut Out<'_>, rest: &[u8], n: usize) -> Result<(), Full> {
     match rest.first_chunk::<{ 2 * VECTOR }>() {
@@ -71,8 +71,8 @@ pub(crate) fn run(out: &mut Out<'_>, rest: &[u8], n: usize) -> Result<(), Full> 
     }
 }
 
-/// Adds `len` bytes from `distance` before the end, for copies that are seldom short: four vectors at a time at a fixed cost,
-/// and what that is too much is taken back.
+/// Adds `len` bytes from `distance` before the end. For copies that are rarely short: moves four vectors at a time at a fixed cost and removes the
+/// excess.
 #[inline(always)]
 pub(crate) fn long_copy(out: &mut Out<'_>, distance: usize, len: usize) -> Result<(), Full> {
     if distance < VECTOR || out.remaining() < len.saturating_add(4 * VECTOR) {

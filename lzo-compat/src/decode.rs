@@ -1,12 +1,11 @@
-//! The receiving side.
+//! The decoder.
 
 use crate::format::Format;
 use core::marker::PhantomData;
 use core::mem;
 use mpress_codec::{Decode, DecodeError, Out};
 
-/// Decodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x), whatever effort they were encoded
-/// with. It holds nothing.
+/// Decodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x), encoded with any effort. Has no state.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder<F>(PhantomData<F>);
 
@@ -27,7 +26,7 @@ impl<F: Format> Default for Decoder<F> {
 impl<F: Format> Decode for Decoder<F> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| {
-            // The output moves to a place of its own, and so into registers.
+            // A local output can be kept in registers.
             let mut local = mem::replace(out, Out::new(&mut []));
             let result = F::decode(wire, &mut local);
             *out = local;
@@ -35,6 +34,6 @@ impl<F: Format> Decode for Decoder<F> {
         })
     }
 
-    /// Does nothing: a decoder remembers no message.
+    /// Does nothing: a decoder keeps no state between messages.
     fn reset(&mut self) {}
 }

@@ -1,16 +1,16 @@
-//! How hard an encoder looks for copies.
+//! How hard an encoder searches for copies.
 
-/// How hard an encoder looks for copies. It is not in the wire: a decoder reads what any effort wrote.
+/// How hard an encoder searches for copies. Not stored in the wire: a decoder reads the output of every effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effort {
-    /// One candidate a place, the first copy found is taken, and places are left out where nothing was found for long.
+    /// One candidate per place; the first copy found is taken, and places are skipped after a long stretch without copies.
     Fast,
-    /// Four candidates at every place, and a look at the next place before a copy is taken.
+    /// Four candidates per place, and a search at the next place before a copy is taken.
     Normal,
 }
 
 impl Effort {
-    /// Every effort, the least first.
+    /// All efforts, lowest first.
     pub const ALL: [Self; 2] = [Self::Fast, Self::Normal];
 
     /// A short name for reports and settings.

@@ -1,4 +1,4 @@
-//! The sending side.
+//! The encoder.
 
 use crate::effort::Effort;
 use crate::format::Format;
@@ -7,7 +7,7 @@ use crate::positions::Positions;
 use core::marker::PhantomData;
 use mpress_codec::{Encode, EncodeError, Out};
 
-/// Encodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x). It holds a table of 64 KiB.
+/// Encodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x). Has a table of 64 KiB.
 #[derive(Clone, Debug)]
 pub struct Encoder<F> {
     effort: Effort,
@@ -16,7 +16,7 @@ pub struct Encoder<F> {
 }
 
 impl<F: Format> Encoder<F> {
-    /// An encoder that takes this effort. The wire of a message depends on nothing but the message and the effort.
+    /// An encoder with this effort. The wire of a message depends on the message and the effort only.
     #[must_use]
     pub const fn new(effort: Effort) -> Self {
         Self { effort, positions: Positions::new(), format: PhantomData }
@@ -33,6 +33,6 @@ impl<F: Format> Encode for Encoder<F> {
         out.within(most, |out| parse::message::<F>(raw, self.effort, &mut self.positions, out))
     }
 
-    /// Does nothing: an encoder remembers no message.
+    /// Does nothing: an encoder keeps no state between messages.
     fn reset(&mut self) {}
 }

@@ -1,4 +1,4 @@
-//! What the parsers and the two ends need of a wire format.
+//! The interface of a wire format to the parsers, the encoder and the decoder.
 
 use mpress_codec::{Codec, DecodeError, Full, Out};
 
@@ -7,37 +7,37 @@ pub trait Format: Codec + Sealed {}
 
 impl<F: Codec + Sealed> Format for F {}
 
-/// Literals, and a copy after them.
+/// Literals followed by a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence<'a> {
     /// The message from the first literal on.
     pub rest: &'a [u8],
-    /// Number of literals.
+    /// The number of literals.
     pub literals: usize,
-    /// How many bytes before its first one the copy's source begins.
+    /// The distance from the copy's source to its first byte, in bytes.
     pub distance: usize,
-    /// Bytes of the copy.
+    /// The length of the copy in bytes.
     pub len: usize,
 }
 
-/// The part of a [`Format`] that no other crate can name, and so none can implement.
+/// The part of a [`Format`] that other crates cannot name, and so cannot implement.
 pub trait Sealed {
-    /// The farthest distance of a copy, in bytes.
+    /// The maximum distance of a copy in bytes.
     const WINDOW: usize;
 
-    /// Whether this sequence makes the wire no longer than literals in its place would. Only such sequences are written, and
-    /// so the worst case is a message of literals.
+    /// Whether the wire with this sequence is no longer than with literals instead. Only such sequences are written, so the worst case is a message
+    /// of literals.
     fn pays(sequence: &Sequence<'_>) -> bool;
 
-    /// Writes what stands before the first sequence of a message of `raw_len` bytes.
+    /// Writes what precedes the first sequence of a message of `raw_len` bytes.
     fn begin(raw_len: usize, out: &mut Out<'_>) -> Result<(), Full>;
 
-    /// Writes a sequence, the first one of a message or another.
+    /// Writes a sequence. `first`: it is the first one of the message.
     fn sequence(sequence: &Sequence<'_>, first: bool, out: &mut Out<'_>) -> Result<(), Full>;
 
-    /// Writes the literals after the last copy, and the end.
+    /// Writes the literals after the last copy, and the end of the stream.
     fn finish(literals: &[u8], first: bool, out: &mut Out<'_>) -> Result<(), Full>;
 
-    /// Decodes a message into all the room that `out` has left. On an error `out` may hold anything after what it held.
+    /// Decodes a message into all the remaining room of `out`. After an error the bytes that `out` gained are unspecified.
     fn decode(wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
 }

@@ -1,4 +1,4 @@
-//! The LZ77 format of this project: its facts, and what an encoder writes. `docs/format/lz77.md` defines it.
+//! The LZ77 format of this project: its description, and the writing of it. `docs/format/lz77.md` defines it.
 
 mod read;
 mod write;
@@ -6,24 +6,23 @@ mod write;
 use crate::format::{Sealed, Sequence};
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
-/// The facts of codec 18, whose wire is `docs/format/lz77.md`; with it [`Encoder`](crate::Encoder) and
-/// [`Decoder`](crate::Decoder) write and read that.
+/// The static description of codec 18, whose wire format is `docs/format/lz77.md`, for [`Encoder`](crate::Encoder) and [`Decoder`](crate::Decoder).
 #[derive(Clone, Copy, Debug)]
 pub struct Lz77;
 
 /// Byte 0 of the header (section 2).
 const VERSION: u8 = 1;
-/// Bytes of the header.
+/// Length of the header in bytes.
 const HEADER: usize = 2;
-/// Bytes of a token with its distance (section 3).
+/// Length in bytes of a token with its distance (section 3).
 const HEAD: usize = 3;
-/// The half of a token that says that a length follows.
+/// The value of a half token that is followed by a length.
 const MORE: usize = 15;
-/// The shortest copy, which half a token of 0 stands for.
+/// The shortest copy, encoded as a half token of 0.
 const LEAST: usize = 4;
-/// Bits of a length in one byte (section 4).
+/// Bits of a length per byte (section 4).
 const GROUP: u32 = 7;
-/// The most bytes of a length: 49 bits.
+/// The maximum number of bytes of a length: 49 bits.
 const LONGEST: u32 = 7;
 
 impl Codec for Lz77 {
@@ -32,7 +31,7 @@ impl Codec for Lz77 {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    /// `raw_len` as literals: the header, a token with its distance, and their number (format, section 5).
+    /// `raw_len` as literals: the header, a token with its distance, and the number of literals (format, section 5).
     fn max_encoded_len(raw_len: usize) -> Option<usize> {
         if raw_len == 0 {
             return Some(HEADER);
@@ -46,7 +45,7 @@ impl Sealed for Lz77 {
 
     #[inline(always)]
     fn pays(sequence: &Sequence<'_>) -> bool {
-        // The length of a copy takes less than the copy; so only that of many literals can be too long.
+        // The length field of a copy is shorter than the copy, so only that of many literals can take too much.
         sequence.literals < MORE
             || HEAD + write::more_len(sequence.literals) + write::more_len(sequence.len - LEAST)
                 <= sequence.len

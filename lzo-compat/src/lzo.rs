@@ -1,4 +1,4 @@
-//! The LZO1X stream: its facts, and what an encoder writes. `docs/format/lzo.md` describes it.
+//! The LZO1X stream: its description, and the writing of it. `docs/format/lzo.md` describes it.
 
 mod read;
 mod write;
@@ -6,34 +6,34 @@ mod write;
 use crate::format::{Sealed, Sequence};
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
-/// The facts of codec 17, an LZO1X stream (`docs/format/lzo.md`); with it [`Encoder`](crate::Encoder) and
-/// [`Decoder`](crate::Decoder) write and read what liblzo2 does.
+/// The static description of codec 17, an LZO1X stream as of liblzo2 (`docs/format/lzo.md`), for [`Encoder`](crate::Encoder) and
+/// [`Decoder`](crate::Decoder).
 #[derive(Clone, Copy, Debug)]
 pub struct Lzo1x;
 
 /// The end mark (section 5).
 const END: [u8; 3] = [0x11, 0, 0];
-/// A first byte above this says how many literals follow: that many more (section 4).
+/// A first byte above this gives the number of literals that follow, plus this (section 4).
 const FIRST: usize = 17;
-/// The most literals that a first byte can say.
+/// The maximum number of literals that a first byte can give.
 const MOST_FIRST: usize = 255 - FIRST;
-/// The most literals that travel with the copy before them (section 2).
+/// The maximum number of literals that a copy instruction can carry (section 2).
 const FEW: usize = 3;
-/// What a run's length is above the length that its instruction says.
+/// The difference between a run's length and the length in its instruction.
 const RUN: usize = 3;
-/// The greatest length in the first byte of a run.
+/// The maximum length in the first byte of a run.
 const RUN_MASK: usize = 15;
-/// The farthest distance of the copies with the patterns `1LLDDDSS` and `01LDDDSS`.
+/// The maximum distance of copies with the patterns `1LLDDDSS` and `01LDDDSS`.
 const NEAR: usize = 2048;
-/// The longest of them.
+/// The maximum length of these copies.
 const NEAR_LEN: usize = 8;
-/// The farthest distance of the copies with the pattern `001LLLLL`; those with the pattern `0001ELLL` begin after it.
+/// The maximum distance of copies with the pattern `001LLLLL`; those with the pattern `0001ELLL` have greater ones.
 const MIDDLE: usize = 16384;
-/// What the lengths of these two are above the length that their instructions say.
+/// The difference between the length of these two copies and the length in their instructions.
 const COPY: usize = 2;
-/// The greatest length in the first byte of a `001` copy.
+/// The maximum length in the first byte of a `001` copy.
 const MIDDLE_MASK: usize = 31;
-/// The greatest length in the first byte of a `0001` copy.
+/// The maximum length in the first byte of a `0001` copy.
 const FAR_MASK: usize = 7;
 
 impl Codec for Lzo1x {
@@ -42,7 +42,7 @@ impl Codec for Lzo1x {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    /// `raw_len` as literals: their number and the end mark (format, section 6).
+    /// `raw_len` as literals: the number of literals and the end mark (format, section 6).
     fn max_encoded_len(raw_len: usize) -> Option<usize> {
         let head = match raw_len {
             0 => 0,
@@ -54,11 +54,11 @@ impl Codec for Lzo1x {
 }
 
 impl Sealed for Lzo1x {
-    /// Twice `MIDDLE`, and what 14 bits add.
+    /// Twice `MIDDLE`, plus the range of 14 bits.
     const WINDOW: usize = 3 * MIDDLE - 1;
 
-    /// What costs more than one run of all literals are the second run's first bytes. After a short run every copy wins
-    /// enough for its head; after a long one it must win two bytes itself (format, section 6).
+    /// Compared with a single run of literals, the extra cost is the head of the second run. After a short run every copy saves enough for it; after
+    /// a long run the copy itself must save two bytes (format, section 6).
     #[inline(always)]
     fn pays(sequence: &Sequence<'_>) -> bool {
         sequence.literals <= write::RUN_END

@@ -1,4 +1,4 @@
-//! Parsing: which copies and literals stand for a message.
+//! Parsing: finds the copies and literals that represent a message.
 
 mod greedy;
 mod lazy;
@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use core::mem;
 use mpress_codec::{Full, Out};
 
-/// Writes `raw` in sequences.
+/// Writes `raw` as sequences.
 pub(crate) fn message<F: Format>(
     raw: &[u8],
     effort: Effort,
@@ -27,16 +27,16 @@ pub(crate) fn message<F: Format>(
     F::finish(&raw[done..], done == 0, out)
 }
 
-/// A copy that a parser has found.
+/// A copy found by a parser.
 #[derive(Clone, Copy, Debug)]
 struct Match {
-    /// Where it begins in the message.
+    /// The offset in the message.
     at: usize,
     distance: usize,
     len: usize,
 }
 
-/// A message, and how much of it has been written.
+/// A message and the number of bytes written so far.
 struct Sequences<'a, 'b, F> {
     raw: &'a [u8],
     done: usize,
@@ -45,8 +45,8 @@ struct Sequences<'a, 'b, F> {
 }
 
 impl<'a, 'b, F: Format> Sequences<'a, 'b, F> {
-    /// Lets `parse` write sequences of `raw` to `out`, and gives how many of its bytes they stand for. A function of its own
-    /// for each parser, into which the parser is inlined: its output, which moves there, can live in registers.
+    /// Runs `parse`, which writes sequences of `raw` to `out`, and returns the number of bytes they cover. A separate function for each parser, into
+    /// which the parser is inlined, so that the output, moved to a local, can be kept in registers.
     #[inline(never)]
     fn write(
         raw: &'a [u8],
@@ -60,7 +60,7 @@ impl<'a, 'b, F: Format> Sequences<'a, 'b, F> {
         result.map(|()| sequences.done)
     }
 
-    /// Writes the copy, lengthened to the front as far as it goes, and the literals before it, if that pays.
+    /// Writes the copy, extended to the front as far as possible, and the literals before it, if that pays.
     #[inline(always)]
     fn offer(&mut self, found: Match) -> Result<bool, Full> {
         let (raw, done) = (self.raw, self.done);

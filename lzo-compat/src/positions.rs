@@ -1,22 +1,22 @@
-//! The table of positions: where in the message bytes like these were seen before.
+//! The table of positions: the places in the message where similar bytes occurred before.
 
-/// Logarithm of the table's entries.
+/// The binary logarithm of the number of entries.
 const LOG2: u32 = 14;
-/// Logarithm of the entries that [`Positions::last`] uses: 16 KiB of them share the first-level cache with the message.
+/// The binary logarithm of the number of entries that [`Positions::last`] uses: their 16 KiB share the first-level cache with the message.
 const LOG2_LAST: u32 = 12;
-/// Positions between two messages: more than any window.
+/// The number of positions between two messages: greater than any window.
 const GAP: u32 = 1 << 16;
-/// Entries of a bucket.
+/// The number of entries in a bucket.
 pub(crate) const WAYS: usize = 4;
 
-/// Positions by hash. They are counted from the first message on, not from their own one, so that the table need not be
-/// cleared for each: what is left of earlier messages is farther away than any window.
+/// Positions by hash. They are counted from the first message on, not from the current one, so that the table need not be cleared for each message:
+/// entries of earlier messages are farther away than any window.
 #[derive(Clone, Debug)]
 pub(crate) struct Positions {
     entries: [u32; 1 << LOG2],
     /// The position of the message's first byte.
     base: u32,
-    /// The first position that no message has had.
+    /// The first position that no message has used.
     next: u32,
 }
 
@@ -32,14 +32,14 @@ impl Positions {
             Some(next) => (self.next, next),
             None => {
                 self.entries.fill(0);
-                // Positions in a message of 4 GiB and more wrap. That does no harm: the bytes themselves are compared.
+                // Positions in a message of 4 GiB or more wrap. That is harmless, because the bytes themselves are compared.
                 (GAP, behind(GAP).unwrap_or(u32::MAX))
             }
         };
     }
 
-    /// How far before `at` bytes with the five lowest of `word` were last; `at` is the last now. Five, as a copy of four hardly
-    /// pays.
+    /// The distance from `at` back to the last bytes equal to the five lowest of `word`, by hash; `at` becomes the last. Five, because a copy of four
+    /// hardly pays.
     #[inline(always)]
     pub(crate) fn last(&mut self, word: u64, at: usize) -> usize {
         let position = self.base.wrapping_add(at as u32);
@@ -49,8 +49,7 @@ impl Positions {
         distance as usize
     }
 
-    /// How far before `at` bytes with the four lowest of `word` were the last times, the nearest first; `at` is the
-    /// last now.
+    /// The distances from `at` back to the last bytes equal to the four lowest of `word`, by hash, nearest first; `at` becomes the last.
     #[inline(always)]
     pub(crate) fn bucket(&mut self, word: u64, at: usize) -> [usize; WAYS] {
         let position = self.base.wrapping_add(at as u32);
@@ -61,8 +60,8 @@ impl Positions {
     }
 }
 
-/// The lowest `bytes` bytes of `word` as a number of `bits` bits: the highest ones of a product with 2^64 / golden ratio
-/// (Knuth, The Art of Computer Programming 3, 6.4).
+/// A hash of `bits` bits of the lowest `bytes` bytes of `word`: the highest bits of the product with 2^64 / golden ratio (Knuth, The Art of Computer
+/// Programming 3, 6.4).
 #[inline(always)]
 fn hash(word: u64, bytes: u32, bits: u32) -> usize {
     ((word << (64 - 8 * bytes)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
@@ -92,7 +91,7 @@ mod tests {
         positions.begin(GAP as usize + 1);
         assert_eq!((positions.base, positions.next), (GAP, 3 * GAP + 1));
         assert_eq!(positions.last(7, 0), GAP as usize);
-        // One that is longer than all positions, and the next one.
+        // A message that exhausts all positions, and the next one.
         positions.begin(usize::MAX);
         assert_eq!((positions.base, positions.next), (GAP, u32::MAX));
         positions.begin(1);

@@ -1,9 +1,9 @@
-//! Every message of the corpus of real ones comes back, where it lies beside the repository.
+//! Every message of the corpus of real ones, if it is next to the repository, is restored.
 
 use mpress_codec::conformance::{corpus, decode, encode};
 use mpress_lzo_compat::{Decoder, Effort, Encoder, Format, Lz77, Lzo1x};
 
-/// Sends messages and gives their ratio.
+/// Sends messages and returns their ratio.
 fn run<'a, F: Format>(messages: impl Iterator<Item = &'a [u8]>, effort: Effort, what: &str) -> f64 {
     let mut encoder = Encoder::<F>::new(effort);
     let mut lens = (0, 0);
@@ -24,7 +24,7 @@ fn the_whole_corpus_comes_back() {
         for effort in Effort::ALL {
             let ratios =
                 [run::<Lz77>(messages.clone(), effort, name), run::<Lzo1x>(messages.clone(), effort, name)];
-            // Noise stays noise; zeros and keys that come again do not.
+            // Noise does not compress; zeros and repeated keys do.
             let least = match (name, effort) {
                 ("bt.f64", _) => 1.12,
                 ("is.i32", Effort::Fast) => 1.2,

@@ -1,9 +1,9 @@
-//! Wires that version 1 has written: they must be written again to the byte, and be read, as long as there is a
-//! version 1. `NAME.raw` is the message; `NAME.lz77.EFFORT` and `NAME.lzo1x.EFFORT` are its wires.
+//! Wires written by version 1: they must be reproduced exactly and be decoded as long as version 1 exists. `NAME.raw` is the message;
+//! `NAME.lz77.EFFORT` and `NAME.lzo1x.EFFORT` are its wires.
 //!
-//! `NAME.lzo1x.LEVEL` with a level of liblzo2, such as `999`, is what liblzo2 2.10 wrote: it must be read.
+//! `NAME.lzo1x.LEVEL` with a level of liblzo2, such as `999`, was written by liblzo2 2.10 and must be decoded.
 //!
-//! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
+//! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::{decode, encode};
@@ -27,7 +27,7 @@ fn golden(name: &str, wire: &[u8]) -> Vec<u8> {
 
 fn run<F: Format>() {
     for effort in Effort::ALL {
-        // One for all messages: what it writes depends on none before.
+        // One encoder for all messages: the output does not depend on earlier messages.
         let mut encoder = Encoder::<F>::new(effort);
         for name in NAMES {
             let raw = fs::read(folder().join(format!("{name}.raw"))).unwrap();

@@ -1,4 +1,4 @@
-//! Random messages of many kinds come back, and random wires do no harm.
+//! Random messages of many kinds are restored, and random wires do no harm.
 
 use mpress_codec::conformance::{decode, encode, families};
 use mpress_lzo_compat::{Decoder, Effort, Encoder, Format, Lz77, Lzo1x};
@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Messages: noise, families of data, a few values over and over, copies from any distance, and any two of them in a row.
+/// Messages: noise, families of data, a few repeated values, copies from any distance, and any two of them concatenated.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let few = vec(any::<u8>(), 1..5).prop_flat_map(|values| vec(select(values), 0..3000));
     let family = (select(families().to_vec()), 0..5000_usize).prop_map(|((_, generate), len)| generate(len));
@@ -14,7 +14,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     (one.clone(), prop_oneof![Just(Vec::new()), one]).prop_map(|(first, second)| [first, second].concat())
 }
 
-/// Noise in which pieces come again, from distances and of lengths at all borders of both formats.
+/// Noise with repeated pieces, at distances and of lengths around all limits of both formats.
 fn copies() -> impl Strategy<Value = Vec<u8>> {
     let distance = prop_oneof![
         1..40_usize,
@@ -29,7 +29,7 @@ fn copies() -> impl Strategy<Value = Vec<u8>> {
         let mut noise = noise(seed);
         let mut message: Vec<u8> = Vec::new();
         for (distance, len, literals) in pieces {
-            // Zeros that take nothing to get there.
+            // Zeros to reach the distance, which take almost no space.
             message.resize(message.len().max(distance + 1), 0);
             (0..len).for_each(|_| message.push(message[message.len() - distance]));
             message.extend(noise.by_ref().take(literals));

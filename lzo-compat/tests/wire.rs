@@ -1,4 +1,4 @@
-//! The wires' edges: header, bound, lengths, distances, and what is refused.
+//! The edges of the wire formats: header, bound, lengths, distances, and what is refused.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
@@ -10,7 +10,7 @@ fn wire<F: Format>(raw: &[u8]) -> Vec<u8> {
     encode(&mut Encoder::<F>::new(Effort::Fast), raw)
 }
 
-/// The message of this many bytes that a wire holds.
+/// Decodes a wire of a message of `len` bytes.
 fn read<F: Format>(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
     decode(&mut Decoder::<F>::new(), wire, len)
 }
@@ -36,7 +36,7 @@ fn a_short_message_is_literals() {
 #[test]
 fn a_copy_is_what_the_page_says() {
     let raw = b"abcdefgh12345abcdefgh-----------------";
-    // 13 literals; 8 bytes from 13 back; one literal; 16 bytes from 1 back, and no literals in the end.
+    // 13 literals; 8 bytes from distance 13; one literal; 16 bytes from distance 1; no final literals.
     let lz77 = b"\x01\x06\xd4\x0d\0abcdefgh12345\x1c\x01\0-";
     assert_eq!(wire::<Lz77>(raw), lz77);
     assert_eq!(read::<Lz77>(lz77, raw.len()), Ok(raw.to_vec()));
@@ -46,7 +46,7 @@ fn a_copy_is_what_the_page_says() {
     assert_eq!(read::<Lzo1x>(lzo, raw.len()), Ok(raw.to_vec()));
 }
 
-/// Noise is the worst there is.
+/// Noise is the worst case.
 fn bound_is_exact<F: Format>(bound: impl Fn(usize) -> usize) {
     for len in (0..600).chain([16_397, 16_398, 16_399, 16_400, 70_000, 300_000]) {
         let raw = random_bytes(len as u64, len);
@@ -75,7 +75,7 @@ fn the_bounds_are_reached() {
     });
 }
 
-/// Runs of noise of a length, with a short copy between them: what could grow beyond the bound if every copy were taken.
+/// Runs of noise of one length with short copies between them: these would exceed the bound if every copy were taken.
 #[test]
 fn the_bounds_are_never_passed() {
     fn run<F: Format>(raw: &[u8], what: &str) {
@@ -110,7 +110,7 @@ fn a_long_run_takes_few_bytes() {
     }
 }
 
-/// Copies that a decoder moves in strides: up to the output's end, and with bytes after them.
+/// Copies that a decoder moves in strides: up to the end of the output, and with bytes after them.
 #[test]
 fn long_copies_of_every_length_come_back() {
     for distance in [15, 16, 17, 31, 32, 33, 100] {
@@ -159,14 +159,14 @@ fn lz77_refuses() {
     refused(&[1, 1, 0x10, 0, 0], 1, Truncated);
     refused(&[1, 1, 0x10, 0, 0, b'a', 0], 1, Length);
     refused(&[1, 1, 0x20, 0, 0, b'a', b'b'], 1, Length);
-    // No copy, but a length of one; no copy and no literals.
+    // No copy, but a length of one; neither a copy nor literals.
     refused(&[1, 1, 0x11, 0, 0, b'a'], 1, Corrupt);
     refused(&[1, 1, 0x00, 0, 0], 1, Corrupt);
-    // A copy from before the message, although the output holds something there; one that passes the end.
+    // A copy from before the message, although the output has bytes there; a copy beyond the end.
     refused(&[1, 5, 0x10, 2, 0, b'a'], 5, Corrupt);
     refused(&[1, 4, 0x10, 1, 0, b'a'], 4, Length);
     assert_eq!(read::<Lz77>(&[1, 5, 0x10, 1, 0, b'a'], 5), Ok(b"aaaaa".to_vec()));
-    // Lengths: 15 literals with one byte for it, with seven, with eight; more than there are; more than any number holds.
+    // Lengths: 15 literals with a length of one byte, of seven, of eight; more literals than there are; more than any integer holds.
     let with = |length: &[u8]| [&[1, 7, 0xf0, 0, 0], length, &[b'x'; 15]].concat();
     assert_eq!(read::<Lz77>(&with(&[0]), 15), Ok(vec![b'x'; 15]));
     assert_eq!(read::<Lz77>(&with(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), 15), Ok(vec![b'x'; 15]));
@@ -193,18 +193,18 @@ fn lzo1x_refuses() {
     refused(&[0x12, b'a', 0x12, 0, 0], 1, Corrupt);
     // The bytes of an end mark, as the length and the distance of another instruction.
     refused(&[0x12, b'a', 0x10, 0, 0x11, 0, 0], 1, Corrupt);
-    // From before the message: each instruction.
+    // Copies from before the message, by each instruction.
     for copy in [&[0x84, 0][..], &[0x40, 1], &[0x21, 4, 0], &[0x19, 4, 0], &[0x00, 1]] {
         refused(&[&[0x12, b'a'], copy, &[0x11, 0, 0]].concat(), 20, Corrupt);
     }
     refused(&[&[0x15], &[b'a'; 4][..], &[0, 0, 0x11, 0, 0]].concat(), 20, Corrupt);
-    // Past the end.
+    // Beyond the end.
     refused(&[0x14, b'a', b'b', b'c', 0x11, 0, 0], 2, Length);
     refused(&[0x12, b'a', 0x40, 0, 0x11, 0, 0], 3, Length);
     assert_eq!(read::<Lzo1x>(&[0x12, b'a', 0x40, 0, 0x11, 0, 0], 4), Ok(b"aaaa".to_vec()));
-    // Two bytes after a few literals, three after a run from more than 2048 back.
+    // Two bytes after a few literals; three after a run, from a distance above 2048.
     assert_eq!(read::<Lzo1x>(&[0x13, b'a', b'b', 0x05, 0, b'c', 0x11, 0, 0], 5), Ok(b"ababc".to_vec()));
-    // A length that goes on and on, and never comes to an end.
+    // A length without an end.
     refused(&[&[0x12, b'a', 0x20][..], &[0; 5000]].concat(), 100, Truncated);
     refused(&[&[0x12, b'a', 0x20][..], &[0; 5000], &[1, 0, 0, 0x11, 0, 0]].concat(), 100, Length);
     refused(&[0; 5000], 100, Truncated);
@@ -220,7 +220,7 @@ fn three_bytes_come_from_behind_the_near_ones_after_a_run() {
 
 #[test]
 fn normal_finds_what_fast_passes_by() {
-    // After so much noise `Fast` takes great steps.
+    // After this much noise `Fast` takes large steps.
     let (noise, word) = (random_bytes(1, 800), b"once upon a time");
     let raw = [&word[..], &noise, word, &random_bytes(2, 20)].concat();
     let of = |effort| encode(&mut Encoder::<Lz77>::new(effort), &raw).len();

@@ -1,31 +1,30 @@
-//! Discovery of cycles: the last cycle alone (6.1), and the last cycle of each head (6.4).
+//! Discovery of cycles: only the last cycle (6.1), or the last cycle of each head (6.4).
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// Finds cycles in a sequence of messages and predicts by them.
+/// Finds cycles in a sequence of messages and predicts from them.
 pub trait Discovery<M> {
-    /// The message expected next.
+    /// The predicted next message.
     fn predict(&self) -> Option<M>;
-    /// The message that came.
+    /// Reports the message that occurred.
     fn observe(&mut self, message: M);
-    /// The longest cycle so far, in messages, from its head to the return of its head, both counted. That is how the
-    /// paper counts: an iteration of 42 calls takes 43 (Table 1, BT and SP).
+    /// The length of the longest cycle so far in messages, including both its head and the recurrence of its head. This is how the paper counts: an
+    /// iteration of 42 calls takes 43 (Table 1, BT and SP).
     fn longest(&self) -> usize;
-    /// How many cycles are kept, each by its head.
+    /// The number of cycles kept, one per head.
     fn heads(&self) -> usize;
 }
 
 /// The Single-cycle algorithm of section 6.1, without the initialisation phase.
 ///
-/// From a cycle-head on, the first message or one that was not predicted, messages are logged until the head comes
-/// again; what was logged is the cycle that is followed from then on, up to the first miss. While a cycle forms, the
-/// message that came last is offered.
+/// Starting at a cycle-head, the first message or one that was mispredicted, messages are logged until the head recurs; the log is then the cycle
+/// that is followed until the next miss. While a cycle forms, the last message is predicted.
 #[derive(Clone, Debug)]
 pub struct Cycle<M> {
-    /// The cycle, or what will be one; its head comes first.
+    /// The cycle, complete or forming, starting with its head.
     log: Vec<M>,
-    /// The place of the message expected next; none while the cycle forms.
+    /// The index of the predicted next message; `None` while the cycle forms.
     next: Option<usize>,
     last: Option<M>,
     longest: usize,
@@ -38,7 +37,7 @@ impl<M> Default for Cycle<M> {
 }
 
 impl<M: Copy + Eq> Cycle<M> {
-    /// Follows a cycle that was found elsewhere, and whose head has just come again.
+    /// Follows a cycle that was found elsewhere and whose head has just recurred.
     pub(crate) fn follow(cycle: impl Iterator<Item = M>) -> Self {
         let log: Vec<_> = cycle.collect();
         Self { next: Some(1 % log.len().max(1)), last: log.first().copied(), longest: log.len() + 1, log }
@@ -81,17 +80,16 @@ impl<M: Copy + Eq> Discovery<M> for Cycle<M> {
     }
 }
 
-/// The algorithm of section 6.4: as [`Cycle`], but the cycle of every head is kept, and followed again when a miss is
-/// the head of one.
+/// The algorithm of section 6.4: like [`Cycle`], but the cycle of every head is kept, and followed again when a miss is one of the heads.
 #[derive(Clone, Debug)]
 pub struct Bettercycle<M> {
-    /// The cycles that are kept, one after the other, each from its head on; then what is logged while one forms.
+    /// All kept cycles, each starting with its head, followed by the log of the forming one.
     log: Vec<M>,
-    /// Where in the log that begins.
+    /// The start of the forming cycle in the log.
     forming: u32,
-    /// Where the cycle of a head begins and ends.
+    /// The range of the cycle of each head.
     by_head: BTreeMap<M, (u32, u32)>,
-    /// The place of the message expected next, and the cycle that is followed.
+    /// The index of the predicted next message, and the range of the followed cycle.
     following: Option<(u32, (u32, u32))>,
     last: Option<M>,
     longest: usize,
@@ -119,16 +117,16 @@ impl<M: Copy> Bettercycle<M> {
         self.at(self.following?.0)
     }
 
-    /// Logs a message of the cycle that forms.
+    /// Logs a message of the forming cycle.
     fn log(&mut self, message: M) {
-        // Places are numbers of 32 bits: there may be as many cycles as calls. What is beyond is in no cycle.
+        // Indices have 32 bits: there may be as many cycles as calls. Messages beyond are in no cycle.
         if self.log.len() < u32::MAX as usize {
             self.log.push(message);
         }
     }
 }
 
-/// The place after another one, of a cycle.
+/// The index after `place` in a cycle.
 fn next(place: u32, (begin, end): (u32, u32)) -> u32 {
     if place + 1 < end { place + 1 } else { begin }
 }

@@ -1,24 +1,23 @@
-//! The initialisation phase (6.1.1): calls that never come again are skipped.
+//! The initialisation phase (6.1.1): skips calls that never recur.
 
 use crate::Tag;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// A cycle of this length or shorter does not end the phase. The paper takes "greater than 5", "so as not to form a
-/// small cycle".
+/// A cycle up to this length does not end the phase. The paper uses "greater than 5", "so as not to form a small cycle".
 const SHORT: usize = 5;
 
-/// The calls before the first cycle, and those of it.
+/// The calls before the first cycle, and the calls of the cycle.
 pub(crate) type Phase<'a, M> = (&'a [(Tag, M)], &'a [(Tag, M)]);
 
-/// Looks for the first cycle of more than five calls, whatever its head.
+/// Looks for the first cycle of more than five calls, with any head.
 ///
-/// A call ends the phase if the same message came more than five calls before it. The cycle is what lies between; of
-/// several such places the last one, so the cycle is no longer than it must be.
+/// A call ends the phase if the same message occurred more than five calls earlier. The cycle consists of the calls from there on; if there are
+/// several such places, the last one counts, so the cycle is as short as possible.
 #[derive(Clone, Debug)]
 pub(crate) struct Initialisation<M> {
     log: Vec<(Tag, M)>,
-    /// The last place of each message that is more than `SHORT` calls before the next.
+    /// For each message, its last place that is more than `SHORT` calls before the next call.
     places: BTreeMap<M, usize>,
 }
 
@@ -29,8 +28,7 @@ impl<M> Default for Initialisation<M> {
 }
 
 impl<M: Copy + Ord> Initialisation<M> {
-    /// Takes a call; returns what the phase has seen if the call closes the first cycle. The call itself, which is the head
-    /// again, is not in it.
+    /// Adds a call. If it closes the first cycle, returns the calls of the phase, without this call, which is the head again.
     pub(crate) fn observe(&mut self, tag: Tag, message: M) -> Option<Phase<'_, M>> {
         let now = self.log.len();
         if let Some(far) = now.checked_sub(SHORT + 1)

@@ -4,7 +4,7 @@ use crate::cycle::{Cycle, Discovery};
 use crate::initialisation::Initialisation;
 use crate::{Predictor, Tag};
 
-/// Discovers a cycle in the calls of a rank, and predicts by it. It needs no tags.
+/// Discovers a cycle in the calls of a rank and predicts from it. Needs no tags.
 #[derive(Clone, Debug)]
 pub struct SingleCycle<M> {
     initialisation: Option<Initialisation<M>>,
@@ -12,7 +12,7 @@ pub struct SingleCycle<M> {
 }
 
 impl<M> SingleCycle<M> {
-    /// With the initialisation phase of section 6.1.1, or without it, as in the work before.
+    /// With or without the initialisation phase of section 6.1.1; earlier work had none.
     #[must_use]
     pub fn new(initialisation: bool) -> Self {
         Self { initialisation: initialisation.then(Initialisation::default), cycle: Cycle::default() }

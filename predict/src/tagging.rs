@@ -1,12 +1,11 @@
-//! The predictors that know where in the program the next call will be made: Tagging (6.2), Tag-cycle (6.3) and
-//! Tag-bettercycle (6.4).
+//! The predictors that know the position of the next call in the program: Tagging (6.2), Tag-cycle (6.3) and Tag-bettercycle (6.4).
 
 use crate::cycle::{Bettercycle, Cycle, Discovery};
 use crate::initialisation::Initialisation;
 use crate::{Predictor, Tag};
 use alloc::collections::BTreeMap;
 
-/// Offers what was received at the same tag the last time.
+/// Predicts the last message received at the same tag.
 #[derive(Clone, Debug)]
 pub struct Tagging<M> {
     last: BTreeMap<Tag, M>,
@@ -33,11 +32,11 @@ impl<M: Copy> Predictor<M> for Tagging<M> {
     }
 }
 
-/// Discovers the cycles of each tag by itself.
+/// Discovers the cycles of each tag separately.
 ///
-/// The initialisation phase looks at all calls of the rank together, as that of the Single-cycle predictor: the cycles
-/// of a tag are short in most programs (one call to six in BT and SP), and none longer than five might ever be found. The
-/// first cycle is then what the tags have seen.
+/// The initialisation phase considers all calls of the rank together, as in the Single-cycle predictor: in most programs the cycles of a tag are
+/// short (one to six calls in BT and SP), and one of more than five calls might never be found. The tags then start with the calls of the first
+/// cycle.
 #[derive(Clone, Debug)]
 pub struct PerTag<M, D> {
     initialisation: Option<Initialisation<M>>,
@@ -51,7 +50,7 @@ pub type TagCycle<M> = PerTag<M, Cycle<M>>;
 pub type TagBettercycle<M> = PerTag<M, Bettercycle<M>>;
 
 impl<M, D> PerTag<M, D> {
-    /// With the initialisation phase of section 6.1.1, or without it, as in the work before.
+    /// With or without the initialisation phase of section 6.1.1; earlier work had none.
     #[must_use]
     pub fn new(initialisation: bool) -> Self {
         Self { initialisation: initialisation.then(Initialisation::default), tags: BTreeMap::new() }
@@ -69,7 +68,7 @@ impl<M: Copy + Ord, D: Discovery<M> + Default> Predictor<M> for PerTag<M, D> {
     fn observe(&mut self, tag: Tag, message: M) {
         if let Some(initialisation) = &mut self.initialisation {
             let Some((skipped, cycle)) = initialisation.observe(tag, message) else { return };
-            // A tag is one of the program's, though its calls are skipped: formula (3) multiplies by formula (2).
+            // Tags of skipped calls count too: formula (3) multiplies by formula (2).
             for (tag, _) in skipped {
                 self.tags.entry(*tag).or_default();
             }
@@ -81,8 +80,8 @@ impl<M: Copy + Ord, D: Discovery<M> + Default> Predictor<M> for PerTag<M, D> {
         self.tags.entry(tag).or_default().observe(message);
     }
 
-    /// Formulas (3) and (4): tags (as many as [`Tagging`] has, if there was a cycle), by the length of the longest cycle of a
-    /// tag, by the largest number of cycles that a tag keeps.
+    /// Formulas (3) and (4): the number of tags (as for [`Tagging`], if there was a cycle), times the length of the longest cycle of a tag, times the
+    /// largest number of cycles kept for a tag.
     fn memory(&self) -> usize {
         let largest = |of: fn(&D) -> usize| self.tags.values().map(of).max().unwrap_or(0);
         self.tags.len().saturating_mul(largest(D::longest)).saturating_mul(largest(D::heads))

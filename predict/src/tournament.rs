@@ -1,4 +1,4 @@
-//! A predictor of our own: a tournament of experts, which needs no tags and can use them.
+//! A predictor not from the paper: a tournament of experts that needs no tags but can use them.
 
 mod confidence;
 mod contexts;
@@ -15,48 +15,48 @@ use history::{History, Rolling};
 use round::{Round, Tables};
 use sites::count;
 
-/// The experts: those that expect an event, and so a call site, first.
+/// The experts. Those that predict an event, and so a call site, come first.
 mod expert {
-    /// The place in the past where the same events came before.
+    /// The place in the past where the same events occurred before.
     pub(super) const MATCH: usize = 0;
-    /// The place in the past where calls from the same sites came before, with what has changed since added.
+    /// The place in the past where calls from the same sites occurred before, adjusted by what has changed since.
     pub(super) const STRUCTURE: usize = 1;
-    /// What followed the last 1, 2, 6, 20 events.
+    /// The event that followed the last 1, 2, 6, 20 events.
     pub(super) const AFTER: usize = 2;
     /// The last event of the site.
     pub(super) const SAME: usize = 6;
-    /// What followed the last event of the site, there.
+    /// The event that followed the site's last event at that site.
     pub(super) const LOCAL: usize = 7;
-    /// The last event of the site, as far from the one before as that from the one before it.
+    /// The site's last event, moved by its difference from the one before.
     pub(super) const STRIDE: usize = 8;
 }
-/// Experts that expect a site.
+/// The number of experts that predict a site.
 const GENERAL: usize = expert::SAME;
-/// All.
+/// The number of all experts.
 const EXPERTS: usize = 9;
 
-/// Calls for which an expert was right that is believed without a tournament.
+/// The number of consecutive hits after which an expert is believed without a tournament.
 const SETTLED: u32 = 64;
 
-/// Predicts by a tournament: experts of the history of a rank, of which the one is believed that was right most often
-/// when it was as sure as it is now.
+/// Predicts by a tournament of experts on the history of a rank: the prediction is that of the expert with the highest hit rate at its present
+/// confidence.
 ///
-/// A match that has held for 64 calls settles it: while it holds, no other expert is asked or learns. So does the
-/// structure, if its messages were right for as long.
+/// A match that has held for 64 calls is settled: as long as it holds, no other expert predicts or learns. The same applies to the structure if its
+/// messages were right for that long.
 ///
-/// All memory is taken by [`new`](Self::new), 64 KiB at most; nothing is allocated later. What does not fit is forgotten.
+/// [`new`](Self::new) allocates all memory, at most 64 KiB; nothing is allocated later. What does not fit is forgotten.
 #[derive(Clone, Debug)]
 pub struct Tournament {
     tables: Tables,
     history: History,
     same: Follower,
     structure: Follower,
-    /// Of events and of sites, of `LENGTHS`.
+    /// Hashes of the last events and of the last sites, over `LENGTHS`.
     events_before: Rolling<{ LENGTHS.len() }>,
     sites_before: Rolling<{ LENGTHS.len() }>,
-    /// Calls, up to now, for which the expert of structure was right.
+    /// The number of consecutive calls for which the structure expert was right.
     held: u32,
-    /// What is expected next.
+    /// The predictions for the next call.
     round: Round,
 }
 
@@ -67,7 +67,7 @@ impl Default for Tournament {
 }
 
 impl Tournament {
-    /// A predictor that has seen nothing.
+    /// A predictor without history.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -82,15 +82,15 @@ impl Tournament {
         }
     }
 
-    /// The memory it takes, in bytes, from the first call to the last.
+    /// The memory it takes, in bytes, which is constant.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let followers = self.same.bytes() + self.structure.bytes();
         size_of::<Self>() + self.tables.bytes() + self.history.bytes() + followers
     }
 
-    /// The calls that are expected next, in their order, without knowing where the program will make them: the first is that
-    /// of [`predict`](Predictor::predict), and those after it came there in the past. One round of a loop at most.
+    /// The predicted next calls, in order, without knowledge of their positions in the program: the first is that of [`predict`](Predictor::predict),
+    /// the others followed it in the past. At most one iteration of a loop.
     pub fn ahead(&self) -> impl Iterator<Item = Envelope> {
         let events = &self.tables.events;
         let first = self.round.choice(&self.tables);
@@ -108,7 +108,7 @@ impl Tournament {
         first.into_iter().chain(later)
     }
 
-    /// The shares of the experts follow what came, at a site unless that is new. Returns which experts were right.
+    /// Updates the experts' hit rates with the actual call, at `site` unless that is new. Returns which experts were right.
     fn judge(&mut self, site: Option<u8>, envelope: &Envelope) -> [bool; EXPERTS] {
         let mut right = [false; EXPERTS];
         for (expert, right) in right.iter_mut().enumerate() {
@@ -124,13 +124,13 @@ impl Tournament {
         right
     }
 
-    /// What is known of contexts and of the site follows what came. `new`, whether the event is, and so its number may have
-    /// been another's; `right`, which experts were right.
+    /// Updates contexts and site with the actual event. `new`: the event is new, so its number may have been another's; `right`: which experts were
+    /// right.
     fn learn(&mut self, site: u8, known_site: Option<u8>, event: Event, new: bool, right: &[bool; EXPERTS]) {
         for context in self.round.contexts() {
             self.tables.contexts.learn(*context, event, new);
         }
-        // A number that means another event from now on names nothing that was there before.
+        // If the number was reassigned to this event, earlier references to it are void.
         let before = |old: Event| if new && old == event { NONE } else { old };
         let here = self.tables.sites.get_mut(site);
         count(&mut here.constant, !new && here.last[0] == event);
@@ -144,7 +144,7 @@ impl Tournament {
             let held = right[expert::STRUCTURE];
             self.held = if held { self.held.saturating_add(1) } else { 0 };
             count(&mut here.steady, held);
-            // Where it held, this is the same difference, of events that are younger.
+            // If it was right, this is the same difference between more recent events.
             here.shift = match before(self.round.structure()) {
                 NONE => [NONE; 2],
                 structure => [event, structure],
@@ -153,7 +153,7 @@ impl Tournament {
         here.last = [event, before(here.last[0])];
     }
 
-    /// Whether it went as in the places that are followed: the same event, and the same site.
+    /// Whether the call agreed with the places that are followed: in its event, and in its site.
     fn held(&self, site: Option<u8>, known: Option<Event>) -> [bool; 2] {
         let [same, structure] = [&self.same, &self.structure]
             .map(|follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call)));
@@ -161,7 +161,7 @@ impl Tournament {
         [same.is_some() && same == known, structure.is_some() && structure == site]
     }
 
-    /// The history with the event in it.
+    /// Appends the event to the history.
     fn append(&mut self, site: u8, event: Event, [same, structure]: [bool; 2]) {
         self.history.push(event);
         let (history, events) = (&self.history, &self.tables.events);
@@ -174,7 +174,7 @@ impl Tournament {
         self.structure.advance(history, structure, alike, self.sites_before.values());
     }
 
-    /// The experts speak about the next call.
+    /// Computes the predictions for the next call.
     fn speak(&mut self, site: u8) {
         let settled = if self.same.len() >= SETTLED {
             Some((expert::MATCH, &self.same))
@@ -213,7 +213,7 @@ impl Predictor<Envelope> for Tournament {
     }
 
     fn observe(&mut self, tag: Tag, message: Envelope) {
-        // Before sites and events that are new take the numbers of old ones, what was expected is judged.
+        // Judge the predictions before new sites and events take over the numbers of old ones.
         let known_site = self.tables.sites.find(tag, self.round.site());
         match known_site {
             None => self.round.speak_of_none(),
@@ -226,7 +226,7 @@ impl Predictor<Envelope> for Tournament {
         let right = self.judge(known_site, &message);
         let site = known_site.unwrap_or_else(|| self.tables.sites.add(tag));
         let known = known.or_else(|| {
-            // A new site may have the number, and messages, of one that was forgotten.
+            // A new site may have inherited the number, and the messages, of a forgotten one.
             known_site.map_or_else(|| self.tables.events.find(site, &message, NONE), |_| None)
         });
         let event = known.unwrap_or_else(|| self.tables.events.add(site, &message));
@@ -236,7 +236,7 @@ impl Predictor<Envelope> for Tournament {
         self.speak(site);
     }
 
-    /// In bytes, unlike that of the predictors of the paper.
+    /// In bytes, unlike the predictors of the paper.
     fn memory(&self) -> usize {
         self.bytes()
     }
@@ -257,8 +257,8 @@ mod tests {
         Envelope { buffer: number as u64, ..Envelope::default() }
     }
 
-    /// A loop of as many events as have numbers, the last of them at another site; before and after a new event at that
-    /// site, which takes the number of the event that is expected.
+    /// A loop with as many events as there are numbers, the last one at another site; before and after a new event at that site, which takes over the
+    /// number of the predicted event.
     fn a_number_given_again() -> (Tournament, Tournament) {
         let mut predictor = Tournament::new();
         for at in (0..EVENTS).chain(0..EVENTS) {

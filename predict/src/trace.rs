@@ -1,27 +1,27 @@
-//! The text of traces of receive calls: a line of names, and a line for each call of a rank.
+//! The text format of traces of receive calls: a header line, and one line per call of a rank.
 
 use crate::Tag;
 use core::fmt;
 use core::str::FromStr;
 
-/// The names of the columns: the first line of a trace.
+/// The column names: the first line of a trace.
 pub const COLUMNS: &str = "seq,callsite,source,tag,count,datatype,buf,comm,kind";
 
-/// Calls in a trace at most: `mpress predict` reads no more, and the recorder writes no more.
+/// The maximum number of calls in a trace: `mpress predict` reads no more, and the recorder writes no more.
 pub const MOST_CALLS: usize = 1 << 24;
 
-/// The line of a call. `Display` writes what [`parse`](Line::parse) reads.
+/// The line of a call. `Display` writes the format that [`parse`](Line::parse) reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Counts the calls of the rank.
+    /// Number of the call within the rank.
     pub seq: u64,
-    /// Return address of the call, from where the program was loaded.
+    /// Return address of the call, relative to the program's load address.
     pub site: Tag,
     /// Rank in the communicator; -1 is `MPI_ANY_SOURCE`, -2 is `MPI_PROC_NULL`.
     pub source: i32,
     /// Tag of the message; -1 is `MPI_ANY_TAG`.
     pub tag: i32,
-    /// Elements at most.
+    /// The maximum number of elements.
     pub count: u64,
     /// MPI's name of the datatype; `derivedN` for an unnamed one of N bytes.
     pub datatype: &'a str,
@@ -29,7 +29,7 @@ pub struct Line<'a> {
     pub buffer: u64,
     /// A small number for each communicator; 0 is `MPI_COMM_WORLD`.
     pub comm: u32,
-    /// Which call it was.
+    /// The kind of call.
     pub kind: Kind,
 }
 
@@ -42,14 +42,14 @@ pub enum Kind {
     Irecv,
     /// The receiving half of `MPI_Sendrecv`
     Sendrecv,
-    /// A persistent receive that is started
+    /// The start of a persistent receive
     Start,
 }
 
 impl Kind {
     const ALL: [Self; 4] = [Self::Recv, Self::Irecv, Self::Sendrecv, Self::Start];
 
-    /// Its name in a trace.
+    /// The name in a trace.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,13 +69,13 @@ impl fmt::Display for Line<'_> {
     }
 }
 
-/// Why a line is not that of a call.
+/// Why a line is not a valid call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineError {
-    /// It has this many columns instead of nine.
+    /// The number of columns is this instead of nine.
     Columns(usize),
-    /// What stands in this column cannot stand there.
+    /// The value in this column is invalid.
     Column(&'static str),
 }
 
@@ -91,10 +91,10 @@ impl fmt::Display for LineError {
 impl core::error::Error for LineError {}
 
 impl<'a> Line<'a> {
-    /// Reads a line, without the end of line.
+    /// Parses a line, without its line end.
     ///
     /// # Errors
-    /// If it has not nine columns, or not the values that belong there.
+    /// If there are not nine columns, or a value is invalid.
     pub fn parse(line: &'a str) -> Result<Self, LineError> {
         let mut columns = [""; 9];
         let mut found = 0;
@@ -130,12 +130,12 @@ fn number<T: FromStr>(text: &str, column: &'static str) -> Result<T, LineError> 
     number.ok_or(LineError::Column(column))
 }
 
-/// A hexadecimal number after `0x`; null pointers are written `(nil)` by C programs.
+/// Parses a hexadecimal number after `0x`; C programs print null pointers as `(nil)`.
 fn address(text: &str, column: &'static str) -> Result<u64, LineError> {
     if text == "(nil)" {
         return Ok(0);
     }
-    // A sign would be taken for a part of the number.
+    // `from_str_radix` would accept a sign.
     let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
     let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
     number.ok_or(LineError::Column(column))

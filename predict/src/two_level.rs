@@ -1,8 +1,8 @@
-//! Two levels of prediction: the tag, and the message by it. The paper proposes it (6.0 and 7.0) and does not evaluate it.
+//! Two-level prediction: first the tag, then the message at that tag. Proposed in the paper (6.0 and 7.0) but not evaluated there.
 
 use crate::{Predictor, Tag};
 
-/// A tag-based predictor that needs no help of the program: the tag itself is predicted, from the tags before.
+/// A tag-based predictor without help from the program: the tag itself is predicted from the previous tags.
 #[derive(Clone, Debug)]
 pub struct TwoLevel<T, P> {
     tags: T,
@@ -11,15 +11,15 @@ pub struct TwoLevel<T, P> {
 }
 
 impl<T, P> TwoLevel<T, P> {
-    /// `tags` predicts the tag of the next call, and is told that of the last one as the tag that it knows: so what follows
-    /// a tag is what is received at it. `messages` predicts the message by the tag.
+    /// `tags` predicts the tag of the next call; it is used with the last tag as the tag and the next one as the message. `messages` predicts the
+    /// message from the predicted tag.
     pub fn new(tags: T, messages: P) -> Self {
         Self { tags, messages, last: None }
     }
 }
 
 impl<M, T: Predictor<Tag>, P: Predictor<M>> Predictor<M> for TwoLevel<T, P> {
-    /// The tag of the call, if the program says it, is not used.
+    /// The tag of the call is not used, even if the program supplies it.
     fn predict(&self, _: Option<Tag>) -> Option<M> {
         self.messages.predict(Some(self.tags.predict(self.last)?))
     }
@@ -31,7 +31,7 @@ impl<M, T: Predictor<Tag>, P: Predictor<M>> Predictor<M> for TwoLevel<T, P> {
         self.messages.observe(tag, message);
     }
 
-    /// That of both levels; a tag counts as a message.
+    /// The sum over both levels; a tag counts as a message.
     fn memory(&self) -> usize {
         self.tags.memory() + self.messages.memory()
     }

@@ -1,37 +1,37 @@
-//! Locality (5.2): sets of k messages, of which one may come next.
+//! Locality (5.2): sets of k messages, one of which may come next.
 
 use alloc::vec::Vec;
 
-/// Which message makes place for a new one.
+/// Which message is replaced by a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace {
     /// The one not used for the longest time.
     LeastRecentlyUsed,
     /// The one that has been in the set for the longest time.
     FirstIn,
-    /// The one that was used the least times since it came into the set; of several the one in the first place. (Were it
-    /// the oldest, then LFU would be FIFO wherever all messages are used alike, as in BT; the paper finds it better.)
+    /// The one used least often since it was added; the one in the first place if there are several. (If it were the oldest, LFU would equal FIFO
+    /// wherever all messages are used equally often, as in BT; the paper finds it better.)
     LeastFrequentlyUsed,
 }
 
-/// The set of the last k messages. It does not say which of them comes next: a hit is a message that is in it.
+/// A set of up to k recent messages. It does not predict which of them comes next: a hit is a message in the set.
 #[derive(Clone, Debug)]
 pub struct Window<M> {
     replace: Replace,
     size: usize,
-    /// A message and its rank: the one of least rank is replaced.
+    /// Messages and their ranks: the one of lowest rank is replaced.
     places: Vec<(M, u64)>,
     now: u64,
 }
 
 impl<M: Copy + Eq> Window<M> {
-    /// A set of at most `size` messages, at first empty.
+    /// An empty set of at most `size` messages.
     #[must_use]
     pub fn new(replace: Replace, size: usize) -> Self {
         Self { replace, size, places: Vec::new(), now: 0 }
     }
 
-    /// Takes a call, and says whether its message was in the set.
+    /// Adds a call. Returns whether its message was in the set.
     pub fn observe(&mut self, message: M) -> bool {
         self.now += 1;
         if let Some((_, rank)) = self.places.iter_mut().find(|(member, _)| *member == message) {

@@ -1,4 +1,4 @@
-//! The memory that predictors take: the tournament all at once, those of the paper by the call.
+//! The memory of the predictors: the tournament allocates everything at once, those of the paper per call.
 
 mod programs;
 
@@ -8,7 +8,7 @@ use mpress_predict::{
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Counts what the thread takes in all, what it holds, and what it held at most.
+/// Counts the bytes that the thread has allocated in total, those it holds, and their maximum.
 struct Counting;
 
 thread_local! {
@@ -20,19 +20,19 @@ thread_local! {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-// SAFETY: everything is left to the system's allocator; counting allocates nothing.
+// SAFETY: all calls are forwarded to the system's allocator; counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         TAKEN.set(TAKEN.get() + layout.size());
         HELD.set(HELD.get().wrapping_add(layout.size()));
         MOST.set(MOST.get().max(HELD.get()));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         HELD.set(HELD.get().wrapping_sub(layout.size()));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -54,13 +54,13 @@ fn nothing_is_allocated_after_the_start() {
     }
 }
 
-/// Calls that cost the predictors of the paper much memory, by what they are.
+/// Calls for which the predictors of the paper need much memory, with a description.
 fn costly(calls: u32) -> [(&'static str, Vec<(Tag, Id)>); 5] {
     let of = |call: fn(u32) -> (Tag, Id)| (0..calls).map(call).collect();
     [
         // A cycle that never closes.
         ("one call after the other", of(|call| (0, call))),
-        // A cycle for every second call, at one site and at many.
+        // A cycle for every second call, at one site and at many sites.
         ("each message twice", of(|call| (0, call / 2))),
         ("each message twice at sites in turn", of(|call| (u64::from(call % 1024), call / 2048))),
         // A cycle of messages, and one of sites, for every second call.
@@ -71,16 +71,15 @@ fn costly(calls: u32) -> [(&'static str, Vec<(Tag, Id)>); 5] {
                 (if call % 2 == 0 { from } else { 1000 + to }, call / 4)
             }),
         ),
-        // Cycles whose messages come again soon, so that the phase goes on.
+        // Cycles whose messages recur soon, so that the phase continues.
         ("each message five times", of(|call| (0, call / 5))),
     ]
 }
 
-/// A predictor, with the initialisation phase or without.
+/// Creates a predictor with or without the initialisation phase.
 type New = fn(bool) -> Box<dyn Predictor<Id>>;
 
-/// Whatever comes, the predictors of the paper take no more than this many bytes for each call; `mpress predict` bounds its
-/// memory by that.
+/// For any calls, the predictors of the paper take at most this number of bytes per call; `mpress predict` uses this to bound its memory.
 #[test]
 fn the_predictors_of_the_paper_take_a_bounded_memory_for_each_call() {
     const CALLS: u32 = 1 << 18;

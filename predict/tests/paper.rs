@@ -1,4 +1,4 @@
-//! The predictors of the paper against its text, read literally: each prediction is made from all calls so far, anew.
+//! Compares the predictors of the paper with a literal reading of its text: each prediction is recomputed from all calls so far.
 
 use mpress_predict::{
     Predictor, Replace, SingleCycle, Tag, TagBettercycle, TagCycle, Tagging, TwoLevel, Window,
@@ -10,24 +10,24 @@ use std::collections::{BTreeMap, BTreeSet};
 type Message = u8;
 type Call = (Tag, Message);
 
-/// Where a cycle that began at `head` closes: where its head comes again.
+/// The place where a cycle that began at `head` closes: where its head recurs.
 fn back<T: PartialEq>(calls: &[T], head: usize) -> Option<usize> {
     (head + 1..calls.len()).find(|at| calls[*at] == calls[head])
 }
 
-/// What a rank would do that has a cycle, whose head came again at `from`: the place of the first miss, or the next call.
+/// The behaviour with a given cycle whose head recurred at `from`: the place of the first miss, or the predicted next call.
 fn follow<T: PartialEq + Copy>(calls: &[T], cycle: &[T], from: usize) -> Result<usize, T> {
     let expected = |at: usize| cycle[(at - from) % cycle.len()];
     (from..calls.len()).find(|at| calls[*at] != expected(*at)).ok_or(expected(calls.len()))
 }
 
-/// What a discovery of cycles offers after some calls, and the lengths of the cycles that it found.
+/// The prediction of a cycle discovery after some calls, and the lengths of the cycles that it found.
 struct Found<T> {
     offered: Option<T>,
     lengths: Vec<usize>,
 }
 
-/// 6.1, from a head on; `kept`, 6.4: whether the cycles of heads are kept.
+/// 6.1, from a head on; with `kept` 6.4: the cycles of all heads are kept.
 fn cycles<T: Ord + Copy>(calls: &[T], kept: bool, first: Option<(Vec<T>, usize)>) -> Found<T> {
     let mut lengths = Vec::new();
     let mut by_head: BTreeMap<T, Vec<T>> = BTreeMap::new();
@@ -58,7 +58,7 @@ fn cycles<T: Ord + Copy>(calls: &[T], kept: bool, first: Option<(Vec<T>, usize)>
     }
 }
 
-/// 6.1.1: the first call of which the message came more than five calls before, and the last of those places.
+/// 6.1.1: the first call whose message occurred more than five calls before, and the last of those places.
 fn first_cycle<T: PartialEq>(messages: &[T]) -> Option<(usize, usize)> {
     (0..messages.len()).find_map(|at| {
         let head = (0..at.saturating_sub(5)).rev().find(|head| messages[*head] == messages[at])?;
@@ -80,7 +80,7 @@ fn single_cycle<T: Ord + Copy>(calls: &[T], phase: bool) -> Found<T> {
     }
 }
 
-/// 6.3 and 6.4 at a tag: what the calls at the tag offer, from the first cycle on.
+/// 6.3 and 6.4 at a tag: the prediction from the calls at the tag, starting with the first cycle.
 fn per_tag(calls: &[Call], tag: Tag, phase: bool, kept: bool) -> Found<Message> {
     let from = match (phase, first_cycle(&messages(calls))) {
         (false, _) => 0,
@@ -104,7 +104,7 @@ fn tagging(calls: &[Call], tag: Tag) -> Option<Message> {
     calls.iter().rev().find(|call| call.0 == tag).map(|call| call.1)
 }
 
-/// Loops in loops, with calls between that belong to none.
+/// Nested loops, with calls in between that belong to none.
 fn calls() -> impl Strategy<Value = Vec<Call>> {
     let call = (0..4_u64, 0..8_u8);
     let body = vec(call.clone(), 1..14);
@@ -113,7 +113,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     (vec(part, 0..5), 1..3_usize).prop_map(|(parts, times)| parts.concat().repeat(times))
 }
 
-/// Compares a predictor with a model, at every call, and its memory at the end.
+/// Compares a predictor with a model at every call, and its memory at the end.
 fn compare(
     calls: &[Call],
     predictor: &mut dyn Predictor<Message>,
@@ -181,7 +181,7 @@ proptest! {
 
     #[test]
     fn two_levels_are_one_on_the_other(calls in calls(), phase: bool) {
-        // What comes at a tag is the tag after it.
+        // The message at a tag is the tag after it.
         let follow = |calls: &[Call]| calls.windows(2).map(|two| (two[0].0, two[1].0 as Message)).collect::<Vec<_>>();
         let tag = |before: &[Call]| per_tag(&follow(before), before.last()?.0, phase, true).offered;
         let tags = |calls: &[Call]| calls.iter().map(|call| call.0).collect::<BTreeSet<_>>().len();
@@ -199,7 +199,7 @@ proptest! {
         let mut windows = [Replace::LeastRecentlyUsed, Replace::FirstIn].map(|replace| Window::new(replace, size));
         let mut misses = Vec::new();
         for (at, message) in calls.iter().enumerate() {
-            // The last different messages; the messages of the last misses.
+            // The last distinct messages; the messages of the last misses.
             let mut used = Vec::new();
             calls[..at].iter().rev().for_each(|used_before| if !used.contains(used_before) { used.push(*used_before) });
             let lru = used.iter().take(size).any(|member| member == message);
@@ -215,7 +215,7 @@ proptest! {
     fn the_least_frequently_used_is_replaced(calls in calls(), size in 1..7_usize) {
         let calls = messages(&calls);
         let mut window = Window::new(Replace::LeastFrequentlyUsed, size);
-        // Each place, and when its message came into it.
+        // The places, and when each got its message.
         let mut places: Vec<usize> = Vec::new();
         for (at, message) in calls.iter().enumerate() {
             let hit = places.iter().any(|since| calls[*since] == *message);
@@ -232,7 +232,7 @@ proptest! {
     }
 }
 
-/// Figure 7: calls 1, 3, 5 and 6 never come again; the first cycle is 4, 7 to 12.
+/// Figure 7: calls 1, 3, 5 and 6 never recur; the first cycle is 4, 7 to 12.
 #[test]
 fn the_initialisation_phase_skips_what_never_comes_again() {
     let start = [1, 3, 5, 6];
@@ -253,7 +253,7 @@ fn the_initialisation_phase_skips_what_never_comes_again() {
     assert_eq!((with.memory(), without.memory()), (8, 0));
 }
 
-/// Formula (3) multiplies by the number of tags of formula (2), which knows no phase.
+/// Formula (3) multiplies by the number of tags of formula (2), which has no phase.
 #[test]
 fn tags_of_skipped_calls_are_tags() {
     let skipped = [(1, 1), (2, 3), (2, 5)];

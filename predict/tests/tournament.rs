@@ -1,4 +1,4 @@
-//! The tournament predictor: better than those of the paper on programs of many kinds, in bounded memory.
+//! The tournament predictor is better than those of the paper on programs of many kinds, in bounded memory.
 
 mod programs;
 
@@ -21,7 +21,7 @@ fn of_the_paper() -> Vec<(&'static str, Box<dyn Predictor<Envelope>>)> {
     all
 }
 
-/// Its hit ratio with tags and without, and the best of the paper's.
+/// Its hit rate with and without tags, and the best of the paper's.
 fn compared(name: &str, calls: &[Call]) -> (f64, f64, f64) {
     let of_paper = of_the_paper().into_iter().map(|(name, mut of)| (ratio(&mut *of, true, calls), name));
     let (best, which) = of_paper.fold((0.0, ""), |best, next| if next.0 > best.0 { next } else { best });
@@ -48,7 +48,7 @@ fn it_knows_what_no_message_before_was_like() {
     assert!(best < 0.01 && untagged > 0.99, "{untagged}, {best} of the paper");
 }
 
-/// What comes after the next call is known, too, up to the end of a step.
+/// The calls after the next one are predicted too, up to the end of a step.
 #[test]
 fn it_looks_a_step_ahead() {
     for (name, program, step) in [
@@ -73,7 +73,7 @@ fn it_looks_a_step_ahead() {
     }
 }
 
-/// Every second message is from one of seven, by chance: only the rest can be predicted.
+/// Every second message is randomly one of seven: only the others can be predicted.
 #[test]
 fn chance_does_not_spoil_what_can_be_known() {
     let (tagged, untagged, _) = compared("master", &programs::master());
@@ -106,7 +106,7 @@ fn its_memory_is_bounded_whatever_comes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What it expects depends on the calls only, not on what it was asked.
+    /// Predictions depend on the calls only, not on the queries.
     #[test]
     fn asking_changes_nothing(calls in proptest::collection::vec((0..5_u64, 0..9_u64), 0..300)) {
         let mut asked = Tournament::new();
@@ -122,7 +122,7 @@ proptest! {
         }
     }
 
-    /// A cycle is known after it was seen once, but for a few calls, and then as long as it goes on.
+    /// A cycle is known after its first occurrence, except for a few calls, for as long as it continues.
     #[test]
     fn a_cycle_is_known_at_once(len in 1..600_u64) {
         let mut predictor = Tournament::new();

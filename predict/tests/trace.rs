@@ -1,4 +1,4 @@
-//! Lines of traces, good and bad.
+//! Valid and invalid lines of traces.
 
 use mpress_predict::trace::{Kind, Line, LineError};
 use proptest::prelude::*;

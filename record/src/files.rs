@@ -1,11 +1,11 @@
-//! The files of a rank: their names, and rights by which no other user can read them.
+//! The files of a rank: their names, and permissions that keep other users from reading them.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The rank that is recorded, and the run it belongs to.
+/// The rank that is recorded, and its run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     app: String,
@@ -14,10 +14,10 @@ pub struct Run {
 }
 
 impl Run {
-    /// `rank` of a program's run on `ranks` ranks. Programs that have the number of ranks in their names (`bt.W.4`) need not have it twice.
+    /// `rank` of a program's run on `ranks` ranks. Program names that already contain the number of ranks (`bt.W.4`) do not get it twice.
     #[must_use]
     pub fn new(app: &str, ranks: u32, rank: u32) -> Self {
-        // A name of a file, in which no shell finds anything special.
+        // A file name without characters that are special to shells.
         let plain = |letter: char| {
             if letter.is_ascii_alphanumeric() || "._-+".contains(letter) { letter } else { '_' }
         };
@@ -33,19 +33,19 @@ impl Run {
     }
 }
 
-/// Makes a folder that only its owner can look into, if it is not there yet.
+/// Creates a folder that only its owner can access, unless it exists.
 pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// A new file that only its owner can read, in place of what has its name.
+/// Creates a file that only its owner can read, and replaces an existing one.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     remove(path)?;
-    // Never a file that is there already: it may be a link, or readable for others.
+    // Never opens an existing file: it may be a link, or readable for others.
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -53,7 +53,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// An error with the path that it is about, as text for the user.
+/// Formats an error with its path as text for the user.
 pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> String {
     move |error| format!("{}: {error}", path.display())
 }

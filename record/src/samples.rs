@@ -1,9 +1,9 @@
 //! Samples of the messages of a rank, in bounded memory.
 //!
-//! Messages are grouped by kind and by length (powers of two). In each group every run of [`WINDOW`] consecutive messages gets a number
-//! ([`draw`]), and those with the lowest numbers are kept. Where there is no room for another message, the group that takes most room gives up the one with
-//! its highest number. So each group's sample is spread evenly over all of the run, groups share the room as evenly as they can use it, and
-//! the longer a program runs the fewer messages are copied.
+//! Messages are grouped by kind and length (powers of two). In each group, every window of [`WINDOW`] consecutive messages gets a number ([`draw`]),
+//! and the messages with the lowest numbers are kept. If there is no room for another message, the group that takes the most room gives up its
+//! message with the highest number. So each group's sample is spread evenly over the whole run, groups share the room as evenly as they can use it,
+//! and the longer a program runs, the fewer messages are copied.
 
 use crate::files::{self, Run};
 use mpress_codec::Kind;
@@ -13,40 +13,40 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Consecutive messages of a group that are kept or given up together, most often: what comes after each other in the program does so here.
+/// The number of consecutive messages of a group that are usually kept or dropped together: consecutive messages of the program stay consecutive.
 const WINDOW: u64 = 8;
 
-/// What is known of a message beside its bytes.
+/// The metadata of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What its elements are.
+    /// The element kind.
     pub kind: Kind,
     /// Its length in bytes.
     pub len: usize,
     /// The sender's rank in the world.
     pub src: i32,
-    /// The receiver's rank in the world, -1 where a collective has none.
+    /// The receiver's rank in the world; -1 for collectives without one.
     pub dst: i32,
-    /// Its tag, -1 where a collective has none.
+    /// Its tag; -1 for collectives without one.
     pub tag: i32,
     /// The MPI call, such as `isend`.
     pub call: &'static str,
 }
 
-/// What was kept.
+/// Totals of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// Messages that were offered.
+    /// The number of messages offered.
     pub seen: u64,
     /// Their bytes.
     pub seen_bytes: u64,
-    /// Messages that were kept.
+    /// The number of messages kept.
     pub messages: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
-/// Samples that are being taken.
+/// Samples while they are taken.
 pub struct Samples {
     limit: usize,
     state: Mutex<State>,
@@ -55,25 +55,25 @@ pub struct Samples {
 #[derive(Default)]
 struct State {
     groups: BTreeMap<Group, Sampled>,
-    /// Bytes of all messages that are kept.
+    /// The total bytes of the messages kept.
     bytes: usize,
     seen: u64,
     seen_bytes: u64,
-    /// There was no memory: nothing more is kept.
+    /// Out of memory: nothing more is kept.
     is_full: bool,
 }
 
-/// Kind and power of two of the length.
+/// The kind, and the power of two of the length.
 type Group = (Kind, u32);
 
-/// What was drawn for the window, and the number of the message in its group.
+/// The number drawn for the window, and the number of the message in its group.
 type Lot = (u64, u64);
 
 struct Sampled {
-    /// Messages of the group that came by.
+    /// The number of messages of the group so far.
     seen: u64,
     bytes: usize,
-    /// No message with this lot or a higher one is kept, since one was given up.
+    /// Messages with this lot or a higher one are not kept, because one was given up.
     below: Lot,
     kept: BTreeMap<Lot, Sample>,
 }
@@ -85,23 +85,23 @@ impl Default for Sampled {
 }
 
 struct Sample {
-    /// Which of all messages it was.
+    /// The number of the message in the whole run.
     order: u64,
     message: Message,
     bytes: Vec<u8>,
 }
 
 impl Samples {
-    /// Samples that take at most this many bytes of memory, and some more for what is known of each.
+    /// Samples that take at most `limit` bytes of memory, plus some metadata for each.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self { limit, state: Mutex::default() }
     }
 
-    /// Makes the folder, and removes what an earlier run of the same name left there.
+    /// Creates the folder, and removes the files of an earlier run with the same name.
     ///
     /// # Errors
-    /// If that is not possible; as a line for the user.
+    /// If that fails; as a line for the user.
     pub fn prepare(folder: &Path, run: &Run) -> Result<(), String> {
         files::make_folder(folder).map_err(files::at(folder))?;
         for extension in EXTENSIONS {
@@ -112,7 +112,7 @@ impl Samples {
         Ok(())
     }
 
-    /// A message comes by. If it is kept, `fill` is given memory of its length for its bytes, and says whether it could get them.
+    /// Offers a message. If it is kept, `fill` gets a buffer of its length for its bytes and returns whether it could fill it.
     pub fn offer(&self, message: &Message, fill: impl FnOnce(&mut [u8]) -> bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let order = state.seen;
@@ -136,7 +136,7 @@ impl Samples {
         }
     }
 
-    /// How much has been kept.
+    /// The totals so far.
     #[must_use]
     pub fn kept(&self) -> Kept {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -144,10 +144,10 @@ impl Samples {
         Kept { seen: state.seen, seen_bytes: state.seen_bytes, messages, bytes: state.bytes as u64 }
     }
 
-    /// Writes what was kept, a file and its index for each kind of elements, and gives the memory back.
+    /// Writes the messages kept, in one file with an index for each element kind, and frees the memory.
     ///
     /// # Errors
-    /// If a file cannot be written, which is then not there at all; as a line for the user.
+    /// If a file cannot be written, in which case it does not exist; as a line for the user.
     pub fn write(&self, folder: &Path, run: &Run) -> Result<(), String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let groups = std::mem::take(&mut state.groups);
@@ -169,14 +169,14 @@ impl Samples {
 }
 
 impl State {
-    /// Makes room for a message of this length, if it is one to be kept.
+    /// Makes room for a message of this length. Returns whether it is to be kept.
     fn make_room(&mut self, group: Group, lot: Lot, len: usize, limit: usize) -> bool {
         let below = self.groups.get(&group).map_or(lot, |sampled| sampled.below);
         if len > limit || lot >= below {
             return false;
         }
         while self.bytes + len > limit {
-            // As if the newcomer were there already.
+            // Counts the new message as well.
             let size =
                 |(name, sampled): (&Group, &Sampled)| sampled.bytes + if *name == group { len } else { 0 };
             let Some(largest) = self.groups.iter().max_by_key(|(name, sampled)| size((name, sampled))) else {
@@ -210,17 +210,17 @@ impl State {
     }
 }
 
-/// The fractions of the multiples of the golden ratio, as numbers of 64 bits. Those below any bound are spread evenly over the run, and follow
-/// no period that the program may have; all are different, since the factor is odd.
+/// The fractional parts of the multiples of the golden ratio, as 64-bit numbers. Those below any bound are spread evenly over the run and do not
+/// follow any period of the program; all are different, because the factor is odd.
 fn draw(window: u64) -> u64 {
-    const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15; // its fraction
+    const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15; // its fractional part
     (window + 1).wrapping_mul(GOLDEN_RATIO)
 }
 
-/// All extensions of files of messages that are written.
+/// All extensions of message files.
 const EXTENSIONS: [&str; 6] = ["f64", "f32", "i64", "i32", "i16", "bin"];
 
-/// The extension of files of messages of this kind.
+/// The extension of message files of this kind.
 fn extension(kind: Kind) -> &'static str {
     match kind {
         Kind::F64 => "f64",
@@ -237,7 +237,7 @@ fn index(extension: &str) -> String {
     format!("{extension}.idx")
 }
 
-/// Writes a file of messages and its index: both or none.
+/// Writes a file of messages and its index: both or neither.
 fn write(path: &Path, index: &Path, samples: &[Sample]) -> io::Result<()> {
     let unfinished = path.with_added_extension("part");
     let result = write_both(&unfinished, index, samples).and_then(|()| std::fs::rename(&unfinished, path));

@@ -1,7 +1,7 @@
-//! The receive calls of a rank, written by a thread of its own.
+//! The receive calls of a rank, written by a separate thread.
 //!
-//! The file is a sequence of gzip members. Each is complete, and ends at the end of a line; so what has been written of it can be read whenever
-//! the program ends, however it does.
+//! The file is a sequence of gzip members. Each is complete and ends at the end of a line, so everything that has been written can be read, no matter
+//! when and how the program ends.
 
 use crate::files::{self, Run};
 use flate2::Compression;
@@ -17,28 +17,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Calls that wait to be written at most: 4 MiB.
+/// The maximum number of calls waiting to be written: 4 MiB.
 const QUEUE: usize = 1 << 16;
 
-/// How often the thread looks for calls. The caller does not wake it: that would take longer than all the rest.
+/// How often the thread checks for calls. The caller does not wake it: that would take longer than everything else.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Calls are written at this age at the latest.
+/// The maximum age of a call before it is written.
 const AGE: Duration = Duration::from_secs(1);
 
-/// Text is packed and written when there is this much of it, in bytes.
+/// The number of bytes of text after which it is compressed and written.
 const MEMBER: usize = 1 << 20;
 
 /// A receive call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Where in the program the call is; the same place is the same number.
+    /// The position of the call in the program; equal positions have equal numbers.
     pub site: u64,
     /// Rank in the communicator; -1 is `MPI_ANY_SOURCE`, -2 is `MPI_PROC_NULL`.
     pub source: i32,
     /// Tag of the message; -1 is `MPI_ANY_TAG`.
     pub tag: i32,
-    /// Elements at most.
+    /// The maximum number of elements.
     pub count: u64,
     /// MPI's name of the datatype; `derivedN` for an unnamed one of N bytes.
     pub datatype: Arc<str>,
@@ -46,16 +46,16 @@ pub struct Call {
     pub buffer: u64,
     /// A small number for each communicator; 0 is `MPI_COMM_WORLD`.
     pub comm: u32,
-    /// Which call it was.
+    /// The kind of call.
     pub kind: Kind,
 }
 
-/// Where a trace is written to.
+/// The destination of a trace.
 pub trait Sink: Send + 'static {
-    /// Appends all of this, or nothing.
+    /// Appends all of `bytes` or nothing.
     ///
     /// # Errors
-    /// If that is not possible.
+    /// If that fails.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 }
 
@@ -63,24 +63,24 @@ impl Sink for File {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let len = self.metadata()?.len();
         self.write_all(bytes).inspect_err(|_| {
-            // A part of a member would make the whole file unreadable.
+            // A partial member would make the whole file unreadable.
             let _shorter: io::Result<()> = self.set_len(len);
         })
     }
 }
 
-/// What came of a trace.
+/// The result of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Calls in the file.
     pub calls: u64,
-    /// Calls that are not: dropped, since the file was slower than the program, or made after the trace had ended.
+    /// The number of calls not in the file: dropped, because the file was slower than the program, or made after the trace had ended.
     pub missing: u64,
-    /// Why the trace ended before the program, if it did.
+    /// Why the trace ended before the program; `None` if it did not.
     pub error: Option<String>,
 }
 
-/// A trace that is being written.
+/// A trace while it is written.
 pub struct Trace {
     calls: SyncSender<Call>,
     shared: Arc<Shared>,
@@ -89,17 +89,17 @@ pub struct Trace {
 
 #[derive(Default)]
 struct Shared {
-    /// Calls that were not queued.
+    /// The number of calls that were not queued.
     dropped: AtomicU64,
-    /// The program is at its end.
+    /// The program is ending.
     is_ending: AtomicBool,
 }
 
 impl Trace {
-    /// Begins the trace of a rank, in place of an earlier one of the same name. `complain` is given one line if it has to end early.
+    /// Starts the trace of a rank, replacing an earlier one with the same name. `complain` is called with one line if it has to end early.
     ///
     /// # Errors
-    /// If the folder or the file cannot be made, or there can be no thread; as a line for the user.
+    /// If the folder or the file cannot be created or no thread can be started; as a line for the user.
     pub fn start(
         folder: &Path,
         run: &Run,
@@ -113,10 +113,10 @@ impl Trace {
         Self::to(file, QUEUE, complain).map_err(files::at(&path))
     }
 
-    /// Begins a trace, for which at most this many calls are queued.
+    /// Starts a trace with a queue of at most `queue` calls.
     ///
     /// # Errors
-    /// If the first line cannot be written, or there can be no thread.
+    /// If the first line cannot be written or no thread can be started.
     pub fn to(
         mut sink: impl Sink,
         queue: usize,
@@ -136,21 +136,21 @@ impl Trace {
             calls: 0,
         };
         let work = move || writer.run(complain);
-        // The program's signals are for the program's threads. A thread begins with the mask of the one that makes it.
+        // Signals must be delivered to the program's threads. A thread inherits the mask of its creator.
         let mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
         let thread = thread::Builder::new().name("mpress-trace".to_owned()).stack_size(256 << 10).spawn(work);
         mask.thread_set_mask()?;
         Ok(Self { calls, shared, writer: Mutex::new(Some(thread?)) })
     }
 
-    /// Records a call. Never waits: what does not fit into the queue is dropped and counted.
+    /// Records a call. Never blocks: if the queue is full, the call is dropped and counted.
     pub fn record(&self, call: Call) {
         if self.calls.try_send(call).is_err() {
             self.shared.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Writes all that is queued, and closes the file. A second call gives nothing.
+    /// Writes all queued calls and closes the file. A second call returns an empty result.
     pub fn finish(&self) -> Written {
         self.shared.is_ending.store(true, Ordering::Release);
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -162,17 +162,17 @@ impl Trace {
     }
 }
 
-/// The thread's side.
+/// The thread's part.
 struct Writer<S> {
     sink: S,
     queued: Receiver<Call>,
     shared: Arc<Shared>,
-    /// Lines that are not written yet.
+    /// Lines that have not been written yet.
     text: Vec<u8>,
     lines: u64,
     /// The number of the next call.
     seq: u64,
-    /// Dropped calls that the numbers of the lines account for.
+    /// The number of dropped calls for which the line numbers account.
     skipped: u64,
     /// Calls in the file.
     calls: u64,
@@ -184,7 +184,7 @@ impl<S: Sink> Writer<S> {
         if let Some(why) = &error {
             complain(why);
         }
-        // Later calls find the queue closed, and count themselves. Another thread may queue one at this moment; it is not counted.
+        // Later calls find the queue closed and are counted there. A call queued by another thread at this moment is not counted.
         let missing = self.lines + self.queued.try_iter().count() as u64;
         Written { calls: self.calls, missing, error }
     }
@@ -193,7 +193,7 @@ impl<S: Sink> Writer<S> {
     fn write_all(&mut self) -> io::Result<()> {
         let mut written = Instant::now();
         loop {
-            // Before the queue is emptied: what was queued before the end is found.
+            // Read before the queue is emptied, so that calls queued before the end are found.
             let is_ending = self.shared.is_ending.load(Ordering::Acquire);
             while let Ok(call) = self.queued.try_recv() {
                 self.add(&call)?;
@@ -228,7 +228,7 @@ impl<S: Sink> Writer<S> {
         writeln!(self.text, "{line}")
     }
 
-    /// The file has as many calls as are read of one.
+    /// Ends the trace: the file has the maximum number of calls that can be read.
     fn write_full(&mut self) -> io::Result<()> {
         self.lines -= 1;
         self.write()?;
@@ -236,7 +236,7 @@ impl<S: Sink> Writer<S> {
         Err(io::Error::other(format!("a trace has at most {MOST_CALLS} calls")))
     }
 
-    /// Writes the lines, as a member.
+    /// Writes the lines as a gzip member.
     fn write(&mut self) -> io::Result<()> {
         if self.lines > 0 {
             self.sink.append(&packed(&self.text)?)?;
@@ -254,9 +254,9 @@ fn packed(text: &[u8]) -> io::Result<Vec<u8>> {
     member.finish()
 }
 
-/// A name that can stand between commas: programs may give their datatypes any.
+/// A name without commas: programs may give their datatypes any name.
 fn plain_name(name: &str) -> String {
-    const LONGEST: usize = 128; // as MPI has it
+    const LONGEST: usize = 128; // the limit of MPIs
     let plain =
         |letter: char| if letter == ',' || letter == '"' || letter.is_control() { '_' } else { letter };
     let name: String = name.chars().take(LONGEST).map(plain).collect();

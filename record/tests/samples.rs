@@ -1,4 +1,4 @@
-//! What is kept of messages is what is read of the files, within the limit, and from the beginning of the run to its end.
+//! The files contain exactly the messages kept, within the limit, from the start to the end of the run.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -16,7 +16,7 @@ fn message(kind: Kind, len: usize, number: usize) -> Message {
     Message { kind, len, src: 1, dst: 2, tag: i32::try_from(number).unwrap(), call: CALLS[number % 3] }
 }
 
-/// Bytes that tell which message they are of.
+/// Bytes that identify their message.
 fn fill(number: usize) -> impl Fn(&mut [u8]) -> bool {
     move |place| {
         for (at, byte) in place.iter_mut().enumerate() {
@@ -81,7 +81,7 @@ proptest! {
     }
 }
 
-/// Two sorts of messages, one of which is rare; the run is a hundred times as long as what is kept.
+/// Two kinds of messages, one of them rare; the run is a hundred times as long as the sample.
 #[test]
 fn long_runs_are_represented_from_start_to_end() {
     const RUN: usize = 100_000;

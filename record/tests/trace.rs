@@ -1,4 +1,4 @@
-//! What is recorded of receive calls is what is read of the file; a slow or full disk costs calls, not time.
+//! The file contains exactly the recorded receive calls; a slow or full disk costs calls, not time.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -51,7 +51,7 @@ impl Sink for Memory {
     }
 }
 
-/// A disk that takes the first line, and everything else only when it is let.
+/// A disk that accepts the first line, and everything else only when allowed.
 struct Blocked {
     memory: Memory,
     begun: bool,
@@ -98,7 +98,7 @@ fn the_file_of_a_rank_is_private_and_holds_all_calls() {
     assert_eq!(trace.finish(), Written::default());
 }
 
-/// What a program that is killed leaves: whatever has been written at any moment is a whole file.
+/// If a program is killed, what has been written so far is a complete file.
 #[test]
 fn what_is_written_can_be_read_at_any_time() {
     let memory = Memory::default();
@@ -106,7 +106,7 @@ fn what_is_written_can_be_read_at_any_time() {
     let mut seen = 0;
     let end = Instant::now() + Duration::from_secs(60);
     let mut number = 0;
-    // Without an end of the trace, calls appear in the file.
+    // Calls appear in the file before the trace ends.
     while seen == 0 && Instant::now() < end {
         trace.record(call(number));
         number += 1;
@@ -127,7 +127,7 @@ fn a_slow_disk_drops_calls_and_counts_them() {
     let trace = Trace::to(sink, 16, silent).unwrap();
     trace.record(call(0));
     is_in.recv().unwrap(); // the thread waits for the disk
-    // This would never end if it waited for the disk, which waits for it.
+    // This would block forever if it waited for the disk, which waits for it.
     (1..=1000).for_each(|number| trace.record(call(number)));
     drop(let_go);
     let written = trace.finish();
@@ -154,7 +154,7 @@ fn a_full_disk_ends_the_trace_with_one_line() {
     assert_eq!(read(&memory.0.lock().unwrap()), [], "what was written before is whole");
 }
 
-/// `/dev/full` takes the open, and no byte.
+/// `/dev/full` can be opened but accepts no bytes.
 #[test]
 fn a_file_that_cannot_be_written_is_an_error_at_the_start() {
     let file = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
@@ -182,7 +182,7 @@ fn a_trace_has_no_more_calls_than_are_read() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Whatever a program calls its datatypes.
+    /// For any name of a datatype.
     #[test]
     fn what_is_recorded_is_read(
         calls in proptest::collection::vec(

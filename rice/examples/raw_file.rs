@@ -1,6 +1,6 @@
-//! Compresses a raw file of 32-bit integers as one message, decodes it again, and prints ratio and speed for each mapping.
+//! Compresses a raw file of 32-bit integers as one message, decodes it, and prints ratio and speed for each mapping.
 //!
-//! `cargo run --release -p mpress-rice --example raw_file -- FILE`; without a file it makes up some data.
+//! `cargo run --release -p mpress-rice --example raw_file -- FILE`; without a file it generates some data.
 
 use mpress_codec::conformance::{file_or, measure};
 use mpress_rice::{Decoder32, Encoder32, Mapping};

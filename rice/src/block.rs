@@ -4,7 +4,7 @@
 use crate::format::{BLOCK, ROW};
 use crate::word::Word;
 
-/// A block of words, aligned to rows. A short block has zeros after its words.
+/// A block of words, aligned to rows. In a short block, zeros follow the words.
 pub(crate) type Block<W> = Aligned<[W; BLOCK]>;
 
 /// Bytes or words aligned to vectors.
@@ -18,7 +18,7 @@ impl<W: Word> Block<W> {
         Self([W::of(0); BLOCK])
     }
 
-    /// Sets the words from this one on to 0.
+    /// Sets the words from index `count` on to 0.
     #[inline(always)]
     pub(crate) fn clear_behind(&mut self, count: usize) {
         if let Some(after) = self.0.get_mut(count..) {
@@ -26,19 +26,19 @@ impl<W: Word> Block<W> {
         }
     }
 
-    /// The union of all words.
+    /// The union (bitwise OR) of all words.
     #[inline(always)]
     pub(crate) fn union(&self) -> W {
         self.0.iter().fold(W::of(0), |union, word| union | *word)
     }
 }
 
-/// Rows of a block of `words`.
+/// The number of rows in a block of `words` words.
 pub(crate) const fn rows<W: Word>(words: usize) -> usize {
     words.div_ceil(W::LANES)
 }
 
-/// Bytes that the remainders of `bits` bits of `words` words take (format, section 6).
+/// The number of bytes that remainders of `bits` bits take for `words` words (format, section 6).
 pub(crate) const fn remainders_len<W: Word>(words: usize, bits: u32) -> usize {
     if bits == W::BITS {
         return words * W::WIDTH;

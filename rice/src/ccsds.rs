@@ -1,9 +1,8 @@
-//! The adaptive entropy coder of CCSDS 121.0-B-3, *Lossless Data Compression*: streams as other implementations (libaec,
-//! SZIP) read and write them, and a frame codec whose wire says how its stream is to be read.
+//! The adaptive entropy coder of CCSDS 121.0-B-3, *Lossless Data Compression*: streams compatible with other implementations (libaec, SZIP), and a
+//! frame codec whose wire includes the parameters of its stream.
 //!
-//! Samples of 1 to 32 bits are predicted by their neighbours, blocks of 8 to 64 of them coded with the best of several
-//! options: Rice codes of every parameter, the second extension for very small residuals, runs of zero blocks, and no
-//! compression.
+//! Samples of 1 to 32 bits are predicted from their neighbours. Blocks of 8 to 64 samples are coded with the best of several options: Rice codes with
+//! every parameter, the second extension for very small residuals, runs of zero blocks, and no compression.
 
 mod bits;
 mod codec;

@@ -1,4 +1,4 @@
-//! The receiving side.
+//! The decoder.
 #![forbid(unsafe_code)]
 
 use crate::block::{Aligned, Block, remainders_len, rows};
@@ -15,7 +15,7 @@ use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Level;
 use mpress_codec::{Decode, DecodeError, Full, Out};
 
-/// Decodes messages of words `W`, whatever mapping they were encoded with. It has no memory of its own.
+/// Decodes messages of words `W`, encoded with any mapping. Keeps no state between messages.
 #[derive(Clone, Debug)]
 pub struct Decoder<W> {
     level: Level,
@@ -29,7 +29,7 @@ impl<W: Word> Decoder<W> {
         Self { level: Level::detect(), word: PhantomData }
     }
 
-    /// The same with a kernel of this level. The result is the same at every level.
+    /// Uses a kernel of this level. The result is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -48,7 +48,7 @@ impl<W: Word> Decode for Decoder<W> {
         out.all_or_nothing(|out| kernel::run(self.level, Message::<W> { wire, out, word: PhantomData }))
     }
 
-    /// Does nothing: a decoder remembers no message.
+    /// Does nothing: a decoder keeps no state between messages.
     fn reset(&mut self) {}
 }
 
@@ -85,9 +85,9 @@ impl<W: Word> Work for Message<'_, '_, W> {
     }
 }
 
-/// Decodes one block after the other.
+/// Decodes consecutive blocks.
 struct BlockDecoder<W> {
-    /// The last word of the block before.
+    /// The last word of the previous block.
     before: W,
     packed: Packed<W>,
     words: Block<W>,
@@ -152,7 +152,7 @@ impl<W: Word> BlockDecoder<W> {
             }
             let (unary, places, quotients) = (&self.unary, &mut self.places, &mut self.quotients);
             unary::quotients(unary, unary_len, places, count, quotients).ok_or_else(|| at_unary.corrupt())?;
-            // Shifted up, a greater one would not fit into the word.
+            // A greater quotient, shifted left, would not fit in a word.
             let bits = W::BITS - parameter;
             if bits < QUOTIENT_BITS && !unary::fit(quotients, bits) {
                 return Err(at_unary.corrupt());

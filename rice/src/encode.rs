@@ -1,4 +1,4 @@
-//! The sending side, and the facts of the codec.
+//! The encoder, and the static description of the codec.
 #![forbid(unsafe_code)]
 
 use crate::block::{Block, remainders_len, rows};
@@ -12,7 +12,7 @@ use core::marker::PhantomData;
 use mpress_codec::simd::Level;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
 
-/// The facts of the codec for one word: [`Rice8`](crate::Rice8), [`Rice16`](crate::Rice16), [`Rice32`](crate::Rice32),
+/// The static description of the codec for one word: [`Rice8`](crate::Rice8), [`Rice16`](crate::Rice16), [`Rice32`](crate::Rice32),
 /// [`Rice64`](crate::Rice64).
 #[derive(Clone, Copy, Debug)]
 pub struct Rice<W>(PhantomData<W>);
@@ -23,36 +23,36 @@ impl<W: Word> Codec for Rice<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, 2 for each block of 256 words, and 2 (format, section 8).
+    /// `raw_len`, 2 bytes per block of 256 words, and 2 (format, section 8).
     fn max_encoded_len(raw_len: usize) -> Option<usize> {
         let blocks = (raw_len / W::WIDTH).div_ceil(BLOCK);
         raw_len.checked_add(blocks.checked_mul(Head::BYTES)?)?.checked_add(HEADER)
     }
 }
 
-/// Encodes messages of words `W`. It has no memory of its own.
+/// Encodes messages of words `W`. Keeps no state between messages.
 #[derive(Clone, Debug)]
 pub struct Encoder<W> {
-    /// `None`: each block takes the best one.
+    /// `None`: the best one is chosen for each block.
     mapping: Option<Mapping>,
     level: Level,
     word: PhantomData<W>,
 }
 
 impl<W: Word> Encoder<W> {
-    /// An encoder that maps all words so.
+    /// An encoder with this mapping for all words.
     #[must_use]
     pub fn new(mapping: Mapping) -> Self {
         Self { mapping: Some(mapping), level: Level::detect(), word: PhantomData }
     }
 
-    /// An encoder that finds for each block the mapping that makes it shortest, by a good estimate.
+    /// An encoder that chooses the mapping for each block by estimating which gives the shortest result.
     #[must_use]
     pub fn auto() -> Self {
         Self { mapping: None, level: Level::detect(), word: PhantomData }
     }
 
-    /// The same with a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this level. The wire is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -72,7 +72,7 @@ impl<W: Word> Encode for Encoder<W> {
         })
     }
 
-    /// Does nothing: an encoder remembers no message.
+    /// Does nothing: an encoder keeps no state between messages.
     fn reset(&mut self) {}
 }
 
@@ -99,11 +99,11 @@ impl<W: Word> Work for Message<'_, '_, W> {
     }
 }
 
-/// Encodes one block after the other.
+/// Encodes consecutive blocks.
 struct BlockEncoder<W> {
     mapping: Option<Mapping>,
     words: Block<W>,
-    /// The word before each of those.
+    /// The word before each of `words`.
     befores: Block<W>,
     plans: [Plan<W>; 2],
     packed: Block<W>,
@@ -111,7 +111,7 @@ struct BlockEncoder<W> {
     unary: Unary,
 }
 
-/// A mapping of a block, and what becomes of it.
+/// A mapping of a block, and its result.
 struct Plan<W> {
     mapped: Mapped<W>,
     residuals: Block<W>,
@@ -149,7 +149,7 @@ impl<W: Word> BlockEncoder<W> {
     #[inline(always)]
     fn read(&mut self, message: &[u8], at: usize, count: usize) {
         W::read(&message[at..], &mut self.words.0);
-        // Read as well, because loads at a word's distance from fresh stores would have to wait for these.
+        // Read from the message as well, because loads at a word's distance from recent stores would have to wait for those.
         match at.checked_sub(W::WIDTH) {
             Some(at) => W::read(&message[at..], &mut self.befores.0),
             None => W::read(message, &mut self.befores.0[1..]),
@@ -157,7 +157,7 @@ impl<W: Word> BlockEncoder<W> {
         self.words.clear_behind(count);
     }
 
-    /// Writes the block that was read, whose bytes are `raw`.
+    /// Writes the current block, whose bytes are `raw`.
     #[inline(always)]
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
         let count = raw.len() / W::WIDTH;
@@ -172,7 +172,7 @@ impl<W: Word> BlockEncoder<W> {
         self.write(plan, raw, count, out)
     }
 
-    /// Makes the plan of this number one for this mapping. The block's least word counts for an offset only.
+    /// Sets plan number `plan` to this mapping. `least`, the block's least word, is used for an offset only.
     #[inline(always)]
     fn plan(&mut self, mapping: Mapping, least: W, count: usize, plan: usize) {
         let reference = match mapping {
@@ -190,7 +190,7 @@ impl<W: Word> BlockEncoder<W> {
     #[inline(always)]
     fn best_plan(&mut self, count: usize) -> usize {
         let (least, union) = (least(&self.words, count), self.words.union());
-        // An offset by less than a sixteenth of the range saves less than it takes.
+        // An offset below a sixteenth of the range saves less than it costs.
         let unordered = if least <= union >> 4 { Mapping::Unsigned } else { Mapping::Offset };
         let has_both_signs = least.sign() != union.sign();
         let mut best = 0;
@@ -219,7 +219,7 @@ impl<W: Word> BlockEncoder<W> {
             out.extend_from_slice(&head.to_bytes())?;
             return out.extend_from_slice(raw);
         }
-        // Without a unary part all quotients are 0: the residuals are packed.
+        // Without a unary part, all quotients are 0: the residuals are packed.
         let (parameter, unary_len) =
             if packed_len <= rice_len { (draft.width, 0) } else { (parameter, unary_len) };
         let head = Head { parameter, mapping: mapping.code(), unary_len };

@@ -1,30 +1,30 @@
-//! Constants of the wire format, which `docs/format/rice.md` defines. Section numbers are that page's.
+//! Constants of the wire format that `docs/format/rice.md` defines. Section numbers refer to that page.
 #![forbid(unsafe_code)]
 
 /// Byte 0 of the header (section 2).
 pub(crate) const VERSION: u8 = 1;
-/// Bytes of the header (section 2).
+/// Length of the header in bytes (section 2).
 pub(crate) const HEADER: usize = 2;
 /// Words of a full block (section 3).
 pub(crate) const BLOCK: usize = 256;
 /// Bytes of a row of remainders (section 6).
 pub(crate) const ROW: usize = 32;
-/// Bits that a quotient has at most (section 5).
+/// The maximum number of bits in a quotient (section 5).
 pub(crate) const QUOTIENT_BITS: u32 = 8;
 
-/// The most bytes of the unary part of a block of `words` (section 5).
+/// The maximum length in bytes of the unary part of a block of `words` words (section 5).
 pub(crate) const fn max_unary_len(words: usize) -> usize {
     (3 * words).div_ceil(8)
 }
 
-/// The 16 bits in front of a block (section 3).
+/// The 16 bits before a block (section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Bits of a remainder, 0 to the word's width; the width itself says that the block is stored.
+    /// The number of bits of a remainder, 0 to the word's width; the width itself marks a stored block.
     pub(crate) parameter: u32,
     /// The mapping's code, 0 to 3.
     pub(crate) mapping: u8,
-    /// Bytes of the unary part. With none, all quotients are 0.
+    /// Length in bytes of the unary part. If it is 0, all quotients are 0.
     pub(crate) unary_len: usize,
 }
 

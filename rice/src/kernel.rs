@@ -1,7 +1,7 @@
-//! Who does the work: code compiled for each SIMD level, and the two things that levels do in ways of their own.
+//! Code compiled for each SIMD level, and the two operations that levels implement in their own way.
 //!
-//! Nearly all of the codec is plain loops over blocks, which the compiler turns into vectors of the level it compiles them
-//! for; [`run`] chooses that once per message.
+//! Nearly all of the codec consists of plain loops over blocks, which the compiler vectorises for the level for which it compiles them; [`run`]
+//! selects that once per message.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -20,23 +20,23 @@ use avx512::Avx512;
 use mpress_codec::simd::Level;
 use scalar::Scalar;
 
-/// What a level does in its own way. [`Scalar`] defines the results.
+/// The operations that a level implements in its own way. [`Scalar`] defines the results.
 pub(crate) trait Kernel: Copy {
-    /// The places of the ones of the first `len` bytes, and how many there are.
+    /// Finds the positions of the ones in the first `len` bytes. Returns their number.
     fn places(self, unary: &Unary, len: usize, places: &mut Places) -> usize;
-    /// Turns zigzagged differences into words, the first by the word before it.
+    /// Turns zigzagged differences into words, the first one relative to `before`.
     fn undo_delta<W: Word>(self, residuals: &mut Block<W>, before: W);
 }
 
-/// Work for a kernel. `run` and what it calls are inlined, so that they are compiled for the kernel's level.
+/// An operation to run with a kernel. `run` and what it calls are inlined, so that they are compiled for the kernel's level.
 pub(crate) trait Work {
-    /// What it gives.
+    /// The result.
     type Output;
-    /// Does it.
+    /// Runs the operation.
     fn run<K: Kernel>(self, kernel: K) -> Self::Output;
 }
 
-/// Does the work with the best kernel for this level.
+/// Runs `work` with the best kernel for this level.
 pub(crate) fn run<T: Work>(level: Level, work: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
     {

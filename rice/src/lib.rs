@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rest on a `Level`
+#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Level`
 
 mod block;
 pub mod ccsds;
@@ -20,13 +20,13 @@ pub use encode::{Encoder, Rice};
 pub use mapping::Mapping;
 pub use word::Word;
 
-/// The facts of codec 9: words of 8 bits.
+/// The static description of codec 9: words of 8 bits.
 pub type Rice8 = Rice<u8>;
-/// The facts of codec 10: words of 16 bits.
+/// The static description of codec 10: words of 16 bits.
 pub type Rice16 = Rice<u16>;
-/// The facts of codec 11: words of 32 bits.
+/// The static description of codec 11: words of 32 bits.
 pub type Rice32 = Rice<u32>;
-/// The facts of codec 12: words of 64 bits.
+/// The static description of codec 12: words of 64 bits.
 pub type Rice64 = Rice<u64>;
 /// Encodes words of 8 bits.
 pub type Encoder8 = Encoder<u8>;

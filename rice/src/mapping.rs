@@ -1,25 +1,25 @@
-//! What of a word is coded: the mapping of words to residuals that Rice codes make short (format, section 4).
+//! The mapping of words to residuals, which should be small for Rice codes to be short (format, section 4).
 #![forbid(unsafe_code)]
 
 use crate::block::Block;
 use crate::kernel::Kernel;
 use crate::word::Word;
 
-/// How words become residuals. Rice codes are short for small residuals, so it should be what makes them small.
+/// The mapping of words to residuals. Rice codes are short for small residuals, so choose the mapping that makes them small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mapping {
     /// The words themselves: small unsigned integers.
     Unsigned,
     /// Small integers of either sign.
     Signed,
-    /// Differences of neighbours: smooth or sorted integers.
+    /// Differences from the previous word: smooth or sorted integers.
     Delta,
     /// Distances above the block's least word: integers in a narrow range, in any order.
     Offset,
 }
 
 impl Mapping {
-    /// All mappings, in the order of their codes on the wire.
+    /// All mappings in the order of their codes on the wire.
     pub const ALL: [Self; 4] = [Self::Unsigned, Self::Signed, Self::Delta, Self::Offset];
 
     /// A short name for reports and settings.
@@ -37,27 +37,27 @@ impl Mapping {
         self as u8
     }
 
-    /// The mapping of a code of two bits.
+    /// The mapping with this two-bit code.
     pub(crate) const fn from_code(code: u8) -> Self {
         Self::ALL[(code & 3) as usize]
     }
 
-    /// Bytes that the mapping has in front of a block.
+    /// The number of bytes that the mapping stores before a block.
     pub(crate) const fn reference_len<W: Word>(self) -> usize {
         if matches!(self, Self::Offset) { W::WIDTH } else { 0 }
     }
 }
 
-/// What a block's words are mapped with.
+/// The mapping of a block and its reference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mapped<W> {
     pub(crate) mapping: Mapping,
-    /// The word before the block for a difference, the least word for an offset.
+    /// The word before the block for differences, the least word for an offset.
     pub(crate) reference: W,
 }
 
 impl<W: Word> Mapped<W> {
-    /// The residuals of the first `count` words, each of which has the word before it in `befores`, and zeros after them.
+    /// Computes the residuals of the first `count` words, followed by zeros. `befores` has the word before each word.
     #[inline(always)]
     pub(crate) fn residuals(
         self,
@@ -81,7 +81,7 @@ impl<W: Word> Mapped<W> {
         residuals.clear_behind(count);
     }
 
-    /// Turns residuals into the words they are of.
+    /// Turns residuals back into words.
     #[inline(always)]
     pub(crate) fn words<K: Kernel>(self, kernel: K, residuals: &mut Block<W>) {
         let Self { mapping, reference } = self;
@@ -95,11 +95,11 @@ impl<W: Word> Mapped<W> {
     }
 }
 
-/// The least of some words.
+/// The least of the first `count` words.
 #[inline(always)]
 pub(crate) fn least<W: Word>(words: &Block<W>, count: usize) -> W {
     match count {
-        // A length that the compiler sees.
+        // A length known to the compiler.
         crate::format::BLOCK => words.0.iter().fold(words.0[0], |least, word| least.min(*word)),
         _ => words.0.iter().take(count).fold(words.0[0], |least, word| least.min(*word)),
     }

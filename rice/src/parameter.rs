@@ -1,32 +1,32 @@
-//! The Rice parameter of a block: the exact best one (format, section 7, has the proof).
+//! The exact optimal Rice parameter of a block (format, section 7, has the proof).
 #![forbid(unsafe_code)]
 
 use crate::block::{Aligned, Block};
 use crate::format::{BLOCK, QUOTIENT_BITS};
 use crate::word::Word;
 
-/// A quotient for each word of a block.
+/// One quotient for each word of a block.
 pub(crate) type Quotients = Aligned<[u8; BLOCK]>;
 
-/// Residuals by the least parameter that leaves quotients of no more than 8 bits, and what all of them cost.
+/// The residuals shifted by the least parameter that leaves quotients of at most 8 bits, and data to compute the cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draft {
     /// The width of the greatest residual.
     pub(crate) width: u32,
     /// The least parameter.
     pub(crate) least: u32,
-    /// The residuals shifted down by it. Shifted on, these are the quotients of every other parameter.
+    /// The residuals shifted right by `least`. Shifted further, these are the quotients for every greater parameter.
     pub(crate) quotients: Quotients,
-    /// The sum of those.
+    /// The sum of the quotients.
     sum: u32,
 }
 
-/// A parameter, and what a block takes with it.
+/// A parameter, and data to compute the length of a block with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// How much more it is than the least one.
+    /// The parameter minus the least one.
     pub(crate) above: u32,
-    /// The sum of its quotients.
+    /// The sum of the quotients with this parameter.
     pub(crate) sum: u32,
 }
 
@@ -38,7 +38,7 @@ impl Draft {
         let width = residuals.union().width();
         let least = width.saturating_sub(QUOTIENT_BITS);
         let mut quotients = Aligned([0; BLOCK]);
-        // Sixteen at a time, or compilers narrow them four by four.
+        // Sixteen at a time, as otherwise compilers narrow four at a time.
         let (sixteens, _) = residuals.0.as_chunks::<16>();
         for (quotients, residuals) in quotients.0.as_chunks_mut().0.iter_mut().zip(sixteens) {
             *quotients = residuals.map(|residual| (residual >> least).low_byte());
@@ -46,24 +46,24 @@ impl Draft {
         Self { width, least, quotients, sum: sum(&quotients.0, 0) }
     }
 
-    /// About the bits that `count` residuals take: within one and a half for each.
+    /// The estimated number of bits for `count` residuals: within one and a half bits per residual.
     #[inline(always)]
     pub(crate) fn estimate(&self, count: u32) -> u32 {
         let above = (self.sum / count.max(1)).checked_ilog2().unwrap_or(0);
         let rice = count * (self.least + above + 1) + (self.sum >> above);
-        // The quotients of parameters above the least one are half below that sum's on average, for each bit lost.
+        // The shifted sum exceeds the sum of the shifted quotients by about half per quotient, because of the bits lost.
         rice.saturating_sub(if above > 0 { count / 2 } else { 0 }).min(count * self.width)
     }
 
-    /// The parameter that takes the fewest bits for `count` residuals; the least one of several.
+    /// The parameter that takes the fewest bits for `count` residuals; the smallest one if there are several.
     #[inline(always)]
     pub(crate) fn best(&self, count: u32) -> Choice {
         best(&self.quotients.0, self.sum, count, QUOTIENT_BITS - 1)
     }
 }
 
-/// The number of bits, at most `most`, to take off `quotients` so that the codes of `count` of them get the shortest; the
-/// least such number. All others are 0, `sum` is the sum of all.
+/// The number of bits, at most `most`, to remove from `quotients` so that the codes of `count` of them take the fewest bits; the smallest such
+/// number. The other quotients must be 0; `total` is the sum of all.
 #[inline(always)]
 pub(crate) fn best<const N: usize>(quotients: &[u8; N], total: u32, count: u32, most: u32) -> Choice {
     // The best one is this or one of the next two.
@@ -79,10 +79,10 @@ pub(crate) fn best<const N: usize>(quotients: &[u8; N], total: u32, count: u32, 
     Choice { above, sum: here }
 }
 
-/// The sum of all quotients, at most 256 of them, shifted down by this number of bits, which is below 8.
+/// The sum of all quotients, at most 256, each shifted right by `by` bits, which must be below 8.
 #[inline(always)]
 pub(crate) fn sum<const N: usize>(quotients: &[u8; N], by: u32) -> u32 {
-    // Eight at a time, as four sums of 16 bits: the sum of all is below 2^16.
+    // Eight at a time, as four sums of 16 bits: the total is below 2^16.
     const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
     let low = u64::from(0xff_u8 >> by) * 0x0101_0101_0101_0101;
     let sums = quotients.as_chunks().0.iter().fold(0, |sums, eight| {
@@ -96,7 +96,7 @@ pub(crate) fn sum<const N: usize>(quotients: &[u8; N], by: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Blocks of many shapes: each residual has up to this many bits, some of which may be missing.
+    /// Blocks of many shapes: each residual has up to a given number of bits, some of which may be cleared.
     fn blocks() -> impl Iterator<Item = Block<u32>> {
         let mut state = 1_u64;
         (0..3000).map(move |round| {

@@ -1,17 +1,17 @@
-//! Remainders to bits and back, a row of lanes at a time (format, section 6).
+//! Packs remainders to bits and back, a row of lanes at a time (format, section 6).
 //!
-//! Every lane has a bit string of its own, and all lanes of a row shift by the same number: plain loops over lanes, which
-//! the compiler turns into vectors of whatever level it compiles for.
+//! Every lane has its own bit string, and all lanes of a row are shifted by the same count: plain loops over lanes, which the compiler vectorises for
+//! the level for which it compiles them.
 #![forbid(unsafe_code)]
 
 use crate::block::{Aligned, Block};
 use crate::format::BLOCK;
 use crate::word::Word;
 
-/// Packed rows with one more after them, which is read but not used.
+/// Packed rows followed by one more, which is read but not used.
 pub(crate) type Packed<W> = Aligned<[W; BLOCK + 32]>;
 
-/// Packs the lowest `bits` bits, fewer than a word has, of the words of this many rows of `L`.
+/// Packs the lowest `bits` bits, fewer than a word has, of the words in `rows` rows of `L`.
 #[inline(always)]
 pub(crate) fn pack<W: Word, const L: usize>(words: &Block<W>, rows: usize, bits: u32, packed: &mut Block<W>) {
     let mask = low_bits::<W>(bits);
@@ -29,7 +29,7 @@ pub(crate) fn pack<W: Word, const L: usize>(words: &Block<W>, rows: usize, bits:
             if let Some(to) = to.next() {
                 *to = filling;
             }
-            // What did not fit: nothing where all of it did, since no word has more than `bits` bits.
+            // The bits that did not fit: 0 if all of them did, because no word has more than `bits` bits.
             filling = row.map(|word| word >> (bits - filled));
         }
     }
@@ -38,7 +38,7 @@ pub(crate) fn pack<W: Word, const L: usize>(words: &Block<W>, rows: usize, bits:
     }
 }
 
-/// The inverse of [`pack`]. Words after those rows stay as they are.
+/// The inverse of [`pack`]. Words after these rows are unchanged.
 #[inline(always)]
 pub(crate) fn unpack<W: Word, const L: usize>(
     packed: &Packed<W>,
@@ -55,13 +55,13 @@ pub(crate) fn unpack<W: Word, const L: usize>(
         let &[lower, upper] =
             from.get(row as usize..).and_then(<[_]>::first_chunk).unwrap_or(&[[W::of(0); L]; 2]);
         for ((to, lower), upper) in to.iter_mut().zip(lower).zip(upper) {
-            // Where the word ends before the row does, what comes from the upper one is masked out.
+            // If the word ends before its packed word does, the bits of the next one are masked out.
             *to = (lower >> shift | upper << 1 << (W::BITS - 1 - shift)) & mask;
         }
     }
 }
 
-/// A word of this many ones, fewer than it has bits.
+/// A word with the lowest `bits` bits set, fewer than it has.
 #[inline(always)]
 fn low_bits<W: Word>(bits: u32) -> W {
     (W::of(1) << bits).sub(W::of(1))

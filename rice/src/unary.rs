@@ -1,23 +1,23 @@
-//! The unary part of a block: quotients as zeros, each with a one after it (format, section 5).
+//! The unary part of a block: each quotient is coded as that number of zeros followed by a one (format, section 5).
 #![forbid(unsafe_code)]
 
 use crate::format::BLOCK;
 use crate::parameter::{Quotients, sum};
 
-/// A unary part of any length that a head can say, at least 32 bytes more than a valid one has. Where it is read there are zeros
-/// after it; where it is written there may be anything.
+/// A unary part of any length that a head can give, at least 32 bytes longer than a valid one. When read, zeros follow it; when written, the rest is
+/// arbitrary.
 pub(crate) type Unary = [u8; 128];
 
 pub(crate) const ZERO: Unary = [0; 128];
 
-/// The place of each one of a unary part, modulo 256, from index 1 on; and room for what a store writes beyond.
+/// The position of each one in a unary part, modulo 256, from index 1 on; and room for the excess of a store.
 pub(crate) type Places = [u8; 1 + 128 * 8 + 64];
 
 pub(crate) const NO_PLACES: Places = [0; 1 + 128 * 8 + 64];
 
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// Codes `count` quotients, shifted down by `by`, whose codes have 768 bits at most. Gives the number of bytes.
+/// Codes `count` quotients, shifted right by `by`, in at most 768 bits. Returns the number of bytes.
 #[inline(always)]
 pub(crate) fn encode(quotients: &Quotients, by: u32, count: usize, unary: &mut Unary) -> usize {
     let mut bits = Bits { unary, at: 0, word: 0, filled: 0 };
@@ -26,7 +26,7 @@ pub(crate) fn encode(quotients: &Quotients, by: u32, count: usize, unary: &mut U
     let mut left = count;
     for eight in eights {
         let eight = u64::from_le_bytes(*eight) >> by & low;
-        // In each byte: where the one of its quotient goes, if all of them fit into a byte.
+        // In each byte, the position of its quotient's one, provided that all of them fit in a byte.
         let places = eight.wrapping_mul(EACH).wrapping_add(0x0706_0504_0302_0100);
         if left >= 8 && eight & (EACH * 0xe0) == 0 && places >> 56 < Bits::MOST as u64 {
             let mut code = 0;
@@ -44,18 +44,18 @@ pub(crate) fn encode(quotients: &Quotients, by: u32, count: usize, unary: &mut U
     bits.finish()
 }
 
-/// Bits that are written from the least significant one of a byte up.
+/// Bits that are written from the least significant one of a byte on.
 struct Bits<'a> {
     unary: &'a mut Unary,
     at: usize,
     /// The bits from byte `at` on.
     word: u64,
-    /// How many of them there are, below 8.
+    /// The number of bits in it, below 8.
     filled: u32,
 }
 
 impl Bits<'_> {
-    /// The most that a push may add.
+    /// The maximum number of bits per push.
     const MOST: u32 = 56;
 
     #[inline(always)]
@@ -83,7 +83,7 @@ impl Bits<'_> {
     }
 }
 
-/// For each byte: the places of its ones, a byte for each.
+/// For each byte, the positions of its ones, one byte each.
 static PLACES: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
     let mut byte = 0;
@@ -101,12 +101,12 @@ static PLACES: [[u8; 8]; 256] = {
     table
 };
 
-/// Finds the ones of the first `len` bytes, and gives their number.
+/// Finds the ones in the first `len` bytes. Returns their number.
 #[inline(always)]
 pub(crate) fn places(unary: &Unary, len: usize, places: &mut Places) -> usize {
     let mut ones = 0;
     for (byte, i) in unary.iter().take(len).zip(0_u64..) {
-        // No carry from byte to byte: the places of the table are below 8, those added multiples of it.
+        // Nothing carries between bytes: the positions in the table are below 8, and multiples of 8 are added.
         let base = EACH * (8 * i % 256);
         let found = u64::from_le_bytes(PLACES[usize::from(*byte)]) | base;
         if let Some(to) = places.get_mut(1 + ones..).and_then(<[_]>::first_chunk_mut) {
@@ -117,8 +117,8 @@ pub(crate) fn places(unary: &Unary, len: usize, places: &mut Places) -> usize {
     ones
 }
 
-/// The first `count` quotients, between as many ones, and zeros after them. `None` if one of them is above 255, which an encoder
-/// never writes: places are kept modulo 256. The last byte of the unary part, which has a one, is the `len`th.
+/// The first `count` quotients, from the positions of that number of ones, followed by zeros. `None` if one of them is above 255, which an encoder
+/// never writes: positions are kept modulo 256. The last byte of the unary part, which contains a one, is the `len`th.
 #[inline(always)]
 pub(crate) fn quotients(
     unary: &Unary,
@@ -140,11 +140,11 @@ pub(crate) fn quotients(
     }
     let last = unary.get(len.checked_sub(1)?)?;
     let zeros = (8 * len).checked_sub(count + last.leading_zeros() as usize)?;
-    // With fewer zeros there is no such quotient. Else each takes 256 zeros that are missing in the sum.
+    // With fewer zeros there is no such quotient. Otherwise each such quotient makes the sum too small by a multiple of 256.
     (zeros <= usize::from(u8::MAX) || sum(&quotients.0, 0) as usize == zeros).then_some(())
 }
 
-/// Whether all quotients have so few bits, at most 8.
+/// Whether all quotients have at most `bits` bits; `bits` is at most 8.
 #[inline(always)]
 pub(crate) fn fit(quotients: &Quotients, bits: u32) -> bool {
     let union = quotients.0.iter().fold(0, |union, quotient| union | quotient);

@@ -1,10 +1,10 @@
-//! Reading a wire from its front.
+//! Reads a wire from its front.
 #![forbid(unsafe_code)]
 
 use mpress_codec::DecodeError;
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Truncated};
 
-/// A wire and how far it has been read.
+/// A wire and the current read position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire<'a> {
     pub(crate) bytes: &'a [u8],
@@ -28,12 +28,12 @@ impl<'a> Wire<'a> {
         Ok(*taken)
     }
 
-    /// An error here.
+    /// An error at the current position.
     pub(crate) fn error(&self, kind: DecodeErrorKind) -> DecodeError {
         DecodeError::new(kind, self.at)
     }
 
-    /// The error for something here that no encoder writes.
+    /// The error for something at the current position that no encoder writes.
     pub(crate) fn corrupt(&self) -> DecodeError {
         self.error(Corrupt)
     }

@@ -7,7 +7,7 @@ use core::fmt::Debug;
 use core::ops::{BitAnd, BitOr, BitXor, Shl, Shr};
 use mpress_codec::CodecId;
 
-/// A word that messages consist of: [`u8`], [`u16`], [`u32`] or [`u64`]. Signed integers are their bit patterns.
+/// A word of a message: [`u8`], [`u16`], [`u32`] or [`u64`]. Signed integers are treated as their bit patterns.
 pub trait Word:
     Copy
     + Default
@@ -21,9 +21,9 @@ pub trait Word:
     + sealed::Sealed
     + 'static
 {
-    /// The codec of these words.
+    /// The id of the codec for these words.
     const ID: CodecId;
-    /// Its name.
+    /// The name of that codec.
     const NAME: &'static str;
     /// Bits of a word.
     const BITS: u32;
@@ -32,28 +32,28 @@ pub trait Word:
     /// Words of a row (format, section 6).
     const LANES: usize;
 
-    /// The word of this value, without its upper bits where it has too many.
+    /// `value` as a word, truncated if it does not fit.
     fn of(value: u8) -> Self;
     /// The lowest byte.
     fn low_byte(self) -> u8;
-    /// The number of bits down from the highest one that is set.
+    /// The number of bits up to the highest set one.
     fn width(self) -> u32;
     /// The sum modulo 2^BITS.
     fn add(self, other: Self) -> Self;
     /// The difference modulo 2^BITS.
     fn sub(self, other: Self) -> Self;
-    /// All bits as the highest one.
+    /// Fills the word with its highest bit.
     fn sign(self) -> Self;
-    /// Copies as many whole words as both sides have room for.
+    /// Copies whole words, as many as both slices have room for.
     fn read(bytes: &[u8], words: &mut [Self]);
-    /// Copies as many whole words as both sides have room for.
+    /// Copies whole words, as many as both slices have room for.
     fn write(words: &[Self], bytes: &mut [u8]);
-    /// Packs the lowest `bits` bits of the words of this many rows.
+    /// Packs the lowest `bits` bits of the words in `rows` rows.
     fn pack(words: &Block<Self>, rows: usize, bits: u32, packed: &mut Block<Self>);
     /// The inverse of [`pack`](Word::pack).
     fn unpack(packed: &rows::Packed<Self>, rows: usize, bits: u32, words: &mut Block<Self>);
 
-    /// Small values of either sign as small values: 0, -1, 1, -2... become 0, 1, 2, 3...
+    /// Maps small values of either sign to small values: 0, -1, 1, -2... become 0, 1, 2, 3...
     #[inline(always)]
     fn zigzag(self) -> Self {
         (self << 1) ^ self.sign()

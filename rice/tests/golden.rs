@@ -1,7 +1,7 @@
-//! Wires that an encoder of version 1 has written: they must be read as long as there is a version 1. `NAME.raw` is the
-//! message, `NAME.CODEC` its wire. Today's encoder need not write the same ones: it may choose better.
+//! Wires written by an encoder of version 1: they must stay readable as long as version 1 exists. `NAME.raw` is the message, `NAME.CODEC` its wire.
+//! The current encoder may write different ones, as it may choose better.
 //!
-//! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
+//! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::Codec;
@@ -11,13 +11,13 @@ use mpress_rice::{Decoder, Encoder, Rice, Word};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Messages of more than one block, for each mapping one that it is good for.
+/// Messages of more than one block, one for each mapping that suits it.
 fn messages() -> [(&'static str, Vec<u8>); 9] {
     let words =
         |n: u32, word: &dyn Fn(u32) -> u32| (0..n).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
     let noise = random_bytes(3, 4 * 700);
     let noise = |i: u32| u32::from_le_bytes(*noise[4 * i as usize..].first_chunk().unwrap());
-    // Half as many for each further bit.
+    // Half as many values with each further bit.
     let geometric = |i: u32| noise(i) >> 16 >> noise(i).leading_ones().min(15);
     [
         ("empty", Vec::new()),

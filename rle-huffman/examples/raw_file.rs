@@ -1,6 +1,6 @@
-//! Compresses a raw file of doubles as one message with each code, decodes it again, and prints ratio and speed.
+//! Compresses a raw file of doubles as one message with each code, decodes it, and prints ratio and speed.
 //!
-//! `cargo run --release -p mpress-rle-huffman --example raw_file -- FILE`; without a file it makes up some data.
+//! `cargo run --release -p mpress-rle-huffman --example raw_file -- FILE`; without a file it generates some data.
 
 use mpress_codec::conformance::{doubles, file_or, measure};
 use mpress_codec::{Decode, Encode};

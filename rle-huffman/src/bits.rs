@@ -6,21 +6,20 @@ use crate::reader::Reader;
 use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
 use mpress_codec::{DecodeError, Full, Out};
 
-/// Where bytes gather before they go to the output.
+/// A buffer for bytes before they are copied to the output.
 pub(crate) type Stage = [u8; 512];
 
 /// An empty stage.
 pub(crate) const STAGE: Stage = [0; _];
 
-/// Bits on their way to an output. They are gathered on a stage that nothing else points to: the compiler can then keep
-/// all the rest in registers.
+/// Writes bits to an output. The bytes are collected in a buffer that nothing else points to, so the compiler can keep the other fields in registers.
 pub(crate) struct Writer<'a> {
-    /// The bits, from the top; zeros below.
+    /// The pending bits, from the top; zeros below.
     bits: u64,
-    /// How many, below 8 between calls.
+    /// The number of pending bits, below 8 between calls.
     len: u32,
     stage: &'a mut Stage,
-    /// Bytes gathered.
+    /// The number of bytes in the buffer.
     at: usize,
 }
 
@@ -29,12 +28,12 @@ impl<'a> Writer<'a> {
         Self::with_bits(0, 0, stage)
     }
 
-    /// With the `len` (below 8) bits at the top of `bits` to begin with; those below are zero.
+    /// Starts with the `len` (below 8) bits at the top of `bits`; the bits below them must be zero.
     pub(crate) fn with_bits(bits: u64, len: u32, stage: &'a mut Stage) -> Self {
         Self { bits, len, stage, at: 0 }
     }
 
-    /// Adds the `len` (at most 56) bits at the top of `bits`; those below are zero.
+    /// Adds the `len` (at most 56) bits at the top of `bits`; the bits below them must be zero.
     #[inline(always)]
     pub(crate) fn put_top(&mut self, bits: u64, len: u32, out: &mut Out<'_>) -> Result<(), Full> {
         self.bits |= bits >> self.len;
@@ -51,7 +50,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Adds `len` bits, 1 to 56: the lowest ones, and the only ones, of `bits`.
+    /// Adds the lowest `len` (1 to 56) bits of `bits`; the other bits must be zero.
     #[inline(always)]
     pub(crate) fn put(&mut self, bits: u64, len: u32, out: &mut Out<'_>) -> Result<(), Full> {
         self.put_top(bits << (64 - len), len, out)
@@ -88,13 +87,13 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A code after another.
+/// Concatenates two codes.
 #[inline(always)]
 pub(crate) fn join((a, a_len): (u64, u32), (b, b_len): (u64, u32)) -> (u64, u32) {
     (a << b_len | b, a_len + b_len)
 }
 
-/// The 64 bits of `bytes` from bit `at` on; after the end there are zeros. At least 57 of them can be relied on.
+/// The 64 bits of `bytes` from bit `at` on, with zeros past the end. Only the first 57 of them are reliable.
 #[inline(always)]
 pub(crate) fn window(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at / 8..).unwrap_or(&[]);
@@ -109,15 +108,15 @@ pub(crate) fn window(bytes: &[u8], at: usize) -> u64 {
     word << (at % 8)
 }
 
-/// The most bits that are looked at together.
+/// The maximum number of bits that are examined at once.
 const LOOK: u32 = 17;
 
-/// A bit string at the front of a wire. After the wire's end there are zeros: whoever goes there hears of it when the
-/// string is finished, or with the error that the zeros lead to.
+/// A bit string at the front of a wire. Past the wire's end there are zeros; reading them is reported when the string is finished, or with the error
+/// that the zeros cause.
 pub(crate) struct Bits<'a, 'w> {
     wire: &'a mut Reader<'w>,
     at: usize,
-    /// The next bits, from the top, and how many of them there are.
+    /// The next bits, from the top, and their number.
     bits: u64,
     left: u32,
 }
@@ -136,7 +135,7 @@ impl<'a, 'w> Bits<'a, 'w> {
         self.bits
     }
 
-    /// Goes on by `n` bits of those last looked at.
+    /// Skips `n` bits of those last peeked at.
     #[inline(always)]
     pub(crate) fn skip(&mut self, n: u32) {
         self.bits <<= n;
@@ -144,7 +143,7 @@ impl<'a, 'w> Bits<'a, 'w> {
         self.at += n as usize;
     }
 
-    /// A number of `n` bits, 1 to 17.
+    /// Reads a number of `n` bits, 1 to 17.
     #[inline(always)]
     pub(crate) fn get(&mut self, n: u32) -> u32 {
         let bits = self.peek() >> (64 - n);
@@ -152,7 +151,7 @@ impl<'a, 'w> Bits<'a, 'w> {
         bits as u32
     }
 
-    /// Ends the string: what is left of its last byte must be zeros.
+    /// Ends the string: the rest of its last byte must be zeros.
     pub(crate) fn finish(mut self) -> Result<(), DecodeError> {
         let padding = (self.at.next_multiple_of(8) - self.at) as u32;
         let is_zero = padding == 0 || self.get(padding) == 0;
@@ -163,7 +162,7 @@ impl<'a, 'w> Bits<'a, 'w> {
         Ok(())
     }
 
-    /// Something that no encoder writes, unless it is not there at all.
+    /// The error for something that no encoder writes, or for reading past the end.
     #[cold]
     pub(crate) fn corrupt(&self) -> DecodeError {
         self.wire.error(if self.is_past_end() { Truncated } else { Corrupt })

@@ -1,4 +1,4 @@
-//! The receiving side: header, blocks and planes (`docs/format/planes.md`).
+//! The decoder: header, blocks and planes (`docs/format/planes.md`).
 #![forbid(unsafe_code)]
 
 use crate::block::{Code, Scratch};
@@ -10,7 +10,7 @@ use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Level;
 use mpress_codec::{Decode, DecodeError, Out};
 
-/// Decodes messages of the code `C`, whatever settings they were encoded with. It holds 64 KiB of memory, and tables.
+/// Decodes messages of the code `C`, encoded with any settings. Takes 64 KiB of memory plus tables.
 #[derive(Clone, Debug)]
 pub struct Decoder<C: Code> {
     receiver: C::Receiver,
@@ -25,7 +25,7 @@ impl<C: Code> Decoder<C> {
         Self { receiver: C::RECEIVER, level: Level::detect(), scratch: Scratch::ZERO }
     }
 
-    /// The same with a kernel of this level. The result is the same at every level.
+    /// Uses a kernel of this level. The result is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -46,7 +46,7 @@ impl<C: Code> Decode for Decoder<C> {
         })
     }
 
-    /// Does nothing: a decoder remembers no message.
+    /// Does nothing: a decoder keeps no state between messages.
     fn reset(&mut self) {}
 }
 
@@ -105,7 +105,7 @@ fn decode_block<C: Code, K: Kernel>(
     if planes == Width::One {
         return C::decode(receiver, kernel, wire, block);
     }
-    // Stored planes are taken from the wire, coded ones from the scratch.
+    // Stored planes are read from the wire, coded ones from the scratch memory.
     let mut of_block: [&[u8]; 8] = [&[]; 8];
     let rooms = scratch.0.chunks_exact_mut(elements);
     for ((plane, room), bit) in of_block.iter_mut().zip(rooms).zip(0..planes.bytes()) {

@@ -1,4 +1,4 @@
-//! The sending side: header, blocks and planes (`docs/format/planes.md`).
+//! The encoder: header, blocks and planes (`docs/format/planes.md`).
 #![forbid(unsafe_code)]
 
 use crate::block::{Code, Scratch, max_encoded_len};
@@ -8,7 +8,7 @@ use crate::width::Width;
 use mpress_codec::simd::Level;
 use mpress_codec::{Encode, EncodeError, Full, Out};
 
-/// Encodes messages with the code `C`. It holds 64 KiB of memory.
+/// Encodes messages with the code `C`. Takes 64 KiB of memory.
 #[derive(Clone, Debug)]
 pub struct Encoder<C: Code> {
     setting: C::Setting,
@@ -22,7 +22,7 @@ impl<C: Code> Encoder<C> {
         Self { setting, planes, level, scratch: Scratch::ZERO }
     }
 
-    /// The same with a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this level. The wire is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -40,7 +40,7 @@ impl<C: Code> Encode for Encoder<C> {
         out.within(most, |out| kernel::with(self.level, Message { encoder: self, raw, out }))
     }
 
-    /// Does nothing: an encoder remembers no message.
+    /// Does nothing: an encoder keeps no state between messages.
     fn reset(&mut self) {}
 }
 
@@ -96,7 +96,7 @@ fn encode_block<C: Code, K: Kernel>(
         }
     }
     if head == 0 {
-        // The block as it is: a decoder need not put it together from planes.
+        // The block itself, so that a decoder need not join planes.
         out.truncate(start + 1);
         return out.extend_from_slice(block);
     }

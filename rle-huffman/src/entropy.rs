@@ -1,4 +1,4 @@
-//! The two entropy codes: what they have in common, and how each finds its code lengths (`docs/format/huffman.md`).
+//! The two entropy codes: their common part, and the ways they find code lengths (`docs/format/huffman.md`).
 #![forbid(unsafe_code)]
 
 mod canonical;
@@ -21,24 +21,22 @@ use mpress_codec::simd::Level;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 use ranking::Ranking;
 
-/// The length in bits of the code of each symbol, 0 of those that do not occur.
+/// The code length of each symbol in bits; 0 for symbols that do not occur.
 pub(crate) type Lengths = [u8; 256];
 
-/// Huffman codes of bytes, none longer than 11 bits, and the shortest there are under that limit (Huffman, *A method for the
-/// construction of minimum-redundancy codes*, Proc. IRE 1952; Larmore and Hirschberg, *A fast algorithm for optimal
-/// length-limited Huffman codes*, JACM 1990).
+/// Huffman codes of bytes of at most 11 bits, which are optimal under that limit (Huffman, *A method for the construction of minimum-redundancy
+/// codes*, Proc. IRE 1952; Larmore and Hirschberg, *A fast algorithm for optimal length-limited Huffman codes*, JACM 1990).
 #[derive(Clone, Copy, Debug)]
 pub struct Huffman;
 
-/// Shannon-Fano codes of bytes, none longer than 11 bits (Fano, *The transmission of information*, 1949; the paper of
-/// PRAcTICaL-MPI names them in section 4).
+/// Shannon-Fano codes of bytes of at most 11 bits (Fano, *The transmission of information*, 1949; the paper of PRAcTICaL-MPI names them in section
+/// 4).
 #[derive(Clone, Copy, Debug)]
 pub struct ShannonFano;
 
-/// How a code finds its lengths.
+/// How a code finds its code lengths.
 pub trait Lengthen: Codec + Copy + core::fmt::Debug {
-    /// The code length of each of at least two symbols, in the order of the ranking. The lengths are those of a complete
-    /// code: the sum of 2^-length is 1.
+    /// The code lengths of at least two symbols, in the order of the ranking. They belong to a complete code: the sum of 2^-length is 1.
     fn lengths(ranking: &Ranking) -> Lengths;
 }
 
@@ -110,8 +108,7 @@ impl<C: Lengthen> Plane for C {
 }
 
 impl<C: Lengthen> Encoder<C> {
-    /// An encoder that deals the bytes of elements of this width to planes, each with a code of its own. [`Width::One`] takes
-    /// the message as bytes.
+    /// An encoder that splits elements of this width into byte planes, each with its own code. [`Width::One`] treats the message as bytes.
     #[must_use]
     pub fn new(planes: Width) -> Self {
         Self::with_setting((), planes, Level::detect())

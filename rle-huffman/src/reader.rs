@@ -4,7 +4,7 @@
 use mpress_codec::DecodeErrorKind::{self, Truncated};
 use mpress_codec::{DecodeError, Full};
 
-/// What is left of a wire.
+/// The rest of a wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// An error at this place.
+    /// An error at the current position.
     #[cold]
     pub(crate) fn error(&self, kind: DecodeErrorKind) -> DecodeError {
         DecodeError::new(kind, self.len - self.rest.len())
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         DecodeError::new(Truncated, self.len)
     }
 
-    /// For output that has been made sure to have room.
+    /// The error for an output whose room has been checked before.
     #[cold]
     pub(crate) fn full(&self, _: Full) -> DecodeError {
         self.error(DecodeErrorKind::Length)

@@ -1,4 +1,4 @@
-//! Run lengths: the facts of the code, and which symbols its runs are of (`docs/format/rle.md`).
+//! Run lengths: the static description of the code, and the symbols of its runs (`docs/format/rle.md`).
 #![forbid(unsafe_code)]
 
 mod choose;
@@ -14,14 +14,14 @@ use crate::width::Width;
 use mpress_codec::simd::Level;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
-/// Runs of equal symbols of 1, 2, 4 or 8 bytes; what is no run goes as it is (PRAcTICaL-MPI names run lengths in section 4).
+/// Runs of equal symbols of 1, 2, 4 or 8 bytes; other symbols are literals (PRAcTICaL-MPI names run lengths in section 4).
 #[derive(Clone, Copy, Debug)]
 pub struct Rle;
 
-/// The symbols that an encoder looks for runs of.
+/// The symbols in whose runs an encoder is interested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symbol {
-    /// Those of which runs save most at a few places of the message. In planes: bytes.
+    /// The symbols whose runs save most in some samples of the message. In planes: bytes.
     Auto,
     /// Symbols of this width.
     Of(Width),
@@ -86,8 +86,7 @@ impl Plane for Rle {
 }
 
 impl Encoder<Rle> {
-    /// An encoder of runs of these symbols, in planes of the bytes of elements of this width. [`Width::One`] takes the message as
-    /// it is.
+    /// An encoder of runs of these symbols, in byte planes of elements of width `planes`. [`Width::One`] leaves the message as it is.
     #[must_use]
     pub fn new(symbol: Symbol, planes: Width) -> Self {
         Self::with_setting(symbol, planes, Level::detect())

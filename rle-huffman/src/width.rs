@@ -16,16 +16,16 @@ pub enum Width {
 }
 
 impl Width {
-    /// All widths, the least first.
+    /// All widths, lowest first.
     pub const ALL: [Self; 4] = [Self::One, Self::Two, Self::Four, Self::Eight];
 
-    /// In bytes.
+    /// The width in bytes.
     #[must_use]
     pub const fn bytes(self) -> usize {
         1 << self as u8
     }
 
-    /// The width of this many bytes.
+    /// The width of this number of bytes; `None` if there is none.
     #[must_use]
     pub const fn new(bytes: usize) -> Option<Self> {
         match bytes {
@@ -37,7 +37,7 @@ impl Width {
         }
     }
 
-    /// The width whose logarithm is in the two lowest bits.
+    /// The width whose binary logarithm is in the two lowest bits.
     pub(crate) const fn from_log2(bits: u8) -> Self {
         Self::ALL[(bits & 3) as usize]
     }

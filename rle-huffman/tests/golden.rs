@@ -1,8 +1,7 @@
-//! Wires that an encoder of version 1 has written: they must be read as long as there is a version 1. `NAME.raw` is the
-//! message, `NAME.SETTING` its wire, with the settings of `support/settings.rs`. Today's encoder need not write the same ones:
-//! it may choose better.
+//! Wires written by an encoder of version 1: they must stay readable as long as version 1 exists. `NAME.raw` is the message, `NAME.SETTING` its wire,
+//! with the settings of `support/settings.rs`. The current encoder may write different ones, as it may choose better.
 //!
-//! With `MPRESS_WRITE_GOLDEN=1` files that are not there yet are written. Those that are there never change.
+//! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 #[path = "support/settings.rs"]
@@ -13,7 +12,7 @@ use settings::SETTINGS;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Messages by integers alone, the same on every machine.
+/// Messages from integers only, so that they are the same on every machine.
 fn messages() -> [(&'static str, Vec<u8>); 8] {
     let noise = random_bytes(3, 8 * 6000);
     let noise = |i: usize| noise[i % noise.len()];

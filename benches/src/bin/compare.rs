@@ -1,4 +1,4 @@
-//! Compresses every message of folders of messages alone, checks that it comes back, and prints ratio and speed.
+//! Compresses every message of some folders individually, checks the round trip, and prints ratio and speed.
 #![forbid(unsafe_code)]
 
 use clap::{Parser, ValueEnum};
@@ -21,19 +21,19 @@ struct Args {
     /// Folders of messages
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// How to print the result
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Codecs by name, peers included [default: all of mpress]
     #[arg(long, value_delimiter = ',')]
     codecs: Option<Vec<String>>,
-    /// The peers as well: codecs of others
+    /// Include the peers: codecs of others
     #[arg(long)]
     peers: bool,
-    /// The special settings of mpress's codecs as well
+    /// Include the special settings of mpress's codecs
     #[arg(long)]
     variants: bool,
-    /// What to compress alone: each message, or pieces of the file of this size
+    /// What to compress individually: each message, or pieces of the file of this size
     #[arg(long, value_name = "message|SIZE", default_value = "message")]
     piece: Piece,
     /// Only messages of at least this size, such as 16KiB
@@ -42,13 +42,13 @@ struct Args {
     /// Only messages of at most this size, such as 4KiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     to: Option<usize>,
-    /// Timed passes, at least 7; speeds are of the median one
+    /// Number of timed passes, at least 7; speeds are the median
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(7..))]
     passes: u16,
     /// The SIMD level of mpress's codecs: scalar, avx2 or avx512 [default: this machine's best]
     #[arg(long, value_parser = level)]
     level: Option<Level>,
-    /// A folder to write Pareto plots to, one for each kind of file
+    /// A folder for Pareto plots, one per kind of file
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
 }
@@ -75,7 +75,7 @@ fn compare(args: Args) -> Result<()> {
         return Err(format!("{} is there twice, in these folders", file.name).into());
     }
     if args.peers {
-        // On the error stream: it must be seen though the output goes to a file.
+        // On standard error, so that it is visible even if the output goes to a file.
         missing_peers().iter().for_each(|line| eprintln!("{line}"));
     }
     let level = args.level.unwrap_or_else(Level::detect);
@@ -100,7 +100,7 @@ fn level(name: &str) -> std::result::Result<Level, String> {
         .ok_or_else(|| "this machine does not have it".into())
 }
 
-/// Where and how it was measured, for the record.
+/// Where and how the measurement was made, for the record.
 fn conditions(settings: &Settings) -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let cpu = cpu.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split(':').nth(1));

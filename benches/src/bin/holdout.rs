@@ -5,14 +5,14 @@ use clap::Parser;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Write messages of small simulations, for which no codec was tuned, as a folder for `compare`
+/// Write messages of small simulations that were not used to tune any codec, as a folder for `compare`
 #[derive(Parser)]
 #[command(name = "holdout")]
 struct Args {
     /// The folder to write to
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Other numbers make other data of the same kinds
+    /// Seed; other numbers give other data of the same kinds
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

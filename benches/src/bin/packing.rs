@@ -1,4 +1,4 @@
-//! Compares how fast datatypes are packed.
+//! Compares the speed of packing datatypes.
 #![forbid(unsafe_code)]
 
 use clap::{Parser, ValueEnum};
@@ -10,14 +10,14 @@ use mpress_codec::simd::{Level, Tier};
 use mpress_datatype::peer::Peer;
 use std::process::ExitCode;
 
-/// Pack MPI datatypes: by mpress, by MPI_Pack of the MPIs of this machine, by a plain loop; and memcpy of as many bytes
+/// Pack MPI datatypes: with mpress, with MPI_Pack of the MPIs of this machine, with a plain loop; and memcpy of the same number of bytes
 ///
-/// The patterns are transposes of matrices of doubles, and what the applications of DDTBench exchange. Speeds are 10^9 packed
-/// bytes per second. An MPI without mpicc.openmpi or mpicc.mpich is left out, and named.
+/// The patterns are transposes of matrices of doubles, and the exchanges of the applications in DDTBench. Speeds are in 10^9 packed bytes per second.
+/// An MPI without mpicc.openmpi or mpicc.mpich is skipped and reported.
 #[derive(Parser)]
 #[command(name = "packing", verbatim_doc_comment)]
 struct Args {
-    /// A table to read, or lines for a program
+    /// A table for reading, or lines for a program
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Unpack (MPI_Unpack) instead
@@ -94,7 +94,7 @@ fn speed(lines: &[Line], method: &str) -> Option<f64> {
     lines.iter().find(|line| line.method == method).map(|line| line.gbps)
 }
 
-/// How many times as fast as a method, or, of several, the fastest.
+/// The speedup over a method or, for several, over the fastest one.
 fn over(lines: &[Line], methods: &[&str]) -> Option<f64> {
     let other = methods.iter().filter_map(|method| speed(lines, method)).reduce(f64::max)?;
     Some(speed(lines, "mpress")? / other)

@@ -1,4 +1,4 @@
-//! Makes files of floats from files of doubles.
+//! Converts files of doubles to files of floats.
 #![forbid(unsafe_code)]
 
 use clap::Parser;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Round each *.f64 of a folder to an *.f32 with the same messages
 ///
-/// A file with a value that no float can hold is left out, and named.
+/// A file with a value outside the range of floats is skipped and reported.
 #[derive(Parser)]
 #[command(name = "round32", verbatim_doc_comment)]
 struct Args {
@@ -53,7 +53,7 @@ fn round(args: Args) -> Result<()> {
     Ok(())
 }
 
-/// The file's payload as floats, and its index for that.
+/// The file's payload as floats, and the matching index.
 fn floats(file: &File) -> std::result::Result<(Vec<u8>, Vec<Entry>), &'static str> {
     let (mut bytes, mut index) = (Vec::new(), Vec::new());
     for (message, entry) in file.pieces(Piece::Message).into_iter().zip(&file.index) {

@@ -1,9 +1,9 @@
-//! Where the labels of a plot go: beside their points, over no other label, no point, and if it can be no line.
+//! Placement of the labels in a plot: next to their points, not over other labels or points, and if possible not over lines.
 
-/// A place on the plot in pixels, y downwards.
+/// A position in the plot in pixels, y downwards.
 pub(super) type Point = (f64, f64);
 
-/// A rectangle on the plot in pixels.
+/// A rectangle in the plot in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rect {
     pub(super) left: f64,
@@ -40,12 +40,12 @@ impl Rect {
             && self.bottom() <= area.bottom()
     }
 
-    /// The point of it that is nearest to another.
+    /// The point of the rectangle nearest to another point.
     pub(super) fn nearest(&self, (x, y): Point) -> Point {
         (x.clamp(self.left, self.right()), y.clamp(self.top, self.bottom()))
     }
 
-    /// Whether a straight line comes through: looked at every few pixels, which is close enough to read by.
+    /// Whether a straight line crosses the rectangle, sampled every few pixels, which is sufficient for legibility.
     fn is_crossed(&self, (from, to): (Point, Point)) -> bool {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let steps = (dx.hypot(dy) / 3.0).ceil().max(1.0);
@@ -56,13 +56,13 @@ impl Rect {
     }
 }
 
-/// Directions from a point to its label, the best first, and distances, the nearest first.
+/// Directions from a point to its label, best first, and distances, nearest first.
 const DIRECTIONS: [Point; 8] =
     [(1.0, 0.0), (-1.0, 0.0), (1.0, -0.7), (1.0, 0.7), (-1.0, -0.7), (-1.0, 0.7), (0.0, -1.0), (0.0, 1.0)];
 const DISTANCES: [f64; 7] = [4.0, 10.0, 18.0, 30.0, 45.0, 65.0, 90.0];
 
-/// A place within `area` for the label of each point, given the labels' widths and their common height, the points'
-/// radius, and lines that are better not written over.
+/// A position within `area` for the label of each point, given the labels' widths and common height, the points' radius, and lines that should not be
+/// covered.
 pub(super) fn place(
     points: &[(Point, f64)],
     height: f64,
@@ -100,7 +100,7 @@ pub(super) fn place(
     placed
 }
 
-/// The rectangle of this size that lies in this direction from a point, so far away.
+/// The rectangle of this size in this direction and at this distance from a point.
 fn beside((x, y): Point, (dx, dy): Point, distance: f64, width: f64, height: f64) -> Rect {
     let left = match dx {
         0.0 => x - width / 2.0,

@@ -1,10 +1,10 @@
-//! The comparison as a Markdown table: a row for each codec, a column for each file.
+//! The comparison as a Markdown table: a row per codec, a column per file.
 
 use crate::compare::report::{Figures, Line, Report};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Ratio, and after it the speeds of encoding and decoding in GB/s; the last columns are the means.
+/// Ratio, then the speeds of encoding and decoding in GB/s; the last columns are the means.
 #[must_use]
 pub fn markdown(report: &Report) -> String {
     let mut files: Vec<&str> = Vec::new();
@@ -17,7 +17,7 @@ pub fn markdown(report: &Report) -> String {
             codecs.push(line.subject.name);
         }
     }
-    // The mean of a single file is that file.
+    // The mean of a single file equals that file.
     files.retain(|file| {
         let of_mean = report.means.iter().find(|mean| mean.file == *file).map(|mean| mean.element);
         of_mean.is_none_or(|element| {

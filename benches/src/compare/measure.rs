@@ -1,4 +1,4 @@
-//! Ratio and speed of codecs on files, every round trip checked.
+//! Ratio and speed of codecs on files, with every round trip checked.
 
 use super::report::{Figures, Line};
 use crate::Result;
@@ -11,18 +11,18 @@ use mpress_codec::simd::Level;
 use std::hint::black_box;
 use std::time::Duration;
 
-/// How to measure.
+/// The settings of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The SIMD level of this project's codecs.
     pub level: Level,
-    /// What to compress alone.
+    /// What to compress individually.
     pub piece: Piece,
-    /// The least length to measure, in bytes.
+    /// The minimum length in bytes.
     pub from: usize,
-    /// The greatest.
+    /// The maximum length in bytes.
     pub to: usize,
-    /// Timed passes over everything.
+    /// The number of timed passes over everything.
     pub passes: usize,
 }
 
@@ -32,18 +32,18 @@ struct Row<'a> {
     file: &'a File,
     coder: Box<dyn Coder>,
     messages: Vec<&'a [u8]>,
-    /// Encoded messages one after the other; what went raw is not among them.
+    /// The encoded messages without gaps; those sent raw are not included.
     wires: Vec<u8>,
-    /// The lengths of the encoded messages, `None` for those that went raw.
+    /// The lengths of the encoded messages in bytes; `None` for those sent raw.
     lens: Vec<Option<usize>>,
     encode: Vec<Duration>,
     decode: Vec<Duration>,
 }
 
-/// Runs each of these codecs on each of these files that it can be of use for.
+/// Runs each of these codecs on each of these files that it supports.
 ///
 /// # Errors
-/// If a codec fails, if a message does not come back as it was, or if there is no message at all.
+/// If a codec fails, if a message is not restored, or if there is no message.
 pub fn measure(files: &[File], subjects: &[&'static Subject], settings: &Settings) -> Result<Vec<Line>> {
     let mut rows = Vec::new();
     let mut room = 0;
@@ -67,7 +67,7 @@ pub fn measure(files: &[File], subjects: &[&'static Subject], settings: &Setting
         let name = |error| format!("{} on {}: {error}", row.subject.name, row.file.name);
         row.check(&mut buffer, &mut back).map_err(name)?;
     }
-    // Pass by pass over all rows: what disturbs the machine for a while disturbs them all.
+    // One pass over all rows at a time, so that a temporary disturbance of the machine affects all rows.
     for _ in 0..settings.passes {
         for row in &mut rows {
             row.pass(&mut buffer)?;
@@ -105,7 +105,7 @@ impl<'a> Row<'a> {
         Ok(())
     }
 
-    /// One timed pass in each direction. The clock is the thread's own: what else the machine does is not counted.
+    /// One timed pass in each direction. Measures the thread's CPU time, so other work on the machine does not count.
     fn pass(&mut self, buffer: &mut [u8]) -> Result<()> {
         self.coder.reset();
         self.messages.iter().for_each(|message| touch(message));
@@ -141,13 +141,13 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Reads all of it, for the caches: a message was just computed, a wire just came in. Else the first codec on a file
-/// would find the file in memory, and the next ones find it in a cache.
+/// Reads all bytes into the caches: in practice a message has just been computed, a wire just received. Otherwise the first codec would find a file
+/// in memory, and the others in a cache.
 fn touch(bytes: &[u8]) {
     black_box(bytes.iter().step_by(64).fold(0, |sum: u8, byte| sum.wrapping_add(*byte)));
 }
 
-/// Seconds.
+/// In seconds.
 fn median(times: &[Duration]) -> f64 {
     let mut times = times.to_vec();
     times.sort();

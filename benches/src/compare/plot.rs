@@ -18,15 +18,15 @@ const OURS: RGBColor = RGBColor(0, 90, 181);
 const PEER: RGBColor = RGBColor(204, 85, 0);
 const COPY: RGBColor = RGBColor(90, 90, 90);
 const FRONT: RGBColor = RGBColor(170, 170, 170);
-/// Of markers and of text, in pixels.
+/// The size of markers and of text, in pixels.
 const RADIUS: i32 = 5;
 const TEXT: i32 = 14;
-/// What a character takes of its height, on the safe side.
+/// An upper estimate of a character's width relative to its height.
 const CHARACTER: f64 = 0.58;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Writes `pareto-f64.svg` and so on into a folder, from the means of a report.
+/// Writes `pareto-f64.svg` etc. to a folder, from the means of a report.
 ///
 /// # Errors
 /// If a plot cannot be drawn or written.
@@ -85,7 +85,7 @@ fn panel(area: &Area<'_>, means: &[&Line], direction: &str, speed: fn(&Figures) 
     let (slowest, fastest) = range(points.iter().map(|point| point.1));
     let margin = ((most - least) * 0.08).max(0.01);
     let (left, right) = (least - margin, most + margin);
-    // So much room that there is a tick at least.
+    // Enough room for at least one tick.
     let (bottom, top) = (slowest / 1.6, fastest * 1.6);
 
     let mut chart = ChartBuilder::on(area)
@@ -127,7 +127,7 @@ fn panel(area: &Area<'_>, means: &[&Line], direction: &str, speed: fn(&Figures) 
     named_markers(area, means, &places, &inside, &lines)
 }
 
-/// A marker and a name for each codec at these pixels; names keep within a part of the area and off the lines.
+/// A marker and a name for each codec at these pixels; names stay within a part of the area and off the lines.
 fn named_markers(
     area: &Area<'_>,
     means: &[&Line],
@@ -153,8 +153,7 @@ fn float((x, y): (i32, i32)) -> Point {
     (f64::from(x), f64::from(y))
 }
 
-/// The corners of the front's staircase: what is not dominated, from the greatest ratio to the greatest speed, and
-/// its ends on the axes.
+/// The corners of the front's staircase: the points that are not dominated, from the greatest ratio to the greatest speed, and its ends on the axes.
 fn front(points: &[Point], (left, bottom): Point) -> Vec<Point> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
@@ -174,8 +173,7 @@ fn range(values: impl Iterator<Item = f64>) -> Point {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)))
 }
 
-/// The side of a label that looks to its point, and where it is: however wide the text comes out, it begins or ends
-/// there.
+/// The side of a label that faces its point, and its position: for any width of the rendered text, it begins or ends there.
 fn anchor(label: &Rect, point: Point) -> (Pos, (i32, i32)) {
     let x = label.nearest(point).0;
     let side = match x.total_cmp(&point.0) {
@@ -206,7 +204,7 @@ fn colour(role: Role) -> RGBColor {
     }
 }
 
-/// Roles differ by shape as well as by colour.
+/// Roles differ in shape as well as in colour.
 fn marker(area: &Area<'_>, role: Role, (x, y): (i32, i32)) -> Result<()> {
     let style = colour(role).filled();
     match role {

@@ -1,19 +1,18 @@
-//! The result of a comparison: a line for each codec on each file, geometric means over the files of a kind, and both
-//! as CSV.
+//! The result of a comparison: a line for each codec on each file, geometric means over the files of a kind, and both as CSV.
 
 use crate::Result;
 use crate::codecs::Subject;
 use crate::element::Element;
 use serde::{Deserialize, Serialize};
 
-/// What was measured.
+/// The measured values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// Raw bytes by wire bytes, where a message that does not shrink goes raw.
+    /// Raw bytes divided by wire bytes; a message that does not shrink is sent raw.
     pub ratio: f64,
-    /// GB/s of raw bytes, encoding.
+    /// Encoding speed in GB/s of raw bytes.
     pub encode: f64,
-    /// GB/s of raw bytes, decoding.
+    /// Decoding speed in GB/s of raw bytes.
     pub decode: f64,
 }
 
@@ -22,26 +21,26 @@ pub struct Figures {
 pub struct Line {
     /// The file.
     pub file: String,
-    /// What it holds.
+    /// Its element type.
     pub element: Element,
     /// The codec.
     pub subject: &'static Subject,
-    /// How many messages.
+    /// The number of messages.
     pub messages: usize,
     /// Their raw bytes.
     pub bytes: usize,
-    /// What was measured.
+    /// The measured values.
     pub figures: Figures,
 }
 
 /// A line of the CSV.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The file, or `geomean-f64` and so on.
+    /// The file, or `geomean-f64` etc.
     pub file: String,
     /// The codec.
     pub codec: String,
-    /// How many messages.
+    /// The number of messages.
     pub messages: usize,
     /// Their raw bytes.
     pub bytes: usize,
@@ -56,14 +55,14 @@ pub struct Record {
 /// A whole comparison.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Codecs on files.
+    /// Lines of codecs on files.
     pub lines: Vec<Line>,
     /// Geometric means, kind by kind.
     pub means: Vec<Line>,
 }
 
 impl Report {
-    /// Adds the means to these lines.
+    /// Adds the means of these lines.
     #[must_use]
     pub fn new(lines: Vec<Line>) -> Self {
         let mut means: Vec<Line> = Vec::new();
@@ -95,7 +94,7 @@ impl Report {
     /// The comparison as CSV: all lines, then the means.
     ///
     /// # Errors
-    /// None that is known of.
+    /// No cause is known.
     pub fn csv(&self) -> Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         for line in self.lines.iter().chain(&self.means) {
@@ -120,12 +119,12 @@ impl From<&Line> for Record {
     }
 }
 
-/// To four decimals: no measurement is better than that.
+/// Rounds to four decimals: no measurement is more precise.
 fn rounded(x: f64) -> f64 {
     (x * 1e4).round() / 1e4
 }
 
-/// The geometric mean; of nothing it is not a number.
+/// The geometric mean; NaN for no values.
 pub fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value.ln(), count + 1));
     (sum / f64::from(count)).exp()

@@ -1,11 +1,11 @@
-//! A comparison as a table for reading: each line beside lz4 and memcpy of the same file and run.
+//! A comparison as a table for reading: each line relative to lz4 and memcpy on the same file in the same run.
 
 use super::report::{Figures, Line, Report};
 
-/// The rows that others are put in relation to.
+/// The reference rows.
 const REFERENCES: [&str; 2] = ["lz4", "memcpy"];
 
-/// The table, lines then means.
+/// The table: lines, then means.
 #[must_use]
 pub fn table(report: &Report) -> String {
     let has = |name: &&str| report.lines.iter().any(|line| line.subject.name == *name);

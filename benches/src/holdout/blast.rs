@@ -1,5 +1,4 @@
-//! The early phase of a blast on a 3-D grid: a hot corner, a front of finite speed, and before it the state that was there
-//! in the beginning, the same in every cell.
+//! The early phase of a blast on a 3-D grid: a hot corner, a front of finite speed, and ahead of it the initial state, the same in every cell.
 
 use super::{Messages, Rng, bytes};
 use rand::RngExt;
@@ -11,8 +10,8 @@ fn number(at: [usize; 3]) -> usize {
     (at[0] * SIDE + at[1]) * SIDE + at[2]
 }
 
-/// Faces inside the grid, three fields one after the other: energy, pressure, and the flow across the face. Energy spreads by
-/// nonlinear diffusion, the faster the more of it there is.
+/// Faces inside the grid, three consecutive fields: energy, pressure, and the flow across the face. Energy spreads by nonlinear diffusion, faster
+/// where there is more of it.
 pub(super) fn faces(rng: &mut Rng) -> Messages {
     let ambient = 1e-6;
     let mut energy = vec![ambient; SIDE.pow(3)];
@@ -31,7 +30,7 @@ pub(super) fn faces(rng: &mut Rng) -> Messages {
                     let mut next = at;
                     next[d] += 1;
                     let flow = flow(cell, number(next));
-                    // Flows of less than the ambient state are no flow: the front is sharp.
+                    // Flows below the ambient state are set to zero, so that the front is sharp.
                     if flow.abs() > ambient {
                         energy[cell] -= flow;
                         energy[number(next)] += flow;

@@ -1,5 +1,4 @@
-//! Conjugate gradients on a diffusion problem with coefficients that jump from cell to cell: planes of the search
-//! direction.
+//! Conjugate gradients on a diffusion problem with coefficients that jump between cells: planes of the search direction.
 
 use super::{Messages, Rng, bytes};
 use rand::RngExt;

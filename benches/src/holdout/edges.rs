@@ -1,18 +1,17 @@
-//! A search of a graph whose degrees follow a power law: edges to the owners of their vertices, with keys of several widths.
+//! A search in a graph with a power-law degree distribution: edges sent to the owners of their vertices, with keys of several widths.
 
 use super::{Messages, Rng, bytes};
 use rand::RngExt;
 
-/// Vertices, as a power of two.
+/// The number of vertices, as a power of two.
 const SCALE: u32 = 20;
 
-/// A vertex of an edge, by the recursive matrix of Graph500.
+/// A vertex of an edge, from the recursive matrix of Graph500.
 fn vertex(rng: &mut Rng) -> u64 {
     (0..SCALE).fold(0, |vertex, _| vertex << 1 | u64::from(rng.random_bool(0.24)))
 }
 
-/// Structures of 16 bytes: the vertex reached, its parent's number with its owner, the level, and a mark. The edges of a parent
-/// come together.
+/// Structures of 16 bytes: the vertex reached, its parent's number at its owner, the level, and a mark. The edges of a parent are consecutive.
 pub(super) fn packed(rng: &mut Rng) -> Messages {
     let message = |level: u16, count: usize, rng: &mut Rng| {
         let mut message = Vec::new();

@@ -1,12 +1,11 @@
-//! Finite elements of an unstructured mesh, each sent with the values at its nodes, so that the values of a node come once for
-//! each of its elements.
+//! Finite elements of an unstructured mesh, each sent with the values at its nodes, so that the values of a node occur once for each of its elements.
 
 use super::waves::Waves;
 use super::{Messages, Rng, bytes};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Nodes along each side of the mesh, before they are moved about.
+/// Nodes along each side of the mesh, before they are displaced.
 const SIDE: usize = 20;
 
 /// Displacements at the four nodes of each tetrahedron of a part of the mesh.
@@ -19,7 +18,7 @@ pub(super) fn gathers(rng: &mut Rng) -> Messages {
             at.map(|x| (x as f64 + rng.random_range(-0.3..0.3)) / SIDE as f64)
         })
         .collect();
-    // Six tetrahedra for each cube: those between its first and its last corner, one for each order of the directions.
+    // Six tetrahedra per cube, all from its first to its last corner: one for each order of the directions.
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let mut elements = Vec::new();
     for cube in 0..(SIDE - 1).pow(3) {
@@ -34,7 +33,7 @@ pub(super) fn gathers(rng: &mut Rng) -> Messages {
             elements.push(element);
         }
     }
-    // Elements are numbered by a partitioner: near ones come together, in no order.
+    // Numbered as by a partitioner: nearby elements are close together, in random order.
     elements.chunks_mut(64).for_each(|near| near.shuffle(rng));
     let mut messages = Vec::new();
     for step in 0..4 {

@@ -1,4 +1,4 @@
-//! Halo faces of finite-difference codes on a 3-D grid: heat, a tracer carried along, sound.
+//! Halo faces of finite-difference codes on a 3-D grid: heat, an advected tracer, sound.
 
 use super::waves::Waves;
 use super::{Messages, Rng, bytes};
@@ -22,7 +22,7 @@ impl<T: Copy> Field<T> {
         self.cells[(i * self.size[1] + j) * self.size[2] + k]
     }
 
-    /// The neighbour one cell up or down a direction, around the end of the grid.
+    /// The neighbour one cell up or down a direction, with periodic boundaries.
     fn neighbour(&self, mut at: [usize; 3], direction: usize, up: bool) -> T {
         let last = self.size[direction] - 1;
         at[direction] = match (at[direction], up) {
@@ -39,7 +39,7 @@ impl<T: Copy> Field<T> {
         Self { size: self.size, cells: places(self.size).map(cell).collect() }
     }
 
-    /// The face before each direction's first cells, as a program packs it.
+    /// The first face in each direction, as a program packs it.
     fn faces(&self) -> [Vec<T>; 3] {
         [0, 1, 2].map(|d| places(self.size).filter(|at| at[d] == 1).map(|at| self.get(at)).collect())
     }
@@ -71,7 +71,7 @@ pub(super) fn heat<T: Float + Pod>(rng: &mut Rng) -> Messages {
     messages
 }
 
-/// A few clouds in clean air, carried along by a steady wind: upwind differences. Most of it is zero.
+/// A few clouds in clean air, advected by a steady wind: upwind differences. Most of it is zero.
 pub(super) fn tracer(rng: &mut Rng) -> Messages {
     let clouds: Vec<([f64; 3], f64)> =
         (0..8).map(|_| ([(); 3].map(|()| rng.random()), rng.random_range(0.08..0.2))).collect();
@@ -96,12 +96,12 @@ pub(super) fn tracer(rng: &mut Rng) -> Messages {
     messages
 }
 
-/// Sound waves: pressure and velocity on staggered places, the four of a cell next to each other.
+/// Sound waves: pressure and velocity on a staggered grid, with the four values of a cell next to each other.
 pub(super) fn acoustic(rng: &mut Rng) -> Messages {
     let waves = Waves::new(rng);
     let mut field =
         Field::new([44, 40, 36], |place| [101_325.0 + 200.0 * waves.at(place, 0.0), 0.0, 0.0, 0.0]);
-    // The speed of sound, the density of air, a step in space of 1 m, and in time well below their limit.
+    // The speed of sound, the density of air, and a time step well below the limit for a grid spacing of 1 m.
     let (sound, density, dt) = (340.0_f64, 1.2, 0.4 / 340.0);
     let mut messages = Vec::new();
     for step in 0..90 {

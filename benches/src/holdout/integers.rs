@@ -5,8 +5,8 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_distr::{Exp1, Poisson, StandardNormal};
 
-/// Numbers of particles that leave for a neighbour, in the order of their cells: half of the messages sorted, with
-/// gaps, half in no order within a cell.
+/// Numbers of particles that move to a neighbour, in the order of their cells: half of the messages are sorted, with gaps, half are in random order
+/// within a cell.
 pub(super) fn ids(rng: &mut Rng) -> Messages {
     let message = |i| {
         let len = length(rng) / 4;
@@ -24,7 +24,7 @@ pub(super) fn ids(rng: &mut Rng) -> Messages {
     (0..36).map(message).collect()
 }
 
-/// Column indices, in rows of up to 27, of a matrix of a 3-D grid.
+/// Column indices of a matrix of a 3-D grid, in rows of up to 27.
 pub(super) fn columns(_rng: &mut Rng) -> Messages {
     let size = [30_i32, 28, 26];
     let number = |at: [i32; 3]| (at[0] * size[1] + at[1]) * size[2] + at[2];
@@ -37,8 +37,8 @@ pub(super) fn columns(_rng: &mut Rng) -> Messages {
     all.chunks_exact(16 << 10).map(bytes).collect()
 }
 
-/// Global indices of the columns of a solver's matrix: rows of seven points, each rank's numbers after those of the ranks before,
-/// two unknowns for each point.
+/// Global column indices of a solver's matrix: rows of seven points, each rank's numbers following those of the previous ranks, two unknowns per
+/// point.
 pub(super) fn indices(rng: &mut Rng) -> Messages {
     let size = [24_i64, 24, 24];
     let message = |part: i64| {
@@ -62,7 +62,7 @@ pub(super) fn indices(rng: &mut Rng) -> Messages {
     (0..20).map(message).collect()
 }
 
-/// A graph's compressed rows: where each row begins, then the neighbours' numbers, most of them near.
+/// A graph's compressed rows: the start of each row, then the neighbours' numbers, most of them nearby.
 pub(super) fn adjacency(rng: &mut Rng) -> Messages {
     let message = |part: i64| {
         let (first, rows) = (part * 100_000, rng.random_range(500..3000));
@@ -97,14 +97,14 @@ pub(super) fn stamps(rng: &mut Rng) -> Messages {
     (0..36).map(&mut message).collect()
 }
 
-/// Counts in the bins of a histogram, which grow from message to message, then are summed over all ranks.
+/// Counts in the bins of a histogram, which grow from message to message and are then summed over all ranks.
 pub(super) fn counters(rng: &mut Rng) -> Messages {
     let mut counts = vec![0_i64; 6000];
     let mut messages = Vec::new();
     for _ in 0..40 {
         for (bin, count) in counts.iter_mut().enumerate() {
             let mean = 400.0 * (-((bin as f64 - 2500.0) / 900.0).powi(2)).exp() + 0.5;
-            // The mean is above zero, or there is no such distribution.
+            // The mean is above zero, as the distribution requires.
             *count += Poisson::new(mean).map_or(0.0, |poisson| rng.sample(poisson)) as i64;
         }
         messages.push(bytes(&counts));
@@ -112,7 +112,7 @@ pub(super) fn counters(rng: &mut Rng) -> Messages {
     messages
 }
 
-/// Samples of a detector, of 14 bits: noise on a level, and a pulse now and then.
+/// Samples of a 14-bit detector: noise around a level, with occasional pulses.
 pub(super) fn samples(rng: &mut Rng) -> Messages {
     let mut pulse = 0.0;
     let mut message = |_| {

@@ -5,12 +5,12 @@ use super::waves::Waves;
 use super::{Messages, Rng, bytes};
 
 const SIDE: usize = 28;
-/// By which populations come nearer to equilibrium in a step.
+/// The rate at which populations relax to equilibrium.
 const RELAXATION: f64 = 1.2;
 
 type Cell = [f64; 19];
 
-/// The velocities: all of -1, 0, 1 in each direction without the eight corners.
+/// The velocities: all of -1, 0, 1 in each direction except the eight corners.
 fn velocities() -> [[i32; 3]; 19] {
     let mut all = (0..27).map(|i| [i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1]).filter(|c| length(*c) < 3);
     std::array::from_fn(|_| all.next().unwrap_or_default())
@@ -61,7 +61,7 @@ fn collide(velocities: &[[i32; 3]; 19], cell: &mut Cell) {
     cell.iter_mut().zip(goal).for_each(|(f, goal)| *f += RELAXATION * (goal - *f));
 }
 
-/// Each population comes from the cell that it left.
+/// Each population moves from the cell it left.
 fn stream(velocities: &[[i32; 3]; 19], cells: &[Cell], i: usize) -> Cell {
     let here = places(i);
     std::array::from_fn(|q| {

@@ -1,4 +1,4 @@
-//! An unstructured mesh: three values at each node, gathered through lists of the nodes that a neighbour shares.
+//! An unstructured mesh: three values per node, gathered through lists of the nodes shared with a neighbour.
 
 use super::waves::Waves;
 use super::{Messages, Rng, bytes};
@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 
 const NODES: usize = 40_000;
 
-/// Nodes are numbered along the mesh as a partitioner does it, roughly: those of one place come together, in no order.
+/// Nodes are numbered roughly as by a partitioner: nearby ones are close together, in random order.
 pub(super) fn gathers(rng: &mut Rng) -> Messages {
     let waves = [(); 3].map(|()| Waves::new(rng));
     let mut nodes: Vec<[f64; 3]> = (0..NODES).map(|_| [(); 3].map(|()| rng.random())).collect();
@@ -16,7 +16,7 @@ pub(super) fn gathers(rng: &mut Rng) -> Messages {
     for together in nodes.chunk_by_mut(|a, b| block(a) == block(b)) {
         together.shuffle(rng);
     }
-    // Each neighbour shares the nodes of a slab of its own.
+    // Each neighbour shares the nodes of a different slab.
     let slab = |_| {
         let (direction, from) = (rng.random_range(0..3), rng.random_range(0.0..0.9));
         let until = from + rng.random_range(0.005..0.06);

@@ -1,11 +1,10 @@
-//! Molecular dynamics: a Lennard-Jones liquid in a periodic box, in reduced units, by velocity Verlet with a list of
-//! cells.
+//! Molecular dynamics: a Lennard-Jones liquid in a periodic box, in reduced units, with velocity Verlet and a cell list.
 
 use super::{Messages, Rng, bytes};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
-/// Face-centred cubic cells along a side of the box, of four particles each.
+/// Face-centred cubic cells along a side of the box, with four particles each.
 const CELLS: usize = 8;
 const DENSITY: f64 = 0.8442;
 const TEMPERATURE: f64 = 1.0;
@@ -21,7 +20,7 @@ struct Liquid {
     force: Vec<Vector>,
 }
 
-/// Ghost exchange: position and velocity of the particles next to the lower and the upper face of each direction.
+/// Ghost exchange: position and velocity of the particles near the lower and the upper face in each direction.
 pub(super) fn ghosts(rng: &mut Rng) -> Messages {
     let record = |liquid: &Liquid, i: usize| bytes([liquid.place[i], liquid.velocity[i]].as_flattened());
     run(rng, record)
@@ -36,8 +35,7 @@ pub(super) fn migrants(rng: &mut Rng) -> Messages {
     })
 }
 
-/// The same with what a force field knows of an atom: number, type, molecule and image as integers of 32 bits, place, velocity,
-/// and a charge of a few.
+/// The same with a force field's data of an atom: number, type, molecule and image as 32-bit integers, position, velocity, and one of a few charges.
 pub(super) fn atoms(rng: &mut Rng) -> Messages {
     run(rng, |liquid, i| {
         let number = i as i32;
@@ -97,7 +95,7 @@ impl Liquid {
         self.kick();
     }
 
-    /// Half a step of velocity, for particles of mass 1.
+    /// Half a velocity step, for particles of mass 1.
     fn kick(&mut self) {
         for (velocity, force) in self.velocity.iter_mut().flatten().zip(self.force.iter().flatten()) {
             *velocity += 0.5 * DT * force;
@@ -105,7 +103,7 @@ impl Liquid {
     }
 
     fn find_forces(&mut self) {
-        // Cells no narrower than the cutoff: who is near is in a cell of the 27 around.
+        // Cells no narrower than the cutoff, so all neighbours are in the 27 cells around.
         let along = (self.side / CUTOFF) as usize;
         let cell_of =
             |place: &Vector| place.map(|x| ((x / self.side * along as f64) as usize).min(along - 1));
@@ -128,7 +126,7 @@ impl Liquid {
         }
     }
 
-    /// What the nearest image of `other` does to a particle at `place`.
+    /// Adds the force of the nearest image of `other` on a particle at `place`.
     fn add_force(&self, place: &Vector, other: &Vector, force: &mut Vector) {
         let apart = [0, 1, 2].map(|d| {
             let x = place[d] - other[d];

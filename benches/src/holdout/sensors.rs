@@ -1,4 +1,4 @@
-//! Numbers from outside: readings rounded to a few decimals, eight channels next to each other; and random numbers.
+//! External numbers: readings rounded to a few decimals, eight interleaved channels; and random numbers.
 
 use super::{Messages, Rng, bytes, length};
 use bytemuck::Pod;
@@ -6,7 +6,7 @@ use num_traits::Float;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
-/// Where each channel starts, by how much it moves from reading to reading, and how many decimals it is given with.
+/// The initial value of each channel, its change per reading, and the number of decimals.
 const CHANNELS: [(f64, f64, i32); 8] = [
     (21.5, 0.02, 2),
     (1013.2, 0.1, 1),

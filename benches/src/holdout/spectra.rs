@@ -1,4 +1,4 @@
-//! The transposition of a parallel FFT: complex amplitudes of many lines, a range of wave numbers for each receiver.
+//! The transposition in a parallel FFT: complex amplitudes of many lines, a range of wave numbers for each receiver.
 
 use super::waves::Waves;
 use super::{Messages, Rng, bytes};
@@ -7,7 +7,7 @@ use rand_distr::StandardNormal;
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 
-/// Points of a line, lines, and ranks that share them.
+/// Points per line, lines, and ranks that share them.
 const POINTS: usize = 256;
 const LINES: usize = 64;
 const RANKS: usize = 8;

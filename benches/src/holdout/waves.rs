@@ -1,4 +1,4 @@
-//! A smooth random field: travelling plane waves, the shorter the weaker.
+//! A smooth random field: travelling plane waves, weaker at shorter wavelengths.
 
 use super::Rng;
 use rand::RngExt;
@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 pub(super) struct Waves(Vec<Wave>);
 
 struct Wave {
-    /// Waves over the unit cube in each direction.
+    /// The number of waves over the unit cube in each direction.
     number: [f64; 3],
     frequency: f64,
     phase: f64,
@@ -25,7 +25,7 @@ impl Waves {
         Self((0..12).map(wave).collect())
     }
 
-    /// The field at a place of the unit cube and a time.
+    /// The field at a position in the unit cube and a time.
     pub(super) fn at(&self, place: [f64; 3], time: f64) -> f64 {
         let value = |wave: &Wave| {
             let along: f64 = wave.number.iter().zip(place).map(|(k, x)| k * x).sum();

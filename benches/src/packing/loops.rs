@@ -1,28 +1,28 @@
-//! What a program does that packs by hand: plain loops over elements.
+//! Packing by hand as in a program: plain loops over elements.
 
 /// Loops over blocks of elements, the outermost first, or over listed places.
 #[derive(Clone, Debug)]
 pub struct Loops {
-    /// Where in memory it begins, in bytes.
+    /// The start in memory, in bytes.
     pub at: usize,
-    /// Places of blocks, in bytes.
+    /// The positions of blocks, in bytes.
     pub places: Places,
-    /// Elements of a block.
+    /// The number of elements in a block.
     pub block: usize,
     /// Bytes of an element: 4, 8 or 16.
     pub element: usize,
 }
 
-/// Where blocks are.
+/// The positions of blocks.
 #[derive(Clone, Debug)]
 pub enum Places {
     /// Three loops: count and stride in bytes.
     Nest([(usize, usize); 3]),
-    /// Anywhere.
+    /// Irregular positions.
     Listed(Vec<usize>),
 }
 
-/// Which way the bytes go.
+/// The direction of the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From memory to the packed stream.
@@ -31,7 +31,7 @@ pub enum Way {
     Unpack,
 }
 
-/// Packs or unpacks all loops, one after the other.
+/// Packs or unpacks all loops in order.
 pub fn run(all: &[Loops], way: Way, memory: &mut [u8], packed: &mut [u8]) {
     let mut at = 0;
     for loops in all {
@@ -67,12 +67,12 @@ fn elements<const N: usize>(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Calls `copy` with each block's place in memory and in the stream, and its length. Gives where the stream goes on.
+/// Calls `copy` with each block's position in memory and in the stream, and its length. Returns the end in the stream.
 #[inline(always)]
 fn each<const N: usize, F: FnMut(usize, usize, usize)>(loops: &Loops, mut at: usize, mut copy: F) -> usize {
     let len = loops.block * N;
     let mut block = |place: usize| {
-        // Single elements are what most loops have; the compiler is to see that.
+        // Most loops have single elements; a separate case lets the compiler know that.
         if len == N {
             copy(place, at, N)
         } else {

@@ -1,6 +1,6 @@
-//! The measurement: all methods of a pattern in turn, several rounds. The median of a turn counts, and of the turns the best one: other work on
-//! the machine only ever adds. All buffers begin at a page, and each turn has others. Short messages are packed several times for each time that
-//! is taken, since the clock may step by a tenth of what one takes.
+//! The measurement: all methods of a pattern in turn, in several rounds. The result is the median within a turn, and the best of the turns: other
+//! work on the machine can only add time. All buffers start at a page, and each turn uses different ones. Short messages are packed several times per
+//! time measurement, because the resolution of the clock may be a tenth of the time for one.
 
 use super::loops::{self, Way};
 use super::patterns::Pattern;
@@ -11,28 +11,28 @@ use mpress_datatype::{Dialect, Plan, Source, Target};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Turns that each method has.
+/// The number of turns per method.
 const ROUNDS: usize = 7;
-/// Bytes that a method packs in a turn, about, and how often at least and at most.
+/// The approximate number of bytes that a method packs in a turn, and the minimum and maximum number of repetitions.
 const TURN: usize = 64 << 20;
 const TIMES: (usize, usize) = (3, 100);
 
-/// Bytes that are packed for each time that is taken, at least about.
+/// The approximate minimum number of bytes packed per time measurement.
 const TIMED: usize = 256 << 10;
 
-/// Bytes from which on buffers are kept from turn to turn.
+/// From this number of bytes on, buffers are kept from turn to turn.
 const LARGE: usize = 16 << 20;
 
-/// What packs.
+/// A packing method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// This project.
     Mpress,
-    /// An MPI, by its place in the list of them.
+    /// An MPI, by its index in the list of MPIs.
     Mpi(usize),
     /// A plain loop.
     Loop,
-    /// As many bytes, neighbours in memory already.
+    /// A copy of the same number of contiguous bytes.
     Memcpy,
 }
 
@@ -52,16 +52,16 @@ pub struct Line {
 /// Measures all methods on one pattern.
 ///
 /// # Errors
-/// If the pattern is none.
+/// If the pattern is invalid.
 pub fn measure(pattern: &Pattern, way: Way, level: Level, peers: &mut [Peer]) -> Result<Vec<Line>> {
     let datatype = pattern.recipe.build(Dialect::OpenMpi)?;
     let plan = Plan::new(&datatype, 1)?.with_level(level);
     let (size, reach) = (plan.size(), plan.reach());
-    // The loops count from the address that is given to the MPI.
+    // The loops are relative to the address passed to the MPI.
     let origin = reach.start.min(0).unsigned_abs();
     let low = reach.start.min(0);
     let len = usize::try_from(reach.end - low)?;
-    // How pages lie in caches is a matter of luck, so each turn has others; large buffers have every place anyway.
+    // The mapping of pages to caches is random, so each turn uses other pages; large buffers use all places anyway.
     let mut buffers = Vec::new();
     let repeats = (TIMED / size.max(1)).max(1);
     let times = (TURN / (size.max(1) * repeats)).clamp(TIMES.0, TIMES.1);
@@ -95,7 +95,7 @@ pub fn measure(pattern: &Pattern, way: Way, level: Level, peers: &mut [Peer]) ->
                     once(*method, way, pattern, &plan, memory, origin, packed)?;
                 }
                 let time = start.elapsed();
-                // The first one warms up.
+                // The first one is a warm-up.
                 turn.extend((i > 0).then_some(time));
             }
             *best = median(turn).min(*best);
@@ -142,7 +142,7 @@ fn once(
     Ok(())
 }
 
-/// Finds out whether the loops and the datatype are the same, and whether what was packed is unpacked again.
+/// Checks that the loops match the datatype, and that unpacking reverses packing.
 fn check(pattern: &Pattern, plan: &Plan, memory: &mut [u8], origin: usize) -> Result<()> {
     let (mut ours, mut theirs) = (vec![0; plan.size()], vec![1; plan.size()]);
     plan.pack(Source::new(memory, origin), 0..plan.size(), Target::new(&mut ours, 0))?;
@@ -157,7 +157,7 @@ fn check(pattern: &Pattern, plan: &Plan, memory: &mut [u8], origin: usize) -> Re
     Ok(())
 }
 
-/// Bytes that begin at a page.
+/// Bytes that start at a page.
 struct Pages(Vec<u8>, usize);
 
 impl Pages {

@@ -1,14 +1,14 @@
-//! The access patterns: matrix transposes, and what the applications of DDTBench exchange.
+//! The access patterns: matrix transposes, and the exchanges of the applications in DDTBench.
 //!
-//! DDTBench's patterns follow their description in *Micro-Applications for Communication Data Access Patterns and MPI Datatypes*
-//! (Schneider, Gerstenberger, Hoefler, EuroMPI 2012), table 1: which part of which array, described by which constructors. Sizes are those of
-//! a rank in common runs: WRF's CONUS grid of 12 km on 64 ranks, NPB's class C (LU undivided, MG on 64 ranks), 32,000 atoms a rank.
+//! DDTBench's patterns follow their description in *Micro-Applications for Communication Data Access Patterns and MPI Datatypes* (Schneider,
+//! Gerstenberger, Hoefler, EuroMPI 2012), table 1: which part of which array, described with which constructors. Sizes are those of a rank in common
+//! runs: WRF's CONUS grid of 12 km on 64 ranks, NPB's class C (LU undivided, MG on 64 ranks), 32,000 atoms per rank.
 
 use super::loops::{Loops, Places};
 use mpress_datatype::Order;
 use mpress_datatype::peer::{Random, Recipe};
 
-/// A datatype, one element of which is packed, and the loops that a program would write for it.
+/// A datatype, one element of which is packed, and the equivalent loops of a program.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     /// Its name.
@@ -19,7 +19,7 @@ pub struct Pattern {
     pub loops: Vec<Loops>,
 }
 
-/// Sides of the matrices that are transposed.
+/// The side lengths of the transposed matrices.
 const MATRICES: [usize; 5] = [512, 1024, 2048, 4096, 8192];
 
 const INT: usize = 2;
@@ -57,14 +57,14 @@ fn matrix(n: usize) -> Pattern {
     }
 }
 
-/// WRF: halos of weather fields of floats, in order of x, z, y: three 2-D, four 3-D and two 4-D ones (of two species). As subarrays and
-/// as nested vectors, in either direction, all fields in one structure.
+/// WRF: halos of weather fields of floats, in order of x, z, y: three 2-D, four 3-D and two 4-D ones (of two species). As subarrays and as nested
+/// vectors, in both directions, with all fields in one structure.
 fn wrf() -> Vec<Pattern> {
     const X: usize = 60;
     const Y: usize = 44;
     const Z: usize = 36;
     const HALO: usize = 3;
-    // Levels of a field, and how many fields follow each other in its fourth dimension.
+    // The number of levels of each field, and of consecutive fields in its fourth dimension.
     let fields = [(1, 1), (1, 1), (1, 1), (Z, 1), (Z, 1), (Z, 1), (Z, 1), (Z, 2), (Z, 2)];
     let mut patterns = Vec::new();
     for (direction, width, height) in [("x", HALO, Y), ("y", X, HALO)] {
@@ -101,8 +101,8 @@ fn wrf() -> Vec<Pattern> {
     patterns
 }
 
-/// MILC: a face in the z direction of a four-dimensional lattice with a vector of SU(3), three complex floats, at each site: of every other
-/// site, for those are stored together.
+/// MILC: a face in the z direction of a four-dimensional lattice with an SU(3) vector, three complex floats, at each site: of every other site,
+/// because those are stored together.
 fn milc() -> Pattern {
     const SIDE: usize = 16;
     let (plane, site) = (SIDE * SIDE / 2, 6);
@@ -118,7 +118,7 @@ fn milc() -> Pattern {
 /// Cells along an edge of the grid of NAS LU.
 const LINE: usize = 162;
 
-/// NAS LU: a line of cells of five doubles, neighbours in memory.
+/// NAS LU: a line of cells of five doubles, contiguous in memory.
 fn lu_x() -> Pattern {
     Pattern {
         name: "nas-lu-x".to_owned(),
@@ -158,7 +158,7 @@ fn mg() -> [Pattern; 3] {
     ]
 }
 
-/// `count` of `all` numbers, sorted.
+/// `count` sorted numbers out of `all`.
 fn chosen(count: usize, all: usize, seed: u64) -> Vec<usize> {
     let mut numbers = Random::new(seed);
     let mut chosen: Vec<_> = (0..count).map(|_| numbers.count(0, all - 1)).collect();
@@ -167,7 +167,7 @@ fn chosen(count: usize, all: usize, seed: u64) -> Vec<usize> {
     chosen
 }
 
-/// Elements of several arrays, the same of each. Widths in bytes, a type for each.
+/// The same elements of several arrays. The widths are in bytes, with one type per array.
 fn gathered(name: &str, arrays: &[(usize, usize, usize)], all: usize, chosen: &[usize]) -> Pattern {
     let (mut places, mut types, mut loops, mut at) = (vec![], vec![], vec![], 0);
     for &(element, size, block) in arrays {
@@ -188,7 +188,7 @@ fn gathered(name: &str, arrays: &[(usize, usize, usize)], all: usize, chosen: &[
     Pattern { name: name.to_owned(), recipe, loops }
 }
 
-/// LAMMPS: what is known of the atoms near a face: positions, tags, types, masks, and so on, in an array each.
+/// LAMMPS: the data of atoms near a face: positions, tags, types, masks, and so on, each in its own array.
 fn lammps(name: &str, arrays: &[usize]) -> Pattern {
     const ATOMS: usize = 32_000;
     let arrays: Vec<_> = arrays
@@ -202,17 +202,17 @@ fn lammps(name: &str, arrays: &[usize]) -> Pattern {
     gathered(name, &arrays, ATOMS, &chosen(3000, ATOMS, 1))
 }
 
-/// SPECFEM3D_GLOBE, outer core: one float at points on a surface of an unstructured mesh.
+/// SPECFEM3D_GLOBE, outer core: one float at each point on a surface of an unstructured mesh.
 fn specfem_oc() -> Pattern {
     gathered("specfem3d-oc", &[(FLOAT, 4, 1)], 250_000, &chosen(6000, 250_000, 2))
 }
 
-/// SPECFEM3D_GLOBE, crust and mantle with the inner core: three floats a point of both meshes.
+/// SPECFEM3D_GLOBE, crust and mantle with the inner core: three floats per point of both meshes.
 fn specfem_cm() -> Pattern {
     gathered("specfem3d-cm", &[(FLOAT, 4, 3), (FLOAT, 4, 3)], 250_000, &chosen(6000, 250_000, 3))
 }
 
-/// SPECFEM3D_GLOBE: a three-dimensional matrix transposed, three floats an element.
+/// SPECFEM3D_GLOBE: a transposed three-dimensional matrix with three floats per element.
 fn specfem_mt() -> Pattern {
     const ROWS: usize = 256;
     const COLUMNS: usize = 384;
@@ -224,7 +224,7 @@ fn specfem_mt() -> Pattern {
     }
 }
 
-/// A two-dimensional FFT: the block of a matrix of complex doubles that goes to one of four processes, transposed.
+/// A two-dimensional FFT: the block of a matrix of complex doubles that is sent to one of four processes, transposed.
 fn fft() -> Pattern {
     const N: usize = 1536;
     const PART: usize = N / 4;

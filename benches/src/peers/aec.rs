@@ -1,4 +1,4 @@
-//! Rice coding as CCSDS 121.0-B standardises it, by libaec, for integers of up to 32 bits.
+//! Rice coding as standardised in CCSDS 121.0-B, with libaec, for integers of up to 32 bits.
 #![forbid(unsafe_code)]
 
 use crate::Result;
@@ -6,18 +6,17 @@ use crate::coder::Coder;
 use crate::element::Element;
 use mpress_interop::aec::{PREPROCESS, SIGNED, Settings};
 
-/// Samples in a block: the most that SZIP's interface to it allows. On the corpus 16 and 64 make 1 % less and more of
-/// ratio.
+/// Samples per block: the maximum that SZIP's interface to libaec allows. On the corpus, the ratio is 1 % lower with 16 and 1 % higher with 64.
 const BLOCK: u32 = 32;
-/// Blocks between samples that are stored whole.
+/// Blocks between samples that are stored uncompressed.
 const REFERENCE: u32 = 128;
 
-/// The library allocates a context for each message and has no way to keep it.
+/// The library allocates a context for each message; it cannot be kept.
 struct Aec {
     width: usize,
 }
 
-/// libaec for these elements; `None` where they are no integers, or have too many bits.
+/// libaec for these elements; `None` if they are not integers or have too many bits.
 pub(super) fn aec(element: Element) -> Option<Box<dyn Coder>> {
     match element {
         Element::I32 | Element::I16 => Some(Box::new(Aec { width: element.width() })),
@@ -33,7 +32,7 @@ impl Aec {
 }
 
 impl Coder for Aec {
-    /// A stored block is one with an option of five bits before it; the last block is padded.
+    /// A stored block has an option id of five bits before it; the last block is padded.
     fn bound(&self, raw_len: usize) -> Result<usize> {
         Ok(raw_len + raw_len / 32 + 256)
     }

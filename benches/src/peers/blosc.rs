@@ -1,7 +1,7 @@
-//! Bit shuffle and LZ4 in blocks of 8 KiB, by C-Blosc.
+//! Bit shuffle and LZ4 in blocks of 8 KiB, with C-Blosc.
 //!
-//! That is what the library Bitshuffle does by default. Blosc would shuffle no block but those of a multiple of eight
-//! elements, so elements after the last eight are left out, as Bitshuffle leaves them out, too.
+//! This is what the library Bitshuffle does by default. Blosc shuffles only blocks of a multiple of eight elements, so the elements after the last
+//! eight are excluded, as in Bitshuffle.
 #![allow(unsafe_code)]
 
 use crate::Result;
@@ -16,7 +16,7 @@ const LEVEL: c_int = 9;
 const BITSHUFFLE: c_int = 2;
 /// `BLOSC_NEVER_SPLIT`: a block is one run of LZ4.
 const NEVER_SPLIT: c_int = 2;
-/// Bytes.
+/// In bytes.
 const BLOCK: usize = 8192;
 /// `BLOSC_MAX_OVERHEAD`.
 const OVERHEAD: usize = 16;
@@ -41,7 +41,7 @@ unsafe extern "C" {
     fn blosc_decompress(source: *const c_void, target: *mut c_void, target_len: usize) -> c_int;
 }
 
-/// The library's context is a global one, which it locks during each call and whose buffers it keeps.
+/// The library has one global context, which it locks during each call and whose buffers it keeps.
 pub(super) struct Bitshuffle {
     width: usize,
 }
@@ -49,8 +49,8 @@ pub(super) struct Bitshuffle {
 impl Bitshuffle {
     pub(super) fn new(element: Element) -> Result<Self> {
         static INIT: Once = Once::new();
-        // SAFETY: `Once` makes these the first calls of the library and the only ones at their time; the first is the
-        // one that must be first; the name is a C string that lives for ever; the others take numbers only.
+        // SAFETY: `Once` ensures that these are the first calls of the library, without concurrent ones; the first call is the one that must come
+        // first; the name is a static C string; the other calls take only numbers.
         INIT.call_once(|| unsafe {
             blosc_init();
             blosc_set_compressor(LZ4.as_ptr());
@@ -61,7 +61,7 @@ impl Bitshuffle {
         Ok(Self { width: element.width() })
     }
 
-    /// How much of a message is shuffled, in bytes.
+    /// The number of bytes of a message that are shuffled.
     fn shuffled(&self, raw_len: usize) -> usize {
         raw_len / (8 * self.width) * (8 * self.width)
     }
@@ -75,8 +75,8 @@ impl Coder for Bitshuffle {
     fn encode(&mut self, raw: &[u8], wire: &mut [u8]) -> Result<usize> {
         let (raw, tail) = raw.split_at(self.shuffled(raw.len()));
         let (source, target) = (raw.as_ptr().cast(), wire.as_mut_ptr().cast());
-        // SAFETY: the library is initialised since `new`; `raw` is readable and `wire` writable over the lengths
-        // given with them, which the library respects; they do not overlap, as `wire` is borrowed exclusively.
+        // SAFETY: the library has been initialised in `new`; `raw` is readable and `wire` writable for the given lengths, which the library respects;
+        // they do not overlap, because `wire` is borrowed exclusively.
         let len =
             unsafe { blosc_compress(LEVEL, BITSHUFFLE, self.width, raw.len(), source, target, wire.len()) };
         let len = usize::try_from(len).map_err(|_| format!("libblosc gives error {len}"))?;
@@ -89,15 +89,14 @@ impl Coder for Bitshuffle {
         let (raw, tail) = raw.split_at_mut(self.shuffled(raw.len()));
         let (wire, wire_tail) =
             wire.split_at_checked(wire.len().wrapping_sub(tail.len())).ok_or("shorter than its tail")?;
-        // Blosc reads as far as the wire's header says: bytes 12 to 15 (`README_CHUNK_FORMAT.rst` of C-Blosc).
+        // Blosc reads as many bytes as the wire's header says: bytes 12 to 15 (`README_CHUNK_FORMAT.rst` of C-Blosc).
         let says = wire.get(12..).and_then(|rest| rest.first_chunk()).map(|len| u32::from_le_bytes(*len));
         if says.map(usize::try_from) != Some(Ok(wire.len())) {
             return Err("not the wire that the header tells of".into());
         }
         let target = raw.as_mut_ptr().cast();
-        // SAFETY: the library is initialised since `new`; `wire` is readable as far as its header says, as was just
-        // checked; `raw` is writable over the length given, which the library respects; they do not overlap, as `raw`
-        // is borrowed exclusively.
+        // SAFETY: the library has been initialised in `new`; `wire` is readable for the length in its header, as checked above; `raw` is writable for
+        // the given length, which the library respects; they do not overlap, because `raw` is borrowed exclusively.
         let len = unsafe { blosc_decompress(wire.as_ptr().cast(), target, raw.len()) };
         if usize::try_from(len) != Ok(raw.len()) {
             return Err(format!("libblosc gives {len}").into());

@@ -1,10 +1,10 @@
-//! Codecs for bytes of any kind.
+//! General-purpose codecs.
 
 use crate::Result;
 use crate::coder::Coder;
 use zstd::bulk::{Compressor, Decompressor};
 
-/// LZ4's C library with its default acceleration. It keeps no context: `LZ4_compress_default` has it on the stack.
+/// LZ4's C library with its default acceleration. There is no context to keep: `LZ4_compress_default` has it on the stack.
 pub(super) struct Lz4;
 
 impl Coder for Lz4 {

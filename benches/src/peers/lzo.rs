@@ -1,4 +1,4 @@
-//! LZO1X-1 of liblzo2, and its decompressor that checks its input.
+//! LZO1X-1 of liblzo2, and its safe decompressor, which checks its input.
 #![forbid(unsafe_code)]
 
 use crate::Result;

@@ -1,4 +1,4 @@
-//! Pcodec: numbers by their type. Its interface for whole messages keeps no context.
+//! Pcodec, which compresses numbers by their type. Its interface for whole messages keeps no context.
 
 use crate::Result;
 use crate::coder::Coder;
@@ -16,7 +16,7 @@ struct Pco<T> {
     number: PhantomData<T>,
 }
 
-/// Pcodec for these elements, at its compression level `level`; bytes are to it integers of eight.
+/// Pcodec for these elements, at compression level `level`; bytes are treated as integers of eight bits.
 pub(super) fn pco(element: Element, level: usize) -> Option<Box<dyn Coder>> {
     fn of<T: Number + Pod>(level: usize) -> Option<Box<dyn Coder>> {
         let config = ChunkConfig::default().with_compression_level(level);
@@ -39,7 +39,7 @@ impl<T: Number + Pod> Coder for Pco<T> {
 
     fn encode(&mut self, raw: &[u8], wire: &mut [u8]) -> Result<usize> {
         let (numbers, tail) = raw.split_at(raw.len() / size_of::<T>() * size_of::<T>());
-        // A message in the middle of a file may begin where no number may.
+        // A message in the middle of a file may be unaligned.
         let numbers = bytemuck::try_cast_slice(numbers)
             .map_or_else(|_| Cow::Owned(bytemuck::allocation::pod_collect_to_vec(numbers)), Cow::Borrowed);
         let mut wire = simple_compress_into::<T, _>(&numbers, &self.config, Cursor::new(wire))?;

@@ -1,5 +1,5 @@
-//! Proves that the codec crates need no std and no allocator: this links, with its own panic handler. With the feature `alloc`
-//! the same for selector, predictors and datatypes, which need an allocator.
+//! Proves that the codec crates need neither std nor an allocator: this library links with its own panic handler. The feature `alloc` does the same
+//! for selector, predictors and datatypes, which need an allocator.
 #![no_std]
 
 #[panic_handler]
@@ -7,7 +7,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
 }
 
-// One use of each crate, so that the linker cannot drop it unseen.
+// One use of each crate, so that the linker does not drop it.
 pub use mpress_codec::frame::Header;
 #[cfg(feature = "alloc")]
 pub use mpress_datatype as datatype;
@@ -27,7 +27,7 @@ pub use mpress_selector as selector;
 struct Nothing;
 
 #[cfg(feature = "alloc")]
-// SAFETY: a null pointer says that there is no memory, so nothing is ever given back.
+// SAFETY: a null pointer means that there is no memory, so nothing is ever freed.
 unsafe impl core::alloc::GlobalAlloc for Nothing {
     unsafe fn alloc(&self, _: core::alloc::Layout) -> *mut u8 {
         core::ptr::null_mut()

@@ -1,5 +1,5 @@
-//! The corpus of real messages, where it lies beside the repository: files of payloads one after the other, and beside
-//! each of them `FILE.idx`, a table that says where each message is.
+//! The corpus of real messages, if it is next to the repository: files of consecutive payloads, each with a `FILE.idx`, a table of the messages'
+//! positions.
 
 use core::ops::Range;
 use std::fs;
@@ -10,19 +10,19 @@ use std::vec::Vec;
 /// A file of messages.
 #[derive(Clone, Debug)]
 pub struct CorpusFile {
-    /// Its name. The extension says what the elements are: `f64`, `f32`, `i32`...
+    /// The file name. The extension gives the element type: `f64`, `f32`, `i32`...
     pub name: String,
     bytes: Vec<u8>,
     messages: Vec<Range<usize>>,
 }
 
 impl CorpusFile {
-    /// Its messages, in the order in which they were sent.
+    /// The messages in the order in which they were sent.
     pub fn messages(&self) -> impl Iterator<Item = &[u8]> + Clone {
         self.messages.iter().map(|range| &self.bytes[range.clone()])
     }
 
-    /// Reads the file that this index is of.
+    /// Reads the file for this index.
     fn read(index: &Path) -> Self {
         let path = index.with_extension("");
         let bytes = fs::read(&path).expect("a file beside its index");
@@ -33,11 +33,10 @@ impl CorpusFile {
     }
 }
 
-/// The files of the corpus, read one by one, in the order of their names. `None` where there is no corpus; a test is
-/// skipped then, and this says so.
+/// The files of the corpus, read one by one, in order of their names. `None` if there is no corpus; a test is skipped then, and this reports it.
 ///
 /// # Panics
-/// If the corpus has no file, or a file is not what its index says.
+/// If the corpus has no file, or a file does not match its index.
 #[must_use]
 pub fn corpus() -> Option<impl Iterator<Item = CorpusFile>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
@@ -55,8 +54,8 @@ pub fn corpus() -> Option<impl Iterator<Item = CorpusFile>> {
     Some(indices.into_iter().map(|index| CorpusFile::read(&index)))
 }
 
-/// The messages of a file of `len` bytes: after a heading, one line for each, which begins with its offset and its length.
-/// They follow each other, from the file's first byte to its last. An error is the number of the line that is wrong.
+/// The messages of a file of `len` bytes: after a header line, there is one line for each, which begins with its offset and length. They are
+/// consecutive and cover the whole file. The error is the number of the invalid line.
 fn ranges(index: &str, len: usize) -> Result<Vec<Range<usize>>, usize> {
     let mut ranges = Vec::new();
     let mut end = 0;

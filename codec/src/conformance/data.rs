@@ -1,11 +1,11 @@
-//! Data families: what messages look like, from smooth fields to noise.
+//! Data families: typical messages, from smooth fields to noise.
 
 use std::vec::Vec;
 
 /// A named generator of a message of a given length in bytes.
 pub type Family = (&'static str, fn(usize) -> Vec<u8>);
 
-/// Every family of test data. The same length always gives the same bytes.
+/// All families of test data. The same length always gives the same bytes.
 #[must_use]
 pub fn families() -> [Family; 13] {
     [
@@ -71,12 +71,12 @@ pub fn random_bytes(seed: u64, n: usize) -> Vec<u8> {
     fill(n, |i| mix(seed.wrapping_mul(0x0100_0000_01b3).wrapping_add(i)))
 }
 
-/// `n` bytes from little-endian words, the last one cut.
+/// `n` bytes from little-endian words, the last of which may be cut off.
 fn fill(n: usize, word: impl Fn(u64) -> u64) -> Vec<u8> {
     (0..n.div_ceil(8) as u64).flat_map(|i| word(i).to_le_bytes()).take(n).collect()
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection that looks random.
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection whose output looks random.
 fn mix(i: u64) -> u64 {
     let z = i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

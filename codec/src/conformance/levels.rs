@@ -1,4 +1,4 @@
-//! The SIMD levels that a codec is tested at, and the proof that it was.
+//! The SIMD levels at which a codec is tested, and the proof that it was.
 
 use super::skipped;
 use crate::simd::{Level, Tier};
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::format;
 use std::vec::Vec;
 
-/// The levels to test at: every one of this machine. A level that is not here is skipped, and says so.
+/// The levels to test at: all levels of this machine. Reports each other level as skipped.
 ///
 /// # Panics
-/// If the variable `MPRESS_REQUIRE_LEVEL` is set and names another level than the highest one here.
+/// If the variable `MPRESS_REQUIRE_LEVEL` is set to a level other than the highest one of this machine.
 #[must_use]
 pub fn levels() -> Vec<Level> {
     let levels: Vec<_> = Level::available().collect();
@@ -26,7 +26,7 @@ pub fn levels() -> Vec<Level> {
 /// Runs a suite at every level of this machine.
 ///
 /// # Panics
-/// If the suite's codec chose a kernel of another level in this thread, or none at all.
+/// If the suite's codec selected a kernel of another level in this thread, or none.
 pub fn at_each_level(suite: impl Fn(Level)) {
     for level in levels() {
         let tier = level.tier();
@@ -38,11 +38,11 @@ pub fn at_each_level(suite: impl Fn(Level)) {
 }
 
 std::thread_local! {
-    /// What [`Level::tier`] was asked for in this thread.
+    /// The tiers returned by [`Level::tier`] in this thread.
     static CHOSEN: RefCell<BTreeSet<Tier>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-/// Takes note that a codec chooses a kernel of this tier.
+/// Records that a codec selects a kernel of this tier.
 pub(crate) fn kernel_chosen(tier: Tier) {
     CHOSEN.with_borrow_mut(|chosen| chosen.insert(tier));
 }

@@ -1,4 +1,4 @@
-//! Ratio and speed of a codec on one message: what the examples of the codec crates print.
+//! Ratio and speed of a codec on one message, as printed by the examples of the codec crates.
 
 use crate::{Decode, Encode, Out};
 use core::fmt;
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use std::vec;
 use std::vec::Vec;
 
-/// What a codec made of a message.
+/// The result of a codec on a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
-    /// Bytes of the message.
+    /// Length of the message in bytes.
     pub raw_len: usize,
-    /// Bytes of its wire.
+    /// Length of its wire in bytes.
     pub wire_len: usize,
-    /// Time on the wall of the fastest of five runs.
+    /// Wall-clock time of the fastest of five runs of the encoder.
     pub encode: Duration,
-    /// The same of decoding.
+    /// The same for the decoder.
     pub decode: Duration,
 }
 
@@ -37,10 +37,10 @@ impl fmt::Display for Measured {
     }
 }
 
-/// Encodes and decodes a message five times each, and checks that it comes back.
+/// Encodes and decodes a message five times each, and checks that it is restored.
 ///
 /// # Errors
-/// Whatever the codec says; also if the message is too long to have a bound, or does not come back.
+/// Those of the codec; also if the message is too long to have a bound, or is not restored.
 pub fn measure(
     encoder: &mut dyn Encode,
     decoder: &mut dyn Decode,
@@ -62,7 +62,7 @@ pub fn measure(
     Ok(Measured { raw_len: message.len(), wire_len, encode, decode })
 }
 
-/// The file that the program's first argument names, or without one what `make` gives.
+/// The file named by the program's first argument, or without one the result of `make`.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -79,7 +79,7 @@ pub fn doubles() -> Vec<u8> {
     (0..1 << 20).flat_map(|i| (1.0 + 0.5 * (f64::from(i) * 0.001).sin()).to_le_bytes()).collect()
 }
 
-/// The first run finds the memory cold.
+/// Several runs, because memory is cold in the first one.
 fn best_of_five(mut run: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<Duration, Box<dyn Error>> {
     let mut best = Duration::MAX;
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! What a test could not do here, said where it is seen.
+//! Reports what a test could not do on this machine.
 
 use std::collections::BTreeSet;
 use std::format;
@@ -6,11 +6,11 @@ use std::io::Write as _;
 use std::string::{String, ToString as _};
 use std::sync::{Mutex, PoisonError};
 
-/// Says on the error stream that this was skipped, once in a process.
+/// Reports on standard error that this was skipped, once per process.
 pub fn skipped(what: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_string()) {
-        // Not by `eprintln!`: the harness hides what a passing test prints.
+        // Not with `eprintln!`: the test harness hides the output of passing tests.
         let _shown = std::io::stderr().write_all(format!("SKIPPED: {what}\n").as_bytes());
     }
 }

@@ -1,12 +1,12 @@
-//! The numbers that MPIs give to constructors, orders and distributions.
+//! The numbers that MPIs assign to constructors, orders and distributions.
 
 use super::contents::count;
 use super::{Distribution, Order};
 use crate::Error;
 
-/// The numbers that an MPI's `mpi.h` gives to constructors (`MPI_COMBINER_...`), orders and distributions.
+/// The numbers that an MPI's `mpi.h` assigns to constructors (`MPI_COMBINER_...`), orders and distributions.
 ///
-/// A layer for an MPI of another ABI fills in its own.
+/// A layer for an MPI with another ABI supplies its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each field is the constant of its name")]
 pub struct Abi {
@@ -55,7 +55,7 @@ impl Abi {
         distribute_dflt_darg: -1,
     };
 
-    /// MPICH and those that share its ABI.
+    /// MPICH and the MPIs that share its ABI.
     pub const MPICH: Self = Self {
         combiner_named: 1,
         combiner_dup: 2,

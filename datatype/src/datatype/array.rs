@@ -1,4 +1,4 @@
-//! Parts of arrays: `MPI_Type_create_subarray` and `MPI_Type_create_darray` (MPI 3.1, sections 4.1.3 and 4.1.4).
+//! Sections of arrays: `MPI_Type_create_subarray` and `MPI_Type_create_darray` (MPI 3.1, sections 4.1.3 and 4.1.4).
 
 use super::Datatype;
 use crate::Error;
@@ -9,35 +9,35 @@ use alloc::vec;
 /// The order of an array's elements in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// The last index runs fastest: `MPI_ORDER_C`.
+    /// The last index varies fastest: `MPI_ORDER_C`.
     C,
-    /// The first index runs fastest: `MPI_ORDER_FORTRAN`.
+    /// The first index varies fastest: `MPI_ORDER_FORTRAN`.
     Fortran,
 }
 
 /// How one dimension of an array is distributed over processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distribution {
-    /// Not at all: `MPI_DISTRIBUTE_NONE`.
+    /// Not distributed: `MPI_DISTRIBUTE_NONE`.
     None,
-    /// A block of this length for each process, `MPI_DISTRIBUTE_BLOCK`; without one, as many as make it come out even.
+    /// One block of this length for each process, `MPI_DISTRIBUTE_BLOCK`; `None` for the smallest length that covers the dimension.
     Block(Option<usize>),
-    /// Blocks of this length dealt out in turn, `MPI_DISTRIBUTE_CYCLIC`; without one, single elements.
+    /// Blocks of this length dealt out round-robin, `MPI_DISTRIBUTE_CYCLIC`; `None` for single elements.
     Cyclic(Option<usize>),
 }
 
 /// One dimension of a distributed array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dimension {
-    /// Elements of the whole array.
+    /// The number of elements of the whole array.
     pub global: usize,
     /// How they are distributed.
     pub distribution: Distribution,
-    /// Over how many processes.
+    /// The number of processes.
     pub processes: usize,
 }
 
-/// The indices of a dimension that belong to the type: blocks at equal distances, and the rest of one.
+/// The indices of a dimension that belong to the type: blocks at equal distances, and a partial block.
 #[derive(Clone, Copy)]
 struct Indices {
     global: usize,
@@ -45,15 +45,15 @@ struct Indices {
     block: usize,
     blocks: usize,
     stride: usize,
-    /// Elements of a last block that is shorter.
+    /// The number of elements in a partial last block.
     rest: usize,
 }
 
 impl Datatype {
-    /// `MPI_Type_create_subarray`; the slices have an entry for each dimension.
+    /// `MPI_Type_create_subarray`. The slices have one entry per dimension.
     ///
     /// # Errors
-    /// [`Error::Length`] if they have not, [`Error::Argument`] if there is no dimension, or the part is empty or reaches outside the
+    /// [`Error::Length`] if the slices differ in length, [`Error::Argument`] if there is no dimension, or the part is empty or reaches outside the
     /// array; [`Error::Overflow`].
     pub fn subarray(
         sizes: &[usize],
@@ -73,11 +73,11 @@ impl Datatype {
         part(dimensions, order, old)
     }
 
-    /// `MPI_Type_create_darray`: what belongs to process `rank` of the grid that the dimensions span. Ranks count in C's order.
+    /// `MPI_Type_create_darray`: the part of process `rank` in the grid that the dimensions span. Ranks are in C order.
     ///
     /// # Errors
-    /// [`Error::Argument`] if there is no dimension or no process of that rank, if one has no elements or no processes, if blocks do not
-    /// suffice for a dimension, or one that is not distributed has more than one process; [`Error::Overflow`].
+    /// [`Error::Argument`] if there is no dimension, if `rank` is outside the grid, if a dimension has no elements or no processes, if its blocks do
+    /// not cover it, or if a dimension that is not distributed has more than one process; [`Error::Overflow`].
     pub fn darray(rank: usize, dimensions: &[Dimension], order: Order, old: &Self) -> Result<Self, Error> {
         let mut rest = rank;
         let mut coordinates = vec![0; dimensions.len()];
@@ -111,17 +111,17 @@ impl Dimension {
         if global == 0 || block == 0 {
             return Err(Error::Argument);
         }
-        // What lies beyond the address space lies beyond the array.
+        // An index beyond the address space is beyond the array.
         let (first, stride) = (coordinate.saturating_mul(block), block.saturating_mul(processes));
         let left = global.saturating_sub(first);
         let (blocks, rest) = (left / stride, left % stride);
-        // Of the last round there may be a whole block, a part of one, or none.
+        // The last round may have a whole block, a partial one, or none.
         let (blocks, rest) = if rest >= block { (blocks + 1, 0) } else { (blocks, rest) };
         Ok(Indices { global, first, block, blocks, stride, rest })
     }
 }
 
-/// The type of the elements with these indices. Its bounds are those of the whole array.
+/// The type of the elements with these indices, with the bounds of the whole array.
 fn part(
     dimensions: impl DoubleEndedIterator<Item = Result<Indices, Error>>,
     order: Order,
@@ -140,10 +140,10 @@ fn part(
     Ok(Datatype::new(built.shape, ends.checked()?))
 }
 
-/// What there is after some dimensions, from the fastest on.
+/// The type built so far, from the fastest dimension on.
 struct Built {
     shape: Option<Shape>,
-    /// From one index of the next dimension to the next.
+    /// The distance between consecutive indices of the next dimension.
     stride: isize,
     ends: Ends,
     dimensions: usize,
@@ -159,7 +159,7 @@ impl Built {
         let at = |index: usize| times(index, extent);
         let mut parts = vec![];
         let mut ends: Option<Ends> = None;
-        // The number of blocks, the elements of each, and the index of the first.
+        // The number of blocks, the number of elements in each, and the index of the first element.
         for (blocks, block, first) in [(blocks, block, first), (1, rest, global - rest)] {
             if block == 0 || blocks == 0 {
                 continue;

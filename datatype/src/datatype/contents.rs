@@ -1,35 +1,35 @@
-//! Datatypes from the answers of `MPI_Type_get_envelope` and `MPI_Type_get_contents` (MPI 3.1, section 4.1.13).
+//! Datatypes from the results of `MPI_Type_get_envelope` and `MPI_Type_get_contents` (MPI 3.1, section 4.1.13).
 
 use super::{Abi, Datatype, Dimension};
 use crate::Error;
 use alloc::vec::Vec;
 
-/// What `MPI_Type_get_contents` says of a handle: its three arrays, in the lengths that `MPI_Type_get_envelope` gave.
+/// The result of `MPI_Type_get_contents` for a handle: its three arrays, with the lengths from `MPI_Type_get_envelope`.
 ///
-/// Handles in `datatypes` that are equal must be clones of one [`Datatype`], since MPICH's bounds depend on that.
+/// Equal handles in `datatypes` must be clones of one [`Datatype`], because MPICH's bounds depend on that.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'a> {
     /// `array_of_integers`
     pub integers: &'a [i32],
     /// `array_of_addresses`
     pub addresses: &'a [isize],
-    /// `array_of_datatypes`, each of them built before.
+    /// `array_of_datatypes`, each already built.
     pub datatypes: &'a [Datatype],
 }
 
 impl Datatype {
-    /// The datatype that a constructor made of these arguments. The memory it takes is that of the arguments.
+    /// The datatype that a constructor makes of these arguments. It takes about as much memory as the arguments.
     ///
-    /// A predefined type has no contents; what it is, a layer knows by its handle ([`named`](Self::named), [`pair`](Self::pair)).
-    /// Contents with large counts (MPI 4's `MPI_Type_get_contents_c`) are none of these.
+    /// Predefined types have no contents; the MPI layer identifies them by their handles ([`named`](Self::named), [`pair`](Self::pair)). Contents
+    /// with large counts (MPI 4's `MPI_Type_get_contents_c`) are not supported.
     ///
     /// # Errors
-    /// [`Error::Combiner`] if it is none of the constructors of MPI 3.1, or that of predefined types; [`Error::Length`] if the arrays have other
-    /// lengths than the constructor's arguments; [`Error::Argument`] if a count is negative or an order or distribution unknown; those of the
-    /// constructor.
+    /// [`Error::Combiner`] if `combiner` is not a constructor of MPI 3.1, or is that of predefined types; [`Error::Length`] if the lengths of the
+    /// arrays do not match the constructor's arguments; [`Error::Argument`] if a count is negative or an order or distribution is unknown; those of
+    /// the constructor.
     ///
     /// # Examples
-    /// The whole way of an MPI layer, here with an MPI that knows five handles.
+    /// All steps of an MPI layer, here with an MPI that has five handles.
     /// ```
     /// use mpress_datatype::{Abi, Contents, Datatype, Dialect, Error, Plan, Source, Target};
     ///
@@ -103,7 +103,7 @@ impl Datatype {
     }
 }
 
-/// Builds a type from integers, addresses and the one type it is made from.
+/// Builds a type from integers, addresses and the old type.
 type Constructor = fn(&Abi, &[i32], &[isize], &Datatype) -> Result<Datatype, Error>;
 
 fn constructor(abi: &Abi, combiner: i32) -> Option<Constructor> {
@@ -165,7 +165,7 @@ fn constructor(abi: &Abi, combiner: i32) -> Option<Constructor> {
     constructors.into_iter().find(|(number, _)| *number == combiner).map(|(_, constructor)| constructor)
 }
 
-/// `dimensions`: their number, then sizes, distributions, their arguments and processes of each, and the order.
+/// `dimensions`: their number; then the lists of sizes, distributions, distribution arguments and processes; and the order.
 fn darray(abi: &Abi, size: i32, rank: i32, dimensions: &[i32], old: &Datatype) -> Result<Datatype, Error> {
     let ([sizes, distributions, arguments, processes], &[order]) = parts::<4>(dimensions)? else {
         return Err(Error::Length);
@@ -183,7 +183,7 @@ fn darray(abi: &Abi, size: i32, rank: i32, dimensions: &[i32], old: &Datatype) -
     Datatype::darray(count(rank)?, &dimensions, abi.order(order)?, old)
 }
 
-/// After a number `n`: `N` lists of `n` integers each, and what follows them.
+/// Splits off a number `n` and `N` lists of `n` integers each; returns the lists and the remaining integers.
 fn parts<const N: usize>(integers: &[i32]) -> Result<([&[i32]; N], &[i32]), Error> {
     let (&len, mut rest) = integers.split_first().ok_or(Error::Length)?;
     let len = count(len)?;

@@ -1,4 +1,4 @@
-//! Copies for AVX2: tiles of squares of 32 bytes.
+//! Copies for AVX2: tiles made of squares of 32 bytes.
 
 use super::lists::Runs;
 use super::tiles::{self, LINE, Tile};
@@ -10,7 +10,7 @@ level::kernel!(Avx2, Tier::Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
 
 level::tiles!(Avx2, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_stream_si256, 32: 4 transpose4 8 transpose8 16 transpose16);
 
-/// Squares of elements, transposed in registers.
+/// Transposes of squares of elements in registers.
 mod squares {
     use core::arch::x86_64::*;
     use core::array::from_fn;
@@ -22,7 +22,7 @@ mod squares {
         [_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)]
     }
 
-    /// Four by four elements of 8 bytes: pairs of rows, then their halves.
+    /// Four by four elements of 8 bytes: first pairs of rows, then their halves.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn transpose8(rows: [__m256i; 4]) -> [__m256i; 4] {
@@ -32,7 +32,7 @@ mod squares {
         [even[0], odd[0], even[1], odd[1]]
     }
 
-    /// Eight by eight elements of 4 bytes: pairs of rows, then as of 8 bytes.
+    /// Eight by eight elements of 4 bytes: first pairs of rows, then as for 8 bytes.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn transpose4(rows: [__m256i; 8]) -> [__m256i; 8] {

@@ -1,4 +1,4 @@
-//! Copies for AVX-512: tiles of whole vectors.
+//! Copies for AVX-512: tiles made of squares of a vector's length.
 
 use super::lists::Runs;
 use super::tiles::{self, LINE, Tile};
@@ -14,7 +14,7 @@ level::kernel!(
 
 level::tiles!(Avx512, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_stream_si512, 64: 4 transpose4 8 transpose8 16 transpose16);
 
-/// Squares of elements, transposed in registers.
+/// Transposes of squares of elements in registers.
 mod squares {
     use core::arch::x86_64::*;
     use core::array::from_fn;
@@ -34,7 +34,7 @@ mod squares {
         ]
     }
 
-    /// Eight by eight elements of 8 bytes: pairs of rows, then their quarters.
+    /// Eight by eight elements of 8 bytes: first pairs of rows, then their quarters.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn transpose8(rows: [__m512i; 8]) -> [__m512i; 8] {
@@ -44,7 +44,7 @@ mod squares {
         from_fn(|i| if i % 2 == 0 { even[i / 2] } else { odd[i / 2] })
     }
 
-    /// Sixteen by sixteen elements of 4 bytes: pairs of rows, then as of 8 bytes.
+    /// Sixteen by sixteen elements of 4 bytes: first pairs of rows, then as for 8 bytes.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn transpose4(rows: [__m512i; 16]) -> [__m512i; 16] {

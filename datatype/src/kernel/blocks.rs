@@ -1,4 +1,4 @@
-//! Blocks at equal distances. The same code for every level, compiled for each.
+//! Blocks at equal distances. The code is shared by all levels and compiled for each.
 
 use super::{Axis, prefetch};
 use core::ptr::copy_nonoverlapping;
@@ -6,7 +6,7 @@ use core::ptr::copy_nonoverlapping;
 /// Copies blocks of `width` bytes in two loops.
 ///
 /// # Safety
-/// Every block that the loops reach from `from` on must be readable, every one from `to` on writable; they do not overlap.
+/// Every block that the loops reach must be readable from `from` on and writable from `to` on; the two must not overlap.
 #[inline(always)]
 pub(super) unsafe fn blocks(
     from: *const u8,
@@ -19,9 +19,9 @@ pub(super) unsafe fn blocks(
     macro_rules! of_width {
         ($($width:literal)*) => {
             match width {
-                // SAFETY: the caller's promise, for these widths.
+                // SAFETY: guaranteed by the caller, for these widths.
                 9..16 if inner.to == width as isize => unsafe { neighbours(from, to, width, outer, inner, ahead) },
-                // SAFETY: the caller's promise, for this width.
+                // SAFETY: guaranteed by the caller, for this width.
                 $($width => unsafe {
                     if ahead == 0 {
                         each(from, to, width, outer, inner, 0, Exactly::<$width>)
@@ -29,9 +29,9 @@ pub(super) unsafe fn blocks(
                         each(from, to, width, outer, inner, ahead, Exactly::<$width>)
                     }
                 },)*
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 17..=255 => unsafe { each(from, to, width, outer, inner, ahead, Any) },
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 _ => unsafe { each(from, to, width, outer, inner, 0, Any) },
             }
         };
@@ -39,16 +39,16 @@ pub(super) unsafe fn blocks(
     of_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 20 24 32 36 40 48 64 72 96 128)
 }
 
-/// A way to copy a block. Closures in place of this would not be inlined where they are large, and then not have the instructions of the level.
+/// A way to copy a block. Large closures would not be inlined, and so would not be compiled for the level's instructions.
 pub(super) trait Block: Copy {
     /// Copies `len` bytes.
     ///
     /// # Safety
-    /// They must be readable and writable, and must not overlap.
+    /// They must be readable and writable, respectively, and must not overlap.
     unsafe fn copy(self, from: *const u8, to: *mut u8, len: usize);
 }
 
-/// `N` bytes, which the length is.
+/// Exactly `N` bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Exactly<const N: usize>;
 
@@ -63,7 +63,7 @@ struct Padded;
 impl<const N: usize> Block for Exactly<N> {
     #[inline(always)]
     unsafe fn copy(self, from: *const u8, to: *mut u8, _len: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy::<N>(from, to) }
     }
 }
@@ -71,7 +71,7 @@ impl<const N: usize> Block for Exactly<N> {
 impl Block for Any {
     #[inline(always)]
     unsafe fn copy(self, from: *const u8, to: *mut u8, len: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy_some(from, to, len) }
     }
 }
@@ -79,15 +79,15 @@ impl Block for Any {
 impl Block for Padded {
     #[inline(always)]
     unsafe fn copy(self, from: *const u8, to: *mut u8, len: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { padded(from, to, len) }
     }
 }
 
-/// Both loops.
+/// Runs both loops.
 ///
 /// # Safety
-/// That of [`blocks`], and of what `block` does at each place.
+/// As for [`blocks`], and what `block` requires at each place.
 #[inline(always)]
 unsafe fn each(
     mut from: *const u8,
@@ -104,7 +104,7 @@ unsafe fn each(
             if ahead != 0 {
                 prefetch(from_block.wrapping_offset(ahead));
             }
-            // SAFETY: the caller's promise, for this block.
+            // SAFETY: guaranteed by the caller, for this block.
             unsafe { block.copy(from_block, to_block, width) };
             from_block = from_block.wrapping_offset(inner.from);
             to_block = to_block.wrapping_offset(inner.to);
@@ -114,10 +114,10 @@ unsafe fn each(
     }
 }
 
-/// The same for blocks of 9 to 15 bytes that become neighbours: each is padded, and the next one of its row is written over that.
+/// The same for blocks of 9 to 15 bytes that become neighbours: each is padded, and the next one of its row overwrites the padding.
 ///
 /// # Safety
-/// That of [`blocks`], and `inner.to` is `width`.
+/// As for [`blocks`]; `inner.to` is `width`.
 #[inline(always)]
 unsafe fn neighbours(
     mut from: *const u8,
@@ -130,10 +130,10 @@ unsafe fn neighbours(
     let all_but_last = Axis { count: inner.count.saturating_sub(1), ..inner };
     let last = all_but_last.count as isize;
     for _ in 0..outer.count {
-        // SAFETY: the caller's promise. A block that is not the last has another one after it, so 16 bytes of the row may be written.
+        // SAFETY: guaranteed by the caller. Every block but the last of a row is followed by another one, so 16 bytes may be written.
         unsafe {
             match width {
-                // Three floats, for which the compiler makes a loop of its own.
+                // Three floats: with a constant width, the compiler generates a separate loop.
                 12 => each(from, to, 12, Axis::ONCE, all_but_last, ahead, Padded),
                 _ => each(from, to, width, Axis::ONCE, all_but_last, ahead, Padded),
             }
@@ -147,52 +147,52 @@ unsafe fn neighbours(
 /// Copies `N` bytes.
 ///
 /// # Safety
-/// They must be readable and writable, and must not overlap.
+/// They must be readable and writable, respectively, and must not overlap.
 #[inline(always)]
 pub(super) unsafe fn copy<const N: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { copy_nonoverlapping(from.cast::<[u8; N]>(), to.cast::<[u8; N]>(), 1) }
 }
 
-/// Copies 9 to 15 bytes and pads them to 16: one write takes less time than two.
+/// Copies 9 to 15 bytes and pads them to 16: one store takes less time than two.
 ///
 /// # Safety
 /// `len` bytes must be readable and 16 writable, and must not overlap.
 #[inline(always)]
 unsafe fn padded(from: *const u8, to: *mut u8, len: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: both reads are of bytes that the caller vouches for, the write is of 16; every x86-64 has the instructions.
+    // SAFETY: both loads are of bytes that the caller guarantees, the store is of 16; every x86-64 has the instructions.
     unsafe {
         use core::arch::x86_64::*;
         let first = _mm_loadl_epi64(from.cast());
-        // The last eight, of which some are among the first eight.
+        // The last eight bytes, which overlap the first eight.
         let last = _mm_loadl_epi64(from.add(len - 8).cast());
         let last = _mm_srl_epi64(last, _mm_cvtsi64_si128(8 * (16 - len as i64)));
         _mm_storeu_si128(to.cast(), _mm_unpacklo_epi64(first, last));
     }
     #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         copy_some(from, to, len)
     }
 }
 
-/// Copies any number of bytes; up to [`LONG`] of them without a call.
+/// Copies any number of bytes, up to [`LONG`] of them without a call.
 ///
 /// # Safety
-/// They must be readable and writable, and must not overlap.
+/// They must be readable and writable, respectively, and must not overlap.
 #[inline(always)]
 unsafe fn copy_some(from: *const u8, to: *mut u8, len: usize) {
-    /// The first and the last `N` bytes: for `N` to `2 * N` of them.
+    /// Copies the first and the last `N` bytes: for lengths from `N` to `2 * N`.
     #[inline(always)]
     unsafe fn both_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
-        // SAFETY: `len` is at least `N`, so both lie within the bytes that the caller vouches for.
+        // SAFETY: `len` is at least `N`, so both lie within the bytes that the caller guarantees.
         unsafe {
             copy::<N>(from, to);
             copy::<N>(from.add(len - N), to.add(len - N));
         }
     }
-    // SAFETY: the caller's promise; each way is for lengths of its own.
+    // SAFETY: guaranteed by the caller; the cases split the lengths.
     unsafe {
         match len {
             0 => {}
@@ -211,7 +211,7 @@ unsafe fn copy_some(from: *const u8, to: *mut u8, len: usize) {
                 both_ends::<64>(from.add(at), to.add(at), len - at);
             }
             256..LONG => {
-                // Writes at multiples of 64, and both ends wherever they are. By halves of a line, fewer reads are of two lines.
+                // Stores at multiples of 64, and unaligned ones at both ends. With loads of half a line, fewer loads span two lines.
                 copy::<64>(from, to);
                 let mut at = 64 - to.addr() % 64;
                 while at + 256 <= len {
@@ -229,6 +229,6 @@ unsafe fn copy_some(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// From here on C libraries copy past the caches, and know when. Below, some copy by an instruction for strings, which takes long to start, and much
-/// longer where target and source are at nearly the same place in their pages.
+/// From this length on, C libraries copy past the caches and know when to do so. Below it, some use a string instruction, which takes long to start,
+/// and much longer if target and source have nearly the same offset in their pages.
 const LONG: usize = 1 << 20;

@@ -1,9 +1,9 @@
-//! What the kernels of all vector levels have in common: the proof of a level, the shared copies compiled for it, and tiles of squares.
+//! The common part of the kernels of all vector levels: the proof of a level, the shared copies compiled for it, and tiles made of squares.
 
-/// Makes the kernel of a tier with these target features. The module has a `Tile` of 4, 8 and 16 bytes for it.
+/// Defines the kernel of a tier with these target features. The module must have a `Tile` of 4, 8 and 16 bytes for it.
 macro_rules! kernel {
     ($kernel:ident, $tier:expr, $features:literal) => {
-        /// Proof that the machine has the instructions of a tier.
+        /// Proof that the CPU has the instructions of a tier.
         #[derive(Clone, Copy, Debug)]
         pub(crate) struct $kernel(());
 
@@ -13,7 +13,7 @@ macro_rules! kernel {
             }
 
             /// # Safety
-            /// That of [`shared::blocks`]
+            /// As for [`shared::blocks`].
             pub(super) unsafe fn blocks(
                 self,
                 from: *const u8,
@@ -32,15 +32,15 @@ macro_rules! kernel {
                     inner: Axis,
                     ahead: isize,
                 ) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { shared::blocks(from, to, width, outer, inner, ahead) }
                 }
-                // SAFETY: the caller's promise; `self` proves the features that the function asks for.
+                // SAFETY: guaranteed by the caller; `self` proves the features that the call requires.
                 unsafe { blocks(from, to, width, outer, inner, ahead) }
             }
 
             /// # Safety
-            /// That of [`lists::list`]
+            /// As for [`lists::list`].
             pub(super) unsafe fn list(
                 self,
                 from: *const u8,
@@ -51,15 +51,15 @@ macro_rules! kernel {
             ) {
                 #[target_feature(enable = $features)]
                 unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Runs<'_>, outer: Axis) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { lists::list(from, to, listed, runs, outer) }
                 }
-                // SAFETY: the caller's promise; `self` proves the features that the function asks for.
+                // SAFETY: guaranteed by the caller; `self` proves the features that the call requires.
                 unsafe { list(from, to, listed, runs, outer) }
             }
 
             /// # Safety
-            /// That of [`tiles::transpose`]. Other widths than 4, 8 and 16 are not transposed.
+            /// As for [`tiles::transpose`]. Widths other than 4, 8 and 16 are not transposed.
             pub(super) unsafe fn transpose(self, from: *const u8, to: *mut u8, transpose: &Transpose) {
                 #[target_feature(enable = $features)]
                 unsafe fn of<const W: usize>(
@@ -70,10 +70,10 @@ macro_rules! kernel {
                 ) where
                     $kernel: Tile<W>,
                 {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { tiles::transpose::<W, _>(kernel, from, to, transpose) }
                 }
-                // SAFETY: the caller's promise; `self` proves the features that the functions ask for.
+                // SAFETY: guaranteed by the caller; `self` proves the features that the call requires.
                 unsafe {
                     match transpose.width {
                         4 => of::<4>(self, from, to, transpose),
@@ -88,8 +88,8 @@ macro_rules! kernel {
 }
 pub(super) use kernel;
 
-/// Makes the tiles of a kernel, for elements of these widths, from squares of its vectors. The module has the function `squares::$transpose` for
-/// each width, which transposes as many vectors as elements are in one; reads, writes and writes past the caches are named here.
+/// Defines the tiles of a kernel for elements of these widths, from squares of its vectors. The module must have a function `squares::$transpose` for
+/// each width that transposes as many vectors as a vector has elements. The arguments name the load, the store and the non-temporal store.
 macro_rules! tiles {
     ($kernel:ident, $load:ident, $store:ident, $stream:ident, $vector:literal: $($width:literal $transpose:ident)*) => { $(
         impl Tile<$width> for $kernel {
@@ -102,13 +102,13 @@ macro_rules! tiles {
                 to_step: isize,
             ) {
                 const ELEMENTS: isize = $vector / $width;
-                // All squares of one column come one after the other, as they are one line.
+                // The squares of one column are consecutive, because together they fill a line.
                 for column in 0..LINE as isize / $vector {
                     for row in 0..LINE as isize / $vector {
                         let from = from.wrapping_offset(row * ELEMENTS * from_step + column * $vector);
                         let to = to.wrapping_offset(column * ELEMENTS * to_step + row * $vector);
-                        // SAFETY: a vector from each of these places on is a part of a row, or of a column, that the caller vouches for; `self`
-                        // proves the features. A column that begins at a multiple of `LINE` has all its vectors at multiples of their length.
+                        // SAFETY: a vector at each of these places is part of a row or column that the caller guarantees; `self` proves the features.
+                        // In a column that begins at a multiple of `LINE`, all vectors are aligned.
                         unsafe {
                             let rows = core::array::from_fn(|i| {
                                 $load(from.wrapping_offset(i as isize * from_step).cast())

@@ -1,11 +1,11 @@
-//! Runs at listed places. The same code for every level, compiled for each.
+//! Runs at listed places. The code is shared by all levels and compiled for each.
 
 use super::blocks::{Any, Block, Exactly};
 use super::{Axis, Listed};
 use crate::shape::{Form, List, Parts};
 use core::ops::Range;
 
-/// Parts of a list of runs.
+/// Some parts of a list of runs.
 #[derive(Clone, Copy)]
 pub(super) struct Runs<'a> {
     places: &'a [isize],
@@ -16,12 +16,12 @@ pub(super) struct Runs<'a> {
 #[derive(Clone, Copy)]
 enum Lens<'a> {
     Same(usize),
-    /// Where each begins, and where the last one ends.
+    /// The start of each run in the packed stream, and the end of the last one.
     Starts(&'a [usize]),
 }
 
 impl<'a> Runs<'a> {
-    /// These parts, if they are runs, and there are any.
+    /// These parts, if there are any and they are runs.
     pub(super) fn of(list: &'a List, parts: Range<usize>) -> Option<Self> {
         let places = list.places().get(parts.clone()).filter(|places| !places.is_empty())?;
         let (lens, size) = match list.parts() {
@@ -35,22 +35,22 @@ impl<'a> Runs<'a> {
         Some(Self { places, lens, size })
     }
 
-    /// Their bytes.
+    /// The total length in bytes.
     pub(super) fn size(&self) -> usize {
         self.size
     }
 }
 
-/// Copies runs between their places and a row of neighbours.
+/// Copies runs between their places and a contiguous sequence.
 ///
 /// # Safety
-/// For each round of `outer`, every run must be readable at its place from `from` on and the row writable from `to` on, or, if the places
-/// are those of `to`, the other way round; they do not overlap.
+/// For each iteration of `outer`, every run must be readable at its place from `from` on and the sequence writable from `to` on or, if the places
+/// refer to `to`, vice versa; the two must not overlap.
 #[inline(always)]
 pub(super) unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Runs<'_>, outer: Axis) {
     let (mut from, mut to) = (from, to);
     for _ in 0..outer.count {
-        // SAFETY: the caller's promise, for this round.
+        // SAFETY: guaranteed by the caller, for this round.
         unsafe {
             match listed {
                 Listed::From => round::<true>(from, to, runs),
@@ -62,23 +62,23 @@ pub(super) unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Ru
     }
 }
 
-/// One round. `FROM`: the places are those of `from`.
+/// One iteration. `FROM`: the places refer to `from`.
 ///
 /// # Safety
-/// That of [`list`], for one round.
+/// As for [`list`], for one iteration.
 #[inline(always)]
 unsafe fn round<const FROM: bool>(from: *const u8, to: *mut u8, runs: Runs<'_>) {
     let places = runs.places.iter();
     macro_rules! of_len {
         ($($len:literal)*) => {
             match runs.lens {
-                // SAFETY: the caller's promise, for runs of this length.
+                // SAFETY: guaranteed by the caller, for runs of this length.
                 $(Lens::Same($len) => unsafe {
                     each::<FROM>(from, to, places.map(|place| (*place, $len)), Exactly::<$len>)
                 },)*
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 Lens::Same(len) => unsafe { each::<FROM>(from, to, places.map(|place| (*place, len)), Any) },
-                // SAFETY: the caller's promise. There is one start more than places.
+                // SAFETY: guaranteed by the caller. There is one more start than places.
                 Lens::Starts(starts) => unsafe {
                     let lens = starts.array_windows().map(|[start, end]| end - start);
                     each::<FROM>(from, to, places.copied().zip(lens), Any)
@@ -90,7 +90,7 @@ unsafe fn round<const FROM: bool>(from: *const u8, to: *mut u8, runs: Runs<'_>) 
 }
 
 /// # Safety
-/// That of [`list`], for one round, and of what `block` does at each place.
+/// As for [`list`], for one iteration, and what `block` requires at each place.
 #[inline(always)]
 unsafe fn each<const FROM: bool>(
     mut from: *const u8,
@@ -98,10 +98,10 @@ unsafe fn each<const FROM: bool>(
     runs: impl Iterator<Item = (isize, usize)>,
     block: impl Block,
 ) {
-    // Not a loop: chained iterators are faster from inside.
+    // Not a `for` loop: internal iteration of chained iterators is faster.
     runs.for_each(|(place, len)| {
         let listed = if FROM { (from.wrapping_offset(place), to) } else { (from, to.wrapping_offset(place)) };
-        // SAFETY: the caller's promise, for this run.
+        // SAFETY: guaranteed by the caller, for this run.
         unsafe { block.copy(listed.0, listed.1, len) };
         if FROM {
             to = to.wrapping_add(len);

@@ -1,4 +1,4 @@
-//! Portable copies. They define the result.
+//! Portable copies, which define the result.
 
 use super::lists::Runs;
 use super::tiles::{self, LINE, Tile};
@@ -21,7 +21,7 @@ impl<const W: usize> Tile<W> for Portable {
             for row in 0..side {
                 let read = from.wrapping_offset(row * from_step + column * W as isize);
                 let write = to.wrapping_offset(column * to_step + row * W as isize);
-                // SAFETY: row and column are those of the tile that the caller vouches for.
+                // SAFETY: row and column are in the tile that the caller guarantees.
                 unsafe { shared::copy::<W>(read, write) };
             }
         }
@@ -29,7 +29,7 @@ impl<const W: usize> Tile<W> for Portable {
 }
 
 /// # Safety
-/// That of [`shared::blocks`]
+/// As for [`shared::blocks`].
 pub(super) unsafe fn blocks(
     from: *const u8,
     to: *mut u8,
@@ -38,21 +38,21 @@ pub(super) unsafe fn blocks(
     inner: Axis,
     ahead: isize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { shared::blocks(from, to, width, outer, inner, ahead) }
 }
 
 /// # Safety
-/// That of [`lists::list`]
+/// As for [`lists::list`].
 pub(super) unsafe fn list(from: *const u8, to: *mut u8, listed: Listed, runs: Runs<'_>, outer: Axis) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { lists::list(from, to, listed, runs, outer) }
 }
 
 /// # Safety
-/// That of [`tiles::transpose`]. Other widths than 4, 8 and 16 are not transposed.
+/// As for [`tiles::transpose`]. Widths other than 4, 8 and 16 are not transposed.
 pub(super) unsafe fn transpose(from: *const u8, to: *mut u8, transpose: &Transpose) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match transpose.width {
             4 => tiles::transpose::<4, _>(Portable, from, to, transpose),

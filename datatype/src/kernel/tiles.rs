@@ -1,19 +1,19 @@
-//! Transposes, tile by tile: the loops around the tiles, and the edges where no tile fits. Each level has tiles of its own.
+//! Transposes, tile by tile: the loops over the tiles, and the edges where no tile fits. Each level supplies its own tiles.
 
 use super::blocks::copy;
 use super::{Transpose, prefetch};
 
-/// Bytes of a tile's side: a cache line, so that lines are written whole.
+/// The side length of a tile in bytes: a cache line, so that whole lines are written.
 pub(crate) const LINE: usize = 64;
 
-/// Who transposes a square of [`LINE`] by [`LINE`] bytes of elements of `W` bytes.
+/// Transposes squares of [`LINE`] by [`LINE`] bytes with elements of `W` bytes.
 pub(super) trait Tile<const W: usize>: Copy {
-    /// Transposes one, whose rows in the source and columns in the target are the given numbers of bytes apart. `PAST_CACHES`: what is written goes
-    /// past the caches, if the level can do that.
+    /// Transposes one square. `from_step` and `to_step` are the distances in bytes between rows in the source and between columns in the target.
+    /// `PAST_CACHES`: stores bypass the caches if the level supports that.
     ///
     /// # Safety
-    /// `LINE` bytes must be readable in each of `LINE / W` rows from `from` on, and writable in as many columns from `to` on; they do not
-    /// overlap. If they go past the caches, each column must begin at a multiple of `LINE`.
+    /// `LINE` bytes must be readable in each of `LINE / W` rows from `from` on, and writable in as many columns from `to` on; the two must not
+    /// overlap. If `PAST_CACHES`, each column must begin at a multiple of `LINE`.
     unsafe fn tile<const PAST_CACHES: bool>(
         self,
         from: *const u8,
@@ -22,14 +22,14 @@ pub(super) trait Tile<const W: usize>: Copy {
         to_step: isize,
     );
 
-    /// What there is to do after writes past the caches, before others read what was written.
+    /// Completes stores that bypassed the caches, before others read the result.
     fn finish(self) {}
 }
 
 /// Transposes elements of `W` bytes.
 ///
 /// # Safety
-/// All elements of all rows from `from` on must be readable, all those of the columns from `to` on writable; they do not overlap.
+/// All elements of all rows from `from` on must be readable, all elements of the columns from `to` on writable; the two must not overlap.
 #[inline(always)]
 pub(super) unsafe fn transpose<const W: usize, T: Tile<W>>(
     tile: T,
@@ -39,7 +39,7 @@ pub(super) unsafe fn transpose<const W: usize, T: Tile<W>>(
 ) {
     let Transpose { rows, columns, from: from_step, to: to_step, block, past_caches, .. } = *transpose;
     let side = LINE / W;
-    // Where columns begin at equal places in their lines, rows are taken so that tiles write whole lines.
+    // If all columns begin at the same offset in their lines, a few rows are split off so that tiles write whole lines.
     let aligned = to_step.unsigned_abs().is_multiple_of(LINE);
     let lead = if aligned { to.addr().wrapping_neg() % LINE / W } else { 0 };
     let lead = lead.min(rows);
@@ -51,7 +51,7 @@ pub(super) unsafe fn transpose<const W: usize, T: Tile<W>>(
             to.wrapping_offset(column as isize * to_step).wrapping_add(row * W),
         )
     };
-    // SAFETY: rows and columns below are less than those the caller vouches for.
+    // SAFETY: the rows and columns below are among those the caller guarantees.
     let edge = |rows: core::ops::Range<usize>, columns: core::ops::Range<usize>| unsafe {
         for column in columns {
             let (mut read, mut write) = at(rows.start, column);
@@ -74,8 +74,8 @@ pub(super) unsafe fn transpose<const W: usize, T: Tile<W>>(
                 if row + 2 * side <= lead + tiled_rows {
                     (0..side).for_each(|i| prefetch(read.wrapping_offset((side + i) as isize * from_step)));
                 }
-                // SAFETY: `side` rows and columns from these on are among those the caller vouches for. If lines are written whole,
-                // `write` and all columns after it are at multiples of `LINE`.
+                // SAFETY: the `side` rows and columns from here on are among those the caller guarantees. If whole lines are written, `write` and all
+                // columns after it are at multiples of `LINE`.
                 unsafe {
                     if past_caches && whole_lines {
                         tile.tile::<true>(read, from_step, write, to_step);

@@ -12,7 +12,7 @@ use std::vec;
 use std::vec::Vec;
 use tempfile::TempDir;
 
-/// An MPI.
+/// A running MPI process.
 #[derive(Debug)]
 pub struct Peer {
     name: &'static str,
@@ -20,24 +20,24 @@ pub struct Peer {
     child: Child,
     questions: Option<ChildStdin>,
     answers: ChildStdout,
-    /// Where it was compiled; gone with this.
+    /// Where it was compiled; deleted on drop.
     _folder: TempDir,
 }
 
-/// What an MPI says of a datatype.
+/// An MPI's answer about a datatype.
 #[derive(Debug)]
 pub struct Answer {
     /// `MPI_Type_size`
     pub size: usize,
     /// `MPI_Type_get_extent`, `MPI_Type_get_true_extent`
     pub bounds: Bounds,
-    /// What it packed from [`memory`] 0.
+    /// The bytes that it packed from [`memory`] 0.
     pub packed: Vec<u8>,
-    /// What it made of [`memory`] 77, by unpacking that.
+    /// [`memory`] 77 after those bytes were unpacked into it.
     pub unpacked: Vec<u8>,
 }
 
-/// How long an MPI takes for all repeats of a round.
+/// The time that an MPI takes for all repeats of a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     /// `MPI_Pack`
@@ -46,7 +46,7 @@ pub struct Times {
     pub unpack: Duration,
 }
 
-/// The bytes that a buffer is filled with.
+/// The contents of a buffer of `len` bytes.
 #[must_use]
 pub fn memory(len: usize, salt: u64) -> Vec<u8> {
     let byte = |i: u64| ((i + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
@@ -54,7 +54,7 @@ pub fn memory(len: usize, salt: u64) -> Vec<u8> {
 }
 
 impl Peer {
-    /// Those that this machine has compilers for: Open MPI, MPICH. For each that it has not, why.
+    /// The MPIs for which this machine has compilers, of Open MPI and MPICH. For each other one, the reason.
     #[must_use]
     pub fn all() -> Vec<Result<Self, String>> {
         [("openmpi", Dialect::OpenMpi), ("mpich", Dialect::Mpich)]
@@ -91,13 +91,13 @@ impl Peer {
         self.name
     }
 
-    /// How it finds the bounds of structures.
+    /// Its rules for the bounds of structures.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Size, bounds, and the bytes of `count` elements that reach no further than `reach`.
+    /// Size and bounds, and the bytes of `count` elements, which must lie in `reach`.
     ///
     /// # Panics
     /// If the MPI fails.
@@ -112,7 +112,7 @@ impl Peer {
         Answer { size, bounds: Bounds { lb, extent, true_lb, true_extent }, packed, unpacked }
     }
 
-    /// The type by `MPI_Type_get_envelope` and `MPI_Type_get_contents`, and the numbers that their answers are in.
+    /// The type from `MPI_Type_get_envelope` and `MPI_Type_get_contents`, and the numbers used in their results.
     ///
     /// # Errors
     /// Those of [`Datatype::from_contents`]
@@ -146,7 +146,7 @@ impl Peer {
         (abi, self.described(&abi))
     }
 
-    /// A type and, before it, those it is made from. All of the answer is read, whatever comes of it.
+    /// A type, preceded by those it is made from. Reads the whole answer, even after an error.
     fn described(&mut self, abi: &Abi) -> Result<Datatype, Error> {
         let combiner = self.word() as i32;
         if combiner == abi.combiner_named {
@@ -166,7 +166,7 @@ impl Peer {
         Datatype::from_contents(abi, combiner, contents)
     }
 
-    /// How long it takes to pack that `repeats` times and to unpack it as often, in several rounds.
+    /// The times to pack and to unpack `repeats` times, in several rounds.
     ///
     /// # Panics
     /// If the MPI fails.
@@ -216,7 +216,7 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // The end of its input ends the program.
+        // The program ends when its input ends.
         self.questions.take();
         let _ended = self.child.wait();
     }

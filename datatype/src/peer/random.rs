@@ -1,4 +1,4 @@
-//! Random datatypes, the same for the same seed.
+//! Random datatypes, reproducible by seed.
 
 use super::recipe::{NAMED, Recipe};
 use crate::{Dimension, Distribution, Order};
@@ -10,13 +10,13 @@ use std::vec::Vec;
 pub struct Random(u64);
 
 impl Random {
-    /// Other numbers for each seed.
+    /// A generator with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next one.
+    /// The next number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,12 +24,12 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// From `low` to `high`, both of which may come.
+    /// A number from `low` to `high`, both included.
     pub fn within(&mut self, low: isize, high: isize) -> isize {
         low + (self.number() % (high - low + 1) as u64) as isize
     }
 
-    /// From `low` to `high`, both of which may come.
+    /// A number from `low` to `high`, both included.
     pub fn count(&mut self, low: usize, high: usize) -> usize {
         low + (self.number() % (high - low + 1) as u64) as usize
     }
@@ -44,7 +44,7 @@ pub fn random(random: &mut Random, depth: usize, empties: bool) -> Recipe {
     let old = |numbers: &mut Random| Box::new(self::random(numbers, depth - 1, empties));
     let least = usize::from(!(empties && random.count(0, 3) == 0));
     let count = random.count(least, 4);
-    // Now and then a long loop of elements, for which kernels have ways of their own.
+    // Sometimes a long loop of elements, for which kernels have their own code.
     let count = if random.count(0, 5) == 0 { count * 9 } else { count };
     let len = random.count(least, 3);
     let lens = |numbers: &mut Random| (0..count).map(|_| numbers.count(least, 3)).collect();
@@ -88,14 +88,14 @@ pub fn random(random: &mut Random, depth: usize, empties: bool) -> Recipe {
     }
 }
 
-/// One that gives each process elements, unless some may have none.
+/// A dimension that gives every process elements; with `empties`, some may have none.
 fn dimension(random: &mut Random, empties: bool) -> Dimension {
     let processes = random.count(1, 3);
     let len = random.count(1, 3);
     let global = random.count(if empties { 1 } else { processes * len }, 9.max(processes * len));
     let (distribution, processes) = match random.count(0, 4) {
         0 => (Distribution::None, 1),
-        // Of five over three, two each, the last one has one.
+        // For example, of 5 elements over 3 processes with 2 each, the last one has one.
         1 if empties || global.div_ceil(processes) * (processes - 1) < global => {
             (Distribution::Block(None), processes)
         }

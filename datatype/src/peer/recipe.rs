@@ -1,13 +1,13 @@
-//! A datatype as data: the constructor, its arguments, and the types it is made from.
+//! A datatype as data: the constructor, its arguments, and the old types.
 
 use crate::{Datatype, Dialect, Dimension, Distribution, Error, Order};
 use std::boxed::Box;
 use std::vec::Vec;
 
-/// How a datatype is made. Arguments are those of the MPI constructor.
+/// How to make a datatype. The arguments are those of the MPI constructor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipe {
-    /// A predefined type, by its place in [`NAMED`].
+    /// A predefined type, by its index in [`NAMED`].
     Named(usize),
     /// `MPI_Type_dup`
     Dup(Box<Recipe>),
@@ -35,8 +35,8 @@ pub enum Recipe {
     Resized(isize, isize, Box<Recipe>),
 }
 
-/// Predefined types, in the order of the table in `peer.c`: size and alignment of one or two parts. Not `long double`, of whose 16 bytes MPICH
-/// packs the 10 that count.
+/// Predefined types in the order of the table in `peer.c`: size and alignment of one or two parts. `long double` is missing because MPICH packs only
+/// the 10 significant ones of its 16 bytes.
 pub const NAMED: [&[(usize, usize)]; 13] = [
     &[(1, 1)],
     &[(2, 2)],
@@ -54,7 +54,7 @@ pub const NAMED: [&[(usize, usize)]; 13] = [
 ];
 
 impl Recipe {
-    /// The datatype.
+    /// Builds the datatype.
     ///
     /// # Errors
     /// Those of the constructors.
@@ -78,7 +78,7 @@ impl Recipe {
             Self::IndexedBlock(len, places, old) => Datatype::indexed_block(*len, places, &of(old)?),
             Self::HindexedBlock(len, places, old) => Datatype::hindexed_block(*len, places, &of(old)?),
             Self::Struct(lens, places, types) => {
-                // A predefined type is one handle, however often it is named.
+                // A predefined type is one handle, no matter how often it occurs.
                 let mut built: Vec<Datatype> = Vec::new();
                 for (i, old) in types.iter().enumerate() {
                     let first =
@@ -101,7 +101,7 @@ impl Recipe {
         }
     }
 
-    /// The types that this one is made from.
+    /// The old types.
     #[must_use]
     pub fn old(&self) -> &[Self] {
         match self {
@@ -121,7 +121,7 @@ impl Recipe {
         }
     }
 
-    /// The same as numbers, for `peer.c`: the constructor, its arguments, each list after its length, and the types.
+    /// The recipe as numbers for `peer.c`: the constructor, its arguments, each list after its length, and the types.
     #[must_use]
     pub fn words(&self) -> Vec<i64> {
         let mut words = Vec::new();

@@ -1,11 +1,11 @@
-//! Loop nests around runs, and the order they are best copied in.
+//! Loop nests around runs, and the best order to copy them.
 
 use crate::blocking::Inner;
 use crate::kernel::LINE;
 use crate::machine::Machine;
 use crate::shape::Form;
 
-/// A loop: how often, and how far apart in memory and in the packed stream.
+/// A loop: its number of iterations, and its steps in memory and in the packed stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dim {
     pub(super) count: usize,
@@ -13,29 +13,29 @@ pub(super) struct Dim {
     pub(super) stream: isize,
 }
 
-/// Loops that are looked at together. Outer ones of deeper nests are walked one by one.
+/// The maximum number of loops in a nest. The outer loops of deeper nests are walked one by one.
 const DEEPEST: usize = 8;
 
-/// Loops, the outermost first, around runs of `run` bytes; or around something else.
+/// Loops, outermost first, around a run or another form.
 pub(super) struct Nest<'a> {
     dims: [Dim; DEEPEST],
     depth: usize,
     pub(super) core: &'a Form,
 }
 
-/// The order of a nest: which loop becomes the innermost, or almost.
+/// The order of a nest: which loop becomes the innermost or next to innermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
-    /// As described.
+    /// The described order.
     InOrder,
-    /// Elements of the loop `across` are neighbours in memory; those of the last loop are neighbours in the stream.
+    /// Iterations of the loop `across` are neighbours in memory; those of the last loop are neighbours in the stream.
     Transpose { across: usize },
     /// The loop `across` and the last one, in blocks.
     Blocks { across: usize },
 }
 
 impl<'a> Nest<'a> {
-    /// The loops that a form begins with, if it is a loop.
+    /// The loops at the start of a form, if it is a loop.
     pub(super) fn of(form: &'a Form) -> Option<Self> {
         match form {
             Form::Loop(repeated) => Self::new(repeated.count, repeated.stride, &repeated.body),
@@ -43,7 +43,7 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// A loop and those inside it, if they are not too many.
+    /// A loop and those inside it, unless there are more than [`DEEPEST`].
     pub(super) fn new(count: usize, stride: isize, body: &'a Form) -> Option<Self> {
         let none = Dim { count: 1, memory: 0, stream: 0 };
         let mut nest = Self { dims: [none; DEEPEST], depth: 0, core: body };
@@ -66,7 +66,7 @@ impl<'a> Nest<'a> {
         self.dims.get(..self.depth).unwrap_or_default()
     }
 
-    /// The order that the runs, of `run` bytes, are best copied in.
+    /// The best order to copy runs of `run` bytes.
     pub(super) fn plan(&self, run: usize, machine: &Machine) -> Plan {
         let Some((last, outer)) = self.dims().split_last() else { return Plan::InOrder };
         let nearest = outer.iter().enumerate().min_by_key(|(_, dim)| dim.memory.unsigned_abs());
@@ -80,17 +80,17 @@ impl<'a> Nest<'a> {
             return Plan::Transpose { across };
         }
         let inner = Inner { width: run, stride: last.memory.unsigned_abs(), n: last.count };
-        // Where blocks are far apart in both loops, neither finds what the other has loaded.
+        // If blocks are far apart in both loops, neither loop can reuse lines that the other has loaded.
         let shares = near.memory.unsigned_abs() < machine.line && run < machine.line;
         if shares && inner.exhausts(machine) { Plan::Blocks { across } } else { Plan::InOrder }
     }
 
-    /// Whether the nest is around runs, and they are copied in another order than that of the stream.
+    /// Whether the nest is around runs that are copied in an order other than that of the stream.
     pub(super) fn reorders(&self, machine: &Machine) -> bool {
         matches!(self.core, Form::Run(run) if self.plan(*run, machine) != Plan::InOrder)
     }
 
-    /// Bytes of the stream that a row of tiles makes, if the nest is a transpose; 1 if not.
+    /// The number of stream bytes in a row of tiles if the nest is a transpose, otherwise 1.
     pub(super) fn rows(&self) -> usize {
         let Form::Run(run) = self.core else { return 1 };
         match self.plan(*run, &Machine::DEFAULT) {
@@ -102,7 +102,7 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// Whether no byte is in two runs, as far as that is easily seen.
+    /// Whether the runs are disjoint, by a sufficient condition.
     pub(super) fn disjoint(&self, run: usize) -> bool {
         let mut dims = self.dims;
         let dims = dims.get_mut(..self.depth).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The way through a form, for a range of the packed stream: whole parts go to the kernels, parts of parts are taken apart.
+//! The walk through a form for a range of the packed stream: whole parts go to the kernels, partial ones are split further.
 
 use super::nest::{Dim, Nest, Plan};
 use crate::blocking::block;
@@ -12,11 +12,11 @@ use core::ops::Range;
 
 type Done = Result<(), PackError>;
 
-/// Which of memory and packed stream is read.
+/// The direction: whether memory or the packed stream is read.
 pub(super) trait Way {
-    /// Puts what belongs to the memory and what belongs to the stream on their sides: from, to.
+    /// Orders a value for the memory and one for the stream as (from, to).
     fn sides(memory: isize, stream: isize) -> (isize, isize);
-    /// Where lists have their places.
+    /// The side to which the places of lists refer.
     const LISTED: Listed;
 }
 
@@ -57,7 +57,7 @@ impl<'a, W: Way> Walk<'a, W> {
         Self { kernel, machine, from, to, way: PhantomData }
     }
 
-    /// Copies the packed bytes `range` of a form whose first byte is at `memory`; they are at `stream` and after.
+    /// Copies the packed bytes `range` of a form whose first byte is at `memory`, between there and `stream`.
     pub(super) fn part(&self, form: &Form, memory: isize, range: Range<usize>, stream: isize) -> Done {
         if range.is_empty() {
             return Ok(());
@@ -101,8 +101,8 @@ impl<'a, W: Way> Walk<'a, W> {
         }
     }
 
-    /// Splits a range of the stream into a part of a part, whole parts, and a part of a part. `find` says which part a byte is in, where that
-    /// begins and how long it is.
+    /// Splits a range of the stream into a partial part, whole parts, and a partial part. `find` returns the part that contains a byte, with its
+    /// start and length.
     fn parts(
         &self,
         range: Range<usize>,
@@ -146,7 +146,7 @@ impl<'a, W: Way> Walk<'a, W> {
         self.kernel.blocks(self.at(memory, stream), len, Axis::ONCE, Axis::ONCE, 0)
     }
 
-    /// Where a copy begins on both sides.
+    /// The start of a copy on both sides.
     fn at(&self, memory: isize, stream: isize) -> Sides<'_> {
         let (from_at, to_at) = W::sides(memory, stream);
         Sides { from: self.from, to: self.to, from_at, to_at }
@@ -157,7 +157,7 @@ impl<'a, W: Way> Walk<'a, W> {
         Axis { count: dim.count, from, to }
     }
 
-    /// A loop, whole.
+    /// Copies a whole loop.
     fn repeat(&self, count: usize, stride: isize, body: &Form, memory: isize, stream: isize) -> Done {
         let Some(nest) = Nest::new(count, stride, body) else {
             let step = body.size() as isize;
@@ -200,13 +200,13 @@ impl<'a, W: Way> Walk<'a, W> {
         })
     }
 
-    /// How far ahead to load, where the processor does not see by itself where the next blocks are.
+    /// The prefetch distance, if the CPU does not predict the next blocks itself.
     fn ahead(&self, dims: &[Dim], run: usize) -> isize {
         const BLOCKS: isize = 16;
         let Some(inner) = dims.last() else { return 0 };
-        // Writes do not wait for their lines.
+        // Stores do not wait for their lines.
         let reads = W::LISTED == Listed::From;
-        // What is in every line is loaded ahead by the processor itself.
+        // If every line is accessed, the hardware prefetcher loads them.
         let lines = inner.memory.unsigned_abs() >= 2 * self.machine.line && run <= 4 * self.machine.line;
         if reads && lines && inner.count >= 4 * BLOCKS as usize {
             inner.memory.saturating_mul(BLOCKS)
@@ -215,7 +215,7 @@ impl<'a, W: Way> Walk<'a, W> {
         }
     }
 
-    /// All loops but `across` and the last one, in order; those two as `copy` does it.
+    /// Runs all loops but `across` and the last one in order; `copy` handles those two.
     fn across(
         &self,
         dims: &[Dim],
@@ -252,7 +252,7 @@ impl<'a, W: Way> Walk<'a, W> {
         self.kernel.transpose(self.at(memory, stream), &transpose)
     }
 
-    /// Both loops in blocks that fit half the TLB.
+    /// Runs both loops in blocks that fit in half the TLB.
     fn blocks(&self, near: &Dim, last: &Dim, run: usize, (memory, stream): (isize, isize)) -> Done {
         let side = block(self.machine);
         let pieces = |dim: &Dim| (0..dim.count).step_by(side);
@@ -269,13 +269,13 @@ impl<'a, W: Way> Walk<'a, W> {
         Ok(())
     }
 
-    /// Some parts of a list, in a loop around them.
+    /// Copies some parts of a list, in a loop around them.
     fn list(&self, list: &List, parts: Range<usize>, outer: Axis, memory: isize, stream: isize) -> Done {
         if let Parts::Runs(_) | Parts::Same(Form::Run(_)) = list.parts() {
             return self.kernel.list(self.at(memory, stream), W::LISTED, list, parts, outer);
         }
         let places = list.places().get(parts.clone()).unwrap_or_default();
-        // The axis as sides of memory and stream again.
+        // Maps the axis back to steps in memory and in the stream.
         let (memory_step, stream_step) =
             if W::LISTED == Listed::From { (outer.from, outer.to) } else { (outer.to, outer.from) };
         let (mut memory, mut stream) = (memory, stream);
@@ -303,7 +303,7 @@ impl<'a, W: Way> Walk<'a, W> {
     }
 }
 
-/// Calls `copy` for every round of some loops, with the places on both sides.
+/// Calls `copy` for every iteration of some loops with the positions on both sides.
 fn each(dims: &[Dim], memory: isize, stream: isize, copy: &mut dyn FnMut(isize, isize) -> Done) -> Done {
     let Some((dim, inner)) = dims.split_first() else { return copy(memory, stream) };
     let (mut memory, mut stream) = (memory, stream);
@@ -315,7 +315,7 @@ fn each(dims: &[Dim], memory: isize, stream: isize, copy: &mut dyn FnMut(isize, 
     Ok(())
 }
 
-/// A place so many bytes further on. Both are of the same memory, so the sum is an address; else the kernels refuse it.
+/// `at` plus `bytes`. Both are in the same memory, so the sum is an address; otherwise the kernels refuse it.
 fn plus(at: isize, bytes: usize) -> isize {
     at.wrapping_add(bytes as isize)
 }

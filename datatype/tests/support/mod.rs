@@ -1,4 +1,4 @@
-//! The type map of a datatype, as the standard defines it: byte by byte, without any cleverness. And ways to use plans that check them.
+//! The type map of a datatype as the standard defines it, byte by byte, and ways to run plans with checks.
 #![allow(dead_code, reason = "each test program uses its part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
@@ -36,7 +36,7 @@ impl Model {
         Self { bytes: (0..ub).collect(), lb: 0, ub, marked: false, align }
     }
 
-    /// Types at displacements, one after the other, block by block. After each block the extent is rounded up to the alignment.
+    /// Types at displacements, block by block. After each block the extent is rounded up to the alignment.
     fn placed(blocks: &[Vec<(isize, &Self)>]) -> Self {
         let mut all: Option<Self> = None;
         for block in blocks {
@@ -72,7 +72,7 @@ impl Model {
         Self::placed(&blocks.into_iter().map(|block| self.block(block)).collect::<Vec<_>>())
     }
 
-    /// The same as one.
+    /// The same blocks as elements of one block, with one rounding at the end.
     fn vector(&self, blocks: impl IntoIterator<Item = (usize, isize)>) -> Self {
         Self::placed(&[blocks.into_iter().flat_map(|block| self.block(block)).collect()])
     }
@@ -167,14 +167,14 @@ impl Model {
         Self { lb: 0, ub: step as isize * extent, marked: true, ..parts }
     }
 
-    /// The bytes of so many elements.
+    /// The bytes of `count` elements.
     pub(crate) fn repeated(&self, count: usize) -> Vec<isize> {
         let extent = self.extent();
         (0..count as isize).flat_map(|i| self.bytes.iter().map(move |byte| byte + i * extent)).collect()
     }
 }
 
-/// A machine so small that every loop exhausts it.
+/// A machine so small that every loop exhausts its TLB and caches.
 pub(crate) fn tiny() -> Machine {
     let mut machine = Machine::DEFAULT;
     (machine.page, machine.tlb) = (64, 2);
@@ -182,11 +182,11 @@ pub(crate) fn tiny() -> Machine {
     machine
 }
 
-/// Packs a range of the stream out of memory whose first byte is at `low`.
+/// Packs a range of the stream from memory whose first byte is at `low`.
 pub(crate) fn pack(plan: &Plan, memory: &[u8], low: isize, range: Range<usize>) -> Vec<u8> {
     let mut packed = vec![0xa5; range.len() + 1];
     let reach = low..low + memory.len() as isize;
-    // SAFETY: it is the slice's memory, by an address that may lie outside it.
+    // SAFETY: this is the slice's memory, given by an address that may lie outside of it.
     #[allow(unsafe_code)]
     let source = unsafe { Source::from_raw(memory.as_ptr().wrapping_offset(-low), reach) };
     plan.pack(source, range, Target::new(&mut packed, 0)).expect("to pack");
@@ -197,7 +197,7 @@ pub(crate) fn pack(plan: &Plan, memory: &[u8], low: isize, range: Range<usize>) 
 /// Unpacks a range of the stream.
 pub(crate) fn unpack(plan: &Plan, packed: &[u8], range: Range<usize>, memory: &mut [u8], low: isize) {
     let reach = low..low + memory.len() as isize;
-    // SAFETY: it is the slice's memory.
+    // SAFETY: this is the slice's memory.
     #[allow(unsafe_code)]
     let target = unsafe { Target::from_raw(memory.as_mut_ptr().wrapping_offset(-low), reach) };
     plan.unpack(Source::new(packed, 0), range, target).expect("to unpack");

@@ -1,5 +1,5 @@
-//! The portable kernel compiled with LZCNT and BMI: shifts without flags, and the leading-zero count that the
-//! paper (section 2.2) wrote in assembly.
+//! The portable kernel compiled with LZCNT and BMI: shifts that leave flags alone, and the leading-zero count that the paper (section 2.2) wrote in
+//! assembly.
 
 use super::scalar;
 use crate::predictor::{Context, Predictor};

@@ -1,7 +1,7 @@
 //! The reference kernel: blocks of elements to wire and back (format, section 4).
 //!
-//! Both directions work on buffers of fixed size on the stack, a block at a time, so that neither room nor
-//! remaining input is checked per element.
+//! Both directions use buffers of fixed size on the stack, one block at a time, so that there are no checks per element of the remaining room or
+//! input.
 #![forbid(unsafe_code)]
 
 use crate::bits::{self, Reader, Writer};
@@ -22,7 +22,7 @@ pub(super) fn encode<W: Word>(
         let mut writer = Writer::new(&mut body);
         for (group, counts) in block.chunks(GROUP).zip(counts.as_chunks_mut().0) {
             let packed = match group.first_chunk::<GROUP>() {
-                // The same, but with a length that the compiler sees.
+                // The same, with a length known to the compiler.
                 Some(group) => encode_group(&mut predictor, group, &mut writer),
                 None => encode_group(&mut predictor, group, &mut writer),
             };
@@ -34,7 +34,7 @@ pub(super) fn encode<W: Word>(
     Ok(predictor.context())
 }
 
-/// Writes the residuals of up to 16 elements and gives their leading-zero counts, the first one lowest.
+/// Writes the residuals of up to 16 elements and returns their leading-zero counts, the first in the lowest bits.
 #[inline(always)]
 fn encode_group<W: Word>(
     predictor: &mut Predictor<'_, W>,
@@ -83,7 +83,7 @@ pub(super) fn decode<W: Word>(
         if body.last().is_some_and(|byte| byte.leading_zeros() < unused) {
             return Err(DecodeError::new(DecodeErrorKind::Corrupt, at - 1));
         }
-        // Windows may reach after the body: near the wire's end they get a copy with room after it.
+        // Windows may extend past the body: near the wire's end, use a copy with room after it.
         let body = match rest.first_chunk() {
             Some(body) => body,
             None => {
@@ -106,7 +106,7 @@ pub(super) fn decode<W: Word>(
     Ok((predictor.context(), at))
 }
 
-/// Decodes up to 16 elements, whose leading-zero counts are `counts`, the first one lowest.
+/// Decodes up to 16 elements with the leading-zero counts `counts`, the first in the lowest bits.
 #[inline(always)]
 fn decode_group<W: Word>(
     predictor: &mut Predictor<'_, W>,

@@ -1,4 +1,4 @@
-//! A block: eight groups of words, each the size of a vector.
+//! A block: eight groups of words, each as long as a vector.
 #![forbid(unsafe_code)]
 
 use super::format::{BLOCK, GROUP, GROUPS};
@@ -23,10 +23,10 @@ impl Block {
 /// The width in bits of each group's words.
 pub(super) type Widths = [u8; GROUPS];
 
-/// Packed groups one after the other, and room after them: two groups' bytes can be accessed wherever a group starts.
+/// Consecutive packed groups, and room after them: two groups' bytes can be accessed wherever a group starts.
 pub(super) type Body = [u8; BLOCK + GROUP];
 
-/// The bytes that words of this width take, of a group of `len` raw bytes (format, section 10.5).
+/// The packed length in bytes of a group of `len` raw bytes with words of this width (format, section 10.5).
 #[inline(always)]
 pub(super) fn packed_bytes<W: Word>(len: usize, width: u8) -> usize {
     (len / W::WIDTH * usize::from(width)).div_ceil(8)

@@ -1,4 +1,4 @@
-//! The receiving side.
+//! The decoder.
 #![forbid(unsafe_code)]
 
 use super::block::{Block, Body, packed_bytes};
@@ -12,7 +12,7 @@ use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Level;
 use mpress_codec::{Decode, DecodeError, Full, Out};
 
-/// Decodes messages of words `W`. It remembers nothing of them.
+/// Decodes messages of words `W`. Keeps no state between messages.
 #[derive(Clone, Debug)]
 pub struct Decoder<W> {
     level: Level,
@@ -26,7 +26,7 @@ impl<W: Word> Decoder<W> {
         Self { level: Level::detect(), word: PhantomData }
     }
 
-    /// The same with a kernel of this level. The result is the same at every level.
+    /// Uses a kernel of this level. The result is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -47,7 +47,7 @@ impl<W: Word> Decode for Decoder<W> {
         })
     }
 
-    /// Does nothing: a decoder remembers no message.
+    /// Does nothing: a decoder keeps no state between messages.
     fn reset(&mut self) {}
 }
 
@@ -85,7 +85,7 @@ impl<W: Word> Work<W> for Message<'_, '_> {
     }
 }
 
-/// Reads the header and gives the number of lanes (format, section 10.2).
+/// Reads the header and returns the number of lanes (format, section 10.2).
 #[inline(always)]
 fn header<W: Word>(wire: &mut Wire<'_>, raw_len: usize) -> Result<usize, DecodeError> {
     if wire.take(1)? != [VERSION] {
@@ -101,7 +101,7 @@ fn header<W: Word>(wire: &mut Wire<'_>, raw_len: usize) -> Result<usize, DecodeE
     }
 }
 
-/// Reads a block of `len` raw bytes. Residuals after it are arbitrary.
+/// Reads a block of `len` raw bytes. Residuals past it are arbitrary.
 #[inline(always)]
 fn block<W: Word, K: Kernel<W>>(
     kernel: K,
@@ -126,7 +126,7 @@ fn block<W: Word, K: Kernel<W>>(
     if used > 0 && body.last().is_some_and(|byte| byte >> used != 0) {
         return Err(DecodeError::new(Corrupt, wire.at - 1));
     }
-    // Near the wire's end there may be no room after the body: a copy has it.
+    // Near the wire's end there may be no room after the body, so use a copy.
     let mut copy;
     let body: &Body = match rest.first_chunk() {
         Some(body) => body,
@@ -140,7 +140,7 @@ fn block<W: Word, K: Kernel<W>>(
     Ok(())
 }
 
-/// The wire and how far it has been read.
+/// The wire and the current read position.
 struct Wire<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -154,12 +154,12 @@ impl<'a> Wire<'a> {
         Ok(taken)
     }
 
-    /// Takes a number of `len` bytes, fewer than 8.
+    /// Reads a number of `len` bytes, fewer than 8.
     #[inline(always)]
     fn take_number(&mut self, len: usize) -> Result<u64, DecodeError> {
         let rest = &self.bytes[self.at..];
         let taken = self.take(len)?;
-        // A load of eight bytes; copying fewer to a `u64` first would cost more than all else in the block's head.
+        // Load eight bytes: copying fewer into a `u64` would take longer than the rest of the block's head.
         let number = match rest.first_chunk() {
             Some(bytes) => u64::from_le_bytes(*bytes),
             None => taken.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),

@@ -1,4 +1,4 @@
-//! The sending side, and the facts of the codec.
+//! The encoder, and the static description of the codec.
 #![forbid(unsafe_code)]
 
 use super::block::Block;
@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use mpress_codec::simd::Level;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
 
-/// The facts of the codec for one word: [`Lanes64`](super::Lanes64), [`Lanes32`](super::Lanes32).
+/// The static description of the codec for one word: [`Lanes64`](super::Lanes64), [`Lanes32`](super::Lanes32).
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes<W>(PhantomData<W>);
 
@@ -21,7 +21,7 @@ impl<W: Word> Codec for Lanes<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, six bits for each group of 64 bytes, and 2 (format, section 10.6).
+    /// `raw_len`, six bits per group of 64 bytes, and 2 (format, section 10.6).
     fn max_encoded_len(raw_len: usize) -> Option<usize> {
         let groups = (raw_len / W::WIDTH).div_ceil(W::PER_GROUP);
         raw_len
@@ -30,7 +30,7 @@ impl<W: Word> Codec for Lanes<W> {
     }
 }
 
-/// Encodes messages of words `W`. It remembers nothing of them.
+/// Encodes messages of words `W`. Keeps no state between messages.
 #[derive(Clone, Debug)]
 pub struct Encoder<W> {
     level: Level,
@@ -44,7 +44,7 @@ impl<W: Word> Encoder<W> {
         Self { level: Level::detect(), word: PhantomData }
     }
 
-    /// The same with a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this level. The wire is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -68,7 +68,7 @@ impl<W: Word> Encode for Encoder<W> {
         out.within(most, |out| kernel::with::<W, _>(self.level, Message { raw, out }))
     }
 
-    /// Does nothing: an encoder remembers no message.
+    /// Does nothing: an encoder keeps no state between messages.
     fn reset(&mut self) {}
 }
 
@@ -95,7 +95,7 @@ impl<W: Word> Work<W> for Message<'_, '_> {
             let len = (words.len() - at).min(BLOCK);
             kernel.residuals(edge.of(words, at), lanes, &mut residuals);
             if len == BLOCK {
-                // The same, but with a length that the compiler sees.
+                // The same, with a length known to the compiler.
                 block(kernel, &residuals, BLOCK, out)?;
             } else {
                 residuals.bytes_mut()[len..].fill(0);
@@ -106,7 +106,7 @@ impl<W: Word> Work<W> for Message<'_, '_> {
     }
 }
 
-/// Appends a block of `len` raw bytes. Residuals after it are zero.
+/// Appends a block of `len` raw bytes. Residuals past it must be zero.
 #[inline(always)]
 fn block<W: Word, K: Kernel<W>>(
     kernel: K,

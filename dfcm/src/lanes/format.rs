@@ -3,18 +3,18 @@
 
 /// Byte 0 of the header (section 10.2).
 pub(super) const VERSION: u8 = 1;
-/// Bytes of the header (section 10.2).
+/// Length of the header in bytes (section 10.2).
 pub(super) const HEADER: usize = 2;
-/// Byte 1 of the header: lanes above the fewest, which are as many as a group has words.
+/// Byte 1 of the header: the number of lanes minus the minimum, which is the number of words in a group.
 pub(super) const LANES_MASK: u8 = 0x1f;
-/// Byte 1 of the header: above this bit stands the raw length modulo 8.
+/// Byte 1 of the header: the shift of the raw length modulo 8.
 pub(super) const RAW_LEN_SHIFT: u32 = 5;
-/// The most lanes less the fewest (section 10.2).
+/// The maximum number of lanes minus the minimum (section 10.2).
 pub(super) const MORE_LANES: usize = 24;
 
-/// Most significant bits in which two differences have to agree (section 10.3).
+/// The number of most significant bits in which two differences must agree (section 10.3).
 pub(super) const AGREEMENT: u32 = crate::format::TOP_BITS;
-/// Elements of a lane that a prediction looks back at (section 10.3).
+/// The number of a lane's last elements that a prediction uses (section 10.3).
 pub(super) const ORDER: usize = 3;
 
 /// Raw bytes of a group, which is a vector (section 10.4).

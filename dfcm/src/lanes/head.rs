@@ -1,34 +1,33 @@
-//! The head of a block: a code of six bits for the width of each group (format, section 10.5).
+//! The head of a block: a six-bit code for the width of each group (format, section 10.5).
 //!
-//! Eight codes are worked on at a time, each in a byte of a `u64`.
+//! Processes eight codes at a time, each in one byte of a `u64`.
 #![forbid(unsafe_code)]
 
 use super::block::Widths;
 use super::format::{CODE_BITS, GROUPS};
 use crate::word::Word;
 
-/// One in every byte.
+/// A one in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// The least width of a group that is not zero: as many bits as a word has bytes. Two words that share a byte
-/// of the wire are neighbours then.
+/// The minimum width of a group that is not all zero: as many bits as a word has bytes. Then only adjacent words share a byte of the wire.
 pub(super) const fn least<W: Word>() -> u32 {
     W::WIDTH as u32
 }
 
-/// The bytes that codes of this many groups take.
+/// The length in bytes of the codes for this many groups.
 pub(super) const fn bytes(groups: usize) -> usize {
     (groups * CODE_BITS).div_ceil(8)
 }
 
-/// The head of a block whose groups have these widths. Every width is 0 or at least [`least`].
+/// The head of a block with these widths, each 0 or at least [`least`].
 #[inline(always)]
 pub(super) fn from_widths<W: Word>(widths: Widths) -> u64 {
     let widths = u64::from_le_bytes(widths);
     together(widths - nonzero(widths) * u64::from(least::<W>() - 1))
 }
 
-/// The widths that a head says, if it is one.
+/// The widths in a head; `None` if it is invalid.
 #[inline(always)]
 pub(super) fn to_widths<W: Word>(head: u64) -> Option<Widths> {
     let codes = apart(head);
@@ -37,12 +36,12 @@ pub(super) fn to_widths<W: Word>(head: u64) -> Option<Widths> {
     is_head.then(|| (codes + nonzero(codes) * u64::from(least::<W>() - 1)).to_le_bytes())
 }
 
-/// One in every byte that is neither zero nor above 128.
+/// A one in each byte that is neither zero nor above 128.
 fn nonzero(bytes: u64) -> u64 {
     (bytes + EACH * 127) >> 7 & EACH
 }
 
-/// Six bits of each byte, moved together.
+/// Compacts the low six bits of each byte.
 fn together(bytes: u64) -> u64 {
     let twelves = bytes & 0x003f_003f_003f_003f | (bytes & 0x3f00_3f00_3f00_3f00) >> 2;
     let halves = twelves & 0xfff_0000_0fff | (twelves & 0x0fff_0000_0fff_0000) >> 4;

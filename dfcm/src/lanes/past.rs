@@ -1,28 +1,28 @@
-//! What a decoder knows of its lanes: their last elements, differences and predictions.
+//! A decoder's state of its lanes: their last elements, differences and predictions.
 #![forbid(unsafe_code)]
 
 use super::block::Group;
 use super::format::{GROUP, GROUPS, MORE_LANES};
 
-/// Groups before a block that hold the last element of each lane.
+/// The number of groups before a block that hold the last element of every lane.
 pub(super) const BEFORE: usize = 1 + MORE_LANES * 8 / GROUP;
 
-/// For the elements of a block and for those before it, group by group.
+/// State for the elements of a block and for those before it, group by group.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Past {
     pub(super) elements: Row,
-    /// How much each is above the one before in its lane.
+    /// The difference of each element from the one before in its lane.
     pub(super) differences: Row,
-    /// What each predicts for the next one in its lane.
+    /// The prediction of each element for the next one in its lane.
     pub(super) predictions: Row,
 }
 
-/// Groups, the block's after those before it.
+/// The groups before the block, and those of the block.
 pub(super) type Row = [Group; BEFORE + GROUPS];
 
 impl Past {
-    /// Before a message all is zero.
+    /// Before a message, everything is zero.
     pub(super) const START: Self = {
         let zero = [[0; GROUP]; BEFORE + GROUPS];
         Self { elements: zero, differences: zero, predictions: zero }

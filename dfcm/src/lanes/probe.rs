@@ -1,4 +1,4 @@
-//! The choice of lanes: the encoder's look at a few places of a message (format, section 10.7).
+//! The choice of the number of lanes by sampling a message (format, section 10.7).
 #![forbid(unsafe_code)]
 
 use super::block::Group;
@@ -6,25 +6,25 @@ use super::format::{GROUP, MORE_LANES};
 use super::kernel::Kernel;
 use crate::word::Word;
 
-/// The most places of a message that are looked at, a group each.
+/// The maximum number of places in a message that are sampled, one group each.
 const PLACES: usize = 8;
-/// Bytes of message for each place.
+/// The number of bytes of a message for each place.
 const EACH: usize = 1024;
 
-/// Bytes of words before a place that are looked at there: two steps in the most lanes, of words of either width.
+/// The number of bytes before a place that are used: two steps with the maximum number of lanes, for either word width.
 const REACH: usize = 2 * (GROUP + MORE_LANES * 8);
 
 /// A group of a message, and the words before it.
 pub(super) type Sample = [u8; REACH + GROUP];
 
-/// The group of a sample, as it was `steps` elements of each lane before.
+/// The group `steps` elements back in each lane.
 #[inline(always)]
 pub(super) fn back<W: Word>(sample: &Sample, steps: usize, lanes: usize) -> &Group {
     sample[REACH.saturating_sub(steps * lanes * W::WIDTH)..].first_chunk().unwrap_or(&[0; GROUP])
 }
 
-/// The number of lanes that makes the second differences at some places of a message narrowest; the fewest, where that
-/// leaves several or the message is too short. `words` are its whole words.
+/// The number of lanes that makes the second differences in some samples narrowest; the smallest if there are several; the minimum if the message is
+/// too short. `words` are the message's whole words.
 #[inline(always)]
 pub(super) fn lanes<W: Word, K: Kernel<W>>(kernel: K, words: &[u8]) -> usize {
     let fewest = W::PER_GROUP;

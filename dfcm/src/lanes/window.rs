@@ -1,24 +1,24 @@
-//! A window: the words of a block, and those before it as far as a prediction looks back.
+//! A window: the words of a block, and those before it as far back as a prediction looks.
 #![forbid(unsafe_code)]
 
 use super::block::Group;
 use super::format::{BLOCK, GROUP, GROUPS, MORE_LANES, ORDER};
 use crate::word::Word;
 
-/// Bytes before the block: three times the most lanes, of words of either width.
+/// Bytes before the block: three times the maximum number of lanes, for either word width.
 const BEFORE: usize = ORDER * (GROUP + MORE_LANES * 8);
 /// Bytes of a window.
 const WINDOW: usize = BEFORE + BLOCK;
 
-/// A part of a message, or a copy of one with zeros where the message has not begun or has ended.
+/// A copy of a part of a message, with zeros before its start and after its end.
 #[derive(Clone, Debug)]
 pub(super) struct Window([u8; WINDOW]);
 
 impl Window {
     pub(super) const ZERO: Self = Self([0; WINDOW]);
 
-    /// The window of the block that starts at byte `at` of a message: a part of the message if it is wholly there,
-    /// else a copy in `self`.
+    /// The window of the block that starts at byte `at` of a message: a part of the message if the message contains the whole window, otherwise a
+    /// copy in `self`.
     #[inline(always)]
     pub(super) fn of<'a>(&'a mut self, message: &'a [u8], at: usize) -> View<'a> {
         let whole = at.checked_sub(BEFORE).and_then(|start| message.get(start..));
@@ -35,12 +35,12 @@ impl Window {
     }
 }
 
-/// A look at a window.
+/// A view of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a>(&'a [u8; WINDOW]);
 
 impl<'a> View<'a> {
-    /// The block, as it was `steps` (at most [`ORDER`]) elements of each lane before.
+    /// The block `steps` (at most [`ORDER`]) elements back in each lane.
     #[inline(always)]
     pub(super) fn back<W: Word>(self, steps: usize, lanes: usize) -> &'a [Group; GROUPS] {
         let from = BEFORE.saturating_sub(steps * lanes * W::WIDTH);

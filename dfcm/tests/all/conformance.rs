@@ -1,10 +1,10 @@
-//! The suite of `mpress-codec`, for both words and every way to make an encoder, at every level.
+//! The suite of `mpress-codec`, for both words and every way to create an encoder, at every level.
 
 use mpress_codec::conformance;
 use mpress_codec::simd::Level;
 use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word};
 
-/// `make` gives an encoder, and how many lines its decoder must have room for.
+/// `make` returns an encoder, and the number of lines that its decoder must support.
 fn run<W: Word>(make: impl Fn(Level) -> (Encoder<W, Vec<u64>>, Lines)) {
     conformance::at_each_level(|level| {
         conformance::run::<Dfcm<W>, _, _>(|| {

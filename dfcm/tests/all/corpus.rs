@@ -1,5 +1,4 @@
-//! Every message of a corpus of real ones comes back: of the samples in `tests/data`, and of the whole corpus where
-//! it lies beside the repository.
+//! Every message of a corpus of real ones is restored: the samples in `tests/data`, and the whole corpus if it is next to the repository.
 
 use crate::support_real as real;
 
@@ -10,7 +9,7 @@ fn memory() -> Vec<u64> {
     vec![1; Lines::MAX.words::<u64>()]
 }
 
-/// Sends messages in interleaved lanes, and gives the ratio.
+/// Sends messages in interleaved lanes and returns the ratio.
 fn run_lanes<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, what: &str) -> f64 {
     let mut lens = (0, 0);
     for level in levels() {
@@ -25,7 +24,7 @@ fn run_lanes<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, what
     lens.0 as f64 / lens.1 as f64
 }
 
-/// Sends messages alone and in a sequence, and gives the ratio of those alone.
+/// Sends messages individually and as a sequence, and returns the ratio of the individual ones.
 fn run<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, what: &str) -> f64 {
     let mut lens = (0, 0);
     for level in levels() {

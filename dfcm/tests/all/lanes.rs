@@ -1,4 +1,4 @@
-//! Interleaved lanes: the suite of `mpress-codec`, the wire's edges, random messages and wires.
+//! Interleaved lanes: the suite of `mpress-codec`, the edges of the wire format, random messages and wires.
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{self, decode, encode, families, levels};
@@ -63,7 +63,7 @@ fn each_kind_of_error_has_its_wire() {
     refused::<u64>(&wire, 16, Length);
     refused::<u64>(&[1, 0, 1, 2, 4, 1, 0], 24, Length);
     (25..32).for_each(|more| refused::<u64>(&[1, more, 1, 2, 4, 1], 24, Corrupt));
-    // The widest code, and one more.
+    // The greatest width code, and one beyond it.
     refused::<u64>(&[1, 0, 57, 2, 4, 1], 24, Truncated);
     refused::<u64>(&[1, 0, 58, 2, 4, 1], 24, Corrupt);
     refused::<u32>(&[1, 0, 29, 2, 4, 1], 24, Truncated);
@@ -85,7 +85,7 @@ fn another_raw_length_is_refused() {
     }
 }
 
-/// Messages: noise, families of data, and any two of them in a row.
+/// Messages: noise, families of data, and any two of them concatenated.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let smooth = (any::<f64>(), any::<f64>(), 1..40_u32, 0..900_u32).prop_map(|(start, step, record, n)| {
         let value = |i: u32| start + step * f64::from(i / record) + f64::from(i % record);
@@ -107,7 +107,7 @@ fn comes_back<W: Word>(raw: &[u8]) {
     }
 }
 
-/// Whatever a wire is, every level makes the same of it.
+/// Every level gives the same result for any wire.
 fn hostile<W: Word>(wire: &[u8], len: usize) {
     let results: Vec<_> = levels()
         .into_iter()
@@ -128,7 +128,7 @@ proptest! {
     #[test]
     fn hostile_wires_do_no_harm(more in 0..25_u8, tail in 0..8_u8, body in vec(any::<u8>(), 0..3000), n in 0..600_usize) {
         let wire = [&[1, more | tail << 5], &body[..]].concat();
-        // A length that the header does not refuse at once.
+        // A length that passes the header's check.
         let len = n * 8 + usize::from(tail);
         hostile::<u64>(&wire, len);
         hostile::<u32>(&wire, len);

@@ -1,5 +1,5 @@
-//! The kernels of interleaved lanes write, byte for byte, what the format says: they are compared with a second writing
-//! of it, at every level; and read what it writes, in every number of lanes. The bound is reached.
+//! The kernels of interleaved lanes write exactly the bytes that the format specifies: they are compared with a second implementation at every level,
+//! and decode its wires with every number of lanes. The bound is reached.
 
 use crate::support_lanes as model;
 use crate::support_real as real;
@@ -10,7 +10,7 @@ use mpress_codec::{Codec, Encode};
 use mpress_dfcm::Word;
 use mpress_dfcm::lanes::{Decoder, Encoder, Encoder32, Lanes};
 
-/// Lengths around groups of 64 bytes, blocks of 512, what a prediction looks back at, and what a choice of lanes needs.
+/// Lengths around groups of 64 bytes, blocks of 512, the reach of a prediction, and the minimum for a choice of lanes.
 const LENGTHS: [usize; 20] =
     [0, 3, 8, 9, 63, 64, 72, 127, 136, 511, 512, 520, 575, 576, 584, 767, 1280, 2047, 2056, 9003];
 
@@ -61,7 +61,7 @@ fn every_number_of_lanes_is_read() {
     }
 }
 
-/// Residuals of every width, in every place of a group.
+/// Residuals of every width at every position in a group.
 #[test]
 fn every_width_is_written_and_read() {
     fn run<W: Word>() {
@@ -80,12 +80,12 @@ fn every_width_is_written_and_read() {
     run::<u32>();
 }
 
-/// Elements that are as far from their prediction as can be.
+/// Elements as far from their predictions as possible.
 fn worst<W: Word>(elements: usize) -> Vec<u8> {
     let model = Model { width: W::BITS as usize };
     let mut values = Vec::new();
     for i in 0..elements {
-        // The choice of lanes falls on the fewest: second differences are as wide for all.
+        // The minimum number of lanes is chosen, because the second differences are equally wide for all.
         let prediction = model.predict(&[&values[..], &[0]].concat(), i, model.group());
         values.push(prediction ^ 1 << (W::BITS - 1));
     }
@@ -96,7 +96,7 @@ fn worst<W: Word>(elements: usize) -> Vec<u8> {
 
 fn bound_is_exact<W: Word>() {
     let group = 64 / W::WIDTH;
-    // Up to the length from which lanes are chosen.
+    // Up to the length from which the number of lanes is chosen.
     for elements in [0, 1, 2, group - 1, group, group + 1, 4 * group, 575 / W::WIDTH] {
         let raw = worst::<W>(elements);
         let bound = Lanes::<W>::max_encoded_len(raw.len());

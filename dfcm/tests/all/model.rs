@@ -1,5 +1,4 @@
-//! The kernels write, byte for byte, what the paper's text says: they are compared with a second writing of it, at
-//! every level.
+//! The kernels write exactly the bytes that the paper's text specifies: they are compared with a second implementation at every level.
 
 use crate::support_model as model;
 use crate::support_real as real;

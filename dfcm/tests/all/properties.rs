@@ -1,11 +1,11 @@
-//! Random messages of many kinds come back to the bit, and random wires do no harm.
+//! Random messages of many kinds are restored exactly, and random wires do no harm.
 
 use mpress_codec::conformance::{decode, encode, families, levels};
 use mpress_dfcm::{Decoder, Encoder, Lines, Word};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Messages: noise, families of data, a few values over and over, smooth fields, and any two of them in a row.
+/// Messages: noise, families of data, a few repeated values, smooth fields, and any two of them concatenated.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let few = vec(any::<u64>(), 1..5).prop_flat_map(|values| {
         vec(proptest::sample::select(values), 0..600)
@@ -55,7 +55,7 @@ fn continuing<W: Word>(messages: &[Vec<u8>], lines: Lines) {
     }
 }
 
-/// Whatever a wire is, every level makes the same of it.
+/// Every level gives the same result for any wire.
 fn hostile<W: Word>(wire: &[u8], len: usize) {
     let results = levels().into_iter().map(|level| {
         let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_level(level);
@@ -83,7 +83,7 @@ proptest! {
     #[test]
     fn hostile_wires_do_no_harm(flags in any::<u8>(), body in vec(any::<u8>(), 0..3000), n in 0..600_usize) {
         let wire = [&[1, flags], &body[..]].concat();
-        // A length that the header does not refuse at once.
+        // A length that passes the header's check.
         let len = n * 8 + usize::from(flags >> 5);
         hostile::<u64>(&wire, len);
         hostile::<u32>(&wire, len);

@@ -1,4 +1,4 @@
-//! Continuing messages: what a decoder does with a sequence that did not arrive as it was sent (format, section 6).
+//! Continuing messages: a decoder's behaviour when a sequence does not arrive as it was sent (format, section 6).
 
 use mpress_codec::DecodeErrorKind::{State, Truncated};
 use mpress_codec::conformance::{decode, encode, random_bytes};
@@ -21,12 +21,12 @@ fn decoder() -> Decoder64<Vec<u64>> {
     Decoder::new(memory()).unwrap()
 }
 
-/// Message `i` of a field that moves on slowly.
+/// Message `i` of a field that changes slowly.
 fn message(i: u32) -> Vec<u8> {
     (0..200).flat_map(|x| ((f64::from(x) * 0.1 + f64::from(i)).sin()).to_le_bytes()).collect()
 }
 
-/// Decodes a wire and says which message it is.
+/// Decodes a wire and returns the number of its message.
 fn receive(decoder: &mut impl Decode, wire: &[u8]) -> Result<u32, DecodeErrorKind> {
     let raw = decode(decoder, wire, LEN)?;
     Ok((0..700)
@@ -88,7 +88,7 @@ fn a_message_of_another_sequence_is_seen() {
 
 #[test]
 fn a_sequence_that_differs_in_one_element_is_seen() {
-    // Of the same lengths, and with the same elements at both ends.
+    // With the same lengths, and the same elements at both ends.
     let first = |middle: f64| [1.0, 2.0, middle, 3.0, 2.5].map(f64::to_le_bytes).concat();
     let (mut encoder, mut decoder) = (continuing(), decoder());
     let wire = encode(&mut encoder, &first(2.25));

@@ -1,4 +1,4 @@
-//! The wire's edges: header, bound, unused bits, memory.
+//! The edges of the wire format: header, bound, unused bits, memory.
 
 use crate::support_model as model;
 
@@ -37,11 +37,11 @@ fn a_tail_travels_as_it_is() {
     let wire = encode(&mut Encoder64::new(memory()).unwrap(), b"seven b");
     assert_eq!(wire, *b"\x01\xe6seven b");
     let wire = encode(&mut Encoder32::new(memory()).unwrap(), &[0, 0, 0, 0, 7, 8, 9]);
-    // A header, a count of 15 zero units and an unused half byte, two remaining zero bits, the tail.
+    // A header, a count of 15 zero units, an unused half byte, two remaining zero bits, the tail.
     assert_eq!(wire, [1, 0xe6, 0x0f, 0, 7, 8, 9]);
 }
 
-/// Elements that differ from their prediction in the first bit: no zeros to count, nothing to gain.
+/// Elements that differ from their prediction in the first bit: no zeros to count, no gain.
 fn worst<W: Word>(elements: usize, log2: u8) -> Vec<u8> {
     let mut model = model::Model::new(W::BITS as usize, log2.into());
     let mut raw = Vec::new();
@@ -120,7 +120,7 @@ fn another_raw_length_is_refused() {
     }
 }
 
-/// Whatever table a wire asks for: lengths come first.
+/// No matter which table a wire requires, lengths are checked first.
 fn nothing_is_cleared_for_a_wire_that_is_too_short<W: Word>() {
     let raw: Vec<u8> = (0..8000).map(|i| (i / 8) as u8).collect();
     let mut memory = memory();

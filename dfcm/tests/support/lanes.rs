@@ -1,5 +1,5 @@
-//! A second writing of interleaved lanes, from `docs/format/dfcm.md`, section 10, bit by bit and without a thought for
-//! speed. It shares no code with the crate.
+//! A second implementation of interleaved lanes, from `docs/format/dfcm.md`, section 10, bit by bit and not optimised. It shares no code with the
+//! crate.
 
 /// Words of `width` bits.
 #[derive(Clone, Copy)]
@@ -7,7 +7,7 @@ pub(crate) struct Model {
     pub(crate) width: usize,
 }
 
-/// Bits, the least significant first.
+/// The bits of a number, least significant first.
 fn bits_of(value: u128, width: usize) -> impl Iterator<Item = bool> {
     (0..width).map(move |i| value >> i & 1 == 1)
 }
@@ -36,7 +36,7 @@ impl Model {
             .collect()
     }
 
-    /// What the elements before element `i` say of it.
+    /// The prediction for element `i` from the elements before it.
     pub(crate) fn predict(self, elements: &[u128], i: usize, lanes: usize) -> u128 {
         let back = |steps: usize| i.checked_sub(steps * lanes).map_or(0, |at| elements[at]);
         let difference = |a: u128, b: u128| (a + self.modulus() - b) % self.modulus();
@@ -50,7 +50,7 @@ impl Model {
         if e < self.modulus() / 2 { 2 * e } else { 2 * (self.modulus() - e) - 1 }
     }
 
-    /// The wire of a message in this many lanes.
+    /// The wire of a message with this number of lanes.
     pub(crate) fn message(self, raw: &[u8], lanes: usize) -> Vec<u8> {
         let elements = self.elements(raw);
         let residuals: Vec<_> = (0..elements.len()).map(|i| self.residual(&elements, i, lanes)).collect();
@@ -73,11 +73,11 @@ impl Model {
         wire
     }
 
-    /// The lanes that an encoder chooses (section 10.7).
+    /// The number of lanes that an encoder chooses (section 10.7).
     pub(crate) fn choice(self, raw: &[u8]) -> usize {
         let elements = self.elements(raw);
         let (fewest, bytes) = (self.group(), elements.len() * self.width / 8);
-        // Two steps in the most lanes, of either width, and the group.
+        // Two steps with the maximum number of lanes, for either word width, and the group.
         let Some(room) = bytes.checked_sub(512 + 64) else { return fewest };
         let places = (bytes / 1024).clamp(1, 8);
         let spacing = room / (self.width / 8) / (2 * places);

@@ -1,5 +1,5 @@
-//! A second writing of the wire, from the text of the paper (sections 2.2, 2.3 and 3.3) and `docs/format/dfcm.md`,
-//! bit by bit and without a thought for speed. It shares no code with the crate.
+//! A second implementation of the wire format, from the text of the paper (sections 2.2, 2.3 and 3.3) and `docs/format/dfcm.md`, bit by bit and not
+//! optimised. It shares no code with the crate.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ fn number(bits: &[bool]) -> usize {
 struct Bytes(Vec<u8>, usize);
 
 impl Bytes {
-    /// Adds a number given by its bits, the least significant one first.
+    /// Adds a number given by its bits, least significant first.
     fn add(&mut self, bits: &[bool]) {
         for bit in bits.iter().rev() {
             if self.1.is_multiple_of(8) {
@@ -37,7 +37,7 @@ pub(crate) struct Model {
     log2: usize,
     values: Vec<u128>,
     deltas: Vec<u128>,
-    /// For each hash the deltas that followed it.
+    /// The deltas that followed each hash.
     followed: HashMap<usize, Vec<u128>>,
     messages: u8,
     digest: u64,
@@ -58,7 +58,7 @@ impl Model {
         bits_of(delta, self.width)[..14].to_vec()
     }
 
-    /// "hash(d0, d1, d2) = lsb0..14 (d2 xor (d1 << 5) xor (d0 << 10))"; of it the `log2` lowest bits.
+    /// "hash(d0, d1, d2) = lsb0..14 (d2 xor (d1 << 5) xor (d0 << 10))"; of this the `log2` lowest bits.
     fn hash(&self) -> usize {
         let delta = |back: usize| {
             let delta = self.deltas.len().checked_sub(back).map_or(0, |i| self.deltas[i]);
@@ -88,7 +88,7 @@ impl Model {
         self.values.push(value);
     }
 
-    /// The wire of one message; `continuing` if it follows those before it, else this is a new model.
+    /// The wire of one message. If `continuing`, it follows the previous ones; otherwise this must be a new model.
     pub(crate) fn message(&mut self, raw: &[u8], continuing: bool) -> Vec<u8> {
         let mut wire =
             vec![1, self.log2 as u8 + if continuing { 16 } else { 0 } + 32 * (raw.len() % 8) as u8];

@@ -1,9 +1,9 @@
-//! Real messages: a few kilobytes in `tests/data`, see the README there.
+//! Real messages of a few kilobytes in `tests/data`; see the README there.
 
 /// A name and a message of doubles.
 pub(crate) type Sample = (&'static str, &'static [u8]);
 
-/// Every sample there is.
+/// All samples.
 pub(crate) fn samples() -> [Sample; 7] {
     [
         ("bt", include_bytes!("../data/bt.f64")),

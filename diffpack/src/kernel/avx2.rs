@@ -1,4 +1,4 @@
-//! The kernel for AVX2 and BMI2, a group in two vectors.
+//! The kernel for AVX2 and BMI2: a group fills two vectors.
 
 mod fixed;
 mod pack;
@@ -13,7 +13,7 @@ use crate::word::Word;
 use mpress_codec::simd::{Level, Tier};
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of [`Tier::Avx2`].
+/// Proof that the CPU has the instructions of [`Tier::Avx2`].
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(());
 
@@ -22,88 +22,88 @@ impl<W: Word> Kernel<W> for Avx2 {
         (level.tier() >= Tier::Avx2).then_some(Self(()))
     }
     fn enter<T: Work<W>>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { enter::<W, T>(self, work) }
     }
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::difference::<W>(bytes, at, lags, residuals) }
     }
     fn below(self, words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::below::<W>(words, rotation, residuals) }
     }
     #[inline]
     fn spread(self, packed: u64, bits: u32) -> u64 {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { spread(packed, bits) }
     }
     fn widths(self, residuals: &Block) -> Widths {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::widths::<W>(residuals) }
     }
     fn difference_cost(self, bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::difference_cost::<W>(bytes, at, lags) }
     }
     fn below_cost(self, bytes: &[u8], at: usize, rotation: u32) -> u32 {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::below_cost::<W>(bytes, at, rotation) }
     }
     fn lag_scores(self, bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::lag_scores::<W>(bytes, places, base, first, scores) }
     }
     fn above(self, residuals: &Block, width: u32) -> Mask {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { split::above::<W>(residuals, width) }
     }
     fn deal(self, residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { split::deal::<W>(residuals, mask, words, wide, narrow) }
     }
     fn collect(self, wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { split::collect::<W>(wide, narrow, mask, residuals) }
     }
     fn pack(self, residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full> {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { pack::pack::<W>(residuals, widths, words, out) }
     }
     fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { pack::unpack::<W>(wire, widths, words, residuals) }
     }
     fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { undo::undo_difference::<W>(residuals, lags, before, words) }
     }
     fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { undo::undo_below::<W>(residuals, maximum, rotation, words) }
     }
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { fixed::to_fixed::<W>(words, unit, fixed) }
     }
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { fixed::to_float::<W>(fixed, unit, words) }
     }
     fn span(self, words: &[u8], seen: &mut Span) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { fixed::span::<W>(words, seen) }
     }
     fn trailing_zeros(self, residuals: &Block) -> Widths {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { fixed::trailing_zeros::<W>(residuals) }
     }
     fn strip(self, residuals: &mut Block, counts: &Widths) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { fixed::strip::<W>(residuals, counts) }
     }
     fn unstrip(self, residuals: &mut Block, counts: &Widths) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { fixed::unstrip::<W>(residuals, counts) }
     }
 }

@@ -1,6 +1,6 @@
-//! The reference kernel: plain code that defines what all kernels do.
+//! The reference kernel: portable code that defines the result of every kernel.
 //!
-//! What the other kernels call is always inlined, so that it is compiled again for their instructions.
+//! Functions that the other kernels call are always inlined, so that they are compiled for those kernels' instructions.
 #![forbid(unsafe_code)]
 
 mod fixed;
@@ -23,7 +23,7 @@ pub(super) use undo::{SHORT, undo_short};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar;
 
-/// A group as lanes of 64 bits.
+/// A group as 64-bit lanes.
 #[inline(always)]
 fn lanes(group: &Group) -> [u64; 8] {
     let mut lanes = [0; 8];

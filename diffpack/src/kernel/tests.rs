@@ -1,4 +1,4 @@
-//! Every kernel does what the portable one does: operation by operation, on blocks of many kinds.
+//! Checks that every kernel does the same as the portable one, operation by operation, on blocks of many kinds.
 
 extern crate std;
 
@@ -11,11 +11,11 @@ use mpress_codec::simd::Tier;
 use std::vec;
 use std::vec::Vec;
 
-/// Bytes of a message. The blocks that are looked at begin at [`AT`], so that every predictor reaches.
+/// Length of a message in bytes. The blocks under test begin at [`AT`], so that every predictor has the words it needs.
 const LEN: usize = AT + 3 * BLOCK;
 const AT: usize = GROUP + (MAX_REACH + 1) * 8;
 
-/// Numbers that look random.
+/// Pseudorandom numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -24,7 +24,7 @@ impl Numbers {
         (self.0 >> 33) as usize % end
     }
 
-    /// Up to three lags that a predictor may have.
+    /// Up to three valid lags of a predictor.
     fn lags(&mut self) -> Vec<u16> {
         let order = self.below(4);
         let most = [3, 9, 40, 300, MAX_REACH][self.below(5)].min(MAX_REACH / order.max(1));
@@ -34,8 +34,8 @@ impl Numbers {
     }
 }
 
-/// Messages as programs send them, and words of any width, of a width for each group, of a few special values, round
-/// floats, whole numbers as floats, and small ones with some outliers.
+/// Messages as programs send them, and words of any width, of one width per group, of a few special values, round floats, whole numbers as floats,
+/// and small ones with some outliers.
 fn messages<W: Word>() -> Vec<Vec<u8>> {
     let mut messages: Vec<_> = families().iter().map(|(_, generate)| generate(LEN)).collect();
     let mut numbers = Numbers(W::BITS.into());
@@ -73,7 +73,7 @@ fn messages<W: Word>() -> Vec<Vec<u8>> {
     messages
 }
 
-/// The residuals of a block, and what an encoder then does with them.
+/// The residuals of a block, and the steps of an encoder after them.
 fn residuals<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, numbers: &mut Numbers) {
     let name = type_name::<K>();
     let widths: Widths = Kernel::<W>::widths(Scalar, residuals);
@@ -95,7 +95,7 @@ fn residuals<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, numbers: &mut 
     for words in [W::BLOCK, 1 + numbers.below(W::BLOCK)] {
         let groups = words.div_ceil(W::LANES);
         packed::<W, K>(kernel, residuals, &widths, words);
-        // Residuals at the end of a group need not have its width.
+        // Residuals at the end of a group may be narrower than the group's width.
         let wider =
             widths.map(|width| width + numbers.below((W::BITS + 1) as usize - usize::from(width)) as u8);
         packed::<W, K>(kernel, residuals, &wider, words);
@@ -129,7 +129,7 @@ fn residuals<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, numbers: &mut 
     }
 }
 
-/// Groups to bits, into as much room as there may be, and back, from as many bytes as there may be.
+/// Packs groups, with various amounts of room, and unpacks them, with various amounts of wire.
 fn packed<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, widths: &Widths, words: usize) {
     let name = type_name::<K>();
     let mut wire = vec![0; BLOCK];
@@ -162,7 +162,7 @@ fn packed<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, widths: &Widths, 
 
 fn unpacked<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], widths: &Widths, words: usize) {
     let (mut a, mut b) = (Block::ZERO, Block::ZERO);
-    // What a decoder has behind the last width is whatever the wire makes of it.
+    // In a decoder, widths past the last group are whatever the wire gives.
     let mut widths = *widths;
     widths[words.div_ceil(W::LANES)..].fill(254);
     let widths = &widths;
@@ -172,7 +172,7 @@ fn unpacked<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], widths: &Widths, word
     assert!(a.0[..len] == b.0[..len], "{}: unpack {words} of {widths:?}", type_name::<K>());
 }
 
-/// What is done with the words of a message.
+/// The operations on the words of a message.
 fn words<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], numbers: &mut Numbers) {
     let name = type_name::<K>();
     let at = AT + numbers.below(BLOCK);
@@ -210,7 +210,7 @@ fn words<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], numbers: &mut Numbers
     }
 }
 
-/// The block comes back from its difference, and any other residuals give the same too.
+/// The block is restored from its difference, and arbitrary residuals give the same result too.
 fn undone<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, lags: &[u16], before: &[u8]) {
     let reach = lags.iter().map(|lag| usize::from(*lag)).sum::<usize>() * W::WIDTH;
     let least = &before[before.len() - reach - GROUP..];
@@ -222,7 +222,7 @@ fn undone<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, lags: &[u16], bef
     }
 }
 
-/// A block of any form, of any number of words, behind any number of blocks of a message.
+/// A block of any form and any number of words, after any number of blocks of a message.
 fn rebuilt<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, numbers: &mut Numbers) {
     let any: Widths = core::array::from_fn(|_| numbers.below(16) as u8);
     let widths: Widths = Kernel::<W>::widths(Scalar, residuals);
@@ -292,13 +292,13 @@ fn floats<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbers)
     let mut spans = [Span::default(); 2];
     kernel.span(words, &mut spans[0]);
     Kernel::<W>::span(Scalar, words, &mut spans[1]);
-    // Where there are odd ones nothing else is looked at.
+    // If there are odd floats, nothing else is used.
     let seen =
         |span: Span| (span.odd, (!span.odd).then_some((span.lowest, span.exponent, span.floats, span.round)));
     assert_eq!(seen(spans[0]), seen(spans[1]), "{name}: span");
 }
 
-/// All lags that have a way of their own, and all widths.
+/// All lags that have their own code path, and all widths.
 fn each_lag_and_width<W: Word, K: Kernel<W>>(kernel: K) {
     let noise = random_bytes(3, LEN);
     let mut residuals = Block::ZERO;
@@ -345,7 +345,7 @@ fn agrees<W: Word, K: Kernel<W>>(kernel: K) {
     each_lag_and_width::<W, K>(kernel);
 }
 
-/// All kernels of this machine.
+/// All kernels of this CPU.
 fn agree<W: Word>() {
     for level in levels() {
         match level.tier() {

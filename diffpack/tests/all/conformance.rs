@@ -1,4 +1,4 @@
-//! The suite of `mpress-codec`, for every word and every effort, with memory and without, at every level.
+//! The suite of `mpress-codec`, for every word, effort and level, with a remembering encoder and without.
 
 use mpress_codec::conformance;
 use mpress_diffpack::{Decoder, Diffpack, Effort, Encoder, Word};

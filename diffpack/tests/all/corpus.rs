@@ -1,9 +1,9 @@
-//! Every message of the corpus of real ones comes back, at every level and effort, where it lies beside the repository.
+//! Every message of the corpus of real ones, if it is next to the repository, is restored at every level and effort.
 
 use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
 
-/// Gives the ratio of messages sent as they come.
+/// Returns the ratio of the messages, sent in order.
 fn run<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, effort: Effort, what: &str) -> f64 {
     let mut lens = (0, 0);
     for level in levels() {

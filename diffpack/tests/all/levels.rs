@@ -1,9 +1,9 @@
-//! Every level writes the same bytes and reads the same from any wire.
+//! Every level writes the same bytes and decodes every wire to the same result.
 
 use mpress_codec::conformance::{decode, encode, families, levels, random_bytes};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
 
-/// The wire of `raw`, which all levels agree on and read back.
+/// The wire of `raw`, which is the same at all levels and decoded by all.
 fn agree<W: Word>(effort: Effort, raw: &[u8], what: &str) -> Vec<u8> {
     let mut wires = levels().into_iter().map(|level| {
         let wire = encode(&mut Encoder::<W>::new(effort).with_level(level), raw);
@@ -27,7 +27,7 @@ fn run<W: Word>() {
         for (name, generate) in families() {
             for len in [0, 1, 9, 800, 2048, 2050, 4096, 5003, 20_000, 100_001] {
                 let wire = agree::<W>(effort, &generate(len), name);
-                // Damage: whatever it is read as, all read it so.
+                // Damaged wires: all levels give the same result.
                 for seed in 0..20 {
                     let mut damaged = wire.clone();
                     for change in random_bytes(seed, 16).as_chunks::<4>().0 {

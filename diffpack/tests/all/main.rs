@@ -1,4 +1,4 @@
-//! All tests of the crate's interface but the golden vectors, in one program: what the kernels are compiled to is most of each.
+//! All tests of the public interface except the golden vectors, in one program: most of each test binary would be the kernels.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 mod conformance;

@@ -1,12 +1,12 @@
-//! Random messages of many kinds come back to the bit, and random wires do no harm.
+//! Random messages of many kinds are restored exactly, and random wires do no harm.
 
 use mpress_codec::conformance::{decode, encode, families, levels, random_bytes};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Messages: noise, families of data, a few values over and over, smooth fields with records and rows, whole numbers as
-/// floats, integers in a range, structures; and any two of them in a row.
+/// Messages: noise, families of data, a few repeated values, smooth fields with records and rows, whole numbers as floats, integers in a range,
+/// structures; and any two of them concatenated.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let few = vec(any::<u64>(), 1..5).prop_flat_map(|values| {
         vec(proptest::sample::select(values), 0..1500)
@@ -32,7 +32,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     });
     let family = (proptest::sample::select(families().to_vec()), 0..20_000_usize)
         .prop_map(|((_, generate), len)| generate(len));
-    // Bytes that keep their high bits from one structure to the next.
+    // Bytes whose high bits stay the same from structure to structure.
     let structures =
         (vec((any::<u8>(), any::<u8>()), 2..60), 0..1500_usize, any::<u64>()).prop_map(|(bytes, n, seed)| {
             let noise = random_bytes(seed, n * bytes.len());
@@ -70,7 +70,7 @@ fn come_back<W: Word>(messages: &[Vec<u8>], effort: Effort) {
     }
 }
 
-/// Whatever a wire is, every level makes the same of it.
+/// Every level gives the same result for any wire.
 fn hostile<W: Word>(wire: &[u8], len: usize) {
     let results =
         levels().into_iter().map(|level| decode(&mut Decoder::<W>::new().with_level(level), wire, len));

@@ -1,11 +1,11 @@
-//! Messages of records (format, section 12): wires by hand, what is refused, and that an encoder finds the layout.
+//! Messages of records (format, section 12): handwritten wires, wires that are refused, and layouts that an encoder finds.
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated};
 use mpress_codec::Encode;
 use mpress_codec::conformance::{decode, encode, levels, random_bytes};
 use mpress_diffpack::{Decoder, Decoder16, Decoder32, Decoder64, Effort, Encoder, Word};
 
-/// What every level of every codec says of a wire for `len` raw bytes.
+/// The result of every level of every codec for a wire and `len` raw bytes.
 fn said(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
     let all = levels().into_iter().flat_map(|level| {
         [
@@ -21,7 +21,7 @@ fn said(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
 
 /// A stored block.
 const STORED: [u8; 2] = [0, 14 << 4];
-/// A block of zeros, by a new predictor.
+/// A block of zeros, with a new predictor.
 const ZEROS: [u8; 3] = [0, 15 << 4, 0];
 
 #[test]
@@ -31,7 +31,7 @@ fn records_by_hand() {
     wire.extend([&STORED[..], &[1; 8], &[2; 8]].concat());
     wire.extend(ZEROS);
     wire.extend([&STORED[..], &[5, 6, 7, 8]].concat());
-    // Bytes are stored in words of 16 bits. Their high bytes are not read.
+    // Bytes are stored in words of 16 bits, whose high bytes are ignored.
     wire.extend([&STORED[..], &[9, 0, 10, 77]].concat());
     wire.extend([20, 21, 22]);
     let first = [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 5, 6, 9];
@@ -48,15 +48,15 @@ fn records_by_hand() {
 
 #[test]
 fn columns_begin_again_in_each_piece() {
-    // 2049 records of one byte: a piece of 2048, which are two blocks, and one of a single record.
+    // 2049 records of one byte: a piece of 2048 records in two blocks, and a piece of one record.
     let mut wire = vec![3, 1, 0, 0];
-    // The second block uses the predictor that the first one has defined.
+    // The second block uses the predictor that the first one defined.
     wire.extend([&ZEROS[..], &[0, 0]].concat());
     wire.extend([&STORED[..], &[7, 0]].concat());
     let mut raw = vec![0; 2049];
     raw[2048] = 7;
     assert_eq!(said(&wire, 2049), Ok(raw));
-    // In the second piece there is none yet.
+    // In the second piece no predictor is defined yet.
     let shared = [&wire[..9], &[0, 0]].concat();
     assert_eq!(said(&shared, 2049), Err(Corrupt));
 }
@@ -68,11 +68,11 @@ fn layouts_that_cannot_be_are_refused() {
     assert_eq!(said(&[3, 0, 11, 0b11_11], 0), Err(Corrupt), "16 bytes of fields in a record of 12");
     assert_eq!(said(&[3, 0, 0, 1], 0), Err(Corrupt), "two bytes of a field in a record of one");
     assert_eq!(said(&[3, 0, 255, 0, 0], 0), Err(Truncated), "256 fields in two bytes");
-    // What is behind the fields is not looked at.
+    // Bits past the fields are ignored.
     assert_eq!(said(&[3, 0, 7, 0b11_10_01_11], 0), Ok(vec![]));
 }
 
-/// Structures of a number, a random double of one exponent, a kind and a flag, padded or packed.
+/// Structures of a number, a random double with a fixed exponent, a kind and a flag, padded or packed.
 fn structures(count: u64, packed: bool) -> Vec<u8> {
     let noise = random_bytes(9, 8 * count as usize);
     let noise = noise.as_chunks::<8>().0.iter().map(|noise| u64::from_le_bytes(*noise));
@@ -127,7 +127,7 @@ fn packed_structures_are_records() {
     found::<u16>(true);
 }
 
-/// Structures of two counters of 32 bits and eight random words.
+/// Structures of two 32-bit counters and eight random words.
 fn sparse(count: u64) -> Vec<u8> {
     let noise = random_bytes(4, 64 * count as usize);
     let record =
@@ -151,7 +151,7 @@ fn structures_that_are_mostly_noise_are_worthwhile() {
 #[test]
 fn a_layout_is_kept_only_for_what_is_like_it() {
     let records = structures(3000, false);
-    // Of another length: predictors are remembered by length.
+    // Of another length, because predictors are remembered by length.
     let field: Vec<u8> = (0..5000).flat_map(|i| (f64::from(i) * 0.001).sin().to_le_bytes()).collect();
     for effort in [Effort::Balanced, Effort::Ratio] {
         let alone = encode(&mut Encoder::<u64>::new(effort), &field);
@@ -161,7 +161,7 @@ fn a_layout_is_kept_only_for_what_is_like_it() {
         let lens = (after[0], after.len(), alone[0], alone.len());
         assert!(after[0] < 3 && after.len() <= alone.len() + alone.len() / 8, "{effort:?}: {lens:?}");
         assert_eq!(encode(&mut encoder, &records)[0], 3);
-        // An encoder that does not remember writes what it would alone.
+        // An encoder that does not remember writes the same wire as a new one.
         let mut fresh = Encoder::<u64>::new(effort);
         encode(&mut fresh, &records);
         assert_eq!(encode(&mut fresh, &field), alone);
@@ -177,7 +177,7 @@ fn damaged_records_do_no_harm() {
         let mut damaged = wire.clone();
         for change in random_bytes(seed, 8).as_chunks::<4>().0 {
             let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % damaged.len();
-            // Near the front, where the layout is, as often as anywhere.
+            // As often near the front, where the layout is, as anywhere else.
             let at = if change[3] < 128 { at % 40 } else { at };
             damaged[at] ^= change[2];
         }

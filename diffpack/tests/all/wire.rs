@@ -1,4 +1,4 @@
-//! The wire's edges: header, bound, stored blocks, definitions, unused fields, what is refused and as what.
+//! The edges of the wire format: header, bound, stored blocks, definitions, unused fields, and which wires are refused with which error.
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, levels, random_bytes};
@@ -49,13 +49,12 @@ fn the_bound_is_reached_and_never_passed() {
 
 #[test]
 fn an_encoder_holds_at_most_35_kib() {
-    // 16 KiB of them are the places of earlier words.
+    // 16 KiB of this is the table of earlier words.
     assert!(size_of::<Encoder<u64>>() <= 35 << 10, "{}", size_of::<Encoder<u64>>());
     assert!(size_of::<Decoder<u64>>() <= 32 << 10);
 }
 
-/// A version 2 wire of 64 words, of one block of copies with these sequences (literals, copies, distance), and the block of its
-/// literals.
+/// A version 2 wire of 64 words: one block of copies with these sequences (literals, copies, distance), and the block of its literals.
 fn copies(sequences: &[[u8; 3]], literals: &[u8]) -> Vec<u8> {
     let mut wire = vec![2, 0, 1, 14 << 4];
     wire.extend((sequences.len() as u16).to_le_bytes());
@@ -68,7 +67,7 @@ fn copies(sequences: &[[u8; 3]], literals: &[u8]) -> Vec<u8> {
 #[test]
 fn copies_by_hand() {
     let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    // Stored literals: 5 and 6; then 6 of them again, and one 7 over and over.
+    // Stored literals: 5 and 6; then 6 copies of them, and a 7 that repeats.
     let literals = [&[0, 14 << 4][..], &words(&[5, 6, 7])].concat();
     let wire = copies(&[[2, 6, 2], [1, 55, 1]], &literals);
     let mut expected = [5, 6].repeat(4);
@@ -77,7 +76,7 @@ fn copies_by_hand() {
         let back = decode(&mut Decoder64::new().with_level(level), &wire, 512);
         assert_eq!(back, Ok(words(&expected)));
     }
-    // Literals behind the last sequence, and none at all.
+    // Literals after the last sequence, and no literals.
     let rest = copies(&[[2, 0, 0], [0, 61, 2]], &literals);
     let last = decode(&mut Decoder64::new(), &rest, 512).unwrap();
     assert_eq!(last[504..], words(&[7]));
@@ -99,7 +98,7 @@ fn copies_that_cannot_be_are_refused() {
     assert_eq!(refused(&[[3, 62, 1]]), Err(Corrupt), "more literals than there are");
     assert_eq!(refused(&[[2, 63, 1]]), Err(Corrupt), "more words than the block has");
     assert_eq!(refused(&[[1, 0, 0]; 65]), Err(Corrupt), "more sequences than words");
-    // The literals of copies are no copies, and version 1 has none.
+    // The literals of a block of copies cannot be copies, and version 1 has no copies.
     let nested = copies(&[[2, 62, 1]], &copies(&[[1, 1, 1]], &literals)[2..]);
     assert_eq!(decode(&mut Decoder64::new(), &nested, 512), Err(Corrupt));
     let mut old = copies(&[[2, 62, 1]], &literals);
@@ -109,7 +108,7 @@ fn copies_that_cannot_be_are_refused() {
 
 fn repeating<W: Word>() {
     let fresh = random_bytes(11, 40_000);
-    // Pieces of 1 to 300 bytes of whole words, from anywhere before or new.
+    // Pieces of 1 to 300 bytes of whole words, new or from anywhere before.
     let mut raw = Vec::new();
     let mut at = 0;
     while raw.len() < 60_000 {
@@ -130,7 +129,7 @@ fn repeating<W: Word>() {
     });
     let first = wires.next().unwrap();
     assert!(wires.all(|wire| wire == first));
-    // Whatever becomes of it is refused or decoded, the same at every level.
+    // A damaged wire is refused or decoded, with the same result at every level.
     for seed in 0..200 {
         let mut damaged = first.clone();
         for change in random_bytes(seed, 8).as_chunks::<4>().0 {
@@ -167,7 +166,7 @@ fn noise_is_not_worthwhile<W: Word>(mistakes: usize) {
 fn noise_of_any_width_is_not_worthwhile() {
     noise_is_not_worthwhile::<u64>(0);
     noise_is_not_worthwhile::<u32>(0);
-    // Differences of so few bits look short now and then.
+    // Differences of so few bits are sometimes short by chance.
     noise_is_not_worthwhile::<u16>(5);
 }
 
@@ -188,7 +187,7 @@ fn data_is_worthwhile() {
     }
 }
 
-/// What every level says of a wire for `len` raw bytes.
+/// The result of every level for a wire and `len` raw bytes.
 fn said(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
     let mut all =
         levels().into_iter().map(|level| decode(&mut Decoder64::new().with_level(level), wire, len));
@@ -197,7 +196,7 @@ fn said(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
     first
 }
 
-/// A wire of 8 words by one block: its head, and what follows.
+/// A wire of 8 words in one block: its head and the rest.
 fn one_block(head: u16, rest: &[u8]) -> Vec<u8> {
     [&[1, 0][..], &head.to_le_bytes(), rest].concat()
 }
@@ -213,14 +212,14 @@ fn a_block_by_hand() {
         said(&one_block(DEFINED | 4, &[4, 1, 0x42, 0x42, 0x42, 0x42]), 64),
         words([1, 3, 4, 6, 7, 9, 10, 12])
     );
-    // Below 10: width 4, residuals 0 to 7.
+    // Distances below 10: width 4, residuals 0 to 7.
     let below = [&[1][..], &10_u64.to_le_bytes(), &[0x10, 0x32, 0x54, 0x76]].concat();
     assert_eq!(said(&one_block(DEFINED | 4, &below), 64), words([10, 9, 8, 7, 6, 5, 4, 3]));
     // Fixed point with the unit 1.0 (exponent 1023 + 52), no lags, all residuals 2: the value 1.
     let unit = 1075_u16.to_le_bytes();
     let fixed = [&[3][..], &unit, &[0xaa, 0xaa]].concat();
     assert_eq!(said(&one_block(DEFINED | 2, &fixed), 64), words([1.0_f64.to_bits(); 8]));
-    // The same, stripped of 3 bits: the value 8.
+    // The same with 3 bits stripped: the value 8.
     let stripped = [&[3][..], &unit, &[3], &[0xaa, 0xaa]].concat();
     assert_eq!(said(&one_block(DEFINED | 2 | 1 << 11, &stripped), 64), words([8.0_f64.to_bits(); 8]));
     // Split: words 1 and 4 in the wide stream of width 8, the others zeros.
@@ -236,17 +235,17 @@ fn what_no_encoder_writes_is_refused() {
         (DEFINED, &[1 << 5], Corrupt),                              // an unused bit of a definition
         (DEFINED, &[4, 0], Corrupt),                                // a lag of 0
         (DEFINED, &[4 | 16, 0xff, 0xff], Corrupt),                  // a lag too long
-        (DEFINED, &[12 | 16, 0, 4, 0, 4, 0, 1], Corrupt),           // lags that reach too far together
-        (DEFINED, &[1 | 4, 1], Corrupt),                            // a lag in a domain without
+        (DEFINED, &[12 | 16, 0, 4, 0, 4, 0, 1], Corrupt), // lags with too great a sum
+        (DEFINED, &[1 | 4, 1], Corrupt), // a lag in a domain without lags
         (DEFINED, &[3, 0, 8], Corrupt),                             // a unit of 2048
-        (DEFINED | 1 << 11, &[1, 0, 0, 0, 0, 0, 0, 0, 0], Corrupt), // strip counts in a domain without
+        (DEFINED | 1 << 11, &[1, 0, 0, 0, 0, 0, 0, 0, 0], Corrupt), // strip counts in a domain without them
         (DEFINED | 65, &[0], Corrupt),                              // a width of 65
         (DEFINED | 1 << 7 | 64, &[0, 1], Corrupt),                  // a width of 64 + 1
         (DEFINED | 1 << 10, &[0, 0, 0, 4], Corrupt),                // a narrow head with a flag
-        (DEFINED, &[0, 7], Length),                                 // a byte too many
-        (DEFINED | 1, &[0], Truncated),                             // a group that is not there
-        (DEFINED, &[], Truncated),                                  // a definition that is not there
-        (STORED, &[0; 63], Truncated),                              // stored words that are not there
+        (DEFINED, &[0, 7], Length), // an extra byte
+        (DEFINED | 1, &[0], Truncated), // a missing group
+        (DEFINED, &[], Truncated), // a missing definition
+        (STORED, &[0; 63], Truncated), // missing stored words
     ] {
         assert_eq!(said(&one_block(head, rest), 64), Err(kind), "{head:#x}, {rest:?}");
     }
@@ -254,7 +253,7 @@ fn what_no_encoder_writes_is_refused() {
     assert_eq!(said(&[4, 0], 0), Err(Unsupported));
     assert_eq!(said(&[1, 1], 0), Err(Length));
     assert_eq!(said(&[1, 8], 0), Err(Corrupt));
-    // The fixed-point domain is not for words of 16 bits, and its unit is below 256 for words of 32.
+    // Words of 16 bits have no fixed-point domain; for words of 32 bits its unit is below 256.
     let fixed = |unit: u8| one_block(DEFINED, &[3, 1, unit]);
     assert_eq!(decode(&mut Decoder16::new(), &fixed(0), 64), Err(Corrupt));
     assert_eq!(decode(&mut Decoder32::new(), &fixed(1), 64), Err(Corrupt));

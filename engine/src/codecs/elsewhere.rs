@@ -3,7 +3,7 @@
 use mpress_codec::{Decode, DecodeError, Out};
 
 pub(crate) struct Elsewhere {
-    /// Leaves an output of no bytes, not one of the message's length.
+    /// Whether it leaves an output of length 0 instead of one of the message's length.
     pub(crate) empty: bool,
 }
 

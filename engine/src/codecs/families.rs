@@ -1,13 +1,13 @@
-//! What makes the encoders and decoders of the table's rows.
+//! Constructors of the encoders and decoders of the table's rows.
 
 use super::{Decoder, Encoder, Member, Width};
 
-/// Of a row without a codec, and of all whose feature is off.
+/// For a row without a codec, and for all rows whose feature is off.
 pub(super) fn none(_: Width) -> Option<Member> {
     None
 }
 
-/// A member from its two types' constructors.
+/// A member from the constructors of its two types.
 macro_rules! member {
     ($id:ident, $encoder:expr, $decoder:expr) => {
         Some(Member {
@@ -41,7 +41,7 @@ mod diffpack {
                             Unpacker::<u32>::new()
                         )
                     }
-                    // Pairs of bytes: not what it was made for, but zeros and slow changes are found.
+                    // Pairs of bytes: not its purpose, but it finds zeros and slow changes.
                     Width::W16 | Width::W8 => {
                         member!(
                             DIFFPACK_16,
@@ -141,7 +141,7 @@ mod rle_huffman {
         member!(RLE, RleEncoder::new(Symbol::Auto, Planes::One), RleDecoder::new())
     }
 
-    /// Entropy coders see structure in numbers only plane by plane.
+    /// Entropy coders find structure in numbers only in byte planes.
     macro_rules! by_planes {
         ($name:ident, $id:ident, $encoder:ident, $decoder:ident) => {
             pub(in crate::codecs) fn $name(width: Width) -> Option<Member> {

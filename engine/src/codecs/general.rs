@@ -1,34 +1,34 @@
-//! Zstandard and LZ4, by their C libraries, as codecs (`docs/format/zstd-lz4.md`).
+//! Zstandard and LZ4, through their C libraries, as codecs (`docs/format/zstd-lz4.md`).
 //!
-//! Both wires are what the library wrote after its length, so that a wire that was cut or continued is known as such before
-//! the library sees it. Neither library allocates by what a wire says: blocks and frames are decoded in one go, into the output.
+//! Both wires are the library's output preceded by its length, so that a truncated or extended wire is detected before the library gets it. Neither
+//! library's allocations depend on the wire: blocks and frames are decoded in one call, into the output.
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated};
 use mpress_codec::{Decode, DecodeError, Encode, EncodeError, Full, Out};
 
-/// Bytes of the length in front.
+/// Length of the length field at the start.
 const HEADER: usize = 4;
 
 /// A library that compresses a message in one go.
 pub(super) trait Library {
-    /// The most bytes that this many bytes become; `None` for more than the library takes.
+    /// The maximum compressed length of `raw_len` bytes; `None` if the library does not support that many.
     fn bound(raw_len: usize) -> Option<usize>;
-    /// Compresses `raw` into `room` of the size of its bound; gives the length.
+    /// Compresses `raw` into `room`, which has the size of its bound. Returns the length.
     fn compress(&mut self, raw: &[u8], room: &mut [u8]) -> Option<usize>;
 }
 
-/// The other way.
+/// The decompressor of a library.
 pub(super) trait Opposite {
-    /// Decompresses all of `wire` into `room`, gives the length, or `None` where the wire is none or the room too small.
+    /// Decompresses all of `wire` into `room` and returns the length; `None` if the wire is invalid or the room too small.
     fn decompress(&mut self, wire: &[u8], room: &mut [u8]) -> Option<usize>;
 }
 
-/// The sending side.
+/// An encoder that uses a library.
 pub(super) struct Compress<L>(pub(super) L);
 
 impl<L: Library> Encode for Compress<L> {
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        // No library refuses an incompressible message, but its length has 32 bits.
+        // The libraries accept every message, but the length field has 32 bits.
         L::bound(raw_len).filter(|bound| u32::try_from(*bound).is_ok())?.checked_add(HEADER)
     }
 
@@ -46,11 +46,11 @@ impl<L: Library> Encode for Compress<L> {
         })
     }
 
-    /// Does nothing: every message is for itself.
+    /// Does nothing: messages are independent.
     fn reset(&mut self) {}
 }
 
-/// The receiving side.
+/// A decoder that uses a library.
 pub(super) struct Decompress<L>(pub(super) L);
 
 impl<L: Opposite> Decode for Decompress<L> {
@@ -76,7 +76,7 @@ impl<L: Opposite> Decode for Decompress<L> {
         })
     }
 
-    /// Does nothing: a decoder remembers no message.
+    /// Does nothing: a decoder keeps no state between messages.
     fn reset(&mut self) {}
 }
 
@@ -86,13 +86,13 @@ pub(super) mod zstandard {
     use zstd::bulk::{Compressor, Decompressor};
     use zstd::zstd_safe;
 
-    /// The fastest level that takes entropy coding seriously.
+    /// The fastest level with full entropy coding.
     const LEVEL: i32 = 1;
 
     pub(in crate::codecs) struct Packer(Compressor<'static>);
 
     impl Packer {
-        /// `None` if memory is short.
+        /// `None` if out of memory.
         pub(in crate::codecs) fn new() -> Option<Self> {
             Compressor::new(LEVEL).ok().map(Self)
         }
@@ -100,7 +100,7 @@ pub(super) mod zstandard {
 
     impl Library for Packer {
         fn bound(raw_len: usize) -> Option<usize> {
-            // The library says 0, or an error's number, for lengths that it does not take.
+            // For lengths that it does not support, the library returns 0 or an error number.
             (raw_len < 1 << 31).then(|| zstd_safe::compress_bound(raw_len))
         }
         fn compress(&mut self, raw: &[u8], room: &mut [u8]) -> Option<usize> {
@@ -111,7 +111,7 @@ pub(super) mod zstandard {
     pub(in crate::codecs) struct Unpacker(Decompressor<'static>);
 
     impl Unpacker {
-        /// `None` if memory is short.
+        /// `None` if out of memory.
         pub(in crate::codecs) fn new() -> Option<Self> {
             Decompressor::new().ok().map(Self)
         }

@@ -1,19 +1,19 @@
-//! The instances of codecs that wait for work.
+//! Idle instances of codecs.
 
 use super::{COUNT, Decoder, Encoder, Setting, Width, reader};
 use mpress_codec::{CodecId, DecodeError, Encode, decode_into};
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
-/// The number of ids that a frame can name.
+/// The number of ids that a frame can contain.
 const IDS: usize = 256;
 
 type Idle<T> = Mutex<Vec<T>>;
 
-/// Idle encoders and decoders. As many come to exist as threads work at the same time.
+/// Idle encoders and decoders. There are as many as threads that have worked at the same time.
 pub(crate) struct Instances {
     encoders: Box<[[Idle<Encoder>; Width::ALL.len()]; COUNT]>,
-    /// Those for blocks, which forget everything before each; the others would lose what they have learned.
+    /// Encoders for blocks, which are reset before each block; the others would lose what they have learned.
     block_encoders: Box<[[Idle<Encoder>; Width::ALL.len()]; COUNT]>,
     decoders: Box<[Idle<Decoder>; IDS]>,
 }
@@ -29,7 +29,7 @@ impl Default for Instances {
 }
 
 impl Instances {
-    /// Lends an encoder of this codec to `work`; `None` if memory is short.
+    /// Lends an encoder of this codec to `work`; `None` if out of memory.
     pub(crate) fn with_encoder<R>(
         &self,
         setting: Setting,
@@ -39,7 +39,7 @@ impl Instances {
         lend(idle, || setting.encoder(), |encoder| work(&mut **encoder))
     }
 
-    /// Lends an encoder to be reset to `work`; `None` if memory is short.
+    /// Lends an encoder that may be reset to `work`; `None` if out of memory.
     pub(crate) fn with_block_encoder<R>(
         &self,
         setting: Setting,
@@ -49,8 +49,8 @@ impl Instances {
         lend(idle, || setting.encoder(), |encoder| work(&mut **encoder))
     }
 
-    /// Decodes the payload of a frame with this id into all of `room`, which is initialised on success. `None` where this
-    /// build has no decoder of it, or memory is short.
+    /// Decodes the payload of a frame with this id into all of `room`, which is initialised on success. `None` if this build has no such decoder, or
+    /// if out of memory.
     pub(crate) fn decode(
         &self,
         id: CodecId,
@@ -61,14 +61,14 @@ impl Instances {
             &self.decoders[usize::from(id.0)],
             || decoder(id),
             |decoder| {
-                // Every payload is for itself: what the decoder has seen before must not show.
+                // Payloads are independent: earlier ones must have no effect.
                 decoder.reset();
                 decode_into(&mut **decoder, wire, room).map(|_| ())
             },
         )
     }
 
-    /// The same with this decoder the next one to be lent.
+    /// Makes `decoder` the next one to be lent.
     #[cfg(test)]
     pub(crate) fn with_idle(self, id: CodecId, decoder: Decoder) -> Self {
         self.decoders[usize::from(id.0)].lock().unwrap_or_else(PoisonError::into_inner).push(decoder);

@@ -1,6 +1,6 @@
-//! The kernel for AVX-512. A group is the words of a vector: eight doubles or sixteen single floats.
+//! The kernel for AVX-512. A group is the words of one vector: eight doubles or sixteen single floats.
 //!
-//! The bytes of residuals are moved together, and apart again, by the byte compression of VBMI2, a group at a time.
+//! The bytes of residuals are compressed and expanded by the byte instructions of VBMI2, a group at a time.
 
 use super::{Kernel, Work};
 use crate::block::{Row, RowBytes};
@@ -9,7 +9,7 @@ use crate::format::{MAX_CLASSES, PACKED, PICKED, ROW_BYTES};
 use crate::word::Word;
 use core::arch::x86_64::*;
 
-/// Proof that the machine has the instructions of `Tier::Avx512`: only [`enter`] makes one.
+/// Proof that the CPU has the instructions of `Tier::Avx512`: only [`enter`] creates one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
@@ -23,7 +23,7 @@ pub(super) fn enter<T: Work>(work: T) -> T::Output {
 impl Kernel for Avx512 {
     #[inline(always)]
     fn count(self, lengths: &mut RowBytes, counts: &mut [u32; LENGTHS]) -> u64 {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { count(lengths, counts) }
     }
     #[inline(always)]
@@ -85,8 +85,8 @@ fn classify(lengths: &mut RowBytes, codes: &[u8; 16], of_class: &[u8; MAX_CLASSE
 fn pack<W: Word>(residuals: &Row<W>, lengths: &RowBytes, packed: &mut [u8; PACKED]) -> usize {
     let mut at = 0;
     for (group, mask) in W::bytes(residuals).as_chunks().0.iter().zip(masks::<W>(lengths)) {
-        // Always stores the whole vector; the bytes too many are overwritten by what comes next. The remainder changes
-        // nothing. It shows the compiler that the vector is within the buffer.
+        // Always stores the whole vector; later groups overwrite the excess. The remainder has no effect; it shows the compiler that the vector is
+        // within the buffer.
         if let Some(room) = packed[at % ROW_BYTES..].first_chunk_mut() {
             store(_mm512_maskz_compress_epi8(mask, load(group)), room);
         }
@@ -135,7 +135,7 @@ fn unpack<W: Word>(wire: &[u8; PACKED], lengths: &RowBytes, residuals: &mut Row<
     at
 }
 
-/// For each group: which bytes of its words are those of its residuals. Single floats have half as many groups.
+/// For each group, the mask of the bytes that belong to residuals. Single floats have half as many groups.
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
 )]
@@ -152,7 +152,7 @@ fn masks<W: Word>(lengths: &RowBytes) -> [u64; 8] {
     })
 }
 
-/// For each byte of a group: which word it belongs to, and its place in there.
+/// For each byte of a group: the index of its word, and its position in that word.
 const fn per_byte(width: usize) -> ([u8; 64], [u8; 64]) {
     let (mut word, mut place) = ([0; 64], [0; 64]);
     let mut byte = 0;
@@ -167,20 +167,20 @@ const fn per_byte(width: usize) -> ([u8; 64], [u8; 64]) {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn load(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are read; unaligned loads are allowed.
+    // SAFETY: the array has the 64 bytes that are read; the load requires no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn store(vector: __m512i, bytes: &mut [u8; 64]) {
-    // SAFETY: the array has the 64 bytes that are written; unaligned stores are allowed.
+    // SAFETY: the array has the 64 bytes that are written; the store requires no alignment.
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), vector) }
 }
 
 #[target_feature(enable = "sse2")]
 #[inline]
 fn load128(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: the array has the 16 bytes that are read; unaligned loads are allowed.
+    // SAFETY: the array has the 16 bytes that are read; the load requires no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }

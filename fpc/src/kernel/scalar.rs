@@ -1,4 +1,4 @@
-//! The reference kernel: plain code, which defines what the others do.
+//! The reference kernel: portable code that defines the result of all kernels.
 #![forbid(unsafe_code)]
 
 use super::Kernel;
@@ -7,7 +7,7 @@ use crate::classes::LENGTHS;
 use crate::format::{MAX_CLASSES, PACKED, PICKED, ROW, ROW_BYTES};
 use crate::word::Word;
 
-/// Needs no proof: every machine runs it.
+/// Needs no proof: every CPU runs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar;
 
@@ -20,7 +20,7 @@ impl Kernel for Scalar {
             *lengths = lengths.map(|length| length & !PICKED);
         }
         for (length, count) in (0..).zip(counts) {
-            // At most 64, which a byte holds.
+            // At most 64, which fits in a byte.
             *count += u32::from(lengths.iter().map(|other| u8::from(*other == length)).sum::<u8>());
         }
         picks
@@ -44,8 +44,8 @@ impl Kernel for Scalar {
     fn pack<W: Word>(self, residuals: &Row<W>, lengths: &RowBytes, packed: &mut [u8; PACKED]) -> usize {
         let mut at = 0;
         for (residual, length) in residuals.iter().zip(lengths) {
-            // Always stores the whole word; the bytes too many are overwritten by what comes next. The remainder changes
-            // nothing. It shows the compiler that the word is within the buffer.
+            // Always stores the whole word; later residuals overwrite the excess. The remainder has no effect; it shows the compiler that the word is
+            // within the buffer.
             W::put(*residual, &mut packed[at % ROW_BYTES..]);
             at += usize::from(*length);
         }
@@ -85,7 +85,7 @@ impl Kernel for Scalar {
     }
 }
 
-/// Masks of the lowest bytes of a word, by their number.
+/// Masks of the lowest bytes of a word, indexed by their number.
 const LOW_BYTES: [u64; 16] = {
     let mut masks = [u64::MAX; 16];
     let mut bytes = 0;
@@ -96,19 +96,19 @@ const LOW_BYTES: [u64; 16] = {
     masks
 };
 
-/// One in each byte.
+/// A one in each byte.
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// The lowest bits of eight bytes, next to each other.
+/// Packs the lowest bits of eight bytes.
 fn gather(bytes: u64) -> u64 {
-    // Byte i comes to bit 56 + i; no two products meet in a bit.
+    // Bit 0 of byte i moves to bit 56 + i; no two products overlap.
     (bytes & ONES).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// The inverse: eight bits, each in a byte of its own.
+/// The inverse: eight bits, each in its own byte.
 fn scatter(bits: u8) -> u64 {
     let own_bit = u64::from(bits).wrapping_mul(ONES) & 0x8040_2010_0804_0201;
-    // Any bit that is set carries into the byte's highest.
+    // Any set bit carries into the byte's highest bit.
     (own_bit + 0x7f * ONES) >> 7 & ONES
 }
 

@@ -1,4 +1,4 @@
-//! The receiving side of the reference mode.
+//! The decoder of the reference mode.
 #![forbid(unsafe_code)]
 
 use super::predictor::Predictor;
@@ -12,7 +12,7 @@ use mpress_codec::{Decode, DecodeError, MemoryError, Out};
 
 /// Decodes streams of FPC 1.1 with the predictors' tables in `M`: `Vec<u64>`, `[u64; N]`, `&mut [u64]`...
 ///
-/// The memory may hold anything at first; it is overwritten.
+/// The initial contents of the memory do not matter.
 #[derive(Clone, Debug)]
 pub struct Decoder<M> {
     tables: Tables<M>,
@@ -21,8 +21,7 @@ pub struct Decoder<M> {
 }
 
 impl<M: AsMut<[u64]>> Decoder<M> {
-    /// A decoder of streams with tables up to this level. Those with larger ones are
-    /// [`Unsupported`](mpress_codec::DecodeErrorKind::Unsupported).
+    /// A decoder of streams with tables up to this level. Streams with larger ones are [`Unsupported`](mpress_codec::DecodeErrorKind::Unsupported).
     ///
     /// # Errors
     /// If `memory` has less than `most.words()` words.
@@ -31,7 +30,7 @@ impl<M: AsMut<[u64]>> Decoder<M> {
         Ok(Self { tables: Tables::new(memory), most, level: Level::detect() })
     }
 
-    /// The same, compiled for this level. The result is the same at every level.
+    /// Uses code compiled for this level. The result is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -51,7 +50,7 @@ impl<M: AsMut<[u64]>> Decode for Decoder<M> {
             let start = out.len();
             let predictor = self.tables.start(level);
             let result = kernel::with(self.level, Stream { predictor, wire, out });
-            // After an error, too, `out` has every value that the predictors have learned.
+            // Even after an error, `out` has every value that the predictors have learned.
             self.tables.learned(level, out.written()[start..].as_chunks().0);
             result
         })
@@ -60,13 +59,13 @@ impl<M: AsMut<[u64]>> Decode for Decoder<M> {
     fn reset(&mut self) {}
 }
 
-/// The fewest bytes that the stream of a message of this length takes: codes alone, in the longest blocks.
+/// The minimum length of the stream of a message of this length: only codes, in the longest blocks.
 fn least_len(raw_len: usize) -> usize {
     let values = raw_len / WIDTH;
     HEAD + values.div_ceil(BLOCK) * BLOCK_HEAD + values.div_ceil(2) + raw_len % WIDTH
 }
 
-/// A stream to decode, after its head.
+/// A stream to be decoded, after its head.
 struct Stream<'a, 'o> {
     predictor: Predictor<'a>,
     wire: &'a [u8],
@@ -90,7 +89,7 @@ impl Work for Stream<'_, '_> {
     }
 }
 
-/// Appends the block that starts at byte `at` of `wire`, and gives the place after it.
+/// Appends the block that starts at byte `at` of `wire`. Returns the offset after it.
 #[inline(always)]
 fn decode_block(
     predictor: &mut Predictor<'_>,
@@ -129,20 +128,20 @@ fn decode_block(
         }
         out.extend_from_slice(raw[..codes.len()].as_flattened().as_flattened()).map_err(|_| too_long)?;
     }
-    // What the other half of its code holds is nowhere defined.
+    // The other half of its code byte is undefined.
     for code in single {
         out.extend_from_slice(&take(predictor, code >> 4, &mut body)).map_err(|_| too_long)?;
     }
     Ok(end)
 }
 
-/// Bytes of the residual that a code announces.
+/// The length in bytes of the residual for a code.
 #[inline(always)]
 fn length(code: u8) -> usize {
     LENGTHS[usize::from(code & LENGTH_MASK)].into()
 }
 
-/// The next value, from its code and its residual at the front of `body`.
+/// Decodes the next value from its code and its residual at the front of `body`.
 #[inline(always)]
 fn take(predictor: &mut Predictor<'_>, code: u8, body: &mut &[u8]) -> [u8; WIDTH] {
     let length = length(code);
@@ -157,7 +156,7 @@ fn take(predictor: &mut Predictor<'_>, code: u8, body: &mut &[u8]) -> [u8; WIDTH
     let mask = u64::MAX.checked_shr(64 - 8 * length as u32).unwrap_or(0);
     let residual = u64::from_le_bytes(window) & mask;
     *body = body.get(length..).unwrap_or_default();
-    // Which it is cannot be foreseen on noisy data: no branch.
+    // Unpredictable on noisy data, so no branch.
     predictor
         .step(|by_fcm, by_dfcm| residual ^ select_unpredictable(code & DFCM != 0, by_dfcm, by_fcm))
         .to_le_bytes()

@@ -1,4 +1,4 @@
-//! The sending side of the reference mode.
+//! The encoder of the reference mode.
 #![forbid(unsafe_code)]
 
 use super::predictor::Predictor;
@@ -9,7 +9,7 @@ use mpress_codec::{Codec, Encode, EncodeError, Full, MemoryError, Out};
 
 /// Encodes messages as streams of FPC 1.1 with the predictors' tables in `M`: `Vec<u64>`, `[u64; N]`, `&mut [u64]`...
 ///
-/// The memory may hold anything at first; it is overwritten.
+/// The initial contents of the memory do not matter.
 #[derive(Clone, Debug)]
 pub struct Encoder<M> {
     memory: M,
@@ -27,7 +27,7 @@ impl<M: AsMut<[u64]>> Encoder<M> {
         Ok(Self { memory, tables, level: Level::detect() })
     }
 
-    /// The same, compiled for this level. The wire is the same at every level.
+    /// Uses code compiled for this level. The wire is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -54,7 +54,7 @@ impl<M: AsMut<[u64]>> Encode for Encoder<M> {
     fn reset(&mut self) {}
 }
 
-/// A message to encode, after the stream's head.
+/// A message to be encoded, after the stream's head.
 struct Stream<'a, 'o> {
     predictor: Predictor<'a>,
     raw: &'a [u8],
@@ -75,7 +75,7 @@ impl Work for Stream<'_, '_> {
     }
 }
 
-/// Appends a block. Its head and codes are filled in when they are known.
+/// Appends a block. Its head and codes are filled in once they are known.
 #[inline(always)]
 fn encode_block(
     predictor: &mut Predictor<'_>,
@@ -108,15 +108,15 @@ fn encode_block(
     Ok(())
 }
 
-/// The residuals of a chunk, one after the other.
+/// The residuals of a chunk, without gaps.
 struct Body {
-    /// Twice the room that they can take, so that a whole word can be stored wherever one starts.
+    /// Twice the maximum size, so that a whole word can be stored at the start of any residual.
     bytes: [u8; 2 * CHUNK * WIDTH],
     len: usize,
 }
 
 impl Body {
-    /// Appends the residual of a value and gives its code.
+    /// Appends the residual of a value and returns its code.
     #[inline(always)]
     fn put(&mut self, predictor: &mut Predictor<'_>, value: [u8; WIDTH]) -> u8 {
         let value = u64::from_le_bytes(value);
@@ -132,8 +132,8 @@ impl Body {
         // There is no code for 4 bytes.
         let len = bytes + u32::from(bytes == 4);
         let code = bytes - u32::from(bytes > 4);
-        // Always stores the whole word; the bytes too many are overwritten by what comes next. The remainder changes
-        // nothing. It shows the compiler that the word is within the buffer.
+        // Always stores the whole word; later residuals overwrite the excess. The remainder has no effect; it shows the compiler that the word is
+        // within the buffer.
         if let Some(room) = self.bytes[self.len % (CHUNK * WIDTH)..].first_chunk_mut() {
             *room = residual.to_le_bytes();
         }

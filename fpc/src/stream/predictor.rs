@@ -1,20 +1,20 @@
-//! The predictors of FPC as published: fcm and dfcm, a value at a time.
+//! The predictors of FPC as published: fcm and dfcm, one value at a time.
 #![forbid(unsafe_code)]
 
 use super::WIDTH;
 
-/// How far the hash of values moves on with each, and which of its bits it takes: those from this one up.
+/// The shift of the hash of values for each value, and the lowest bit of a value that the hash uses.
 const FCM_SHIFT: u32 = 6;
 const FCM_FROM: u32 = 48;
 /// The same for the hash of differences.
 const DFCM_SHIFT: u32 = 2;
 const DFCM_FROM: u32 = 40;
 
-/// Both predictors at work on a stream.
+/// Both predictors during a stream.
 pub(super) struct Predictor<'a> {
-    /// By the hash of the values before: the value that followed.
+    /// Indexed by the hash of the previous values: the value that followed.
     fcm: &'a mut [u64],
-    /// By the hash of the differences before: the difference that followed.
+    /// Indexed by the hash of the previous differences: the difference that followed.
     dfcm: &'a mut [u64],
     fcm_hash: u64,
     dfcm_hash: u64,
@@ -22,13 +22,13 @@ pub(super) struct Predictor<'a> {
 }
 
 impl<'a> Predictor<'a> {
-    /// Predictors at the start of a stream, with tables of zeros, both of the same length, in `tables`.
+    /// Predictors at the start of a stream. `tables` holds both tables, of the same length and all zeros.
     pub(super) fn new(tables: &'a mut [u64]) -> Self {
         let (fcm, dfcm) = tables.split_at_mut(tables.len() / 2);
         Self { fcm, dfcm, fcm_hash: 0, dfcm_hash: 0, last: 0 }
     }
 
-    /// Makes zeros of all entries that these values, from the start of a stream, were written to.
+    /// Zeroes all entries that these values, from the start of a stream on, have written to.
     pub(super) fn forget(mut self, values: &[[u8; WIDTH]]) {
         for value in values {
             let (fcm, dfcm) = self.places();
@@ -38,7 +38,7 @@ impl<'a> Predictor<'a> {
         }
     }
 
-    /// Predicts a value, and learns it from `reveal`, which gets the predictions of fcm and of dfcm.
+    /// Predicts a value and learns the value that `reveal` returns, given the predictions of fcm and dfcm.
     #[inline(always)]
     pub(super) fn step(&mut self, reveal: impl FnOnce(u64, u64) -> u64) -> u64 {
         let (fcm, dfcm) = self.places();
@@ -49,15 +49,15 @@ impl<'a> Predictor<'a> {
         value
     }
 
-    /// The entries for the next value.
+    /// The table indices for the next value.
     #[inline(always)]
     fn places(&self) -> (usize, usize) {
-        // The masks are the hashes' modulo; that they stand here lets the compiler see that an index is in its table.
+        // The masks reduce the hashes; applied here, they show the compiler that an index is within its table.
         let fcm = self.fcm_hash as usize & self.fcm.len().wrapping_sub(1);
         (fcm, self.dfcm_hash as usize & self.dfcm.len().wrapping_sub(1))
     }
 
-    /// Makes this value the one before.
+    /// Makes `value` the previous one.
     #[inline(always)]
     fn go_on(&mut self, value: u64) {
         let difference = value.wrapping_sub(self.last);

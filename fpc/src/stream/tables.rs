@@ -1,32 +1,32 @@
-//! A decoder's tables, of which only what streams have written to is cleared.
+//! A decoder's tables, which clears only the entries that streams have written to.
 //!
-//! A wire of few values may ask for the largest tables. The work for it must not be that of clearing 512 MiB.
+//! A wire of a few values may require the largest tables. Decoding it must not take as long as clearing 512 MiB.
 #![forbid(unsafe_code)]
 
 use super::predictor::Predictor;
 use super::{TableLevel, WIDTH};
 
-/// A stream that has written to fewer than one in this many entries is undone entry by entry. Else the tables are cleared, which
-/// is no more than 4 KiB for each value, and brings them into the cache for the next stream.
+/// A stream with fewer values than one per `FEW` entries is undone entry by entry. Otherwise the tables are cleared, which is at most 4 KiB per value
+/// and brings them into the cache for the next stream.
 const FEW: usize = 256;
 
-/// Memory for the tables of any level that it has room for.
+/// Memory for tables of any level for which it is large enough.
 #[derive(Clone, Debug)]
 pub(super) struct Tables<M> {
     memory: M,
-    /// Words from here on are zeros,
+    /// Words before this may be nonzero.
     dirty: usize,
-    /// up to here; after, the memory holds what it held when it was handed in, but for the dirty words.
+    /// Words from `dirty` up to this are zeros; later ones have their original contents.
     known: usize,
 }
 
 impl<M: AsMut<[u64]>> Tables<M> {
-    /// Tables in memory that holds anything.
+    /// Tables in memory with any contents.
     pub(super) fn new(memory: M) -> Self {
         Self { memory, dirty: 0, known: 0 }
     }
 
-    /// Predictors that know nothing. Unless [`learned`](Self::learned) says otherwise, all entries will count as written to.
+    /// Returns predictors in the start state. All entries count as written to unless [`learned`](Self::learned) is called.
     pub(super) fn start(&mut self, level: TableLevel) -> Predictor<'_> {
         let words = level.words();
         let memory = self.memory.as_mut();
@@ -39,7 +39,7 @@ impl<M: AsMut<[u64]>> Tables<M> {
         Predictor::new(&mut memory[..words])
     }
 
-    /// Says which values the predictors have learned since.
+    /// Records the values that the predictors have learned since.
     pub(super) fn learned(&mut self, level: TableLevel, values: &[[u8; WIDTH]]) {
         if values.len() < level.words() / 2 / FEW {
             Predictor::new(&mut self.memory.as_mut()[..level.words()]).forget(values);

@@ -1,11 +1,11 @@
-//! Every message of a corpus of real ones comes back, where it lies beside the repository.
+//! Every message of the corpus of real ones, if it is next to the repository, is restored.
 
 use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_codec::{Decode, Encode};
 use mpress_fpc::stream::{self, TableLevel};
 use mpress_fpc::{Decoder, Encoder, Word};
 
-/// Sends messages and gives their ratio.
+/// Sends messages and returns their ratio.
 fn run<'a>(messages: impl Iterator<Item = &'a [u8]>, pair: (impl Encode, impl Decode), what: &str) -> f64 {
     let (mut encoder, mut decoder) = pair;
     let mut lens = (0, 0);

@@ -1,4 +1,4 @@
-//! The kernels write, byte for byte, what the format page says: they are compared with a second writing of it, at every level.
+//! The kernels write exactly the bytes that the format page specifies: they are compared with a second implementation at every level.
 
 use crate::support_model as model;
 

@@ -1,4 +1,4 @@
-//! Random messages of many kinds come back to the bit, and random wires do no harm.
+//! Random messages of many kinds are restored exactly, and random wires do no harm.
 
 use mpress_codec::conformance::{decode, encode, families, levels};
 use mpress_codec::simd::Level;
@@ -7,8 +7,7 @@ use mpress_fpc::{Decoder, Encoder, Word};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Messages: noise, families of data, a few values over and over, smooth fields, residuals of all lengths, and any two of
-/// them in a row.
+/// Messages: noise, families of data, a few repeated values, smooth fields, residuals of all lengths, and any two of them concatenated.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let bytes = |words: Vec<u64>| words.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<u8>>();
     let few = vec(any::<u64>(), 1..5)
@@ -28,7 +27,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A head that the decoder knows, in front of anything.
+/// A header that the decoder accepts, followed by anything.
 fn wire<W: Word>() -> impl Strategy<Value = Vec<u8>> {
     let head = (0..1_u16 << (W::WIDTH + 1)).prop_map(u16::to_le_bytes);
     (head, vec(any::<u8>(), 0..4000)).prop_map(|(head, body)| [&[1, 0], &head[..], &body].concat())
@@ -55,7 +54,7 @@ fn streams_come_back(raw: &[u8], tables: TableLevel) {
     }
 }
 
-/// Whatever a wire is, every level makes the same of it.
+/// Every level gives the same result for any wire.
 fn hostile<W: Word>(wire: &[u8], len: usize) {
     let decoded = |level| decode(&mut Decoder::<W>::new().with_level(level), wire, len);
     let expected = decoded(Level::SCALAR);

@@ -1,13 +1,13 @@
-//! Streams that FPC 1.1 wrote: the decoder reads them, and the encoder writes the same bytes.
+//! Streams written by FPC 1.1: the decoder reads them, and the encoder writes the same bytes.
 //!
-//! A few small ones lie in `tests/reference`, all of them beside the repository.
+//! A few small ones are in `tests/reference`, all of them next to the repository.
 
 use mpress_codec::conformance::{decode, encode, levels};
 use mpress_fpc::stream::{Decoder, Encoder, TableLevel};
 use std::fs;
 use std::path::Path;
 
-/// Tests every `NAME.levelL.fpc` of a folder with its `NAME.raw`, and gives their number.
+/// Tests every `NAME.levelL.fpc` of a folder with its `NAME.raw`. Returns their number.
 fn run(folder: &Path) -> usize {
     let mut tested = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -32,8 +32,7 @@ fn run(folder: &Path) -> usize {
     tested
 }
 
-/// The stream with 0 in the half byte that FPC 1.1 leaves undefined: the last one of the codes, where there is an odd number
-/// of values.
+/// The stream with 0 in the half byte that FPC 1.1 leaves undefined: the last one of the codes if the number of values is odd.
 fn masked(mut stream: Vec<u8>) -> Vec<u8> {
     let mut at = 1;
     while let Some(&[a, b, c, d, e, f]) = stream.get(at..at + 6).and_then(|head| head.first_chunk()) {

@@ -1,4 +1,4 @@
-//! The edges of both wires: header, bound, unused bits, memory, and a crafted wire for every kind of error.
+//! The edges of both wire formats: header, bound, unused bits, memory, and a handwritten wire for every kind of error.
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, levels, random_bytes};
@@ -6,7 +6,7 @@ use mpress_codec::{Codec, DecodeErrorKind, Encode, MemoryError};
 use mpress_fpc::stream::{self, FpcStream, TableLevel};
 use mpress_fpc::{Decoder, Decoder64, Encoder, Encoder32, Encoder64, Fpc, Fpc32, Fpc64, Word};
 
-/// What every level makes of a wire of doubles.
+/// The result of every level for a wire of doubles.
 fn message(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
     let results =
         levels().into_iter().map(|level| decode(&mut Decoder64::new().with_level(level), wire, len));
@@ -19,7 +19,7 @@ fn tables(level: u8) -> TableLevel {
     TableLevel::new(level).unwrap()
 }
 
-/// What a decoder of streams up to level 3 makes of one.
+/// The result of a decoder of streams up to level 3.
 fn stream(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
     decode(&mut stream::Decoder::new([9; 16], tables(3)).unwrap(), wire, len)
 }
@@ -87,7 +87,7 @@ fn worst_streams_reach_the_bound() {
 
 #[test]
 fn a_stored_block_is_not_learned() {
-    // Noise, then a value that was in it: predictors are in the start state again.
+    // Noise, then a value that occurred in it: the predictors must be in the start state again.
     let mut raw = random_bytes(9, 960 * 8);
     raw.extend([0; 960 * 8]);
     let wire = encode(&mut Encoder64::new(), &raw);
@@ -122,7 +122,7 @@ fn blocks_that_no_encoder_writes_are_corrupt() {
     assert_eq!(message(&[1, 0, 1, 2, 0], 32), Err(Corrupt), "a class of nine bytes");
     assert_eq!(message(&[1, 0, 1, 0x80, 0], 32), Err(Corrupt), "a class of 15 bytes");
     assert_eq!(message(&[1, 0, 0xff, 1, 0, 0, 0, 0], 32), Err(Corrupt), "nine classes");
-    // Three classes, 0 to 2 bytes, in two planes: there is no fourth one.
+    // Three classes, of 0 to 2 bytes, in two planes: there is no fourth one.
     assert_eq!(message(&[1, 0, 7, 0, 0, 0, 1, 5, 6], 32).unwrap()[..3], [5, 6, 0]);
     assert_eq!(message(&[1, 0, 7, 0, 0, 1, 1, 5, 6], 32), Err(Corrupt), "a fourth class");
     assert_eq!(message(&[1, 0, 7, 0, 0, 16, 0], 32), Err(Corrupt), "the class of a fifth value");
@@ -154,12 +154,12 @@ fn streams_that_no_encoder_writes_are_corrupt() {
     assert_eq!(stream(&long, 1 << 20), Err(Corrupt), "32769 values");
     assert_eq!(stream(&[3, 1, 0, 0, 9, 0, 0, 0x10, 5], 8), Err(Corrupt), "nine bytes, but it has eight");
     assert_eq!(stream(&[3, 1, 0, 0, 7, 0, 0, 0x10, 5], 8), Err(Corrupt), "seven bytes, but it has eight");
-    // What an odd number of values leaves over of a code is not looked at; nor is a code that could be shorter.
+    // The unused half code of an odd number of values is ignored; so is a code that is not minimal.
     for low in 0..16 {
         assert_eq!(stream(&[3, 1, 0, 0, 8, 0, 0, 0x10 + low, 5], 8), Ok(vec![5, 0, 0, 0, 0, 0, 0, 0]));
     }
     assert_eq!(stream(&[3, 1, 0, 0, 9, 0, 0, 0x20, 5, 0], 8), Ok(vec![5, 0, 0, 0, 0, 0, 0, 0]));
-    // Blocks may be short, and of odd numbers.
+    // Blocks may be short and have odd numbers of values.
     let two = [3, 1, 0, 0, 8, 0, 0, 0x10, 5, 1, 0, 0, 7, 0, 0, 0x80];
     assert_eq!(stream(&two, 16), Ok(vec![5, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0]));
 }

@@ -1,5 +1,5 @@
-//! A second writing of the message wire, from the text of `docs/format/fpc.md`, value by value and bit by bit, without a thought
-//! for speed. It shares no code with the crate.
+//! A second implementation of the message wire, from the text of `docs/format/fpc.md`, value by value and bit by bit and not optimised. It shares no
+//! code with the crate.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ struct Pair {
     dfcm: HashMap<u128, u128>,
 }
 
-/// An encoder for values of `width` bits, of which hashes see the first `top`.
+/// An encoder for values of `width` bits, of which hashes use the `top` most significant ones.
 pub(crate) struct Model {
     pub(crate) width: usize,
     pub(crate) top: usize,
 }
 
 impl Model {
-    /// The residual of a value, and whether it is that of dfcm.
+    /// The residual of a value, and whether it is dfcm's.
     fn residual(&self, pair: &mut Pair, x: u128) -> (u128, bool) {
         let modulus = 1 << self.width;
         let by_fcm = x ^ pair.fcm.get(&pair.f).unwrap_or(&0);
@@ -65,7 +65,7 @@ fn number(bytes: &[u8]) -> u128 {
     bytes.iter().rev().fold(0, |number, byte| number * 256 + u128::from(*byte))
 }
 
-/// How many bytes a residual needs.
+/// The number of bytes that a residual needs.
 fn length(residual: u128) -> usize {
     (0..).find(|length| residual >> (8 * length) == 0).unwrap()
 }
@@ -88,7 +88,7 @@ fn coded(residuals: &[(u128, bool)]) -> Vec<u8> {
         let without = |at: usize| -> Vec<usize> {
             classes.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, c)| *c).collect()
         };
-        // The last class stays: it holds what no other one does.
+        // The last class stays, because it holds values that no other one can.
         match (0..classes.len() - 1).min_by_key(|at| body(&without(*at))) {
             Some(at) => classes = without(at),
             None => return best.unwrap(),
@@ -96,7 +96,7 @@ fn coded(residuals: &[(u128, bool)]) -> Vec<u8> {
     }
 }
 
-/// The first class that a residual fits in.
+/// The first class into which a residual fits.
 fn class(residual: u128, classes: &[usize]) -> usize {
     classes.iter().position(|class| length(residual) <= *class).unwrap()
 }

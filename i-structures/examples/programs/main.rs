@@ -1,5 +1,5 @@
-//! The programs of the paper's section 4, and an irregular one, over MPI: runs one, checks its result, and prints what it has counted. For example
-//! `mpirun -n 4 programs mm dis,dissc,residual --block 8`.
+//! The programs of the paper's section 4, and an irregular one, over MPI: runs one, checks its result, and prints its counts. For example `mpirun -n
+//! 4 programs mm dis,dissc,residual --block 8`.
 
 mod all;
 
@@ -19,7 +19,7 @@ enum Mode {
     Dis,
     /// With a cache.
     Dissc,
-    /// With a cache and a plan: values alone.
+    /// With a cache and a plan: only values.
     Residual,
 }
 
@@ -41,13 +41,13 @@ struct Arguments {
     /// Elements of a cache block (CB).
     #[arg(long, default_value_t = 8)]
     block: u64,
-    /// Rows of the matrices (128 by default), complex numbers (8192), or unknowns (10000).
+    /// Rows of the matrices (default 128), complex numbers (8192), or unknowns (10000).
     #[arg(long)]
     size: Option<u64>,
-    /// Bytes of the cache of each rank; without it there is no bound.
+    /// Bytes of each rank's cache; unlimited by default.
     #[arg(long)]
     cache: Option<usize>,
-    /// Runs, of which the one with the median of the times is printed.
+    /// Number of runs; the one with the median time is printed.
     #[arg(long, default_value_t = 1)]
     runs: u32,
     /// Loads the plan of rank R from PLAN.R, or saves it there if there is none.
@@ -58,7 +58,7 @@ struct Arguments {
     csv: bool,
 }
 
-/// Largest relative error that rounding explains.
+/// The largest relative error that rounding can explain.
 const ROUNDING: f64 = 1e-9;
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
@@ -77,7 +77,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs a program of so much by default.
+/// Runs a program of size `default` unless a size is given.
 fn run<P: Program>(
     name: &str,
     size: u64,
@@ -111,7 +111,7 @@ fn run<P: Program>(
         }
         let mine = total;
         world.all_reduce_into(&mine, &mut total, SystemOperation::sum());
-        // Not a number is no result, and what MPI makes of it is not defined.
+        // A NaN is not a valid result, and MPI does not define reductions of it.
         let here = Some(program.error()).filter(|error| error.is_finite()).unwrap_or(f64::INFINITY);
         world.all_reduce_into(&here, &mut error, SystemOperation::max());
         if error > ROUNDING {

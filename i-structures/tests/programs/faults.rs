@@ -1,4 +1,4 @@
-//! What goes wrong over an MPI: `faults CASE` prints a line per rank with what came of the case, and ends well if the ranks can go on.
+//! Faults over an MPI: `faults CASE` prints a line per rank with the outcome of the case, and succeeds if the ranks can continue.
 
 use mpi::traits::{Communicator, CommunicatorCollectives};
 use mpress_i_structures::{
@@ -36,7 +36,7 @@ fn main() -> std::result::Result<(), Failed> {
     };
     let outcome = match outcome {
         Ok(text) => text,
-        // The others are in the midst of it.
+        // The other ranks are still in it.
         Err(error) if case == "churn" => {
             eprintln!("{}: {error}", node.rank());
             world.abort(1)
@@ -44,7 +44,7 @@ fn main() -> std::result::Result<(), Failed> {
         Err(error) => error.to_string(),
     };
     println!("{}: {outcome}", node.rank());
-    // The ranks can go on.
+    // The ranks can continue.
     let sum: IStructure<u32> = node.create(&Options::new(node.size().into()))?;
     let (one, rank) = (sum.clone(), u64::from(node.rank()));
     node.run(async move {
@@ -87,11 +87,11 @@ fn twice(node: &Node) -> Result<String> {
     Ok("no error".into())
 }
 
-/// Rank 0 never makes the structure.
+/// Rank 0 never creates the structure.
 fn unknown(node: &Node) -> Result<String> {
     if node.rank() == 0 {
         let outcome = node.run(async { Ok(()) });
-        // It makes it now, so that the ranks number their structures alike again.
+        // Creates it now, so that the structure numbers of the ranks agree again.
         node.create::<f64>(&Options::new(10))?;
         outcome?;
         return Ok("no error".into());
@@ -100,7 +100,7 @@ fn unknown(node: &Node) -> Result<String> {
     on_each(node, &array, Some(0))
 }
 
-/// Rank 0 makes it with elements of another type.
+/// Rank 0 creates it with elements of another type.
 fn parameters(node: &Node) -> Result<String> {
     if node.rank() == 0 {
         node.create::<i64>(&Options::new(10))?;
@@ -128,7 +128,7 @@ fn exchange(node: &Node, array: &IStructure<f64>) -> Result<Plan> {
     node.exchange(recorder)
 }
 
-/// A plan is bound to structures with other parameters, by each rank for itself.
+/// Each rank binds a plan to structures with other parameters.
 fn plan(node: &Node) -> Result<String> {
     let options = Options::new(40).caching(Caching::Blocks(4)).deferral(Deferral::Block);
     let array = node.create(&options)?;
@@ -146,7 +146,7 @@ fn disagreement(node: &Node) -> Result<String> {
     Ok("no error".into())
 }
 
-/// More requests for a structure that rank 0 has not made than it keeps.
+/// More requests for a structure that rank 0 has not created than it keeps.
 fn early(node: &Node) -> Result<String> {
     let options = Options::new(70_000 * u64::from(node.size()));
     if node.rank() == 0 {
@@ -170,7 +170,7 @@ fn early(node: &Node) -> Result<String> {
     Ok("no error".into())
 }
 
-/// Structures are freed and made again 10,000 times, 25 of them in each run.
+/// Structures are freed and created again 10,000 times, 25 of them in each run.
 fn churn(node: &Node) -> Result<String> {
     let mut before = 0;
     for round in 0..400_u64 {
@@ -191,13 +191,13 @@ fn churn(node: &Node) -> Result<String> {
                     }
                 }
             }
-            // Every other round within the run.
+            // In every other round, within the run.
             if round % 2 == 0 { tasks.into_iter().try_for_each(|array| own.free(array)) } else { Ok(()) }
         })?;
         if round % 2 == 1 {
             arrays.into_iter().try_for_each(|array| node.free(array))?;
         }
-        // Ranks that are ahead may have sent something of the next round.
+        // Ranks that are ahead may have sent messages of the next round.
         let memory = node.memory();
         if (Memory { parked: 0, capacity: 0, ..memory }) != Memory::default()
             || memory.parked + memory.capacity > 200
@@ -208,18 +208,18 @@ fn churn(node: &Node) -> Result<String> {
             before = resident();
         }
     }
-    // Pages of 4 KiB: 9,000 structures of 64 elements that were left behind would take more.
+    // Pages of 4 KiB: 9,000 leaked structures of 64 elements would take more.
     let growth = resident().saturating_sub(before);
     Ok(if growth < 512 { "no growth".into() } else { format!("{growth} pages more") })
 }
 
-/// Pages of memory that the process has.
+/// The number of resident pages of the process.
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0)
 }
 
-/// Each rank fetches whole blocks of the next, of smooth values.
+/// Each rank fetches whole blocks of smooth values from the next one.
 fn compress(node: &Node) -> Result<()> {
     let (rank, ranks) = (u64::from(node.rank()), u64::from(node.size()));
     let options = Options::new(4096 * ranks).caching(Caching::Blocks(2048)).deferral(Deferral::Block);

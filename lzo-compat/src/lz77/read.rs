@@ -21,7 +21,7 @@ pub(super) fn message(wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>
     }
 }
 
-/// Reads sequences until the output is full. Gives where they end.
+/// Reads sequences until the output is full. Returns the offset of their end.
 #[inline(always)]
 fn sequences(wire: &[u8], out: &mut Out<'_>) -> Result<usize, DecodeError> {
     let start = out.len();
@@ -59,7 +59,7 @@ fn sequences(wire: &[u8], out: &mut Out<'_>) -> Result<usize, DecodeError> {
     Ok(at)
 }
 
-/// The length at the beginning of `rest`, which moves after it; the wire has `wire_len` bytes.
+/// Reads a length from the front of `rest` and advances `rest`; the wire has `wire_len` bytes.
 #[inline(always)]
 fn more(rest: &mut &[u8], wire_len: usize) -> Result<usize, DecodeError> {
     let mut n = 0;
@@ -67,7 +67,7 @@ fn more(rest: &mut &[u8], wire_len: usize) -> Result<usize, DecodeError> {
         let byte = *rest.split_off_first().ok_or(DecodeError::new(Truncated, wire_len))?;
         n |= u64::from(byte & 0x7f) << (GROUP * i);
         if byte < 0x80 {
-            // A length that 32 bits cannot hold is more than any output there.
+            // A length beyond 32 bits exceeds any output on a 32-bit machine.
             return Ok(usize::try_from(n).unwrap_or(usize::MAX / 2));
         }
     }

@@ -4,8 +4,7 @@ use super::{GROUP, HEAD, MORE};
 use crate::bytes::literals;
 use mpress_codec::{Full, Out};
 
-/// Writes the first `count` bytes of `rest` as literals, and a copy from `distance` that is `extra` bytes longer than the
-/// shortest.
+/// Writes the first `count` bytes of `rest` as literals, and a copy from `distance` that is `extra` bytes longer than the shortest copy.
 #[inline(always)]
 pub(super) fn sequence(
     rest: &[u8],
@@ -36,12 +35,12 @@ fn more(mut n: usize, out: &mut Out<'_>) -> Result<(), Full> {
     out.store(&[n as u8], 1)
 }
 
-/// Bytes that [`more`] writes.
+/// The number of bytes that [`more`] writes.
 fn length(n: usize) -> usize {
     (usize::BITS - (n | 1).leading_zeros()).div_ceil(GROUP) as usize
 }
 
-/// Bytes of the length after a token for this number of literals, or of bytes beyond the shortest copy.
+/// The number of bytes of the length after a token, for this number of literals, or of bytes beyond the shortest copy.
 pub(super) fn more_len(n: usize) -> usize {
     n.checked_sub(MORE).map_or(0, length)
 }

@@ -13,7 +13,7 @@ pub(super) fn message(wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>
     }
 }
 
-/// What stands before an instruction that begins with `0000`, and decides what it is.
+/// What precedes an instruction that begins with `0000`, which determines the meaning of the instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// A copy without literals, or nothing.
@@ -24,7 +24,7 @@ enum Before {
     Run,
 }
 
-/// Reads instructions until the end mark, and gives where that ends.
+/// Reads instructions up to the end mark. Returns the offset after it.
 #[inline(always)]
 fn instructions(mut wire: Wire<'_>, out: &mut Out<'_>) -> Result<usize, DecodeError> {
     let start = out.len();
@@ -88,7 +88,7 @@ fn instructions(mut wire: Wire<'_>, out: &mut Out<'_>) -> Result<usize, DecodeEr
     }
 }
 
-/// The wire and how far it has been read.
+/// The wire and the current read position.
 struct Wire<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -102,7 +102,7 @@ impl Wire<'_> {
         Ok(byte)
     }
 
-    /// A number of two bytes.
+    /// Reads a number of two bytes.
     #[inline(always)]
     fn number(&mut self) -> Result<usize, DecodeError> {
         let truncated = DecodeError::new(Truncated, self.bytes.len());
@@ -111,7 +111,7 @@ impl Wire<'_> {
         Ok(usize::from(u16::from_le_bytes(*bytes)))
     }
 
-    /// A length of which the instruction's first byte holds `low`, at most `most`.
+    /// Reads a length whose part in the instruction's first byte is `low`, at most `most`.
     #[inline(always)]
     fn length(&mut self, low: usize, most: usize) -> Result<usize, DecodeError> {
         if low > 0 { Ok(low) } else { self.long_length(most) }
@@ -122,7 +122,7 @@ impl Wire<'_> {
         let mut len = most;
         loop {
             match self.byte()? {
-                // What overflows is more than any output holds.
+                // A length that overflows exceeds any output.
                 0 => len = len.saturating_add(255),
                 last => return Ok(len.saturating_add(usize::from(last)).min(usize::MAX / 2)),
             }

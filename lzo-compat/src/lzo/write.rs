@@ -4,7 +4,7 @@ use super::{COPY, FAR_MASK, FEW, FIRST, MIDDLE, MIDDLE_MASK, MOST_FIRST, NEAR, N
 use crate::bytes::literals;
 use mpress_codec::{Full, Out};
 
-/// Writes the first `count` bytes of `rest` as literals: with the instruction before them, or as a run.
+/// Writes the first `count` bytes of `rest` as literals: as part of the previous instruction, or as a run.
 #[inline(always)]
 pub(super) fn run(rest: &[u8], count: usize, first: bool, out: &mut Out<'_>) -> Result<(), Full> {
     if count == 0 {
@@ -16,7 +16,7 @@ pub(super) fn run(rest: &[u8], count: usize, first: bool, out: &mut Out<'_>) -> 
         out.store(&[0], 1)?;
         more(count - RUN_END, out)?;
     } else if !first {
-        // How many there are is not foreseeable: both ways without a branch. The number of a few is in the lowest bits of
+        // The number of literals is unpredictable, so both cases are handled without a branch. The number of a few literals is in the lowest bits of
         // the last but one byte of every copy.
         let (few, head) = if count <= FEW { (count, 0) } else { (0, 1) };
         if let [.., byte, _] = out.written_mut() {
@@ -27,18 +27,18 @@ pub(super) fn run(rest: &[u8], count: usize, first: bool, out: &mut Out<'_>) -> 
     literals(out, rest, count)
 }
 
-/// The longest run whose length is in its first byte.
+/// The longest run whose length fits in its first byte.
 pub(super) const RUN_END: usize = RUN + RUN_MASK;
 
-/// Bytes that say how long a run of this length is.
+/// The number of bytes that encode the length of a run of `count` bytes.
 pub(super) fn run_head(count: usize) -> usize {
     1 + more_len(count, RUN_END)
 }
 
-/// Writes a copy of `len` bytes from `distance`, with no literals after it.
+/// Writes a copy of `len` bytes from `distance`, without literals after it.
 #[inline(always)]
 pub(super) fn copy(distance: usize, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
-    // Which of the three it is, is not foreseeable: arithmetic, not branches.
+    // The kind of copy is unpredictable: arithmetic instead of branches.
     let is_far = usize::from(distance > MIDDLE);
     let back = distance - 1 - is_far * (MIDDLE - 1);
     let (class, mask) = (0x20 >> is_far | back >> 14 << 3, MIDDLE_MASK >> (2 * is_far));
@@ -57,7 +57,7 @@ pub(super) fn copy(distance: usize, len: usize, out: &mut Out<'_>) -> Result<(),
     out.store(&instruction.to_le_bytes(), 3 - is_near)
 }
 
-/// Bytes of the instruction that [`copy`] writes.
+/// The length in bytes of the instruction that [`copy`] writes.
 pub(super) fn copy_len(distance: usize, len: usize) -> usize {
     match distance {
         ..=NEAR if len <= NEAR_LEN => 2,
@@ -66,14 +66,14 @@ pub(super) fn copy_len(distance: usize, len: usize) -> usize {
     }
 }
 
-/// Writes what a length is above the greatest that an instruction's first byte holds (section 3).
+/// Writes the part of a length above the maximum that an instruction's first byte holds (section 3).
 #[inline(always)]
 fn more(n: usize, out: &mut Out<'_>) -> Result<(), Full> {
     out.extend_zeroed((n - 1) / 255)?;
     out.store(&[((n - 1) % 255 + 1) as u8], 1)
 }
 
-/// Bytes that [`more`] writes for a length of `n` where a first byte holds `most`.
+/// The number of bytes that [`more`] writes for a length of `n` if a first byte holds `most`.
 fn more_len(n: usize, most: usize) -> usize {
     n.saturating_sub(most).div_ceil(255)
 }

@@ -1,4 +1,4 @@
-//! Takes the first copy there is, and moves on the faster the longer there was none.
+//! Takes the first copy found, and advances faster the longer there was none.
 
 use super::{Match, Sequences};
 use crate::bytes::{common, word};
@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::positions::Positions;
 use mpress_codec::Full;
 
-/// The step grows by one for each 2^5 bytes without a copy.
+/// The step grows by one for every 2^5 bytes without a copy.
 const PATIENCE: u32 = 5;
 
 #[inline(always)]
@@ -21,7 +21,7 @@ pub(super) fn parse<F: Format>(
         if !sequences.offer(found)? {
             continue;
         }
-        // Where a copy ends another one often begins. Then there are no literals, and nothing to find before it.
+        // Another copy often begins where one ends. Then there are no literals, and the copy cannot be extended to the front.
         while let Some(here) = word(raw, at)
             && let Some(found) = copy_at::<F>(raw, here, at, positions)
         {
@@ -33,7 +33,7 @@ pub(super) fn parse<F: Format>(
     Ok(())
 }
 
-/// The first copy from `at` on; the step depends on how far that is from `done`.
+/// The first copy from `at` on; the step depends on the distance from `done`.
 #[inline(always)]
 fn search<F: Format>(raw: &[u8], mut at: usize, done: usize, positions: &mut Positions) -> Option<Match> {
     while let Some(here) = word(raw, at) {
@@ -45,11 +45,11 @@ fn search<F: Format>(raw: &[u8], mut at: usize, done: usize, positions: &mut Pos
     None
 }
 
-/// The copy at `at`, where the bytes `here` are, if there is one.
+/// The copy at `at`, where the bytes are `here`, if there is one.
 #[inline(always)]
 fn copy_at<F: Format>(raw: &[u8], here: u64, at: usize, positions: &mut Positions) -> Option<Match> {
     let distance = positions.last(here, at);
-    // Neither near nor equal is foreseeable: one branch for both.
+    // Neither condition is predictable: one branch for both.
     let near = distance.wrapping_sub(1) < F::WINDOW;
     let from = at.saturating_sub(distance);
     let there = word(raw, from)?;

@@ -1,4 +1,4 @@
-//! Looks at every place for the longest of several copies, and takes it only if the next place has none that is longer.
+//! Searches every place for the longest of several copies, and takes it only if the next place has no longer one.
 
 use super::{Match, Sequences};
 use crate::bytes::{common, word};
@@ -6,11 +6,11 @@ use crate::format::Format;
 use crate::positions::Positions;
 use mpress_codec::Full;
 
-/// A copy of that many bytes is good enough to take it without a further look.
+/// A copy of this length is taken without a further search.
 const GOOD: usize = 48;
-/// The step grows by one for each 2^8 bytes without a copy.
+/// The step grows by one for every 2^8 bytes without a copy.
 const PATIENCE: u32 = 8;
-/// Of a long copy about that many places are entered.
+/// About this number of places in a long copy are entered in the table.
 const PLACES: usize = 64;
 
 #[inline(always)]
@@ -46,7 +46,7 @@ pub(super) fn parse<F: Format>(
     Ok(())
 }
 
-/// The longest copy at `at`; of those the nearest.
+/// The longest copy at `at`, the nearest if there are several; or the nearest of at least [`GOOD`] bytes.
 #[inline(always)]
 fn longest<F: Format>(raw: &[u8], here: u64, at: usize, positions: &mut Positions) -> Option<Match> {
     let mut best: Option<Match> = None;
@@ -56,7 +56,7 @@ fn longest<F: Format>(raw: &[u8], here: u64, at: usize, positions: &mut Position
         if !near || word(raw, from).is_none_or(|there| there as u32 != here as u32) {
             continue;
         }
-        // A longer one is equal where the best one ends, too.
+        // A longer copy also matches at the end of the best one.
         if let Some(best) = best
             && raw.get(from + best.len) != raw.get(at + best.len)
         {

@@ -1,24 +1,24 @@
-//! How often an expert was right when it was as sure as it is now.
+//! The hit rates of experts, by their confidence.
 
 use super::EXPERTS;
 
-/// Grades of sureness.
+/// The number of confidence grades.
 pub(super) const GRADES: usize = 16;
 
-/// A share of hits, which follows changes: about the mean of the first outcomes, then with weights that fall.
+/// A hit rate that follows changes: roughly the mean of the first outcomes, later an exponentially weighted one.
 #[derive(Clone, Copy, Debug)]
 struct Share {
-    /// Of 65536.
+    /// In units of 1/65536.
     value: u16,
     outcomes: u8,
 }
 
-/// Outcomes after which a share is no longer a plain mean.
+/// The number of outcomes after which a rate is no longer a plain mean.
 const MEMORY: u8 = 60;
 
 impl Share {
     fn learn(&mut self, hit: bool) {
-        // No division and no branch: this is done for every expert at every call. The distance from what came shrinks.
+        // Neither division nor branch, because this runs for every expert at every call. Shrinks the distance from the outcome.
         let shift = (self.outcomes + 2).ilog2();
         let came = if hit { u16::MAX } else { 0 };
         let distance = self.value ^ came;
@@ -27,14 +27,14 @@ impl Share {
     }
 }
 
-/// The shares of each expert at each grade.
+/// The hit rates of each expert at each grade.
 #[derive(Clone, Debug)]
 pub(super) struct Confidence {
     shares: [[Share; GRADES]; EXPERTS],
 }
 
 impl Confidence {
-    /// At first, whoever is surer is believed more; of experts alike, the first. `least`, of 65536, is believed at least.
+    /// Initially, a higher grade means a higher rate; of experts with the same grade, the first has the highest. `least`, in 1/65536, is the minimum.
     pub(super) fn new(least: u16) -> Self {
         let grade = |expert: usize, grade: usize| Share {
             value: least + (2_000 * grade - 400 * expert.min(grade)) as u16,

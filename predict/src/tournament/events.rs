@@ -1,41 +1,41 @@
-//! Events, a message at a call site each, and their numbers. Of bounded number: an event that was not seen for long makes
-//! place for a new one.
+//! Events, each a message at a call site, and their numbers. The number of events is bounded: one that has not been seen for long is replaced by a
+//! new one.
 
 use super::hash;
 use crate::Envelope;
 use alloc::boxed::Box;
 
-/// A number of an event.
+/// The number of an event.
 pub(super) type Event = u16;
 /// No event.
 pub(super) const NONE: Event = u16::MAX;
 
-/// Events that are known at a time.
+/// The maximum number of known events.
 pub(super) const EVENTS: usize = 768;
-/// Buckets of the index, as many as a byte has values, and the numbers in each.
+/// The number of buckets in the index, as many as a byte has values, and of entries in each.
 const BUCKETS: usize = 256;
 const WAYS: usize = 8;
-/// The bits of a number that is not `NONE`, in the index.
+/// The bits of an index entry that hold the number, unless it is `NONE`.
 const NUMBER: u16 = 0x3ff;
 const _: () = assert!(EVENTS <= NUMBER as usize);
 
-/// What belongs to an event beside its message.
+/// The data of an event besides its message.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     site: u8,
     bucket: u8,
-    /// Whether it was seen since it was last looked at for replacement.
+    /// Whether it was seen since it was last considered for replacement.
     seen: bool,
 }
 
-/// The events that are known.
+/// The known events.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
     envelopes: Box<[Envelope; EVENTS]>,
     places: Box<[Place; EVENTS]>,
-    /// Where to look for an event: numbers, with bits above them that tell most events apart.
+    /// The index for finding events: numbers, with a check in the bits above them that distinguishes most events.
     index: Box<[[u16; WAYS]; BUCKETS]>,
-    /// The next to be replaced, unless it was seen.
+    /// The next event to be replaced, unless it was seen.
     hand: usize,
 }
 
@@ -49,9 +49,9 @@ impl Events {
         }
     }
 
-    /// The message of an event; of none, one without arguments.
+    /// The message of an event; for `NONE`, one without arguments.
     ///
-    /// Not a copy: to read one back at once costs more than all that is done with it.
+    /// Returned by reference: reading back a copy immediately would cost more than everything that is done with it.
     pub(super) fn envelope(&self, event: Event) -> &Envelope {
         const NOTHING: &Envelope = &Envelope { buffer: 0, count: 0, source: 0, tag: 0, datatype: 0, comm: 0 };
         self.envelopes.get(usize::from(event)).unwrap_or(NOTHING)
@@ -67,7 +67,7 @@ impl Events {
             && self.envelopes.get(event).is_some_and(|known| alike(known, envelope))
     }
 
-    /// The number of an event, if it is known; `guess` is looked at first.
+    /// The number of an event, if known; tries `guess` first.
     pub(super) fn find(&self, site: u8, envelope: &Envelope, guess: Event) -> Option<Event> {
         if self.is(guess, site, envelope) {
             return Some(guess);
@@ -78,19 +78,19 @@ impl Events {
         of_key.map(|way| way & NUMBER).find(|event| self.is(*event, site, envelope))
     }
 
-    /// A known event came again.
+    /// Records that a known event recurred.
     pub(super) fn seen(&mut self, event: Event) {
         self.places[usize::from(event)].seen = true;
     }
 
-    /// Gives a number to a new event.
+    /// Assigns a number to a new event.
     ///
-    /// The number may have been that of another event before. From then on, whatever names it means the new one: what was
-    /// said about the old one is judged before.
+    /// The number may have been that of another event. Existing references to it then mean the new event, so predictions with the old one must be
+    /// judged first.
     pub(super) fn add(&mut self, site: u8, envelope: &Envelope) -> Event {
         let Key { bucket, check } = key(site, envelope);
         let place = Place { site, bucket, seen: true };
-        // Each is passed once at most: then all are marked as not seen.
+        // Terminates: after one round, all are marked as not seen.
         while self.places[self.hand].seen {
             self.places[self.hand].seen = false;
             self.hand = (self.hand + 1) % EVENTS;
@@ -104,7 +104,7 @@ impl Events {
         self.envelopes[usize::from(event)] = *envelope;
         self.places[usize::from(event)] = place;
         let ways = &mut self.index[usize::from(place.bucket)];
-        // Where all are taken, one is forgotten: its event gets another number when it comes again.
+        // If the bucket is full, one entry is dropped: its event gets another number when it recurs.
         let way = ways.iter().position(|way| *way == NONE).unwrap_or(usize::from(event) % WAYS);
         ways[way] = check | event;
         event
@@ -115,7 +115,7 @@ impl Events {
     }
 }
 
-/// Whether two messages are the same, without a branch for each argument.
+/// Whether two messages are equal, without a branch per argument.
 pub(super) fn alike(a: &Envelope, b: &Envelope) -> bool {
     (a.buffer == b.buffer)
         & (a.count == b.count)
@@ -125,7 +125,7 @@ pub(super) fn alike(a: &Envelope, b: &Envelope) -> bool {
         & (a.comm == b.comm)
 }
 
-/// Where an event is in the index, and what tells it from others there.
+/// The bucket of an event in the index, and the check that distinguishes it there.
 struct Key {
     bucket: u8,
     check: u16,
@@ -134,7 +134,7 @@ struct Key {
 fn key(site: u8, envelope: &Envelope) -> Key {
     let Envelope { buffer, count, source, tag, datatype, comm } = *envelope;
     let pair = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
-    // Odd numbers without a pattern, so that no sum of two words is that of two others.
+    // Odd numbers without a pattern, so that sums of different words differ.
     let words = [
         buffer.wrapping_mul(0x9fb2_1c65_1e98_df25),
         count.wrapping_mul(0xc2b2_ae3d_27d4_eb4f),

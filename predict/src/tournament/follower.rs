@@ -1,28 +1,28 @@
-//! A place in the past where it went as it goes now: what came there next is expected.
+//! Follows a place in the past that resembles the present; the call that came next there is predicted.
 
 use super::hash;
 use super::history::{HISTORY, History};
 use alloc::boxed::Box;
 
-/// Places that are known of contexts, a power of two.
+/// The number of places in the table; a power of two.
 const PLACES: usize = 2048;
-/// Lengths of the contexts that places are found by, the longest first.
+/// The context lengths by which places are found, longest first.
 pub(super) const LENGTHS: [usize; 2] = [20, 6];
-/// From this length on a place is not given up for another.
+/// A place with a match of at least this length is not replaced.
 const FAITHFUL: u32 = 20;
-/// The bits of a call, modulo the length of the history.
+/// The bits of a call's number modulo the length of the history.
 const CALL: u16 = HISTORY as u16 - 1;
-/// How far back two places are compared.
+/// The maximum number of calls by which two places are compared.
 const COMPARED: usize = 32;
 
 /// Follows a place in the history.
 #[derive(Clone, Debug)]
 pub(super) struct Follower {
-    /// The number of the call that came in the past where the next one comes now.
+    /// The number of the past call that corresponds to the next one.
     place: u64,
-    /// Calls that have gone alike before.
+    /// The length of the match: the number of previous calls that agree.
     len: u32,
-    /// The last place after a context, modulo the length of the history, and above that a check of the context.
+    /// For each context, the place after its last occurrence, modulo the length of the history, with a check of the context above that.
     places: Box<[u16; PLACES]>,
 }
 
@@ -31,19 +31,19 @@ impl Follower {
         Self { place: 0, len: 0, places: Box::new([0; PLACES]) }
     }
 
-    /// The call that is followed, if there is one, and how sure that is.
+    /// The call that is followed, if any, and the confidence.
     pub(super) fn expected(&self, history: &History) -> Option<(u64, u8)> {
         let known = self.place < history.now() && history.now() - self.place < HISTORY as u64;
         known.then(|| (self.place, (32 - self.len.leading_zeros()).min(15) as u8))
     }
 
-    /// Calls that have gone alike up to now.
+    /// The length of the match.
     pub(super) fn len(&self) -> u32 {
         self.len
     }
 
-    /// After a call: `hit`, whether it went as in the place that was followed; `alike`, whether two calls of the history
-    /// are alike; `contexts`, of `LENGTHS`.
+    /// Advances after a call. `hit`: the call agreed with the followed place; `alike`: compares two calls of the history; `contexts`: hashes over
+    /// `LENGTHS`.
     pub(super) fn advance(
         &mut self,
         history: &History,
@@ -63,9 +63,9 @@ impl Follower {
             let slot = &mut self.places[(mixed >> 32) as usize % PLACES];
             let entry = (mixed >> 48) as u16 & !CALL | (now % HISTORY as u64) as u16;
             let known = core::mem::replace(slot, entry);
-            // Most others in the same place are told by their check: to compare calls costs more.
+            // The check excludes most other contexts at lower cost than comparing calls.
             if (known ^ entry) & !CALL == 0 && (self.len as usize) < length {
-                // The youngest call of this number, modulo the length of the history.
+                // The most recent call with this number, modulo the length of the history.
                 let back = u64::from(entry.wrapping_sub(known) & CALL);
                 let place = now.wrapping_sub(back);
                 if back > 0 && place < now && place != self.place {

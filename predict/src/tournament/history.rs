@@ -1,10 +1,10 @@
-//! The last calls, and numbers that stand for the last few of them.
+//! The last calls, and hashes of the last few of them.
 
 use super::events::{Event, NONE};
 use super::hash;
 use alloc::boxed::Box;
 
-/// Calls that are remembered; a power of two.
+/// The number of calls kept; a power of two.
 pub(super) const HISTORY: usize = 4096;
 
 /// The events of the last calls.
@@ -19,7 +19,7 @@ impl History {
         Self { events: Box::new([NONE; HISTORY]), now: 0 }
     }
 
-    /// How many calls there were; the number of the next.
+    /// The number of calls so far, which is the number of the next one.
     pub(super) fn now(&self) -> u64 {
         self.now
     }
@@ -39,23 +39,23 @@ impl History {
     }
 }
 
-/// Numbers for the last calls, as many as each of some lengths.
+/// Hashes of the last calls, for several lengths.
 ///
-/// What leaves is taken out as it came in: the number of an event may mean another one by then.
+/// An item is removed with the value with which it was added, since an event's number may be reassigned in between.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rolling<const N: usize> {
     values: [u64; N],
-    /// What a value has been multiplied by when it leaves.
+    /// The factor by which an item has been multiplied when it leaves.
     leaving: [u64; N],
     lengths: [usize; N],
-    /// What the last ones that came were added as, by their number modulo its length.
+    /// The values with which the last items were added, by item number modulo the window.
     window: [u64; WINDOW],
-    /// How many came.
+    /// The number of items so far.
     count: usize,
 }
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-/// More than any of the lengths; a power of two.
+/// Greater than each length; a power of two.
 const WINDOW: usize = 32;
 
 impl<const N: usize> Rolling<N> {
@@ -74,11 +74,11 @@ impl<const N: usize> Rolling<N> {
         self.values
     }
 
-    /// Takes what the newest call is.
+    /// Adds the newest item.
     pub(super) fn push(&mut self, newest: u16) {
         let newest = hash(u64::from(newest) + 1);
         for ((value, leaving), len) in self.values.iter_mut().zip(self.leaving).zip(self.lengths) {
-            // Nothing where there were fewer than that.
+            // 0 if there were fewer items.
             let oldest = self.window[self.count.wrapping_sub(len) % WINDOW];
             *value =
                 value.wrapping_mul(FACTOR).wrapping_add(newest).wrapping_sub(oldest.wrapping_mul(leaving));

@@ -1,4 +1,4 @@
-//! What the experts say about the next call.
+//! The experts' predictions for the next call.
 
 use super::confidence::Confidence;
 use super::contexts::{Context, Contexts};
@@ -8,20 +8,20 @@ use super::sites::Sites;
 use super::{EXPERTS, GENERAL};
 use crate::Envelope;
 
-/// How much an expert is believed at first, of 65536, at the least grade; and of a site that it did not speak of.
+/// The initial hit rates at the lowest grade, in 1/65536: at the site that the expert predicted, and at another site.
 const SURE: u16 = 24_000;
 const UNSURE: u16 = 6_000;
 
-/// What they speak from.
+/// The tables on which the predictions are based.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
     pub(super) events: Events,
     pub(super) sites: Sites,
     pub(super) contexts: Contexts,
-    /// How often the site was right, and the message if the site was.
+    /// The hit rates for the site, and for the message if the site was right.
     pub(super) site_shares: Confidence,
     pub(super) message_shares: Confidence,
-    /// How often the message was right though the site was not.
+    /// The hit rates for the message although the site was wrong.
     pub(super) stray_shares: Confidence,
 }
 
@@ -37,29 +37,29 @@ impl Tables {
         }
     }
 
-    /// An event of the past with what has changed at its site since.
+    /// A past event, adjusted by what has changed at its site since.
     pub(super) fn shifted(&self, event: Event) -> Envelope {
         let [to, since] = self.sites.get(self.events.site(event)).shift;
         moved(&self.events, event, to, since)
     }
 
-    /// How often messages were right, if the site was, and if it was not.
+    /// The hit rates for messages, if the site was right or wrong.
     fn shares(&self, site: bool) -> &Confidence {
         if site { &self.message_shares } else { &self.stray_shares }
     }
 
-    /// The same, to learn.
+    /// The same, mutably.
     pub(super) fn shares_mut(&mut self, site: bool) -> &mut Confidence {
         if site { &mut self.message_shares } else { &mut self.stray_shares }
     }
 
-    /// The bytes after it.
+    /// The heap memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.events.bytes() + self.sites.bytes() + self.contexts.bytes()
     }
 }
 
-/// What an expert says: an event at a site, or one that differs from it.
+/// An expert's prediction: an event at a site, or one that differs from it.
 #[derive(Clone, Copy, Debug)]
 struct Opinion {
     event: Event,
@@ -69,14 +69,14 @@ struct Opinion {
 
 const SILENT: Opinion = Opinion { event: NONE, site: 0, grade: 0 };
 
-/// What all of them say.
+/// The predictions of all experts.
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     opinions: [Opinion; EXPERTS],
-    /// The contexts of the experts that look into the table.
+    /// The contexts of the experts that use the table.
     after: [Option<Context>; SAME - AFTER],
     local: Option<Context>,
-    /// The site that is expected, or known to come.
+    /// The predicted site, or the one known to come next.
     site: u8,
     chosen: Option<u8>,
 }
@@ -88,7 +88,7 @@ impl Default for Round {
 }
 
 impl Round {
-    /// By the places that are followed, and the numbers of the last events. Where no predictor expects a site, it is `last`.
+    /// Computes the predictions from the followed places and the hashes of the last events. If no expert predicts a site, uses `last`.
     pub(super) fn speak(
         &mut self,
         from: &Tables,
@@ -110,7 +110,7 @@ impl Round {
         self.choose(from);
     }
 
-    /// Of one that has been right for long: only it speaks.
+    /// Predicts with a single expert that has been right for long.
     pub(super) fn settle(&mut self, from: &Tables, expert: usize, event: Event, grade: u8) {
         let site = from.events.site(event);
         self.opinions = [SILENT; EXPERTS];
@@ -120,13 +120,13 @@ impl Round {
         self.chosen = Some(expert as u8);
     }
 
-    /// Those that speak about one site have nothing to say about one that is new.
+    /// Silences the experts that predict for a given site, because the site is new.
     pub(super) fn speak_of_none(&mut self) {
         self.opinions[GENERAL..].fill(SILENT);
         self.local = None;
     }
 
-    /// Those that speak about one site speak about this one, which is known to come.
+    /// Lets the experts that predict for a given site predict for this one, which is known to come next.
     pub(super) fn speak_about(&mut self, from: &Tables, site: u8) {
         self.site = site;
         let here = from.sites.get(site);
@@ -139,7 +139,7 @@ impl Round {
         self.opinions[STRIDE] = if before == NONE { SILENT } else { said((last, here.stride)) };
     }
 
-    /// The expert that is believed about the site.
+    /// Chooses the expert for the message.
     pub(super) fn choose(&mut self, from: &Tables) {
         let chosen = self.best::<EXPERTS>(|expert, opinion| {
             let grade = self.grade_of_message(expert, from);
@@ -148,10 +148,10 @@ impl Round {
         self.chosen = chosen.map(|expert| expert as u8);
     }
 
-    /// Of the first experts that speak, the one with the greatest share; of several, the first.
+    /// Of the first `N` experts, the one with a prediction and the highest hit rate; the first if there are several.
     fn best<const N: usize>(&self, share: impl Fn(usize, &Opinion) -> u16) -> Option<usize> {
         let mut best = 0;
-        // Shares with the experts' numbers below them: the greatest of those is found without branches.
+        // The expert's number in the low bits makes keys unique, so the maximum is found without branches.
         for (expert, opinion) in self.opinions.iter().take(N).enumerate() {
             let key = u32::from(share(expert, opinion)) << 8 | (EXPERTS - expert) as u32;
             best = best.max(if opinion.event == NONE { 0 } else { key });
@@ -159,27 +159,27 @@ impl Round {
         (best > 0).then(|| EXPERTS - (best & 0xff) as usize)
     }
 
-    /// The site that is expected, or known to come.
+    /// The predicted site, or the one known to come next.
     pub(super) fn site(&self) -> u8 {
         self.site
     }
 
-    /// The event that is expected, or one that looks like it.
+    /// The predicted event, or one from which the prediction is derived.
     pub(super) fn chosen(&self) -> Event {
         self.chosen.map_or(NONE, |expert| self.opinions[usize::from(expert)].event)
     }
 
-    /// The message that is expected.
+    /// The predicted message.
     pub(super) fn choice(&self, from: &Tables) -> Option<Envelope> {
         Some(self.message(usize::from(self.chosen?), from))
     }
 
-    /// The message of an expert, if it spoke.
+    /// An expert's message, if it predicted one.
     pub(super) fn says(&self, expert: usize, from: &Tables) -> Option<Envelope> {
         (self.opinions[expert].event != NONE).then(|| self.message(expert, from))
     }
 
-    /// The message of an expert that spoke.
+    /// The message of an expert that made a prediction.
     pub(super) fn message(&self, expert: usize, from: &Tables) -> Envelope {
         let Opinion { event, site, .. } = self.opinions[expert];
         match expert {
@@ -189,20 +189,20 @@ impl Round {
         }
     }
 
-    /// The site of which an expert spoke, and how sure it was.
+    /// The site of an expert's prediction, and its grade.
     pub(super) fn opinion(&self, expert: usize) -> Option<(u8, u8)> {
         let Opinion { event, site, grade } = self.opinions[expert];
         (event != NONE).then_some((site, grade))
     }
 
-    /// How sure an expert is of the message, if the site is the one it spoke of.
+    /// An expert's confidence in its message, if its site is right.
     pub(super) fn grade_of_message(&self, expert: usize, from: &Tables) -> u8 {
         let Opinion { site, grade, .. } = self.opinions[expert];
-        // Of the structure, how sure it is what has changed since.
+        // For the structure, the confidence in the change since then.
         if expert == STRUCTURE { from.sites.get(site).steady } else { grade }
     }
 
-    /// Whether the message of an expert that spoke was this one.
+    /// Whether an expert that made a prediction predicted this message.
     pub(super) fn right(&self, expert: usize, from: &Tables, envelope: &Envelope) -> bool {
         match expert {
             STRUCTURE | STRIDE => alike(&self.message(expert, from), envelope),
@@ -210,7 +210,7 @@ impl Round {
         }
     }
 
-    /// The event that came in the past where this one comes.
+    /// The past event that corresponds to the next one.
     pub(super) fn structure(&self) -> Event {
         self.opinions[STRUCTURE].event
     }
@@ -221,7 +221,7 @@ impl Round {
     }
 }
 
-/// A message with the difference of two others added to what is counted in it.
+/// A message with the difference `to` - `since` added to its numeric arguments.
 fn moved(events: &Events, message: Event, to: Event, since: Event) -> Envelope {
     let (message, to, since) = (events.envelope(message), events.envelope(to), events.envelope(since));
     Envelope {

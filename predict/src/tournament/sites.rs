@@ -1,28 +1,28 @@
-//! Call sites, and what was received at each.
+//! Call sites, and the last events at each.
 
 use super::events::{Event, NONE};
 use super::hash;
 use crate::Tag;
 use alloc::boxed::Box;
 
-/// Call sites that are known at a time.
+/// The maximum number of known call sites.
 const SITES: usize = 256;
-/// How far from its place a site is looked for.
+/// The number of places where a site is looked for.
 const REACH: usize = 8;
-/// Differences are never surer than this.
+/// The maximum of the counters.
 const SUREST: u8 = 7;
 
 /// A call site.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     tag: Tag,
-    /// The last events here, the newest first.
+    /// The last events here, newest first.
     pub(super) last: [Event; 2],
-    /// Two events whose difference was that between the last one here and what came in the past in its place.
+    /// Two events whose difference is that between the last event here and the past one that corresponded to it.
     pub(super) shift: [Event; 2],
-    /// How often the last one came again.
+    /// How often the last event recurred.
     pub(super) constant: u8,
-    /// How often the difference between the last two was that between those before.
+    /// How often the difference between consecutive events was the same.
     pub(super) stride: u8,
     /// How often the shift was the same.
     pub(super) steady: u8,
@@ -32,7 +32,7 @@ pub(super) struct Site {
 const NEW: Site =
     Site { tag: 0, last: [NONE; 2], shift: [NONE; 2], constant: 0, stride: 0, steady: 0, known: false };
 
-/// The call sites that are known.
+/// The known call sites.
 #[derive(Clone, Debug)]
 pub(super) struct Sites {
     sites: Box<[Site; SITES]>,
@@ -51,13 +51,13 @@ impl Sites {
         &mut self.sites[usize::from(site)]
     }
 
-    /// The number of a site, if it is known; `guess` is looked at first.
+    /// The number of a site, if known; tries `guess` first.
     pub(super) fn find(&self, tag: Tag, guess: u8) -> Option<u8> {
         let is = |site: &u8| self.get(*site).known && self.get(*site).tag == tag;
         if is(&guess) { Some(guess) } else { places(tag).find(is) }
     }
 
-    /// Gives a number to a new site. Where there is no room another one is forgotten, and its number means the new one.
+    /// Assigns a number to a new site. If there is no room, another site is forgotten and its number reassigned.
     pub(super) fn add(&mut self, tag: Tag) -> u8 {
         let free = places(tag).find(|site| !self.get(*site).known);
         let site = free.unwrap_or((hash(tag) >> 24) as u8);
@@ -70,13 +70,13 @@ impl Sites {
     }
 }
 
-/// Where a site may be.
+/// The places where a site may be.
 fn places(tag: Tag) -> impl Iterator<Item = u8> {
     let first = (hash(tag) >> 24) as u8;
     (0..REACH as u8).map(move |at| first.wrapping_add(at))
 }
 
-/// Counts how often something held: once more, or not this time.
+/// Updates a counter of how often something held.
 pub(super) fn count(times: &mut u8, held: bool) {
     *times = if held { (*times + 1).min(SUREST) } else { *times / 4 };
 }

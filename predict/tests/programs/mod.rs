@@ -1,4 +1,4 @@
-//! Receive calls as programs of other kinds make them. Each function gives those of one rank.
+//! Receive calls as programs of various kinds make them. Each function returns those of one rank.
 #![allow(unreachable_pub, dead_code, reason = "a module of tests, of which not all need all of it")]
 
 use mpress_predict::{Envelope, Tag};
@@ -8,7 +8,7 @@ pub type Call = (Tag, Envelope);
 /// Makes the calls of a program.
 pub type Program = fn() -> Vec<Call>;
 
-/// Numbers that look random and are the same each time.
+/// Pseudorandom numbers.
 pub struct Random(u64);
 
 impl Random {
@@ -28,7 +28,7 @@ fn call(site: Tag, source: i32, tag: i32, count: u64, buffer: u64) -> Call {
 
 const ANY: i32 = -1;
 
-/// A wavefront solver (as NPB LU): planes are swept from one corner and back, whoever sends; faces between.
+/// A wavefront solver (like NPB LU): planes are swept from one corner and back, received from any source; with exchanges of faces in between.
 pub fn wavefront() -> Vec<Call> {
     let mut calls = Vec::new();
     for _ in 0..100 {
@@ -45,7 +45,7 @@ pub fn wavefront() -> Vec<Call> {
     calls
 }
 
-/// A multigrid solver (as NPB MG): levels of other lengths, in a V, from any source.
+/// A multigrid solver (like NPB MG): levels of different lengths in a V-cycle, received from any source.
 pub fn multigrid() -> Vec<Call> {
     let mut calls = Vec::new();
     let mut level = |level: u64| {
@@ -64,7 +64,7 @@ pub fn multigrid() -> Vec<Call> {
     calls
 }
 
-/// Persistent receives that are started together, from one place; every tenth step a sum along a tree.
+/// Persistent receives started together at one place; every tenth step a reduction along a tree.
 pub fn persistent() -> Vec<Call> {
     let mut calls = Vec::new();
     for step in 0..400 {
@@ -78,7 +78,7 @@ pub fn persistent() -> Vec<Call> {
     calls
 }
 
-/// Loops that end when something has converged, not always at the same time.
+/// Loops that end on convergence, after a varying number of iterations.
 pub fn convergence() -> Vec<Call> {
     let (mut calls, mut random) = (Vec::new(), Random::new(1));
     for _ in 0..200 {
@@ -94,7 +94,7 @@ pub fn convergence() -> Vec<Call> {
     calls
 }
 
-/// A tag that counts steps, so that no message is like another.
+/// Tags that count steps, so that no two messages are equal.
 pub fn counted_tags() -> Vec<Call> {
     let mut calls = Vec::new();
     for step in 0..500 {
@@ -106,7 +106,7 @@ pub fn counted_tags() -> Vec<Call> {
     calls
 }
 
-/// Buffers that are used in turn, of other numbers at each place.
+/// Buffers used in rotation, in a different number at each place.
 pub fn rotating_buffers() -> Vec<Call> {
     let mut calls = Vec::new();
     for step in 0..900_u64 {
@@ -117,7 +117,7 @@ pub fn rotating_buffers() -> Vec<Call> {
     calls
 }
 
-/// A master that takes results in the order of their coming, and then what belongs to them from the same worker.
+/// A master that receives results in order of arrival, and then associated data from the same worker.
 pub fn master() -> Vec<Call> {
     let (mut calls, mut random) = (Vec::new(), Random::new(2));
     for _ in 0..1500 {
@@ -128,7 +128,7 @@ pub fn master() -> Vec<Call> {
     calls
 }
 
-/// A mesh that changes its neighbours every twenty steps.
+/// A mesh whose neighbours change every twenty steps.
 pub fn adaptive_mesh() -> Vec<Call> {
     let (mut calls, mut random) = (Vec::new(), Random::new(3));
     for _ in 0..25 {
@@ -144,7 +144,7 @@ pub fn adaptive_mesh() -> Vec<Call> {
     calls
 }
 
-/// A buffer that is allocated anew for one of the messages of a step.
+/// A newly allocated buffer for one of the messages of a step.
 pub fn fresh_buffers() -> Vec<Call> {
     let (mut calls, mut random) = (Vec::new(), Random::new(4));
     for _ in 0..300 {
@@ -156,7 +156,7 @@ pub fn fresh_buffers() -> Vec<Call> {
     calls
 }
 
-/// Many messages in a fixed order (as PSTSWM has them), with two hundred different ones.
+/// Many messages in a fixed order (like PSTSWM), two hundred distinct ones.
 pub fn many_messages() -> Vec<Call> {
     let mut random = Random::new(5);
     let step: Vec<_> = (0..700)
@@ -168,7 +168,7 @@ pub fn many_messages() -> Vec<Call> {
     step.repeat(30)
 }
 
-/// All of them in which the order is not chance, by name.
+/// All programs whose order is not random, by name.
 pub const PROGRAMS: [(&str, Program); 9] = [
     ("wavefront", wavefront),
     ("multigrid", multigrid),

@@ -1,27 +1,27 @@
-//! Bit strings as the standard has them: the most significant bit of a byte comes first.
+//! Bit strings as in the standard: the most significant bit of a byte comes first.
 #![forbid(unsafe_code)]
 
 use crate::wire::Wire;
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Truncated};
 use mpress_codec::{DecodeError, Full, Out};
 
-/// The most bits that are put or looked at together: 64 less those that may be in front of them in a byte.
+/// The maximum number of bits that are written or read at once: 64 minus those that may precede them in a byte.
 pub(super) const MOST: u32 = 57;
 
 /// Collects the bits of a block.
 #[derive(Debug)]
 pub(super) struct Writer<'a, 'b> {
     out: &'a mut Out<'b>,
-    /// How long `out` may get.
+    /// The maximum length of `out`.
     limit: usize,
-    /// What is not in `out` yet. A block of 64 samples of 32 bits, with all that may be in front of it, has less than 300 bytes.
+    /// Bytes that are not in `out` yet. A block of 64 samples of 32 bits, with everything that may precede it, has less than 300 bytes.
     bytes: [u8; 512],
     end: End,
 }
 
-/// Where the next bit goes: `at` whole bytes are written, then come `filled` bits, below 8, the first ones of `word`.
+/// The write position: after `at` whole bytes there are `filled` bits, below 8, which are the first ones of `word`.
 ///
-/// Loops copy it, so that it stays in registers.
+/// Loops work on a copy of it, so that it stays in registers.
 #[derive(Clone, Copy, Debug)]
 struct End {
     at: usize,
@@ -57,26 +57,26 @@ impl<'a, 'b> Writer<'a, 'b> {
         Self { out, limit, bytes: [0; 512], end: End { at: 0, word: 0, filled: 0 } }
     }
 
-    /// Puts the lowest `len` bits, 1 to [`MOST`], of `value`, which has no others.
+    /// Writes the lowest `len` bits, 1 to [`MOST`], of `value`; its other bits must be zero.
     #[inline(always)]
     pub(super) fn put(&mut self, value: u64, len: u32) {
         self.end.put(&mut self.bytes, value, len);
     }
 
-    /// Puts a fundamental sequence: this many zeros and a one.
+    /// Writes a fundamental sequence: `zeros` zeros and a one.
     #[inline(always)]
     pub(super) fn put_unary(&mut self, zeros: u32) {
         self.end.put_unary(&mut self.bytes, zeros);
     }
 
-    /// Puts the fundamental sequences of all numbers without their lowest `parameter` bits.
+    /// Writes the fundamental sequences of all numbers without their lowest `parameter` bits.
     #[inline(always)]
     pub(super) fn put_quotients(&mut self, parameter: u32, numbers: &[u32]) {
         let mut end = self.end;
         let (fours, rest) = numbers.as_chunks::<4>();
         for four in fours {
             let [a, b, c, d] = four.map(|number| number >> parameter);
-            // No sum overflows where it matters: a number too large for that makes it too large.
+            // The sum is not computed, and so cannot overflow, unless all four numbers are small.
             if (a | b | c | d) < MOST && a + b + c + d + 4 <= MOST {
                 let code = ((1 << (b + 1) | 1) << (c + 1) | 1) << (d + 1) | 1;
                 end.put(&mut self.bytes, code, a + b + c + d + 4);
@@ -88,7 +88,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         self.end = end;
     }
 
-    /// Puts the lowest `bits` bits, at least 1, of all numbers.
+    /// Writes the lowest `bits` bits, at least 1, of all numbers.
     #[inline(always)]
     pub(super) fn put_remainders(&mut self, bits: u32, numbers: &[u32]) {
         match bits {
@@ -98,7 +98,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         }
     }
 
-    /// The same, `N` numbers at a time, which have [`MOST`] bits at most.
+    /// The same, `N` numbers at a time, which together have at most [`MOST`] bits.
     #[inline(always)]
     fn put_groups<const N: usize>(&mut self, bits: u32, numbers: &[u32]) {
         let mut end = self.end;
@@ -112,7 +112,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         self.end = end;
     }
 
-    /// Hands on all whole bytes.
+    /// Moves all whole bytes to `out`.
     #[inline(always)]
     pub(super) fn flush(&mut self) -> Result<(), Full> {
         if self.out.len() + self.end.at > self.limit {
@@ -123,7 +123,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// Fills the last byte with zeros.
+    /// Pads the last byte with zeros.
     pub(super) fn finish(mut self) -> Result<(), Full> {
         if self.end.filled > 0 {
             self.put(0, 8 - self.end.filled);
@@ -132,11 +132,11 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 }
 
-/// Reads bits. After the end there are zeros: whoever reads checks now and then whether it has come there.
+/// Reads bits. Past the end there are zeros; the caller must occasionally check whether the end has been passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     wire: Wire<'a>,
-    /// Bits read after `wire.at`.
+    /// The number of bits read after `wire.at`.
     bits: usize,
 }
 
@@ -145,13 +145,13 @@ impl<'a> Reader<'a> {
         Self { wire, bits: 0 }
     }
 
-    /// The next bits from the most significant one on; at least [`MOST`] of them.
+    /// The next bits, from the most significant one on; at least [`MOST`] of them.
     #[inline(always)]
     pub(super) fn window(&self) -> u64 {
         self.window_at(0)
     }
 
-    /// The same `ahead` bits further on.
+    /// The same, `ahead` bits further on.
     #[inline(always)]
     pub(super) fn window_at(&self, ahead: usize) -> u64 {
         let bit = self.bits + ahead;
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
         self.bits += bits;
     }
 
-    /// The next `len` bits, at most 32.
+    /// Reads `len` bits, at most 32.
     #[inline(always)]
     pub(super) fn take(&mut self, len: u32) -> u32 {
         let value = self.window().unbounded_shr(64 - len);
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         value as u32
     }
 
-    /// The zeros in front of the next one, which is taken too; an error for more than `most` of them.
+    /// Reads the number of zeros before the next one, and the one; an error if there are more than `most`.
     #[inline(always)]
     pub(super) fn take_unary(&mut self, most: u32) -> Result<u32, DecodeError> {
         let window = self.window();
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
         Ok(zeros)
     }
 
-    /// Takes a fundamental sequence for each quotient, and shifts it up by `parameter`; no number may get above `greatest`.
+    /// Reads a fundamental sequence for each number and shifts it left by `parameter`; an error if a number exceeds `greatest`.
     #[inline(always)]
     pub(super) fn take_quotients(
         &mut self,
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Takes `bits` bits for each number, which has 0 there.
+    /// Reads `bits` bits into each number, whose lowest bits are 0.
     #[inline(always)]
     pub(super) fn take_remainders(&mut self, bits: u32, numbers: &mut [u32]) {
         if bits == 0 {
@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
         self.skip(ahead);
     }
 
-    /// The zeros in front of the next one, where the window shows none.
+    /// The number of zeros before the next one, if the window has no one.
     #[cold]
     #[inline(never)]
     fn zeros(&self, most: u32) -> Result<u32, DecodeError> {
@@ -246,11 +246,11 @@ impl<'a> Reader<'a> {
             }
             zeros = zeros.saturating_add(MOST);
         }
-        // The one of a code that is not too long would be at `most` at the latest.
+        // The one of a valid code would be at `most` at the latest.
         Err(if most as usize >= bits_left { truncated } else { self.error(Corrupt) })
     }
 
-    /// What is wrong where something was read that no encoder writes: it may be the end that is missing.
+    /// The error for something that no encoder writes: perhaps `Truncated`, because the end has been passed.
     #[cold]
     pub(super) fn error(&self, kind: DecodeErrorKind) -> DecodeError {
         match self.check() {
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether all that was read was there.
+    /// Checks that the end has not been passed.
     ///
     /// # Errors
     /// `Truncated`.
@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The wire after the last byte that bits were read of. The other bits of that byte must be 0.
+    /// The wire after the last byte that has been read in part or whole. The remaining bits of that byte must be 0.
     ///
     /// # Errors
     /// `Truncated`, `Corrupt`.

@@ -1,4 +1,4 @@
-//! The frame codec: a header that says how the stream after it is to be read.
+//! The frame codec: a header with the parameters of the stream after it.
 #![forbid(unsafe_code)]
 
 use super::decode;
@@ -11,19 +11,19 @@ use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Level;
 use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out};
 
-/// Bytes of the header of a stored message (format, section 9).
+/// Length in bytes of the header of a stored message (format, section 9).
 const HEADER: usize = 2;
-/// Set in byte 1 of the header of a message that has a stream.
+/// Set in byte 1 of the header if the message has a stream.
 const CODED: u8 = 1 << 3;
 
-/// The facts of codec 13.
+/// The static description of codec 13.
 #[derive(Clone, Copy, Debug)]
 pub struct Ccsds121;
 
 impl Codec for Ccsds121 {
     const ID: CodecId = CodecId::CCSDS_121;
     const NAME: &'static str = "ccsds121";
-    /// Samples are of whatever width the encoder's parameters say.
+    /// Samples have the width in the encoder's parameters.
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
@@ -33,8 +33,8 @@ impl Codec for Ccsds121 {
     }
 }
 
-/// Encodes messages of samples, all with the same parameters. Where a message has a sample that is not of their resolution, it is
-/// encoded with all bits of the bytes that a sample takes.
+/// Encodes messages of samples, all with the same parameters. A message with a sample outside their resolution is encoded with all bits of the bytes
+/// that a sample takes.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     parameters: Parameters,
@@ -48,14 +48,14 @@ impl Encoder {
         Self { parameters, level: Level::detect() }
     }
 
-    /// The same as code for this level. The wire is the same at every level.
+    /// Uses code compiled for this level. The wire is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }
 
-    /// Writes header, stream and tail into less room than `raw` takes with a header of its own.
+    /// Writes header, stream and tail into less room than a stored message would take.
     fn coded(&self, parameters: Parameters, raw: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         let limit = out.len() + HEADER + raw.len();
         let (samples, tail) = raw.split_at(raw.len() / parameters.sample_len() * parameters.sample_len());
@@ -80,7 +80,7 @@ impl Encode for Encoder {
                 result = out.all_or_nothing(|out| self.coded(self.parameters.widened(), raw, out));
             }
             if result.is_err() {
-                // It does not get smaller.
+                // The message does not become smaller.
                 out.extend_from_slice(&[VERSION, (raw.len() % 8) as u8])?;
                 out.extend_from_slice(raw)?;
             }
@@ -88,11 +88,11 @@ impl Encode for Encoder {
         })
     }
 
-    /// Does nothing: an encoder remembers no message.
+    /// Does nothing: an encoder keeps no state between messages.
     fn reset(&mut self) {}
 }
 
-/// Decodes messages, whatever parameters they were encoded with.
+/// Decodes messages, encoded with any parameters.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     level: Level,
@@ -105,7 +105,7 @@ impl Decoder {
         Self { level: Level::detect() }
     }
 
-    /// The same as code for this level. The result is the same at every level.
+    /// Uses code compiled for this level. The result is the same at every level.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -150,7 +150,7 @@ impl Decode for Decoder {
         out.all_or_nothing(|out| self.message(wire, out))
     }
 
-    /// Does nothing: a decoder remembers no message.
+    /// Does nothing: a decoder keeps no state between messages.
     fn reset(&mut self) {}
 }
 
@@ -192,7 +192,7 @@ mod tests {
     fn parameters_come_back() {
         let mut count = 0;
         for number in 0..1_u32 << 24 {
-            // All of the first byte and the flags, some intervals.
+            // All values of the first byte and the flags, and some intervals.
             let [first, low, high, _] = number.to_le_bytes();
             if !matches!(low, 0 | 1 | 77 | 255) {
                 continue;

@@ -13,11 +13,11 @@ use mpress_codec::DecodeErrorKind::{Corrupt, Length};
 use mpress_codec::simd::Level;
 use mpress_codec::{DecodeError, Full, Out};
 
-/// Fills all the room that `out` has left with the samples of a stream, one of this crate or of any other encoder of the
-/// standard. What fills up the last block is not looked at.
+/// Fills all remaining room of `out` with the samples of a stream, written by this crate or any other encoder of the standard. The padding of the
+/// last block is ignored.
 ///
 /// # Errors
-/// Unless `wire` is consumed wholly and `out` filled exactly: `Truncated`, `Corrupt`, `Length`. `out` is back at the length it came with then.
+/// If `wire` is not consumed exactly or `out` is not filled exactly: `Truncated`, `Corrupt`, `Length`. `out` then has the same length as before.
 pub fn decode_stream(parameters: &Parameters, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
     let raw_len = out.remaining();
     out.all_or_nothing(|out| {
@@ -28,7 +28,7 @@ pub fn decode_stream(parameters: &Parameters, wire: &[u8], out: &mut Out<'_>) ->
     })
 }
 
-/// A wire with a stream in front, and `out` for the whole samples of `raw_len` bytes.
+/// A wire that starts with a stream, and `out` for the whole samples of `raw_len` bytes.
 pub(super) struct Stream<'a, 'o, 'b> {
     pub(super) parameters: Parameters,
     pub(super) wire: Wire<'a>,
@@ -37,12 +37,12 @@ pub(super) struct Stream<'a, 'o, 'b> {
 }
 
 impl<'a> Work for Stream<'a, '_, '_> {
-    /// What is after the stream.
+    /// The wire after the stream.
     type Output = Result<Wire<'a>, DecodeError>;
 
     #[inline(always)]
     fn run<K: Kernel>(self, _: K) -> Self::Output {
-        // Each length that a block can have, as one that the compiler sees.
+        // One case for each block length, so that the compiler knows it.
         match self.parameters.block {
             8 => self.blocks::<8>(),
             16 => self.blocks::<16>(),
@@ -76,7 +76,7 @@ impl<'a> Stream<'a, '_, '_> {
             out.extend_from_slice(raw).map_err(|Full| wire.error(Length))?;
             samples_left -= count;
         }
-        // The rest of a segment may be more than there is of it in the message, a number of blocks may not.
+        // The rest of a segment may extend past the message, a number of zero blocks may not.
         if block.zeros.left > 0 && !block.zeros.rest_of_segment {
             return Err(block.reader.error(Length));
         }
@@ -84,26 +84,26 @@ impl<'a> Stream<'a, '_, '_> {
     }
 }
 
-/// Zero blocks to come.
+/// Zero blocks still to come.
 #[derive(Clone, Copy)]
 struct Zeros {
     left: usize,
     rest_of_segment: bool,
 }
 
-/// Decodes one block of `J` samples after the other.
+/// Decodes consecutive blocks of `J` samples.
 struct Block<'a, const J: usize> {
     parameters: Parameters,
     reader: Reader<'a>,
-    /// The residuals, and then the samples.
+    /// The residuals, and later the samples.
     residuals: [u32; J],
     zeros: Zeros,
-    /// The sample before, without its sign ([`predictor`]).
+    /// The previous sample, mapped to unsigned ([`predictor`]).
     before: u32,
 }
 
 impl<const J: usize> Block<'_, J> {
-    /// Decodes the samples of the block at this place of its interval.
+    /// Decodes the samples of the block at position `place` in its interval.
     #[inline(always)]
     fn decode(&mut self, place: usize) -> Result<(), DecodeError> {
         if self.zeros.left > 0 {
@@ -136,7 +136,7 @@ impl<const J: usize> Block<'_, J> {
         }
         self.reader.check()?;
         if first == 1 && self.residuals[0] != 0 && is_extended {
-            // What is in the place of the reference sample.
+            // The residual at the position of the reference sample must be 0.
             return Err(self.reader.error(Corrupt));
         }
         if self.residuals[first..].iter().fold(0, |greatest, residual| greatest.max(*residual)) > greatest {
@@ -146,7 +146,7 @@ impl<const J: usize> Block<'_, J> {
         Ok(())
     }
 
-    /// Reads the number of zero blocks, and gives how many follow the one at `place`.
+    /// Reads the number of zero blocks. Returns how many follow the one at `place`.
     fn zero_blocks(&mut self, place: usize) -> Result<Zeros, DecodeError> {
         let in_segment = (SEGMENT - place % SEGMENT).min(self.parameters.interval - place);
         let code = self.reader.take_unary(SEGMENT as u32)?;

@@ -17,8 +17,7 @@ use mpress_codec::{EncodeError, Full, Out};
 pub enum StreamError {
     /// The output is too small.
     Output(EncodeError),
-    /// The message is no whole number of samples, or the block of samples from this byte on has one whose unused bits are not as
-    /// they must be.
+    /// The message is not a whole number of samples, or the block of samples from this byte on has a sample with invalid unused bits.
     Sample {
         /// Offset into the message, in bytes.
         offset: usize,
@@ -36,11 +35,11 @@ impl fmt::Display for StreamError {
 
 impl core::error::Error for StreamError {}
 
-/// Appends the stream of `raw`, which holds samples, to `out`. It is one that `aec_buffer_decode` of libaec reads.
+/// Appends the stream of `raw`, which consists of samples, to `out`. `aec_buffer_decode` of libaec can read it.
 ///
 /// # Errors
-/// [`StreamError::Output`] if `out` has less room than [`Parameters::max_encoded_len`]. [`StreamError::Sample`] if `raw` is not
-/// made of such samples. `out` is as it was then.
+/// [`StreamError::Output`] if `out` has less room than [`Parameters::max_encoded_len`]. [`StreamError::Sample`] if `raw` does not consist of such
+/// samples. `out` is then unchanged.
 pub fn encode_stream(parameters: &Parameters, raw: &[u8], out: &mut Out<'_>) -> Result<(), StreamError> {
     let needed = parameters.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
     let error = EncodeError::new(needed, out.remaining());
@@ -60,10 +59,10 @@ pub fn encode_stream(parameters: &Parameters, raw: &[u8], out: &mut Out<'_>) -> 
     })
 }
 
-/// Why encoding a stream went no further.
+/// Why encoding a stream stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// There was no room for more.
+    /// The limit was reached.
     Full,
     Sample {
         offset: usize,
@@ -76,7 +75,7 @@ impl From<Full> for Stop {
     }
 }
 
-/// A message, and `out` for its stream, which may get `limit` bytes long.
+/// A message, and `out` for its stream of at most `limit` bytes.
 pub(super) struct Stream<'a, 'b> {
     pub(super) parameters: Parameters,
     pub(super) raw: &'a [u8],
@@ -89,7 +88,7 @@ impl Work for Stream<'_, '_> {
 
     #[inline(always)]
     fn run<K: Kernel>(self, _: K) -> Result<(), Stop> {
-        // Each length that a block can have, as one that the compiler sees.
+        // One case for each block length, so that the compiler knows it.
         match self.parameters.block {
             8 => self.blocks::<8>(),
             16 => self.blocks::<16>(),
@@ -144,15 +143,15 @@ impl Stream<'_, '_> {
     }
 }
 
-/// Blocks of a segment: runs of zero blocks do not go on from one to the next.
+/// The number of blocks in a segment. Runs of zero blocks do not extend from one segment to the next.
 pub(super) const SEGMENT: usize = 64;
-/// The place of the remainder of a segment in the row of codes for numbers of zero blocks.
+/// The code for the remainder of a segment, among the codes for numbers of zero blocks.
 pub(super) const REST_OF_SEGMENT: u32 = 4;
 
 /// Zero blocks that have not been written yet.
 struct Zeros {
     count: u32,
-    /// What goes in front of the first one.
+    /// The reference sample that precedes the first one.
     reference: Option<u32>,
 }
 
@@ -175,7 +174,7 @@ impl Zeros {
     }
 }
 
-/// The samples of a block of `J`, and what they are coded as.
+/// The samples of a block of `J`, and their residuals.
 struct Block<const J: usize> {
     parameters: Parameters,
     samples: [u32; J],
@@ -183,7 +182,7 @@ struct Block<const J: usize> {
 }
 
 impl<const J: usize> Block<J> {
-    /// Reads a block, and zeros after a short one. Gives whether its samples are of the stream's resolution.
+    /// Reads a block and pads a short one with zeros. Returns whether its samples have the stream's resolution.
     #[inline(always)]
     fn read(&mut self, raw: &[u8]) -> bool {
         let count = raw.len() / self.parameters.sample_len();
@@ -194,10 +193,10 @@ impl<const J: usize> Block<J> {
         sample::narrow(&self.parameters, &mut self.samples)
     }
 
-    /// Finds the residuals. `before` starts with the samples before those of the block; that of the first block of an interval, whose
-    /// first sample is the reference, with its own. Those after a short block have residuals of 0, as if the last one went on.
+    /// Computes the residuals. `before` starts with the sample before the block or, for the first block of an interval, whose first sample is the
+    /// reference, with the block itself. The residuals past a short block are 0, as if the last sample were repeated.
     ///
-    /// They are read once more, because loads at a sample's distance from fresh stores would have to wait for these.
+    /// `before` is read from the message again, because loads at a sample's distance from recent stores would have to wait for those.
     #[inline(always)]
     fn map(&mut self, before: &[u8], is_first: bool) {
         let Self { parameters, samples, residuals } = self;
@@ -239,7 +238,7 @@ impl<const J: usize> Block<J> {
                     writer.put_remainders(parameter, residuals);
                 }
             }
-            // The residual of a reference sample is 0 here.
+            // The residual of a reference sample is 0.
             Coding::SecondExtension => {
                 let pairs = self.residuals.as_chunks().0.iter();
                 pairs.for_each(|pair| writer.put_unary(pair_code(*pair) as u32));

@@ -1,17 +1,17 @@
-//! The options of a block and what they cost (CCSDS 121.0-B-3, sections 3 and 5).
+//! The options of a block and their costs (CCSDS 121.0-B-3, sections 3 and 5).
 #![forbid(unsafe_code)]
 
 use crate::format::QUOTIENT_BITS;
 use crate::parameter::{self, Choice};
 
-/// How options are named in front of a block: numbers of `len` bits.
+/// The option ids at the start of a block: numbers of `len` bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ids {
     pub(super) len: u32,
 }
 
 impl Ids {
-    /// Zero blocks, and with a one after it the second extension.
+    /// The id of zero blocks, and, followed by a one, of the second extension.
     pub(super) const LOW_ENTROPY: u32 = 0;
 
     /// The id of uncompressed blocks.
@@ -19,18 +19,18 @@ impl Ids {
         (1 << self.len) - 1
     }
 
-    /// The id of blocks whose samples have `parameter` bits split off; 0 is the fundamental sequence.
+    /// The id of blocks with `parameter` bits split off each sample; 0 is the fundamental sequence.
     pub(super) const fn split(parameter: u32) -> u32 {
         parameter + 1
     }
 
-    /// The greatest parameter, if there is any.
+    /// The greatest parameter; `None` if there is none.
     const fn greatest_parameter(self) -> Option<u32> {
         (1_u32 << self.len).checked_sub(3)
     }
 }
 
-/// The option of a block that is not zero.
+/// The option of a nonzero block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
     Split(u32),
@@ -38,15 +38,15 @@ pub(super) enum Coding {
     Uncompressed,
 }
 
-/// The coding of a block that takes the fewest bits. Where `first` is 1 the first residual is not coded, but a reference
-/// sample is in its place; it is 0.
+/// The coding of a block that takes the fewest bits. If `first` is 1, the first residual is not coded, as a reference sample takes its place; it must
+/// be 0.
 #[inline(always)]
 pub(super) fn best<const J: usize>(residuals: &[u32; J], first: usize, bits: u32, ids: Ids) -> Coding {
     let count = (J - first) as u32;
     let (mut coding, mut cost) = (Coding::Uncompressed, count * bits);
     let width = 32 - residuals.iter().fold(0, |union, residual| union | residual).leading_zeros();
-    // As in the Rice codec. Here too no better parameter is below: with it one quotient alone would be more than the two a
-    // residual that the best one has at most.
+    // As in the Rice codec, no better parameter is below this: a single quotient would then cost more than the at most two bits per residual of the
+    // best one.
     let least = width.saturating_sub(QUOTIENT_BITS);
     let mut quotients = [0; J];
     for (quotient, residual) in quotients.iter_mut().zip(residuals) {
@@ -60,27 +60,27 @@ pub(super) fn best<const J: usize>(residuals: &[u32; J], first: usize, bits: u32
             (coding, cost) = (Coding::Split(least + above), split_cost);
         }
     }
-    // With larger ones it is never the best (`docs/format/rice.md`, section 10).
+    // With larger residuals it is never the best (`docs/format/rice.md`, section 10).
     if least == 0 && sum < 4 * count && second_extension_cost(residuals) < u64::from(cost) {
         coding = Coding::SecondExtension;
     }
     coding
 }
 
-/// What the second extension takes, with its bit after the id.
+/// The cost of the second extension, including the bit after the id.
 fn second_extension_cost(residuals: &[u32]) -> u64 {
     let pairs = residuals.as_chunks().0.iter();
     1 + pairs.map(|pair| pair_code(*pair) + 1).sum::<u64>()
 }
 
-/// The number of a pair: all pairs in the order of their sums, those of one sum in that of their second residuals.
+/// The number of a pair: pairs are ordered by their sums, then by their second residuals.
 #[inline(always)]
 pub(super) fn pair_code([first, second]: [u32; 2]) -> u64 {
     let sum = u64::from(first) + u64::from(second);
     sum * (sum + 1) / 2 + u64::from(second)
 }
 
-/// Pairs of numbers below this have their sum looked up.
+/// Below this number, the sum of a pair comes from a table.
 const PAIRS: usize = 64;
 
 /// The inverse of [`pair_code`].
@@ -100,7 +100,7 @@ pub(super) fn pair(code: u32) -> [u32; 2] {
     };
     let sum = match SUMS.get(code as usize) {
         Some(sum) => u32::from(*sum),
-        // The sum is the whole part of the root of x^2 + x = 2 code.
+        // The sum is the integer part of the root of x^2 + x = 2 code.
         None => ((1 + 8 * u64::from(code)).isqrt() as u32 - 1) / 2,
     };
     let second = code - (u64::from(sum) * (u64::from(sum) + 1) / 2) as u32;
@@ -163,7 +163,7 @@ mod tests {
                 let greatest = ids.greatest_parameter();
                 let split =
                     (0..32).take_while(|parameter| greatest.is_some_and(|greatest| *parameter <= greatest));
-                // As numbers of pairs are below 2^64 only for small residuals.
+                // Pair numbers fit in 64 bits only for small residuals.
                 let small = residuals.iter().all(|residual| *residual < 1 << 16);
                 let others =
                     [Coding::Uncompressed, Coding::SecondExtension].into_iter().take(1 + usize::from(small));

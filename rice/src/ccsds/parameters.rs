@@ -1,13 +1,12 @@
-//! How samples lie in a message and in a stream.
+//! The layout of samples in a message and in a stream.
 #![forbid(unsafe_code)]
 
 use super::option::Ids;
 
-/// The parameters of a stream. None of them is in it: whoever decodes it must know them.
+/// The parameters of a stream. The stream does not contain them: the decoder must know them.
 ///
-/// They are called as in the standard and, in brackets, as in libaec. A sample takes a whole number of bytes in the
-/// message: 1, 2 or 4, or 3 with [`with_three_bytes`](Self::with_three_bytes). Unused upper bits must be 0, or all as the
-/// sign bit where samples are signed.
+/// They have the names of the standard and, in brackets, of libaec. A sample takes a whole number of bytes in the message: 1, 2 or 4, or 3 with
+/// [`with_three_bytes`](Self::with_three_bytes). Unused upper bits must be 0 or, for signed samples, equal to the sign bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
     pub(super) bits: u32,
@@ -21,8 +20,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Samples of this many bits, the resolution *n* (`bits_per_sample`), 1 to 32. Unsigned, least significant byte first, with the
-    /// preprocessor, in blocks of 32 samples, 128 of them between reference samples.
+    /// Samples of `bits` bits, the resolution *n* (`bits_per_sample`), 1 to 32. Unsigned, least significant byte first, with the preprocessor, in
+    /// blocks of 32 samples, with 128 blocks between reference samples.
     #[must_use]
     pub const fn new(bits: u32) -> Option<Self> {
         if bits < 1 || bits > 32 {
@@ -40,7 +39,7 @@ impl Parameters {
         })
     }
 
-    /// Blocks of this many samples, *J* (`block_size`): 8, 16, 32 or 64.
+    /// Sets the number of samples per block, *J* (`block_size`): 8, 16, 32 or 64.
     #[must_use]
     pub const fn with_block(self, samples: usize) -> Option<Self> {
         match samples {
@@ -49,7 +48,7 @@ impl Parameters {
         }
     }
 
-    /// The blocks from one reference sample to the next, *r* (`rsi`): 1 to 4096.
+    /// Sets the number of blocks from one reference sample to the next, *r* (`rsi`): 1 to 4096.
     #[must_use]
     pub const fn with_interval(self, blocks: usize) -> Option<Self> {
         match blocks {
@@ -58,25 +57,25 @@ impl Parameters {
         }
     }
 
-    /// Whether samples are signed (`AEC_DATA_SIGNED`).
+    /// Sets whether samples are signed (`AEC_DATA_SIGNED`).
     #[must_use]
     pub const fn with_signed(self, signed: bool) -> Self {
         Self { signed, ..self }
     }
 
-    /// Whether the unit-delay predictor comes first (`AEC_DATA_PREPROCESS`).
+    /// Sets whether the unit-delay predictor is used (`AEC_DATA_PREPROCESS`).
     #[must_use]
     pub const fn with_preprocessor(self, preprocessed: bool) -> Self {
         Self { preprocessed, ..self }
     }
 
-    /// Whether samples have their most significant byte first in the message (`AEC_DATA_MSB`).
+    /// Sets whether samples in the message have their most significant byte first (`AEC_DATA_MSB`).
     #[must_use]
     pub const fn with_big_endian(self, big_endian: bool) -> Self {
         Self { big_endian, ..self }
     }
 
-    /// Samples of three bytes (`AEC_DATA_3BYTE`); only for 17 to 24 bits.
+    /// Uses samples of three bytes (`AEC_DATA_3BYTE`); only for 17 to 24 bits.
     #[must_use]
     pub const fn with_three_bytes(self) -> Option<Self> {
         match self.bits {
@@ -85,7 +84,7 @@ impl Parameters {
         }
     }
 
-    /// The restricted set of options (`AEC_RESTRICTED`); only for 1 to 4 bits.
+    /// Uses the restricted set of options (`AEC_RESTRICTED`); only for 1 to 4 bits.
     #[must_use]
     pub const fn with_restricted(self) -> Option<Self> {
         match self.bits {
@@ -94,7 +93,7 @@ impl Parameters {
         }
     }
 
-    /// Bytes of a sample in the message.
+    /// Length in bytes of a sample in the message.
     #[must_use]
     pub const fn sample_len(&self) -> usize {
         match self.bits {
@@ -105,23 +104,22 @@ impl Parameters {
         }
     }
 
-    /// The most bytes that a stream of `raw_len` bytes of samples can take, or `None` where that overflows: every block
-    /// uncompressed, the last one padded.
+    /// The maximum stream length in bytes for `raw_len` bytes of samples; `None` if it overflows: every block uncompressed, the last one padded.
     #[must_use]
     pub fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
         let blocks = (raw_len / self.sample_len()).div_ceil(self.block);
         let block_bits = self.block * self.bits as usize + self.ids().len as usize;
-        // In eights of blocks, so that bits do not overflow where bytes would not.
+        // Eight blocks at a time, so that the number of bits overflows only if the number of bytes does.
         let rest = (blocks % 8 * block_bits).div_ceil(8);
         (blocks / 8).checked_mul(block_bits)?.checked_add(rest)
     }
 
-    /// The greatest sample, all of whose bits are ones.
+    /// The greatest sample: all bits are ones.
     pub(super) const fn greatest(&self) -> u32 {
         u32::MAX >> (32 - self.bits)
     }
 
-    /// The sign bit of signed samples; none else.
+    /// The sign bit of signed samples; otherwise 0.
     pub(super) const fn sign(&self) -> u32 {
         if self.signed { 1 << (self.bits - 1) } else { 0 }
     }
@@ -137,7 +135,7 @@ impl Parameters {
         Ids { len }
     }
 
-    /// The same without unused bits: for messages whose samples are not all of [`bits`](Self::new) bits.
+    /// The same without unused bits: for messages in which not all samples fit in [`bits`](Self::new) bits.
     pub(super) const fn widened(self) -> Self {
         Self { bits: self.sample_len() as u32 * 8, restricted: false, ..self }
     }

@@ -1,12 +1,12 @@
-//! Samples in a message's bytes.
+//! Conversion of samples from and to the bytes of a message.
 #![forbid(unsafe_code)]
 
 use super::parameters::Parameters;
 
-/// The most samples of a block.
+/// The maximum number of samples in a block.
 pub(super) const MOST: usize = 64;
 
-/// Fills the front of `samples` with those of `bytes`.
+/// Fills the front of `samples` from `bytes`.
 #[inline(always)]
 pub(super) fn read<const J: usize>(parameters: &Parameters, bytes: &[u8], samples: &mut [u32; J]) {
     #[inline(always)]
@@ -17,7 +17,7 @@ pub(super) fn read<const J: usize>(parameters: &Parameters, bytes: &[u8], sample
     ) {
         let bytes = bytes.as_chunks().0;
         match bytes.first_chunk::<J>() {
-            // Nearly always it is a whole block: a length that the compiler sees.
+            // Nearly always a whole block, whose length the compiler then knows.
             Some(bytes) => samples.iter_mut().zip(bytes).for_each(|(to, bytes)| *to = sample(*bytes)),
             None => samples.iter_mut().zip(bytes).for_each(|(to, bytes)| *to = sample(*bytes)),
         }
@@ -33,7 +33,7 @@ pub(super) fn read<const J: usize>(parameters: &Parameters, bytes: &[u8], sample
     }
 }
 
-/// Writes samples as [`read`] reads them, as many as `bytes` has room for.
+/// Writes samples in the format of [`read`], as many as fit in `bytes`.
 #[inline(always)]
 pub(super) fn write(parameters: &Parameters, samples: &[u32], bytes: &mut [u8]) {
     #[inline(always)]
@@ -59,7 +59,7 @@ pub(super) fn write(parameters: &Parameters, samples: &[u32], bytes: &mut [u8]) 
     }
 }
 
-/// Checks the samples' unused bits and cuts them off. Gives whether they are as they must be: 0, or all as the sign bit.
+/// Clears the samples' unused bits. Returns whether they were valid: 0, or equal to the sign bit.
 #[inline(always)]
 pub(super) fn narrow(parameters: &Parameters, samples: &mut [u32]) -> bool {
     if parameters.bits == container_bits(parameters) {
@@ -74,7 +74,7 @@ pub(super) fn narrow(parameters: &Parameters, samples: &mut [u32]) -> bool {
     odd << (32 - container_bits(parameters)) == 0
 }
 
-/// The inverse of [`narrow`], but for bits that are not written.
+/// The inverse of [`narrow`], except for bits that are not written.
 #[inline(always)]
 pub(super) fn widen(parameters: &Parameters, samples: &mut [u32]) {
     if parameters.bits == container_bits(parameters) {
@@ -90,7 +90,7 @@ fn widened(parameters: &Parameters, sample: u32) -> u32 {
     (sample ^ parameters.sign()).wrapping_sub(parameters.sign())
 }
 
-/// The bits that a sample takes in the message.
+/// The number of bits that a sample takes in the message.
 fn container_bits(parameters: &Parameters) -> u32 {
     8 * parameters.sample_len() as u32
 }

@@ -1,4 +1,4 @@
-//! The kernel for AVX2: differences are summed up a row at a time.
+//! The kernel for AVX2: computes prefix sums of differences, a row at a time.
 
 use super::{Kernel, Work};
 use crate::block::Block;
@@ -8,7 +8,7 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::simd::{Level, Tier};
 
-/// Proof that the machine has the instructions of [`Tier::Avx2`].
+/// Proof that the CPU has the instructions of [`Tier::Avx2`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
@@ -18,7 +18,7 @@ impl Avx2 {
     }
 
     pub(super) fn run<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { run(self, work) }
     }
 }
@@ -31,7 +31,7 @@ impl Kernel for Avx2 {
 
     #[inline(always)]
     fn undo_delta<W: Word>(self, residuals: &mut Block<W>, before: W) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { undo_delta(residuals, before) }
     }
 }
@@ -51,12 +51,12 @@ pub(super) fn undo_delta<W: Word>(residuals: &mut Block<W>, before: W) {
         let sums = sums::<W>(unzigzag::<W>(load(&row_bytes)));
         store(&mut row_bytes, add::<W>(sums, before));
         W::read(&row_bytes, row);
-        // Not the last word of what was stored: so there is but one addition from row to row to wait for.
+        // Not taken from the stored row, so that the dependency chain from row to row is a single addition.
         before = add::<W>(before, last::<W>(sums));
     }
 }
 
-/// Each word plus those before it.
+/// The prefix sums of the words.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn sums<W: Word>(v: __m256i) -> __m256i {
@@ -71,7 +71,7 @@ fn sums<W: Word>(v: __m256i) -> __m256i {
         v = add::<W>(v, _mm256_slli_si256::<4>(v));
     }
     v = add::<W>(v, _mm256_slli_si256::<8>(v));
-    // So far each half by itself: the lower one's last word goes to all of the upper one.
+    // So far each half is separate: the lower half's last word is added to all of the upper half.
     let lower = _mm256_permute2x128_si256::<0x08>(v, v);
     add::<W>(v, last_of_halves::<W>(lower))
 }
@@ -83,7 +83,7 @@ fn last<W: Word>(v: __m256i) -> __m256i {
     last_of_halves::<W>(_mm256_permute2x128_si256::<0x11>(v, v))
 }
 
-/// In each half its last word in every lane.
+/// The last word of each half, in every lane of that half.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn last_of_halves<W: Word>(v: __m256i) -> __m256i {
@@ -122,7 +122,7 @@ fn add<W: Word>(a: __m256i, b: __m256i) -> __m256i {
     }
 }
 
-/// A word in every lane.
+/// `word` in every lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn splat<W: Word>(word: W) -> __m256i {
@@ -140,13 +140,13 @@ fn splat<W: Word>(word: W) -> __m256i {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn load(row: &[u8; ROW]) -> __m256i {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm256_loadu_si256(row.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn store(row: &mut [u8; ROW], v: __m256i) {
-    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm256_storeu_si256(row.as_mut_ptr().cast(), v) }
 }

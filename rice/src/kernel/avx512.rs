@@ -1,4 +1,4 @@
-//! The kernel for AVX-512: the ones of 64 bits of a unary part are found at a time.
+//! The kernel for AVX-512: finds the ones in 64 bits of a unary part at once.
 
 use super::{Kernel, Work, avx2};
 use crate::block::Block;
@@ -7,7 +7,7 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::simd::{Level, Tier};
 
-/// Proof that the machine has the instructions of [`Tier::Avx512`], and so those of the tiers below.
+/// Proof that the CPU has the instructions of [`Tier::Avx512`], and so those of the lower tiers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
@@ -17,7 +17,7 @@ impl Avx512 {
     }
 
     pub(super) fn run<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { run(self, work) }
     }
 }
@@ -25,13 +25,13 @@ impl Avx512 {
 impl Kernel for Avx512 {
     #[inline(always)]
     fn places(self, unary: &Unary, len: usize, to: &mut Places) -> usize {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { places(unary, len, to) }
     }
 
     #[inline(always)]
     fn undo_delta<W: Word>(self, residuals: &mut Block<W>, before: W) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { avx2::undo_delta(residuals, before) }
     }
 }
@@ -42,7 +42,7 @@ fn run<T: Work>(kernel: Avx512, work: T) -> T::Output {
     work.run(kernel)
 }
 
-/// 0 to 63: each byte's place.
+/// The position of each byte: 0 to 63.
 static PLACES: [u8; 64] = {
     let mut places = [0; 64];
     let mut i = 0;
@@ -59,7 +59,7 @@ static PLACES: [u8; 64] = {
 fn places(unary: &Unary, len: usize, to: &mut Places) -> usize {
     let mut ones = 0;
     let mut place = load(&PLACES);
-    // After `len` there are zeros.
+    // Zeros follow the first `len` bytes.
     for word in unary.as_chunks().0.iter().take(len.div_ceil(8)) {
         let mask = u64::from_le_bytes(*word);
         if let Some(to) = to.get_mut(1 + ones..).and_then(<[_]>::first_chunk_mut) {
@@ -74,13 +74,13 @@ fn places(unary: &Unary, len: usize, to: &mut Places) -> usize {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn load(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: the 64 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn store(bytes: &mut [u8; 64], v: __m512i) {
-    // SAFETY: the 64 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), v) }
 }

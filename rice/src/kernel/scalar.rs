@@ -1,4 +1,4 @@
-//! The portable kernel, which defines what the others do.
+//! The portable kernel, which defines the result of all kernels.
 #![forbid(unsafe_code)]
 
 use super::Kernel;
@@ -6,7 +6,7 @@ use crate::block::Block;
 use crate::unary::{self, Places, Unary};
 use crate::word::Word;
 
-/// Code for every machine.
+/// Code for every CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar;
 

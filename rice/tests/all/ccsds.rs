@@ -1,4 +1,4 @@
-//! The CCSDS wire's edges: parameters, samples, crafted streams. The exchange with libaec is in `interop/`.
+//! The edges of the CCSDS wire format: parameters, samples, handwritten streams. The exchange with libaec is tested in `interop/`.
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, random_bytes};
@@ -44,14 +44,14 @@ fn only_parameters_of_the_standard() {
 #[test]
 fn streams_are_as_the_standard_has_them() {
     let eight = new(8).with_block(8).unwrap();
-    // Nothing; a reference sample and zeros; two zero blocks; five, the rest of a segment; five, and another block.
+    // Nothing; a reference sample and zeros; two zero blocks; five, as the rest of a segment; five, followed by another block.
     assert_eq!(stream(&eight, &[]), Ok(vec![]));
     assert_eq!(stream(&eight, &[5; 8]), Ok(bits("0000 00000101 1")));
     assert_eq!(stream(&eight, &[5; 16]), Ok(bits("0000 00000101 01")));
     assert_eq!(stream(&eight, &[5; 40]), Ok(bits("0000 00000101 00001")));
     let mut more = [5; 48];
     more[40] = 6;
-    // The sixth block: a step up of 1, residual 2, and one down, residual 1: the second extension would take 10 bits more.
+    // The sixth block: a step up of 1, residual 2, and one down, residual 1; the second extension would take 10 bits more.
     assert_eq!(stream(&eight, &more), Ok(bits("0000 00000101 000001  001 001 01 1 1 1 1 1 1")));
     // A step after the reference sample: ids, reference, quotients, remainders.
     let steps = [100, 104, 108, 112, 116, 120, 124, 128];
@@ -66,7 +66,7 @@ fn streams_are_as_the_standard_has_them() {
         stream(&plain, &noise).unwrap(),
         bits("111 11111111 00000000 11111111 00000011 11111111 11111110 00000001 00000010")
     );
-    // Pairs (0, 1), (0, 0), (0, 0), (0, 0) by the second extension: numbers 2, 0, 0, 0.
+    // Pairs (0, 1), (0, 0), (0, 0), (0, 0) with the second extension: numbers 2, 0, 0, 0.
     assert_eq!(stream(&plain, &[0, 1, 0, 0, 0, 0, 0, 0]), Ok(bits("0001 001 1 1 1")));
 }
 
@@ -75,29 +75,29 @@ fn broken_streams_are_refused_for_the_right_reason() {
     let eight = new(8).with_block(8).unwrap();
     let plain = eight.with_preprocessor(false).with_interval(70).unwrap();
     let said = |text: &str, blocks: usize| samples(&plain, &bits(text), 8 * blocks).map(|_| ());
-    // As many as there are, as many as there may be.
+    // As many blocks as there are; as many as there may be.
     assert_eq!(said("0000 1 0000 1", 2), Ok(()));
     assert_eq!(said("0000 00001", 64), Ok(()));
     assert_eq!(said("0000 00001", 2), Ok(()));
     for (text, blocks, kind) in [
-        ("0000 01", 1, Length),                      // two zero blocks, one there
+        ("0000 01", 1, Length), // two zero blocks in a message of one
         ("0000 1 000", 2, Truncated),                // no second block
         ("0000 0000", 1, Truncated),                 // zeros up to the end
-        ("0000 00001 0000 01", 65, Length),          // as the first, in the second segment
-        ("0000 00001 0000 00000001", 70, Corrupt),   // seven zero blocks, six in what is left of the interval
+        ("0000 00001 0000 01", 65, Length), // as the first, in the second segment
+        ("0000 00001 0000 00000001", 70, Corrupt), // seven zero blocks, with six left in the interval
         ("0000 1 001", 1, Corrupt),                  // a fill bit of 1
-        ("0000 1 00000000", 1, Length),              // a byte too many
-        ("110 00001 1 1 1 1 1 1 1 1", 1, Truncated), // remainders that are not there
+        ("0000 1 00000000", 1, Length), // an extra byte
+        ("110 00001 1 1 1 1 1 1 1 1", 1, Truncated), // missing remainders
         ("110 0000000001 0000000 00000000 00000000 00000000 00000000", 1, Corrupt), // a residual of 9 * 32
     ] {
         let result = said(text, blocks);
         assert_eq!(result, Err(kind), "{text}");
     }
-    // In the place of the reference sample there must be nothing.
+    // There must be no residual at the position of the reference sample.
     let pair = |text: &str| samples(&eight, &bits(text), 8);
     assert!(pair("0001 00000101 1 1 1 1").is_ok() && pair("0001 00000101 001 1 1 1").is_ok());
     assert_eq!(pair("0001 00000101 01 1 1 1"), Err(Corrupt));
-    // No whole sample.
+    // Not a whole sample.
     assert_eq!(samples(&new(16), &[], 1), Err(Length));
 }
 
@@ -130,7 +130,7 @@ fn the_stream_bound_is_reached_and_never_passed() {
             let parameters = new(bits).with_block(block).unwrap().with_preprocessor(false);
             let len = parameters.sample_len();
             for samples in [1, block, 3 * block, 9 * block + 1] {
-                // The greatest samples there are.
+                // The greatest possible samples.
                 let sample = u32::MAX >> (32 - bits);
                 let raw = sample.to_le_bytes()[..len].repeat(samples);
                 let bound = parameters.max_encoded_len(raw.len()).unwrap();
@@ -150,7 +150,7 @@ fn the_frame_codec_says_what_it_needs() {
     assert_eq!((Ccsds121::ID.0, Ccsds121::NAME), (13, "ccsds121"));
     let parameters = new(12).with_block(8).unwrap().with_signed(true);
     let mut encoder = Encoder::new(parameters);
-    // Header: version; length modulo 8 and a stream; 12 bits, blocks of 8; an interval of 128; signed, preprocessed.
+    // Header: version; length modulo 8 and the stream flag; 12 bits, blocks of 8; an interval of 128; signed, preprocessed.
     let wire = encode(&mut encoder, &[9; 17]);
     assert_eq!(wire[..5], [1, 1 | 8, 15, 127, 0x30], "0x909 is no signed sample of 12 bits");
     let wire = encode(&mut encoder, &[5, 0].repeat(8));

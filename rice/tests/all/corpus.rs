@@ -1,12 +1,11 @@
-//! Every message of integers of the corpus of real ones comes back, at every level, where it lies beside the repository; and some
-//! of the others.
+//! Every message of integers of the corpus of real ones, if it is next to the repository, and some of the other messages are restored at every level.
 
 use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_codec::{Decode, Encode};
 use mpress_rice::ccsds::{self, Parameters};
 use mpress_rice::{Decoder, Encoder, Mapping, Word};
 
-/// Gives the ratio of messages.
+/// Returns the ratio of messages.
 fn run(messages: &[&[u8]], mut encoder: impl Encode, mut decoder: impl Decode, what: &str) -> f64 {
     let mut lens = (0, 0);
     for raw in messages {

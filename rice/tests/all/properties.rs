@@ -1,4 +1,4 @@
-//! Random messages of many kinds come back to the bit, every level writes the same bytes, and random wires do no harm.
+//! Random messages of many kinds are restored exactly, every level writes the same bytes, and random wires do no harm.
 
 use mpress_codec::DecodeErrorKind;
 use mpress_codec::conformance::{decode, encode, families, levels};
@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Integers of all widths around all values, with outliers; families of data; and any two of them in a row.
+/// Integers of all widths around all values, with outliers; families of data; and any two of them concatenated.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let integers = (any::<u64>(), 0..64_u32, 0..64_u32, 1..100_u64, vec(any::<u64>(), 0..1500), 0..4_usize)
         .prop_map(|(from, bits, wide, rarely, noise, log2_width)| {
@@ -53,7 +53,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
     )
 }
 
-/// The wire of `raw`, which all levels agree on and read back.
+/// The wire of `raw`, which is the same at all levels and decoded by all.
 fn come_back<W: Word>(raw: &[u8], mapping: Option<Mapping>) -> Vec<u8> {
     let mut wires = levels().into_iter().map(|level| {
         let mut encoder = mapping.map_or(Encoder::<W>::auto(), Encoder::new).with_level(level);
@@ -79,7 +79,7 @@ fn come_back_ccsds(raw: &[u8], parameters: Parameters) -> Vec<u8> {
     first
 }
 
-/// Whatever a wire is, every level makes the same of it.
+/// Every level gives the same result for any wire.
 fn hostile<W: Word>(wire: &[u8], len: usize) {
     agree(levels().into_iter().map(|level| decode(&mut Decoder::<W>::new().with_level(level), wire, len)));
 }

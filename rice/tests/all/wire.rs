@@ -1,4 +1,4 @@
-//! The wire's edges: headers, heads, bounds, and what a decoder refuses.
+//! The edges of the wire format: headers, heads, bounds, and what a decoder refuses.
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, levels, random_bytes};
@@ -27,22 +27,22 @@ fn facts() {
 #[test]
 fn the_layout_is_the_documented_one() {
     assert_eq!(encode(&mut Encoder32::auto(), b""), [1, 0]);
-    // A tail alone.
+    // Only a tail.
     assert_eq!(encode(&mut Encoder32::auto(), b"abc"), *b"\x01\x03abc");
     // A zero block.
     assert_eq!(encode(&mut Encoder32::new(Mapping::Unsigned), &[0; 1024]), [1, 0, 0, 0]);
-    // Constant above its least word: mapping 3, four bytes of it, nothing else.
+    // Constant words: mapping 3, the four bytes of the least word, nothing else.
     let constant = [7, 1, 0, 0].repeat(256);
     assert_eq!(encode(&mut Encoder32::new(Mapping::Offset), &constant), [1, 0, 0x80, 1, 7, 1, 0, 0]);
     // Too short to gain: stored.
     assert_eq!(encode(&mut Encoder32::auto(), &[9; 4]), [1, 4, 32, 0, 9, 9, 9, 9]);
-    // Lane 0 of eight gets the words 0, 8, 16... : here the least significant bits of the first 32 bytes are those of row 0.
+    // Lane 0 of eight has the words 0, 8, 16...: the least significant bits of the first 32 bytes are those of row 0.
     let ones: Vec<u8> = (0..256_u32).flat_map(|i| u32::from(i % 8 == 3).to_le_bytes()).collect();
     let wire = encode(&mut Encoder32::new(Mapping::Unsigned), &ones);
     let mut row = [0; 32];
     row[12..16].fill(0xff);
     assert_eq!(wire, [&[1, 0, 1, 0], &row[..]].concat());
-    // One value of 200 among zeros: its quotient is 200, the zeros' codes are bits of 1.
+    // One value of 200 among zeros: its quotient is 200, and the codes of the zeros are single ones.
     let mut outlier = vec![0; 256];
     outlier[3] = 200;
     let wire = encode(&mut Encoder8::new(Mapping::Unsigned), &outlier);
@@ -61,14 +61,14 @@ fn broken_wires_are_refused_for_the_right_reason() {
     assert_eq!(said(&one_block(0, 0, 2, &[0x7f, 2]), 8), Ok(vec![0, 0, 0, 0, 0, 0, 0, 2]));
     for (wire, kind) in [
         (one_block(33, 0, 0, &[0; 64]), Corrupt), // a parameter above the width
-        (one_block(127, 0, 0, &[0; 64]), Corrupt), // the greatest one
+        (one_block(127, 0, 0, &[0; 64]), Corrupt), // the greatest parameter
         (one_block(32, 1, 0, &row), Corrupt),     // stored, with a mapping
         (one_block(32, 0, 1, &row), Corrupt),     // stored, with a unary part
-        (one_block(0, 0, 4, &[0x7f, 0, 0, 1]), Corrupt), // a unary part of more than 3 bits a word
+        (one_block(0, 0, 4, &[0x7f, 0, 0, 1]), Corrupt), // a unary part of more than 3 bits per word
         (one_block(0, 0, 1, &[0x7f]), Corrupt),   // seven ones
         (one_block(0, 0, 2, &[0xff, 1]), Corrupt), // nine ones
         (one_block(0, 0, 2, &[0xff, 0]), Corrupt), // a last byte of 0
-        (one_block(0, 0, 1, &[0xff, 0]), Length), // a byte too many
+        (one_block(0, 0, 1, &[0xff, 0]), Length), // an extra byte
         (one_block(0, 0, 2, &[0xff]), Truncated), // half a unary part
         (one_block(0, 3, 0, &[1, 2, 3]), Truncated), // half a least word
         (one_block(1, 0, 0, &row[1..]), Truncated), // half a row
@@ -83,8 +83,8 @@ fn broken_wires_are_refused_for_the_right_reason() {
     assert_eq!(said(&[1, 0, 0], 0), Err(Length));
 }
 
-/// A block of words without remainders whose quotients are these, and what they stand for with the parameter `k`: `None`
-/// unless an encoder can write them.
+/// A block of words without remainders with these quotients, and the words that they represent with the parameter `k`: `None` if no encoder can write
+/// it.
 fn quotients<W: Word>(k: u32, quotients: &[u64]) -> (Vec<u8>, Option<Vec<u8>>) {
     let ends = quotients.iter().scan(0, |end, quotient| {
         *end += quotient + 1;
@@ -114,7 +114,7 @@ fn every_level_refuses_quotients_that_no_encoder_writes<W: Word>() {
             for (i, one) in
                 [0, edge - 1, edge, edge + 1, 255, 256, 257, 300, 511, 512].into_iter().enumerate()
             {
-                // One that may be too great among small ones, where the unary part has room for it.
+                // One quotient that may be too great among small ones, where the unary part has room for it.
                 let at = noise(k as usize * 50 + len + i) as usize % len;
                 let mut all: Vec<_> = (0..len).map(|i| noise(i) % edge.min(2)).collect();
                 all[at] = one;
@@ -137,7 +137,7 @@ fn quotients_that_no_encoder_writes_are_corrupt() {
     every_level_refuses_quotients_that_no_encoder_writes::<u16>();
     every_level_refuses_quotients_that_no_encoder_writes::<u32>();
     every_level_refuses_quotients_that_no_encoder_writes::<u64>();
-    // Two that are too great, but whose sum is right modulo 256.
+    // Two quotients that are too great, but with the correct sum modulo 256.
     let twice: Vec<_> = (0..256).map(|i| if i % 128 == 3 { 256 } else { 0 }).collect();
     let (wire, raw) = quotients::<u32>(0, &twice);
     assert_eq!((said(&wire, 256), raw), (Err(Corrupt), None));
@@ -145,7 +145,7 @@ fn quotients_that_no_encoder_writes_are_corrupt() {
     assert_eq!((decode(&mut Decoder::<u8>::new(), &wire, 8), raw), (Err(Corrupt), None));
 }
 
-/// Noise, whose blocks are all stored.
+/// Noise, all of whose blocks are stored.
 fn bound_is_exact<W: Word>() {
     for words in [0, 1, 2, 255, 256, 257, 512, 513, 1000] {
         for tail in [0, W::WIDTH - 1] {

@@ -1,10 +1,10 @@
-//! Canonical codes: the lengths alone say which code is whose (`docs/format/huffman.md`, section 2).
+//! Canonical codes: the lengths alone determine the codes (`docs/format/huffman.md`, section 2).
 #![forbid(unsafe_code)]
 
 use super::Lengths;
 use crate::format::MAX_BITS;
 
-/// The code of each symbol: its bits, the last one lowest, and how many there are.
+/// The code of each symbol: its bits, the last one lowest, and its length.
 #[derive(Clone, Debug)]
 pub struct Codes {
     pub(crate) codes: [u16; 256],
@@ -15,10 +15,10 @@ pub struct Codes {
 const QUARTER: usize = 64;
 
 impl Codes {
-    /// Shorter codes before longer ones, and those of one length by their symbols.
+    /// Shorter codes come before longer ones, and codes of one length are in the order of their symbols.
     #[inline(always)]
     pub(crate) fn new(lengths: &Lengths) -> Self {
-        // Each quarter of the symbols counts for itself: the same length again and again would wait for its own count.
+        // Each quarter of the symbols has its own counts: repeated equal lengths would have to wait for their own count.
         let quarters = lengths.as_chunks::<QUARTER>().0;
         let mut of_length = [[0_u16; 16]; 4];
         for i in 0..QUARTER {
@@ -26,7 +26,7 @@ impl Codes {
                 of_length[usize::from(lengths[i] % 16)] += 1;
             }
         }
-        // The next code of each length, in each quarter.
+        // The next code of each length in each quarter.
         let mut next = [[0_u16; 16]; 4];
         let mut code = 0;
         for length in 1..=MAX_BITS as usize {

@@ -1,20 +1,19 @@
-//! How often each byte occurs, and what that says of the code to come.
+//! Byte counts, and estimates from them.
 #![forbid(unsafe_code)]
 
-/// How often each byte of a plane occurs. A plane has at most 2^16 bytes.
+/// The number of occurrences of each byte in a plane of at most 2^16 bytes.
 pub(crate) type Counts = [u32; 256];
 
-/// Bytes that are looked at first, in this many pieces.
+/// The number of bytes that are sampled, and the number of pieces.
 const SAMPLE: usize = 512;
 const PIECES: usize = 8;
-/// A sample of more bits per byte than this, in 1/256, is taken for noise.
+/// A sample with more bits per byte than this, in 1/256, is considered noise.
 const NOISE: u32 = 8 * 256 - 40;
 
-/// Fewer bytes than this are counted in one table.
+/// Fewer bytes than this are counted in a single table.
 const FEW: usize = 1024;
 
-/// Counts the bytes of a plane. Where there are many, in eight tables: the same byte again and again would wait for its own
-/// count.
+/// Counts the bytes of a plane. If there are many, uses eight tables: repeated equal bytes would have to wait for their own count.
 #[inline(always)]
 pub(crate) fn count(bytes: &[u8]) -> Counts {
     let mut counts = [0; 256];
@@ -22,7 +21,7 @@ pub(crate) fn count(bytes: &[u8]) -> Counts {
     if !words.is_empty() {
         let mut tables = [[0_u16; 256]; 8];
         for word in words {
-            // A load of eight bytes and shifts are less work than eight loads.
+            // A load of eight bytes with shifts is cheaper than eight loads.
             let word = u64::from_le_bytes(*word);
             for (table, shift) in tables.iter_mut().zip((0..).step_by(8)) {
                 let count = &mut table[usize::from((word >> shift) as u8)];
@@ -41,7 +40,7 @@ pub(crate) fn count(bytes: &[u8]) -> Counts {
     counts
 }
 
-/// Whether a few places of a plane look like noise. It would not be worth counting.
+/// Whether some samples of a plane look like noise, so that counting its bytes is not worthwhile.
 #[inline(always)]
 pub(crate) fn is_noise(plane: &[u8]) -> bool {
     if plane.len() < 4 * SAMPLE {
@@ -56,8 +55,7 @@ pub(crate) fn is_noise(plane: &[u8]) -> bool {
     log2(all).saturating_sub(log2(pairs.max(1))) > NOISE
 }
 
-/// At most the bits that any code takes for this many bytes: the collision entropy (Renyi's of order 2), which is never above
-/// Shannon's.
+/// A lower bound on the bits that any code takes for this number of bytes: the collision entropy (Renyi's of order 2), which never exceeds Shannon's.
 #[inline(always)]
 pub(crate) fn least_bits(counts: &Counts, len: usize) -> u64 {
     let squares: u64 = counts.iter().map(|n| u64::from(*n) * u64::from(*n)).sum();
@@ -65,7 +63,7 @@ pub(crate) fn least_bits(counts: &Counts, len: usize) -> u64 {
     u64::from(log2(len * len).saturating_sub(log2(squares.max(1)) + 10)) * len / 256
 }
 
-/// The logarithm of a number above 0 in 1/256, to within 5 of these.
+/// The binary logarithm of a number above 0, in 1/256, with an error of at most 5.
 fn log2(n: u64) -> u32 {
     let zeros = n.leading_zeros();
     let x = (n << zeros << 1 >> 56) as u32;

@@ -1,10 +1,10 @@
-//! Huffman's code lengths, and where they pass the limit the best ones within it.
+//! Huffman's code lengths, and the optimal ones within the limit if those exceed it.
 #![forbid(unsafe_code)]
 
 use super::{Lengths, Ranking};
 use crate::format::MAX_BITS;
 
-/// The code length of each of at least two symbols, in the order of the ranking.
+/// The code lengths of at least two symbols, in the order of the ranking.
 #[inline(always)]
 pub(super) fn lengths(ranking: &Ranking) -> Lengths {
     let n = ranking.len();
@@ -17,13 +17,13 @@ pub(super) fn lengths(ranking: &Ranking) -> Lengths {
     if u32::from(lengths[0]) <= MAX_BITS { lengths } else { limited(&weights, n) }
 }
 
-/// Sorted weights, [`NONE`] after the last.
+/// Sorted weights, followed by [`NONE`].
 type Weights = [u32; 512];
-/// More than any sum of weights, of which there are at most 11 times 2^16; two of it can be added.
+/// More than any sum of weights, which is at most 11 times 2^16; twice this does not overflow.
 const NONE: u32 = 1 << 30;
 
-/// The sum of the two lightest of symbols from `symbol` on and nodes from `node` on, and how many of the two are symbols; of equals
-/// symbols come first. Branches, since mostly two symbols follow two symbols: the next step then need not wait for this one.
+/// The sum of the two lightest among the symbols from `symbol` on and the nodes from `node` on, and how many of the two are symbols; symbols win
+/// ties. Uses branches, because two symbols mostly follow two symbols and the next step then need not wait for this one.
 #[inline(always)]
 fn lightest_two(symbols: &Weights, symbol: usize, nodes: &Weights, node: usize) -> (u32, usize) {
     let [a, b] = [symbol, symbol + 1].map(|at| symbols[at % 512]);
@@ -37,12 +37,11 @@ fn lightest_two(symbols: &Weights, symbol: usize, nodes: &Weights, node: usize) 
     }
 }
 
-/// Huffman's algorithm on sorted weights: symbols and nodes are two queues, both in order (van Leeuwen, *On the
-/// construction of Huffman trees*, 1976).
+/// Huffman's algorithm on sorted weights: symbols and nodes form two sorted queues (van Leeuwen, *On the construction of Huffman trees*, 1976).
 #[inline(always)]
 fn unlimited(weights: &Weights, n: usize) -> Lengths {
     let mut nodes = [NONE; 512];
-    // The node above each symbol and node. What is not taken this time is overwritten when it is.
+    // The parent of each symbol and node. An entry of one that is not taken now is overwritten when it is.
     let (mut above_symbol, mut above_node) = ([0_u8; 512], [0_u8; 512]);
     let (mut symbol, mut node) = (0, 0);
     for next in 0..n - 1 {
@@ -66,12 +65,12 @@ fn unlimited(weights: &Weights, n: usize) -> Lengths {
     lengths
 }
 
-/// Package-merge (Larmore and Hirschberg 1990): at each bit, from the last one, packages of the two lightest of symbols and packages of
-/// the bit after. A symbol's length is in how many bits it is among those taken.
+/// Package-merge (Larmore and Hirschberg 1990): at each bit, from the last one to the first, forms packages of the two lightest among the symbols
+/// and the packages of the bit after it. The length of a symbol is the number of bits at which it is taken.
 #[cold]
 fn limited(weights: &Weights, n: usize) -> Lengths {
     const BITS: usize = MAX_BITS as usize;
-    // How many symbols the first packages of each bit hold, by the number of packages.
+    // The number of symbols in the first packages of each bit, by the number of packages.
     let mut symbols_in = [[0_u16; 256]; BITS];
     let mut packages = [NONE; 512];
     for symbols_in in &mut symbols_in {
@@ -142,7 +141,7 @@ mod tests {
         }
     }
 
-    /// The cost of the best code of `counts` (in ascending order) with lengths up to `limit`, by trying all.
+    /// The cost of the best code of `counts` (in ascending order) with lengths up to `limit`, by exhaustive search.
     fn best(counts: &[u32], limit: u32, room: u32, least: u32) -> u64 {
         let Some((count, rest)) = counts.split_first() else {
             return if room == 0 { 0 } else { u64::MAX / 2 };

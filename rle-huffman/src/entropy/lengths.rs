@@ -1,4 +1,4 @@
-//! Code lengths on the wire: runs of symbols that occur, each length by its difference from the usual one or the one before
+//! Code lengths on the wire: runs of symbols that occur, with each length as a difference from a base or from the previous length
 //! (`docs/format/huffman.md`, section 3).
 #![forbid(unsafe_code)]
 
@@ -8,17 +8,17 @@ use crate::format::MAX_BITS;
 use crate::reader::Reader;
 use mpress_codec::{DecodeError, Full, Out};
 
-/// Room for any code's lengths, in bytes: 256 differences of at most 13 bits, and gaps and runs, whose gamma codes take no more
-/// than 2 bits for each symbol.
+/// The maximum size of any code's lengths in bytes: 256 differences of at most 13 bits, and gaps and runs, whose gamma codes take at most 2 bits per
+/// symbol.
 pub(crate) const ROOM: usize = 512;
 
-/// The symbols of a code with their lengths. That of a plane of one value has this one, of length 0.
+/// The symbols of a code with their lengths. For a plane of a single value, this one has length 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Alphabet {
-    /// By value, each with its length in the low byte.
+    /// In the order of the symbols, each with its length in the low byte.
     entries: [u16; 256],
     len: usize,
-    /// How many there are of each length.
+    /// The number of symbols of each length.
     pub(crate) of_length: [u16; MAX_BITS as usize + 1],
 }
 
@@ -32,18 +32,18 @@ impl Alphabet {
         self.of_length[length as usize % 12] += 1;
     }
 
-    /// The value of a plane that has no other.
+    /// The value, if the plane has a single one.
     pub(crate) fn single(&self) -> Option<u8> {
         (self.len == 1).then_some((self.entries[0] >> 8) as u8)
     }
 
-    /// Length in the low byte, symbol in the high one; by symbol.
+    /// The entries in the order of the symbols: the length in the low byte, the symbol in the high byte.
     pub(crate) fn entries(&self) -> &[u16] {
         &self.entries[..self.len]
     }
 }
 
-/// Writes the header of a plane of nothing but `symbol`.
+/// Writes the header of a plane that consists of `symbol` only.
 pub(crate) fn write_single(symbol: u8, out: &mut Out<'_>) -> Result<(), Full> {
     let mut stage = STAGE;
     let mut bits = Writer::new(&mut stage);
@@ -51,7 +51,7 @@ pub(crate) fn write_single(symbol: u8, out: &mut Out<'_>) -> Result<(), Full> {
     bits.finish(out)
 }
 
-/// The codes of differences, each modulo 256.
+/// The codes of differences, modulo 256.
 const STEPS: Codes = {
     let mut steps = Codes { codes: [0; 256], lengths: [1; 256] };
     let mut by = 1;
@@ -70,7 +70,7 @@ const STEPS: Codes = {
     steps
 };
 
-/// The bits of the difference of a length from another: what [`STEPS`] says, in a form for vectors. None for no length.
+/// The number of bits of the difference between two lengths: that of [`STEPS`], in a vectorisable form; 0 if `to` is 0.
 #[inline(always)]
 fn step_len(to: u8, from: u8) -> u16 {
     let by = to.abs_diff(from);
@@ -78,11 +78,10 @@ fn step_len(to: u8, from: u8) -> u16 {
     u16::from(if to > 0 { bits } else { 0 })
 }
 
-/// The length that others are said to differ from, so that they take the fewest bits; `None` if that is for each one the
-/// length before it. After the last length there are zeros.
+/// The base whose differences take the fewest bits; `None` if differences from the previous length take fewer. The lengths are followed by zeros.
 #[inline(always)]
 fn fixed_base(lengths: &[[u8; 32]]) -> Option<u8> {
-    // Loops, since what iterators do with closures may not be compiled for the kernel's instructions.
+    // Loops, because the closures of iterators may not be compiled for the kernel's instructions.
     let mut least = 0;
     let flat = lengths.as_flattened();
     for (from, to) in flat.iter().zip(flat.iter().skip(1)) {
@@ -110,7 +109,7 @@ pub(crate) fn write(lengths: &Lengths, out: &mut Out<'_>) -> Result<(), Full> {
     let mut n = 0;
     for (lengths, places) in lengths.as_chunks::<64>().0.iter().zip(&mut places) {
         for (length, place) in lengths.iter().zip(0..) {
-            // What does not occur is overwritten by the next.
+            // Entries of symbols that do not occur are overwritten by the next one.
             used[n % 256] = *length;
             n += usize::from(*length > 0);
             *places |= u64::from(*length > 0) << place;
@@ -129,7 +128,7 @@ pub(crate) fn write(lengths: &Lengths, out: &mut Out<'_>) -> Result<(), Full> {
     bits.put(u64::from(first) << 1 | u64::from(base.is_none()), 5, out)?;
     let mut steps = &steps[..n];
     let mut symbol = 0;
-    // The first gap may be none at all.
+    // The first gap may be empty.
     let mut least = 0;
     while !steps.is_empty() {
         let gap = zeros(&places, symbol);
@@ -146,7 +145,7 @@ pub(crate) fn write(lengths: &Lengths, out: &mut Out<'_>) -> Result<(), Full> {
     bits.finish(out)
 }
 
-/// How many of the bits from `from` on are 0, before one is not.
+/// The number of consecutive zero bits from `from` on.
 #[inline(always)]
 fn zeros(words: &[u64; 4], from: usize) -> usize {
     let mut at = from;
@@ -160,7 +159,7 @@ fn zeros(words: &[u64; 4], from: usize) -> usize {
     256 - from
 }
 
-/// Elias's gamma code of a number from 1 to 256, and its length.
+/// The Elias gamma code of a number from 1 to 256, and its length.
 #[inline(always)]
 fn gamma(n: usize) -> (u64, u32) {
     (n as u64, 2 * n.ilog2() + 1)
@@ -184,7 +183,7 @@ pub(crate) fn read(wire: &mut Reader<'_>) -> Result<Alphabet, DecodeError> {
     let moves = bits.get(1) == 1;
     let mut symbol = 0;
     let mut least = 0;
-    // Codes left, of the greatest length.
+    // The remaining codes of the maximum length.
     let mut room = 1_u32 << MAX_BITS;
     while room > 0 {
         symbol += get_gamma(&mut bits)? - 1 + least;
@@ -221,11 +220,11 @@ fn get_gamma(bits: &mut Bits<'_, '_>) -> Result<u32, DecodeError> {
     Ok((next >> (63 - 2 * zeros)) as u32)
 }
 
-/// A length, by its difference from `base`.
+/// Reads a length as a difference from `base`.
 #[inline(always)]
 fn get_length(bits: &mut Bits<'_, '_>, base: u32) -> Result<u32, DecodeError> {
     let next = bits.peek();
-    // There cannot be more, and more are not looked at: that many would already lead from any length to none.
+    // A valid difference has no more; this many already lead from any length to an invalid one.
     let ones = next.leading_ones().min(MAX_BITS + 1);
     let is_long = ones > 2;
     bits.skip(ones + 1 + u32::from(is_long));

@@ -1,4 +1,4 @@
-//! Tables that turn the next 11 bits of a stream into symbols: one at a step, or up to four.
+//! Tables that map the next 11 bits of a stream to symbols: one per look-up, or up to four.
 #![forbid(unsafe_code)]
 
 use super::lengths::Alphabet;
@@ -6,21 +6,21 @@ use crate::format::MAX_BITS;
 
 /// Entries of a table.
 const SIZE: usize = 1 << MAX_BITS;
-/// Look-ups that the 57 bits of a window are good for.
+/// The number of look-ups for which the 57 bits of a window suffice.
 const LOOKUPS: usize = 5;
-/// Symbols that an entry of [`Fours`] holds at most.
+/// The maximum number of symbols in an entry of [`Fours`].
 const MOST: usize = 4;
 
-/// A table, of which five look-ups fill at most `WINDOW` bytes.
+/// A table of which five look-ups yield at most `WINDOW` bytes.
 pub(crate) trait Lookup<const WINDOW: usize> {
-    /// Decodes from the top of `bits` and says how many symbols it took and how many bits they had.
+    /// Decodes from the top of `bits`. Returns the number of symbols and the number of bits they took.
     fn five(&self, bits: u64, window: &mut [u8; WINDOW]) -> (usize, usize);
 }
 
-/// For each 11 bits the symbol whose code they begin with.
+/// For each 11 bits, the symbol whose code is a prefix of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Ones {
-    /// Length in the low byte, symbol in the high one. A few entries more, so that short ranges can be written in one piece.
+    /// The length in the low byte, the symbol in the high byte. Has spare entries, so that short ranges can be written at once.
     entries: [u16; SIZE + SPARE],
 }
 
@@ -29,7 +29,7 @@ const SPARE: usize = 8;
 impl Ones {
     pub(crate) const EMPTY: Self = Self { entries: [0; _] };
 
-    /// Entries of the alphabet in the order of their codes.
+    /// The entries of the alphabet in the order of their codes.
     #[inline(always)]
     fn in_order(alphabet: &Alphabet) -> [u16; 256] {
         let mut next = [0_u16; 16];
@@ -51,7 +51,7 @@ impl Ones {
         let mut at = 0;
         for entry in &Self::in_order(alphabet)[..alphabet.entries().len()] {
             let len = SIZE >> (entry & 15);
-            // Too long ranges are overwritten by the next: codes come in their order.
+            // The excess of a range is overwritten by the next one: codes are in ascending order.
             match self.entries.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<SPARE>()) {
                 Some(few) if len <= SPARE => *few = [*entry; SPARE],
                 _ => self.entries[at..at + len].fill(*entry),
@@ -60,7 +60,7 @@ impl Ones {
         }
     }
 
-    /// Length and symbol of the code that `bits` begin with.
+    /// Length and symbol of the code at the top of `bits`.
     #[inline(always)]
     pub(crate) fn one(&self, bits: u64) -> (usize, u8) {
         let entry = self.entries[(bits >> (64 - MAX_BITS)) as usize];
@@ -71,7 +71,7 @@ impl Ones {
 impl Lookup<LOOKUPS> for Ones {
     #[inline(always)]
     fn five(&self, mut bits: u64, window: &mut [u8; LOOKUPS]) -> (usize, usize) {
-        // The sum of the low bytes stays in one: five lengths are at most 55.
+        // The sum of the low bytes does not overflow a byte: five lengths are at most 55.
         let mut sum = 0;
         for symbol in window {
             let entry = u64::from(self.entries[(bits >> (64 - MAX_BITS)) as usize]);
@@ -83,20 +83,20 @@ impl Lookup<LOOKUPS> for Ones {
     }
 }
 
-/// For each 11 bits all whole codes that they begin with, at most four.
+/// For each 11 bits, all whole codes at their start, at most four.
 #[derive(Clone, Debug)]
 pub(crate) struct Fours {
-    /// The table for *b* bits is at 2^*b*, that for 11 bits at the end.
+    /// The table for *b* bits starts at 2^*b*, that for 11 bits is the last.
     entries: [u64; 2 * SIZE],
 }
 
-/// An entry of [`Fours`]: symbols in bytes 0 to 3, their lengths in four bits each in bytes 4 and 5, the sum of these in byte 6, their
-/// number in byte 7.
+/// Prepends a symbol to an entry of [`Fours`]: symbols are in bytes 0 to 3, their lengths in four bits each in bytes 4 and 5, the sum of the lengths
+/// in byte 6, the number of symbols in byte 7.
 #[inline(always)]
 fn prefixed(symbol: u64, length: u64, entry: u64) -> u64 {
     let symbols = (entry << 8 | symbol) & 0xffff_ffff;
     let lengths = (entry >> 32 & 0xfff) << 4 | length;
-    // The fourth symbol makes room.
+    // A fourth symbol is dropped.
     let last = entry >> 44 & 15;
     let sum = (entry >> 48 & 255) + length - last;
     let count = (entry >> 56) + u64::from(last == 0);
@@ -106,7 +106,7 @@ fn prefixed(symbol: u64, length: u64, entry: u64) -> u64 {
 impl Fours {
     pub(crate) const EMPTY: Self = Self { entries: [0; _] };
 
-    /// Fills the tables for more and more bits: after a symbol, what the table for the remaining bits says.
+    /// Fills the tables for increasing numbers of bits: an entry is a symbol followed by the entry for the remaining bits.
     #[inline(always)]
     pub(crate) fn fill(&mut self, alphabet: &Alphabet) {
         let order = Ones::in_order(alphabet);

@@ -1,4 +1,4 @@
-//! A plane coded by an entropy code (`docs/format/huffman.md`, section 1).
+//! A plane encoded with an entropy code (`docs/format/huffman.md`, section 1).
 #![forbid(unsafe_code)]
 
 use super::canonical::Codes;
@@ -13,9 +13,9 @@ use crate::reader::Reader;
 use mpress_codec::DecodeErrorKind::Corrupt;
 use mpress_codec::{DecodeError, Full, Out};
 
-/// Bytes of a stream's size.
+/// Length in bytes of a stream's size field.
 const SIZE: usize = 2;
-/// Planes shorter than this are not worth the table of four symbols an entry.
+/// The minimum length of a plane for which the table of four symbols per entry is worthwhile.
 const WORTH_FOURS: usize = 12 << 10;
 
 /// Appends the coded plane if that is shorter than the plane.
@@ -34,8 +34,7 @@ pub(super) fn encode<L: Lengthen, K: Kernel>(
         lengths::write_single(plane[0], out)?;
         return Ok(true);
     }
-    // What remains of the room, for lengths and codes. A symbol's length takes about a bit and a half, a run of symbols four
-    // bits more.
+    // The remaining room for lengths and codes. A symbol's length takes about one and a half bits, a run of symbols four more.
     let runs = counts.iter().zip(&counts[1..]).filter(|(one, next)| (**one > 0) != (**next > 0)).count() / 2;
     let least_header = distinct * 3 / 16 + runs / 2;
     let number = streams_of(plane.len());
@@ -66,7 +65,7 @@ pub(super) fn encode<L: Lengthen, K: Kernel>(
         let start = out.len();
         kernel.pack(stream, &codes, out)?;
         let size = (out.len() - start) as u16;
-        // Of the last stream there is none.
+        // The last stream has no size field.
         if let Some(place) = out.written_mut()[..first].get_mut(at..at + SIZE) {
             place.copy_from_slice(&size.to_le_bytes());
         }
@@ -94,7 +93,7 @@ impl Tables {
         }
         let number = streams_of(plane.len());
         let sizes = wire.take((number - 1) * SIZE)?.as_chunks::<SIZE>().0;
-        // Look-ups may see what is after the streams.
+        // Look-ups may read past the streams.
         let streams = *wire;
         let all_but_last = sizes.iter().map(|size| usize::from(u16::from_le_bytes(*size))).sum();
         wire.take(all_but_last)?;
@@ -117,7 +116,7 @@ impl Tables {
     }
 }
 
-/// Whether 11 bits of such a code are two symbols and more.
+/// Whether 11 bits of this code usually contain two or more symbols.
 fn is_short(alphabet: &Alphabet) -> bool {
     let bits = alphabet.of_length.iter().zip(0_u32..);
     let mean: u32 = bits.map(|(count, length)| (u32::from(*count) * length) << (MAX_BITS - length)).sum();

@@ -1,12 +1,12 @@
-//! Symbols by how often they occur.
+//! Symbols sorted by frequency.
 #![forbid(unsafe_code)]
 
 use super::histogram::Counts;
 
-/// Counts from here on are sorted by comparing them.
+/// Counts from this one on are sorted by comparison.
 const GREAT: usize = 255;
 
-/// The symbols that occur, the rarest first; equally frequent ones by their value.
+/// The symbols that occur, rarest first; equally frequent ones by value.
 pub struct Ranking {
     /// Count and symbol, the symbol in the lowest byte.
     keys: [u32; 256],
@@ -14,13 +14,13 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Sorts by counting: most counts are small. The few that are not share the last place and are sorted there.
+    /// Uses a counting sort, because most counts are small. The few great ones share the last bucket and are sorted there.
     #[inline(always)]
     pub(crate) fn new(counts: &Counts) -> Self {
         let mut unsorted = [0; 256];
         let mut len = 0;
         for (count, symbol) in counts.iter().zip(0..) {
-            // Symbols that do not occur are overwritten by the next.
+            // Entries of symbols that do not occur are overwritten by the next one.
             unsorted[len % 256] = count << 8 | symbol;
             len += usize::from(*count > 0);
         }

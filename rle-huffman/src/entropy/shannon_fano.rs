@@ -1,10 +1,10 @@
-//! Fano's code lengths: symbols by frequency are split in two halves of about the same weight, again and again.
+//! Fano's code lengths: recursively splits the symbols, sorted by frequency, into two halves of about the same weight.
 #![forbid(unsafe_code)]
 
 use super::{Lengths, Ranking};
 use crate::format::MAX_BITS;
 
-/// The code length of each of at least two symbols, in the order of the ranking.
+/// The code lengths of at least two symbols, in the order of the ranking.
 pub(super) fn lengths(ranking: &Ranking) -> Lengths {
     let mut sums = [0; 257];
     for (i, count) in ranking.counts().enumerate() {
@@ -15,10 +15,10 @@ pub(super) fn lengths(ranking: &Ranking) -> Lengths {
     lengths
 }
 
-/// Lengths of symbols below a node of this depth. `sums` is one longer than there are symbols: what all before weigh.
+/// The lengths of the symbols below a node of this depth. `sums` has one more entry than there are symbols: the total weight before each.
 ///
-/// The split is where the halves differ least; of two such places the one that has fewer rare symbols on their side. But no
-/// half gets more symbols than there are codes left for it, so that none passes the limit.
+/// Splits where the halves differ least; of two such places, at the one with fewer rare symbols. But no half gets more symbols than it has codes
+/// left, so that no code exceeds the limit.
 fn split(sums: &[u32], lengths: &mut [u8], depth: u32) {
     let n = sums.len() - 1;
     if n < 2 {
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_textbook_example() {
-        // Counts 15, 7, 6, 6, 5: Fano's lengths are 2, 2, 2, 3, 3, Huffman's would be 1, 3, 3, 3, 3.
+        // Counts 15, 7, 6, 6, 5: Fano's lengths are 2, 2, 2, 3, 3; Huffman's would be 1, 3, 3, 3, 3.
         assert_eq!(of(&[5, 6, 6, 7, 15])[..5], [3, 3, 2, 2, 2]);
     }
 

@@ -1,22 +1,22 @@
-//! Decoding the streams of a plane side by side: a look-up waits for the one before it in its stream, but not for those of
-//! other streams (`docs/format/huffman.md`, section 4).
+//! Decodes the streams of a plane in parallel: a look-up waits for the previous one in its stream, but not for those of other streams
+//! (`docs/format/huffman.md`, section 4).
 #![forbid(unsafe_code)]
 
 use super::lookup::{Lookup, Ones};
 use crate::bits::window;
 use core::mem::take;
 
-/// A stream of codes and where its symbols go.
+/// A stream of codes, and the destination of its symbols.
 pub(crate) struct Stream<'a> {
-    /// The wire's byte that it begins with.
+    /// The offset of its first byte in the wire.
     start: usize,
-    /// The next bit of the wire.
+    /// The next bit in the wire.
     at: usize,
     room: &'a mut [u8],
 }
 
-/// A plane's symbols in `N` streams; they are in `wire` one after the other, and `sizes` are those of all but the last. Gives
-/// the wire's byte after them, which may be past its end. `None` if a stream does not end where the next one begins.
+/// Decodes a plane's symbols from `N` consecutive streams in `wire`; `sizes` are those of all streams but the last. Returns the offset after them,
+/// which may be past the end of the wire. `None` if a stream does not end where the next one begins.
 #[inline(always)]
 pub(crate) fn decode<const N: usize, const WINDOW: usize>(
     ones: &Ones,
@@ -70,7 +70,7 @@ fn together<const N: usize, const WINDOW: usize>(
 }
 
 impl Stream<'_> {
-    /// Decodes what is left symbol by symbol. Gives the byte after; the rest of the last one must be zeros.
+    /// Decodes the rest symbol by symbol. Returns the offset after the last byte, whose unused bits must be zeros.
     #[inline(always)]
     fn finish(self, ones: &Ones, wire: &[u8]) -> Option<usize> {
         let mut at = self.at;

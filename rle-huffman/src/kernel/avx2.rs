@@ -1,4 +1,4 @@
-//! The kernel for AVX2. Codes are packed and streams are decoded by portable code, compiled with BMI2.
+//! The kernel for AVX2. Codes are packed and streams are decoded by portable code compiled with BMI2.
 
 mod runs;
 mod vector;
@@ -9,7 +9,7 @@ use crate::width::Width;
 use mpress_codec::simd::{Level, Tier};
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of [`Tier::Avx2`].
+/// Proof that the CPU has the instructions of [`Tier::Avx2`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
@@ -18,19 +18,19 @@ impl Kernel for Avx2 {
         (level.tier() >= Tier::Avx2).then_some(Self(()))
     }
     fn enter<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { enter(self, work) }
     }
     fn split(self, elements: &[u8], width: Width, planes: &mut [u8]) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { split(self, elements, width, planes) }
     }
     fn join(self, planes: &[&[u8]; 8], width: Width, elements: &mut [u8]) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { join(self, planes, width, elements) }
     }
     fn mark_equal(self, bytes: &[u8], symbol: Width, marks: &mut [u8]) {
-        // SAFETY: `self` proves the features that the functions ask for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe {
             match symbol {
                 Width::One => runs::mark_equal::<1>(bytes, symbol, marks),

@@ -1,4 +1,4 @@
-//! The kernel for AVX-512. Streams are decoded by portable code, compiled with BMI2.
+//! The kernel for AVX-512. Streams are decoded by portable code compiled with BMI2.
 
 mod pack;
 mod runs;
@@ -10,7 +10,7 @@ use crate::width::Width;
 use mpress_codec::simd::{Level, Tier};
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of [`Tier::Avx512`].
+/// Proof that the CPU has the instructions of [`Tier::Avx512`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
@@ -19,19 +19,19 @@ impl Kernel for Avx512 {
         (level.tier() >= Tier::Avx512).then_some(Self(()))
     }
     fn enter<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { enter(self, work) }
     }
     fn split(self, elements: &[u8], width: Width, planes: &mut [u8]) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { split(self, elements, width, planes) }
     }
     fn join(self, planes: &[&[u8]; 8], width: Width, elements: &mut [u8]) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { join(self, planes, width, elements) }
     }
     fn mark_equal(self, bytes: &[u8], symbol: Width, marks: &mut [u8]) {
-        // SAFETY: `self` proves the features that the functions ask for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe {
             match symbol {
                 Width::One => runs::mark_equal::<1>(bytes, symbol, marks),
@@ -42,7 +42,7 @@ impl Kernel for Avx512 {
         }
     }
     fn pack(self, symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(), Full> {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { pack::pack(symbols, codes, out) }
     }
 }

@@ -1,5 +1,4 @@
-//! Byte planes by vectors: the bytes at even and at odd places of two vectors are taken apart, once for each bit of a byte's
-//! place in its element.
+//! Byte planes with vectors: deinterleaves the bytes at even and odd positions of two vectors, once for each bit of a byte's position in its element.
 #![forbid(unsafe_code)]
 
 use super::scalar;
@@ -13,13 +12,13 @@ pub(super) trait Vectors<const N: usize>: Copy {
     fn load(self, bytes: &[u8; N]) -> Self::V;
     /// The bytes of a vector.
     fn store(self, v: Self::V, bytes: &mut [u8; N]);
-    /// The bytes at even places of two vectors, and those at odd ones.
+    /// The bytes at even positions of two vectors, and those at odd ones.
     fn unzip(self, a: Self::V, b: Self::V) -> [Self::V; 2];
     /// The inverse of [`unzip`](Vectors::unzip).
     fn zip(self, even: Self::V, odd: Self::V) -> [Self::V; 2];
 }
 
-/// [`Kernel::split`](super::Kernel::split) by vectors, the last elements one by one.
+/// [`Kernel::split`](super::Kernel::split) with vectors; the last elements one by one.
 #[inline(always)]
 pub(super) fn split<const N: usize>(
     level: impl Vectors<N>,
@@ -35,7 +34,7 @@ pub(super) fn split<const N: usize>(
     }
 }
 
-/// [`Kernel::join`](super::Kernel::join) by vectors, the last elements one by one.
+/// [`Kernel::join`](super::Kernel::join) with vectors; the last elements one by one.
 #[inline(always)]
 pub(super) fn join<const N: usize>(
     level: impl Vectors<N>,
@@ -62,7 +61,7 @@ fn split_of<const N: usize, const W: usize>(
     let groups = elements.as_chunks::<N>().0.as_chunks::<W>().0;
     for (group, at) in groups.iter().zip((0..).step_by(N)) {
         let mut v = group.each_ref().map(|bytes| level.load(bytes));
-        // Even places go to the front half of each part, odd ones to the back half.
+        // Even positions go to the front half of each part, odd ones to the back half.
         for part in parts::<W>() {
             let before = v;
             for start in (0..W).step_by(part) {
@@ -114,13 +113,13 @@ fn join_of<const N: usize, const W: usize>(
     scalar::join(planes, width, elements, whole);
 }
 
-/// Vectors that are taken apart together, step by step: all, half of them...
+/// The numbers of vectors that are deinterleaved together in each step: all, half of them...
 #[inline(always)]
 fn parts<const W: usize>() -> impl DoubleEndedIterator<Item = usize> {
     (0..W.ilog2()).map(|step| W >> step)
 }
 
-/// The plane in a place after all steps: the place's bits from the last to the first.
+/// The plane at `place` after all steps: the bits of `place` in reverse order.
 #[inline(always)]
 fn plane_at<const W: usize>(place: usize) -> usize {
     place.reverse_bits() >> (usize::BITS - W.ilog2())

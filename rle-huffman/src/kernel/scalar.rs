@@ -1,4 +1,4 @@
-//! The portable kernel, which defines what the others do.
+//! The portable kernel, which defines the result of all kernels.
 #![forbid(unsafe_code)]
 
 use super::{Kernel, Work};
@@ -8,7 +8,7 @@ use crate::width::Width;
 use mpress_codec::simd::Level;
 use mpress_codec::{Full, Out};
 
-/// Needs nothing of the machine.
+/// Requires no CPU features.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar;
 

@@ -1,19 +1,19 @@
-//! The choice of the symbols' width, by a look at a few places.
+//! The choice of the symbols' width, by sampling.
 #![forbid(unsafe_code)]
 
 use super::runs::least_run;
 use crate::width::Width;
 
-/// Bytes of a place, and how many there are.
+/// The length of a sample in bytes, and the number of samples.
 const PLACE: usize = 128;
 const PLACES: usize = 8;
-/// Bytes that a run takes, beside its symbol. That is not counted: else one long run would be one of bytes.
+/// The bytes that a run takes besides its symbol. The symbol is not counted: otherwise bytes would win for a single long run.
 const TOKEN: usize = 2;
 
-/// The width whose runs save most; of equals the greatest.
+/// The width whose runs save most; the greatest one if there are several.
 pub(super) fn width(raw: &[u8]) -> Width {
     let mut savings = [0; 4];
-    // Places begin at whole symbols of every width.
+    // Samples begin at whole symbols of every width.
     let step = (raw.len() / PLACES).max(PLACE) / 8 * 8;
     for place in raw.chunks(step).map(|rest| &rest[..rest.len().min(PLACE)]) {
         let by_width = [saving::<1>(place), saving::<2>(place), saving::<4>(place), saving::<8>(place)];
@@ -23,7 +23,7 @@ pub(super) fn width(raw: &[u8]) -> Width {
     pairs.max_by_key(|(_, saving)| *saving).map_or(Width::Eight, |(width, _)| width)
 }
 
-/// Bytes that runs of symbols of `S` bytes save.
+/// The bytes that runs of symbols of `S` bytes save.
 fn saving<const S: usize>(bytes: &[u8]) -> usize {
     let symbols = bytes.as_chunks::<S>().0;
     let mut sum = 0;

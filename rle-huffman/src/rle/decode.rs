@@ -1,4 +1,4 @@
-//! Reading tokens and filling runs (`docs/format/rle.md`, section 2).
+//! Reads tokens and fills runs (`docs/format/rle.md`, section 2).
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, MORE};
@@ -6,7 +6,7 @@ use crate::reader::Reader;
 use mpress_codec::DecodeError;
 use mpress_codec::DecodeErrorKind::Corrupt;
 
-/// Bytes that are copied or filled at once where there is room.
+/// The number of bytes that are copied or filled at once if there is room.
 const STRIDE: usize = 32;
 
 /// Reads a coded plane.
@@ -14,7 +14,7 @@ const STRIDE: usize = 32;
 pub(super) fn plane<const S: usize>(wire: &mut Reader<'_>, plane: &mut [u8]) -> Result<(), DecodeError> {
     let (symbols, tail) = plane.split_at_mut(plane.len() / S * S);
     let from = wire;
-    // A copy can stay in registers.
+    // A local copy can be kept in registers.
     let mut wire = *from;
     let mut rest = symbols;
     let mut last = None;
@@ -42,8 +42,8 @@ pub(super) fn plane<const S: usize>(wire: &mut Reader<'_>, plane: &mut [u8]) -> 
     Ok(())
 }
 
-/// Copies `from` to the front of `to`. A short one is copied with what is `ahead` of it on the wire, where there is room: the
-/// next token overwrites that.
+/// Copies `from` to the front of `to`. For a short one, if there is room, copies `STRIDE` bytes from `ahead`, which starts with it: the next token
+/// overwrites the excess.
 #[inline(always)]
 fn copy(from: &[u8], ahead: &[u8], to: &mut [u8]) {
     match (to.first_chunk_mut::<STRIDE>(), ahead.first_chunk::<STRIDE>()) {
@@ -52,7 +52,7 @@ fn copy(from: &[u8], ahead: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Fills the first `len` bytes of `to` with a symbol. Where there is room, bytes after them too.
+/// Fills the first `len` bytes of `to` with a symbol and, if there is room, some bytes after them.
 #[inline(always)]
 fn fill<const S: usize>(symbol: [u8; S], len: usize, to: &mut [u8]) {
     let word: [u8; 8] = core::array::from_fn(|i| symbol[i % S]);
@@ -68,13 +68,13 @@ fn fill<const S: usize>(symbol: [u8; S], len: usize, to: &mut [u8]) {
     rest.copy_from_slice(&word[..rest.len()]);
 }
 
-/// A count whose half byte is `half`.
+/// Reads the rest of a count whose half byte is `half`.
 #[inline(always)]
 fn more(half: usize, wire: &mut Reader<'_>) -> Result<usize, DecodeError> {
     if half < MORE {
         return Ok(half);
     }
-    // No count is more than the bytes of a block: three bytes will do.
+    // No count exceeds the bytes of a block, so three bytes suffice.
     let mut count = MORE;
     for shift in [0, 7, 14] {
         let byte = usize::from(wire.byte()?);

@@ -1,4 +1,4 @@
-//! Finding runs and writing tokens (`docs/format/rle.md`, section 2).
+//! Finds runs and writes tokens (`docs/format/rle.md`, section 2).
 #![forbid(unsafe_code)]
 
 use super::runs::Runs;
@@ -7,10 +7,10 @@ use crate::kernel::Kernel;
 use crate::width::Width;
 use mpress_codec::{Full, Out};
 
-/// Bytes that are stored at once: those of more literals are copied.
+/// The number of bytes that are stored at once; more literals are copied.
 const STRIDE: usize = 32;
 
-/// Appends the coded plane if that is shorter than the plane.
+/// Appends the coded plane if it is shorter than the plane.
 #[inline(always)]
 pub(super) fn plane<const S: usize, K: Kernel>(
     kernel: K,
@@ -18,9 +18,9 @@ pub(super) fn plane<const S: usize, K: Kernel>(
     out: &mut Out<'_>,
 ) -> Result<bool, Full> {
     if plane.len() < S {
-        return Ok(false); // no symbol, so nothing gets shorter
+        return Ok(false); // no symbol, so nothing becomes shorter
     }
-    // A short plane does not pay for zeroing the marks of a long one.
+    // For a short plane, do not zero the marks of a long one.
     if plane.len() <= BLOCK / 64 {
         tokens::<S, { BLOCK / 512 }, K>(kernel, plane, out)
     } else {
@@ -45,7 +45,7 @@ fn tokens<const S: usize, const M: usize, K: Kernel>(
     let mut runs = Runs::<S>::new(marks.as_chunks().0, count.div_ceil(64));
     let mut at = 0;
     while at < count {
-        // The run's symbol is the last literal; what repeats it goes from `run` to `end`.
+        // The run's symbol is the last literal; its repeats are at `run` to `end`.
         let (run, end) = match runs.next() {
             Some((first, last)) => (first + 1, last + 1),
             None => (count, count),
@@ -67,7 +67,7 @@ fn tokens<const S: usize, const M: usize, K: Kernel>(
     Ok(true)
 }
 
-/// The two counts, and how many bytes they are.
+/// The two counts, and their length in bytes.
 #[inline(always)]
 fn token(literals: usize, repeats: usize) -> ([u8; 8], usize) {
     let halves = literals.min(MORE) | repeats.min(MORE) << 4;
@@ -77,8 +77,8 @@ fn token(literals: usize, repeats: usize) -> ([u8; 8], usize) {
     ((halves as u64 | more << 8).to_le_bytes(), 1 + literals_len + repeats_len)
 }
 
-/// What half a byte cannot say of a count, and how many bytes that is: seven bits a byte, the lowest first; the top bit says
-/// that there are more.
+/// The part of a count that a half byte cannot hold, and its length in bytes: seven bits per byte, lowest first; the top bit is set if more bytes
+/// follow.
 #[inline(always)]
 fn more(count: usize) -> (u64, usize) {
     let Some(rest) = count.checked_sub(MORE) else { return (0, 0) };

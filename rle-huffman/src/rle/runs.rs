@@ -1,25 +1,25 @@
-//! Runs by marks of equal symbols: which are long enough, and where they begin and end.
+//! Finds runs from the marks of equal symbols: which are long enough, and where they begin and end.
 #![forbid(unsafe_code)]
 
-/// The fewest repeats of a symbol of this many bytes that make a run: four bytes, the most that a token costs unless the run is
-/// longer, and one symbol.
+/// The minimum number of repeats that make a run, for symbols of this many bytes: four bytes, the maximum cost of a token unless the run is longer,
+/// and one symbol.
 pub(super) const fn least_run(symbol: usize) -> usize {
     4_usize.div_ceil(symbol)
 }
 
-/// The runs of symbols of `S` bytes, in their order.
+/// The runs of symbols of `S` bytes, in order.
 pub(super) struct Runs<'a, const S: usize> {
-    /// For each symbol whether the next one is the same: bit by bit, the lowest first. That of the last symbol is 0.
+    /// For each symbol, whether the next one is equal: one bit each, lowest first; 0 for the last symbol.
     marks: &'a [[u8; 8]],
-    /// Words taken.
+    /// The number of words taken.
     at: usize,
     words: usize,
-    /// The marks of the last word taken at which enough others follow, and all that are in runs.
+    /// Of the last word taken: the marks that are followed by enough others, and all marks in runs.
     long: u64,
     runs: u64,
     /// The marks of the next word.
     next: u64,
-    /// Where in the last word taken runs begin or end.
+    /// The places in the last word taken where runs begin or end.
     edges: u64,
 }
 
@@ -29,13 +29,13 @@ impl<'a, const S: usize> Runs<'a, S> {
         Self { marks, at: 0, words, long: 0, runs: 0, next, edges: 0 }
     }
 
-    /// The first symbol of the next run, and its last one.
+    /// The first and the last symbol of the next run.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<(usize, usize)> {
         Some((self.edge()?, self.edge()?))
     }
 
-    /// The next symbol whose mark is in a run and the one before it not, or the other way round.
+    /// The next symbol at which a run begins or ends: its mark is in a run and the previous one is not, or vice versa.
     #[inline(always)]
     fn edge(&mut self) -> Option<usize> {
         while self.edges == 0 {
@@ -49,7 +49,7 @@ impl<'a, const S: usize> Runs<'a, S> {
         Some((self.at - 1) * 64 + bit)
     }
 
-    /// Marks in runs: those that enough others follow, and as many after each of these.
+    /// Computes the marks in runs: those followed by enough others, and as many after each of these.
     #[inline(always)]
     fn take_word(&mut self) {
         let marks = self.next;
@@ -84,7 +84,7 @@ mod tests {
     extern crate std;
     use std::vec::Vec;
 
-    /// All runs, mark by mark.
+    /// All runs, found mark by mark.
     fn model(marks: &[bool], least: usize) -> Vec<(usize, usize)> {
         let mut runs = Vec::new();
         let mut at = 0;
@@ -115,7 +115,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 33) % n
         };
-        // Runs about as long as the least, as a word, and as many words.
+        // Runs about as long as the minimum, as a word, and as several words.
         for most in [2, 6, 70, 400] {
             for _ in 0..300 {
                 let mut marks = Vec::new();

@@ -1,9 +1,9 @@
-//! Every message of the corpus of real ones comes back, at every level, where it lies beside the repository.
+//! Every message of the corpus of real ones, if it is next to the repository, is restored at every level.
 
 use mpress_codec::conformance::{corpus, decode, encode, levels};
 use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};
 
-/// The ratio of messages each sent as it is where that is shorter.
+/// The ratio of messages, each sent raw if that is shorter.
 fn ratio<C: Code>(messages: &[&[u8]], encoder: &Encoder<C>, what: &str) -> f64 {
     let mut lens = (0, 0);
     for level in levels() {

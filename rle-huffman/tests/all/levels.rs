@@ -1,11 +1,11 @@
-//! Every level writes the same bytes and makes the same of any wire.
+//! Every level writes the same bytes and gives the same result for any wire.
 
 use crate::support_settings as settings;
 
 use mpress_codec::conformance::{decode, encode, families, levels, random_bytes};
 use settings::{SETTINGS, Setting};
 
-/// Bytes of which each value is about half as frequent as the one before: the longest codes pass the limit.
+/// Bytes of which each value is about half as frequent as the previous one: the longest codes would exceed the limit.
 fn skewed(len: usize) -> Vec<u8> {
     let noise = random_bytes(9, len * 4);
     noise.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word).leading_zeros() as u8).collect()
@@ -24,7 +24,7 @@ fn agree(setting: &Setting, raw: &[u8], what: &str) {
         let back = decode(decoder, wire, raw.len());
         assert!(back.as_deref() == Ok(raw), "{what}, {} bytes, {}", raw.len(), setting.name);
     }
-    // Damage: whatever it is read as, all read it so.
+    // Damaged wires: all levels give the same result.
     for seed in 0..10 {
         let mut damaged = wires[0].clone();
         for change in random_bytes(seed, 12).as_chunks::<4>().0 {

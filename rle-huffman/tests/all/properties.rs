@@ -1,4 +1,4 @@
-//! Random messages of many kinds come back to the bit, and random wires do no harm.
+//! Random messages of many kinds are restored exactly, and random wires do no harm.
 
 use crate::support_settings as settings;
 
@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use settings::{SETTINGS, Setting};
 
-/// Messages: noise, few values, runs, families of data, and any two of them in a row.
+/// Messages: noise, few values, runs, families of data, and any two of them concatenated.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let few = vec(any::<u8>(), 1..20).prop_flat_map(|values| vec(proptest::sample::select(values), 0..9000));
     let runs = (vec((any::<u64>(), 1..40_usize), 0..60), 1..9_usize).prop_map(|(runs, width)| {
@@ -30,7 +30,7 @@ fn setting() -> impl Strategy<Value = &'static Setting> {
     (0..ALL.len()).prop_map(|i| &ALL[i])
 }
 
-/// Whatever a wire is, every level makes the same of it.
+/// Every level gives the same result for any wire.
 fn hostile(setting: &Setting, wire: &[u8], len: usize) {
     let results: Vec<_> =
         levels().into_iter().map(|level| decode(&mut (setting.make)(level).1, wire, len)).collect();
@@ -67,7 +67,7 @@ proptest! {
         n in 0..1200_usize,
     ) {
         let wire = [&[1, flags & 0x7f, head], &body[..]].concat();
-        // A length that the header does not refuse at once.
+        // A length that passes the header's check.
         hostile(setting, &wire, n * 8 + usize::from(flags % 8));
     }
 

@@ -1,4 +1,4 @@
-//! The wire's edges: header, bound, stored blocks and planes, what is refused and as what.
+//! The edges of the wire formats: header, bound, stored blocks and planes, and which wires are refused with which error.
 
 use crate::support_settings as settings;
 
@@ -47,8 +47,7 @@ fn wires_are_the_documented_ones() {
     assert_eq!(encode(&mut bytes, b""), [1, 0]);
     assert_eq!(encode(&mut bytes, b"seven b"), *b"\x01\x07\0seven b");
     assert_eq!(encode(&mut bytes, &[0xab; 9]), [1, 1, 1, 0x0a, 0xb0]);
-    // Lengths 1, 2, 2 of 'a' to 'c': 0001 and 1 for a base that moves, gamma(97 + 1), gamma(3), differences 0, 1, 0. Codes 0,
-    // 10, 11.
+    // Lengths 1, 2, 2 of 'a' to 'c': 0001 and 1 for a moving base, gamma(97 + 1), gamma(3), differences 0, 1, 0. Codes 0, 10, 11.
     let abc = [b"a".repeat(10), b"b".repeat(5), b"c".repeat(5)].concat();
     let expected = [1, 4, 1, 0x18, 0x18, 0x9a, 0x00, 0x00, 0x2a, 0xaf, 0xfc];
     assert_eq!(encode(&mut bytes, &abc), expected);
@@ -56,7 +55,7 @@ fn wires_are_the_documented_ones() {
     assert_eq!(encode(&mut runs, b"xyababababab!"), *b"\x01\x25\x01\x42xyab!");
     let mut long = RleEncoder::new(Symbol::Of(Width::One), Width::One);
     assert_eq!(encode(&mut long, &[7; 1 + 15 + 300]), [1, 4, 1, 0xf1, 0xac, 0x02, 7]);
-    // Doubles of which the first byte alone is not the same everywhere.
+    // Doubles in which only the first byte varies.
     let doubles: Vec<u8> = (0..4).flat_map(|i| [i, 2, 3, 4, 5, 6, 7, 8]).collect();
     let mut planes = HuffmanEncoder::new(Width::Eight);
     let singles = (2..9).flat_map(|value| [0, value << 4]);
@@ -64,7 +63,7 @@ fn wires_are_the_documented_ones() {
     assert_eq!(encode(&mut planes, &doubles), expected);
 }
 
-/// What all decoders of these codes say of a wire, at every level.
+/// The result of all decoders of these codes for a wire, at every level.
 fn refused(wire: &[u8], len: usize, decoders: &str) -> DecodeErrorKind {
     let mut kinds = Vec::new();
     for setting in SETTINGS.iter().filter(|setting| setting.name.starts_with(decoders)) {
@@ -90,7 +89,7 @@ fn broken_headers_and_blocks_are_refused() {
             (&[1, 0, 0], 0, Length),
             (&[1, 2, 0, 7], 2, Truncated),
             (&[1, 2, 0, 7, 7, 7], 2, Length),
-            // A plane that there is not, and planes of no byte.
+            // A plane that does not exist, and planes of no bytes.
             (&[1, 2, 2, 7, 7], 2, Corrupt),
             (&[1, 0x0a, 4, 7, 7], 2, Corrupt),
             (&[1, 0x1a, 1, 7, 7], 2, Corrupt),
@@ -98,7 +97,7 @@ fn broken_headers_and_blocks_are_refused() {
             assert_eq!(refused(wire, len, code), kind, "{code}: {wire:?}");
         }
     }
-    // Settings of run lengths alone.
+    // Settings that only run lengths have.
     assert_eq!(refused(&[1, 0x20], 0, "huffman"), Corrupt);
     assert_eq!(refused(&[1, 0x40], 0, "fano"), Corrupt);
     assert_eq!(decode(&mut RleDecoder::new(), &[1, 0x60], 0), Ok(Vec::new()));
@@ -111,7 +110,7 @@ fn a_plane_without_a_whole_symbol_is_never_coded() {
             for len in 0..8 * planes.bytes() {
                 let elements = len / planes.bytes();
                 for raw in [vec![0; len], random_bytes(1, len)] {
-                    // After a full block as well, which zeros make short.
+                    // Also after a full block, which is short because it is all zeros.
                     for before in [0, 1 << 16] {
                         let raw = [&vec![0; before], &raw[..]].concat();
                         let wire = encode(&mut RleEncoder::new(Symbol::Of(symbol), planes), &raw);
@@ -125,7 +124,7 @@ fn a_plane_without_a_whole_symbol_is_never_coded() {
             }
         }
     }
-    // What encoders wrote before that was so is read.
+    // Wires of earlier encoders, which did not do this, are decoded.
     assert_eq!(decode(&mut RleDecoder::new(), b"\x01\x65\x0112345", 5), Ok(b"12345".to_vec()));
 }
 
@@ -136,7 +135,7 @@ fn broken_tokens_are_refused() {
         (&[0x02, 7], Truncated),
         (&[0x0f], Truncated),
         (&[0xf1, 0x80], Truncated),
-        // Neither literals nor repeats; repeats of nothing; more than there is room for.
+        // Neither literals nor repeats; repeats without a symbol; more than there is room for.
         (&[0x00], Corrupt),
         (&[0x80], Corrupt),
         (&[0x81, 7], Corrupt),
@@ -158,14 +157,13 @@ fn broken_tokens_are_refused() {
 
 #[test]
 fn broken_codes_are_refused() {
-    // Lengths 1 and 1 of the symbols 0 and 1: 0001 and 0 for a base that stays, gamma(1), gamma(2), differences 0 and 0; then
-    // eight bits of codes.
+    // Lengths 1 and 1 of the symbols 0 and 1: 0001 and 0 for a fixed base, gamma(1), gamma(2), differences 0 and 0; then eight bits of codes.
     let good = [0b0001_0101, 0b0000_0000, 0b0101_0011];
     for (codes, kind) in [
         (&good[..0], Truncated),
         (&good[..1], Truncated),
         (&good[..2], Truncated),
-        // One value: a value that is missing, and bits after it.
+        // One value: a missing value, and bits after it.
         (&[0x0f], Truncated),
         (&[0x01, 0x2f], Corrupt),
         // First lengths of 12 and 15 bits.
@@ -174,7 +172,7 @@ fn broken_codes_are_refused() {
         // A gamma code of nine zeros; a symbol above 255: gamma(256) and a run of 2.
         (&[0b0001_0000, 0, 0, 0], Corrupt),
         (&[0b0001_0000, 0b0000_0100, 0b0000_0001, 0, 0], Corrupt),
-        // Lengths of 0, of 12, and of 12 by a difference of ten; a difference of twelve ones.
+        // Lengths of 0, of 12, and of 12 by a difference of ten; a difference with twelve ones.
         (&[0b0001_0101, 0b0110_0000, 0, 0], Corrupt),
         (&[0b1011_0101, 0b0100_0000, 0, 0], Corrupt),
         (&[0b0010_0101, 0b0111_1111, 0b1111_0000, 0, 0], Corrupt),
@@ -207,7 +205,7 @@ fn broken_streams_are_refused() {
     let raw = [0, 1, 0, 1, 0, 0, 1, 1].repeat(64);
     assert_eq!(decode(&mut HuffmanDecoder::new(), &wire([16; 3], 64), 512), Ok(raw));
     for (sizes, len, kind) in [
-        // Too short, too long, past the wire's end; a last stream that is.
+        // Too short, too long, past the wire's end; a last stream past the wire's end.
         ([16, 15, 16], 64, Corrupt),
         ([16, 16, 17], 64, Corrupt),
         ([16, 0, 16], 64, Corrupt),

@@ -1,4 +1,4 @@
-//! Every code with every setting, by name.
+//! Every code with every setting, with a name.
 
 use mpress_codec::simd::Level;
 use mpress_codec::{Decode, DecodeError, Encode, EncodeError, Out};

@@ -1,4 +1,4 @@
-//! The kernel for AVX2, half a group in a vector. Bits are unpacked as in the portable kernel.
+//! The kernel for AVX2: a group fills two vectors. It unpacks bits with the portable code.
 
 mod pack;
 mod predict;
@@ -13,7 +13,7 @@ use crate::lanes::window::View;
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of the level `avx2`: only [`enter`] makes one.
+/// Proof that the CPU has the instructions of the level `avx2`: only [`enter`] creates one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx2(());
 
@@ -25,12 +25,12 @@ pub(super) fn enter<W: Word, T: Work<W>>(work: T) -> T::Output {
 impl<W: Word> Kernel<W> for Avx2 {
     #[inline(always)]
     fn residuals(self, window: View<'_>, lanes: usize, residuals: &mut Block) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::residuals::<W>(window, lanes, residuals) }
     }
     #[inline(always)]
     fn restore(self, residuals: &Block, lanes: usize, past: &mut Past) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::restore::<W>(residuals, lanes, past) }
     }
     #[inline(always)]
@@ -39,7 +39,7 @@ impl<W: Word> Kernel<W> for Avx2 {
     }
     #[inline(always)]
     fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { pack::pack::<W>(residuals, widths, len, out) }
     }
     #[inline(always)]

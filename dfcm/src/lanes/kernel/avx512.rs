@@ -1,4 +1,4 @@
-//! The kernel for AVX-512, a group in a vector.
+//! The kernel for AVX-512: a group fills a vector.
 
 mod pack;
 mod predict;
@@ -12,7 +12,7 @@ use crate::lanes::window::View;
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// Proof that the machine has the instructions of the level `avx512`: only [`enter`] makes one.
+/// Proof that the CPU has the instructions of the level `avx512`: only [`enter`] creates one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx512(());
 
@@ -24,32 +24,32 @@ pub(super) fn enter<W: Word, T: Work<W>>(work: T) -> T::Output {
 impl<W: Word> Kernel<W> for Avx512 {
     #[inline(always)]
     fn residuals(self, window: View<'_>, lanes: usize, residuals: &mut Block) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::residuals::<W>(window, lanes, residuals) }
     }
     #[inline(always)]
     fn restore(self, residuals: &Block, lanes: usize, past: &mut Past) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::restore::<W>(residuals, lanes, past) }
     }
     #[inline(always)]
     fn widths(self, residuals: &Block) -> Widths {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::widths::<W>(residuals) }
     }
     #[inline(always)]
     fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { pack::pack::<W>(residuals, widths, len, out) }
     }
     #[inline(always)]
     fn unpack(self, body: &Body, widths: Widths, residuals: &mut Block) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { pack::unpack::<W>(body, widths, residuals) }
     }
     #[inline(always)]
     fn bits(self, samples: &[&Sample], lanes: usize) -> u32 {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::bits::<W>(samples, lanes) }
     }
 }

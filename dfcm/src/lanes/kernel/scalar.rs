@@ -99,7 +99,7 @@ impl<W: Word> Kernel<W> for Scalar {
     }
 }
 
-/// Writes a group's words to the front of `packed`, and then zeros to the end of eight bytes.
+/// Writes a group's words to the front of `packed`, followed by zeros up to a multiple of eight bytes.
 #[inline(always)]
 pub(super) fn pack_group<W: Word>(group: &Group, width: u8, packed: &mut [u8]) {
     let Some(packed) = packed.first_chunk_mut::<{ 2 * GROUP }>() else { return };
@@ -126,26 +126,26 @@ fn unpack_group<W: Word>(packed: &[u8], width: u8, group: &mut Group) {
     for (i, words) in group.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let (byte, bit) = (i * bits / 8 % GROUP, i * bits % 8);
         let window = packed[byte..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        // With more than 56 bits a lane may reach into a ninth byte.
+        // A lane of more than 56 bits may extend into a ninth byte.
         let lane = window >> bit | u64::from(packed[byte + 8]) << 1 << (63 - bit);
         *words = apart::<W>(lane, width).to_le_bytes();
     }
 }
 
-/// Moves the words of a lane of 64 bits, of `width` bits each, together at its lower end.
+/// Compacts the words of a 64-bit lane, of `width` bits each, at its lower end.
 #[inline(always)]
 fn together<W: Word>(words: u64, width: u8) -> u64 {
     if W::BITS == 32 { words & 0xffff_ffff | words >> 32 << width } else { words }
 }
 
-/// The inverse of [`together`]. Bits above the words may be set; they go.
+/// The inverse of [`together`]. Bits above the words may be set; they are cleared.
 #[inline(always)]
 fn apart<W: Word>(lane: u64, width: u8) -> u64 {
     let low = !u64::MAX.checked_shl(width.into()).unwrap_or(0);
     if W::BITS == 32 { lane & low | (lane >> width & low) << 32 } else { lane & low }
 }
 
-/// The bits that a lane has of words of this width.
+/// The bits of a lane with words of this width.
 #[inline(always)]
 pub(super) fn lane_bits<W: Word>(width: u8) -> u32 {
     u32::from(width) * (64 / W::BITS)
@@ -155,7 +155,7 @@ fn words<W: Word>(group: &Group) -> &[W::Bytes] {
     W::split(group).0
 }
 
-/// The group at word `at` of a row, and the words that are one step before it in their lanes.
+/// The words one step before the group at word `at` of a row in their lanes, and the group.
 #[inline(always)]
 fn around<W: Word>(row: &mut Row, at: usize, lanes: usize) -> (&[W::Bytes], &mut [W::Bytes]) {
     let (before, group) = W::split_mut(row.as_flattened_mut()).split_at_mut(at);

@@ -1,4 +1,4 @@
-//! The fixed-point domain (format, sections 5 and 6), which words of 64 and of 32 bits have.
+//! The fixed-point domain (format, sections 5 and 6), for words of 64 and of 32 bits.
 
 use super::predict::bytes_of;
 use super::vector::{
@@ -30,7 +30,7 @@ fn fixed_of<W: Word>(float: V, unit: u32) -> V {
     let one = splat(W::of(1).doubled(W::FRACTION));
     let exponent = _mm256_and_si256(shifted_right::<W>(float, W::FRACTION), splat(W::mask(W::EXPONENT)));
     let fraction = _mm256_or_si256(_mm256_and_si256(float, splat(W::mask(W::FRACTION))), one);
-    // Whichever way it goes: the other shift is by far too many bits and gives 0, or both are by none.
+    // Only one direction applies: the other shift count is out of range and gives 0, or both counts are 0.
     let up = each_shifted_left::<W>(fraction, sub::<W>(exponent, unit));
     let down = each_shifted_right::<W>(fraction, sub::<W>(unit, exponent));
     let is_zero = equal::<W>(exponent, _mm256_setzero_si256());
@@ -60,11 +60,11 @@ fn float_of<W: Word>(fixed: V, unit: u32) -> V {
     let sign = sign::<W>(fixed);
     let size = sub::<W>(_mm256_xor_si256(fixed, sign), sign);
     let width = widths_of::<W>(size);
-    // The highest bit to the top, or, of 0, none.
+    // Moves the highest set bit to the top; 0 stays 0.
     let normal = each_shifted_left::<W>(size, sub::<W>(constant(W::BITS), width));
     let fraction =
         _mm256_and_si256(shifted_right::<W>(normal, top - W::FRACTION), splat(W::mask(W::FRACTION)));
-    // The unit's exponent is that of a number of one bit more than a fraction has.
+    // A number of one bit more than the fraction has the unit's exponent.
     let exponent = add::<W>(constant(unit.wrapping_sub(W::FRACTION + 1)), width);
     let exponent = shifted_left::<W>(_mm256_and_si256(exponent, splat(W::mask(W::EXPONENT))), W::FRACTION);
     let sign = shifted_left::<W>(sign, top);
@@ -86,7 +86,7 @@ pub(super) fn span<W: Word>(words: &[u8], span: &mut Span) {
         let top = splat(W::mask(W::EXPONENT));
         let exponent = _mm256_and_si256(_mm256_srli_epi64::<52>(v), top);
         let is_zero = equal::<u64>(v, zero);
-        // Zeros too, by their exponent.
+        // Includes zeros, because of their exponent.
         let is_other = _mm256_or_si256(equal::<u64>(exponent, zero), equal::<u64>(exponent, top));
         odd = _mm256_or_si256(odd, _mm256_andnot_si256(is_zero, is_other));
         let fraction = _mm256_or_si256(_mm256_and_si256(v, splat(W::mask(52))), splat(1_u64 << 52));
@@ -124,7 +124,7 @@ pub(super) fn trailing_zeros<W: Word>(residuals: &Block) -> Widths {
         for (to, union) in pair.iter_mut().zip(unions(v)) {
             let union = union_of_words::<W>(union);
             let lowest_bit = _mm256_and_si256(union, sub::<u64>(_mm256_setzero_si256(), union));
-            // One less than the width, but none of 0.
+            // One less than the width; saturates at 0.
             let zeros = _mm256_subs_epu16(widths_of::<u64>(lowest_bit), splat(1_u64));
             *to = _mm256_min_epu8(zeros, splat(15_u64));
         }
@@ -139,7 +139,7 @@ pub(super) fn strip<W: Word>(residuals: &mut Block, counts: &Widths) {
     for (group, count) in residuals.groups_mut().iter_mut().zip(counts) {
         for half in group.as_chunks_mut().0 {
             let d = unzigzag::<W>(load(half));
-            // There is no arithmetic shift of 64 bits; that of the bits that differ from the sign does as well.
+            // There is no arithmetic shift of 64-bit lanes; a logical shift of the bits XORed with the sign is equivalent.
             let sign = sign::<W>(d);
             let shifted = shifted_right::<W>(_mm256_xor_si256(d, sign), u32::from(*count) % W::BITS);
             store(half, zigzag::<W>(_mm256_xor_si256(shifted, sign)));

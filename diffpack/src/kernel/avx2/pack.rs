@@ -1,4 +1,4 @@
-//! Groups to bits and back: eight lanes of one width, by shifts within lanes, and byte shuffles within pairs of them.
+//! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte shuffles within pairs of lanes.
 
 use super::vector::{V, VECTOR, load, load_lane, splat, store, store_lane};
 use crate::block::{Block, Group, Widths, window};
@@ -9,21 +9,21 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use mpress_codec::{Full, Out};
 
-/// How lanes of one width lie in a packed group. A pair of lanes starts in the byte that its first one starts in, and is
-/// in no more than 16 bytes; but what a lane loses when it is shifted to where it starts in its byte is left to the next lane.
+/// The layout of lanes of one width in a packed group. A pair of lanes starts in the byte in which its first lane starts, and spans at most 16 bytes.
+/// The bits that a lane loses when it is shifted to its position in that byte are added to the next lane.
 #[repr(align(64))]
 struct Layout {
-    /// The bit of its byte that a lane starts at.
+    /// The bit of its first byte at which a lane starts.
     shift: [[u8; 8]; 8],
-    /// Bits of the lane before that are not in that byte: the others are put in front of the lane.
+    /// The number of bits of the previous lane that lie before that byte; its other bits are inserted below the lane.
     spilt: [[u8; 8]; 8],
-    /// What shifts the bytes from the one behind that on to where they belong.
+    /// The left shift for the eight bytes that start one byte later.
     behind: [[u8; 8]; 8],
-    /// For each byte of a pair, packed: the byte of the shifted lanes that it is.
+    /// For each byte of a packed pair: its source byte in the shifted lanes.
     together: Group,
-    /// For each byte of the lanes: the byte of the packed pair that it starts in.
+    /// For each byte of the lanes: its source byte in the packed pair.
     apart: Group,
-    /// The bits of a lane.
+    /// The mask of a lane's bits.
     low: u64,
 }
 
@@ -57,7 +57,7 @@ impl Layout {
             layout.spilt[lane][0] = width.saturating_sub(shift) as u8;
             let mut i = 0;
             while i < 8 {
-                // The second lane of a pair comes later and takes the byte that it shares.
+                // The second lane of a pair is written later and takes the shared byte.
                 layout.together[pair * 16 + byte - start + i] = (lane % 2 * 8 + i) as u8;
                 layout.apart[lane * 8 + i] = (byte - start + i) as u8;
                 i += 1;
@@ -68,7 +68,7 @@ impl Layout {
     }
 }
 
-/// Both halves of a table's row, or of a group.
+/// Both halves of a table row or of a group.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn load_both(group: &Group) -> [V; 2] {
@@ -87,7 +87,7 @@ fn row(words: &[[u8; 8]; 8]) -> &Group {
     words.as_flattened().first_chunk().unwrap_or(&[0; GROUP])
 }
 
-/// Moves the words of each 64-bit lane, of `width` bits each, together at its lower end.
+/// Compacts the words of each 64-bit lane, of `width` bits each, at its lower end.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn together<W: Word>(v: V, width: u8) -> V {
@@ -133,12 +133,12 @@ fn pairs_apart(v: V, width: __m128i, low: u64) -> V {
     _mm256_or_si256(even, _mm256_slli_epi64::<32>(_mm256_srl_epi64(v, width)))
 }
 
-/// So many bits.
+/// A mask of the lowest `bits` bits.
 const fn low(bits: u32) -> u64 {
     if bits < 64 { (1 << bits) - 1 } else { u64::MAX }
 }
 
-/// The byte of a packed group that a pair starts in.
+/// The byte of a packed group in which a pair starts.
 #[inline(always)]
 const fn start(pair: usize, bits: u32) -> usize {
     pair * bits as usize / 4
@@ -154,26 +154,25 @@ pub(super) fn pack<W: Word>(
     let (used, len) = groups_and_bytes::<W>(widths, words);
     let room = len + GROUP + ROOM;
     if out.remaining() >= room {
-        // Room that is not filled with zeros first, which took a part of the time to encode.
+        // Spare room, without filling it with zeros first: that took a noticeable part of the encoding time.
         let at = out.len();
-        // SAFETY: there is as much room after what has been written; these bytes need not have values, and nothing else refers to
-        // them while the slice is used.
+        // SAFETY: `out` has this much spare room; these bytes may be uninitialised, and nothing else refers to them while the slice is in use.
         let to = unsafe { core::slice::from_raw_parts_mut(out.as_mut_ptr().add(at), room) };
         if pack_groups::<W>(residuals, used, to) >= len {
-            // SAFETY: as many bytes of the room have been written, and no fewer.
+            // SAFETY: exactly `len` bytes of the room have been written.
             unsafe { out.assume_written(len) };
             return Ok(());
         }
     }
     let mut packed = [MaybeUninit::new(0); BLOCK + GROUP + ROOM];
     pack_groups::<W>(residuals, used, &mut packed);
-    // SAFETY: all of the array has had values from the beginning.
+    // SAFETY: the whole array is initialised.
     let packed: &[u8] = unsafe { core::slice::from_raw_parts(packed.as_ptr().cast(), packed.len()) };
     out.extend_from_slice(packed.get(..len).unwrap_or_default())
 }
 
-/// Packs groups; gives how many bytes there are, all of which have been written: fewer than the widths say where there is not a group
-/// and [`ROOM`] for each, or no such width.
+/// Packs groups. Returns the number of bytes, all of which have been written: fewer than the widths imply if `to` lacks a group and [`ROOM`] for one
+/// of the groups, or if a width is invalid.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn pack_groups<W: Word>(residuals: &Block, widths: &[u8], to: &mut [MaybeUninit<u8>]) -> usize {
@@ -190,7 +189,7 @@ fn pack_groups<W: Word>(residuals: &Block, widths: &[u8], to: &mut [MaybeUninit<
                 *to = narrow(lanes, bits).to_le_bytes().map(MaybeUninit::new);
             }
         } else {
-            // Pairs start at most 16 bytes apart, and the last one reaches past the group's `bits` bytes.
+            // Pairs start at most 16 bytes apart, and the last one extends past the group's `bits` bytes.
             for (i, pair) in packed(lanes, layout).into_iter().enumerate() {
                 let Some(to) = to.get_mut(start(i, bits)..).and_then(|rest| rest.first_chunk_mut()) else {
                     return at;
@@ -203,11 +202,11 @@ fn pack_groups<W: Word>(residuals: &Block, widths: &[u8], to: &mut [MaybeUninit<
     at
 }
 
-/// The packed pairs of lanes of at least 8 bits, which share a byte with no more than one other.
+/// The packed pairs of lanes of at least 8 bits. Each byte is shared by at most two lanes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn packed([a, b]: [V; 2], layout: &Layout) -> [__m128i; 4] {
-    // The lane before each: of the first one none, but it has no bits to get from it.
+    // The previous lane of each lane. The first lane has none, but takes no bits from it.
     let before_a = _mm256_permute4x64_epi64::<0x93>(a);
     let before_b = _mm256_blend_epi32::<3>(_mm256_permute4x64_epi64::<0x93>(b), before_a);
     let [shift_a, shift_b] = load_both(row(&layout.shift));
@@ -224,11 +223,11 @@ fn packed([a, b]: [V; 2], layout: &Layout) -> [__m128i; 4] {
     ]
 }
 
-/// Eight lanes of less than 8 bits.
+/// Packs eight lanes of less than 8 bits.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn narrow([a, b]: [V; 2], bits: u32) -> u64 {
-    // A byte for each: those of the second half go into the upper half, and so on.
+    // One byte per lane: the lanes of the second half go to the upper half, and so on.
     let halves = _mm256_or_si256(a, _mm256_slli_epi64::<32>(b));
     let (low, high) = (_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
     let quarters = _mm_or_si128(low, _mm_slli_epi64::<16>(high));
@@ -238,7 +237,7 @@ fn narrow([a, b]: [V; 2], bits: u32) -> u64 {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
-    // Widths behind the last group may be anything.
+    // Widths past the last group are arbitrary.
     let is_wide = _mm256_cmpgt_epi8(load(widths), _mm256_set1_epi8(56 / W::PER_LANE as i8));
     if _mm256_testz_si256(is_wide, is_wide) == 1 {
         unpack_groups::<W, false>(wire, widths, words, residuals);
@@ -247,7 +246,7 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
     }
 }
 
-/// With more than 56 bits lanes may reach into a ninth byte.
+/// `WIDE`: some lanes have more than 56 bits and may extend into a ninth byte.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn unpack_groups<W: Word, const WIDE: bool>(
@@ -268,7 +267,7 @@ fn unpack_groups<W: Word, const WIDE: bool>(
             *v = _mm256_srlv_epi64(*v, shift);
         }
         if WIDE {
-            // What is a byte further on agrees with it where they overlap.
+            // The same lanes from one byte later; they agree where they overlap.
             let behind = lanes(packed, layout, bits, 1);
             let shifts = load_both(row(&layout.behind));
             for ((v, behind), shift) in v.iter_mut().zip(behind).zip(shifts) {
@@ -282,7 +281,7 @@ fn unpack_groups<W: Word, const WIDE: bool>(
     }
 }
 
-/// Eight bytes for each lane, from `behind` bytes behind where it starts.
+/// Eight bytes for each lane, from `behind` bytes after its first byte.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn lanes(packed: &[u8; GROUP + ROOM], layout: &Layout, bits: u32, behind: usize) -> [V; 2] {

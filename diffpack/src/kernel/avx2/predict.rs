@@ -1,4 +1,4 @@
-//! Words to residuals, and what they would cost.
+//! Words to residuals, and their cost.
 
 use super::vector::{
     Bytes as Half, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store,
@@ -11,7 +11,7 @@ use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
 
-/// The difference of order `ORDER` of the vectors `i` of its terms.
+/// The difference of order `ORDER` of the vectors at index `i` of its terms.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn of_terms<W: Word, const ORDER: usize, const N: usize>(terms: &[&[Half; N]; 8], i: usize) -> V {
@@ -62,7 +62,7 @@ pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block
 fn below_rotated<W: Word, const ROTATION: u32>(words: &Bytes, residuals: &mut Block) -> W {
     let fours = words.as_chunks::<VECTOR>().0.as_chunks::<4>().0;
     let mut maxima = [ordered::<W>(_mm256_setzero_si256()); 4];
-    // Four at a time, for each comparison waits for the one before.
+    // Four at a time, because each comparison waits for the previous one.
     for (to, vectors) in residuals.0.as_chunks_mut().0.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
         for ((to, v), maximum) in to.iter_mut().zip(vectors).zip(&mut maxima) {
             let v = ordered::<W>(rotated_left::<W, ROTATION>(load(v)));
@@ -100,7 +100,7 @@ pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
     widths
 }
 
-/// The lowest byte of each lane of 64 bits.
+/// The lowest byte of each 64-bit lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn bytes_of(v: [V; 8]) -> V {
@@ -108,13 +108,13 @@ pub(super) fn bytes_of(v: [V; 8]) -> V {
         let (a, b) = (_mm256_packus_epi32(v[i], v[i + 1]), _mm256_packus_epi32(v[i + 2], v[i + 3]));
         _mm256_packus_epi32(a, b)
     };
-    // Each half has every other pair of bytes now.
+    // Each half now has every other pair of bytes.
     let bytes = _mm256_packus_epi16(four(0), four(4));
     let (even, odd) = (_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
     _mm256_set_m128i(_mm_unpackhi_epi16(even, odd), _mm_unpacklo_epi16(even, odd))
 }
 
-/// The widths of eight groups, given the unions of their halves.
+/// The widths of eight groups from the unions (bitwise OR) of their halves.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn widths_of_groups<W: Word>(v: [V; 8]) -> [V; 2] {

@@ -1,5 +1,4 @@
-//! Residuals dealt to two streams and collected again, by moves from a table: of all words of a vector, or, with 16 bits,
-//! of half of one.
+//! Deals residuals to two streams and collects them again, by permutations from a table: of all words of a vector or, with 16 bits, of half of one.
 
 use super::vector::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
 use crate::block::{Block, Mask, window};
@@ -7,12 +6,12 @@ use crate::format::BLOCK;
 use crate::word::Word;
 use core::arch::x86_64::*;
 
-/// For each mask of the words that are moved together, a lane's number for each of their lanes.
+/// For each mask of the words that are moved at once, the source lane of each lane.
 #[repr(align(32))]
 struct Moves<T, const N: usize> {
-    /// The lanes of the mask, moved together.
+    /// Compacts the lanes of the mask.
     together: [[T; 8]; N],
-    /// The lane that is moved to each, with its highest bit set where that is in the mask.
+    /// The source of each lane, with the highest bit set if the lane is in the mask.
     apart: [[T; 8]; N],
 }
 
@@ -41,16 +40,16 @@ macro_rules! moves {
     }};
 }
 
-/// For four words of two lanes and for eight of one: as they are loaded, and as bytes, for there are many.
+/// For four words of two lanes, in the form that is loaded; and for eight words of one lane, as bytes, because there are many masks.
 static FOUR: Moves<i32, 16> = moves!(i32, 16, 2);
 static EIGHT: Moves<i8, 256> = moves!(i8, 256, 1);
 
-/// How many words are moved together.
+/// The number of words moved at once.
 const fn count<W: Word>() -> usize {
     if W::BITS == 64 { 4 } else { 8 }
 }
 
-/// The bits of a mask for the words `i` that are moved together.
+/// The bits of a mask for the `i`th set of words that are moved at once.
 #[inline(always)]
 fn bits<W: Word>(mask: &Mask, i: usize) -> u8 {
     match W::BITS {
@@ -77,13 +76,13 @@ fn apart<W: Word>(mask: u8) -> V {
     }
 }
 
-/// The words whose numbers these are.
+/// The words with these lane numbers.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn moved<W: Word>(v: V, numbers: V) -> V {
     match W::BITS {
         16 => {
-            // Both bytes of each.
+            // Both bytes of each word.
             let even = _mm256_and_si256(_mm256_add_epi8(numbers, numbers), _mm256_set1_epi8(15));
             _mm256_shuffle_epi8(v, _mm256_add_epi8(even, _mm256_set1_epi16(0x0100)))
         }
@@ -91,7 +90,7 @@ fn moved<W: Word>(v: V, numbers: V) -> V {
     }
 }
 
-/// Words of `b` where a number is marked, else of `a`.
+/// Words of `b` where the lane number is marked, otherwise of `a`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn chosen<W: Word>(a: V, b: V, numbers: V) -> V {
@@ -108,14 +107,14 @@ fn chosen<W: Word>(a: V, b: V, numbers: V) -> V {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn load_numbers(numbers: &[i32; 8]) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn load_bytes<W: Word>(numbers: &[i8; 8]) -> V {
-    // SAFETY: the 8 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 8 bytes of the array are readable; the load requires no alignment.
     let numbers = unsafe { _mm_loadl_epi64(numbers.as_ptr().cast()) };
     match W::BITS {
         16 => _mm256_castsi128_si256(_mm_unpacklo_epi8(numbers, numbers)),
@@ -128,7 +127,7 @@ pub(super) fn above<W: Word>(residuals: &Block, width: u32) -> Mask {
     let mut mask = [0; _];
     let zero = _mm256_setzero_si256();
     let outside = _mm256_xor_si256(splat(W::mask(width)), equal::<u64>(zero, zero));
-    // For each vector: all ones in the words that have no bits outside.
+    // For each vector: all ones in the words that have no bits in `outside`.
     let inside = |v: &Bytes| equal::<W>(_mm256_and_si256(load(v), outside), zero);
     let vectors = residuals.0.as_chunks::<VECTOR>().0;
     match W::BITS {
@@ -171,7 +170,7 @@ pub(super) fn deal<W: Word>(
         wides += wide_bytes;
         narrows += bytes - wide_bytes;
     }
-    // Words behind the last one are not in the mask, and so at the end of the narrow ones.
+    // Words past the last one are not in the mask, and so are at the end of the narrow ones.
     let ends = [(wide, wides), (narrow, (words * W::WIDTH).saturating_sub(wides))];
     for (block, end) in ends {
         store_part(block, end, _mm256_setzero_si256());
@@ -179,7 +178,7 @@ pub(super) fn deal<W: Word>(
     }
 }
 
-/// Puts as much of `v` at byte `at` as there is room for.
+/// Stores as much of `v` at byte `at` as fits.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn store_part(block: &mut Block, at: usize, v: V) {
@@ -211,7 +210,7 @@ pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residu
     }
 }
 
-/// The vector at byte `at` of a block, with zeros behind its end.
+/// The vector at byte `at` of a block, with zeros past its end.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn load_part(block: &Block, at: usize) -> V {

@@ -1,5 +1,4 @@
-//! Residuals to words, one factor 1 - B^lag after the other. Lags are counted in bytes here, so that the same moves do
-//! for every word.
+//! Residuals to words, one factor 1 - B^lag after another. Lags are in bytes here, so that the same permutations serve every word.
 
 use super::vector::{
     Bytes as Vector, V, VECTOR, add, load, load_at, load_lane, middle, quarter, rotated_right, splat, store,
@@ -12,9 +11,9 @@ use crate::kernel::scalar::{self, SHORT, shifts};
 use crate::word::Word;
 use core::arch::x86_64::*;
 
-/// Vectors of a block.
+/// Vectors in a block.
 const COUNT: usize = BLOCK / VECTOR;
-/// Bytes back to which a load would wait for the two stores it spans.
+/// The distance in bytes below which a load that spans two stores would wait for them.
 const RECENT: usize = 512;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -34,7 +33,7 @@ pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: 
     }
 }
 
-/// The differences, as they are.
+/// Copies the differences unchanged.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn copy<W: Word>(residuals: &Block, words: &mut [Vector; 2 * COUNT]) {
     for i in 0..COUNT {
@@ -43,8 +42,8 @@ fn copy<W: Word>(residuals: &Block, words: &mut [Vector; 2 * COUNT]) {
     }
 }
 
-/// Undoes the factor of the first lag: y(i) = d(i) + y(i - lag). The first factor finds d in the residuals, the others
-/// find what the one before them made. What this one makes is the difference by the lags behind it.
+/// Undoes the factor of the first lag: y(i) = d(i) + y(i - lag). The first factor takes d from the residuals, the others from the result of the
+/// factor before. The result is the difference by the remaining lags.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_factor<W: Word, const FIRST: bool>(
     residuals: &Block,
@@ -63,7 +62,7 @@ fn undo_factor<W: Word, const FIRST: bool>(
     }
 }
 
-/// The vector `i` of differences.
+/// The vector of differences at index `i`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn difference<W: Word, const FIRST: bool>(residuals: &Block, words: &[Vector; 2 * COUNT], i: usize) -> V {
@@ -74,7 +73,7 @@ fn difference<W: Word, const FIRST: bool>(residuals: &Block, words: &[Vector; 2 
     }
 }
 
-/// The differences by up to two lags of the vectors so many bytes before the end of `before`.
+/// The differences by up to two lags of the vectors at `backs` bytes before the end of `before`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn differences_before<W: Word, const N: usize>(before: &[u8], backs: [usize; N], lags: &[u16]) -> [V; N] {
@@ -85,7 +84,7 @@ fn differences_before<W: Word, const N: usize>(before: &[u8], backs: [usize; N],
     }
 }
 
-/// The same, where the compiler sees how many lags there are.
+/// The same, with a number of lags known to the compiler.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn differences_of_order<W: Word, const N: usize>(before: &[u8], backs: [usize; N], lags: &[u16]) -> [V; N] {
@@ -103,7 +102,7 @@ fn differences_of_order<W: Word, const N: usize>(before: &[u8], backs: [usize; N
     differences
 }
 
-/// A lag of 16, 8, 4 or 2 bytes, by prefix sums in each half of a vector: as many steps as it takes to double it to 16.
+/// Undoes a lag of 16, 8, 4 or 2 bytes by prefix sums in each half of a vector, in as many steps as it takes to double the lag to 16.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
     residuals: &Block,
@@ -113,7 +112,7 @@ fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
 ) {
     let zero = _mm256_setzero_si256();
     let [last] = differences_before::<W, 1>(before, [VECTOR], rest);
-    // What comes before a vector, over and over.
+    // The words before a vector, repeated.
     let mut carry = _mm256_permute4x64_epi64::<0xee>(ends::<STEPS>(last));
     for i in 0..COUNT {
         let mut sums = difference::<W, FIRST>(residuals, words, i);
@@ -134,7 +133,7 @@ fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
     }
 }
 
-/// The end of each half of a vector, as long as the lag, over and over.
+/// The last words of each half of a vector, as many as the lag, repeated.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn ends<const STEPS: usize>(v: V) -> V {
@@ -146,8 +145,8 @@ fn ends<const STEPS: usize>(v: V) -> V {
     }
 }
 
-/// A short lag that does not divide half a vector: the portable code, which takes as many words at a time as the lag,
-/// in vectors and what remains of them.
+/// Undoes a short lag that does not divide half a vector with the portable code, which takes as many words at a time as the lag, in vectors and what
+/// remains of them.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_short<W: Word, const FIRST: bool>(
     residuals: &Block,
@@ -167,7 +166,7 @@ fn undo_short<W: Word, const FIRST: bool>(
     scalar::undo_short::<W>(words, lag / W::WIDTH);
 }
 
-/// A longer lag: from before the block as far as it reaches there, then from the block itself.
+/// Undoes a longer lag: reads words before the block as far as the lag reaches there, then words of the block itself.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_far<W: Word, const FIRST: bool>(
     residuals: &Block,
@@ -202,7 +201,7 @@ fn undo_far<W: Word, const FIRST: bool>(
             store(&mut words[COUNT + i], add::<W>(d, earlier));
         }
     } else {
-        // A load that spans two recent stores has to wait until both are in the cache: better to put it together.
+        // A load that spans two recent stores would wait until both are in the cache, so the vector is assembled from two loads.
         let behind = Behind::new(lag);
         match lag % VECTOR {
             ..16 => add_behind::<W, FIRST, 0>(residuals, whole, &behind, words),
@@ -212,7 +211,7 @@ fn undo_far<W: Word, const FIRST: bool>(
     }
 }
 
-/// The part of the block for which all that is added is before it.
+/// The part of the block for which all added words are before the block.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn add_before<W: Word, const FIRST: bool>(
@@ -229,7 +228,7 @@ fn add_before<W: Word, const FIRST: bool>(
     }
 }
 
-/// The rest of it, put together of vectors.
+/// The rest of the block, with added vectors assembled from two.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn add_behind<W: Word, const FIRST: bool, const HALVES: usize>(
@@ -248,19 +247,19 @@ fn add_behind<W: Word, const FIRST: bool, const HALVES: usize>(
     }
 }
 
-/// Moves that make the vector some bytes before another, of that one and the one before.
+/// Permutations that assemble the vector at some bytes before another from that one and the one before.
 struct Behind {
-    /// For each byte: the one that it is of a half, or of the half before.
+    /// For each byte: its source in a half, or in the half before.
     this: V,
     before: V,
 }
 
 impl Behind {
-    /// For a lag: what it is longer than whole vectors.
+    /// For the part of a lag beyond whole vectors.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn new(lag: usize) -> Self {
-        // A number with its highest bit set is that of a zero byte.
+        // An index with its highest bit set gives a zero byte.
         const NUMBERS: [u8; 48] = {
             let mut numbers = [0x80; 48];
             let mut i = 0;
@@ -277,7 +276,7 @@ impl Behind {
         Self { this: numbers(16 - lag % 16), before: numbers(32 - lag % 16) }
     }
 
-    /// With less than half a vector, with half of one, or with more.
+    /// `HALVES`: 0 for less than half a vector, 1 for exactly half, otherwise more.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn of<W: Word, const HALVES: usize>(&self, before: V, this: V) -> V {

@@ -1,5 +1,4 @@
-//! Vectors of words: the instructions of each word's width under one name, and the loads and stores. A vector is half a
-//! group.
+//! Vectors of words: one name for the instructions of all word widths, and the loads and stores. A vector is half a group.
 
 use crate::word::Word;
 use core::arch::x86_64::*;
@@ -12,7 +11,7 @@ pub(super) const VECTOR: usize = 32;
 /// The bytes of a vector.
 pub(super) type Bytes = [u8; VECTOR];
 
-/// A block, a sample or a group as vectors.
+/// A block, a sample or a group, as vectors.
 #[inline(always)]
 pub(super) fn vectors<const BYTES: usize, const N: usize>(bytes: &[u8; BYTES]) -> &[Bytes; N] {
     bytes.as_chunks().0.first_chunk().unwrap_or(&[[0; VECTOR]; N])
@@ -21,32 +20,32 @@ pub(super) fn vectors<const BYTES: usize, const N: usize>(bytes: &[u8; BYTES]) -
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load(bytes: &Bytes) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store(bytes: &mut Bytes, v: V) {
-    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load_lane(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: the 16 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 16 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store_lane(bytes: &mut [MaybeUninit<u8>; 16], v: __m128i) {
-    // SAFETY: the 16 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 16 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
 }
 
-/// The vector at byte `at`; zeros if it is not wholly there.
+/// The vector at byte `at`; zeros if it is not entirely in `bytes`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load_at(bytes: &[u8], at: usize) -> V {
@@ -56,7 +55,7 @@ pub(super) fn load_at(bytes: &[u8], at: usize) -> V {
     }
 }
 
-/// A word in every lane.
+/// `word` in every lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn splat<W: Word>(word: W) -> V {
@@ -87,7 +86,7 @@ pub(super) fn sub<W: Word>(a: V, b: V) -> V {
     }
 }
 
-/// Words as [`max`] takes them, and back: words of 64 bits can only be compared as signed ones.
+/// Maps words to the form that [`max`] takes, and back: words of 64 bits can only be compared as signed.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn ordered<W: Word>(v: V) -> V {
@@ -97,7 +96,7 @@ pub(super) fn ordered<W: Word>(v: V) -> V {
     }
 }
 
-/// The greater ones of words that are [`ordered`].
+/// The maximum of words that are [`ordered`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn max<W: Word>(a: V, b: V) -> V {
@@ -108,7 +107,7 @@ pub(super) fn max<W: Word>(a: V, b: V) -> V {
     }
 }
 
-/// All ones where words are equal.
+/// All ones where the words are equal.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn equal<W: Word>(a: V, b: V) -> V {
@@ -119,7 +118,7 @@ pub(super) fn equal<W: Word>(a: V, b: V) -> V {
     }
 }
 
-/// All bits of a word as its highest one.
+/// Fills each word with its highest bit.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn sign<W: Word>(v: V) -> V {
@@ -143,7 +142,7 @@ pub(super) fn unzigzag<W: Word>(z: V) -> V {
     _mm256_xor_si256(shifted_right::<W>(z, 1), sign)
 }
 
-/// All words shifted by so many bits; 0 where that is their width or more.
+/// All words shifted left by `by` bits; 0 if that is their width or more.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn shifted_left<W: Word>(v: V, by: u32) -> V {
@@ -166,7 +165,7 @@ pub(super) fn shifted_right<W: Word>(v: V, by: u32) -> V {
     }
 }
 
-/// Each word of 64 or 32 bits shifted by as many as `by` says; 0 where that is its width or more.
+/// Each word of 64 or 32 bits shifted left by its count in `by`; 0 if that is its width or more.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn each_shifted_left<W: Word>(v: V, by: V) -> V {
@@ -185,7 +184,7 @@ pub(super) fn each_shifted_right<W: Word>(v: V, by: V) -> V {
     }
 }
 
-/// Words rotated to the left by one, or not at all.
+/// Words rotated left by one or not at all.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn rotated_left<W: Word, const ROTATION: u32>(v: V) -> V {
@@ -204,7 +203,7 @@ pub(super) fn rotated_right<W: Word, const ROTATION: u32>(v: V) -> V {
     }
 }
 
-/// The greatest one of words that are [`ordered`], in every lane.
+/// The maximum of words that are [`ordered`], in every lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn greatest<W: Word>(v: V) -> V {
@@ -226,21 +225,21 @@ pub(super) fn lowest<W: Word>(v: V) -> W {
     W::of(_mm_cvtsi128_si64(_mm256_castsi256_si128(v)) as usize)
 }
 
-/// The vector from the middle of `a` to that of `b`, which follows it.
+/// The vector from the middle of `a` to the middle of `b`, which follows it.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn middle(a: V, b: V) -> V {
     _mm256_permute2x128_si256::<0x21>(a, b)
 }
 
-/// The vector a quarter behind the start of `a`, where `b` is the one that starts at the middle of `a`.
+/// The vector that starts a quarter into `a`; `b` starts at the middle of `a`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn quarter(a: V, b: V) -> V {
     _mm256_castpd_si256(_mm256_shuffle_pd::<5>(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b)))
 }
 
-/// The union of each of eight groups, given that of its halves: in eight lanes of 64 bits.
+/// The union (bitwise OR) of each of eight groups, from the unions of its halves: in eight 64-bit lanes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn unions(v: [V; 8]) -> [V; 2] {
@@ -250,7 +249,7 @@ pub(super) fn unions(v: [V; 8]) -> [V; 2] {
     [four(pair(v[0], v[1]), pair(v[2], v[3])), four(pair(v[4], v[5]), pair(v[6], v[7]))]
 }
 
-/// The union of the words of each lane of 64 bits.
+/// The union of the words in each 64-bit lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn union_of_words<W: Word>(mut union: V) -> V {
@@ -265,9 +264,9 @@ pub(super) fn union_of_words<W: Word>(mut union: V) -> V {
 
 /// The width of each word.
 ///
-/// There is no leading-zero count, but a float's exponent is one. Each half of a word is made the fraction of a float
-/// whose unit is the half's: less the float without it, that is the half. Nothing is rounded, so nothing depends on the
-/// modes that a program may have set.
+/// AVX2 has no leading-zero count, but the exponent of a float is one. Each half of a word becomes the fraction of a float with the unit of that
+/// half; subtracting the float without the fraction leaves the half as a float. No step rounds, so the result does not depend on a rounding mode that
+/// the program may have set.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn widths_of<W: Word>(v: V) -> V {
@@ -278,7 +277,7 @@ pub(super) fn widths_of<W: Word>(v: V) -> V {
             let high_half = _mm256_or_si256(_mm256_srli_epi64::<32>(v), high);
             let less = |a, b| _mm256_sub_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
             let float = _mm256_max_pd(less(low_half, low), less(high_half, high));
-            // Zero may be a negative one.
+            // Zero may be negative.
             let exponent = _mm256_srli_epi64::<53>(_mm256_slli_epi64::<1>(_mm256_castpd_si256(float)));
             _mm256_subs_epu16(exponent, splat(1022_u64))
         }
@@ -300,7 +299,7 @@ pub(super) fn widths_of<W: Word>(v: V) -> V {
     }
 }
 
-/// The sum of lanes of 64 bits.
+/// The sum of the 64-bit lanes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn sum(v: V) -> u64 {

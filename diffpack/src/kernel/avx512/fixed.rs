@@ -1,4 +1,4 @@
-//! The fixed-point domain (format, sections 5 and 6), which words of 64 and of 32 bits have.
+//! The fixed-point domain (format, sections 5 and 6), for words of 64 and of 32 bits.
 
 use super::vector::{
     V, add, leading_zeros, load, shifted_left, shifted_right, sign, splat, store, store_bytes, sub, unions,
@@ -33,7 +33,7 @@ pub(super) fn fixed_of<W: Word>(float: V, unit: u32) -> V {
         splat(W::mask(W::EXPONENT)),
     );
     let fraction = _mm512_or_si512(_mm512_and_si512(float, splat(W::mask(W::FRACTION))), one);
-    // Whichever way it goes: the other shift is by far too many bits and gives 0, or both are by none.
+    // Only one direction applies: the other shift count is out of range and gives 0, or both counts are 0.
     let up = shifted_left::<W>(fraction, sub::<W>(exponent, unit));
     let down = shifted_right::<W>(fraction, sub::<W>(unit, exponent));
     let size = where_not_zero::<W>(exponent, _mm512_or_si512(up, down));

@@ -1,4 +1,4 @@
-//! Groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
+//! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
 
 use super::vector::{V, load, load_to_the_end, store};
 use crate::block::{Block, Group, Widths};
@@ -8,23 +8,23 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 
-/// How lanes of one width lie in a packed group. Lane `i` starts at bit `shift[i]` of byte `i * width / 8`.
+/// The layout of lanes of one width in a packed group. Lane `i` starts at bit `shift[i]` of byte `i * width / 8`.
 #[repr(align(64))]
 pub(super) struct Layout {
-    /// The lanes' shifts, as words.
+    /// The lanes' shift counts, as words.
     shift: [[u8; 8]; 8],
-    /// For each packed byte: the byte of the shifted lanes that has its lower bits, and the one that has its upper bits
-    /// (the same one, where it is all of one lane).
+    /// For each packed byte: the byte of the shifted lanes with its lower bits, and the one with its upper bits (the same one if all bits belong to
+    /// one lane).
     lower: Group,
     upper: Group,
-    /// With more than 56 bits a shifted lane may lose bits at its top. For each packed byte: the byte of the lanes
-    /// shifted down that has those, or a zero byte.
+    /// With more than 56 bits, a shifted lane may lose bits at its top. For each packed byte: the byte of the down-shifted lanes with these bits, or
+    /// a zero byte.
     lost: Group,
-    /// For each byte of the lanes: the packed byte that it starts in.
+    /// For each byte of the lanes: the packed byte in which it starts.
     from: Group,
-    /// In each lane's first byte: the packed byte behind those.
+    /// In each lane's first byte: the packed byte after these.
     behind: Group,
-    /// The bits of a lane.
+    /// The mask of a lane's bits.
     low: u64,
 }
 
@@ -60,7 +60,7 @@ impl Layout {
                 i += 1;
             }
             layout.behind[lane * 8] = if byte + 8 < last { byte + 8 } else { last } as u8;
-            // Bytes that the lane has bits in. Those it shares with the lane before are in their place already.
+            // The bytes with bits of this lane. The entries for those shared with the previous lane are already set.
             let mut i = 0;
             while width >= 8 && i < (shift + width).div_ceil(8) {
                 let from = (lane * 8 + i) as u8;
@@ -80,7 +80,7 @@ impl Layout {
     }
 }
 
-/// The packed byte that holds what lane `lane - 1` loses, if it does.
+/// The packed byte with the bits that lane `lane - 1` loses; `usize::MAX` if it loses none.
 const fn lost_at(lane: usize, width: usize) -> usize {
     if lane == 0 {
         return usize::MAX;
@@ -89,7 +89,7 @@ const fn lost_at(lane: usize, width: usize) -> usize {
     if bit % 8 + width > 64 { bit / 8 + 8 } else { usize::MAX }
 }
 
-/// Moves the words of each 64-bit lane, of `width` bits each, together at its lower end.
+/// Compacts the words of each 64-bit lane, of `width` bits each, at its lower end.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn together<W: Word>(v: V, width: u8) -> V {
@@ -136,13 +136,13 @@ fn pairs_apart(v: V, width: __m128i, low: u64) -> V {
     _mm512_or_si512(even, _mm512_slli_epi64::<32>(_mm512_srl_epi64(v, width)))
 }
 
-/// The bits of a byte, eight times.
+/// A mask of the lowest `width` bits in each of eight bytes.
 const fn byte_bits(width: u32) -> u64 {
     0x0101_0101_0101_0101 * ((1 << width) - 1)
 }
 
-/// Whether lanes of every width can be packed by one permutation: none is below 8 bits, none above 56. Widths are looked
-/// at in eights, as they were stored; those behind the last group may make it `false`.
+/// Whether one permutation can pack the lanes of every width: none is below 8 bits or above 56. Reads eight widths at a time, as they were stored;
+/// widths past the last group may make it `false`.
 #[inline(always)]
 fn is_plain<W: Word>(widths: &Widths, groups: usize) -> bool {
     const EACH: u64 = 0x0101_0101_0101_0101;
@@ -151,7 +151,7 @@ fn is_plain<W: Word>(widths: &Widths, groups: usize) -> bool {
     let mut bad = 0;
     for eight in &widths.as_chunks().0[..groups.div_ceil(8)] {
         let eight = u64::from_le_bytes(*eight);
-        // Those behind the last group may be any: no carry.
+        // Widths past the last group are arbitrary; the mask prevents carries.
         let low = eight & (EACH * 127);
         bad |= !(low + EACH * (128 - least)) | (low + EACH * (127 - greatest)) | eight;
     }
@@ -186,7 +186,7 @@ fn pack_groups<W: Word, const PLAIN: bool>(
         let lanes = together::<W>(load(group), *width);
         let bits = u32::from(*width) * W::PER_LANE;
         let layout = LAYOUTS.get(bits as usize).unwrap_or(&LAYOUTS[0]);
-        // So many bytes too: there are eight lanes.
+        // Also the number of bytes: there are eight lanes.
         let mut len = bits as usize;
         if i + 1 == widths.len() {
             len = group_bytes::<W>(*width, words - i * W::LANES);
@@ -213,8 +213,8 @@ fn pack_groups<W: Word, const PLAIN: bool>(
     Ok(())
 }
 
-/// Whether lanes of every width can be unpacked by one permutation: none is above 56 bits. Widths are looked at in eights,
-/// as they were stored; those behind the last group may make it `false`.
+/// Whether one permutation can unpack the lanes of every width: none is above 56 bits. Reads eight widths at a time, as they were stored; widths past
+/// the last group may make it `false`.
 #[inline(always)]
 pub(super) fn is_narrow<W: Word>(widths: &Widths) -> bool {
     const EACH: u64 = 0x0101_0101_0101_0101;
@@ -222,7 +222,7 @@ pub(super) fn is_narrow<W: Word>(widths: &Widths) -> bool {
     let mut bad = 0;
     for eight in widths.as_chunks().0 {
         let eight = u64::from_le_bytes(*eight);
-        // Those behind the last group may be any: no carry.
+        // Widths past the last group are arbitrary; the mask prevents carries.
         bad |= ((eight & (EACH * 127)) + EACH * (127 - greatest)) | eight;
     }
     bad & (EACH * 128) == 0
@@ -240,19 +240,19 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
 }
 
 impl Layout {
-    /// That of groups of words of this width.
+    /// The layout for groups of words of this width.
     #[inline(always)]
     pub(super) fn of<W: Word>(width: u8) -> &'static Self {
         LAYOUTS.get(usize::from(width) * W::PER_LANE as usize).unwrap_or(&LAYOUTS[0])
     }
 
-    /// Bytes of a packed group, at most 64: as many as a lane has bits, for there are eight lanes.
+    /// Bytes of a packed group, at most 64: as many as a lane has bits, because there are eight lanes.
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         64 - self.low.leading_zeros() as usize
     }
 
-    /// The words of a packed group. `NARROW`: the width is one that [`is_narrow`] passes.
+    /// The words of a packed group. `NARROW`: [`is_narrow`] is true for the width.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     pub(super) fn apart<W: Word, const NARROW: bool>(&self, packed: V, width: u8) -> V {

@@ -1,4 +1,4 @@
-//! Words to residuals, and what they would cost.
+//! Words to residuals, and their cost.
 
 use super::vector::{
     V, add, greatest, load, load_at, max, rotated_left, splat, sub, unions, widths_of, zigzag,
@@ -10,7 +10,7 @@ use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
 
-/// The difference of order `ORDER`, of the groups of its terms.
+/// The difference of order `ORDER` of the groups of its terms.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn of_terms<W: Word, const ORDER: usize>(t: [&Group; 8]) -> V {
@@ -71,7 +71,7 @@ pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
         }
         *eight = _mm512_cvtepi64_epi8(widths_of::<W>(unions(v)));
     }
-    // In one store, for they are loaded so.
+    // In one store, because they are loaded together.
     let [a, b, c, d] = eights;
     let all = _mm256_set_m128i(_mm_unpacklo_epi64(c, d), _mm_unpacklo_epi64(a, b));
     let mut widths = [0; _];
@@ -137,7 +137,7 @@ pub(super) fn lag_scores<W: Word>(
     scores: &mut [u32; LAGS],
 ) {
     if W::BITS == 16 {
-        // There is no leading-zero count for these.
+        // There is no leading-zero count for 16-bit words.
         return scalar::lag_scores::<W>(bytes, places, base, first, scores);
     }
     let base = base * W::WIDTH;

@@ -1,8 +1,8 @@
-//! Residuals to words in one go: eight groups at a time stay in registers from the wire to the message.
+//! Residuals to words in one pass: eight groups at a time stay in registers from the wire to the message.
 //!
-//! Lags shorter than two vectors are undone in registers: within a vector by prefix sums, from vector to vector by what was
-//! last. What longer lags add is read where it stands, in the message: with y the difference by the long lags a, b, ... it
-//! is x(i) = y(i) + x(i - a) + x(i - b) - x(i - a - b)..., so that nothing need be kept but the message itself.
+//! Lags shorter than two vectors are undone in registers: within a vector by prefix sums, between vectors by carrying the last values. The terms of
+//! longer lags are read from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) - x(i - a -
+//! b)..., so nothing but the message itself must be kept.
 
 use super::fixed::{fixed_of, float_of};
 use super::pack::{Layout, is_narrow};
@@ -18,14 +18,14 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 
-/// Groups that are in registers together.
+/// The number of groups that are in registers at once.
 const EIGHT: usize = 8;
-/// Groups back to which a load would wait for the stores it spans.
+/// The distance in groups below which a load that spans two stores would wait for them.
 const RECENT: usize = 12;
-/// The most terms of a difference beside the word itself.
+/// The maximum number of terms of a difference besides the word itself.
 const TERMS: usize = (1 << MAX_ORDER) - 1;
 
-/// Does it for each of eight vectors, `$i` a constant, so that the vectors stay in registers.
+/// Repeats the body for each of eight vectors, with `$i` constant, so that the vectors stay in registers.
 macro_rules! each {
     ($i:ident, $body:block) => {
         each!(@ $i, $body, 0, 1, 2, 3, 4, 5, 6, 7)
@@ -38,7 +38,7 @@ macro_rules! each {
     };
 }
 
-/// Lane numbers modulo each lag.
+/// Lane indices modulo each lag.
 static REMAINDERS: [[u8; 32]; 33] = {
     let mut table = [[0; 32]; 33];
     let mut lag = 1;
@@ -57,12 +57,12 @@ static REMAINDERS: [[u8; 32]; 33] = {
 #[derive(Clone, Copy)]
 struct Short {
     lag: usize,
-    /// The last two vectors that it made.
+    /// The last two vectors of the result.
     last: [V; 2],
 }
 
 impl Short {
-    /// Begins at the end of a message with the differences of its words by the remaining lags. What was last is 0 before.
+    /// Starts at the end of a message with the differences of its words by the remaining lags. Values before the message are 0.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn begin<W: Word>(&mut self, lag: usize, rest: &[u16], message: &[u8], unit: Option<u32>) {
@@ -90,7 +90,7 @@ impl Short {
             self.last = [last, last_but_one];
             return;
         }
-        // A prefix sum in each vector: each step adds the lanes `lag`, 2 `lag`, 4 `lag`... below.
+        // Prefix sum within each vector: each step adds the lanes `lag`, 2 `lag`, 4 `lag`... below.
         let mut lanes = self.lag;
         while lanes < W::LANES {
             let (keep, up) = (lanes_from::<W>(lanes), lanes_up::<W>(lanes));
@@ -99,7 +99,7 @@ impl Short {
             });
             lanes *= 2;
         }
-        // Where each lane's value before the vector is in the vector before.
+        // The position, in the previous vector, of the value that precedes each lane.
         let remainders = REMAINDERS.get(self.lag).unwrap_or(&[0; 32]);
         let from = add::<W>(from_bytes::<W>(remainders), splat(W::of(W::LANES - self.lag)));
         let mut last = self.last[0];
@@ -111,22 +111,22 @@ impl Short {
     }
 }
 
-/// An index that moves lanes up by so many.
+/// The index vector that moves words up by `lanes` lanes.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn lanes_up<W: Word>(lanes: usize) -> V {
     sub::<W>(lane_indexes::<W>(), splat(W::of(lanes)))
 }
 
-/// The lanes from this one on.
+/// The mask of the lanes from `lane` on.
 fn lanes_from<W: Word>(lane: usize) -> u32 {
     (u32::MAX >> (32 - W::LANES)) & (u32::MAX << lane.min(31))
 }
 
-/// What longer lags add: the words so many bytes back, for each subset of the lags by its number less one.
+/// The terms of the longer lags: for each non-empty subset of the lags, numbered from 1, the sum of its lags in bytes at index number - 1.
 type Terms = [usize; TERMS];
 
-/// The terms of up to three lags, and how many they are.
+/// The terms of up to three lags, and the number of terms.
 #[inline(always)]
 fn terms_of<W: Word>(lags: &[u16]) -> (Terms, usize) {
     let lag = |i: usize| lags.get(i).map_or(0, |lag| usize::from(*lag) * W::WIDTH);
@@ -134,7 +134,7 @@ fn terms_of<W: Word>(lags: &[u16]) -> (Terms, usize) {
     ([a, b, a + b, c, a + c, b + c, a + b + c], (1 << lags.len().min(MAX_ORDER)) - 1)
 }
 
-/// Adds or subtracts what the term of this index says.
+/// Adds or subtracts the term with this index.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn plus<W: Word>(x: V, index: usize, term: V) -> V {
@@ -145,7 +145,7 @@ fn plus<W: Word>(x: V, index: usize, term: V) -> V {
     }
 }
 
-/// The vector at this byte of a message, of words as they are or in fixed point; words before the message are 0.
+/// The vector at byte `at` of a message, as words or in fixed point. Words before the message are 0.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn load_edge<W: Word>(message: &[u8], at: isize, unit: Option<u32>) -> V {
@@ -160,7 +160,7 @@ fn load_edge<W: Word>(message: &[u8], at: isize, unit: Option<u32>) -> V {
     unit.map_or(v, |unit| fixed_of::<W>(v, unit))
 }
 
-/// The difference by up to two lags of the vector so many bytes before the end of a message.
+/// The difference by up to two lags of the vector `back` bytes before the end of a message.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn difference_before<W: Word>(message: &[u8], back: usize, lags: &[u16], unit: Option<u32>) -> V {
@@ -178,43 +178,43 @@ fn difference_before<W: Word>(message: &[u8], back: usize, lags: &[u16], unit: O
     v
 }
 
-/// The message while a block of it is made.
+/// The message while one of its blocks is being reconstructed.
 struct Message {
-    /// Where it begins.
+    /// The start of the message.
     start: *mut u8,
-    /// Bytes made.
+    /// Bytes reconstructed so far.
     len: usize,
-    /// Where the block begins that is being made.
+    /// The offset of the current block.
     block: usize,
 }
 
 impl Message {
-    /// The vector so many bytes before the end.
+    /// The vector `back` bytes before the end.
     ///
     /// # Safety
-    /// The message has that many bytes, and they are at least a vector.
+    /// The message has at least `back` bytes, and `back` is at least a vector.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn before(&self, back: usize) -> V {
         debug_assert!((GROUP..=self.len).contains(&back));
-        // SAFETY: by the caller's promise the 64 bytes are of the message.
+        // SAFETY: the caller guarantees that these 64 bytes belong to the message.
         unsafe { _mm512_loadu_si512(self.start.add(self.len - back).cast()) }
     }
 
-    /// The words that a term names, of the group that comes next.
+    /// The words of a term for the next group.
     ///
     /// # Safety
-    /// The message has as many bytes as the term's shift and a vector.
+    /// The message has at least the term's shift plus a vector of bytes.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn term<W: Word>(&self, shift: usize) -> V {
         if shift / GROUP >= RECENT || shift.is_multiple_of(GROUP) {
-            // SAFETY: a term's shift is at least two vectors; the rest is the caller's promise.
+            // SAFETY: a term's shift is at least two vectors; the rest is guaranteed by the caller.
             return unsafe { self.before(shift) };
         }
-        // A load that spans two recent stores has to wait until both are in the cache: better to put it together.
+        // A load that spans two recent stores would wait until both are in the cache, so the vector is assembled from two loads.
         let back = shift / GROUP * GROUP;
-        // SAFETY: the shift lies between these two distances, of which the greater one is less than a vector more.
+        // SAFETY: the shift lies between these two distances, the greater of which exceeds it by less than a vector.
         let (last, last_but_one) = unsafe { (self.before(back), self.before(back + GROUP)) };
         behind::<W>(last, lanes_up::<W>((shift - back) / W::WIDTH), last_but_one)
     }
@@ -222,11 +222,11 @@ impl Message {
     /// Appends a vector.
     ///
     /// # Safety
-    /// There is room for it.
+    /// `out` has room for it.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn append(&mut self, v: V) {
-        // SAFETY: by the caller's promise the 64 bytes behind the message may be written.
+        // SAFETY: the caller guarantees that the 64 bytes after the message are writable.
         unsafe { _mm512_storeu_si512(self.start.add(self.len).cast(), v) };
         self.len += GROUP;
     }
@@ -234,18 +234,18 @@ impl Message {
     /// Appends the first `len` bytes of a vector, at least one.
     ///
     /// # Safety
-    /// There is room for them.
+    /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn append_part(&mut self, v: V, len: usize) {
         let keep = u64::MAX >> (GROUP - len.clamp(1, GROUP));
-        // SAFETY: only bytes that the mask has bits for are written, for which there is room by the caller's promise.
+        // SAFETY: only the bytes in the mask are written; the caller guarantees that there is room for them.
         unsafe { _mm512_mask_storeu_epi8(self.start.add(self.len).cast(), keep, v) };
         self.len += len;
     }
 
-    /// The fixed-point values of the vector at a byte of the message. Those of the block's own words are there already: the format
-    /// takes them from the differences, and not every word of a hostile wire would come back.
+    /// The fixed-point values of the vector at a byte of the message. Words of the current block are fixed-point values already: the format
+    /// predicts from them, and with a hostile wire a conversion to floats and back need not restore them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn fixed<W: Word>(&self, v: V, at: isize, unit: u32) -> V {
@@ -262,7 +262,7 @@ impl Message {
         }
     }
 
-    /// Makes floats of the fixed-point values of the block.
+    /// Converts the fixed-point values of the block to floats.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn finish_fixed<W: Word>(&mut self, unit: u32) {
@@ -270,7 +270,7 @@ impl Message {
         while self.len < end {
             let some = (end - self.len).min(GROUP);
             let keep = u64::MAX >> (GROUP - some);
-            // SAFETY: only bytes that the mask has bits for are read, all of the block; they are written again below.
+            // SAFETY: only the bytes in the mask are read, all in the block; they are overwritten below.
             unsafe {
                 let v = _mm512_maskz_loadu_epi8(keep, self.start.add(self.len).cast());
                 self.append_part(float_of::<W>(v, unit), some);
@@ -278,34 +278,34 @@ impl Message {
         }
     }
 
-    /// What has been made.
+    /// The bytes reconstructed so far.
     fn bytes(&self) -> &[u8] {
-        // SAFETY: all bytes up to `len` have been made, and nothing else refers to them while the message is made.
+        // SAFETY: all bytes up to `len` are initialised, and nothing else refers to them while the message is reconstructed.
         unsafe { core::slice::from_raw_parts(self.start, self.len) }
     }
 
-    /// Adds what so many terms say to eight groups, and appends them.
+    /// Adds `TERMS` terms to eight groups and appends the sums.
     ///
     /// # Safety
-    /// There is room for them, and the message has as many bytes as each term's shift and a vector.
+    /// `out` has room for them, and the message has at least each term's shift plus a vector of bytes.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn eight<W: Word, const TERMS: usize>(&mut self, v: &[V; EIGHT], terms: &Terms) {
         each!(I, {
             let mut x = v[I];
             for (i, shift) in terms.iter().enumerate().take(TERMS) {
-                // SAFETY: the caller's promise; the message only grows.
+                // SAFETY: guaranteed by the caller; the message only grows.
                 x = plus::<W>(x, i, unsafe { self.term::<W>(*shift) });
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.append(x) };
         });
     }
 
-    /// The same for any number of groups, the last one perhaps not whole, with any terms, wherever they reach.
+    /// The same for any number of groups, the last of which may be partial, and for terms that may reach before the message.
     ///
     /// # Safety
-    /// There is room for `len` bytes.
+    /// `out` has room for `len` bytes.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn any<W: Word>(&mut self, v: &[V; EIGHT], len: usize, terms: &[usize], unit: Option<u32>) {
@@ -328,7 +328,7 @@ impl Message {
                 }
                 x = plus::<W>(x, i, earlier);
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.append_part(x, (len - at).min(GROUP)) };
         }
     }
@@ -376,7 +376,7 @@ pub(super) fn rebuild<W: Word>(
     if left > out.remaining() {
         return Err(Full);
     }
-    // SAFETY: `start` is not behind what has been written.
+    // SAFETY: `start` is not past the bytes that have been written.
     let mut message = Message { start: unsafe { out.as_mut_ptr().add(start) }.cast(), len, block: len };
 
     let mut at = 0;
@@ -414,8 +414,8 @@ pub(super) fn rebuild<W: Word>(
         }
         let len = left.min(EIGHT * GROUP);
         left -= len;
-        // SAFETY: of the room for all words of the block, which `out` has, as much is left as was not used. In the first three cases
-        // eight groups are, and no term reaches before the message.
+        // SAFETY: `out` has room for all words of the block, of which the words not yet appended are left. In the first three cases these fill eight
+        // groups, and no term reaches before the message.
         unsafe {
             match count {
                 0 if unit.is_none() && len == EIGHT * GROUP => message.eight::<W, 0>(&v, &terms),
@@ -428,12 +428,12 @@ pub(super) fn rebuild<W: Word>(
     if let Some(unit) = unit {
         message.finish_fixed::<W>(unit);
     }
-    // SAFETY: all words of the block have been written behind what there was.
+    // SAFETY: all words of the block have been written after the existing bytes.
     unsafe { out.assume_written(words * W::WIDTH) };
     Ok(())
 }
 
-/// Unpacks eight groups, or as many as there are, from byte `at` of the wire.
+/// Unpacks eight groups, or as many as are left, from byte `at` of the wire.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn unpack_eight<W: Word>(
@@ -445,7 +445,7 @@ fn unpack_eight<W: Word>(
     v: &mut [V; EIGHT],
 ) {
     let rest = wire.get(*at..).unwrap_or_default();
-    // No group is more than a vector long.
+    // No packed group is longer than a vector.
     let room: Option<&[u8; (EIGHT + 1) * GROUP]> = rest.first_chunk();
     if let (Some(room), true) = (room, groups >= EIGHT) {
         let mut from = 0;
@@ -476,7 +476,7 @@ fn unpack_eight<W: Word>(
     });
 }
 
-/// Shifts the zeros in again that the differences of these groups end in.
+/// Shifts the trailing zeros of these groups' differences back in.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn shift_in<W: Word>(strip: &Widths, i: usize, v: &mut [V; EIGHT]) {

@@ -1,11 +1,11 @@
-//! Residuals dealt to two streams and collected again, by compress and expand.
+//! Deals residuals to two streams and collects them again, with compress and expand instructions.
 
 use super::vector::{V, load, load_at, splat, store, store_part};
 use crate::block::{Block, Mask};
 use crate::word::Word;
 use core::arch::x86_64::*;
 
-/// The mask's bits for the group `i`.
+/// The mask's bits for group `i`.
 #[inline(always)]
 fn bits<W: Word>(mask: &Mask, i: usize) -> u32 {
     let mut bits = [0; 4];
@@ -77,7 +77,7 @@ pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residu
     }
 }
 
-/// The group at byte `at` of a block, with zeros behind its end.
+/// The group at byte `at` of a block, with zeros past its end.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn load_part(block: &[u8; crate::format::BLOCK], at: usize) -> V {

@@ -1,4 +1,4 @@
-//! Vectors of words: the instructions of each word's width under one name, and the loads and stores.
+//! Vectors of words: one name for the instructions of all word widths, and the loads and stores.
 
 use crate::block::Group;
 use crate::format::GROUP;
@@ -10,32 +10,32 @@ pub(super) type V = __m512i;
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load(group: &Group) -> V {
-    // SAFETY: the 64 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm512_loadu_si512(group.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store(group: &mut Group, v: V) {
-    // SAFETY: the 64 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm512_storeu_si512(group.as_mut_ptr().cast(), v) }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store_half(half: &mut [u8; 32], v: __m256i) {
-    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), v) }
 }
 
-/// The lowest byte of each 64-bit lane.
+/// Stores the lowest byte of each 64-bit lane.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store_bytes(bytes: &mut [u8; 8], v: V) {
     *bytes = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(v)).to_le_bytes();
 }
 
-/// The group at byte `at`; zeros if it is not wholly there.
+/// The group at byte `at`; zeros if it is not entirely in `bytes`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load_at(bytes: &[u8], at: usize) -> V {
@@ -48,28 +48,28 @@ pub(super) fn load_at(bytes: &[u8], at: usize) -> V {
 /// The group at byte `at`.
 ///
 /// # Safety
-/// It ends at or before the end of `bytes`.
+/// The group ends at or before the end of `bytes`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) unsafe fn load_unchecked(bytes: &[u8], at: usize) -> V {
     debug_assert!(at + GROUP <= bytes.len());
-    // SAFETY: by the caller's promise the 64 bytes are readable; the load asks for no alignment.
+    // SAFETY: the caller guarantees that the 64 bytes are readable; the load requires no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().add(at).cast()) }
 }
 
-/// The group at byte `at`, with zeros behind the end.
+/// The group at byte `at`, with zeros past the end of `bytes`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load_to_the_end(bytes: &[u8], at: usize) -> V {
     let rest = bytes.get(at..).unwrap_or_default();
     match rest.first_chunk() {
         Some(group) => load(group),
-        // SAFETY: only the bytes of `rest` are read, of which there are fewer than 64.
+        // SAFETY: only the bytes of `rest`, fewer than 64, are read.
         None => unsafe { _mm512_maskz_loadu_epi8((1 << rest.len()) - 1, rest.as_ptr().cast()) },
     }
 }
 
-/// A word in every lane.
+/// `word` in every lane.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn splat<W: Word>(word: W) -> V {
@@ -133,7 +133,7 @@ pub(super) fn unzigzag<W: Word>(z: V) -> V {
     _mm512_xor_si512(half, sign)
 }
 
-/// Each word shifted by as many bits as `by` says; 0 where that is its width or more.
+/// Each word shifted left by its count in `by`; 0 if that is its width or more.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn shifted_left<W: Word>(v: V, by: V) -> V {
@@ -154,7 +154,7 @@ pub(super) fn shifted_right<W: Word>(v: V, by: V) -> V {
     }
 }
 
-/// All bits of a word as its highest one.
+/// Fills each word with its highest bit.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn sign<W: Word>(v: V) -> V {
@@ -165,7 +165,7 @@ pub(super) fn sign<W: Word>(v: V) -> V {
     }
 }
 
-/// The leading zeros of words of 64 or 32 bits.
+/// The number of leading zeros of words of 64 or 32 bits.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn leading_zeros<W: Word>(v: V) -> V {
@@ -175,7 +175,7 @@ pub(super) fn leading_zeros<W: Word>(v: V) -> V {
     }
 }
 
-/// Words rotated to the left by one, or not at all.
+/// Words rotated left by one or not at all.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn rotated_left<W: Word>(v: V, rotation: u32) -> V {
@@ -202,7 +202,7 @@ pub(super) fn rotated_right<W: Word>(v: V, rotation: u32) -> V {
     }
 }
 
-/// The greatest word of a vector.
+/// The greatest word in a vector.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn greatest<W: Word>(v: V) -> W {
@@ -211,7 +211,7 @@ pub(super) fn greatest<W: Word>(v: V) -> W {
     W::split(&group).0.iter().fold(W::ZERO, |greatest, word| greatest.max(W::from_bytes(*word)))
 }
 
-/// Words taken from the lanes that `index` names.
+/// The words of the lanes in `index`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn permute<W: Word>(index: V, v: V) -> V {
@@ -222,7 +222,7 @@ pub(super) fn permute<W: Word>(index: V, v: V) -> V {
     }
 }
 
-/// The same; 0 in the lanes that `keep` has no bit for.
+/// The same; 0 in the lanes not in `keep`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn permute_kept<W: Word>(keep: u32, index: V, v: V) -> V {
@@ -233,11 +233,11 @@ pub(super) fn permute_kept<W: Word>(keep: u32, index: V, v: V) -> V {
     }
 }
 
-/// The words so many lanes before those of `v`, which follows `before`: lane `i` of `index` is `i` less that many.
+/// The words a number of lanes before those of `v`, which follows `before`: lane `i` of `index` is `i` minus that number.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn behind<W: Word>(v: V, index: V, before: V) -> V {
-    // A negative index reads as one of the second vector's lanes, counted from its end.
+    // A negative index selects a lane of the second vector, counted from its end.
     match W::BITS {
         64 => _mm512_permutex2var_epi64(v, index, before),
         32 => _mm512_permutex2var_epi32(v, index, before),
@@ -245,7 +245,7 @@ pub(super) fn behind<W: Word>(v: V, index: V, before: V) -> V {
     }
 }
 
-/// The union of each of eight groups, in eight lanes.
+/// The union (bitwise OR) of each of eight groups, in eight lanes.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn unions(v: [V; 8]) -> V {
@@ -275,7 +275,7 @@ pub(super) fn widths_of<W: Word>(mut union: V) -> V {
     _mm512_sub_epi64(_mm512_set1_epi64(64), _mm512_lzcnt_epi64(union))
 }
 
-/// Each lane's index.
+/// The index of each lane.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn lane_indexes<W: Word>() -> V {
@@ -292,11 +292,11 @@ pub(super) fn lane_indexes<W: Word>() -> V {
     )
 }
 
-/// A lane for each byte.
+/// One lane for each byte.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn from_bytes<W: Word>(bytes: &[u8; 32]) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
     match W::BITS {
         64 => _mm512_cvtepu8_epi64(_mm256_castsi256_si128(bytes)),
@@ -305,7 +305,7 @@ pub(super) fn from_bytes<W: Word>(bytes: &[u8; 32]) -> V {
     }
 }
 
-/// Puts as much of `v` at byte `at` as there is room for.
+/// Stores as much of `v` at byte `at` as fits.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store_part(bytes: &mut [u8], at: usize, v: V) {

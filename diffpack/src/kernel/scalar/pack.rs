@@ -1,4 +1,4 @@
-//! Groups to bits and back, lane by lane.
+//! Packs groups to bits and back, lane by lane.
 
 use super::lanes;
 use crate::block::{Block, Group, Widths, sum_and_greatest, window};
@@ -7,14 +7,14 @@ use crate::word::Word;
 use crate::word::internal::Arithmetic;
 use mpress_codec::{Full, Out};
 
-/// Bytes behind a packed group that may be written or read.
+/// The number of bytes past a packed group that may be written or read.
 pub(in crate::kernel) const ROOM: usize = 24;
 
 pub(super) fn spread(packed: u64, bits: u32) -> u64 {
     (0..8).fold(0, |spread, i| spread | (packed >> (i * bits) & ((1 << bits) - 1)) << (8 * i))
 }
 
-/// Moves the words of a 64-bit lane, of `width` bits each, together at its lower end.
+/// Compacts the words of a 64-bit lane, of `width` bits each, at its lower end.
 #[inline(always)]
 fn together<W: Word>(lane: u64, width: u32) -> u64 {
     match W::PER_LANE {
@@ -42,13 +42,13 @@ fn apart<W: Word>(lane: u64, width: u32) -> u64 {
     }
 }
 
-/// Bytes of a group of `width` bits of which only the first `words` words are there.
+/// Bytes of a group of `width` bits, of which only the first `words` words are present.
 #[inline(always)]
 pub(in crate::kernel) fn group_bytes<W: Word>(width: u8, words: usize) -> usize {
     (usize::from(width) * words.min(W::LANES)).div_ceil(8)
 }
 
-/// The widths of the groups of the first `words` residuals, and how many bytes they are when packed.
+/// The widths of the groups of the first `words` residuals, and their packed length in bytes.
 #[inline(always)]
 pub(in crate::kernel) fn groups_and_bytes<W: Word>(widths: &Widths, words: usize) -> (&[u8], usize) {
     let widths = &widths[..words.div_ceil(W::LANES).min(GROUPS)];
@@ -57,8 +57,8 @@ pub(in crate::kernel) fn groups_and_bytes<W: Word>(widths: &Widths, words: usize
     (widths, sum_and_greatest(widths).0 * W::PER_LANE as usize - last * missing / 8)
 }
 
-/// Appends the groups of the first `words` residuals, which `pack` makes. It gets their widths and room for them, one
-/// [`GROUP`], and [`ROOM`].
+/// Appends the groups of the first `words` residuals. `pack` packs them; it gets their widths and a buffer with room for them, one [`GROUP`] and
+/// [`ROOM`].
 #[inline(always)]
 fn append<W: Word>(
     widths: &Widths,
@@ -103,7 +103,7 @@ fn pack_group<W: Word>(group: &Group, width: u32, to: &mut [u8; GROUP + ROOM]) {
         packed.store(to, 0);
         return;
     }
-    // Each lane shifted to where it starts in a byte, with what the one before has in that byte.
+    // Each lane is shifted to its start in a byte and merged with the bits of the previous lane in that byte.
     let (mut start, mut before) = (0, 0);
     for lane in lanes(group) {
         let lane = together::<W>(lane, width);
@@ -117,7 +117,7 @@ fn pack_group<W: Word>(group: &Group, width: u32, to: &mut [u8; GROUP + ROOM]) {
 
 pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
     let widths = &widths[..words.div_ceil(W::LANES).min(GROUPS)];
-    // So many bits and those before them in a byte may be in nine bytes.
+    // A lane of this many bits and the bits before it in its first byte may span nine bytes.
     if u32::from(sum_and_greatest(widths).1) * W::PER_LANE > 64 - 7 {
         unpack_groups::<W, true>(wire, widths, residuals);
     } else {

@@ -1,4 +1,4 @@
-//! Words to residuals, and what they would cost.
+//! Words to residuals, and their cost.
 
 use super::lanes;
 use crate::block::{Block, Bytes, Widths, ZEROS};
@@ -6,8 +6,8 @@ use crate::format::{GROUP, MAX_ORDER};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 
-/// The blocks that a difference is made of: the block at `at` shifted back by each sum of lags. Bit `j` of a
-/// term's index says whether lag `j` is in the sum; so terms with an odd number of bits are subtracted.
+/// The terms of a difference: the block at `at` shifted back by each sum of lags. Bit `j` of a term's index says whether lag `j` is in the sum; terms
+/// whose index has an odd number of set bits are subtracted.
 #[inline(always)]
 pub(in crate::kernel) fn terms<'a, W: Word>(bytes: &'a [u8], at: usize, lags: &[u16]) -> [&'a Bytes; 8] {
     let mut terms = [&ZEROS; 8];
@@ -17,7 +17,7 @@ pub(in crate::kernel) fn terms<'a, W: Word>(bytes: &'a [u8], at: usize, lags: &[
     terms
 }
 
-/// Bytes by which each term is shifted back. Lags that are not there count as 0.
+/// The number of bytes by which each term is shifted back. Missing lags count as 0.
 #[inline(always)]
 pub(in crate::kernel) fn shifts<W: Word>(lags: &[u16]) -> [usize; 8] {
     let lag = |i: usize| lags.get(i).map_or(0, |lag| usize::from(*lag)) * W::WIDTH;
@@ -50,7 +50,7 @@ pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residua
 }
 
 pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
-    // Each for itself: shifts by constants.
+    // Separate cases, so that shift counts are constant.
     match rotation {
         0 => below_rotated::<W, 0>(words, residuals),
         _ => below_rotated::<W, 1>(words, residuals),
@@ -62,7 +62,7 @@ fn below_rotated<W: Word, const ROTATION: u32>(words: &Bytes, residuals: &mut Bl
     for (residual, word) in residuals.iter_mut().zip(W::words(words)) {
         *residual = W::from_bytes(*word).rotated_left(ROTATION).to_bytes();
     }
-    // From four places at a time, for each comparison waits for the one before.
+    // Four maxima, because each comparison waits for the previous one.
     let mut maxima = [W::ZERO; 4];
     for i in 0..W::BLOCK / 4 {
         for (j, maximum) in maxima.iter_mut().enumerate() {
@@ -76,7 +76,7 @@ fn below_rotated<W: Word, const ROTATION: u32>(words: &Bytes, residuals: &mut Bl
     maximum
 }
 
-/// The width of a group whose residuals, as 64-bit lanes, have this union.
+/// The width of a group from the union (bitwise OR) of its residuals, as 64-bit lanes.
 #[inline(always)]
 fn width<W: Word>(mut union: u64) -> u32 {
     if W::BITS <= 32 {
@@ -97,7 +97,7 @@ pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
     widths
 }
 
-/// The sum of the widths of eight groups, given their words one by one.
+/// The sum of the widths of eight groups, from a function that returns each word.
 #[inline(always)]
 fn cost<W: Word>(word: impl Fn(usize) -> W) -> u32 {
     let mut sum = 0;
@@ -154,7 +154,7 @@ pub(in crate::kernel) fn lag_scores<W: Word>(
 ) {
     *scores = [0; LAGS];
     let base = base * W::WIDTH;
-    // One read more where there is no base, but then of a difference that is 0 all over.
+    // Without a base, the words themselves are compared.
     let value = |at: usize| {
         let word = W::load(bytes, at);
         if base == 0 { word } else { word.minus(W::load(bytes, at.wrapping_sub(base))) }

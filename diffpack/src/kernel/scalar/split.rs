@@ -1,4 +1,4 @@
-//! Residuals dealt to two streams and collected again, without a branch for each.
+//! Deals residuals to two streams and collects them again, without a branch per residual.
 
 use crate::block::{Block, Mask};
 use crate::word::Word;
@@ -25,7 +25,7 @@ pub(super) fn deal<W: Word>(
     let (mut wides, mut narrows) = (0, 0);
     for (eight, bits) in W::words(&residuals.0)[..words.min(W::BLOCK)].chunks(8).zip(mask) {
         for (residual, i) in eight.iter().zip(0..) {
-            // To both: what does not belong there is overwritten.
+            // Written to both: the wrong one is overwritten.
             wide[wides] = *residual;
             narrow[narrows] = *residual;
             let is_wide = usize::from(bits >> i & 1);

@@ -1,18 +1,18 @@
-//! Residuals to words, one factor 1 - B^lag after the other.
+//! Residuals to words, one factor 1 - B^lag after another.
 
 use super::shifts;
 use crate::block::{Block, Bytes, ZEROS};
 use crate::kernel::Words;
 use crate::word::Word;
 
-/// The longest lag whose values fit registers.
+/// The longest lag whose values fit in registers.
 pub(in crate::kernel) const SHORT: usize = 16;
 
 pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
     for (to, residual) in W::split_mut(words.block_mut()).0.iter_mut().zip(W::words(&residuals.0)) {
         *to = W::from_bytes(*residual).unzigzag().to_bytes();
     }
-    // Each makes the difference by the lags behind it.
+    // Each step gives the difference by the lags after it.
     for (i, lag) in lags.iter().enumerate() {
         let near = usize::from(*lag).min(W::BLOCK);
         let earlier = W::split_mut(words.before_mut()).0;
@@ -26,8 +26,7 @@ pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: 
     }
 }
 
-/// Makes y(i) = d(i) + y(i - `lag`) in the second half of `words`, with the values before it in the first, for a lag up to
-/// [`SHORT`].
+/// Computes y(i) = d(i) + y(i - `lag`) in the second half of `words`, with the values before it in the first half, for a lag up to [`SHORT`].
 #[inline(always)]
 pub(in crate::kernel) fn undo_short<W: Word>(words: &mut [W::Bytes], lag: usize) {
     match lag {
@@ -50,7 +49,7 @@ pub(in crate::kernel) fn undo_short<W: Word>(words: &mut [W::Bytes], lag: usize)
     }
 }
 
-/// So many words at a time, the last ones in registers.
+/// Takes `LAG` words at a time and keeps the last ones in registers.
 #[inline(always)]
 fn undo_lag<W: Word, const LAG: usize>(words: &mut [W::Bytes]) {
     let (before, block) = words.split_at_mut(W::BLOCK);
@@ -70,7 +69,7 @@ fn undo_lag<W: Word, const LAG: usize>(words: &mut [W::Bytes]) {
     }
 }
 
-/// The same with a longer lag: as many words at a time do not depend on each other.
+/// The same with a longer lag: `lag` consecutive words do not depend on each other.
 fn undo_long<W: Word>(words: &mut [W::Bytes], lag: usize) {
     let mut done = W::BLOCK;
     while done < words.len() {
@@ -82,7 +81,7 @@ fn undo_long<W: Word>(words: &mut [W::Bytes], lag: usize) {
     }
 }
 
-/// The differences by up to two lags of words `back` words before the end of `before` and behind.
+/// The differences by up to two lags of the words that start `back` words before the end of `before`.
 fn difference_before<W: Word>(before: &[u8], back: usize, lags: &[u16], to: &mut [W::Bytes]) {
     let len = to.len() * W::WIDTH;
     let terms = shifts::<W>(lags).map(|shift| {

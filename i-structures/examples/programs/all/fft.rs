@@ -1,10 +1,10 @@
 //! Fast Fourier transform of N complex numbers, N and P powers of two, in blocks of N/P. Decimation in frequency: stage s pairs elements at distance
-//! N/2^(s+1), so the first log2 P stages pair elements of different ranks, and the others elements of one. Each stage is a structure of its own. The
-//! result is in bit-reversed order, where it stays. A task computes 16 elements of each stage, one after the other.
+//! N/2^(s+1), so the first log2 P stages pair elements of different ranks, the others elements of the same rank. Each stage is a separate structure.
+//! The result is left in bit-reversed order. A task computes 16 consecutive elements of each stage.
 //!
-//! Messages, requests and values together: in each of the first log2 P stages each element is fetched by the rank of its partner, once: 2 N log2 P
-//! without a cache, 2 N log2 P / CB with one (N/P divisible by CB), N log2 P / CB for a residual program. For N = 8192 that is 16,384 at 2 ranks, as in
-//! Table 1 of the paper, 32,768 at 4 and 49,152 at 8.
+//! Messages, requests and values together: in each of the first log2 P stages, the rank of its partner fetches each element once: 2 N log2 P without
+//! a cache, 2 N log2 P / CB with one (N/P divisible by CB), N log2 P / CB for a residual program. For N = 8192 this is 16,384 at 2 ranks, as in Table
+//! 1 of the paper, 32,768 at 4 and 49,152 at 8.
 
 use super::{Program, Task, options};
 use mpress_i_structures::{IStructure, Node, Recorder, Result, Structure};
@@ -12,15 +12,15 @@ use std::{f64::consts::TAU, rc::Rc};
 
 type Complex = [f64; 2];
 
-/// Elements of a task.
+/// The number of elements per task.
 const RUN: usize = 16;
 
 /// The transform on one rank.
 pub(crate) struct Fft {
     node: Node,
-    /// Input, and results of the stages.
+    /// The input and the results of the stages.
     stages: Rc<[IStructure<Complex>]>,
-    /// The roots of unity, half of them: `exp(-2 pi i k / n)`.
+    /// Half of the roots of unity: `exp(-2 pi i k / n)`.
     roots: Rc<[Complex]>,
     n: u64,
 }
@@ -38,25 +38,25 @@ fn unit(turns: f64) -> Complex {
     [cos, sin]
 }
 
-/// Element `index` of the next stage, from itself and its partner at distance `half`, of n.
+/// Element `index` of the next stage, from the element itself and its partner at distance `half`, for n elements.
 fn butterfly(index: u64, half: u64, own: Complex, partner: Complex, roots: &[Complex]) -> Complex {
     if index & half == 0 {
         return [own[0] + partner[0], own[1] + partner[1]];
     }
-    // exp(-2 pi i (index mod half) / (2 half)), and `roots` are n/2.
+    // exp(-2 pi i (index mod half) / (2 half)); there are n/2 `roots`.
     let root = (index & (half - 1)) as usize * (roots.len() / half as usize);
     times([partner[0] - own[0], partner[1] - own[1]], roots.get(root).copied().unwrap_or([f64::NAN; 2]))
 }
 
 impl Fft {
-    /// For n numbers.
+    /// A transform of n numbers.
     pub(crate) fn new(node: &Node, n: u64, block: Option<u64>) -> Result<Self> {
         let stages = (0..=n.ilog2()).map(|_| node.create(&options(n, block))).collect::<Result<_>>()?;
         let roots = (0..n / 2).map(|k| unit(-(k as f64) / n as f64)).collect();
         Ok(Self { node: node.clone(), stages, roots, n })
     }
 
-    /// Stages with the distance of partners in the next.
+    /// The stages, each with the distance of partners in the next one.
     fn halves(&self) -> impl Iterator<Item = (&IStructure<Complex>, u64)> {
         let n = self.n;
         self.stages.iter().zip((0..n.ilog2()).map(move |stage| n >> (stage + 1)))
@@ -89,7 +89,7 @@ impl Program for Fft {
                     let mut values: Vec<Complex> = indices.iter().map(|index| input(*index)).collect();
                     for (stage, (from, to)) in stages.iter().zip(stages.iter().skip(1)).enumerate() {
                         let half = n >> (stage + 1);
-                        // All requests are under way before the first is waited for.
+                        // Send all requests before waiting for the first.
                         let partners: Vec<_> = indices.iter().map(|index| from.fetch(index ^ half)).collect();
                         for ((index, value), partner) in indices.iter().zip(&mut values).zip(partners) {
                             *value = butterfly(*index, half, *value, partner.await?, &roots);
@@ -103,7 +103,7 @@ impl Program for Fft {
         })
     }
 
-    /// Of the first 64 elements of this rank, by the definition of the transform.
+    /// The error of the first 64 elements of this rank, by the definition of the transform.
     fn error(&self) -> f64 {
         let (n, Some(last)) = (self.n, self.stages.last()) else { return f64::NAN };
         let (mut error, mut largest) = (0.0_f64, 0.0_f64);

@@ -1,9 +1,9 @@
-//! Dense matrix product C = A B of n x n doubles, in blocks of rows. Each element of C is a task that fetches a row of A, which is local, and a column
-//! of B, of which 1/P is.
+//! Dense matrix product C = A B of n x n doubles, in blocks of rows. Each element of C is a task that fetches a row of A, which is local, and a
+//! column of B, of which 1/P is local.
 //!
-//! Messages, requests and values together, for P ranks, n divisible by P, and rows of n/P * n elements divisible by CB: without a cache each of n^3 products
-//! fetches an element of B, remote for (P - 1)/P of them: 2 n^3 (P - 1)/P. With a cache each rank fetches each remote block once: 2 n^2 (P - 1)/CB. A
-//! residual program sends the values alone: n^2 (P - 1)/CB. This is Table 1 of the paper for n = 128.
+//! Messages, requests and values together, for P ranks, n divisible by P, and rows of n/P * n elements divisible by CB: without a cache, each of the
+//! n^3 products fetches an element of B, which is remote for (P - 1)/P of them: 2 n^3 (P - 1)/P. With a cache, each rank fetches each remote block
+//! once: 2 n^2 (P - 1)/CB. A residual program sends only the values: n^2 (P - 1)/CB. This is Table 1 of the paper for n = 128.
 
 use super::{Program, Task, options};
 use mpress_i_structures::{IStructure, Node, Recorder, Result, Structure};
@@ -15,17 +15,17 @@ pub(crate) struct Product {
     n: u64,
     a: IStructure<f64>,
     b: IStructure<f64>,
-    /// The rank's rows, by rows.
+    /// The rows of this rank, in row-major order.
     c: Rc<RefCell<Vec<f64>>>,
 }
 
-/// Entry of A or B.
+/// An entry of A or B.
 fn entry(matrix: u64, row: u64, column: u64) -> f64 {
     ((row * 31 + column * 17 + matrix * 7) % 23) as f64 - 11.0
 }
 
 impl Product {
-    /// For matrices of n x n.
+    /// A product of matrices of n x n.
     pub(crate) fn new(node: &Node, n: u64, block: Option<u64>) -> Result<Self> {
         let a = node.create(&options(n * n, block))?;
         let b = node.create(&options(n * n, block))?;
@@ -60,7 +60,7 @@ impl Program for Product {
                     let (row, column) = (index / n, index % n);
                     let mut sum = 0.0;
                     for k in 0..n {
-                        // Both requests are under way before the first is waited for.
+                        // Send both requests before waiting for the first.
                         let (left, right) = (a.fetch(row * n + k), b.fetch(k * n + column));
                         sum += left.await? * right.await?;
                     }

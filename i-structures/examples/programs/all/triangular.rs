@@ -1,5 +1,5 @@
-//! Sparse triangular solve L x = b: an unknown is stored when those its row names are known, in an order that the matrix decides. The unknowns are
-//! distributed cyclically. Elements of a block depend on one another by way of other ranks, so blocks are deferred element by element.
+//! Sparse triangular solve L x = b: an unknown is stored when those in its row are known, in an order that depends on the matrix. The unknowns are
+//! distributed cyclically. Elements of a block depend on each other through other ranks, so blocks are deferred element by element.
 
 use super::{Program, Task, options};
 use mpress_i_structures::{Deferral, Distribution, IStructure, Node, Recorder, Result, Structure};
@@ -11,7 +11,7 @@ pub(crate) struct Triangular {
     x: IStructure<f64>,
 }
 
-/// Columns of a row's entries below the diagonal, and their values; the diagonal is 2.
+/// The columns of a row's entries below the diagonal, and their values; the diagonal is 2.
 fn row(index: u64) -> impl Iterator<Item = (u64, f64)> {
     let mut random = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let count = if index == 0 { 0 } else { 1 + index % 7 };
@@ -28,7 +28,7 @@ fn right(index: u64) -> f64 {
 }
 
 impl Triangular {
-    /// For n unknowns.
+    /// A solve of n unknowns.
     pub(crate) fn new(node: &Node, n: u64, block: Option<u64>) -> Result<Self> {
         let options = options(n, block).distribution(Distribution::Cyclic).deferral(Deferral::Element);
         Ok(Self { node: node.clone(), n, x: node.create(&options)? })
@@ -47,7 +47,7 @@ impl Program for Triangular {
     fn task(&self) -> Task {
         let (node, x) = (self.node.clone(), self.x.clone());
         Box::pin(async move {
-            // Last rows first: nearly all fetches come before the store.
+            // Last rows first, so that nearly all fetches precede the store.
             let own: Vec<u64> = x.local().collect();
             for index in own.into_iter().rev() {
                 let x = x.clone();

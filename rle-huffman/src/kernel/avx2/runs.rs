@@ -1,11 +1,11 @@
-//! Equal symbols: 32 bytes at a time are compared with those one symbol after.
+//! Equal symbols: compares 32 bytes at a time with those one symbol later.
 
 use super::scalar;
 use super::vector::{LANES, V, load};
 use crate::width::Width;
 use core::arch::x86_64::*;
 
-/// Bytes of the vectors whose symbols are whole bytes of marks.
+/// The number of bytes whose marks fill whole bytes for every symbol width.
 const GROUP: usize = 2 * LANES;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -21,7 +21,7 @@ pub(super) fn mark_equal<const S: usize>(bytes: &[u8], symbol: Width, marks: &mu
     scalar::mark_equal(bytes, symbol, marks, these.len().min(next.len()) * GROUP / S);
 }
 
-/// A bit for each symbol of a half of the group.
+/// One bit for each symbol in a half of the group.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn equal<const S: usize>(these: &[u8; GROUP], next: &[u8; GROUP], half: usize) -> u32 {
@@ -29,7 +29,7 @@ fn equal<const S: usize>(these: &[u8; GROUP], next: &[u8; GROUP], half: usize) -
     let bytes = |equal: V| _mm256_movemask_epi8(equal) as u32;
     match S {
         1 => bytes(_mm256_cmpeq_epi8(these, next)),
-        // Of the two equal bits of a symbol the even one.
+        // The even one of a symbol's two equal bits.
         2 => _pext_u32(bytes(_mm256_cmpeq_epi16(these, next)), 0x5555_5555),
         4 => _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(these, next))) as u32,
         _ => _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(these, next))) as u32,

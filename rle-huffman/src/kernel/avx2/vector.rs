@@ -1,4 +1,4 @@
-//! Vectors of 32 bytes: loads, stores, and how bytes are taken apart.
+//! Vectors of 32 bytes: loads, stores, and deinterleaving.
 
 use super::Avx2;
 use crate::kernel::planes::Vectors;
@@ -11,14 +11,14 @@ pub(super) const LANES: usize = 32;
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load(bytes: &[u8; LANES]) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn store(v: V, bytes: &mut [u8; LANES]) {
-    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
 }
 
@@ -28,7 +28,7 @@ fn unzip(a: V, b: V) -> [V; 2] {
     let low = _mm256_set1_epi16(0xff);
     let even = _mm256_packus_epi16(_mm256_and_si256(a, low), _mm256_and_si256(b, low));
     let odd = _mm256_packus_epi16(_mm256_srli_epi16::<8>(a), _mm256_srli_epi16::<8>(b));
-    // Packing works on halves of vectors; that leaves quarters in the order a, b, a, b.
+    // Pack instructions work on halves of vectors, which leaves quarters in the order a, b, a, b.
     [_mm256_permute4x64_epi64::<0b11_01_10_00>(even), _mm256_permute4x64_epi64::<0b11_01_10_00>(odd)]
 }
 
@@ -43,22 +43,22 @@ impl Vectors<LANES> for Avx2 {
     type V = V;
     #[inline(always)]
     fn load(self, bytes: &[u8; LANES]) -> V {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { load(bytes) }
     }
     #[inline(always)]
     fn store(self, v: V, bytes: &mut [u8; LANES]) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { store(v, bytes) }
     }
     #[inline(always)]
     fn unzip(self, a: V, b: V) -> [V; 2] {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { unzip(a, b) }
     }
     #[inline(always)]
     fn zip(self, even: V, odd: V) -> [V; 2] {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { zip(even, odd) }
     }
 }

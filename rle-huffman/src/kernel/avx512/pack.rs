@@ -1,5 +1,5 @@
-//! Codes of 64 symbols at a time: looked up in registers that hold the whole table, joined in pairs until four of them are a
-//! word, and all words put in their places at once.
+//! Packs the codes of 64 symbols at a time: looks them up in registers that hold the whole table, joins them in pairs until four codes form a word,
+//! and shifts all words to their positions at once.
 
 use super::scalar;
 use super::vector::{LANES, V, load, load_words, store_words};
@@ -8,10 +8,10 @@ use crate::entropy::Codes;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 
-/// A byte for each symbol.
+/// One byte for each symbol.
 type Table = [V; 4];
 
-/// The entry of each of 64 symbols.
+/// The entries of 64 symbols.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn look_up(table: Table, symbols: V) -> V {
@@ -20,7 +20,7 @@ fn look_up(table: Table, symbols: V) -> V {
     _mm512_mask_blend_epi8(_mm512_movepi8_mask(symbols), low, high)
 }
 
-/// The tables of codes' low bytes, and of what is above them with the length in the upper half of a byte.
+/// The tables of the codes' low bytes, and of their upper bits with the length in the upper half of a byte.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn tables(codes: &Codes) -> [Table; 2] {
@@ -41,13 +41,13 @@ fn load_table(bytes: &[u8; 256]) -> Table {
     table
 }
 
-/// Entries in lanes of 16 bits become words of four codes in lanes of 64 bits, and their lengths.
+/// Joins entries in 16-bit lanes to words of four codes in 64-bit lanes, and returns their lengths too.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn fours(entries: V) -> [V; 2] {
     let codes = _mm512_and_si512(entries, _mm512_set1_epi16(0xfff));
     let lengths = _mm512_srli_epi16::<12>(entries);
-    // The first of two codes is in the low half of a lane. It goes before the second.
+    // The first of two codes is in the low half of a lane and goes before the second.
     let second = _mm512_srli_epi32::<16>(lengths);
     let first = _mm512_sllv_epi32(_mm512_and_si512(codes, _mm512_set1_epi32(0xffff)), second);
     let codes = _mm512_or_si512(first, _mm512_srli_epi32::<16>(codes));
@@ -60,7 +60,7 @@ fn fours(entries: V) -> [V; 2] {
     [codes, lengths]
 }
 
-/// The sums of lanes up to each one, itself included.
+/// The prefix sums of the lanes.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn sums(mut v: V) -> V {
@@ -70,15 +70,15 @@ fn sums(mut v: V) -> V {
     _mm512_add_epi64(v, _mm512_alignr_epi64::<4>(v, zero))
 }
 
-/// A stream in the making: codes that end at bit `end`, counted from some byte on, and the last eight words of them.
+/// A stream being written: codes that end at bit `end`, relative to some byte, and its last eight words.
 #[derive(Clone, Copy)]
 struct Tail {
     codes: V,
     end: V,
 }
 
-/// Puts words of at least 7 bits after others: the bits that a word's first byte has of words before it are all of the one
-/// before it. So no word waits for another, only for the sum of their lengths. Gives the words' bytes, and where they go.
+/// Appends words of at least 7 bits: earlier bits in the first byte of a word all belong to the word before it. So words do not wait for each other,
+/// only for the sum of their lengths. Returns the words' bytes and their offsets.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn behind(tail: &mut Tail, codes: V, lengths: V) -> [V; 2] {
@@ -87,7 +87,7 @@ fn behind(tail: &mut Tail, codes: V, lengths: V) -> [V; 2] {
     let starts = _mm512_sub_epi64(ends, lengths);
     let bit = _mm512_and_si512(starts, seven);
     let before = _mm512_alignr_epi64::<7>(codes, tail.codes);
-    // A shift by 64 leaves nothing.
+    // A shift by 64 gives 0.
     let first = _mm512_sllv_epi64(before, _mm512_sub_epi64(all, bit));
     let rest = _mm512_srlv_epi64(_mm512_sllv_epi64(codes, _mm512_sub_epi64(all, lengths)), bit);
     let big_endian = _mm512_shuffle_epi8(_mm512_or_si512(first, rest), load(&REVERSED));
@@ -95,7 +95,7 @@ fn behind(tail: &mut Tail, codes: V, lengths: V) -> [V; 2] {
     [big_endian, _mm512_srli_epi64::<3>(starts)]
 }
 
-/// The bytes of each word in reverse.
+/// A permutation that reverses the bytes of each word.
 const REVERSED: [u8; LANES] = {
     let mut places = [0; LANES];
     let mut i = 0;
@@ -106,13 +106,13 @@ const REVERSED: [u8; LANES] = {
     places
 };
 
-/// Groups of 64 symbols whose words are found before any is stored: all of them fit the stage, but not the
-/// registers, where each word would have to be taken out of its vector.
+/// The number of groups of 64 symbols whose words are computed before any is stored. All of them fit in the buffer but not in registers, from which
+/// each word would have to be extracted.
 const BATCH: usize = 4;
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn pack(symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(), Full> {
-    // Words of four codes of one bit would be too short.
+    // Words of four 1-bit codes would be too short.
     if symbols.len() < LANES || codes.lengths.contains(&1) {
         return scalar::pack(symbols, codes, out);
     }
@@ -136,7 +136,7 @@ pub(super) fn pack(symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(
                 *to = word.to_ne_bytes();
             }
         }
-        // The byte begun stays.
+        // The partly filled byte stays.
         let whole = end_of(tail) / 8;
         out.extend_from_slice(&stage[..whole])?;
         stage[0] = stage[whole];
@@ -147,7 +147,7 @@ pub(super) fn pack(symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(
     bits.finish(out)
 }
 
-/// The sixteen words of 64 symbols and their lengths.
+/// The sixteen words of 64 symbols, and their lengths.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn all_fours([low, high]: [Table; 2], symbols: V) -> [[V; 2]; 2] {

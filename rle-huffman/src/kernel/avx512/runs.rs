@@ -1,4 +1,4 @@
-//! Equal symbols: 64 bytes at a time are compared with those one symbol after.
+//! Equal symbols: compares 64 bytes at a time with those one symbol later.
 
 use super::scalar;
 use super::vector::{LANES, load};
@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 pub(super) fn mark_equal<const S: usize>(bytes: &[u8], symbol: Width, marks: &mut [u8]) {
     let these = bytes.as_chunks::<LANES>().0;
     let next = bytes.get(S..).unwrap_or(&[]).as_chunks::<LANES>().0;
-    // A vector's symbols are this many bytes of marks.
+    // The number of bytes of marks for the symbols of a vector.
     let step = LANES / S / 8;
     for ((these, next), marks) in these.iter().zip(next).zip(marks.chunks_exact_mut(step)) {
         let (these, next) = (load(these), load(next));

@@ -1,4 +1,4 @@
-//! Vectors of 64 bytes: loads, stores, and how bytes are taken apart.
+//! Vectors of 64 bytes: loads, stores, and deinterleaving.
 
 use super::Avx512;
 use crate::kernel::planes::Vectors;
@@ -11,32 +11,32 @@ pub(super) const LANES: usize = 64;
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load(bytes: &[u8; LANES]) -> V {
-    // SAFETY: the 64 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn store(v: V, bytes: &mut [u8; LANES]) {
-    // SAFETY: the 64 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), v) }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load_words(words: &[u64; 8]) -> V {
-    // SAFETY: the 64 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store_words(words: &mut [u64; 8], v: V) {
-    // SAFETY: the 64 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), v) }
 }
 
-/// The places 0 to 63 of a function, as bytes.
+/// The values of a linear function for 0 to 63, as bytes.
 const fn places(of: [u8; 2]) -> [u8; LANES] {
     let [first, step] = of;
     let mut bytes = [0; LANES];
@@ -48,7 +48,7 @@ const fn places(of: [u8; 2]) -> [u8; LANES] {
     bytes
 }
 
-/// The places 0, 64, 1, 65... from `first` on.
+/// The indices 0, 64, 1, 65..., plus `first`.
 const fn in_turn(first: u8) -> [u8; LANES] {
     let mut bytes = [0; LANES];
     let mut i = 0;
@@ -64,7 +64,7 @@ const ODD: [u8; LANES] = places([1, 2]);
 const FRONT: [u8; LANES] = in_turn(0);
 const BACK: [u8; LANES] = in_turn(32);
 
-/// Bytes of two vectors at these places.
+/// The bytes of two vectors at these indices.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn pick(a: V, b: V, [first, second]: [&[u8; LANES]; 2]) -> [V; 2] {
@@ -75,22 +75,22 @@ impl Vectors<LANES> for Avx512 {
     type V = V;
     #[inline(always)]
     fn load(self, bytes: &[u8; LANES]) -> V {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { load(bytes) }
     }
     #[inline(always)]
     fn store(self, v: V, bytes: &mut [u8; LANES]) {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { store(v, bytes) }
     }
     #[inline(always)]
     fn unzip(self, a: V, b: V) -> [V; 2] {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { pick(a, b, [&EVEN, &ODD]) }
     }
     #[inline(always)]
     fn zip(self, even: V, odd: V) -> [V; 2] {
-        // SAFETY: `self` proves the features that the function asks for.
+        // SAFETY: `self` proves the features that the call requires.
         unsafe { pick(even, odd, [&FRONT, &BACK]) }
     }
 }

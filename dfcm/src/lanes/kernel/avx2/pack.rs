@@ -1,4 +1,4 @@
-//! Words to bits, in pairs of lanes of 64 bits: a pair is shifted to its place in a byte of the wire and stored whole.
+//! Packs words to bits, in pairs of 64-bit lanes: a pair is shifted to its bit position in a byte of the wire and stored whole.
 
 use super::vector::{Bytes, HALF, Half, V, VECTOR, load, load_half, splat, store_half};
 use crate::lanes::block::{Block, Body, Group, Widths, packed_bytes};
@@ -8,7 +8,7 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 
-/// For a pair of this many whole bytes: moves the byte after those to the front, and zeros to all other places.
+/// For a pair with this number of whole bytes: moves the byte after them to the front and zeroes all other bytes.
 static BEHIND: [Half; HALF + 1] = {
     let mut controls = [[0x80; HALF]; HALF + 1];
     let mut bytes = 0;
@@ -32,7 +32,7 @@ pub(super) fn pack<W: Word>(
     for (i, (group, width)) in residuals.0.iter().zip(widths).enumerate() {
         let bits = scalar::lane_bits::<W>(width);
         match body[end..].first_chunk_mut() {
-            // With 63 bits a pair, and those of a byte before it, are more than half a vector.
+            // At 63 bits, a pair and the preceding bits of its first byte do not fit in half a vector.
             Some(packed) if bits != 63 => pack_group::<W>(group, width, bits, packed),
             _ => scalar::pack_group::<W>(group, width, &mut body[end..]),
         }
@@ -41,7 +41,7 @@ pub(super) fn pack<W: Word>(
     out.extend_from_slice(&body[..end])
 }
 
-/// Lanes of `bits` bits. What is stored after them is arbitrary.
+/// Packs lanes of `bits` bits. Bytes past them are arbitrary.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn pack_group<W: Word>(group: &Group, width: u8, bits: u32, packed: &mut [u8; 2 * GROUP]) {
@@ -68,14 +68,14 @@ fn pack_group<W: Word>(group: &Group, width: u8, bits: u32, packed: &mut [u8; 2 
     }
 }
 
-/// The two pairs of lanes of a vector, `bits` bits of each lane, shifted as `shift` says in both its lanes of a pair.
+/// The two pairs of lanes of a vector, with `bits` bits per lane, shifted by the counts in `shift`, which are equal in both lanes of a pair.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn pairs<W: Word>(v: V, width: u8, bits: u32, shift: V) -> V {
     let v = together::<W>(v, width);
     let (first, second) = (_mm256_unpacklo_epi64(v, v), _mm256_unpackhi_epi64(v, v));
     let start = _mm256_add_epi64(shift, splat(bits.into()));
-    // A shift by 64 and more, or by less than 0, leaves nothing: each lane gets what falls into it.
+    // A shift count of 64 and more, or below 0, gives 0: each lane gets only the bits that fall into it.
     let ups = _mm256_setr_epi64x(0, -64, 0, -64);
     let downs = _mm256_setr_epi64x(1 << 32, 64, 1 << 32, 64);
     let first = _mm256_or_si256(
@@ -89,7 +89,7 @@ fn pairs<W: Word>(v: V, width: u8, bits: u32, shift: V) -> V {
     _mm256_or_si256(first, second)
 }
 
-/// Moves the words of each lane, of `width` bits each, together at its lower end.
+/// Compacts the words of each lane, of `width` bits each, at its lower end.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn together<W: Word>(v: V, width: u8) -> V {

@@ -9,10 +9,10 @@ use crate::lanes::past::{BEFORE, Past, Row};
 use crate::lanes::window::View;
 use crate::word::Word;
 
-/// Vectors of the groups of a [`Row`] before the block.
+/// The number of vectors in the groups of a [`Row`] before the block.
 const BEFORE_BLOCK: usize = BEFORE * GROUP / VECTOR;
 
-/// What an element, whose difference from the one before in its lane is this, predicts for the next one.
+/// The prediction for the next element of a lane, from an element and its difference from the one before.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn prediction<W: Word>(element: V, difference: V, previous: V) -> V {
@@ -34,7 +34,7 @@ pub(super) fn residuals<W: Word>(window: View<'_>, lanes: usize, residuals: &mut
     }
 }
 
-/// All loads are of whole vectors, as they were stored; those of AVX-512 say why.
+/// Loads only whole vectors, as they were stored; see the AVX-512 kernel for the reason.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn restore<W: Word>(residuals: &Block, lanes: usize, past: &mut Past) {

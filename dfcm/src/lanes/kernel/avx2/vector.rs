@@ -1,4 +1,4 @@
-//! Vectors of words: the instructions of each word's width under one name, and the load and the store.
+//! Vectors of words: one name for the instructions of all word widths, and the load and the store.
 
 use crate::word::Word;
 use core::arch::x86_64::*;
@@ -17,32 +17,32 @@ pub(super) type Half = [u8; HALF];
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load(bytes: &Bytes) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store(bytes: &mut Bytes, v: V) {
-    // SAFETY: the 32 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load_half(bytes: &Half) -> __m128i {
-    // SAFETY: the 16 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 16 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store_half(bytes: &mut Half, v: __m128i) {
-    // SAFETY: the 16 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 16 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
 }
 
-/// A number in every lane of 64 bits.
+/// `number` in every 64-bit lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn splat(number: i64) -> V {
@@ -61,7 +61,7 @@ pub(super) fn sub<W: Word>(a: V, b: V) -> V {
     if W::BITS == 64 { _mm256_sub_epi64(a, b) } else { _mm256_sub_epi32(a, b) }
 }
 
-/// `v` where `a` and `b` agree in their `bits` most significant bits, else 0.
+/// `v` where the `bits` most significant bits of `a` and `b` agree, otherwise 0.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn where_agreed<W: Word>(v: V, a: V, b: V, bits: u32) -> V {
@@ -95,14 +95,14 @@ pub(super) fn unzigzag<W: Word>(z: V) -> V {
     _mm256_xor_si256(half, sub::<W>(_mm256_setzero_si256(), _mm256_and_si256(z, one)))
 }
 
-/// Which 32-bit parts of two vectors in a row form the vector that starts at part `from` (0 to 7).
+/// The indices of the 32-bit parts of two consecutive vectors that form the vector starting at part `from` (0 to 7).
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn starting_at(from: usize) -> V {
     _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(from as i32))
 }
 
-/// Those parts of `first` and `second`, which follows it, that [`starting_at`] says.
+/// Selects the parts with the indices `numbers` from [`starting_at`] out of `first` and `second`, which follows it.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn pick(first: V, numbers: V, second: V) -> V {

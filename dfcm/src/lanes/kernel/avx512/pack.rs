@@ -1,7 +1,7 @@
-//! Words to bits and back, by permutations of bytes.
+//! Packs words to bits and back, by permutations of bytes.
 //!
-//! A group is eight lanes of 64 bits here: of one double each, or of two single floats, which are moved together first.
-//! A lane then has 0 or 8 to 64 bits, so that a byte of the wire has bits of two lanes at most.
+//! A group is eight 64-bit lanes here: each is one double, or two single floats, which are compacted first. A lane then has 0 or 8 to 64 bits, so a
+//! byte of the wire has bits of at most two lanes.
 
 use super::vector::{V, load, store};
 use crate::lanes::block::{Block, Body, Group, Widths, packed_bytes};
@@ -10,21 +10,20 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 
-/// Where the bits of lanes of some width are in the packed group.
+/// The bit positions of lanes of one width in the packed group.
 #[repr(align(64))]
 struct Layout {
-    /// For each lane, in its first byte: the bit of a byte that it starts at.
+    /// In each lane's first byte: the bit of a byte at which the lane starts.
     shift: Group,
-    /// For each packed byte, of the lanes shifted so: the byte that has its lower bits, and the one that has its upper
-    /// bits (the same one, where all are of one lane).
+    /// For each packed byte: the byte of the shifted lanes with its lower bits, and the one with its upper bits (the same one if all bits belong to
+    /// one lane).
     lower: Group,
     upper: Group,
-    /// A shifted lane may lose bits at its top. For each packed byte: the byte of the lanes shifted down that has
-    /// those, or one that is zero.
+    /// A shifted lane may lose bits at its top. For each packed byte: the byte of the down-shifted lanes with these bits, or a zero byte.
     lost: Group,
-    /// For each byte of the lanes: the packed byte that it starts in.
+    /// For each byte of the lanes: the packed byte in which it starts.
     from: Group,
-    /// In each lane's first byte: the packed byte after those.
+    /// In each lane's first byte: the packed byte after these.
     behind: Group,
 }
 
@@ -50,7 +49,7 @@ impl Layout {
             behind: [0; GROUP],
         };
         let mut byte = 0;
-        // As many bytes as bits of a lane: there are eight lanes.
+        // As many bytes as a lane has bits: there are eight lanes.
         while byte < width {
             let (first, last) = (8 * byte / width, (8 * byte + 7) / width);
             let place = byte - first * width / 8;
@@ -77,14 +76,14 @@ impl Layout {
         layout
     }
 
-    /// That for words of this width.
+    /// The layout for words of this width.
     #[inline(always)]
     fn of<W: Word>(width: u8) -> &'static Self {
         &LAYOUTS[lane_bits::<W>(width)]
     }
 }
 
-/// The bits that a lane has of words of this width.
+/// The bits of a lane with words of this width.
 #[inline(always)]
 fn lane_bits<W: Word>(width: u8) -> usize {
     (usize::from(width) * (64 / W::BITS as usize)).min(64)
@@ -139,7 +138,7 @@ fn unpack_group<W: Word>(packed: V, width: u8) -> V {
     apart::<W>(_mm512_shrdv_epi64(bytes, behind, load(&layout.shift)), width)
 }
 
-/// Moves the words of each lane, of `width` bits each, together at its lower end.
+/// Compacts the words of each lane, of `width` bits each, at its lower end.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn together<W: Word>(v: V, width: u8) -> V {
@@ -151,7 +150,7 @@ fn together<W: Word>(v: V, width: u8) -> V {
     _mm512_or_si512(even, odd)
 }
 
-/// The inverse of [`together`]. Bits above the words may be set; they go.
+/// The inverse of [`together`]. Bits above the words may be set; they are cleared.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn apart<W: Word>(v: V, width: u8) -> V {

@@ -1,4 +1,4 @@
-//! Elements to residuals and back, and what it takes to choose widths and lanes.
+//! Elements to residuals and back, and the operations for choosing widths and lanes.
 
 use super::vector::{
     V, add, add_where_agreed, load, magnitude, pick, starting_at, store, sub, sum, unions, unzigzag, zeros,
@@ -13,7 +13,7 @@ use crate::lanes::{head, probe};
 use crate::word::Word;
 use core::arch::x86_64::*;
 
-/// What an element, whose difference from the one before in its lane is this, predicts for the next one.
+/// The prediction for the next element of a lane, from an element and its difference from the one before.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn prediction<W: Word>(element: V, difference: V, previous: V) -> V {
@@ -33,8 +33,8 @@ pub(super) fn residuals<W: Word>(window: View<'_>, lanes: usize, residuals: &mut
     }
 }
 
-/// Words one step before those of a group are in two groups in a row, always the same two places of vectors: all loads
-/// are of whole groups, as they were stored, and need not wait for stores to reach the cache.
+/// The words one step before those of a group are in two consecutive groups, always at the same two offsets. All loads are of whole groups, as they
+/// were stored, so they need not wait for stores to reach the cache.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn restore<W: Word>(residuals: &Block, lanes: usize, past: &mut Past) {

@@ -1,4 +1,4 @@
-//! Vectors of words: the instructions of each word's width under one name, and the load and the store.
+//! Vectors of words: one name for the instructions of all word widths, and the load and the store.
 
 use crate::lanes::block::Group;
 use crate::word::Word;
@@ -9,14 +9,14 @@ pub(super) type V = __m512i;
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn load(group: &Group) -> V {
-    // SAFETY: the 64 bytes of the array are readable; the load asks for no alignment.
+    // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm512_loadu_si512(group.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn store(group: &mut Group, v: V) {
-    // SAFETY: the 64 bytes of the array are writable; the store asks for no alignment.
+    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm512_storeu_si512(group.as_mut_ptr().cast(), v) }
 }
 
@@ -32,7 +32,7 @@ pub(super) fn sub<W: Word>(a: V, b: V) -> V {
     if W::BITS == 64 { _mm512_sub_epi64(a, b) } else { _mm512_sub_epi32(a, b) }
 }
 
-/// `v`, and added to it `more` in those lanes where `a` and `b` agree in their `bits` most significant bits.
+/// `v` plus, in the lanes where the `bits` most significant bits of `a` and `b` agree, `more`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn add_where_agreed<W: Word>(v: V, more: V, a: V, b: V, bits: u32) -> V {
@@ -64,14 +64,14 @@ pub(super) fn unzigzag<W: Word>(z: V) -> V {
     _mm512_xor_si512(half, sub::<W>(_mm512_setzero_si512(), _mm512_and_si512(z, one)))
 }
 
-/// Each word, or its negative where that is the smaller one.
+/// Each word or its negative, whichever is smaller.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn magnitude<W: Word>(d: V) -> V {
     if W::BITS == 64 { _mm512_abs_epi64(d) } else { _mm512_abs_epi32(d) }
 }
 
-/// The leading zeros of each word.
+/// The number of leading zeros of each word.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn zeros<W: Word>(v: V) -> V {
@@ -85,7 +85,7 @@ pub(super) fn sum<W: Word>(v: V) -> u32 {
     if W::BITS == 64 { _mm512_reduce_add_epi64(v) as u32 } else { _mm512_reduce_add_epi32(v) as u32 }
 }
 
-/// The numbers of the words of two vectors in a row that form the vector which starts at word `from`.
+/// The indices of the words of two consecutive vectors that form the vector starting at word `from`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn starting_at<W: Word>(from: usize) -> V {
@@ -97,7 +97,7 @@ pub(super) fn starting_at<W: Word>(from: usize) -> V {
     }
 }
 
-/// Those words of `first` and `second`, which follows it, that [`starting_at`] says.
+/// Selects the words with the indices `numbers` from [`starting_at`] out of `first` and `second`, which follows it.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn pick<W: Word>(first: V, numbers: V, second: V) -> V {
@@ -108,7 +108,7 @@ pub(super) fn pick<W: Word>(first: V, numbers: V, second: V) -> V {
     }
 }
 
-/// The union of the words of each of eight vectors, 64 bits of them in each lane.
+/// The unions (bitwise OR) of the words of eight vectors, one 64-bit lane for each vector.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn unions(v: [V; 8]) -> V {
