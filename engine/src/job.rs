@@ -12,7 +12,7 @@ use crate::{Engine, network};
 use mpress_codec::frame;
 use std::fmt::Display;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How many numbers each process says.
 pub const WORDS: usize = 6;
@@ -47,7 +47,7 @@ pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
     // The minimum of a number and of its complement are complements of each other only if all processes gave the same one. The
     // fifth is drawn at random by each.
     let Some(settings) = settings else { return [0; WORDS] };
-    let (build, common) = (hash(&build()).max(1), hash(&format!("{:?}", in_common(settings))));
+    let (build, common) = (hash(&build()).max(1), hash(&format!("{:?}", settings.in_common())));
     let random = RandomState::new().hash_one(build);
     [build, !build, common, !common, random, u64::from(!wants_words(settings))]
 }
@@ -77,17 +77,21 @@ fn build() -> impl Hash {
     (env!("CARGO_PKG_VERSION"), frame::VERSION, FLOOR, SHORTEST, codecs)
 }
 
-/// The settings that all processes must have in common. How long each of them waits for the others is its own affair, and what is printed and
-/// written at the end is that of the first.
-fn in_common(settings: &Settings) -> Settings {
-    let reads_guide = settings.strategy == Strategy::Guided;
-    Settings {
-        patience: Duration::ZERO,
-        report: Report::None,
-        report_file: None,
-        dump_config: false,
-        guide: settings.guide.clone().filter(|_| reads_guide),
-        ..settings.clone()
+impl Settings {
+    /// The settings that all processes of a job must have in common; the others are at their defaults. How long each process waits for the
+    /// others is its own affair, and what is printed and written at the end is that of the first.
+    #[must_use]
+    pub fn in_common(&self) -> Self {
+        let own = Self::default();
+        let reads_guide = self.strategy == Strategy::Guided;
+        Self {
+            patience: own.patience,
+            report: own.report,
+            report_file: own.report_file,
+            dump_config: own.dump_config,
+            guide: self.guide.clone().filter(|_| reads_guide),
+            ..self.clone()
+        }
     }
 }
 
