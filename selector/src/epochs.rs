@@ -104,9 +104,9 @@ impl Epochs {
         way
     }
 
-    /// Whether messages go otherwise than outside trials at this time.
+    /// Whether messages go otherwise than outside trials at this time, if there are any messages at all.
     pub(crate) fn are_odd(&self, now_ns: u64) -> bool {
-        on_trial(now_ns).is_some_and(|(way, _)| way != self.in_use)
+        self.round.number > 0 && on_trial(now_ns).is_some_and(|(way, _)| way != self.in_use)
     }
 
     fn conclude(&mut self) {

@@ -123,6 +123,7 @@ fn a_trial_has_both_ways_alike_and_all_ranks_the_same() {
     let (mut losing, mut fresh) = (Epochs::new(), Epochs::new());
     Program::new(0).run(&mut losing, 300.0, 1500.0, 1000.0);
     assert_eq!(losing.in_use(), Way::Raw);
+    assert!((0..400).all(|step| !fresh.are_odd(step * EPOCH_NS / 2)), "it has no messages");
     // Whatever they have learned.
     for step in 0..400_000 {
         let now = 400_000_000_000 + step * 1_000_000;
