@@ -44,7 +44,7 @@
 /**
  * How many numbers each process contributes to the handshake.
  */
-#define MPRESS_HANDSHAKE_LEN 3
+#define MPRESS_HANDSHAKE_LEN 6
 
 /**
  * How many bytes a mark has.
@@ -437,7 +437,7 @@ void mpress_text_free(char *text);
 /**
  * The first half of the handshake of a job: stores at `numbers` what this process contributes,
  * MPRESS_HANDSHAKE_LEN numbers. All processes must take the minimum of each number over all of
- * them (an MPI_Allreduce with MPI_UINT64_T and MPI_MIN), and give the three minima to
+ * them (an MPI_Allreduce with MPI_UINT64_T and MPI_MIN), and give the minima to
  * mpress_handshake_mark.
  *
  * A process whose settings are wrong takes part with `settings` NULL: then there is no mark, and
@@ -477,6 +477,11 @@ enum mpress_status mpress_handshake_mark(const uint64_t *minima, uint8_t *mark);
  *
  * The engine takes the network for one of 1 Gbit/s until it knows better: from MPRESS_HEURISTICS,
  * mpress_engine_set_link or mpress_engine_waited.
+ *
+ * With the strategy adaptive an engine has trials by the clock, unless MPRESS_CLOCK is off: from a
+ * second after this call on, now and then all messages go as they are for 125 ms, to see whether
+ * compression gains anything; where it does not, all do. So make the engines of all processes at
+ * the same time, best right after the handshake.
  *
  * Errors:
  * MPRESS_STATUS_SETTINGS if a file that MPRESS_HEURISTICS or MPRESS_GUIDE names cannot be used.
@@ -521,7 +526,7 @@ enum mpress_status mpress_engine_waited(const struct mpress_engine *engine,
  * mpress_destination.
  *
  * `*frame` is NULL, with success, if the message is to be sent as it is: it is short, does not get
- * smaller, or the strategy says so. Else send the bytes of mpress_frame_bytes in its place, and
+ * smaller, or the strategy says so, which may be for a moment only (mpress_engine_new). Else send the bytes of mpress_frame_bytes in its place, and
  * free the frame by mpress_frame_free when they have been sent. A frame is always shorter than its
  * message, so it fits wherever the message is received. On an error `*frame` is NULL, too.
  * Thread-safe.

@@ -31,6 +31,11 @@ pub struct mpress_frame {
 /// The engine takes the network for one of 1 Gbit/s until it knows better: from MPRESS_HEURISTICS,
 /// mpress_engine_set_link or mpress_engine_waited.
 ///
+/// With the strategy adaptive an engine has trials by the clock, unless MPRESS_CLOCK is off: from a
+/// second after this call on, now and then all messages go as they are for 125 ms, to see whether
+/// compression gains anything; where it does not, all do. So make the engines of all processes at
+/// the same time, best right after the handshake.
+///
 /// # Errors
 /// MPRESS_STATUS_SETTINGS if a file that MPRESS_HEURISTICS or MPRESS_GUIDE names cannot be used.
 /// MPRESS_STATUS_ARGUMENT.
@@ -127,7 +132,7 @@ pub extern "C" fn mpress_engine_waited(
 /// mpress_destination.
 ///
 /// `*frame` is NULL, with success, if the message is to be sent as it is: it is short, does not get
-/// smaller, or the strategy says so. Else send the bytes of mpress_frame_bytes in its place, and
+/// smaller, or the strategy says so, which may be for a moment only (mpress_engine_new). Else send the bytes of mpress_frame_bytes in its place, and
 /// free the frame by mpress_frame_free when they have been sent. A frame is always shorter than its
 /// message, so it fits wherever the message is received. On an error `*frame` is NULL, too.
 /// Thread-safe.
