@@ -44,7 +44,7 @@
 /**
  * The number of numbers that each process contributes to the handshake.
  */
-#define MPRESS_HANDSHAKE_LEN 3
+#define MPRESS_HANDSHAKE_LEN 6
 
 /**
  * The length of a mark in bytes.
@@ -436,7 +436,7 @@ void mpress_text_free(char *text);
 /**
  * The first half of the handshake of a job: stores at `numbers` the contribution of this process,
  * MPRESS_HANDSHAKE_LEN numbers. All processes must compute the minimum of each number over all of
- * them (an MPI_Allreduce with MPI_UINT64_T and MPI_MIN), and pass the three minima to
+ * them (an MPI_Allreduce with MPI_UINT64_T and MPI_MIN), and pass the minima to
  * mpress_handshake_mark.
  *
  * A process with invalid settings takes part with `settings` NULL: then there is no mark, and no
@@ -476,6 +476,11 @@ enum mpress_status mpress_handshake_mark(const uint64_t *minima, uint8_t *mark);
  *
  * The engine assumes a network of 1 Gbit/s until it knows better: from MPRESS_HEURISTICS,
  * mpress_engine_set_link or mpress_engine_waited.
+ *
+ * With the adaptive strategy an engine makes trials by the clock, unless MPRESS_CLOCK is off: from
+ * one second after this call on, it occasionally has all messages sent unchanged for 125 ms, to
+ * measure whether compression gains anything; if it does not, all messages are sent unchanged. So
+ * create the engines of all processes at the same time, ideally right after the handshake.
  *
  * Errors:
  * MPRESS_STATUS_SETTINGS if a file named by MPRESS_HEURISTICS or MPRESS_GUIDE cannot be used.
@@ -520,10 +525,10 @@ enum mpress_status mpress_engine_waited(const struct mpress_engine *engine,
  * mpress_destination.
  *
  * `*frame` is NULL, with success, if the message is to be sent unchanged: because it is short,
- * does not become smaller, or because of the strategy. Otherwise send the bytes from
- * mpress_frame_bytes instead, and free the frame with mpress_frame_free after they have been sent.
- * A frame is always shorter than its message, so it fits wherever the message is received. On an
- * error `*frame` is NULL, too. Thread-safe.
+ * does not become smaller, or because of the strategy, perhaps only temporarily
+ * (mpress_engine_new). Otherwise send the bytes from mpress_frame_bytes instead, and free the frame
+ * with mpress_frame_free after they have been sent. A frame is always shorter than its message, so
+ * it fits wherever the message is received. On an error `*frame` is NULL, too. Thread-safe.
  *
  * Errors:
  * MPRESS_STATUS_ARGUMENT.

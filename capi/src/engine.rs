@@ -31,6 +31,11 @@ pub struct mpress_frame {
 /// The engine assumes a network of 1 Gbit/s until it knows better: from MPRESS_HEURISTICS,
 /// mpress_engine_set_link or mpress_engine_waited.
 ///
+/// With the adaptive strategy an engine makes trials by the clock, unless MPRESS_CLOCK is off: from
+/// one second after this call on, it occasionally has all messages sent unchanged for 125 ms, to
+/// measure whether compression gains anything; if it does not, all messages are sent unchanged. So
+/// create the engines of all processes at the same time, ideally right after the handshake.
+///
 /// # Errors
 /// MPRESS_STATUS_SETTINGS if a file named by MPRESS_HEURISTICS or MPRESS_GUIDE cannot be used.
 /// MPRESS_STATUS_ARGUMENT.
@@ -127,10 +132,10 @@ pub extern "C" fn mpress_engine_waited(
 /// mpress_destination.
 ///
 /// `*frame` is NULL, with success, if the message is to be sent unchanged: because it is short,
-/// does not become smaller, or because of the strategy. Otherwise send the bytes from
-/// mpress_frame_bytes instead, and free the frame with mpress_frame_free after they have been sent.
-/// A frame is always shorter than its message, so it fits wherever the message is received. On an
-/// error `*frame` is NULL, too. Thread-safe.
+/// does not become smaller, or because of the strategy, perhaps only temporarily
+/// (mpress_engine_new). Otherwise send the bytes from mpress_frame_bytes instead, and free the frame
+/// with mpress_frame_free after they have been sent. A frame is always shorter than its message, so
+/// it fits wherever the message is received. On an error `*frame` is NULL, too. Thread-safe.
 ///
 /// # Errors
 /// MPRESS_STATUS_ARGUMENT.

@@ -6,14 +6,16 @@ use crate::{mpress_settings, mpress_status};
 use mpress::job;
 
 /// The number of numbers that each process contributes to the handshake.
-pub const MPRESS_HANDSHAKE_LEN: usize = 3;
+pub const MPRESS_HANDSHAKE_LEN: usize = 6;
+
+const _: () = assert!(MPRESS_HANDSHAKE_LEN == job::WORDS);
 
 /// The length of a mark in bytes.
 pub const MPRESS_MARK_LEN: usize = 8;
 
 /// The first half of the handshake of a job: stores at `numbers` the contribution of this process,
 /// MPRESS_HANDSHAKE_LEN numbers. All processes must compute the minimum of each number over all of
-/// them (an MPI_Allreduce with MPI_UINT64_T and MPI_MIN), and pass the three minima to
+/// them (an MPI_Allreduce with MPI_UINT64_T and MPI_MIN), and pass the minima to
 /// mpress_handshake_mark.
 ///
 /// A process with invalid settings takes part with `settings` NULL: then there is no mark, and no
@@ -59,9 +61,9 @@ pub unsafe extern "C" fn mpress_handshake_mark(minima: *const u64, mark: *mut u8
         // SAFETY: guaranteed by the caller.
         let minima = unsafe { memory::slice(minima, MPRESS_HANDSHAKE_LEN, "minima") }?;
         let minima = minima.first_chunk().ok_or_else(|| Error::null("minima"))?;
-        let text = "the processes have different versions or settings of mpress, or wrong ones";
-        let mark = job::heard(*minima).ok_or_else(|| Error::new(mpress_status::Disagreement, text))?;
-        answer.store(mark.0);
+        let agreed =
+            job::heard(*minima).map_err(|why| Error::new(mpress_status::Disagreement, why.to_string()))?;
+        answer.store(agreed.mark.0);
         Ok(())
     })
 }

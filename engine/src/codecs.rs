@@ -23,6 +23,9 @@ struct Row {
     name: &'static str,
     /// The number of this setting among those that share codec ids; stored in frames. Their rows are consecutive.
     setting: u8,
+    /// The newest version of its format that it reads and may write, of the tables in `docs/format`; of formats of others, of the way in which they
+    /// are used. Processes that exchange frames must have the same.
+    wire: u8,
     /// The codec for words of this width, if any.
     member: fn(Width) -> Option<Member>,
     /// The kinds for which the adaptive strategy considers the codec.
@@ -72,23 +75,29 @@ const BYTES: &[Kind] = &[Kind::Int8, Kind::Other];
 
 /// The codecs in the order of reports. The first row is the raw message.
 static TABLE: [Row; COUNT] = [
-    Row { name: "raw", setting: 0, member: families::none, adaptive: &[] },
-    Row { name: "diffpack-fast", setting: 0, member: families::diffpack_fast, adaptive: NUMBERS },
-    Row { name: "diffpack-balanced", setting: 1, member: families::diffpack_balanced, adaptive: NUMBERS },
-    Row { name: "diffpack-ratio", setting: 2, member: families::diffpack_ratio, adaptive: NUMBERS },
-    Row { name: "dfcm", setting: 0, member: families::dfcm, adaptive: &[] },
-    Row { name: "dfcm-lanes", setting: 0, member: families::dfcm_lanes, adaptive: WIDE },
-    Row { name: "fpc", setting: 0, member: families::fpc, adaptive: &[] },
-    Row { name: "rice", setting: 0, member: families::rice, adaptive: INTEGERS },
-    Row { name: "rle", setting: 0, member: families::rle, adaptive: BYTES },
-    Row { name: "huffman", setting: 0, member: families::huffman, adaptive: BYTES },
-    Row { name: "shannon-fano", setting: 0, member: families::shannon_fano, adaptive: &[] },
-    Row { name: "lzo", setting: 0, member: families::lzo, adaptive: &[] },
-    Row { name: "lz77-fast", setting: 0, member: families::lz77_fast, adaptive: BYTES },
-    Row { name: "lz77", setting: 1, member: families::lz77, adaptive: BYTES },
+    Row { name: "raw", setting: 0, wire: 0, member: families::none, adaptive: &[] },
+    Row { name: "diffpack-fast", setting: 0, wire: 3, member: families::diffpack_fast, adaptive: NUMBERS },
+    Row {
+        name: "diffpack-balanced",
+        setting: 1,
+        wire: 3,
+        member: families::diffpack_balanced,
+        adaptive: NUMBERS,
+    },
+    Row { name: "diffpack-ratio", setting: 2, wire: 3, member: families::diffpack_ratio, adaptive: NUMBERS },
+    Row { name: "dfcm", setting: 0, wire: 1, member: families::dfcm, adaptive: &[] },
+    Row { name: "dfcm-lanes", setting: 0, wire: 1, member: families::dfcm_lanes, adaptive: WIDE },
+    Row { name: "fpc", setting: 0, wire: 1, member: families::fpc, adaptive: &[] },
+    Row { name: "rice", setting: 0, wire: 1, member: families::rice, adaptive: INTEGERS },
+    Row { name: "rle", setting: 0, wire: 1, member: families::rle, adaptive: BYTES },
+    Row { name: "huffman", setting: 0, wire: 1, member: families::huffman, adaptive: BYTES },
+    Row { name: "shannon-fano", setting: 0, wire: 1, member: families::shannon_fano, adaptive: &[] },
+    Row { name: "lzo", setting: 0, wire: 1, member: families::lzo, adaptive: &[] },
+    Row { name: "lz77-fast", setting: 0, wire: 1, member: families::lz77_fast, adaptive: BYTES },
+    Row { name: "lz77", setting: 1, wire: 1, member: families::lz77, adaptive: BYTES },
     // Not for messages of unknown kind: the selector considers eight codecs per kind, and there are already seven and zstd.
-    Row { name: "lz4", setting: 0, member: families::lz4, adaptive: &[Kind::Int8] },
-    Row { name: "zstd", setting: 0, member: families::zstd, adaptive: ANY },
+    Row { name: "lz4", setting: 0, wire: 1, member: families::lz4, adaptive: &[Kind::Int8] },
+    Row { name: "zstd", setting: 0, wire: 1, member: families::zstd, adaptive: ANY },
 ];
 
 /// The number of rows in the table.
@@ -141,7 +150,12 @@ impl Codec {
         self.row().setting
     }
 
-    /// Its index in the order of [`names`].
+    /// The newest version of its format.
+    pub(crate) fn wire(self) -> u8 {
+        self.row().wire
+    }
+
+    /// Its place in the order of [`names`].
     #[must_use]
     pub fn index(self) -> usize {
         usize::from(self.0)
@@ -218,6 +232,27 @@ mod tests {
         assert_eq!(used(CodecId::RAW, 0), None);
         for unknown in [1, 100, 255] {
             assert_eq!(used(CodecId::DFCM_F64, unknown), reader(CodecId::DFCM_F64));
+        }
+    }
+
+    #[test]
+    fn versions_of_formats_are_those_that_encoders_write() {
+        // These have no version of their own.
+        let others = ["lzo", "lz4", "zstd"];
+        let numbers: Vec<u8> = (0..4000).flat_map(|i| (f64::from(i) * 1e-3 + 1.0).to_le_bytes()).collect();
+        let repeats: Vec<u8> = numbers[..800].repeat(30);
+        let record =
+            |i: u32| [&(i * i).to_le_bytes()[..], &[7, 8, i as u8], &(i as u16).to_le_bytes()].concat();
+        let records: Vec<u8> = (0..4000).flat_map(record).collect();
+        for codec in Codec::all().filter(|codec| !others.contains(&codec.name())) {
+            for kind in Kind::ALL {
+                let Some((mut encoder, _)) = codec.instances(kind) else { continue };
+                for message in [&numbers, &repeats, &records] {
+                    let mut room = vec![0; encoder.max_encoded_len(message.len()).unwrap()];
+                    mpress_codec::encode_into(&mut *encoder, message, &mut room).unwrap();
+                    assert!((1..=codec.wire()).contains(&room[0]), "{}: {}", codec.name(), room[0]);
+                }
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
     Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Selector, Tally,
-    Thresholds, Transfer, Way,
+    Thresholds, Transfer,
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,8 +21,8 @@ pub(crate) struct Decider {
     same_node: SameNode,
     guided: Option<Guided>,
     selector: Mutex<Selector>,
-    /// The beginning of the first epoch.
-    beginning: Instant,
+    /// The beginning of the first epoch; `None` where there are no trials by the clock.
+    beginning: Option<Instant>,
 }
 
 /// A message that is worth looking at, of which the length is known but not yet the bytes.
@@ -89,8 +89,24 @@ impl Decider {
             same_node: settings.same_node,
             guided,
             selector: Mutex::new(knowledge.selector(Transfer::Serial)),
-            beginning: Instant::now(),
+            beginning: settings.clock.then(Instant::now),
         }
+    }
+
+    /// The same with epochs that began at this moment.
+    pub(crate) fn begun(self, at: Instant) -> Self {
+        Self { beginning: self.beginning.map(|_| at), ..self }
+    }
+
+    /// The nanoseconds since the beginning, if there are trials by the clock.
+    fn now_ns(&self) -> Option<u64> {
+        let elapsed = self.beginning?.elapsed();
+        Some(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// Whether messages that the adaptive strategy decides about go another way at this time than they do most of the time.
+    pub(crate) fn is_on_trial(&self) -> bool {
+        self.now_ns().is_some_and(|now_ns| self.selector().is_on_trial(now_ns))
     }
 
     fn selector(&self) -> MutexGuard<'_, Selector> {
@@ -120,12 +136,10 @@ impl Decider {
             Strategy::Fixed(codec) => By::Rule(codec),
             Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer, len))?),
             Strategy::Adaptive => {
-                let mut selector = self.selector();
-                let admitted = selector.admit(kind, peer, len)?;
-                let now = || u64::try_from(self.beginning.elapsed().as_nanos()).unwrap_or(u64::MAX);
-                if selector.way(&admitted, now) == Way::Raw {
-                    return None;
-                }
+                let admitted = match self.now_ns() {
+                    Some(now_ns) => self.selector().admit_at(kind, peer, len, now_ns)?,
+                    None => self.selector().admit(kind, peer, len)?,
+                };
                 By::Selector { admitted, send: true }
             }
             Strategy::Measure => {

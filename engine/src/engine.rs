@@ -75,8 +75,9 @@ impl Engine {
     /// settings say how; files are read by the caller ([`Knowledge::read`], [`Record::read`]). Its mark is the same in every
     /// process; where messages may hold anything, give it one that is random ([`with_mark`](Self::with_mark)).
     ///
-    /// Make it in all processes at about the same time, best right after a message that all wait for: the adaptive strategy compares epochs,
-    /// counted from now, in which all send raw.
+    /// Make it in all processes at about the same time, best right after a message that all wait for: after the first second the adaptive
+    /// strategy has trials by the clock, counted from now, in which for an eighth of a second all messages go raw
+    /// ([`Settings::clock`](crate::Settings::clock) = `false`: none).
     #[must_use]
     pub fn new(settings: &Settings, knowledge: &Knowledge, record: Option<&Record>) -> Self {
         Self {
@@ -298,8 +299,20 @@ impl Engine {
         self.decider.gain()
     }
 
+    /// Whether the adaptive strategy sends messages another way at this moment, for a trial by the clock, than it does most of the time: all
+    /// raw, or, where raw messages have been faster, compressed. A layer must not learn from what comes of these that nothing gets shorter.
+    #[must_use]
+    pub fn is_on_trial(&self) -> bool {
+        self.decider.is_on_trial()
+    }
+
+    /// The same engine, with a clock that began at this moment.
+    pub(crate) fn begun(self, at: Instant) -> Self {
+        Self { decider: self.decider.begun(at), ..self }
+    }
+
     /// What the clock says: by what factor this process went faster with messages as the adaptive strategy decides than with raw ones. `None`
-    /// if the job was too short to tell.
+    /// if there were too few trials to tell.
     #[must_use]
     pub fn by_the_clock(&self) -> Option<ByTheClock> {
         self.decider.by_the_clock()

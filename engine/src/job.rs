@@ -5,35 +5,100 @@ use crate::codecs;
 use crate::frame::{FLOOR, Mark, SHORTEST};
 use crate::guide::Record;
 use crate::knowledge::Knowledge;
+use crate::settings::Report;
 use crate::settings::Settings;
 use crate::strategy::Strategy;
 use crate::{Engine, network};
+use mpress_codec::frame;
 use std::fmt::Display;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
-use std::time::Duration;
+use std::time::Instant;
+
+/// How many numbers each process says.
+pub const WORDS: usize = 6;
+
+/// What all processes have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// The mark of the job.
+    pub mark: Mark,
+    /// Whether any process wants to say something at the end of the job that all take part in: the report, or a record of decisions.
+    pub wants_words: bool,
+}
+
+/// Why processes cannot exchange frames. All of them come to the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Disagreement {
+    /// Some have said that they cannot.
+    #[error("some ranks have wrong settings of mpress, or an MPI that it does not know")]
+    Wrong,
+    /// They were built otherwise: other versions, codecs or formats.
+    #[error("the ranks have different versions of mpress")]
+    Versions,
+    /// They have other settings.
+    #[error("the ranks have different settings of mpress; its variables must reach all ranks")]
+    Settings,
+}
 
 /// What this process says in the handshake, with these settings; `None` if it has none that are valid. All processes must take
 /// part, and take the minimum of each number, which [`heard`] understands.
 #[must_use]
-pub fn said(settings: Option<&Settings>) -> [u64; 3] {
+pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
     // The minimum of a number and of its complement are complements of each other only if all processes gave the same one. The
-    // third is drawn at random by each.
-    let number = settings.map_or(0, agreement);
-    [number, !number, RandomState::new().hash_one(number)]
+    // fifth is drawn at random by each.
+    let Some(settings) = settings else { return [0; WORDS] };
+    let (build, common) = (hash(&build()).max(1), hash(&format!("{:?}", settings.in_common())));
+    let random = RandomState::new().hash_one(build);
+    [build, !build, common, !common, random, u64::from(!wants_words(settings))]
 }
 
-/// The mark of the job, if all processes have said the same: same version, same lengths of frames, same codecs, same settings.
-#[must_use]
-pub fn heard(least: [u64; 3]) -> Option<Mark> {
+/// What all processes have said: whether that is the same version, the same lengths of frames, the same codecs and formats, the same settings.
+///
+/// # Errors
+/// What differs.
+pub fn heard(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
+    let [build, not_build, common, not_common, random, no_words] = least;
+    if build == 0 {
+        return Err(Disagreement::Wrong);
+    }
+    if build != !not_build {
+        return Err(Disagreement::Versions);
+    }
+    if common != !not_common {
+        return Err(Disagreement::Settings);
+    }
     // The least of many random numbers is small; its digest is as random as one of them.
-    (least[0] == !least[1] && least[0] != 0).then(|| Mark(hash(&least[2]).to_le_bytes()))
+    Ok(Agreed { mark: Mark(hash(&random).to_le_bytes()), wants_words: no_words == 0 })
 }
 
-/// What all processes must have in common, as a number that is not 0. How long each of them waits for the others is its own affair.
-fn agreement(settings: &Settings) -> u64 {
-    let codecs: Vec<_> = codecs::Codec::all().map(codecs::Codec::name).collect();
-    let settings = Settings { patience: Duration::ZERO, ..settings.clone() };
-    hash(&(env!("CARGO_PKG_VERSION"), FLOOR, SHORTEST, codecs, format!("{settings:?}"))).max(1)
+/// All of this build that frames depend on.
+fn build() -> impl Hash {
+    let codecs: Vec<_> = codecs::Codec::all().map(|codec| (codec.name(), codec.wire())).collect();
+    (env!("CARGO_PKG_VERSION"), frame::VERSION, FLOOR, SHORTEST, codecs)
+}
+
+impl Settings {
+    /// The settings that all processes of a job must have in common; the others are at their defaults. How long each process waits for the
+    /// others is its own affair, and what is printed and written at the end is that of the first.
+    #[must_use]
+    pub fn in_common(&self) -> Self {
+        let own = Self::default();
+        let reads_guide = self.strategy == Strategy::Guided;
+        Self {
+            patience: own.patience,
+            report: own.report,
+            report_file: own.report_file,
+            dump_config: own.dump_config,
+            guide: self.guide.clone().filter(|_| reads_guide),
+            ..self.clone()
+        }
+    }
+}
+
+/// Whether something is to be said at the end: a report, or a record of decisions, which the guided strategy reads and not writes.
+fn wants_words(settings: &Settings) -> bool {
+    let records = settings.guide.is_some() && settings.strategy != Strategy::Guided;
+    settings.report != Report::None || settings.report_file.is_some() || records
 }
 
 fn hash(value: &impl Hash) -> u64 {
@@ -58,6 +123,8 @@ impl Engine {
         say: impl Fn(&dyn Display),
         messages: &mut X,
     ) -> Result<Self, X::Error> {
+        // Reading files takes some processes longer than others.
+        let beginning = Instant::now();
         let knowledge = settings.heuristics.as_deref().map_or_else(Knowledge::default, |folder| {
             let (knowledge, errors) = Knowledge::read(folder);
             errors.iter().for_each(|error| say(error));
@@ -79,7 +146,7 @@ impl Engine {
             ),
             _ => None,
         };
-        let engine = Self::new(&settings, &knowledge, record.as_ref());
+        let engine = Self::new(&settings, &knowledge, record.as_ref()).begun(beginning);
         if let Some(part) = network::Part::of(nodes, rank).filter(|_| may_learn) {
             let wanted = learns(settings.strategy) && !knowledge.links_measured;
             // Where no file can make a difference between processes, all want the same.
@@ -100,33 +167,65 @@ mod tests {
     use super::*;
     use crate::Settings;
 
-    fn least(of: &[[u64; 3]]) -> [u64; 3] {
-        [0, 1, 2].map(|i| of.iter().map(|said| said[i]).min().unwrap())
+    fn least(of: &[[u64; WORDS]]) -> [u64; WORDS] {
+        std::array::from_fn(|i| of.iter().map(|said| said[i]).min().unwrap())
+    }
+
+    /// What two processes with these settings come to.
+    fn both(one: &Settings, other: &Settings) -> Result<bool, Disagreement> {
+        heard(least(&[said(Some(one)), said(Some(other))])).map(|agreed| agreed.wants_words)
     }
 
     #[test]
     fn who_says_the_same_has_one_mark() {
         let settings = Settings::default();
         let all = [said(Some(&settings)), said(Some(&settings.clone())), said(Some(&settings))];
-        let mark = heard(least(&all)).unwrap();
-        assert_eq!(heard(least(&all)), Some(mark));
+        let agreed = heard(least(&all)).unwrap();
+        assert_eq!(heard(least(&all)), Ok(agreed));
         assert_ne!(heard(least(&all[..1])), heard(least(&all[1..2])), "drawn at random");
+        assert!(!agreed.wants_words);
     }
 
     #[test]
-    fn patience_may_differ() {
+    fn what_is_one_processs_own_affair_may_differ() {
         let settings = Settings::default();
-        let other = Settings { patience: settings.patience / 2, ..settings.clone() };
-        assert!(heard(least(&[said(Some(&settings)), said(Some(&other))])).is_some());
+        for other in [
+            Settings { patience: settings.patience / 2, ..settings.clone() },
+            Settings { dump_config: true, ..settings.clone() },
+        ] {
+            assert_eq!(both(&settings, &other), Ok(false));
+        }
+        // The launcher may give variables to the first process alone.
+        for first in [
+            Settings { report: Report::Full, ..settings.clone() },
+            Settings { report_file: Some("x".into()), ..settings.clone() },
+            Settings { guide: Some("x".into()), ..settings.clone() },
+        ] {
+            assert_eq!(both(&first, &settings), Ok(true), "all take part");
+        }
     }
 
     #[test]
     fn who_differs_has_none() {
         let settings = Settings::default();
         let other = Settings { threads: settings.threads + 1, ..settings.clone() };
-        for odd in [said(Some(&other)), said(None)] {
-            assert_eq!(heard(least(&[said(Some(&settings)), odd])), None);
+        assert_eq!(both(&settings, &other), Err(Disagreement::Settings));
+        let guided = |file: &str| Settings {
+            strategy: Strategy::Guided,
+            guide: Some(file.into()),
+            ..settings.clone()
+        };
+        assert_eq!(both(&guided("a"), &guided("b")), Err(Disagreement::Settings));
+        let ours = said(Some(&settings));
+        for (of, why) in [
+            (vec![ours, said(None)], Disagreement::Wrong),
+            (vec![said(None), said(None)], Disagreement::Wrong),
+            (
+                vec![ours, [ours[0] ^ 1 << 63, !(ours[0] ^ 1 << 63), ours[2], ours[3], 1, 1]],
+                Disagreement::Versions,
+            ),
+        ] {
+            assert_eq!(heard(least(&of)), Err(why));
         }
-        assert_eq!(heard(least(&[said(None), said(None)])), None);
     }
 }

@@ -1,7 +1,10 @@
 //! The report at the end of a job: what was sent, what compression made of it, and what that was worth. As text for the
 //! terminal, as JSON (`docs/format/report.md`) for `mpress report` and other programs.
 
+mod clock;
 mod text;
+
+pub use clock::Clock;
 
 use crate::engine::{Destination, Engine};
 use crate::settings::Settings;
@@ -165,17 +168,6 @@ pub struct Gain {
     pub clock: Option<Clock>,
 }
 
-/// What the clock says of the whole program: now and then all messages of the job went raw for a moment, and the speeds of both are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Clock {
-    /// By what factor the program was faster with compression than with raw messages; the mean of the ranks that can tell.
-    pub speedup: f64,
-    /// The standard error of that for one rank, on average.
-    pub error: f64,
-    /// The ranks that can tell.
-    pub ranks: u64,
-}
-
 /// What one process adds to the report: counters to be summed over all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
@@ -183,9 +175,7 @@ pub struct Share {
 }
 
 /// Words of a share in front of the counters.
-const GAINS: usize = 6;
-/// Factors are summed as whole numbers of this.
-const FACTOR: f64 = 1e-9;
+const GAINS: usize = 3 + clock::WORDS;
 
 impl Share {
     /// The share of a process.
@@ -195,10 +185,7 @@ impl Share {
         // Negative gains wrap around; their sum is right again.
         let [expected, measured, raw] =
             [gain.expected_ns, gain.measured_ns, gain.raw_ns].map(|ns| (ns as i64).cast_unsigned());
-        let whole = |factor: f64| (factor / FACTOR) as u64;
-        let [ranks, speedup, error] =
-            engine.by_the_clock().map_or([0; 3], |clock| [1, whole(clock.speedup), whole(clock.error)]);
-        let words = [expected, measured, raw, ranks, speedup, error];
+        let words = [[expected, measured, raw].as_slice(), &clock::words(engine.by_the_clock())].concat();
         Self { words: [&words[..], stats.as_words()].concat() }
     }
 
@@ -216,9 +203,7 @@ impl Share {
 
     fn gain(&self) -> Gain {
         let seconds = |at: usize| self.words[at].cast_signed() as f64 * 1e-9;
-        let ranks = self.words[3];
-        let mean = |at: usize| self.words[at] as f64 * FACTOR / ranks as f64;
-        let clock = (ranks > 0).then(|| Clock { speedup: mean(4), error: mean(5), ranks });
+        let clock = self.words[3..].first_chunk().and_then(|words| Clock::of(*words));
         Gain { predicted_s: seconds(0), measured_s: seconds(1), raw_s: seconds(2), clock }
     }
 
@@ -335,20 +320,6 @@ impl JobReport {
     }
 }
 
-impl Clock {
-    /// What it says, in words.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let percent = (self.speedup - 1.0) * 100.0;
-        let direction = if percent < 0.0 { "slower" } else { "faster" };
-        format!(
-            "by the clock {:.1} % {direction} than with raw messages (standard error {:.1} %)",
-            percent.abs(),
-            self.error * 100.0
-        )
-    }
-}
-
 impl Counts {
     /// Raw bytes over wire bytes; 1 where nothing was sent.
     #[must_use]
@@ -387,7 +358,7 @@ fn verdict(total: &Counts, gain: &Gain, settings: &Settings) -> String {
     let would = if settings.strategy == crate::Strategy::Measure { "would have " } else { "" };
     let bytes =
         if saved >= 0.5 { format!("{would}saved {saved:.0} % of bytes") } else { "saved no bytes".into() };
-    if let Some(clock) = gain.clock {
+    if let Some(clock) = gain.clock.filter(Clock::is_certain) {
         return format!("{bytes}; {}", clock.text());
     }
     let part = gain.measured_s / gain.raw_s * 100.0;

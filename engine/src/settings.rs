@@ -34,6 +34,8 @@ pub struct Settings {
     pub streams: Streams,
     /// `MPRESS_REDUCE=off|exact|reorder`.
     pub reduce: Reduce,
+    /// `MPRESS_CLOCK=off|on`: whether the adaptive strategy sends messages another way for a moment now and then, to compare both by the clock.
+    pub clock: bool,
     /// `MPRESS_PREDICT=off|on|all`.
     pub predict: Predict,
     /// `MPRESS_PREDICT_MEMORY=BYTES`: maximum total size of the messages that a rank receives before the program asks for them. At least [`FLOOR`].
@@ -65,6 +67,7 @@ impl Default for Settings {
             threads: 1,
             streams: Streams::default(),
             reduce: Reduce::default(),
+            clock: true,
             predict: Predict::default(),
             predict_memory: PREDICT_MEMORY,
             trace: None,
@@ -109,7 +112,7 @@ pub enum SettingsError {
 }
 
 /// The keys of settings, as in a file. Variables have them in capitals after [`PREFIX`].
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "strategy",
     "heuristics",
     "guide",
@@ -120,6 +123,7 @@ const KEYS: [&str; 18] = [
     "threads",
     "streams",
     "reduce",
+    "clock",
     "predict",
     "predict_memory",
     "trace",
@@ -247,6 +251,7 @@ impl Settings {
                 self.reduce =
                     [Reduce::Off, Reduce::Exact, Reduce::Reorder][pick(&["off", "exact", "reorder"])?];
             }
+            "clock" => self.clock = pick(&["off", "on"])? == 1,
             "predict" => {
                 self.predict = [Predict::Off, Predict::On, Predict::All][pick(&["off", "on", "all"])?];
             }
@@ -304,6 +309,7 @@ impl Settings {
             }),
         );
         line("reduce", Some(quoted(["off", "exact", "reorder"][self.reduce as usize])));
+        line("clock", Some(quoted(["off", "on"][usize::from(self.clock)])));
         line("predict", Some(quoted(["off", "on", "all"][self.predict as usize])));
         line("predict_memory", Some(self.predict_memory.to_string()));
         line("trace", path(&self.trace));
@@ -357,6 +363,7 @@ mod tests {
             threads: 4,
             streams: Streams::From(32 << 10),
             reduce: Reduce::Reorder,
+            clock: false,
             predict: Predict::All,
             predict_memory: 8 << 20,
             trace: Some("/t".into()),
@@ -378,6 +385,7 @@ mod tests {
                 ("MPRESS_THREADS", "4"),
                 ("MPRESS_STREAMS", "32KiB"),
                 ("MPRESS_REDUCE", "reorder"),
+                ("MPRESS_CLOCK", "off"),
                 ("MPRESS_PREDICT", "all"),
                 ("MPRESS_PREDICT_MEMORY", "8MiB"),
                 ("MPRESS_TRACE", "/t"),
@@ -415,6 +423,7 @@ mod tests {
             (("MPRESS_PATIENCE", "0"), "MPRESS_PATIENCE=0: expected a number of seconds, at least 1"),
             (("MPRESS_PATIENCE", "1m"), "MPRESS_PATIENCE=1m: expected a number of seconds, at least 1"),
             (("MPRESS_STREAMS", "1024"), "MPRESS_STREAMS=1024: expected auto, off or at least 4096 bytes"),
+            (("MPRESS_CLOCK", "1"), "MPRESS_CLOCK=1: expected off or on"),
             (("MPRESS_PREDICT", "1"), "MPRESS_PREDICT=1: expected off, on or all"),
             (
                 ("MPRESS_PREDICT_MEMORY", "1"),
@@ -442,8 +451,8 @@ mod tests {
                 ("MPRESS_REPROT", "full"),
                 "MPRESS_REPROT: unknown setting (known: MPRESS_CONFIG, MPRESS_STRATEGY, MPRESS_HEURISTICS, \
                  MPRESS_GUIDE, MPRESS_THRESHOLD, MPRESS_REPORT, MPRESS_REPORT_FILE, MPRESS_SAME_NODE, \
-                 MPRESS_THREADS, MPRESS_STREAMS, MPRESS_REDUCE, MPRESS_PREDICT, \
-                 MPRESS_PREDICT_MEMORY, MPRESS_TRACE, MPRESS_RECORD, MPRESS_RECORD_LIMIT, \
+                 MPRESS_THREADS, MPRESS_STREAMS, MPRESS_REDUCE, MPRESS_CLOCK, \
+                 MPRESS_PREDICT, MPRESS_PREDICT_MEMORY, MPRESS_TRACE, MPRESS_RECORD, MPRESS_RECORD_LIMIT, \
                  MPRESS_PATIENCE, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
             ),
         ] {

@@ -51,7 +51,7 @@ pub unsafe fn attach(
     };
     let agreement = known.and_then(|()| handshake(comm, settings, doubt.clone(), (rank, size), None));
     let (settings, mark, nodes) = match (settings, agreement, doubt) {
-        (Ok(settings), Ok(Agreement::Reached(mark, nodes)), None) => (settings, mark, nodes),
+        (Ok(settings), Ok(Agreement::Reached(agreed, nodes)), None) => (settings, agreed.mark, nodes),
         // Where the MPI has not even the first of these functions, this is why.
         (_, _, Some(doubt)) => return Err(AttachError::Unsupported(doubt)),
         (_, Err(code), None) => return Err(code.into()),

@@ -22,6 +22,8 @@ pub(crate) struct Job {
     pub(crate) start: Instant,
     pub(crate) ranks: c_int,
     pub(crate) nodes: usize,
+    /// Whether any rank has something to say at the end. Then all ranks take part in the sums, which rank 0 may want alone.
+    pub(crate) wants_words: bool,
 }
 
 impl Job {
@@ -29,15 +31,9 @@ impl Job {
         self.settings.report != Report::None || self.settings.report_file.is_some()
     }
 
-    /// Where the decisions are to be recorded. The guided strategy reads that file, and others decide nothing.
-    fn record(&self) -> Option<&Path> {
-        let learns = matches!(self.settings.strategy, Strategy::Adaptive | Strategy::Measure);
-        self.settings.guide.as_deref().filter(|_| learns)
-    }
-
-    /// Whether there is anything to say at the end.
-    fn wants_words(&self) -> bool {
-        self.wants_report() || self.record().is_some()
+    /// Whether the strategy decides anything that can be recorded. The guided one reads that file. All ranks have the same strategy.
+    fn learns(&self) -> bool {
+        matches!(self.settings.strategy, Strategy::Adaptive | Strategy::Measure)
     }
 }
 
@@ -61,7 +57,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
     if let (Some(job), Some(recorder)) = (JOB.get(), shim.and_then(|shim| shim.recorder.as_ref())) {
         recorded(job, &recorder.finish(&job.settings));
     }
-    if let Some(job) = JOB.get().filter(|job| job.wants_words()) {
+    if let Some(job) = JOB.get().filter(|job| job.wants_words) {
         // Where nobody is reached through frames the report is empty.
         let unused = shim.is_none().then(Engine::default);
         if let Some(engine) = shim.map(|shim| &shim.engine).or(unused.as_ref()) {
@@ -105,18 +101,15 @@ pub(crate) fn free(shim: &Shim) {
     shim.strategies.free();
 }
 
-/// Sums the counters of all ranks; rank 0 prints the report or writes it to its file. Every rank has the same settings, so
-/// all take part.
+/// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if it wants one. All ranks take part: others may not know
+/// whether it does.
 fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     let settings = &job.settings;
-    if !job.wants_report() {
-        return;
-    }
     let mut sum = Share::of(engine);
     let (sorts, mut calls): (Vec<_>, Vec<_>) = passed::counts().into_iter().unzip();
     sum_over_ranks(&mut calls);
     sum_over_ranks(&mut foreseen);
-    if !sum_over_ranks(sum.as_words_mut()) {
+    if !sum_over_ranks(sum.as_words_mut()) || !job.wants_report() {
         return;
     }
     let [predicted, right, early, gained] = foreseen;
@@ -144,13 +137,14 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     }
 }
 
-/// Rank 0 writes down what the adaptive strategy chose, for the guided one.
+/// Rank 0 writes down what the adaptive strategy chose, for the guided one, if it wants that. All ranks take part.
 fn record(job: &Job, engine: &Engine) {
-    let Some(file) = job.record() else { return };
-    let mut tally = engine.tally();
-    if !sum_over_ranks(tally.as_words_mut()) {
+    if !job.learns() {
         return;
     }
+    let mut tally = engine.tally();
+    let is_first = sum_over_ranks(tally.as_words_mut());
+    let Some(file) = job.settings.guide.as_deref().filter(|_| is_first) else { return };
     let written = Record::of(&tally)
         .to_toml()
         .and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string()));

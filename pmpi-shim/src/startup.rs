@@ -22,7 +22,8 @@ use crate::streams::Streams;
 use crate::sys::*;
 use crate::world::World;
 use crate::{dormant, identity, measure, progress, symbol};
-use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Strategy, job};
+use mpress::job::{self, Agreed};
+use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Strategy};
 use mpress_record::Run;
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -78,8 +79,8 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     let is_wanted = settings.as_ref().is_ok_and(|settings| !settings.disable);
     let doubt = if is_wanted { identity::doubt() } else { None };
     let patience = settings.as_ref().map_or_else(|_| Settings::default().patience, |known| known.patience);
-    let (mark, nodes) = match handshake(COMM_WORLD, &settings, doubt, (rank, size), Some(patience))? {
-        Agreement::Reached(mark, nodes) => (mark, nodes),
+    let (agreed, nodes) = match handshake(COMM_WORLD, &settings, doubt, (rank, size), Some(patience))? {
+        Agreement::Reached(agreed, nodes) => (agreed, nodes),
         Agreement::Doubtful(doubt) => {
             if rank == 0 {
                 say!("mpress: {doubt}; messages pass through uncompressed");
@@ -103,7 +104,7 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     // A job on one node may still be recorded.
     if world.frames_any() || settings.trace.is_some() || settings.record.is_some() {
         let private = Private::new(COMM_WORLD)?;
-        let engine = make_engine(&world, &settings, mark, &private)?;
+        let engine = make_engine(&world, &settings, agreed.mark, &private)?;
         let shim = prepare(world, &settings, engine, private, true)?;
         if let Some(peers) = shim.collective_peers(COMM_WORLD) {
             peers.collectives.begin(&shim.private);
@@ -112,11 +113,12 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     } else {
         let settings = settings.clone();
         dormant::sleep(Box::new(move || {
-            let engine = Engine::new(&settings, &Knowledge::default(), None).with_mark(mark);
+            let engine = Engine::new(&settings, &Knowledge::default(), None).with_mark(agreed.mark);
             prepare(world, &settings, engine, Private::none(), true)
         }));
     }
-    finish::expect(Job { settings, start: Instant::now(), ranks: size, nodes });
+    let wants_words = agreed.wants_words;
+    finish::expect(Job { settings, start: Instant::now(), ranks: size, nodes, wants_words });
     be_called_at_the_end()
 }
 
@@ -169,8 +171,8 @@ fn be_called_at_the_end() -> Result<(), c_int> {
 
 /// What came of the handshake.
 pub(crate) enum Agreement {
-    /// All ranks are alike; the mark is the job's, and for each rank the lowest one on its node, if that is known.
-    Reached(Mark, Option<Vec<c_int>>),
+    /// All ranks are alike; what they have in common, and for each rank the lowest one on its node, if that is known.
+    Reached(Agreed, Option<Vec<c_int>>),
     /// They are not, and this is why.
     Doubtful(String),
 }
@@ -221,10 +223,8 @@ pub(crate) fn handshake(
     }
     Ok(match (settings, job::heard(*least)) {
         (Err(error), _) => Agreement::Doubtful(error.to_string()),
-        (Ok(_), Some(mark)) => Agreement::Reached(mark, host::nodes(hosts)),
-        (Ok(_), None) => Agreement::Doubtful(
-            "the ranks have different versions or settings of mpress, or wrong ones".to_owned(),
-        ),
+        (Ok(_), Ok(agreed)) => Agreement::Reached(agreed, host::nodes(hosts)),
+        (Ok(_), Err(why)) => Agreement::Doubtful(why.to_string()),
     })
 }
 

@@ -43,32 +43,65 @@ fn ranks_that_disagree_pass_everything_through() {
     let Some(rig) = Rig::new("disagree") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair", "probes"]);
     let without = job.run("without");
-    for (name, script) in [
+    for (name, words, script) in [
         (
             "disabled",
+            "different settings",
             r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_DISABLE=1; exec "$0" "$@""#,
         ),
         (
             "enabled",
+            "different settings",
             r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] && export MPRESS_DISABLE=1; exec "$0" "$@""#,
         ),
         (
             "wrong",
+            "wrong settings",
             r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_REPORT=loud; exec "$0" "$@""#,
         ),
         (
-            "report",
-            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_REPORT=full; exec "$0" "$@""#,
+            "threshold",
+            "different settings",
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_THRESHOLD=2048; exec "$0" "$@""#,
         ),
     ] {
         let with = job.compressing().wrapped(script).run(name);
         assert_same(&without, &with);
         let lines = with.shim_lines().unwrap();
-        assert!(lines.len() == 1 && lines[0].contains("different versions or settings"), "{name}: {lines:?}");
+        assert!(lines.len() == 1 && lines[0].contains(words), "{name}: {lines:?}");
     }
     let all = job.compressing().env("MPRESS_DISABLE", "1").env("MPRESS_REPORT", "full").run("all");
     assert_same(&without, &all);
     assert_eq!(all.shim_lines().unwrap(), Vec::<&str>::new(), "disabled in all ranks: not a word");
+}
+
+/// A launcher may not pass variables on: what only rank 0 uses may be set there alone.
+#[test]
+fn a_report_for_rank_0_alone_is_of_all_ranks() {
+    let Some(rig) = Rig::new("first") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair", "probes"]);
+    let without = job.run("without");
+    for (name, wanted, script) in [
+        (
+            "first",
+            true,
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] && export MPRESS_REPORT=summary; exec "$0" "$@""#,
+        ),
+        (
+            "second",
+            false,
+            r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export MPRESS_REPORT=summary; exec "$0" "$@""#,
+        ),
+    ] {
+        let with = job.compressing().wrapped(script).run(name);
+        assert_same(&without, &with);
+        let lines = with.shim_lines().unwrap();
+        assert_eq!(
+            lines.iter().any(|line| line.contains("messages compressed over 2 ranks")),
+            wanted,
+            "{lines:?}"
+        );
+    }
 }
 
 /// The handshake waits for the others for some time; then it is an error, which ends the job.

@@ -8,7 +8,8 @@ const GRANT_NS: f64 = 5e3;
 const CAP_NS: f64 = 10e6;
 
 /// An account in nanoseconds. Time is risked only as far as it covers the loss, so all messages together take
-/// at most [`STAKE`] more than all of them raw, except for one loss that was larger than expected.
+/// at most [`STAKE`] more than all of them raw, except for one loss that was larger than expected. That is by this account: times of raw messages are
+/// estimates, and interruptions are not charged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ledger {
     balance_ns: f64,

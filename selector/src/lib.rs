@@ -19,10 +19,10 @@ mod scales;
 mod selector;
 mod size;
 mod tally;
+mod trials;
 mod window;
 
 pub use decision::{Admitted, Choice, Decision, Offer, Probe};
-pub use epochs::{ByTheClock, Way};
 pub use estimate::{Packed, Transfer};
 pub use guided::{Guide, Guided};
 pub use heuristics::{Behaviour, DEFAULT_LINKS, Speed};
@@ -31,4 +31,5 @@ pub use sample::{Level, level};
 pub use selector::{Gain, Offered, Selector};
 pub use size::SizeClass;
 pub use tally::Tally;
+pub use trials::ByTheClock;
 pub use window::Thresholds;

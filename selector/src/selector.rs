@@ -2,7 +2,7 @@
 
 use crate::context::{Context, NEW_FRACTION};
 use crate::decision::{Admitted, Choice, Decision, LookedAt, Offer, Probe};
-use crate::epochs::{ByTheClock, Epochs, Way};
+use crate::epochs::{Epochs, Way};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::ledger::Ledger;
@@ -11,7 +11,8 @@ use crate::priors::{CANDIDATES, Candidate};
 use crate::sample::{self, Level};
 use crate::scales::Scales;
 use crate::size::{CLASSES, SizeClass};
-use crate::tally::Tally;
+use crate::tally::{CHOICES, Tally};
+use crate::trials::ByTheClock;
 use crate::window::{Admission, Thresholds, Window};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -136,14 +137,25 @@ impl Selector {
         Some(Admitted { kind, peer, len, size, raw_ns, reopened })
     }
 
-    /// The way of a message that was admitted: in some short epochs all go raw, so that the clock can tell what compression gains. All
+    /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages go raw, and are not looked at. All
     /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is the same for all processes, as far as possible; a
     /// difference of some milliseconds does no harm.
-    pub fn way(&mut self, admitted: &Admitted, now_ns: impl FnOnce() -> u64) -> Way {
-        self.epochs.way(admitted.len, now_ns)
+    pub fn admit_at(&mut self, kind: Kind, peer: PeerClass, len: usize, now_ns: u64) -> Option<Admitted> {
+        // Every message counts, inside the window or not: else one way would seem to carry more.
+        match self.epochs.way(len, now_ns) {
+            Way::Raw => None,
+            Way::Decided => self.admit(kind, peer, len),
+        }
     }
 
-    /// What the clock says of messages as decided against raw ones; `None` while too few epochs have passed.
+    /// Whether messages go another way at this time, for a trial by the clock, than they do most of the time. What comes of them says nothing of
+    /// others.
+    #[must_use]
+    pub fn is_on_trial(&self, now_ns: u64) -> bool {
+        self.epochs.are_odd(now_ns)
+    }
+
+    /// What the clock says of messages as decided against raw ones; `None` while there were too few trials.
     #[must_use]
     pub fn by_the_clock(&self) -> Option<ByTheClock> {
         self.epochs.by_the_clock()
@@ -218,8 +230,7 @@ impl Selector {
         let (Choice::Encode(offer), Some(at)) = (decision.choice, decision.looked_at) else { return };
         let fraction = wire_len as f64 / decision.len.max(1) as f64;
         let packs = wire_len < decision.len;
-        let encode_ns = if packs { Some(ns) } else { None };
-        let Some(candidate) = self.learn(decision, at, offer, fraction, encode_ns) else { return };
+        let Some(candidate) = self.learn(decision, at, offer, (decision.len, fraction, ns)) else { return };
         let decode_ns = if packs { candidate.decode_ns(at.level, decision.len) } else { 0.0 };
         let encode_ns = candidate.own_encode_ns(at.level, decision.len, ns);
         let packed = Packed { fraction: fraction.min(1.0), encode_ns, decode_ns };
@@ -237,8 +248,9 @@ impl Selector {
         let (Some(probe), Some(at)) = (&decision.probe, decision.looked_at) else { return };
         let fraction = wire_len as f64 / probe.window.len().max(1) as f64;
         let before = self.expected(decision, at, probe.offer);
-        let Some(candidate) = self.learn(decision, at, probe.offer, fraction, None) else { return };
-        let cost_ns = candidate.own_encode_ns(at.level, probe.window.len(), ns);
+        let len = probe.window.len();
+        let Some(candidate) = self.learn(decision, at, probe.offer, (len, fraction, ns)) else { return };
+        let cost_ns = candidate.own_encode_ns(at.level, len, ns);
         self.ledger.settle(-cost_ns);
         self.gains[decision.peer.index()].measured_ns -= cost_ns;
         if before.is_some_and(|before| fraction < before - NEW_FRACTION) {
@@ -256,21 +268,22 @@ impl Selector {
         )
     }
 
+    /// `len` bytes of a message became this fraction of them in so many nanoseconds.
     fn learn(
         &mut self,
         decision: &Decision,
         at: LookedAt,
         offer: Offer,
-        fraction: f64,
-        encode_ns: Option<f64>,
+        (len, fraction, ns): (usize, f64, f64),
     ) -> Option<&Candidate> {
         let candidates = &mut self.candidates[decision.kind as usize];
         let place = candidates.iter().position(|candidate| candidate.offer == offer)?;
         let candidate = &mut candidates[place];
         let expected = candidate.fraction(at.level);
         candidate.observe_fraction(at.level, fraction);
-        if let Some(ns) = encode_ns {
-            candidate.observe_encode(at.level, decision.len, ns);
+        // An encoder that does not succeed may have given up early: of such it is only learned that they are slower than expected.
+        if fraction < 1.0 || ns > candidate.encode_ns(at.level, len) {
+            candidate.observe_encode(at.level, len, ns);
         }
         self.contexts.get_mut(usize::from(at.context))?.observe(place, expected, fraction);
         Some(candidate)
@@ -322,20 +335,17 @@ impl Selector {
         self.gains[peer.index()]
     }
 
-    /// How often each choice was made, without trials.
+    /// How often each choice was made, without trials. Where the clock has found that raw messages are faster, that is the choice for all.
     #[must_use]
     pub fn tally(&self) -> Tally {
+        let raw = self.epochs.in_use() == Way::Raw;
         let mut tally = Tally::new(self.candidates.each_ref().map(|c| c.iter().map(|c| c.offer).collect()));
         for kind in Kind::ALL {
             for size in SizeClass::all() {
                 for context in self.index[kind as usize][size.index()].iter().flatten() {
                     for peer in PeerClass::all() {
-                        tally.add(
-                            kind,
-                            peer,
-                            size,
-                            &self.contexts[usize::from(*context)].chosen[peer.index()],
-                        );
+                        let chosen = self.contexts[usize::from(*context)].chosen[peer.index()];
+                        tally.add(kind, peer, size, &if raw { all_raw(&chosen) } else { chosen });
                     }
                 }
             }
@@ -350,4 +360,10 @@ impl Selector {
             self.reset_windows(peer);
         }
     }
+}
+
+/// The same decisions, if all had been for raw messages.
+fn all_raw(chosen: &[u32; CHOICES]) -> [u32; CHOICES] {
+    let all = chosen.iter().fold(0, |sum: u32, count| sum.saturating_add(*count));
+    core::array::from_fn(|choice| if choice == 0 { all } else { 0 })
 }

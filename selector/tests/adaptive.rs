@@ -186,6 +186,28 @@ fn data_that_always_turns_against_the_choice_is_bounded() {
 }
 
 #[test]
+fn codecs_that_never_succeed_and_are_slower_than_known_are_found_out() {
+    // Fifty times slower than the heuristics say, and nothing ever gets shorter: neither probes nor messages.
+    let slow = Speed { start_us: 10.0, mb_s: 120.0 };
+    for (mb_s, len) in [(100.0, LEN), (400.0, LEN), (2000.0, LEN), (400.0, 2000), (1000.0, 8000)] {
+        let world = World { speeds: [slow; 2], ..World::new(mb_s).with_noise() };
+        let (mut selector, message) = (selector(mb_s), vec![0x5a_u8; len]);
+        let mut lost = [0.0, 0.0];
+        for (half, at) in [(0, 2000), (1, 50_000)] {
+            let (mut time, mut raw) = (0.0, 0.0);
+            for _ in 0..at {
+                let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+                let (ns, raw_ns) = world.send(&mut selector, &decision, len);
+                time += ns;
+                raw += raw_ns;
+            }
+            lost[half] = time / raw - 1.0;
+        }
+        assert!(lost[0] < 0.025 && lost[1] < 0.001, "{mb_s} MB/s, {len} bytes: {lost:?}");
+    }
+}
+
+#[test]
 fn what_was_chosen_is_chosen_again_by_its_record() {
     let mut selector = selector(100.0);
     World::new(100.0).run(&mut selector, 100);

@@ -1,6 +1,7 @@
 """Writes a wheel from a tree laid out as below a prefix: python3 wheel.py TREE OUT NAME VERSION TAG EPOCH SUMMARY LICENCE HOMEPAGE
 
-bin/ becomes scripts of the wheel, everything else data below the prefix of the environment. The same tree gives the same bytes.
+bin/ becomes scripts of the wheel; everything else data below the prefix of the environment, but for README.md at the top of the tree, which is
+also in share/doc: an environment's own folder is not ours. The same tree gives the same bytes.
 """
 
 import base64
@@ -36,8 +37,8 @@ files = {
 }
 programs = set()
 for path in sorted(tree.rglob("*")):
-    if path.is_file():
-        place = path.relative_to(tree)
+    place = path.relative_to(tree)
+    if path.is_file() and str(place) != "README.md":
         if place.parts[0] == "bin":
             place = f"{name}-{version}.data/scripts/{place.relative_to('bin')}"
             programs.add(place)

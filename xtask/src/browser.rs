@@ -27,7 +27,7 @@ const VIEWS: [(u32, bool); 2] = [(1000, false), (360, true)];
 /// The step, with the command of this file.
 pub(crate) fn step(command: PathBuf, paths: &Paths) -> Step<'_> {
     Step::call("report page in a browser", move || {
-        if !setup::offer(BROWSER)? {
+        if !setup::offer(BROWSER) {
             return Ok(Done::Skipped(format!("there is no {BROWSER}")));
         }
         let dir = std::env::temp_dir().join(format!("mpress-browser-{}", std::process::id()));

@@ -12,8 +12,12 @@ use crate::paths::Paths;
 use crate::step::run;
 
 /// The example programs: name, source.
-pub(crate) const EXAMPLES: [(&str, &str); 3] =
-    [("euler3d", "euler3d.c"), ("reaction3d", "reaction3d.f90"), ("shuffle", "shuffle.c")];
+pub(crate) const EXAMPLES: [(&str, &str); 4] = [
+    ("euler3d", "euler3d.c"),
+    ("reaction3d", "reaction3d.f90"),
+    ("grains", "grains.c"),
+    ("shuffle", "shuffle.c"),
+];
 
 /// The library that is preloaded, as it is installed.
 pub(crate) const PRELOAD: &str = "libmpress.so";

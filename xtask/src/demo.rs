@@ -1,4 +1,4 @@
-//! Demo: simulations, and a shuffle of noise, on an emulated cluster, with and without mpress, and what that is worth.
+//! Demo: simulations, one that is watched by other ranks, and a shuffle of noise, on an emulated cluster, with and without mpress, and what that is worth.
 
 mod measure;
 mod table;
@@ -19,12 +19,12 @@ const NODES: usize = 2;
 const RANKS: usize = 4;
 const MPI: Mpi = Mpi::OpenMpi;
 
-/// The links, slowest first, how long each may be measured (a further round starts only if it fits), and what runs there. Noise
-/// runs where there is nothing to gain and much to lose.
+/// The links, slowest first, how long each may be measured (a further round starts only if it fits), and what runs there. On the
+/// fastest there is little to gain for small halos: long frames of a simulation run there too, and noise, where there is much to lose.
 const LINKS: [(Rate, Duration, &[&str]); 3] = [
     (Rate::mbit(100), Duration::from_secs(180), &SIMULATIONS),
     (Rate::gbit(1), Duration::from_secs(60), &SIMULATIONS),
-    (Rate::gbit(10), Duration::from_secs(75), &["euler3d", "reaction3d", NOISE]),
+    (Rate::gbit(10), Duration::from_secs(90), &["euler3d", "reaction3d", "grains", NOISE]),
 ];
 const SIMULATIONS: [&str; 2] = ["euler3d", "reaction3d"];
 const NOISE: &str = "shuffle";

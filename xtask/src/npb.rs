@@ -5,6 +5,8 @@
 //! machine does to any two runs.
 
 use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -134,9 +136,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
 /// The programs of the folder, in the order of their names.
 fn programs(options: &Options) -> Result<Vec<Program>, Error> {
     let folder = fs::canonicalize(&options.programs).map_err(Error::file(&options.programs))?;
-    let files = fs::read_dir(&folder).map_err(Error::file(&folder))?;
-    let mut names: Vec<_> = files.filter_map(|file| file.ok()?.file_name().into_string().ok()).collect();
-    names.sort();
+    let mut names = executables(&folder).map_err(Error::file(&folder))?;
     names.retain(|name| options.only.is_empty() || options.only.contains(name));
     if names.is_empty() {
         return Err(Error::Program {
@@ -153,6 +153,17 @@ fn programs(options: &Options) -> Result<Vec<Program>, Error> {
         Ok(Program { path: folder.join(&name), name, ranks_per_node: ranks / NODES })
     };
     names.into_iter().map(program).collect()
+}
+
+/// The names of the programs in a folder, in order: what is a file, or a link to one, that may be executed.
+fn executables(folder: &Path) -> io::Result<Vec<String>> {
+    let is_program = |path: &Path| {
+        fs::metadata(path).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    let files = fs::read_dir(folder)?.filter_map(Result::ok).filter(|file| is_program(&file.path()));
+    let mut names: Vec<_> = files.filter_map(|file| file.file_name().into_string().ok()).collect();
+    names.sort();
+    Ok(names)
 }
 
 /// Plain, or with mpress and a report to this file.
@@ -237,6 +248,20 @@ fn print(options: &Options, link: u64, program: &str, rounds: &[[Run; 3]], uncap
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_are_files_that_may_be_executed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name| folder.path().join(name);
+        for (name, mode) in [("lu.A.4", 0o755), ("notes.txt", 0o644), ("cg.A.4", 0o700)] {
+            fs::write(at(name), "x").unwrap();
+            fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fs::create_dir(at("results")).unwrap();
+        std::os::unix::fs::symlink(at("lu.A.4"), at("ua.A.4")).unwrap();
+        std::os::unix::fs::symlink(at("gone"), at("gone.A.4")).unwrap();
+        assert_eq!(executables(folder.path()).unwrap(), ["cg.A.4", "lu.A.4", "ua.A.4"]);
+    }
 
     #[test]
     fn the_last_time_counts_once_its_line_is_whole() {

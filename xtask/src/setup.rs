@@ -72,12 +72,18 @@ pub(crate) fn ensure() -> Result<(), Error> {
     install(&missing)
 }
 
-/// Whether this program is there, which few need and which has the name of its package. Installed where that asks for nothing.
-pub(crate) fn offer(program: &str) -> Result<bool, Error> {
-    if !is_on_path(program) && is_debian() && is_root() {
-        install(&[program])?;
+/// Whether this program is there, which few need and which has the name of its package. Installed where that asks for nothing and can be done.
+pub(crate) fn offer(program: &str) -> bool {
+    offered(program, || if is_debian() && is_root() { install(&[program]) } else { Ok(()) })
+}
+
+fn offered(program: &str, install: impl FnOnce() -> Result<(), Error>) -> bool {
+    if !is_on_path(program)
+        && let Err(error) = install()
+    {
+        eprintln!("setup: {program} cannot be installed: {error}");
     }
-    Ok(is_on_path(program))
+    is_on_path(program)
 }
 
 const INSTALL: [&str; 3] = ["install", "-y", "--no-install-recommends"];
@@ -134,6 +140,13 @@ mod tests {
         assert!(is_debian_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"));
         assert!(!is_debian_release("ID=fedora\nID_LIKE=\"rhel centos\"\nVARIANT_ID=debian\n"));
         assert!(!is_debian_release(""));
+    }
+
+    #[test]
+    fn what_cannot_be_installed_is_done_without() {
+        let fails = || Err(Error::NeedsRoot("x".to_owned()));
+        assert!(!offered("no-such-tool-here", fails));
+        assert!(offered("sh", fails));
     }
 
     #[test]

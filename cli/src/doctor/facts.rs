@@ -39,7 +39,7 @@ pub(super) struct Facts {
 /// What of the settings matters here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Chosen {
-    /// All of them, as a file of settings.
+    /// Those that all ranks must have in common, as a file of settings.
     pub(super) text: String,
     pub(super) disabled: bool,
     pub(super) off: bool,
@@ -99,7 +99,7 @@ fn chosen(settings: &Settings) -> Chosen {
         },
     };
     Chosen {
-        text: settings.to_toml(),
+        text: settings.in_common().to_toml(),
         disabled: settings.disable,
         off: settings.strategy == Strategy::Off,
         same_node: settings.same_node == SameNode::Compress,

@@ -229,7 +229,7 @@ fn gains(xml: &mut Xml, gain: &Gain) {
     );
     xml.leaf("p", &[], &whole);
     if let Some(clock) = &gain.clock {
-        xml.leaf("p", &[], &format!("The program was {}.", clock.text()));
+        xml.leaf("p", &[], &format!("Compared in trials: {}.", clock.text()));
     }
     let groups =
         [group("predicted", "raw", gain.predicted_s), group("from what came out", "wire", gain.measured_s)];

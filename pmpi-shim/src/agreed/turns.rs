@@ -30,6 +30,11 @@ impl Vote {
         self.next.store(next, Ordering::Relaxed);
         self.left.store(next, Ordering::Relaxed);
     }
+
+    /// No rank knows anything: the last outcome stands for as many calls as it did.
+    fn stand_again(&self) {
+        self.left.store(self.next.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
 }
 
 /// Whether collectives are made here of which a rank sees only what it sends itself. They are tried; then, from time to time, all ranks say
@@ -39,8 +44,10 @@ pub(crate) struct Trial {
     vote: Vote,
     /// Made here since the last vote that went against it.
     tried: AtomicBool,
-    /// Something of this rank's has got shorter since the last vote.
+    /// Something of this rank's has got shorter since the last vote, ...
     shorter: AtomicBool,
+    /// ... or could have.
+    known: AtomicBool,
     /// A call that was counted is made again, with this outcome.
     again: Mutex<Option<bool>>,
 }
@@ -51,6 +58,11 @@ impl Trial {
     /// # Errors
     /// Those of the vote; the MPI has called the communicator's error handler.
     pub(crate) fn is_made_here(&self, comm: MPI_Comm) -> Result<bool, c_int> {
+        self.decide(|mine| private::minimum(mine, comm))
+    }
+
+    /// The same, where `minimum` is that over all ranks.
+    fn decide(&self, minimum: impl FnOnce(c_int) -> Result<c_int, c_int>) -> Result<bool, c_int> {
         if let Some(here) = self.again.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Ok(here);
         }
@@ -61,8 +73,18 @@ impl Trial {
             return Ok(true);
         }
         let shorter = self.shorter.swap(false, Ordering::Relaxed);
-        let shorter = private::minimum(c_int::from(!shorter), comm)? == 0;
-        self.vote.learn(!shorter);
+        let known = self.known.swap(false, Ordering::Relaxed);
+        // A rank that does not know goes before one that has seen nothing get shorter.
+        let shorter = match minimum(if shorter { 0 } else { 1 + c_int::from(known) })? {
+            1 => {
+                self.vote.stand_again();
+                !self.vote.short.load(Ordering::Relaxed)
+            }
+            least => {
+                self.vote.learn(least != 0);
+                least == 0
+            }
+        };
         self.tried.store(shorter, Ordering::Relaxed);
         Ok(shorter)
     }
@@ -75,6 +97,7 @@ impl Trial {
     /// In a call that was made here something of this rank's got shorter, or nothing.
     pub(crate) fn learn(&self, shorter: bool) {
         self.shorter.fetch_or(shorter, Ordering::Relaxed);
+        self.known.store(true, Ordering::Relaxed);
     }
 }
 
@@ -150,14 +173,17 @@ impl Race {
             }
             tries.best
         };
-        // In microseconds. The largest is the least of the negative ones.
-        let slowest = |time: Option<Duration>| {
-            let time =
-                time.map_or(c_int::MAX, |time| c_int::try_from(time.as_micros()).unwrap_or(c_int::MAX));
-            minimum(-time).map(|least| -least)
+        // A rank that does not know both says 0, which the others' times outweigh.
+        let [here, mpi] = match best {
+            [Some(here), Some(mpi)] => [here, mpi].map(micros),
+            _ => [0, 0],
         };
-        let here = slowest(best[0])? <= slowest(best[1])?;
+        // The largest is the least of the negative ones.
+        let slowest = |time: c_int| minimum(-time).map(|least| -least);
+        let (here, mpi) = (slowest(here)?, slowest(mpi)?);
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Where no rank knows, the last outcome stands.
+        let here = if here == 0 { tries.here } else { here <= mpi };
         let stood = if here == tries.here { (2 * tries.stood).clamp(2 * TRIES, LONGEST) } else { 2 * TRIES };
         *tries = Tries { here, left: stood - 1, stood, ..Tries::default() };
         Ok(here)
@@ -173,6 +199,11 @@ impl Race {
         let best = &mut tries.best[usize::from(!here)];
         *best = Some(best.map_or(time, |best| best.min(time)));
     }
+}
+
+/// Whole microseconds, at least one.
+fn micros(time: Duration) -> c_int {
+    c_int::try_from(time.as_micros()).unwrap_or(c_int::MAX).max(1)
 }
 
 #[cfg(test)]
@@ -197,5 +228,66 @@ mod tests {
         let race = Race::default();
         assert!(run(&race, 10, 12, 1000) > 450, "a little faster here");
         assert!(run(&race, 12, 10, 1000) < 50, "things have changed");
+    }
+
+    #[test]
+    fn a_race_without_times_changes_nothing() {
+        let race = Race::default();
+        run(&race, 10, 12, 200);
+        // Trials by the clock all the time.
+        let made = (0..1000).filter(|_| race.decide(Ok).unwrap()).count();
+        assert!(made > 900, "{made}");
+        // A rank that knows nothing says what does not count.
+        let said = std::cell::RefCell::new(Vec::new());
+        while said.borrow().is_empty() {
+            let note = |mine| {
+                said.borrow_mut().push(mine);
+                Ok(mine)
+            };
+            race.decide(note).unwrap();
+        }
+        assert_eq!(*said.borrow(), [0, 0]);
+    }
+
+    /// Calls of two ranks, in which nothing is learned in those that are on trial, and else whether something got shorter; gives how many
+    /// were made here.
+    fn vote(trials: &[Trial; 2], calls: usize, on_trial: [bool; 2], shorter: bool) -> usize {
+        let made = (0..calls).filter(|_| {
+            let said = |trial: &Trial| {
+                let said = std::cell::Cell::new(None);
+                // To see what it says, on a copy: a vote has one answer for all.
+                let copy = Trial {
+                    shorter: AtomicBool::new(trial.shorter.load(Ordering::Relaxed)),
+                    known: AtomicBool::new(trial.known.load(Ordering::Relaxed)),
+                    tried: AtomicBool::new(true),
+                    ..Trial::default()
+                };
+                let _ = copy.decide(|mine| {
+                    said.set(Some(mine));
+                    Ok(mine)
+                });
+                said.get().unwrap()
+            };
+            let least = trials.iter().map(said).min().unwrap();
+            let here = trials.each_ref().map(|trial| trial.decide(|_| Ok(least)).unwrap());
+            assert_eq!(here[0], here[1]);
+            for (trial, on_trial) in trials.iter().zip(on_trial) {
+                if here[0] && !on_trial {
+                    trial.learn(shorter);
+                }
+            }
+            here[0]
+        });
+        made.count()
+    }
+
+    #[test]
+    fn trials_by_the_clock_end_nothing() {
+        let trials = [Trial::default(), Trial::default()];
+        assert_eq!(vote(&trials, 1000, [false, false], true), 1000);
+        assert_eq!(vote(&trials, 1000, [true, true], false), 1000, "nobody knows");
+        assert_eq!(vote(&trials, 1000, [true, false], false), 1000, "one rank does not know");
+        assert!(vote(&trials, 1000, [false, false], false) < 200, "all know that nothing gets shorter");
+        assert!(vote(&trials, 1000, [false, false], true) > 700, "and that it does again");
     }
 }

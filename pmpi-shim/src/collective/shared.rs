@@ -27,6 +27,8 @@ use std::sync::Arc;
 const RAW: u64 = 0;
 /// This rank has not enough memory: everything goes as it is.
 const NO_MEMORY: u64 = u64::MAX;
+/// The block goes as it is, for a trial by the clock: that says nothing of other calls.
+const ON_TRIAL: u64 = u64::MAX - 1;
 
 /// Bcast. The root says how long the frame is; where there is none, the MPI's own call follows.
 pub(crate) unsafe fn bcast(
@@ -57,28 +59,42 @@ pub(crate) unsafe fn bcast(
     let outcome = waiting::during(&shim.engine, || {
         // SAFETY: the program's own span; all ranks make the same calls.
         unsafe {
+            let raw = shim.as_it_is();
             let wire = if peers.rank == root { shim.shared_frame(&message, comm) } else { None };
-            let mut len = wire.as_ref().map_or(RAW, |wire| wire.len() as u64);
+            let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
             called(open::MPI_Bcast((&raw mut len).cast(), 1, UINT64_T, root, comm))?;
-            if len == RAW {
-                return Ok(false);
+            if len == RAW || len == ON_TRIAL {
+                return Ok(if len == RAW { Made::Longer } else { Made::OnTrial });
             }
             match wire {
                 Some(wire) => pass_on(wire.ptr(), wire.count(), wire.datatype(), root, comm)?,
                 None => receive_frame(shim, &message, usize::try_from(len).map_err(|_| shim.damaged)?)?,
             }
         }
-        Ok(true)
+        Ok(Made::Shorter)
     });
     finish(pause, comm, outcome, pass)
 }
 
+/// What has come of a call. All ranks come to the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Made {
+    /// Something got shorter, and is where it belongs.
+    Shorter,
+    /// Nothing did: it is the MPI's.
+    Longer,
+    /// It is the MPI's this time, and nothing is known of the next.
+    OnTrial,
+}
+
 /// What the program gets: the outcome of a collective in which something got shorter, or that of the MPI's own.
-fn finish(pause: &Pause, comm: MPI_Comm, outcome: Result<bool, Error>, pass: impl Fn() -> c_int) -> c_int {
-    pause.learn(outcome.as_ref().is_ok_and(|shorter| *shorter) || outcome.is_err());
+fn finish(pause: &Pause, comm: MPI_Comm, outcome: Result<Made, Error>, pass: impl Fn() -> c_int) -> c_int {
+    if !matches!(outcome, Ok(Made::OnTrial)) {
+        pause.learn(!matches!(outcome, Ok(Made::Longer)));
+    }
     match outcome {
-        Ok(true) => SUCCESS,
-        Ok(false) => pass(),
+        Ok(Made::Shorter) => SUCCESS,
+        Ok(Made::Longer | Made::OnTrial) => pass(),
         Err(error) => raise(comm, error),
     }
 }
@@ -173,10 +189,11 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
         // SAFETY: the program's own spans; all ranks make the same calls.
         unsafe {
             let room = shim.engine.buffer(lens.iter().sum());
+            let raw = shim.as_it_is();
             let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm));
             let said = match (&wire, &room) {
-                (Ok((_, true)), Some(_)) => wire.as_ref().map_or(RAW, |(wire, _)| wire.len() as u64),
-                (Ok((_, false)), Some(_)) => RAW,
+                (Ok((wire, true)), Some(_)) => wire.len() as u64,
+                (Ok((_, false)), Some(_)) => raw,
                 _ => NO_MEMORY,
             };
             let mut all = vec![0_u64; lens.len()];
@@ -189,11 +206,15 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
                 UINT64_T,
                 comm,
             ))?;
+            let on_trial = all.contains(&ON_TRIAL);
+            all.iter_mut().filter(|said| **said == ON_TRIAL).for_each(|said| *said = RAW);
             let shorter = all.iter().any(|said| *said != RAW) && !all.contains(&NO_MEMORY);
-            let (Ok((wire, _)), Some(room), true) = (wire, room, shorter) else { return Ok(false) };
+            let (Ok((wire, _)), Some(room), true) = (wire, room, shorter) else {
+                return Ok(if on_trial { Made::OnTrial } else { Made::Longer });
+            };
             gather_frames(shim, &peers, comm, (&wire, room), (&all, &lens), &blocks)?;
         }
-        Ok(true)
+        Ok(Made::Shorter)
     });
     finish(pause, comm, outcome, pass)
 }
@@ -252,6 +273,11 @@ fn buffer(shim: &Shim, len: usize) -> Result<Buffer, c_int> {
 }
 
 impl Shim {
+    /// What this rank says of a block that goes as it is.
+    fn as_it_is(&self) -> u64 {
+        if self.engine.is_on_trial() { ON_TRIAL } else { RAW }
+    }
+
     /// What a rank gives to an all-gather, and whether it is a frame.
     ///
     /// # Safety

@@ -13,9 +13,10 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Cells along each axis and time steps, or keys and rounds, chosen so that the demo takes a few minutes. One simulation is spread
 /// out as far as is usual, so that at a gigabit a good third of its time is communication (16 x 16 x 216 cells a rank); the other
 /// computes more between messages (48 x 48 x 96).
-const SIZES: [(&str, &[&str]); 3] = [
+const SIZES: [(&str, &[&str]); 4] = [
     ("euler3d", &["32", "32", "216", "45"]),
     ("reaction3d", &["96", "96", "96", "15"]),
+    ("grains", &["128", "60", "2"]),
     ("shuffle", &["262144", "200"]),
 ];
 

@@ -25,3 +25,33 @@ pub(super) fn pack(paths: &Paths, tree: &Path, out: &Path) -> Result<PathBuf, Er
     step::run("wheel", &mut python)?;
     Ok(wheel)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+
+    #[test]
+    fn nothing_lands_in_the_environments_own_folder() {
+        if !crate::setup::is_on_path("python3") {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (tree, wheel) = (folder.path().join("tree"), folder.path().join("x.whl"));
+        for file in ["README.md", "bin/mpress", "share/doc/mpress/README.md"] {
+            fs::create_dir_all(tree.join(file).parent().unwrap()).unwrap();
+            fs::write(tree.join(file), "x").unwrap();
+        }
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("dist/wheel.py");
+        let mut python = Command::new("python3");
+        python.arg(script).arg(&tree).arg(&wheel);
+        let status = python.args(["n", "1", "py3-none-any", "0", "summary", "licence", "page"]).status();
+        assert!(status.unwrap().success());
+        let list = Command::new("python3").args(["-m", "zipfile", "-l"]).arg(&wheel).output().unwrap();
+        let list = String::from_utf8_lossy(&list.stdout).into_owned();
+        assert!(list.contains("n-1.data/data/share/doc/mpress/README.md"), "{list}");
+        assert!(list.contains("n-1.data/scripts/mpress"), "{list}");
+        assert!(!list.contains("data/README.md"), "{list}");
+    }
+}
