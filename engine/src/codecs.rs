@@ -23,8 +23,8 @@ struct Row {
     name: &'static str,
     /// The number of this setting among those that share codec ids; stored in frames. Their rows are consecutive.
     setting: u8,
-    /// The newest version of its format that it reads and may write, of the tables in `docs/format`; of formats of others, of the way in which they
-    /// are used. Processes that exchange frames must have the same.
+    /// The newest version of the codec's format (the tables in `docs/format`) that it reads and may write; for third-party formats, the version of
+    /// their use. Must be the same in all processes that exchange frames.
     wire: u8,
     /// The codec for words of this width, if any.
     member: fn(Width) -> Option<Member>,
@@ -155,7 +155,7 @@ impl Codec {
         self.row().wire
     }
 
-    /// Its place in the order of [`names`].
+    /// Its index in the order of [`names`].
     #[must_use]
     pub fn index(self) -> usize {
         usize::from(self.0)
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn versions_of_formats_are_those_that_encoders_write() {
-        // These have no version of their own.
+        // These have no separate version.
         let others = ["lzo", "lz4", "zstd"];
         let numbers: Vec<u8> = (0..4000).flat_map(|i| (f64::from(i) * 1e-3 + 1.0).to_le_bytes()).collect();
         let repeats: Vec<u8> = numbers[..800].repeat(30);

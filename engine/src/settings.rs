@@ -34,7 +34,7 @@ pub struct Settings {
     pub streams: Streams,
     /// `MPRESS_REDUCE=off|exact|reorder`.
     pub reduce: Reduce,
-    /// `MPRESS_CLOCK=off|on`: whether the adaptive strategy sends messages another way for a moment now and then, to compare both by the clock.
+    /// `MPRESS_CLOCK=off|on`: whether the adaptive strategy occasionally sends messages another way for a short time, to compare both by the clock.
     pub clock: bool,
     /// `MPRESS_PREDICT=off|on|all`.
     pub predict: Predict,
