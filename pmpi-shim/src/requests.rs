@@ -11,6 +11,7 @@ use crate::error::raise;
 use crate::handle::{Handle, HandleMap};
 use crate::mpi::open;
 use crate::operation::{Look, Operation};
+use crate::peers::Peers;
 use crate::posted::{Bounce, Posted};
 use crate::span::{Envelope, OwnedType, store_status};
 use crate::streams::Departing;
@@ -257,8 +258,17 @@ impl Mode {
 pub(crate) struct Template {
     pub(crate) action: Action,
     pub(crate) message: Envelope,
+    /// Of its communicator, which the program may free and start the request all the same.
+    pub(crate) peers: Option<Arc<Peers>>,
     /// The program may free the datatype and start the request all the same.
     pub(crate) _datatype: Option<OwnedType>,
+}
+
+impl Template {
+    /// Whether the program has not freed the communicator.
+    pub(crate) fn is_of_a_live_communicator(&self) -> bool {
+        self.peers.as_ref().is_some_and(|peers| peers.handler_of(self.message.comm) != COMM_NULL)
+    }
 }
 
 /// The two things a persistent request can do.

@@ -40,7 +40,7 @@ fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
 }
 
 /// The same for all communicators, and for as long as the MPI runs.
-fn greatest_tag() -> c_int {
+pub(crate) fn greatest_tag() -> c_int {
     static GREATEST: OnceLock<c_int> = OnceLock::new();
     *GREATEST.get_or_init(|| {
         let (mut value, mut found) = (ptr::null::<c_int>(), 0);

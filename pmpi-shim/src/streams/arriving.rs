@@ -200,6 +200,11 @@ impl Arriving {
         Next::Taken
     }
 
+    /// Bytes of memory for chunks whose receives are posted.
+    pub(crate) fn room_for_chunks(&self) -> usize {
+        self.posted.len() * self.stream.longest()
+    }
+
     fn post(&mut self, context: &Context) -> Result<(), c_int> {
         let mut buffer = context.engine.buffer(self.stream.longest()).ok_or(ERR_NO_MEM)?;
         let len = c_int::try_from(self.stream.longest()).map_err(|_| ERR_INTERN)?;

@@ -17,6 +17,7 @@ void matching_types(void);
 void partial_elements(void);
 void freed_datatypes(void);
 void packed_by_calls(void);
+void nothing_without_memory(void);
 
 /* probes.c: probes, order, handles that are kept */
 void probes_in_order(void);

@@ -25,6 +25,7 @@ static const struct {
     {"partial_elements", partial_elements, 20},
     {"freed_datatypes", freed_datatypes, 20},
     {"packed_by_calls", packed_by_calls, 20},
+    {"nothing_without_memory", nothing_without_memory, 20},
     {"probes_in_order", probes_in_order, 20},
     {"probes_head_to_head", probes_head_to_head, 20},
     {"matched_messages_kept", matched_messages_kept, 20},
