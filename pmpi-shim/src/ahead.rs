@@ -282,7 +282,7 @@ impl Foresight {
         if self.wanted.is_empty() {
             return moving;
         }
-        if now < self.next_look {
+        if now < self.next_look && !self.all {
             return true;
         }
         self.turn = (self.turn + 1) % self.wanted.len();

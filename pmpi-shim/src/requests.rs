@@ -7,7 +7,7 @@ pub(crate) use few::Few;
 pub(crate) use under_way::UnderWay;
 
 use crate::context::Context;
-use crate::error::raise;
+use crate::error::{Kept, raise};
 use crate::handle::{Handle, HandleMap};
 use crate::mpi::open;
 use crate::operation::{Look, Operation};
@@ -28,7 +28,7 @@ pub(crate) struct Active {
     pub(crate) operation: Operation,
     pub(crate) finish: Finish,
     /// What the program knows of it already, by its own `MPI_Request_get_status`.
-    done: Option<(MPI_Status, c_int)>,
+    done: Option<(MPI_Status, Result<(), Kept>)>,
 }
 
 /// What is to be done at completion.
@@ -77,9 +77,9 @@ impl Active {
                 COMM_SELF
             }
         };
-        if let Some((known, code)) = self.done {
+        if let Some((known, outcome)) = self.done.take() {
             *status = known;
-            return ok(code).map_err(|code| (comm, code));
+            return outcome.map_err(|error| (comm, error.tell()));
         }
         if let Err(code) = self.operation.outcome(status) {
             self.abandon(context, status.MPI_SOURCE);
@@ -200,7 +200,7 @@ impl Active {
         if let Err((comm, code)) = result {
             self.finish = Finish::Failed(comm, code);
         }
-        self.done = Some((*status, result.map_or_else(|(_, code)| code, |()| SUCCESS)));
+        self.done = Some((*status, result.map_err(|(_, code)| Kept::new(code))));
     }
 
     /// Waits for it in the MPI, and stores its status where the program wants it. Nothing else is moved on meanwhile.

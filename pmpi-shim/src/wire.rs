@@ -213,7 +213,7 @@ impl Context {
     /// # Safety
     /// As for [`frame`](Self::frame).
     pub(crate) unsafe fn packed(&self, message: &Envelope, len: usize) -> Result<Buffer, c_int> {
-        let mut buffer = self.engine.buffer(len).ok_or(ERR_NO_MEM)?;
+        let mut buffer = self.room(len)?;
         buffer.set_len(len);
         if len > 0 {
             // SAFETY: the caller vouches for the span.
@@ -232,7 +232,8 @@ mod tests {
         let said = || SAID.get();
         assert_eq!(as_kind(Kind::F64, said), Some(Kind::F64));
         assert_eq!(said(), None);
-        let panicked = std::panic::catch_unwind(|| as_kind(Kind::F64, || std::panic::resume_unwind(Box::new(()))));
+        let panicked =
+            std::panic::catch_unwind(|| as_kind(Kind::F64, || std::panic::resume_unwind(Box::new(()))));
         assert!(panicked.is_err() && said().is_none());
     }
 }

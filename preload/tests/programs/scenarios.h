@@ -10,6 +10,7 @@ void sizes_of_receives(void);
 void every_pair_of_calls(void);
 void exchanges(void);
 void to_self_and_nobody(void);
+void synchronous_sends(void);
 
 /* types.c: datatypes on either side */
 void datatypes(void);

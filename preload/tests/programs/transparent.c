@@ -20,6 +20,7 @@ static const struct {
     {"every_pair_of_calls", every_pair_of_calls, 60},
     {"exchanges", exchanges, 20},
     {"to_self_and_nobody", to_self_and_nobody, 20},
+    {"synchronous_sends", synchronous_sends, 20},
     {"datatypes", datatypes, 30},
     {"matching_types", matching_types, 20},
     {"partial_elements", partial_elements, 20},
