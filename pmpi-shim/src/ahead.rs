@@ -16,7 +16,7 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::peers::Peers;
-use crate::sendrecv::greatest_tag;
+use crate::span::greatest_tag;
 use crate::stash::{Stash, look_into_the_mpi};
 use crate::sys::*;
 use mpress::{Predict, Settings};
@@ -447,5 +447,14 @@ mod tests {
         looked_at(&mut trial, 20 * WINDOW, 0, &mut gained);
         let count = looked_at(&mut trial, 300 * WINDOW, 2 * MICROSECOND, &mut gained);
         assert!(count >= 230 * WINDOW, "{count}");
+    }
+
+    #[test]
+    fn after_another_call_nothing_old_is_looked_for() {
+        let ahead = Ahead::new(&Settings { predict: Predict::On, ..Settings::default() });
+        ahead.phase.store(LOOKING, Ordering::Release);
+        assert!(ahead.looking().is_some());
+        ahead.phase.store(STALE, Ordering::Release);
+        assert!(ahead.looking().is_none());
     }
 }

@@ -190,8 +190,8 @@ unsafe fn encoded(
         Raw::Bytes(bytes) => whole(considered, bytes),
         Raw::Elements(elements) => match shim.engine.begin_pieces(considered, elements, id, chunk) {
             Ok(outgoing) => start(outgoing, &raw),
-            // SAFETY: the caller vouches for the message.
             Err(considered) => {
+                // SAFETY: the caller vouches for the message.
                 unsafe { shim.packed(message, len) }.map_or(Encoded::Raw, |packed| whole(considered, &packed))
             }
         },
