@@ -1,10 +1,14 @@
 //! What the program is expected to ask for next is looked for while it waits for something else (A. Afsahi and N. J. Dimopoulos,
 //! *Efficient Communication Using Message Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7).
 //!
-//! A predictor sees the receive calls of this rank. While a call waits, messages of exactly those sources, tags and communicators that it
-//! expects next are probed for, one in each turn. What may be a frame goes to the stash, with all that the same source sent before
-//! it, and is received and decoded there, a frame or a chunk in each turn. So the order of messages is that of any message that is
-//! taken early ([`stash`](crate::stash)). Behind a receive with a wildcard nothing is looked for.
+//! A predictor sees the receive calls of this rank, and its matched probes. While a call waits, messages of exactly those sources, tags and
+//! communicators that it expects next are probed for. Where such a message may be a frame, and is the first that its source has sent and this
+//! rank has not received, it goes to the stash, and is received and decoded there, a frame or a chunk in each turn. So the order of messages
+//! is that of any message that is taken early ([`stash`](crate::stash)). Nothing else is taken. Behind a receive with a wildcard nothing is
+//! looked for.
+//!
+//! Who sends by a synchronous mode may take the end of the send for word that the program has received the message. So where this is on, no such
+//! message goes in a frame ([`Shim::frame_of`](crate::state::Shim::frame_of)), and none is taken.
 //!
 //! Whether that pays is measured: the time of decoding that was over when a message was asked for, less that of copying it, against the
 //! time that the predictor takes, and by which calls may have come back later ([`Trial`]).
@@ -12,11 +16,10 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::peers::Peers;
-use crate::span::Envelope;
-use crate::span::received_bytes;
+use crate::span::greatest_tag;
 use crate::stash::{Stash, look_into_the_mpi};
 use crate::sys::*;
-use mpress::{Predict, SHORTEST, Settings};
+use mpress::{Predict, Settings};
 use mpress_predict::{Envelope as Call, Predictor, Tournament};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -57,7 +60,9 @@ struct Foresight {
     /// Memory for messages that are taken before they are asked for, in bytes.
     memory: usize,
     trial: Trial,
-    /// For tests: whatever has come is taken, and nothing ends that.
+    /// Nothing is looked for before.
+    next_look: Instant,
+    /// For tests: whatever has come is taken if it may be a frame, and nothing ends that.
     all: bool,
 }
 
@@ -80,6 +85,7 @@ impl Ahead {
                 turn: 0,
                 memory: settings.predict_memory,
                 trial: Trial::new(),
+                next_look: Instant::now(),
                 all: settings.predict == Predict::All,
             })
         });
@@ -92,15 +98,17 @@ impl Ahead {
         self.foresight.is_some()
     }
 
-    /// The program makes this receive call, which may bring a frame.
+    /// The program asks for this message, which may be a frame; or for any, by a wildcard.
     #[inline]
-    pub(crate) fn observe(&self, context: &Context, message: &Envelope, peers: &Arc<Peers>) {
-        // Shorter ones bring none.
-        if self.is_on()
-            && message.span.bytes().is_some_and(|capacity| capacity >= SHORTEST)
-            && let Some(mut foresight) = self.try_lock()
-        {
-            let goes_on = foresight.observe(context, message, peers);
+    pub(crate) fn observe(
+        &self,
+        context: &Context,
+        (source, tag): (c_int, c_int),
+        comm: MPI_Comm,
+        peers: &Arc<Peers>,
+    ) {
+        if let Some(mut foresight) = self.try_lock() {
+            let goes_on = foresight.observe(context, (source, tag), comm, peers);
             self.phase.store(if goes_on { STALE } else { IDLE }, Ordering::Release);
         }
     }
@@ -126,16 +134,19 @@ impl Ahead {
     /// A call has waited in vain, and will go on.
     #[inline]
     pub(crate) fn step(&self, context: &Context, stash: &Stash) {
-        if self.phase.load(Ordering::Acquire) == LOOKING
-            && let Some(mut foresight) = self.try_lock()
-        {
-            let start = Instant::now();
-            let goes_on = foresight.step(context, stash);
-            foresight.trial.last = start.elapsed();
-            if !goes_on {
-                self.phase.store(IDLE, Ordering::Release);
-            }
+        let Some(mut foresight) = self.looking() else { return };
+        let start = Instant::now();
+        let goes_on = foresight.step(context, stash, start);
+        foresight.trial.last = start.elapsed();
+        if !goes_on {
+            self.phase.store(IDLE, Ordering::Release);
         }
+    }
+
+    /// What is looked for, if anything is. Before the lock was there another thread may have made a call, after which that is something else.
+    fn looking(&self) -> Option<MutexGuard<'_, Foresight>> {
+        let looks = || self.phase.load(Ordering::Acquire) == LOOKING;
+        if looks() { self.try_lock().filter(|_| looks()) } else { None }
     }
 
     /// A communicator is gone. Its peers know that, too.
@@ -147,8 +158,11 @@ impl Ahead {
             false => self.try_lock(),
         };
         if let Some(mut foresight) = foresight {
-            for known in &mut foresight.comms {
-                known.take_if(|(_, peers)| peers.handler_of(comm) == COMM_NULL);
+            let Foresight { comms, wanted, .. } = &mut *foresight;
+            for (number, known) in (0..).zip(comms) {
+                if known.take_if(|(_, peers)| peers.handler_of(comm) == COMM_NULL).is_some() {
+                    wanted.retain(|wanted| wanted.comm != number);
+                }
             }
         }
     }
@@ -160,14 +174,20 @@ impl Ahead {
 
 impl Foresight {
     /// Takes note of a receive call; says whether others are to be looked for.
-    fn observe(&mut self, context: &Context, message: &Envelope, peers: &Arc<Peers>) -> bool {
+    fn observe(
+        &mut self,
+        context: &Context,
+        (source, tag): (c_int, c_int),
+        comm: MPI_Comm,
+        peers: &Arc<Peers>,
+    ) -> bool {
         if !self.trial.goes_on(context.foreseen.gained()) && !self.all {
             return false;
         }
-        let Some(comm) = self.number(message.comm, peers) else { return false };
+        let Some(comm) = self.number(comm, peers) else { return false };
         let call = Call {
-            source: if message.peer == ANY_SOURCE { -1 } else { message.peer },
-            tag: if message.tag == ANY_TAG { -1 } else { message.tag },
+            source: if source == ANY_SOURCE { -1 } else { source },
+            tag: if tag == ANY_TAG { -1 } else { tag },
             comm,
             ..Call::default()
         };
@@ -215,7 +235,8 @@ impl Foresight {
         }
         for call in self.predictor.ahead().take(FAR) {
             let Call { source, tag, comm, .. } = call;
-            if source < 0 || tag < 0 {
+            // A tag that counts may come to its end: no call can ask for more.
+            if source < 0 || tag < 0 || tag > greatest_tag() {
                 break;
             }
             let alike =
@@ -256,16 +277,19 @@ impl Foresight {
     }
 
     /// Decodes what has come, and looks for one message; says whether there is more to do.
-    fn step(&mut self, context: &Context, stash: &Stash) -> bool {
+    fn step(&mut self, context: &Context, stash: &Stash, now: Instant) -> bool {
         let moving = !stash.is_empty() && stash.open().advance(context, self.memory);
         if self.wanted.is_empty() {
             return moving;
         }
+        if now < self.next_look && !self.all {
+            return true;
+        }
         self.turn = (self.turn + 1) % self.wanted.len();
+        let start = Instant::now();
         // SAFETY: what is wanted is of communicators of the program's that are alive.
         match unsafe { self.look(context, stash, self.turn) } {
             Ok(true) => {}
-            // One that is no frame, or too long, keeps later ones from being looked for.
             Ok(false) => {
                 self.wanted.swap_remove(self.turn);
             }
@@ -274,28 +298,37 @@ impl Foresight {
                 self.wanted.clear();
             }
         }
+        // The awaited message is to be noticed about as soon as if nothing were looked for. An MPI that finds nothing may give its processor
+        // away for some milliseconds.
+        let end = Instant::now();
+        self.next_look = end + (end - start);
         moving || !self.wanted.is_empty()
     }
 
-    /// Looks for a message; says whether to look for it again.
+    /// Looks at the first message of a source, and takes it if it is looked for; says whether to look there again for this one.
     ///
     /// # Safety
     /// Its communicator must be alive.
     unsafe fn look(&mut self, context: &Context, stash: &Stash, which: usize) -> Result<bool, Error> {
-        let Some(wanted) = self.wanted.get_mut(which) else { return Ok(true) };
-        let Some((comm, peers)) = Self::comm(&self.comms, wanted.comm) else { return Ok(false) };
+        let Some(&Wanted { comm: number, source, .. }) = self.wanted.get(which) else { return Ok(true) };
+        let Some((comm, peers)) = Self::comm(&self.comms, number) else { return Ok(false) };
         // SAFETY: the caller vouches for the communicator.
-        let Some(seen) = (unsafe { look_into_the_mpi(wanted.source, wanted.tag, *comm, false)? }) else {
+        let Some(seen) = (unsafe { look_into_the_mpi(source, ANY_TAG, *comm, false)? }) else {
             return Ok(true);
         };
-        if !self.all && !peers.may_be_frame(&seen, received_bytes(&seen)) {
-            return Ok(false);
+        let is_wanted = |wanted: &Wanted| {
+            (wanted.comm, wanted.source) == (number, source)
+                && (wanted.tag == seen.MPI_TAG || wanted.tag == ANY_TAG)
+                && wanted.times > 0
+        };
+        // Another one keeps it from being taken, and will be there until this call is over; and so will one that is no frame, or too long.
+        let Some(first) = self.wanted.iter().position(is_wanted) else { return Ok(self.all) };
+        // SAFETY: as above.
+        let taken = unsafe { stash.open().take_ahead(context, (*comm, peers), &seen, self.memory)? };
+        if let Some(wanted) = self.wanted.get_mut(first) {
+            wanted.times = if taken || self.all { wanted.times - 1 } else { 0 };
         }
-        let envelope = (seen.MPI_SOURCE, seen.MPI_TAG);
-        // SAFETY: as above; the source has sent something.
-        let taken = unsafe { stash.open().take_ahead(context, (*comm, peers), envelope, self.memory)? };
-        wanted.times = wanted.times.saturating_sub(1);
-        Ok(self.all || taken && wanted.times > 0)
+        Ok(self.wanted.get(which).is_some_and(|wanted| wanted.times > 0))
     }
 }
 
@@ -414,5 +447,14 @@ mod tests {
         looked_at(&mut trial, 20 * WINDOW, 0, &mut gained);
         let count = looked_at(&mut trial, 300 * WINDOW, 2 * MICROSECOND, &mut gained);
         assert!(count >= 230 * WINDOW, "{count}");
+    }
+
+    #[test]
+    fn after_another_call_nothing_old_is_looked_for() {
+        let ahead = Ahead::new(&Settings { predict: Predict::On, ..Settings::default() });
+        ahead.phase.store(LOOKING, Ordering::Release);
+        assert!(ahead.looking().is_some());
+        ahead.phase.store(STALE, Ordering::Release);
+        assert!(ahead.looking().is_none());
     }
 }

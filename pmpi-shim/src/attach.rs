@@ -1,7 +1,8 @@
 //! The way into the layer for programs that call it of their own will, `mpress-rsmpi`: a layer for one communicator.
 //!
 //! All is as in the shim, but that the program's other calls do not come here. So nothing is held back for a later call: chunks of long
-//! messages are all started at once. And no message is taken from the MPI before the program asks for it: the stash stays empty.
+//! messages are all started at once. And no message is taken from the MPI before the program asks for it, also where `MPRESS_PREDICT` is set:
+//! the stash stays empty.
 
 use crate::agreed::Private;
 use crate::finish::{end_messages, free};
@@ -11,7 +12,7 @@ use crate::mpi::open;
 use crate::startup::{Agreement, ask_for_nodes, handshake, make_engine, make_world, prepare};
 use crate::state::Shim;
 use crate::sys::*;
-use mpress::{Engine, Settings, SettingsError, Strategy};
+use mpress::{Engine, Predict, Settings, SettingsError, Strategy};
 use std::ffi::c_int;
 
 /// Why there is no layer.
@@ -32,13 +33,15 @@ impl From<c_int> for AttachError {
 }
 
 /// Makes a layer for an intra-communicator. All of its ranks must call this, and have all calls that may send or meet frames made with the
-/// layer. `None`: there is nothing to gain, or the settings say so. Of the settings, those of reports, records and patience are not used.
+/// layer. `None`: there is nothing to gain, or the settings say so. Of the settings, those of reports, records, patience and prediction are not
+/// used.
 ///
 /// # Errors
 /// All ranks have an [`AttachError`] if one has.
 ///
 /// # Safety
-/// The MPI must be initialised, and the communicator live as long as the layer. No messages on it may be under way.
+/// The MPI must be initialised, and the communicator live as long as the layer. No messages on it may be under way. The MPI writes to memory
+/// that the layer holds for requests under way: a layer must not be freed, but by [`detach`], before they are complete.
 pub unsafe fn attach(
     comm: MPI_Comm,
     settings: &Result<Settings, SettingsError>,
@@ -69,7 +72,7 @@ pub unsafe fn attach(
         world.free();
         return Ok(None);
     }
-    let settings = Settings { trace: None, record: None, ..settings.clone() };
+    let settings = Settings { trace: None, record: None, predict: Predict::Off, ..settings.clone() };
     let private = Private::new(comm)?;
     let engine = make_engine(&world, &settings, mark, &private)?;
     let shim = prepare(world, &settings, engine, private, false)?;

@@ -48,6 +48,14 @@ impl Decoded {
         Some(Self { content, time: start.elapsed(), len })
     }
 
+    /// Memory that it takes, in bytes: the message, and room for chunks of it that come.
+    pub(crate) fn memory(&self) -> usize {
+        match &self.content {
+            Content::Whole(_) => self.len,
+            Content::Stream(stream) => self.len.saturating_add(stream.room_for_chunks()),
+        }
+    }
+
     /// Takes the next chunk, if it has come.
     pub(crate) fn advance(&mut self, context: &Context) -> Next {
         let Content::Stream(stream) = &mut self.content else { return Next::Over };

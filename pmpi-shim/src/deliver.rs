@@ -3,7 +3,6 @@
 use crate::context::Context;
 use crate::error::truncated;
 use crate::span::{Layout, Span};
-use crate::sys::*;
 use crate::waiting;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -37,7 +36,7 @@ pub(crate) unsafe fn land(
                 .map_err(|error| context.damage(error))?;
         }
         Layout::Typed(_) => {
-            let mut buffer = context.engine.buffer(len).ok_or(ERR_NO_MEM)?;
+            let mut buffer = context.room(len)?;
             let room = ptr::from_mut(&mut buffer.room()[..len]);
             // SAFETY: initialised bytes seen as possibly uninitialised ones; `decode` writes only initialised ones.
             let out = unsafe { slice::from_raw_parts_mut(room.cast::<MaybeUninit<u8>>(), len) };

@@ -20,6 +20,7 @@ static ASLEEP: AtomicPtr<Make> = AtomicPtr::new(ptr::null_mut());
 /// From now on the shim sleeps. `make` is called once, or never.
 pub(crate) fn sleep(make: Make) {
     ASLEEP.store(Box::into_raw(Box::new(make)), Ordering::Release);
+    state::take_part();
 }
 
 /// `MPI_Type_commit`.

@@ -108,11 +108,6 @@ impl Early {
         Ok(())
     }
 
-    /// Bytes on the wire, if it may be a frame and has not been received.
-    pub(crate) fn frame_to_come(&self) -> Option<usize> {
-        (matches!(self.state, State::Matched(_)) && self.may_be_frame()).then_some(self.len)
-    }
-
     /// Starts to receive it, to decode it before it is asked for.
     pub(crate) fn receive_ahead(&mut self, context: &Context) -> Result<(), Error> {
         self.receive(context)?;
@@ -127,7 +122,7 @@ impl Early {
         match &self.state {
             State::Matched(_) => 0,
             State::Receiving { .. } => self.len,
-            State::Decoding { decoded, .. } => decoded.len,
+            State::Decoding { decoded, .. } => decoded.memory(),
         }
     }
 

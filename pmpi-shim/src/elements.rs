@@ -7,8 +7,9 @@ use crate::span::{ByteSpan, Layout, OwnedType, Span, combiner};
 use crate::sys::*;
 use mpress::Kind;
 use mpress_datatype::{Plan, Source, Target};
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::ops::RangeInclusive;
+use std::ptr::NonNull;
 use std::sync::PoisonError;
 
 /// Shorter messages gain nothing. Of longer ones the memory would have to come from the system each time.
@@ -79,10 +80,13 @@ impl Context {
         if self.kinds.predefined(span.datatype).is_some() {
             return span.ptr.is_null() && span.count > 0;
         }
+        // No elements need no memory: then only the datatype is looked at.
+        let nowhere = NonNull::<u8>::dangling().as_ptr().cast::<c_void>();
+        let ptr = if span.count == 0 { nowhere } else { span.ptr };
         // Arguments are checked before it is seen that nothing is to be sent.
         // SAFETY: what the caller of an MPI function gave, for nobody.
-        let code = unsafe { real::MPI_Send(span.ptr, 1, span.datatype, PROC_NULL, 0, self.own_comm) };
-        code != SUCCESS || (span.ptr.is_null() && self.host_layout(span.datatype).is_contiguous())
+        let code = unsafe { real::MPI_Send(ptr, 1, span.datatype, PROC_NULL, 0, self.own_comm) };
+        code != SUCCESS || (ptr.is_null() && self.host_layout(span.datatype).is_contiguous())
     }
 
     /// A hold on the span's datatype, which the program may free while an operation is under way; `None` for a predefined

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::sys::*;
-use mpress::FrameError;
+use mpress::{Buffer, FrameError};
 use std::cell::Cell;
 use std::ffi::c_int;
 
@@ -55,6 +55,8 @@ pub enum Found {
         /// Bytes of the buffer.
         room: usize,
     },
+    /// There is no memory of so many bytes.
+    Memory(usize),
 }
 
 thread_local! {
@@ -67,6 +69,25 @@ pub fn found() -> Option<Found> {
     FOUND.take()
 }
 
+/// The error of a message, with what was found wrong with it, until the call that tells of it: that may be another one, of another thread.
+pub(crate) struct Kept {
+    code: c_int,
+    found: Option<Found>,
+}
+
+impl Kept {
+    /// An error that this thread has just found.
+    pub(crate) fn new(code: c_int) -> Self {
+        Self { code, found: FOUND.take() }
+    }
+
+    /// The code, for the caller of the call that this thread is in.
+    pub(crate) fn tell(self) -> c_int {
+        FOUND.set(self.found);
+        self.code
+    }
+}
+
 /// The code for a message that is too long.
 pub(crate) fn truncated(message: usize, room: usize) -> c_int {
     FOUND.set(Some(Found::Truncated { message, room }));
@@ -74,6 +95,14 @@ pub(crate) fn truncated(message: usize, room: usize) -> c_int {
 }
 
 impl Context {
+    /// Memory for a message.
+    pub(crate) fn room(&self, len: usize) -> Result<Buffer, c_int> {
+        self.engine.buffer(len).ok_or_else(|| {
+            FOUND.set(Some(Found::Memory(len)));
+            ERR_NO_MEM
+        })
+    }
+
     /// The code for a damaged message.
     pub(crate) fn damage(&self, error: FrameError) -> c_int {
         FOUND.set(Some(Found::Damaged(error)));
@@ -87,4 +116,23 @@ pub(crate) fn give_up(what: impl std::fmt::Display, comm: MPI_Comm, code: c_int)
     // SAFETY: the program's communicator.
     unsafe { PMPI_Abort(comm, code) };
     std::process::abort()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_stays_with_its_request() {
+        let first = Kept::new(truncated(2000, 1000));
+        let second = Kept::new(truncated(4000, 3000));
+        let third = Kept::new(ERR_OTHER);
+        assert_eq!(found(), None);
+        assert_eq!(first.tell(), ERR_TRUNCATE);
+        assert_eq!(found(), Some(Found::Truncated { message: 2000, room: 1000 }));
+        assert_eq!(second.tell(), ERR_TRUNCATE);
+        // Nothing is known of an error that comes after it.
+        assert_eq!(third.tell(), ERR_OTHER);
+        assert_eq!(found(), None);
+    }
 }

@@ -107,6 +107,7 @@ pub use attach::{AttachError, attach, detach, mprobe};
 pub use error::{Found, found};
 pub use state::Shim as Layer;
 pub use sys::{
-    ERR_TRUNCATE, MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status, REQUEST_NULL, SUCCESS,
+    ERR_NO_MEM, ERR_TRUNCATE, MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status, REQUEST_NULL,
+    SUCCESS,
 };
 pub use wire::as_kind;

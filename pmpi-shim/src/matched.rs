@@ -37,6 +37,7 @@ pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn(
 unsafe fn wait_for_match(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Mprobe { source, tag, comm, message, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
+    shim.expect_after(source, tag, comm);
     let taken = progress::until(shim, || {
         let may_block = !shim.multiple && shim.may_wait(); // as in `probe`
         // SAFETY: the program's own arguments.
@@ -77,6 +78,7 @@ unsafe fn look_for_match(shim: &Shim, call: arguments::Improbe, pass: impl Fn() 
             Ok(taken) => {
                 *flag = c_int::from(taken.is_some());
                 if let Some((handle, seen)) = taken {
+                    shim.expect_after(source, tag, comm);
                     *message = handle;
                     store_status(status, &seen);
                 }

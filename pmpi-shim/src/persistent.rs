@@ -45,7 +45,7 @@ unsafe fn init_send(
     pass: impl Fn() -> c_int,
 ) -> c_int {
     // What is recorded is ours, too: the MPI's own start says nothing of the message.
-    if shim.frame_candidate(&message).is_none() && !shim.is_sampled(&message) {
+    if shim.frame_of(mode, &message).is_none() && !shim.is_sampled(&message) {
         return pass();
     }
     // SAFETY: the place the program gave.
@@ -83,7 +83,8 @@ unsafe fn init(
         Ok(datatype) => datatype,
         Err(code) => return raise(message.comm, code),
     };
-    let template = Template { action, message, _datatype: datatype };
+    let peers = shim.all_peers(message.comm);
+    let template = Template { action, message, peers, _datatype: datatype };
     // SAFETY: the MPI has just written a new handle there.
     shim.requests.put(unsafe { *request }, Box::new(Record { active: None, template: Some(template) }));
     SUCCESS
@@ -102,7 +103,7 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     let Some(mut record) = shim.requests.take(handle) else { return pass() };
     let comm = record.template.as_ref().map_or(COMM_WORLD, |template| template.message.comm);
     let started = match (&record.active, &record.template) {
-        (None, Some(Template { action, message, .. })) => match *action {
+        (None, Some(template @ Template { action, message, .. })) => match *action {
             // SAFETY: arguments the program gave when it made the request, which stay valid as long as that.
             Action::Send(mode) => unsafe {
                 shim.sample(message, "start");
@@ -110,7 +111,9 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
             },
             // SAFETY: as above.
             Action::Receive => unsafe {
-                shim.expect_more(message);
+                if template.is_of_a_live_communicator() {
+                    shim.expect_more(message);
+                }
                 recv::start_any(shim, message, true)
             },
         },

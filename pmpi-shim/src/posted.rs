@@ -261,7 +261,7 @@ impl Posted {
         } else if let Some(plan) = context.plan(&self.memory.span).filter(|_| in_place) {
             Target::Elements(plan, self.memory.span.ptr.cast())
         } else {
-            context.engine.buffer(len).map_or(Target::Nowhere(ERR_NO_MEM), Target::Buffer)
+            context.room(len).map_or_else(Target::Nowhere, Target::Buffer)
         };
         // SAFETY: the program lends its memory until the receive is finished.
         Some(unsafe { Arriving::new(context, (stream, &head), source, target) })
@@ -291,7 +291,10 @@ impl Posted {
             None | Some(Came::InPlace) => return Ok(()),
             // SAFETY: as above.
             Some(Came::Elsewhere(wire, is_frame)) => unsafe { self.land(context, &wire, is_frame) },
-            Some(Came::Stream(stream)) if stream.is_dropped() => stream.drop_rest(context),
+            Some(Came::Stream(stream)) if stream.is_dropped() => match stream.drop_rest(context) {
+                Some(error) => Err(error.tell()),
+                None => Ok(0),
+            },
             Some(Came::Stream(mut stream)) => {
                 while !stream.advance(context) {
                     std::thread::yield_now();
@@ -384,7 +387,7 @@ impl Bounce {
 
     /// Room for a message of exactly `len` bytes.
     pub(crate) fn exact(context: &Context, len: usize) -> Result<Self, c_int> {
-        let mut buffer = context.engine.buffer(len).ok_or(ERR_NO_MEM)?;
+        let mut buffer = context.room(len)?;
         let bytes = context.byte_span(buffer.room().as_mut_ptr(), len)?;
         buffer.set_len(len);
         Ok(Self { bytes, buffer, split: None })

@@ -31,12 +31,23 @@ impl Shim {
         self.probe_peers(message.peer, message.tag, message.comm).filter(|_| !self.refused(&message.span))
     }
 
-    /// The program makes this receive call: what it asks for after it is to be expected, if that is asked for.
+    /// The program makes this receive call: what it asks for after it is to be expected, where messages are taken ahead.
+    #[inline]
     pub(crate) fn expect_more(&self, message: &Envelope) {
+        let Envelope { span, peer, tag, comm } = *message;
+        let is_wild = peer == ANY_SOURCE || tag == ANY_TAG;
+        // Other short ones bring no frame.
+        if self.ahead.is_on() && (is_wild || span.bytes().is_some_and(|capacity| capacity >= SHORTEST)) {
+            self.expect_after(peer, tag, comm);
+        }
+    }
+
+    /// The same for a matched probe.
+    pub(crate) fn expect_after(&self, source: c_int, tag: c_int, comm: MPI_Comm) {
         if self.ahead.is_on()
-            && let Some(peers) = self.meets_frames(message)
+            && let Some(peers) = self.probe_peers(source, tag, comm)
         {
-            self.ahead.observe(self, message, &peers);
+            self.ahead.observe(self, (source, tag), comm, &peers);
         }
     }
 }
@@ -80,8 +91,8 @@ unsafe fn blocking(
     status: *mut MPI_Status,
     pass: impl Fn() -> c_int,
 ) -> c_int {
+    shim.expect_more(&message);
     let Some(peers) = shim.needs_us(&message) else { return pass() };
-    shim.ahead.observe(shim, &message, &peers);
     // SAFETY: the program's own arguments.
     waiting::during(&shim.engine, || unsafe {
         if !shim.multiple && shim.stash.is_empty() && shim.may_wait() {
@@ -100,8 +111,8 @@ unsafe fn nonblocking(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
+    shim.expect_more(&message);
     let Some(peers) = shim.needs_us(&message) else { return pass() };
-    shim.ahead.observe(shim, &message, &peers);
     // SAFETY: the program's own arguments.
     match unsafe { start(shim, &message, &peers, false) } {
         Ok(active) => {

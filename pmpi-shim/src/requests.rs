@@ -7,10 +7,11 @@ pub(crate) use few::Few;
 pub(crate) use under_way::UnderWay;
 
 use crate::context::Context;
-use crate::error::raise;
+use crate::error::{Kept, raise};
 use crate::handle::{Handle, HandleMap};
 use crate::mpi::open;
 use crate::operation::{Look, Operation};
+use crate::peers::Peers;
 use crate::posted::{Bounce, Posted};
 use crate::span::{Envelope, OwnedType, store_status};
 use crate::streams::Departing;
@@ -27,7 +28,7 @@ pub(crate) struct Active {
     pub(crate) operation: Operation,
     pub(crate) finish: Finish,
     /// What the program knows of it already, by its own `MPI_Request_get_status`.
-    done: Option<(MPI_Status, c_int)>,
+    done: Option<(MPI_Status, Result<(), Kept>)>,
 }
 
 /// What is to be done at completion.
@@ -76,9 +77,9 @@ impl Active {
                 COMM_SELF
             }
         };
-        if let Some((known, code)) = self.done {
+        if let Some((known, outcome)) = self.done.take() {
             *status = known;
-            return ok(code).map_err(|code| (comm, code));
+            return outcome.map_err(|error| (comm, error.tell()));
         }
         if let Err(code) = self.operation.outcome(status) {
             self.abandon(context, status.MPI_SOURCE);
@@ -199,7 +200,7 @@ impl Active {
         if let Err((comm, code)) = result {
             self.finish = Finish::Failed(comm, code);
         }
-        self.done = Some((*status, result.map_or_else(|(_, code)| code, |()| SUCCESS)));
+        self.done = Some((*status, result.map_err(|(_, code)| Kept::new(code))));
     }
 
     /// Waits for it in the MPI, and stores its status where the program wants it. Nothing else is moved on meanwhile.
@@ -257,8 +258,17 @@ impl Mode {
 pub(crate) struct Template {
     pub(crate) action: Action,
     pub(crate) message: Envelope,
+    /// Of its communicator, which the program may free and start the request all the same.
+    pub(crate) peers: Option<Arc<Peers>>,
     /// The program may free the datatype and start the request all the same.
     pub(crate) _datatype: Option<OwnedType>,
+}
+
+impl Template {
+    /// Whether the program has not freed the communicator.
+    pub(crate) fn is_of_a_live_communicator(&self) -> bool {
+        self.peers.as_ref().is_some_and(|peers| peers.handler_of(self.message.comm) != COMM_NULL)
+    }
 }
 
 /// The two things a persistent request can do.

@@ -70,7 +70,7 @@ pub(crate) unsafe fn irsend(shim: &Shim, call: arguments::Irsend, pass: impl Fn(
 unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
     unsafe { shim.sample(&message, mode.name(true)) };
-    let Some(candidate) = shim.frame_candidate(&message) else {
+    let Some(candidate) = shim.frame_of(mode, &message) else {
         // SAFETY: the program's own arguments.
         return unsafe { without_frame(shim, mode, &message, pass) };
     };
@@ -131,7 +131,7 @@ unsafe fn nonblocking(
 ) -> c_int {
     // SAFETY: the program's own arguments.
     unsafe { shim.sample(&message, mode.name(false)) };
-    let candidate = shim.frame_candidate(&message);
+    let candidate = shim.frame_of(mode, &message);
     // SAFETY: the program's own arguments.
     let started = unsafe {
         candidate
@@ -190,8 +190,8 @@ unsafe fn encoded(
         Raw::Bytes(bytes) => whole(considered, bytes),
         Raw::Elements(elements) => match shim.engine.begin_pieces(considered, elements, id, chunk) {
             Ok(outgoing) => start(outgoing, &raw),
-            // SAFETY: the caller vouches for the message.
             Err(considered) => {
+                // SAFETY: the caller vouches for the message.
                 unsafe { shim.packed(message, len) }.map_or(Encoded::Raw, |packed| whole(considered, &packed))
             }
         },
@@ -237,6 +237,12 @@ unsafe fn start_encoded(
 }
 
 impl Shim {
+    /// Whether a message sent by this mode may go in a frame. Where frames are taken before they are asked for, that must not end a send by
+    /// which the program learns that its message has been received.
+    pub(crate) fn frame_of(&self, mode: Mode, message: &Envelope) -> Option<Candidate> {
+        if mode == Mode::Synchronous && self.ahead.is_on() { None } else { self.frame_candidate(message) }
+    }
+
     /// Whether a message may go in a frame: it is long enough, it is in the host's memory, and the other end knows frames.
     /// Arguments that the MPI will refuse never do.
     pub(crate) fn frame_candidate(&self, message: &Envelope) -> Option<Candidate> {
@@ -296,7 +302,7 @@ unsafe fn start_any(
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
-        if let Some(candidate) = shim.frame_candidate(message)
+        if let Some(candidate) = shim.frame_of(mode, message)
             && let Some(started) = start_encoded(shim, mode, message, &candidate, strategy_of)
         {
             return started;

@@ -8,14 +8,12 @@ use crate::progress;
 use crate::recv;
 use crate::requests::{Active, Mode};
 use crate::send;
-use crate::span::Envelope;
+use crate::span::{Envelope, greatest_tag};
 use crate::state::Shim;
 use crate::sys::*;
 use crate::waiting;
 use mpress_record::CallKind;
 use std::ffi::c_int;
-use std::ptr;
-use std::sync::OnceLock;
 
 /// Whether either half needs us, for a frame or to be packed, and the MPI will refuse neither. It looks at all arguments before it starts anything, while
 /// we start one half before the other; so what it refuses is passed on to it.
@@ -37,19 +35,6 @@ fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
             || shim.all_peers(comm).is_some_and(|peers| peers.has(peer)))
         && span.bytes().is_some()
         && !shim.refused(&span)
-}
-
-/// The same for all communicators, and for as long as the MPI runs.
-fn greatest_tag() -> c_int {
-    static GREATEST: OnceLock<c_int> = OnceLock::new();
-    *GREATEST.get_or_init(|| {
-        let (mut value, mut found) = (ptr::null::<c_int>(), 0);
-        // SAFETY: a predefined attribute, whose value is the address of an `int`, and places for the answers.
-        unsafe {
-            PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found);
-            if found != 0 && !value.is_null() { *value } else { c_int::MAX }
-        }
-    })
 }
 
 /// Sendrecv.

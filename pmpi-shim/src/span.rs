@@ -5,6 +5,7 @@ use crate::sys::*;
 use mpress::Kind;
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::OnceLock;
 
 /// `count` elements of `datatype` at `ptr`.
 #[derive(Clone, Copy)]
@@ -164,4 +165,17 @@ pub(crate) unsafe fn store_status(place: *mut MPI_Status, status: &MPI_Status) {
             (*place).MPI_ERROR = error;
         }
     }
+}
+
+/// The greatest tag: the same for all communicators, and for as long as the MPI runs.
+pub(crate) fn greatest_tag() -> c_int {
+    static GREATEST: OnceLock<c_int> = OnceLock::new();
+    *GREATEST.get_or_init(|| {
+        let (mut value, mut found) = (ptr::null::<c_int>(), 0);
+        // SAFETY: a predefined attribute, whose value is the address of an `int`, and places for the answers.
+        unsafe {
+            PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found);
+            if found != 0 && !value.is_null() { *value } else { c_int::MAX }
+        }
+    })
 }

@@ -12,6 +12,7 @@ use crate::handle::{Handle, HandleMap};
 use crate::mpi::real;
 use crate::orphans::Orphans;
 use crate::peers::Peers;
+use crate::span::received_bytes;
 use crate::streams::Next;
 use crate::sys::*;
 use std::ffi::c_int;
@@ -140,27 +141,33 @@ impl Opened<'_> {
         }
     }
 
-    /// Takes a message of `source` with `tag` that is there, to decode it before it is asked for, if it may be a frame and all such messages
-    /// take no more than `most` bytes; says whether it did.
+    /// Takes the message that a probe has `seen`, to decode it before it is asked for, if it is still the first of its source, may be a frame,
+    /// and all such messages take no more than `most` bytes; says whether it did.
     ///
     /// # Safety
-    /// `comm` must be a communicator of the program's, and `source` a rank of it that has sent such a message.
+    /// `comm` must be a communicator of the program's.
     pub(crate) unsafe fn take_ahead(
         &mut self,
         context: &Context,
         (comm, peers): (MPI_Comm, &Arc<Peers>),
-        (source, tag): (c_int, c_int),
+        seen: &MPI_Status,
         most: usize,
     ) -> Result<bool, Error> {
-        // SAFETY: the caller vouches for the communicator.
-        unsafe { self.pull(comm, peers, source, tag)? };
-        let memory = self.memory();
-        let Some(last) = self.messages.last_mut().filter(|last| last.matches(comm, source, tag)) else {
+        let (source, tag, len) = (seen.MPI_SOURCE, seen.MPI_TAG, received_bytes(seen));
+        if !peers.may_be_frame(seen, len) || self.memory().saturating_add(len) > most {
             return Ok(false);
-        };
-        match last.frame_to_come() {
-            Some(len) if memory.saturating_add(len) <= most => last.receive_ahead(context).map(|()| true),
-            _ => Ok(false),
+        }
+        // Before the lock was there another thread may have taken it, and nothing may be taken that has others before it.
+        // SAFETY: the caller vouches for the communicator.
+        let first = unsafe { look_into_the_mpi(source, ANY_TAG, comm, false)? };
+        if !first.is_some_and(|first| first.MPI_TAG == tag && received_bytes(&first) == len) {
+            return Ok(false);
+        }
+        // SAFETY: as above; the source has sent something.
+        unsafe { self.pull(comm, peers, source, tag)? };
+        match self.messages.last_mut().filter(|last| last.matches(comm, source, tag)) {
+            Some(last) => last.receive_ahead(context).map(|()| true),
+            None => Ok(false),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::requests::Requests;
 use crate::stash::{Matched, Stash};
 use std::ops::Deref;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// Everything the handlers share: the shim's, which lives from `MPI_Init` to the end of the process, or that of a layer for one communicator.
 pub struct Shim {
@@ -51,20 +51,30 @@ pub(crate) fn shared() -> Option<&'static Shim> {
     unsafe { SHIM.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether the shim compresses in this process: what `mpress-rsmpi` asks, so that nothing is compressed twice. Set once
-/// `MPI_Init` is over.
+/// Set once `MPI_Init` is over, in all ranks of a job or in none.
+static TAKES_PART: AtomicBool = AtomicBool::new(false);
+
+/// From now on the shim handles calls, or sleeps: then it may awake in some ranks before others.
+pub(crate) fn take_part() {
+    TAKES_PART.store(true, Ordering::Release);
+}
+
+/// Whether compressing is the shim's affair in this job, also where it sleeps: what `mpress-rsmpi` asks, so that nothing is compressed twice.
+/// All ranks get the same answer.
 #[cfg(shim)]
 #[unsafe(no_mangle)]
 extern "C" fn mpress_shim_is_active() -> std::ffi::c_int {
-    std::ffi::c_int::from(shared().is_some())
+    std::ffi::c_int::from(TAKES_PART.load(Ordering::Acquire))
 }
 
 /// From now on calls are handled.
 pub(crate) fn activate(shim: Shim) {
     SHIM.store(Box::into_raw(Box::new(shim)), Ordering::Release);
+    take_part();
 }
 
 /// From now on every call is passed on.
 pub(crate) fn deactivate() {
     SHIM.store(ptr::null_mut(), Ordering::Release);
+    TAKES_PART.store(false, Ordering::Release);
 }

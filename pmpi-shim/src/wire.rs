@@ -76,10 +76,16 @@ thread_local! {
 
 /// Makes a call that sends elements of a predefined datatype, which are in truth mostly elements of this kind.
 pub fn as_kind<R>(kind: Kind, call: impl FnOnce() -> R) -> R {
+    /// Ends what is said, also where the call ends by a panic.
+    struct Until;
+    impl Drop for Until {
+        fn drop(&mut self) {
+            SAID.set(None);
+        }
+    }
     SAID.set(Some(kind));
-    let result = call();
-    SAID.set(None);
-    result
+    let _until = Until;
+    call()
 }
 
 impl Context {
@@ -207,12 +213,27 @@ impl Context {
     /// # Safety
     /// As for [`frame`](Self::frame).
     pub(crate) unsafe fn packed(&self, message: &Envelope, len: usize) -> Result<Buffer, c_int> {
-        let mut buffer = self.engine.buffer(len).ok_or(ERR_NO_MEM)?;
+        let mut buffer = self.room(len)?;
         buffer.set_len(len);
         if len > 0 {
             // SAFETY: the caller vouches for the span.
             unsafe { self.gather(&message.span, &mut buffer)? };
         }
         Ok(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_ends_with_the_call() {
+        let said = || SAID.get();
+        assert_eq!(as_kind(Kind::F64, said), Some(Kind::F64));
+        assert_eq!(said(), None);
+        let panicked =
+            std::panic::catch_unwind(|| as_kind(Kind::F64, || std::panic::resume_unwind(Box::new(()))));
+        assert!(panicked.is_err() && said().is_none());
     }
 }

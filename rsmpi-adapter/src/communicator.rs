@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// frame. Everything else of rsmpi works on it as ever; messages that rsmpi's own methods send are received by either.
 ///
 /// Duplicates of it do not compress. Like any communicator it must be dropped before the
-/// [`Universe`](mpi::environment::Universe) is.
+/// [`Universe`](mpi::environment::Universe) is. Dropping it may take up to five seconds, if there are messages whose requests are complete and that
+/// nobody receives.
 pub struct CompressedCommunicator {
     // In this order: the attribute of the communicator holds the context, too, and must not be the last to do so.
     comm: SimpleCommunicator,
@@ -29,7 +30,7 @@ pub struct CompressedCommunicator {
 
 impl CompressedCommunicator {
     /// Makes a communicator that compresses, of the processes of this one. All of them must call this, and with the same
-    /// settings. Of these `report`, `report_file`, `patience` and `dump_config` are not used; [`stats`](Self::stats) counts.
+    /// settings. Of these `report`, `report_file`, `patience`, `dump_config` and those of prediction are not used; [`stats`](Self::stats) counts.
     ///
     /// Heuristics are read where the settings name a folder, else the network is measured, in some milliseconds, if the strategy
     /// learns and every node has as many ranks. Where there is nothing to gain, on a single node, nothing is compressed.
@@ -62,7 +63,7 @@ impl CompressedCommunicator {
             _ => Ok(settings),
         });
         let mut comm = of.duplicate();
-        // All ranks do so: the shim is active in all or in none.
+        // All ranks do so: all get the same answer.
         let settings = match settings {
             Ok(settings) if shim::is_active() => Ok(Settings { disable: true, ..settings }),
             settings => settings,

@@ -58,6 +58,7 @@ impl Context {
             Some(Found::Truncated { message, room }) if code == mpress_layer::ERR_TRUNCATE => {
                 Error::Truncated { message, room }
             }
+            Some(Found::Memory(len)) if code == mpress_layer::ERR_NO_MEM => Error::Memory(len),
             _ => mpi_error(code),
         }
     }

@@ -145,7 +145,7 @@ impl<'a, D: ?Sized, S: Scope<'a>> fmt::Debug for Request<'a, D, S> {
 }
 
 /// Waits for one of several requests and takes it out of the list; gives its place there and its status. `None` if the list is
-/// empty.
+/// empty. Requests of several communicators are asked one after the other, again and again, which keeps the processor busy.
 ///
 /// # Errors
 /// As [`Request::wait`]; the request that failed is taken out, too.

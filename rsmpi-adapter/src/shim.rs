@@ -1,4 +1,4 @@
-//! Whether the PMPI shim compresses in this process: then it is left to it, so that nothing is compressed twice.
+//! Whether compressing is the affair of the PMPI shim in this job: then it is left to it, so that nothing is compressed twice.
 
 use std::ffi::c_int;
 

@@ -134,6 +134,8 @@ where
     let from = Envelope::of(source, receivetag)?;
     let to = destination_process.as_communicator().as_raw();
     if to != source.as_communicator().as_raw() {
+        // What cannot be sent must not leave a receive that is waited for.
+        Context::of(to)?;
         return send_receive_apart(msg, destination_process, sendtag, buf, &from);
     }
     let (out, into, mut status) = (Span::of(msg), Span::of_mut(buf), empty_status());

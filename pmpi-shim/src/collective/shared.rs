@@ -267,7 +267,7 @@ unsafe fn gather_frames<F: Fn(c_int) -> Span>(
 }
 
 fn buffer(shim: &Shim, len: usize) -> Result<Buffer, c_int> {
-    let mut buffer = shim.engine.buffer(len).ok_or(ERR_NO_MEM)?;
+    let mut buffer = shim.room(len)?;
     buffer.set_len(len);
     Ok(buffer)
 }

@@ -20,7 +20,7 @@ impl Memory {
         let size = Span { count: 1, ..elements }.bytes().filter(|&size| size > 0).ok_or(ERR_INTERN)?;
         let count = len.div_ceil(size);
         elements.count = MPI_Count::try_from(count).map_err(|_| ERR_INTERN)?;
-        let mut buffer = context.engine.buffer(count * size).ok_or(ERR_NO_MEM)?;
+        let mut buffer = context.room(count * size)?;
         buffer.set_len(count * size);
         // SAFETY: the caller vouches for the memory, which has no fewer elements than that.
         unsafe {
@@ -106,10 +106,10 @@ impl InPlace {
         let starts: Vec<usize> = overlapping(&self.lock(), &memory.range()).collect();
         let is_contiguous = |start| self.lock().get(start).is_none_or(|one| one.memory.contiguous);
         if memory.contiguous && starts.iter().all(is_contiguous) {
-            let mut buffer = context.engine.buffer(memory.capacity).ok_or(ERR_NO_MEM)?;
+            let mut buffer = context.room(memory.capacity)?;
             let len = write(&Span::new(buffer.room().as_mut_ptr().cast(), memory.span.count, BYTE))?;
             buffer.set_len(len);
-            let mut before = context.engine.buffer(len).ok_or(ERR_NO_MEM)?;
+            let mut before = context.room(len)?;
             before.set_len(len);
             // SAFETY: the program's memory has room for the message.
             unsafe { exchange(memory.span.ptr.cast(), &buffer, &mut before) };

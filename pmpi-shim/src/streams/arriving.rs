@@ -1,6 +1,7 @@
 //! A stream that this process receives.
 
 use crate::context::Context;
+use crate::error::Kept;
 use crate::mpi::real;
 use crate::span::received_bytes;
 use crate::sys::*;
@@ -53,7 +54,7 @@ pub(crate) struct Arriving {
     next: usize,
     /// ... and that whose receive is to be posted next.
     to_post: usize,
-    outcome: Result<(), c_int>,
+    outcome: Result<(), Kept>,
 }
 
 impl Arriving {
@@ -68,7 +69,7 @@ impl Arriving {
         target: Target,
     ) -> Self {
         let tag = context.streams.tag(&stream);
-        let outcome = if let Target::Nowhere(code) = target { Err(code) } else { Ok(()) };
+        let outcome = if let Target::Nowhere(code) = target { Err(Kept::new(code)) } else { Ok(()) };
         let mut new =
             Self { stream, source, tag, target, posted: VecDeque::new(), next: 0, to_post: 1, outcome };
         new.decode(context, |context, out| context.engine.decode_head(head, out));
@@ -81,7 +82,7 @@ impl Arriving {
             return; // it is not known
         }
         let tag = context.streams.tag(&stream);
-        let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(ERR_TRUNCATE));
+        let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(Kept::new(ERR_TRUNCATE)));
         let posted = VecDeque::new();
         Self { stream, source, tag, target, posted, next: 1, to_post: 1, outcome }.leave(context);
     }
@@ -105,11 +106,18 @@ impl Arriving {
         self.outcome.is_err()
     }
 
-    /// Leaves the rest to itself; gives the error.
-    pub(crate) fn drop_rest(self, context: &Context) -> Result<usize, c_int> {
-        let outcome = self.outcome.map(|()| 0);
+    /// Leaves the rest to itself; gives the error, if there was one.
+    pub(crate) fn drop_rest(mut self, context: &Context) -> Option<Kept> {
+        let error = std::mem::replace(&mut self.outcome, Err(Kept::new(ERR_TRUNCATE))).err();
         self.leave(context);
-        outcome
+        error
+    }
+
+    /// The first error counts.
+    fn fail(&mut self, code: c_int) {
+        if self.outcome.is_ok() {
+            self.outcome = Err(Kept::new(code));
+        }
     }
 
     fn leave(self, context: &Context) {
@@ -172,7 +180,7 @@ impl Arriving {
     pub(crate) fn take_next(&mut self, context: &Context) -> Next {
         while self.posted.len() < POSTED && self.to_post < self.stream.chunks() {
             if let Err(code) = self.post(context) {
-                self.outcome = self.outcome.and(Err(code));
+                self.fail(code);
                 if self.posted.is_empty() {
                     // The rest cannot be taken: the sender's own requests do not wait for that.
                     return Next::Over;
@@ -194,14 +202,19 @@ impl Arriving {
             let stream = self.stream;
             self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));
         } else {
-            self.outcome = self.outcome.and(Err(context.damaged));
+            self.fail(context.damaged);
             self.next += 1;
         }
         Next::Taken
     }
 
+    /// Bytes of memory for chunks whose receives are posted.
+    pub(crate) fn room_for_chunks(&self) -> usize {
+        self.posted.len() * self.stream.longest()
+    }
+
     fn post(&mut self, context: &Context) -> Result<(), c_int> {
-        let mut buffer = context.engine.buffer(self.stream.longest()).ok_or(ERR_NO_MEM)?;
+        let mut buffer = context.room(self.stream.longest())?;
         let len = c_int::try_from(self.stream.longest()).map_err(|_| ERR_INTERN)?;
         let mut request = REQUEST_NULL;
         // SAFETY: room for so many bytes, which lasts until the request completes: it is kept with it.
@@ -230,7 +243,9 @@ impl Arriving {
             Target::Buffer(buffer) => buffer.room().as_mut_ptr(),
             Target::Elements(plan, memory) => {
                 // SAFETY: elements that the program lends, with room for the message.
-                self.outcome = unsafe { unpack_chunk(context, plan, *memory, range, decode) };
+                if let Err(code) = unsafe { unpack_chunk(context, plan, *memory, range, decode) } {
+                    self.fail(code);
+                }
                 return;
             }
             Target::Nowhere(_) => return,
@@ -239,12 +254,14 @@ impl Arriving {
         let out = unsafe {
             slice::from_raw_parts_mut(memory.add(range.start).cast::<MaybeUninit<u8>>(), range.len())
         };
-        self.outcome = waiting::coding(|| decode(context, out)).map_err(|error| context.damage(error));
+        if let Err(error) = waiting::coding(|| decode(context, out)) {
+            self.fail(context.damage(error));
+        }
     }
 
     /// The length of the message, and the buffer of ours that it is in, if it is in one. To be called once it is complete.
     pub(crate) fn finish(mut self) -> Result<(usize, Option<Buffer>), c_int> {
-        self.outcome?;
+        std::mem::replace(&mut self.outcome, Ok(())).map_err(Kept::tell)?;
         let len = self.stream.raw_len();
         Ok(match std::mem::replace(&mut self.target, Target::Nowhere(ERR_INTERN)) {
             Target::Buffer(mut buffer) => {
@@ -267,11 +284,11 @@ unsafe fn unpack_chunk(
     range: Range<usize>,
     decode: impl FnOnce(&Context, &mut [MaybeUninit<u8>]) -> Result<(), mpress::FrameError>,
 ) -> Result<(), c_int> {
-    let mut chunk = context.engine.buffer(range.len()).ok_or(ERR_NO_MEM)?;
+    let mut chunk = context.room(range.len())?;
     waiting::coding(|| {
         // SAFETY: initialised bytes seen as possibly uninitialised ones; `decode` writes only initialised ones.
         let out = unsafe { slice::from_raw_parts_mut(chunk.room().as_mut_ptr().cast(), range.len()) };
-        decode(context, out).map_err(|_| context.damaged)?;
+        decode(context, out).map_err(|error| context.damage(error))?;
         chunk.set_len(range.len());
         // SAFETY: the caller's promise.
         let elements = unsafe { mpress_datatype::Target::from_raw(memory, plan.reach()) };

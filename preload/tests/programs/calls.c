@@ -223,3 +223,35 @@ void to_self_and_nobody(void)
     one(number, send, number % receives, number % COMPLETIONS, 0, RANDOM, number % 2);
   detach();
 }
+
+/* A synchronous send is not complete before its receive has begun, also where the receiver waits for another message meanwhile. */
+void synchronous_sends(void)
+{
+  enum { LONG = 8000, GO = 200, ROUNDS = 5 };
+  if (role == IDLE)
+    return;
+  memory m = memory_new(8 * LONG), go = memory_new(8 * GO);
+  for (int round = 0; round < ROUNDS; round++) {
+    MPI_Status status;
+    begin("%d:", round);
+    if (role == SENDER) {
+      MPI_Request request;
+      int flag = 0;
+      fill(m.data, m.room, SMOOTH, (uint64_t)round);
+      note_code(MPI_Issend(m.data, LONG, MPI_DOUBLE, peer, 50, MPI_COMM_WORLD, &request));
+      for (double start = MPI_Wtime(); !flag && MPI_Wtime() - start < 0.1;)
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+      note(" complete=%d", flag);
+      note_code(MPI_Send(go.data, GO, MPI_DOUBLE, peer, 51, MPI_COMM_WORLD));
+      note_code(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    } else {
+      note_code(MPI_Recv(go.data, GO, MPI_DOUBLE, peer, 51, MPI_COMM_WORLD, &status));
+      note_code(MPI_Recv(m.data, LONG, MPI_DOUBLE, peer, 50, MPI_COMM_WORLD, &status));
+      note_status(&status, MPI_DOUBLE);
+      note(" data=%016lx", (unsigned long)digest(&m));
+    }
+    end();
+  }
+  memory_free(&m);
+  memory_free(&go);
+}

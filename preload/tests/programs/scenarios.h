@@ -10,6 +10,7 @@ void sizes_of_receives(void);
 void every_pair_of_calls(void);
 void exchanges(void);
 void to_self_and_nobody(void);
+void synchronous_sends(void);
 
 /* types.c: datatypes on either side */
 void datatypes(void);
@@ -17,6 +18,7 @@ void matching_types(void);
 void partial_elements(void);
 void freed_datatypes(void);
 void packed_by_calls(void);
+void nothing_without_memory(void);
 
 /* probes.c: probes, order, handles that are kept */
 void probes_in_order(void);

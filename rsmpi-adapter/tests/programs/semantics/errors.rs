@@ -3,7 +3,9 @@
 use crate::Job;
 use crate::data::{bytes, doubles};
 use mpi::traits::*;
-use mpress_rsmpi::{CompressedCommunicator, Error, Settings, Strategy, traits::*};
+use mpress_rsmpi::{
+    CompressedCommunicator, Error, Settings, Strategy, compressed_send_receive_into, traits::*,
+};
 
 pub(crate) fn check(job: &Job) {
     misuse(job);
@@ -23,6 +25,10 @@ fn misuse(job: &Job) {
         job.world.duplicate().any_process().compressed_receive_vec::<f64>(),
         Err(Error::NotCompressed)
     ));
+    // What cannot be sent leaves no receive that is waited for.
+    let (from, to) = (job.world.this_process(), job.plain.this_process());
+    let outcome = compressed_send_receive_into(&x[..], &to, &mut [0.0_f64; 1000][..], &from);
+    assert_eq!(outcome.err(), Some(Error::NotCompressed));
     let me = job.world.this_process();
     assert_eq!(me.compressed_gather_into(&x[..]), Err(Error::Root { rank, root: rank }));
     let root = (rank + 1) % size;
