@@ -62,7 +62,7 @@ struct Foresight {
     trial: Trial,
     /// Nothing is looked for before.
     next_look: Instant,
-    /// For tests: whatever has come is taken if it may be a frame, and nothing ends that.
+    /// For tests: whatever has come is taken, but only what may be a frame is received, and nothing ends that.
     all: bool,
 }
 
@@ -324,7 +324,8 @@ impl Foresight {
         // Another one keeps it from being taken, and will be there until this call is over; and so will one that is no frame, or too long.
         let Some(first) = self.wanted.iter().position(is_wanted) else { return Ok(self.all) };
         // SAFETY: as above.
-        let taken = unsafe { stash.open().take_ahead(context, (*comm, peers), &seen, self.memory)? };
+        let taken =
+            unsafe { stash.open().take_ahead(context, (*comm, peers), &seen, (self.memory, self.all))? };
         if let Some(wanted) = self.wanted.get_mut(first) {
             wanted.times = if taken || self.all { wanted.times - 1 } else { 0 };
         }

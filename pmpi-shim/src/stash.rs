@@ -142,7 +142,7 @@ impl Opened<'_> {
     }
 
     /// Takes the message that a probe has `seen`, to decode it before it is asked for, if it is still the first of its source, may be a frame,
-    /// and all such messages take no more than `most` bytes; says whether it did.
+    /// and all such messages take no more than `most` bytes; says whether it did. `all`: for tests, others are matched, too, but not received.
     ///
     /// # Safety
     /// `comm` must be a communicator of the program's.
@@ -151,10 +151,11 @@ impl Opened<'_> {
         context: &Context,
         (comm, peers): (MPI_Comm, &Arc<Peers>),
         seen: &MPI_Status,
-        most: usize,
+        (most, all): (usize, bool),
     ) -> Result<bool, Error> {
         let (source, tag, len) = (seen.MPI_SOURCE, seen.MPI_TAG, received_bytes(seen));
-        if !peers.may_be_frame(seen, len) || self.memory().saturating_add(len) > most {
+        let is_candidate = peers.may_be_frame(seen, len) && self.memory().saturating_add(len) <= most;
+        if !is_candidate && !all {
             return Ok(false);
         }
         // Before the lock was there another thread may have taken it, and nothing may be taken that has others before it.
@@ -165,7 +166,7 @@ impl Opened<'_> {
         }
         // SAFETY: as above; the source has sent something.
         unsafe { self.pull(comm, peers, source, tag)? };
-        match self.messages.last_mut().filter(|last| last.matches(comm, source, tag)) {
+        match self.messages.last_mut().filter(|last| is_candidate && last.matches(comm, source, tag)) {
             Some(last) => last.receive_ahead(context).map(|()| true),
             None => Ok(false),
         }
