@@ -2,7 +2,7 @@
 //!
 //! Built once per ABI, with the types and constants of that one (`abi/`). The packages in `openmpi/`, `mpich/` and `standard/` are the shim: loaded
 //! into an MPI program, it compresses the program's messages. The package `mpress-layer` is the same without what only the shim has (`cfg(shim)`:
-//! exported functions, the hook for panics, the handshake in `MPI_Init`), for the MPI that it is built for: a program [`attach`]es it to one
+//! exported functions, the hook for panics, the handshake in `MPI_Init`), for the MPI that it is built for: a program attaches it to one
 //! communicator, and makes the [`calls`] with it.
 //!
 //! What each wrapped call does, and why a frame never meets a call that
