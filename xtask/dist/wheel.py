@@ -14,7 +14,7 @@ import zipfile
 tree, out, name, version, tag, epoch, summary, licence, homepage = sys.argv[1:]
 tree = pathlib.Path(tree)
 info = f"{name}-{version}.dist-info"
-# The format's first year is 1980.
+# The zip format starts in 1980.
 date = max(time.gmtime(int(epoch))[:6], (1980, 1, 1, 0, 0, 0))
 
 metadata = f"""Metadata-Version: 2.1
