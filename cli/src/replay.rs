@@ -1,5 +1,5 @@
-//! `mpress replay`: the selector judged without a cluster. Recorded messages are sent over links that are only calculated;
-//! what codecs make of the messages, and how fast, is measured.
+//! `mpress replay`: evaluates the selector without a cluster. The links over which recorded messages are sent are simulated; the compressed sizes and
+//! codec times are measured.
 
 mod input;
 mod measure;
@@ -43,7 +43,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     heuristics: Option<PathBuf>,
 
-    /// Only this link instead of the five: latency in microseconds and bandwidth of a rank in MB/s, as a job's report says them
+    /// Only this link instead of the five: latency in microseconds and bandwidth of a rank in MB/s, as in a job's report
     #[arg(long, value_name = "US,MB/S", value_parser = link)]
     link: Option<Link>,
 
@@ -51,7 +51,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N")]
     ranks_per_node: Option<NonZeroI32>,
 
-    /// A picture of the result, as SVG
+    /// A file for a picture of the result, as SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
@@ -71,7 +71,7 @@ pub(crate) enum Error {
     Output(#[from] std::io::Error),
 }
 
-/// The links, slowest first: name, and what a rank gets of them.
+/// The links, slowest first: name, and latency and bandwidth for a rank.
 const LINKS: [(&str, Link); 5] = [
     ("100 Mbit/s", Link { latency_us: 40.0, bandwidth_mb_s: 11.8 }),
     ("1 Gbit/s", Link { latency_us: 25.0, bandwidth_mb_s: 118.0 }),
@@ -80,7 +80,7 @@ const LINKS: [(&str, Link); 5] = [
     ("100 Gbit/s", Link { latency_us: 1.5, bandwidth_mb_s: 11_800.0 }),
 ];
 
-/// How messages are transferred.
+/// The ways to transfer a message.
 const TRANSFERS: [(&str, Transfer); 2] =
     [("serial", Transfer::Serial), ("pipelined", Transfer::Pipelined { chunk: 64 << 10, from: 0 })];
 
@@ -127,7 +127,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     }
 }
 
-/// A link from the option of that name.
+/// Parses the value of the option for a link.
 fn link(text: &str) -> Result<Link, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     let parts = text.split_once(',').map(|(latency, bandwidth)| (number(latency), number(bandwidth)));
