@@ -1,4 +1,4 @@
-"""Runs mpi4py's own test suite and writes what became of each test to PREFIX.RANK, a line each as it happens:
+"""Runs mpi4py's own test suite and writes the outcome of each test to PREFIX.RANK, one line at a time as it happens:
 `start TEST`, then `OUTCOME TEST`, with a tab after the outcome. The last line is `end`.
 
     record.py TEST_FOLDER PREFIX [OPTIONS OF THE SUITE...]
