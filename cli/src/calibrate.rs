@@ -40,11 +40,11 @@ pub(crate) struct Options {
     out: PathBuf,
 
     /// The library of the MPI that measures the network, a name such as libmpi.so.40 or a path;
-    /// the first that is found of those that the launcher may mean if not given
+    /// if not given, the first library found among those that match the launcher
     #[arg(long, value_name = "LIBRARY")]
     mpi: Option<PathBuf>,
 
-    /// The preload library, instead of the one installed; the shims are beside it
+    /// The preload library, instead of the installed one; the shims must be next to it
     #[arg(long, value_name = "PATH")]
     preload: Option<PathBuf>,
 

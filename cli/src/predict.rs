@@ -27,7 +27,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Options {
-    /// Traces, folders of such
+    /// Traces, or folders of traces
     #[arg(required = true, value_name = "TRACE")]
     paths: Vec<PathBuf>,
 

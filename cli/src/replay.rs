@@ -19,23 +19,24 @@ use std::path::{Path, PathBuf};
 
 /// Simulate what the selector would do with recorded messages, and what that would gain
 ///
-/// Every message is compressed by every codec that is made for its kind, which gives
-/// ratios and times on this machine. Then they are sent, one after the other, over five
-/// links by four strategies: all raw, all by the one codec that is best for the file, as
-/// the adaptive strategy decides, and as is best for each message in hindsight (the
-/// oracle); serial, and pipelined in chunks. A first table has what each codec makes of
-/// all messages, which is what a job with MPRESS_STRATEGY=fixed:CODEC sends.
+/// Compresses every message with every codec made for its kind, and measures ratios and
+/// times on this machine. Then simulates sending the messages, one after another, over
+/// five links with four strategies: all raw, all with the one codec that is best for the
+/// file, as the adaptive strategy decides, and with the best choice for each message in
+/// hindsight (the oracle); serial, and pipelined in chunks. The first table shows the
+/// result of each codec for all messages, as a job with MPRESS_STRATEGY=fixed:CODEC
+/// would send them.
 ///
-/// PATH is a file of messages with its index FILE.idx beside it, a folder of such, or a
-/// trace of receive calls (*.csv, *.csv.gz).
+/// PATH is a file of messages with its index FILE.idx next to it, a folder of such files,
+/// or a trace of receive calls (*.csv, *.csv.gz).
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Options {
-    /// Files of messages, folders of such, traces
+    /// Files of messages, folders of such files, or traces
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The file of messages from which the messages of traces are filled, which have none of their own
+    /// The file of messages that fills the messages of traces, which contain no data
     #[arg(long, value_name = "FILE")]
     payload: Option<PathBuf>,
 
