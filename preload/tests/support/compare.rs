@@ -72,7 +72,7 @@ fn same(without: &str, with: &str) -> bool {
 /// MPICH from 4.3 on, and Intel MPI, omit four things that happen under the shim, because it has the messages sent and received by other calls:
 ///
 /// - the status of a persistent request, after `MPI_Request_get_status` returned it: that of `MPI_Wait` is empty, and `MPI_Waitsome` finds no active
-/// request;
+///   request;
 /// - the error, after a handler of the program was called for it: the call returns `MPI_SUCCESS`;
 /// - the call of the communicator's handler for a request that cannot be started;
 /// - the error of a message that was too long, in calls that complete several requests, and of a persistent request.
