@@ -21,8 +21,8 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// If a codec has no prediction of its own, a long message is first tried on a window at its start and one in its middle, so that incompressible data
-/// cost almost nothing.
+/// If a codec cannot tell whether a message is compressible, a long message is first tried on a window at its start and one in its middle, so that
+/// incompressible data cost almost nothing.
 const TRIAL_WINDOW: usize = 4 << 10;
 /// The minimum length of messages for this trial. For shorter ones, encoding everything costs no more than the trial.
 const TRIAL_FROM: usize = 8 * TRIAL_WINDOW;
