@@ -40,7 +40,7 @@ fn on_this_host(rig: &Rig, ranks: usize, args: &[&str], predict: &str) -> Vec<u6
     compare(&job, &job.compressing(), predict)
 }
 
-/// Together with the schedules between nodes, ten thousand in chunks, and the same number in frames.
+/// With those between nodes ten thousand schedules in chunks, and as many in frames.
 #[test]
 fn random_schedules_on_this_host() {
     let Some(rig) = Rig::new("ahead_random") else { return };
@@ -48,7 +48,7 @@ fn random_schedules_on_this_host() {
     assert!(early.iter().all(|early| *early > 2000), "{early:?}");
     on_this_host(&rig, 2, &["multiple", "random", "70000", "2500"], "all");
     on_this_host(&rig, 2, &["random", "80000", "2000"], "on");
-    // MPICH spins while it waits: with more ranks than cores this takes minutes.
+    // MPICH spins while it waits: more ranks than cores take it minutes.
     let count = if rig.mpi.family() == Family::Mpich { "50" } else { "500" };
     on_this_host(&rig, 3, &["random", "90000", count], "all");
 }
