@@ -1,4 +1,4 @@
-//! Finds out which C libraries this machine has, for this crate and for those that depend on it.
+//! Finds out which C libraries this machine has, for this crate and for dependent crates.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ fn main() {
             println!("cargo::rustc-cfg={flag}");
             println!("cargo::metadata={flag}=1");
         } else {
-            // A file that is not there makes cargo ask again each time, until the library is installed.
+            // A missing file makes cargo run this again each time, until the library is installed.
             println!("cargo::rerun-if-changed={}", Path::new("/usr/include").join(header).display());
         }
     }

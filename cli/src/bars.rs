@@ -3,7 +3,7 @@
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-/// Where to draw.
+/// The area to draw in.
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Drawing fails if the file cannot be written.
@@ -23,9 +23,9 @@ pub(crate) struct Bars<'a> {
     pub(crate) series: Vec<Series<'a>>,
     /// The height of the chart; higher bars are cut.
     pub(crate) highest: f64,
-    /// Digits of the numbers beside it.
+    /// Decimals of the labels on the vertical axis.
     pub(crate) digits: usize,
-    /// A height that is marked.
+    /// A height to mark.
     pub(crate) mark: Option<f64>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Bars<'a> {
 const FILLED: f64 = 0.72;
 
 impl Bars<'_> {
-    /// Draws it.
+    /// Draws the chart.
     pub(crate) fn draw(&self, area: &Area<'_>) -> Drawn {
         let width = self.groups.len().max(1) as f64;
         let mut chart = ChartBuilder::on(area)
@@ -47,7 +47,7 @@ impl Bars<'_> {
             .configure_mesh()
             .disable_x_mesh()
             .x_labels(if named { 2 * self.groups.len() + 1 } else { 0 })
-            // The middle of each group bears its name.
+            // The middle of each group is labelled with its name.
             .x_label_formatter(&|x| {
                 let at = (x - 0.5).round();
                 let middle = (x - 0.5 - at).abs() < 0.01 && at >= 0.0;

@@ -17,7 +17,7 @@ use progress::Progress;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Measurements of the network: up to twelve lengths and all ranks together, between nodes and inside one.
+/// Measurements of the network: up to twelve lengths, and all ranks together, between nodes and inside one.
 const STEPS: usize = 2 * (12 + 1);
 
 /// Measure the network and the codecs, so that mpress decides well from the first message
@@ -35,29 +35,29 @@ const STEPS: usize = 2 * (12 + 1);
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Options {
-    /// The folder for the files; made if it is not there
+    /// The folder for the files; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 
     /// The library of the MPI that measures the network, a name such as libmpi.so.40 or a path;
-    /// the first that is found of those that the launcher may mean if not given
+    /// if not given, the first library found among those that match the launcher
     #[arg(long, value_name = "LIBRARY")]
     mpi: Option<PathBuf>,
 
-    /// The preload library, instead of the one installed; the shims are beside it
+    /// The preload library, instead of the installed one; the shims must be next to it
     #[arg(long, value_name = "PATH")]
     preload: Option<PathBuf>,
 
-    /// Leave the network alone
+    /// Do not measure the network
     #[arg(long, conflicts_with_all = ["mpi", "preload", "network_only"])]
     codecs_only: bool,
 
-    /// Leave the codecs alone
+    /// Do not measure the codecs
     #[arg(long)]
     network_only: bool,
 }
 
-/// Why there are no files, or not all.
+/// Why files are missing.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("{}: {why}", file.display())]
@@ -78,7 +78,7 @@ pub(crate) enum Error {
     Plugin(#[from] plugin::Error),
 }
 
-/// Measures and writes. Of the ranks of a job all take part in measuring the network; the first does the rest.
+/// Measures and writes. All ranks of a job take part in measuring the network; the first does the rest.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let start = Instant::now();
     let first = launcher::rank().is_none_or(|rank| rank == 0);
@@ -87,7 +87,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
             |error: std::io::Error| Error::Write { file: options.out.clone(), why: error.to_string() };
         std::fs::create_dir_all(&options.out).map_err(wrong)?;
     }
-    // The MPI ends with this function, when all has been written and said: the other ranks wait for that.
+    // The MPI ends with this function, after everything is written and printed; until then, the other ranks wait.
     let session = if options.codecs_only { None } else { begin(options)? };
     let first = session.as_ref().map_or(first, Session::is_first);
     let mut progress = Progress::new(first);
@@ -114,7 +114,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// The MPI of the job, if this is one.
+/// The MPI of the job, if this process belongs to one.
 fn begin(options: &Options) -> Result<Option<Session>, Error> {
     let names = launcher::libraries();
     if options.mpi.is_none() && names.is_empty() {
@@ -136,7 +136,7 @@ fn begin(options: &Options) -> Result<Option<Session>, Error> {
     }
 }
 
-/// Measures the links, if there is a network. All ranks do so at the same time; the first alone gets the figures.
+/// Measures the links, if there is a network. All ranks do so at the same time; only the first gets the results.
 fn measure_network(
     options: &Options,
     session: Option<&Session>,
@@ -167,7 +167,7 @@ fn measure_network(
     if session.is_first() { links.done().map(Some).ok_or(Error::Nonsense) } else { Ok(None) }
 }
 
-/// How the codecs behave, of the first rank.
+/// Measures the codecs, on the first rank.
 fn measure_codecs(progress: &mut Progress) -> Vec<CodecBehaviour> {
     progress.part("the codecs", codecs::steps());
     let mut done = 0;
@@ -177,12 +177,12 @@ fn measure_codecs(progress: &mut Progress) -> Vec<CodecBehaviour> {
     })
 }
 
-/// Four digits: more were never measured.
+/// Rounds to four digits; the measurements are not more precise.
 fn round(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// The middle one.
+/// The middle value.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

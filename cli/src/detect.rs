@@ -1,4 +1,4 @@
-//! Which MPI a program uses, by the libraries it is linked to.
+//! Finds which MPI a program uses, from the libraries that it is linked to.
 
 use std::path::{Path, PathBuf};
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::elf;
 
-/// What handles, constants and structs look like: there is a shim for each.
+/// The layout of handles, constants and structs: there is a shim for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Abi {
     /// Open MPI 4 and 5.
     OpenMpi,
     /// MPICH from 3.1 on, Intel MPI, MVAPICH, Cray MPICH.
     Mpich,
-    /// That of the MPI 5.0 standard.
+    /// The ABI of the MPI 5.0 standard.
     Standard,
 }
 
 impl Abi {
-    /// As in the name of the shim.
+    /// As in the file name of the shim.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OpenMpi => "openmpi",
@@ -28,18 +28,18 @@ impl Abi {
     }
 }
 
-/// The ABI of a program that is linked to an MPI. A script, or Python, is linked to none.
+/// The ABI of a program that is linked to an MPI. Scripts and Python are not linked to one.
 pub(crate) fn linked(program: &Path) -> Option<Abi> {
     let elf = elf::Elf::read(program)?;
-    // Most are linked to it directly; asking the loader for the rest costs a process.
+    // Most are linked to it directly; asking the loader for indirect libraries needs a process.
     by_libraries(&elf.needed).or_else(|| by_libraries(&elf.all_libraries(program)))
 }
 
-/// The same, and the file of the MPI, if the loader that the program has finds it.
+/// The same, with the file of the MPI, if the program's loader finds it.
 pub(crate) fn linked_to(program: &Path) -> Option<(Abi, Option<PathBuf>)> {
     let elf = elf::Elf::read(program)?;
     let files = elf.library_files(program);
-    // The MPI itself before what stands on it, as its Fortran library does.
+    // Prefer the MPI itself to libraries that use it, such as its Fortran library.
     let of_mpi = |name: &str| {
         !name.starts_with("libmpi_mpifh")
             && !name.starts_with("libmpifort")
@@ -50,7 +50,7 @@ pub(crate) fn linked_to(program: &Path) -> Option<(Abi, Option<PathBuf>)> {
     known.sort_by_key(|(_, name, _)| !of_mpi(name));
     let found =
         known.first().map(|(abi, _, file)| (*abi, Some((*file).clone()).filter(|file| file.is_file())));
-    // A loader that does not find one library may list none.
+    // A loader that does not find one of the libraries may list none.
     found.or_else(|| by_libraries(&elf.needed).map(|abi| (abi, None)))
 }
 
@@ -58,11 +58,11 @@ fn by_libraries(names: &[String]) -> Option<Abi> {
     names.iter().find_map(|name| by_library(name))
 }
 
-/// The ABI that a library's file name stands for.
+/// The ABI of a library with this file name.
 pub(crate) fn by_library(name: &str) -> Option<Abi> {
     let (stem, version) = name.split_once(".so")?;
     match stem {
-        // Debian's MPICH has names of its own; elsewhere all that keep MPICH's ABI call themselves 12.
+        // Debian's MPICH has other names; elsewhere all that keep MPICH's ABI have version 12.
         "libmpi" if version.starts_with(".12") => Some(Abi::Mpich),
         "libmpi" if version.starts_with(".40") => Some(Abi::OpenMpi),
         "libmpifort" | "libmpicxx" => Some(Abi::Mpich),

@@ -1,4 +1,4 @@
-//! `mpress doctor`: whether a job would run with its messages compressed, and what is in the way.
+//! `mpress doctor`: whether the messages of a job would be compressed, and if not, why.
 
 mod command;
 mod facts;
@@ -41,7 +41,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
 
-    /// As one rank of the job: say what is here
+    /// As one rank of the job: report what is found here
     #[arg(long, hide = true)]
     on_rank: bool,
 
@@ -67,7 +67,7 @@ pub(crate) enum Error {
     Silent(String, String),
 }
 
-/// Examines the job; whether all is well.
+/// Examines the job; returns whether there is no problem.
 pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     let preload = libraries::preload(options.preload.as_deref());
     if options.on_rank {
@@ -109,14 +109,14 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     Ok(findings.iter().all(|finding| !finding.is_wrong()))
 }
 
-/// The first line of an error that has words in it.
+/// The first line of an error that contains words.
 fn first_words(stderr: &[u8]) -> String {
     let stderr = String::from_utf8_lossy(stderr);
     let line = stderr.lines().map(str::trim).find(|line| line.chars().any(char::is_alphabetic));
     line.map(|line| format!(": {line}")).unwrap_or_default()
 }
 
-/// Runs the job to its end. A launcher that is told to end ends its ranks.
+/// Runs the job to its end. A launcher that is terminated ends its ranks.
 fn ended(mut job: Command, launcher: &str, seconds: u64) -> Result<Output, Error> {
     let start = |error: std::io::Error| Error::Start(launcher.to_owned(), error.to_string());
     let child =
@@ -124,13 +124,13 @@ fn ended(mut job: Command, launcher: &str, seconds: u64) -> Result<Output, Error
     let id = child.id().to_string();
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
-        // Sending fails only after the time limit, when the receiver is gone.
+        // Sending fails only after the time limit, when the receiver has been dropped.
         let _late = send.send(child.wait_with_output());
     });
     match receive.recv_timeout(Duration::from_secs(seconds)) {
         Ok(output) => output.map_err(start),
         Err(_) => {
-            // There is nothing to do about a failure.
+            // A failure cannot be handled.
             let _ended: std::io::Result<_> = Command::new("kill").arg(&id).status();
             thread::sleep(Duration::from_secs(1));
             let _killed: std::io::Result<_> =

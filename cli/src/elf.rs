@@ -1,4 +1,4 @@
-//! The libraries an executable needs: as written in its file, and as its own loader resolves them.
+//! The libraries that an executable needs: as listed in its file, and as its own loader resolves them.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use object::elf::{DT_NEEDED, FileHeader64};
 use object::read::ReadCache;
 use object::read::elf::{FileHeader, ProgramHeader};
 
-/// What matters of an executable.
+/// The relevant contents of an executable.
 #[derive(Debug)]
 pub(crate) struct Elf {
-    /// The names of the libraries it is linked to itself.
+    /// The names of the libraries that it is linked to directly.
     pub(crate) needed: Vec<String>,
     /// Its loader, if it is linked dynamically.
     interpreter: Option<PathBuf>,
 }
 
 impl Elf {
-    /// `None` for what is no 64-bit ELF file: a script, say.
+    /// `None` if the file is not a 64-bit ELF file, such as a script.
     pub(crate) fn read(program: &Path) -> Option<Self> {
-        // Only the parts looked at are read: some executables are large, and all ranks start at once.
+        // Read only the parts that are needed: some executables are large, and all ranks start at once.
         let cache = ReadCache::new(File::open(program).ok()?);
         let header = FileHeader64::<Endianness>::parse(&cache).ok()?;
         let endian = header.endian().ok()?;
@@ -36,14 +36,14 @@ impl Elf {
         Some(Self { needed, interpreter })
     }
 
-    /// The names of all libraries it will have, also those its libraries need.
+    /// The names of all libraries that it loads, including indirect ones.
     pub(crate) fn all_libraries(&self, program: &Path) -> Vec<String> {
         self.library_files(program).into_iter().map(|(name, _)| name).collect()
     }
 
-    /// The same with the files that are found, or the name where none is.
+    /// The same with the files that are found, or the name if none is found.
     ///
-    /// Its own loader is asked, which knows the search paths; it only lists, nothing of the program runs.
+    /// Asks the program's own loader, which knows the search paths; it only lists them and runs nothing of the program.
     pub(crate) fn library_files(&self, program: &Path) -> Vec<(String, PathBuf)> {
         let Some(interpreter) = self.interpreter.as_ref().filter(|path| path.is_absolute()) else {
             return Vec::new();

@@ -3,17 +3,16 @@
 use crate::detect::Abi;
 use crate::ranks;
 
-/// Set by Open MPI's launchers, and by Slurm's for programs that speak PMIx.
+/// Set by Open MPI's launchers, and by Slurm's for programs that use PMIx.
 const OPEN_MPI: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"];
 
-/// Set by hydra, MPICH's launcher, and by others that speak PMI.
+/// Set by hydra, MPICH's launcher, and by others that use PMI.
 const MPICH: [&str; 5] = ["PMI_RANK", "PMI_SIZE", "PMI_FD", "HYDI_CONTROL_FD", "HYDRA_CONTROL_FD"];
 
 const SIZE: [&str; 5] =
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "MV2_COMM_WORLD_SIZE", "FLUX_JOB_SIZE"];
 
-/// The names of the libraries of MPIs that the launcher of this process may have started it for, the likeliest first; none without a
-/// launcher.
+/// The library names of the MPIs for which the launcher may have started this process, most likely first; empty without a launcher.
 pub(crate) fn libraries() -> &'static [&'static str] {
     libraries_by(|name| std::env::var_os(name).is_some())
 }
@@ -28,7 +27,7 @@ fn libraries_by(is_set: impl Fn(&str) -> bool) -> &'static [&'static str] {
     }
 }
 
-/// The ABI of the MPI that the launcher of this process belongs to, where that is certain: Slurm, PMI and PMIx are for all.
+/// The ABI of the MPI that the launcher of this process belongs to, where that is certain: Slurm, PMI and PMIx work with all.
 pub(crate) fn abi() -> Option<Abi> {
     let is_set = |name: &&str| std::env::var_os(name).is_some();
     if is_set(&"OMPI_COMM_WORLD_SIZE") {
@@ -45,7 +44,7 @@ pub(crate) fn rank() -> Option<u64> {
     number(&ranks::RANKS)
 }
 
-/// How many ranks its job has.
+/// The number of ranks in its job.
 pub(crate) fn size() -> Option<u64> {
     number(&SIZE)
 }

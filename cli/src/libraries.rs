@@ -1,13 +1,13 @@
-//! Where the libraries are: the one that is preloaded, and beside it a shim for each ABI.
+//! Finds the libraries: the preload library, and next to it a shim for each ABI.
 
 use std::path::{Path, PathBuf};
 
 use crate::detect::Abi;
 
-/// The variable that says where the libraries are; nowhere else is looked then.
+/// The variable with the folder of the libraries; if set, no other folder is searched.
 const LIBDIR: &str = "MPRESS_LIBDIR";
 
-/// What `LD_PRELOAD` names.
+/// The file name for `LD_PRELOAD`.
 pub(crate) const PRELOAD: &str = "libmpress.so";
 
 /// Why there is no library.
@@ -23,7 +23,7 @@ pub(crate) enum Error {
     Shim(PathBuf),
 }
 
-/// The one to preload: that which the user gave, or the one installed.
+/// The library to preload: the one that the user gave, or the installed one.
 pub(crate) fn preload(given: Option<&Path>) -> Result<PathBuf, Error> {
     // Absolute: the program may change its directory and start others.
     let absolute = |path: &Path| std::path::absolute(path).ok().filter(|path| path.is_file());
@@ -33,12 +33,12 @@ pub(crate) fn preload(given: Option<&Path>) -> Result<PathBuf, Error> {
     if let Some(dir) = std::env::var_os(LIBDIR).filter(|dir| !dir.is_empty()).map(PathBuf::from) {
         return absolute(&dir.join(PRELOAD)).ok_or(Error::InDir(dir));
     }
-    // Through links: the command may be linked into another directory of the PATH.
+    // Follow links: the command may be linked into another directory of the PATH.
     let command = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
     beside(&command)
 }
 
-/// The shim for an ABI, beside the library that loads it.
+/// The shim for an ABI, next to the preload library, which loads it.
 pub(crate) fn shim(preload: &Path, abi: Abi) -> Result<PathBuf, Error> {
     let path = preload.with_file_name(format!("libmpress_shim_{}.so", abi.name()));
     if path.is_file() { Ok(path) } else { Err(Error::Shim(path)) }

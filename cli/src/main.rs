@@ -54,13 +54,13 @@ const AFTER_THE_SPEAKER: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
     let result = Cli::try_parse();
-    // All ranks meet the same error; one line of it is enough.
+    // All ranks meet the same error; one message is enough.
     let speaks = launcher::rank().is_none_or(|rank| rank == 0);
     let command = match result {
         Ok(cli) => cli.command,
         Err(error) => {
             if speaks {
-                // Help and version come this way, too; if they cannot be written, nothing can be reported.
+                // Help and version are also returned as errors; if they cannot be written, nothing can be reported.
                 let _unwritten: std::io::Result<()> = error.print();
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
@@ -96,7 +96,7 @@ fn main() -> ExitCode {
     ExitCode::from(error.exit_status())
 }
 
-/// The end of a command that is not run on ranks.
+/// The exit code of a command that does not run on ranks.
 fn exit<E: std::error::Error>(result: Result<(), E>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -107,12 +107,12 @@ fn exit<E: std::error::Error>(result: Result<(), E>) -> ExitCode {
     }
 }
 
-/// One rank says why all fail.
+/// One rank reports why all fail.
 fn complain(speaks: bool, error: &dyn std::error::Error) {
     if speaks {
         eprintln!("mpress: {error}");
     } else {
-        // mpirun ends the job when the first rank fails: not before the one that speaks has spoken.
+        // mpirun ends the job when a rank fails: the others wait until the speaking rank has printed its message.
         std::thread::sleep(AFTER_THE_SPEAKER);
     }
 }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// Lines of the pages for users in blocks of commands, from `mpress` on.
+    /// Lines in blocks of commands of the user pages, from `mpress` on.
     fn shown() -> Vec<String> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
@@ -142,7 +142,7 @@ mod tests {
         found
     }
 
-    /// Whether this is the command, not the folder of that name.
+    /// Whether this is the command, not the folder of the same name.
     fn is_word(line: &str, at: usize) -> bool {
         let before = &line[..at];
         before.is_empty() || before.ends_with(' ') || before.ends_with("bin/")

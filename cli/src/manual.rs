@@ -1,4 +1,4 @@
-//! `mpress manual`: man pages and shell completions, for packages. Not in the help: users get the files.
+//! `mpress manual`: man pages and shell completions, for packagers. Hidden from the help, because users get the files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) struct Options {
     prefix: PathBuf,
 }
 
-/// Why they are not written.
+/// Why the files are not written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {source}", path.display())]
 pub(crate) struct Error {
@@ -22,14 +22,14 @@ pub(crate) struct Error {
     source: std::io::Error,
 }
 
-/// Where each shell looks for completions, below a prefix.
+/// The folder below a prefix in which each shell looks for completions.
 const COMPLETIONS: [(Shell, &str); 3] = [
     (Shell::Bash, "share/bash-completion/completions/mpress"),
     (Shell::Zsh, "share/zsh/site-functions/_mpress"),
     (Shell::Fish, "share/fish/vendor_completions.d/mpress.fish"),
 ];
 
-/// Writes them for this command line.
+/// Writes the files for this command line.
 pub(crate) fn run<C: CommandFactory>(options: &Options) -> Result<(), Error> {
     let man = options.prefix.join("share/man/man1");
     let failed = |path: &Path, source| Error { path: path.to_owned(), source };
@@ -47,7 +47,7 @@ pub(crate) fn run<C: CommandFactory>(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// The command line without what is not in its help. Pages about `help` would say nothing.
+/// The command line without hidden parts. There is no page about `help`, which would be empty.
 fn visible<C: CommandFactory>() -> clap::Command {
     let all = C::command();
     let shown: Vec<_> = all.get_subcommands().filter(|one| !one.is_hide_set()).cloned().collect();

@@ -27,11 +27,11 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Options {
-    /// Traces, folders of such
+    /// Traces, or folders of traces
     #[arg(required = true, value_name = "TRACE")]
     paths: Vec<PathBuf>,
 
-    /// How the result is written: tables with all figures, or hit ratios and memory as CSV
+    /// The output format: tables with all figures, or hit ratios and memory as CSV
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
 
@@ -87,7 +87,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let mut evaluated: Vec<Evaluated> = Vec::new();
     let mut runs = runs.iter().peekable();
     while let Some((run, files)) = runs.next() {
-        // Runs come by program, and then by their ranks.
+        // Runs are sorted by program, and then by the number of their ranks.
         let largest = runs.peek().is_none_or(|(next, _)| next.app != run.app);
         evaluated.push(evaluate::run(run, files, options, all && largest)?);
     }
@@ -99,7 +99,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         plots::write(folder, &evaluated)?;
     }
     match std::io::stdout().write_all(&text) {
-        // Whoever reads may stop when he has seen enough.
+        // The reader of the output may stop early.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }

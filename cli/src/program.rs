@@ -1,4 +1,4 @@
-//! Which file a program's name means, by the rules of `execvp`.
+//! Finds the file of a program's name, by the rules of `execvp`.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -27,7 +27,7 @@ impl Error {
         }
     }
 
-    /// What a failed `exec` says. A file that is there but whose interpreter is not counts as not found, too.
+    /// The error of a failed `exec`. A file whose interpreter does not exist also counts as not found.
     pub(crate) fn of_exec(program: &OsStr, error: &std::io::Error) -> Self {
         match error.kind() {
             ErrorKind::NotFound => Self::NotFound(shown(program)),
@@ -36,7 +36,7 @@ impl Error {
     }
 }
 
-/// The file `exec` will take.
+/// The file that `exec` will use.
 pub(crate) fn find(program: &OsStr) -> Result<PathBuf, Error> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
     find_in(program, &path)
@@ -60,7 +60,7 @@ fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, Error> {
     }
 }
 
-/// Whether a file may be executed by anyone, `None` if there is none. Only `exec` can tell for certain.
+/// Whether any user may execute a file, `None` if it does not exist. Only `exec` can tell for certain.
 fn executable(file: &Path) -> Option<bool> {
     let metadata = file.metadata().ok()?;
     Some(metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(find("/etc/passwd", "").unwrap_err().exit_status(), 126);
         assert_eq!(find("passwd", "/etc").unwrap_err().exit_status(), 126);
         assert_eq!(find("/bin", "").unwrap_err().exit_status(), 126);
-        // An executable further on in the path wins over a plain file before it.
+        // An executable later in the path is preferred to an earlier plain file.
         assert!(find("sh", "/etc:/bin").is_ok());
     }
 }

@@ -1,5 +1,5 @@
-//! `mpress replay`: the selector judged without a cluster. Recorded messages are sent over links that are only calculated;
-//! what codecs make of the messages, and how fast, is measured.
+//! `mpress replay`: evaluates the selector without a cluster. The links over which recorded messages are sent are simulated; the compressed sizes and
+//! codec times are measured.
 
 mod input;
 mod measure;
@@ -19,23 +19,24 @@ use std::path::{Path, PathBuf};
 
 /// Simulate what the selector would do with recorded messages, and what that would gain
 ///
-/// Every message is compressed by every codec that is made for its kind, which gives
-/// ratios and times on this machine. Then they are sent, one after the other, over five
-/// links by four strategies: all raw, all by the one codec that is best for the file, as
-/// the adaptive strategy decides, and as is best for each message in hindsight (the
-/// oracle); serial, and pipelined in chunks. A first table has what each codec makes of
-/// all messages, which is what a job with MPRESS_STRATEGY=fixed:CODEC sends.
+/// Compresses every message with every codec made for its kind, and measures ratios and
+/// times on this machine. Then simulates sending the messages, one after another, over
+/// five links with four strategies: all raw, all with the one codec that is best for the
+/// file, as the adaptive strategy decides, and with the best choice for each message in
+/// hindsight (the oracle); serial, and pipelined in chunks. The first table shows the
+/// result of each codec for all messages, as a job with MPRESS_STRATEGY=fixed:CODEC
+/// would send them.
 ///
-/// PATH is a file of messages with its index FILE.idx beside it, a folder of such, or a
-/// trace of receive calls (*.csv, *.csv.gz).
+/// PATH is a file of messages with its index FILE.idx next to it, a folder of such files,
+/// or a trace of receive calls (*.csv, *.csv.gz).
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Options {
-    /// Files of messages, folders of such, traces
+    /// Files of messages, folders of such files, or traces
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The file of messages from which the messages of traces are filled, which have none of their own
+    /// The file of messages that fills the messages of traces, which contain no data
     #[arg(long, value_name = "FILE")]
     payload: Option<PathBuf>,
 
@@ -43,7 +44,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     heuristics: Option<PathBuf>,
 
-    /// Only this link instead of the five: latency in microseconds and bandwidth of a rank in MB/s, as a job's report says them
+    /// Only this link instead of the five: latency in microseconds and bandwidth of a rank in MB/s, as in a job's report
     #[arg(long, value_name = "US,MB/S", value_parser = link)]
     link: Option<Link>,
 
@@ -51,7 +52,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N")]
     ranks_per_node: Option<NonZeroI32>,
 
-    /// A picture of the result, as SVG
+    /// A file for a picture of the result, as SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
@@ -71,7 +72,7 @@ pub(crate) enum Error {
     Output(#[from] std::io::Error),
 }
 
-/// The links, slowest first: name, and what a rank gets of them.
+/// The links, slowest first: name, and latency and bandwidth for a rank.
 const LINKS: [(&str, Link); 5] = [
     ("100 Mbit/s", Link { latency_us: 40.0, bandwidth_mb_s: 11.8 }),
     ("1 Gbit/s", Link { latency_us: 25.0, bandwidth_mb_s: 118.0 }),
@@ -80,7 +81,7 @@ const LINKS: [(&str, Link); 5] = [
     ("100 Gbit/s", Link { latency_us: 1.5, bandwidth_mb_s: 11_800.0 }),
 ];
 
-/// How messages are transferred.
+/// The ways to transfer a message.
 const TRANSFERS: [(&str, Transfer); 2] =
     [("serial", Transfer::Serial), ("pipelined", Transfer::Pipelined { chunk: 64 << 10, from: 0 })];
 
@@ -127,7 +128,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     }
 }
 
-/// A link from the option of that name.
+/// Parses the value of the option for a link.
 fn link(text: &str) -> Result<Link, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     let parts = text.split_once(',').map(|(latency, bandwidth)| (number(latency), number(bandwidth)));

@@ -1,4 +1,4 @@
-//! `mpress report`: the reports that jobs have written, as text and as a page to look at.
+//! `mpress report`: shows the reports that jobs have written, as text and as an HTML page.
 
 mod chart;
 mod page;
@@ -30,12 +30,12 @@ pub(crate) struct Options {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Where the page goes [default: beside FILE, as .html; no page of several files]
+    /// The file for the page [default: next to FILE, as .html; no page for several files]
     #[arg(long, value_name = "PATH", value_parser = PathBufValueParser::new().try_map(page_path))]
     html: Option<PathBuf>,
 }
 
-/// What did not work.
+/// What failed.
 #[derive(Debug, thiserror::Error)]
 enum Error {
     #[error("{}: {why}", .file.display())]
@@ -56,7 +56,7 @@ struct Named {
     report: JobReport,
 }
 
-/// Shows all reports that can be read. Fails if anything went wrong on the way.
+/// Shows all reports that can be read. Fails if any error occurred.
 pub(crate) fn run(options: &Options) -> ExitCode {
     let mut status = ExitCode::SUCCESS;
     let mut fails = |error: &Error| {
@@ -115,7 +115,7 @@ fn write(path: &Path, reports: &[PathBuf], page: &str) -> Result<(), Error> {
     fs::write(path, page).map_err(|why| Error::Write { path: path.to_owned(), why })
 }
 
-/// Prints the text. A reader that stops early is no error.
+/// Prints the text. A reader that stops early is not an error.
 fn print(text: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

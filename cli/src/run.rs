@@ -11,7 +11,7 @@ use crate::{detect, libraries, program};
 
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// The folders in which the dynamic loader looks for libraries that are named without one.
+/// The folders in which the dynamic loader looks for libraries that are given by file name only.
 const FOLDERS: &str = "LD_LIBRARY_PATH";
 
 /// Run a program with its MPI messages compressed
@@ -121,7 +121,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// As `env`, `nice` and `timeout` have it.
+    /// The same values as `env`, `nice` and `timeout` use.
     pub(crate) fn exit_status(&self) -> u8 {
         match self {
             Self::Program(error) => error.exit_status(),
@@ -130,7 +130,7 @@ impl Error {
     }
 }
 
-/// Becomes the program; comes back only with the reason why not.
+/// Becomes the program; returns only with the reason why that failed.
 pub(crate) fn run(options: &Options) -> Error {
     prepare(options).map_or_else(
         |error| error,
@@ -146,7 +146,7 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     let path = program::find(name)?;
     let library = libraries::preload(options.preload.as_deref())?;
     if let Some(abi) = detect::linked(&path) {
-        libraries::shim(&library, abi)?; // or messages would pass through
+        libraries::shim(&library, abi)?; // otherwise messages would pass through
     }
     let mut command = Command::new(name);
     let named = Named::new(&library)?;
@@ -172,17 +172,17 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     Ok(command)
 }
 
-/// How the dynamic loader is told of a library.
+/// How a library is passed to the dynamic loader.
 #[derive(Debug, PartialEq, Eq)]
 struct Named<'a> {
     library: &'a OsStr,
-    /// The folder to look for it, if the name alone does not say where it is.
+    /// The folder of the library, if `LD_PRELOAD` gives only its file name.
     folder: Option<&'a OsStr>,
 }
 
 impl<'a> Named<'a> {
-    /// `LD_PRELOAD` is split at blanks and colons, and knows no quotes. `LD_LIBRARY_PATH` is split at colons and semicolons only: so a
-    /// library whose path has a blank in it is named by its file name, and its folder there.
+    /// `LD_PRELOAD` is split at blanks and colons and has no quoting. `LD_LIBRARY_PATH` is split only at colons and semicolons, so a library whose
+    /// path contains a blank is given by its file name, and its folder in `LD_LIBRARY_PATH`.
     fn new(path: &'a Path) -> Result<Self, Error> {
         let has = |text: &OsStr, is: fn(&u8) -> bool| text.as_encoded_bytes().iter().any(is);
         let splits = |byte: &u8| *byte == b':' || byte.is_ascii_whitespace();
@@ -198,7 +198,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// A list for the dynamic loader: this entry, then what was there before. One `mpress run` inside another must not put it there twice.
+/// A list for the dynamic loader: this entry, then the previous ones. A `mpress run` inside another must not add the entry twice.
 fn first(entry: &OsStr, before: Option<&OsStr>, separators: &[u8]) -> OsString {
     let Some(before) = before.filter(|before| !before.is_empty()) else { return entry.to_owned() };
     let mut entries = before.as_encoded_bytes().split(|byte| separators.contains(byte));

@@ -1,8 +1,8 @@
-//! What `mpress --version` says: the version, the commit it was built from, and the codecs of this build.
+//! The text of `mpress --version`: the version, the commit it was built from, and the codecs of this build.
 
 use std::sync::LazyLock;
 
-/// The commit, where the build knows it: `cargo xtask build` and `cargo xtask dist` set this variable.
+/// The commit, if the build sets it: `cargo xtask build` and `cargo xtask dist` set this variable.
 const COMMIT: Option<&str> = option_env!("MPRESS_COMMIT");
 
 /// The lines after the name of the command.

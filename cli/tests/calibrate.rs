@@ -1,5 +1,4 @@
-//! `mpress calibrate` on one machine: the files it writes, and what it says where there is no network. With a network:
-//! `preload/tests/network.rs`.
+//! `mpress calibrate` on one machine: the files it writes, and its messages where there is no network. With a network: `preload/tests/network.rs`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -22,7 +21,7 @@ const LAUNCHER: [&str; 11] = [
     "MPRESS_LIBDIR",
 ];
 
-/// A folder of its own for each test.
+/// A separate folder for each test.
 fn folder(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("calibrate-{name}"));
     let _from_an_earlier_run: std::io::Result<()> = fs::remove_dir_all(&dir);
@@ -30,7 +29,7 @@ fn folder(name: &str) -> PathBuf {
     dir
 }
 
-/// `mpress calibrate` where no launcher has been.
+/// `mpress calibrate` in an environment without a launcher.
 fn calibrate(args: &[&str], out: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpress"));
     LAUNCHER.iter().for_each(|name| {
@@ -64,7 +63,7 @@ fn the_codecs_file_is_one_that_the_engine_takes() {
     assert_eq!(names(&dir), ["compression.toml"]);
 
     let (knowledge, errors) = Knowledge::read(&dir);
-    // Of the network nothing was to be found.
+    // The file of the network does not exist.
     assert!(errors.iter().all(|error| error.file.ends_with("network.toml")), "{errors:?}");
     assert!(!knowledge.links_measured);
     assert_ne!(knowledge.codecs, Knowledge::default().codecs);
@@ -108,7 +107,7 @@ fn what_goes_wrong_is_said_in_one_line() {
     };
     fails(&mut calibrate(&["--codecs-only"], &file), &["mpress: ", "wrong/file: "]);
     fails(&mut calibrate(&["--codecs-only"], &file.join("under")), &["mpress: ", "wrong/file/under: "]);
-    // The library to preload is there, the MPI is not, or something else.
+    // The preload library exists; the MPI does not, or is another file.
     let preload = ["--preload", file.to_str().unwrap(), "--mpi"];
     let with = |mpi: &str| calibrate(&[&preload[..], &[mpi]].concat(), &dir);
     fails(&mut with("/no/such/libmpi.so.40"), &["mpress: /no/such/libmpi.so.40: "]);

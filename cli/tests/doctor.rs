@@ -1,4 +1,4 @@
-//! `mpress doctor` with launchers that are no MPI's: what it says, and its exit status.
+//! `mpress doctor` with launchers that belong to no MPI: its output and its exit status.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder with files that are called as the libraries.
+/// A folder with files that have the names of the libraries.
 fn libraries(test: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("doctor-{test}"));
     let _from_an_earlier_run: std::io::Result<()> = fs::remove_dir_all(&dir);
@@ -60,7 +60,7 @@ fn what_is_wrong_is_the_exit_status() {
     fails("MPRESS_SAME_NODE=often", "expected pass or compress");
     fails("MPRESS_STRATEGY=off", "MPRESS_STRATEGY is off");
     fails("MPRESS_HEURISTICS=/no/such", "network: ");
-    // Two processes that both say they are the first.
+    // Two processes that both claim to be the first.
     let (_, stdout, _) = doctor(&dir, &["sh", "-c", "\"$@\"; \"$@\"", "both", "true"]);
     assert!(stdout.contains("2 processes, but only 1 different rank"), "{stdout}");
     // Ranks that were started and did not answer, and a launcher that fails.

@@ -1,4 +1,4 @@
-//! `mpress predict` as users meet it: the figures of the paper on real traces, CSV, pictures, and traces that are none.
+//! `mpress predict` as a user runs it: the figures of the paper on real traces, CSV, pictures, and files that are not traces.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -12,18 +12,18 @@ use std::process::{Command, Output};
 
 const COLUMNS: &str = "seq,callsite,source,tag,count,datatype,buf,comm,kind\n";
 
-/// The traces that lie beside the tests.
+/// The traces stored with the tests.
 fn few() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces")
 }
 
-/// All traces, where they lie beside the repository; a test is skipped where they do not.
+/// All traces, if they are stored next to the repository; otherwise the test is skipped.
 fn all() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
     if folder.exists() {
         return Some(folder);
     }
-    // Not by `eprintln!`: the harness hides what a passing test prints.
+    // Not by `eprintln!`: the harness hides the output of a passing test.
     let _shown =
         io::stderr().write_all(b"SKIPPED: the traces of all runs, which do not lie beside the repository\n");
     None
@@ -36,7 +36,7 @@ fn predict(args: &[&str], paths: &[&Path]) -> Output {
 /// The predictors with an initialisation phase.
 const WITH_PHASE: [&str; 3] = ["single-cycle", "tag-cycle", "tag-bettercycle"];
 
-/// Least, mean and greatest hit ratio, and the memory.
+/// Minimum, mean and maximum hit ratio, and the memory.
 type Row = [f64; 4];
 
 /// Rows by run and predictor.
@@ -67,10 +67,10 @@ fn few_traces_as_csv() {
     for ((run, predictor), [min, mean, max, _]) in &rows {
         assert!(0.0 <= *min && min <= mean && mean <= max && *max <= 1.0, "{run} {predictor}");
     }
-    // A cycle of 12 calls in 2418: misses are the first 12, and the one that closes it. Its head is stored twice.
+    // A cycle of 12 calls in 2418: the misses are the first 12, and the one that closes it. Its head is stored twice.
     assert_eq!(row(&rows, "bt.W.4", "single-cycle"), [0.994_624, 0.994_624, 0.994_624, 13.0]);
     assert_eq!(row(&rows, "bt.W.4", "tagging")[3], 12.0);
-    // 12 different messages in turn fit into a set of 12 only.
+    // 12 different messages in turn fit only into a set of 12.
     assert_eq!(row(&rows, "bt.W.4", "lru-10")[1], 0.0);
     assert_eq!(row(&rows, "bt.W.4", "fifo-12")[1], 0.995_037);
     assert!(row(&rows, "bt.W.4", "lfu-10")[1] > 0.7);
@@ -108,7 +108,7 @@ fn the_paper_holds_on_all_traces() {
                 program == "sp" || predictor == "tagging" || ratios[0] >= 0.9,
                 "{run}: {predictor} {ratios:?}"
             );
-            // Ours is better, and not by the mean alone.
+            // The project's predictor is better, and not only on average.
             let ours = row(&rows, run, "tournament");
             assert!(ours[0] >= ratios[0] && ours[1] >= ratios[1] && ours[2] >= ratios[2], "{run}: {ours:?}");
         }
@@ -156,8 +156,7 @@ fn figure_13_is_the_mean_over_runs_from_each_start() {
     }
 }
 
-/// Section 6.6: more than 95 % on BT and CG, more than 75 % on SP. Single-cycle misses a round of sixteen on CG, by its
-/// definition.
+/// Section 6.6: more than 95 % on BT and CG, more than 75 % on SP. Single-cycle misses a round of sixteen on CG, by its definition.
 #[test]
 fn averages_over_starting_calls_are_those_of_the_paper() {
     let Some(traces) = all() else { return };
@@ -182,13 +181,13 @@ fn averages_over_starting_calls_are_those_of_the_paper() {
     }
 }
 
-/// A trace of this many messages, all different.
+/// A trace of this number of messages, all different.
 fn different(messages: usize) -> Vec<u8> {
     let line = |seq| format!("{seq},0x10,1,{seq},3,MPI_INT,0x20,0,recv\n");
     [COLUMNS.to_owned(), (0..messages).map(line).collect()].concat().into_bytes()
 }
 
-/// A folder with nothing in it.
+/// An empty folder.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _from_an_earlier_run: io::Result<()> = fs::remove_dir_all(&folder);
@@ -250,7 +249,7 @@ fn what_is_no_regular_file_is_passed_over() {
     fs::copy(few().join("bt.W.4.r0.csv.gz"), folder.join("x.4.r0.csv.gz")).unwrap();
     let pipe = folder.join("x.4.r1.csv.gz");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    // Opened, the pipe would wait for a writer.
+    // Opening the pipe would wait for a writer.
     let predict = |path: &Path| {
         let mut command = Command::new("timeout");
         command.args(["60", env!("CARGO_BIN_EXE_mpress"), "predict", "--format", "csv"]).arg(path);
@@ -266,7 +265,7 @@ fn what_is_no_regular_file_is_passed_over() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// A file of this content, or of its bytes as gzip.
+/// A file of this content, as is or compressed by gzip.
 fn file(name: &str, content: &[u8], packed: bool) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("predict-bad").join(name);
     fs::create_dir_all(&folder).unwrap();
@@ -282,7 +281,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// One line on the error stream that says this, and a failure.
+/// Checks for failure with one line on standard error that contains this text.
 #[track_caller]
 fn complains(path: &Path, why: &str) {
     let output = predict(&["--format", "csv"], &[path]);

@@ -1,4 +1,4 @@
-//! `mpress replay` as users meet it, with traces as the shim writes them.
+//! `mpress replay` as a user runs it, with traces as the shim writes them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -15,7 +15,7 @@ fn packed(text: &str) -> Vec<u8> {
     member.finish().unwrap()
 }
 
-/// A trace that is recorded consists of several gzip members.
+/// A recorded trace consists of several gzip members.
 #[test]
 fn all_of_a_recorded_trace_is_replayed() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-members");
@@ -41,7 +41,7 @@ fn all_of_a_recorded_trace_is_replayed() {
     assert_eq!(row.split_whitespace().rev().nth(1), Some("3/3"), "{row}");
 }
 
-/// What a report says can be compared with: messages, bytes and ratio, over the job's link, without messages inside nodes.
+/// Messages, bytes and ratio over the job's link, without messages inside nodes, can be compared with the job's report.
 #[test]
 fn a_recording_is_replayed_as_the_job_ran() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-nodes");

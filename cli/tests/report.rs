@@ -1,4 +1,4 @@
-//! `mpress report` as users meet it: text, page, errors, exit statuses.
+//! `mpress report` as a user runs it: text, page, errors, exit statuses.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 const SAMPLE: &str = include_str!("data/report.json");
 const PROGRAM: &str = "\"lulesh2.0\"";
 
-/// A folder of its own for each test.
+/// A separate folder for each test.
 struct Place(PathBuf);
 
 impl Place {
@@ -40,7 +40,7 @@ impl Place {
     }
 }
 
-/// Every tag is closed, nothing is loaded from elsewhere, nothing runs.
+/// Every tag is closed, no external file is loaded, and no script runs.
 #[track_caller]
 fn well_formed(page: &str) {
     let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
@@ -70,7 +70,7 @@ fn succeeds(output: &Output) -> String {
     text(&output.stdout)
 }
 
-/// As many lines as errors, each with the words it has to have; what there is on standard output.
+/// Checks that each line on standard error is an error with the expected words; returns standard output.
 #[track_caller]
 fn fails(output: &Output, errors: &[&str]) -> String {
     let stderr = text(&output.stderr);
@@ -86,7 +86,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// The line that begins with these words, its words separated by one blank.
+/// The line that begins with these words, separated by single blanks.
 #[track_caller]
 fn line(text: &str, start: &str) -> String {
     let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -1,4 +1,4 @@
-//! `mpress run` as users and launchers meet it: what the program is given, messages, exit statuses.
+//! `mpress run` as users and launchers run it: the program's environment, messages, exit statuses.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -24,7 +24,7 @@ const LAUNCHER: [&str; 12] = [
     "MPRESS_LIBDIR",
 ];
 
-/// A directory of its own for each test, with files in `lib` that are called as the libraries.
+/// A separate directory for each test, with files in `lib` that have the names of the libraries.
 struct Place(PathBuf);
 
 impl Place {
@@ -42,7 +42,7 @@ impl Place {
         self.0.join("lib/libmpress.so").display().to_string()
     }
 
-    /// `mpress run` where no launcher has been, with the libraries of this place.
+    /// `mpress run` in an environment without a launcher, with the libraries of this place.
     fn run(&self, args: &[&str]) -> Command {
         let mut command = bare();
         command.env("MPRESS_LIBDIR", self.0.join("lib")).arg("run").args(args);
@@ -69,13 +69,13 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// What the program had in its environment.
+/// A variable in the program's environment.
 fn variable(output: &Output, name: &str) -> Option<String> {
     let stdout = text(&output.stdout);
     stdout.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(str::to_owned))
 }
 
-/// One line, and what it has to have in it.
+/// Checks for one line that contains these words.
 #[track_caller]
 fn fails(command: &mut Command, status: i32, words: &[&str]) {
     let output = command.output().unwrap();
@@ -177,7 +177,7 @@ fn the_process_becomes_the_program() {
         |script: &str| place.run(&["--", "sh", "-c", script]).stderr(Stdio::null()).status().unwrap();
     assert_eq!(status("exit 42").code(), Some(42));
     assert_eq!(status("kill -SEGV $$").signal(), Some(11));
-    // A closed pipe ends a program quietly; a Rust process ignores the signal unless it is put back.
+    // A closed pipe ends a program quietly; a Rust process ignores the signal unless its default action is restored.
     assert_eq!(status("kill -PIPE $$").signal(), Some(13));
 
     let output = place.run(&["sh", "-c", "cat"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
@@ -244,7 +244,7 @@ fn man_pages_and_completions_are_written_below_a_prefix() {
     assert!(file("bash-completion/completions/mpress").contains("--same-node"));
     assert!(file("zsh/site-functions/_mpress").starts_with("#compdef mpress"));
     assert!(file("fish/vendor_completions.d/mpress.fish").contains("same-node"));
-    // What writes them is for packages alone.
+    // The command that writes them is for packagers only.
     assert!(!prefix.join("share/man/man1/mpress-manual.1").exists());
     assert!(!text(&bare().arg("--help").output().unwrap().stdout).contains("manual"));
 }
@@ -259,13 +259,13 @@ fn a_library_in_a_folder_with_a_blank_is_found_by_the_loader() {
     assert_eq!(folders, Some(format!("{}:/before", lib.display())));
 }
 
-/// Builds with the system's compiler; says so where there is none.
+/// Builds with the system's compiler; prints a message if there is none.
 fn compile(compiler: &str, args: &[&str], dir: &Path) -> bool {
     match Command::new(compiler).args(args).current_dir(dir).output() {
         Ok(output) if output.status.success() => true,
         Ok(output) => panic!("{compiler}: {}", text(&output.stderr)),
         Err(error) => {
-            // Not by `eprintln!`: the harness hides what a passing test prints.
+            // Not by `eprintln!`: the harness hides the output of a passing test.
             let _shown = writeln!(std::io::stderr(), "SKIPPED: {compiler}: {error}");
             false
         }
@@ -284,7 +284,7 @@ fn there_must_be_a_shim_for_what_a_program_is_linked_to() {
         ("libmpi.so.12", "mpich"),
         ("libmpi_abi.so.1", "standard"),
     ] {
-        // A library that has the name only, a library that needs it, and programs that need the one or the other.
+        // A library with only the name, a library that needs it, and programs that need one or the other.
         let dir = place.0.join(name);
         fs::create_dir(&dir).unwrap();
         let soname = format!("-Wl,-soname,{name}");
@@ -312,7 +312,7 @@ fn there_must_be_a_shim_for_what_a_program_is_linked_to() {
             let path = dir.join(program).display().to_string();
             let _from_before: std::io::Result<()> = fs::remove_file(shim(abi));
             fails(&mut place.run(&["--", &path]), 125, &[&format!("libmpress_shim_{abi}.so")]);
-            // The name alone, found in the path.
+            // Only the file name, found in the path.
             fails(place.run(&["--", program]).env("PATH", &dir), 125, &[&format!("libmpress_shim_{abi}.so")]);
             fs::write(shim(abi), "").unwrap();
             assert!(place.run(&["--", &path]).status().unwrap().success(), "{program} with {name}");

@@ -1,5 +1,5 @@
-/* Says where every rank is and what it was given, then how fast rank 0 reaches the last one.
- * Arguments: bytes of a message, how many of them. */
+/* Prints the place and the environment of every rank, then the speed from rank 0 to the last one. Arguments: bytes of a message, number of messages.
+ * */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-//! Bytes that begin where any element may begin, as the buffers of MPI programs do.
+//! Byte buffers aligned for any element, as the buffers of MPI programs are.
 
 use std::ops::{Deref, DerefMut};
 

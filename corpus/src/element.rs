@@ -1,4 +1,4 @@
-//! What a file of messages holds, as its name's extension says it.
+//! The element of a file of messages, from the extension of its name.
 
 use mpress_codec::Kind;
 use std::path::Path;
@@ -21,17 +21,17 @@ pub enum Element {
 }
 
 impl Element {
-    /// All there are, in the order of reports.
+    /// All elements, in the order of reports.
     pub const ALL: [Self; 6] = [Self::F64, Self::F32, Self::I32, Self::I64, Self::I16, Self::Bin];
 
-    /// The element of the file of this name; `None` where the name is not that of a file of messages.
+    /// The element of the file with this name; `None` if that is not the name of a file of messages.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
         Self::ALL.into_iter().find(|element| element.name() == extension)
     }
 
-    /// The extension of files that hold it.
+    /// The extension of files with this element.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Element {
         }
     }
 
-    /// The kind of messages of it.
+    /// The kind of messages with this element.
     #[must_use]
     pub const fn kind(self) -> Kind {
         match self {
@@ -57,8 +57,8 @@ impl Element {
         }
     }
 
-    /// Bytes of one. For [`Bin`](Self::Bin) 8, the widest word of the codecs: bytes of no known element are most
-    /// often structures whose fields lie at multiples of that.
+    /// The size of an element in bytes. For [`Bin`](Self::Bin) 8, the widest word of the codecs: bytes without a known element are mostly structures
+    /// whose fields lie at multiples of that.
     #[must_use]
     pub const fn width(self) -> usize {
         match self {

@@ -1,5 +1,4 @@
-//! Files of messages: payloads one after the other, and beside each file `FILE.idx`, a CSV that says where each
-//! message is.
+//! Files of messages: consecutive payloads, and for each file an index `FILE.idx`, a CSV with the position of each message.
 
 use crate::Result;
 use crate::aligned::Aligned;
@@ -13,15 +12,15 @@ use std::str::FromStr;
 /// A line of an index: a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Where it begins in the file, in bytes.
+    /// Its offset in the file, in bytes.
     pub offset: usize,
     /// Its length in bytes.
     pub bytes: usize,
     /// The sender's rank.
     pub src: i32,
-    /// The receiver's rank, -1 where a collective has none.
+    /// The receiver's rank, -1 for collectives without one.
     pub dst: i32,
-    /// Its tag, -1 where a collective has none.
+    /// Its tag, -1 for collectives without one.
     pub tag: i32,
     /// The MPI call.
     pub call: String,
@@ -32,24 +31,24 @@ pub struct Entry {
 pub struct File {
     /// The file's name without its folder.
     pub name: String,
-    /// What it holds.
+    /// Its element.
     pub element: Element,
     /// Its messages.
     pub index: Vec<Entry>,
     bytes: Aligned,
 }
 
-/// What a file is cut into.
+/// How a file is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Its messages.
+    /// Into its messages.
     Message,
-    /// Pieces of this many bytes, across the limits of messages.
+    /// Into pieces of this size in bytes, across the boundaries of messages.
     Bytes(usize),
 }
 
 impl File {
-    /// Reads a file of messages, or gives `None` where the name is not that of one.
+    /// Reads a file of messages; returns `None` if its name is not that of one.
     ///
     /// # Errors
     /// If the file or its index cannot be read, or the index does not fit the file.
@@ -63,7 +62,7 @@ impl File {
         Ok(Some(Self { name, element, index, bytes: Aligned::from(&bytes[..]) }))
     }
 
-    /// Every file of messages in a folder, by name.
+    /// Every file of messages in a folder, sorted by name.
     ///
     /// # Errors
     /// If the folder or one of its files cannot be read, or there is none.
@@ -113,12 +112,12 @@ fn index_path(path: &Path) -> PathBuf {
     PathBuf::from(format!("{}.idx", path.display()))
 }
 
-/// Puts a path before an error.
+/// Adds a path to an error.
 pub fn at<E: Display>(path: &Path) -> impl Fn(E) -> Box<dyn std::error::Error> {
     move |error| format!("{}: {error}", path.display()).into()
 }
 
-/// An index of a file of this many bytes. Messages lie one after the other from the file's beginning to its end.
+/// Parses the index of a file of this number of bytes. The messages follow each other from the file's beginning to its end.
 fn parse(text: &[u8], file_len: usize) -> Result<Vec<Entry>> {
     let mut end = 0_usize;
     let mut entries = Vec::new();
@@ -153,10 +152,10 @@ impl FromStr for Piece {
     }
 }
 
-/// A number of bytes above zero, such as `4096`, `16KiB` or `1MiB`.
+/// Parses a number of bytes above zero, such as `4096`, `16KiB` or `1MiB`.
 ///
 /// # Errors
-/// If it is not that.
+/// If the text is not such a number.
 pub fn size(text: &str) -> std::result::Result<usize, String> {
     let (number, shift) = match text {
         _ if text.ends_with("KiB") => (&text[..text.len() - 3], 10),

@@ -1,4 +1,4 @@
-//! Decisions: what the strategy says of a message, and what the selector is told of the outcome.
+//! Decisions: the strategy's decision for a message, and reports of the outcome to the selector.
 
 use crate::codecs::{Codec, names};
 use crate::engine::Destination;
@@ -21,11 +21,11 @@ pub(crate) struct Decider {
     same_node: SameNode,
     guided: Option<Guided>,
     selector: Mutex<Selector>,
-    /// The beginning of the first epoch; `None` where there are no trials by the clock.
+    /// The beginning of the first epoch; `None` if there are no trials by the clock.
     beginning: Option<Instant>,
 }
 
-/// A message that is worth looking at, of which the length is known but not yet the bytes.
+/// A message that is worth reading, of known length; its bytes are not needed yet.
 #[derive(Debug)]
 pub struct Considered {
     pub(crate) kind: Kind,
@@ -35,34 +35,34 @@ pub struct Considered {
 }
 
 impl Considered {
-    /// Whether what comes of it is sent; else it is only counted.
+    /// Whether the result is sent; otherwise it is only counted.
     pub(crate) fn is_sent(&self) -> bool {
         !matches!(self.by, By::Selector { send: false, .. })
     }
 }
 
-/// Who decides about it.
+/// The origin of the decision.
 #[derive(Debug)]
 enum By {
-    /// A strategy that has decided already.
+    /// A strategy that has already decided.
     Rule(Codec),
-    /// The selector. `send`: the outcome is sent; else it is only counted.
+    /// The selector. `send`: the result is sent; otherwise it is only counted.
     Selector { admitted: Admitted, send: bool },
 }
 
-/// What to do with a message.
+/// The plan for a message.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// What to encode it with, if at all.
+    /// The codec, if the message is to be encoded.
     pub(crate) codec: Option<Codec>,
-    /// Whether to send the result; else it is only counted.
+    /// Whether to send the result; otherwise it is only counted.
     pub(crate) send: bool,
-    /// What the selector has decided, if it was asked.
+    /// The selector's decision, if it was asked.
     decision: Option<Decision>,
 }
 
 impl Plan {
-    /// A part of the message that is to be encoded only to see how that goes.
+    /// A part of the message to encode only to learn the result.
     pub(crate) fn probe(&self) -> Option<(Codec, &Probe)> {
         let probe = self.decision.as_ref()?.probe.as_ref()?;
         Some((Codec::at(usize::from(probe.offer))?, probe))
@@ -70,8 +70,7 @@ impl Plan {
 }
 
 impl Knowledge {
-    /// A selector that starts from this, and chooses among the codecs of this build. A codec's offer is its
-    /// [`index`](Codec::index).
+    /// A selector that starts from this knowledge and chooses among the codecs of this build. A codec's offer is its [`index`](Codec::index).
     #[must_use]
     pub fn selector(&self, transfer: Transfer) -> Selector {
         let kinds = |at: usize| Codec::at(at).map_or(&[][..], Codec::adaptive_kinds);
@@ -104,7 +103,7 @@ impl Decider {
         Some(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// Whether messages that the adaptive strategy decides about go another way at this time than they do most of the time.
+    /// Whether messages that the adaptive strategy decides about are currently sent differently than usual.
     pub(crate) fn is_on_trial(&self) -> bool {
         self.now_ns().is_some_and(|now_ns| self.selector().is_on_trial(now_ns))
     }
@@ -118,7 +117,7 @@ impl Decider {
         to == Destination::SameNode && self.same_node == SameNode::Pass
     }
 
-    /// Whether to look at a message: by this strategy, or by that of the process.
+    /// Decides whether to read a message: by this strategy, or by that of the process.
     pub(crate) fn consider(
         &self,
         strategy: Option<Strategy>,
@@ -129,7 +128,7 @@ impl Decider {
         if len < self.threshold || self.passes(to) {
             return None;
         }
-        // Whatever is not passed over here is treated as if it went over the network.
+        // Messages that are not passed on are treated as if they were sent over the network.
         let (peer, strategy) = (PeerClass::NETWORK, strategy.unwrap_or(self.strategy));
         let by = match strategy {
             Strategy::Off => return None,
@@ -160,21 +159,21 @@ impl Decider {
         }
     }
 
-    /// The message was encoded to `wire_len` bytes, its own length if it is sent raw.
+    /// Reports that the message was encoded to `wire_len` bytes, its own length if it is sent raw.
     pub(crate) fn encoded(&self, plan: &Plan, wire_len: usize, time: Duration) {
         if let Some(decision) = &plan.decision {
             self.selector().encoded(decision, wire_len, nanoseconds(time));
         }
     }
 
-    /// The probe was encoded to `wire_len` bytes.
+    /// Reports that the probe was encoded to `wire_len` bytes.
     pub(crate) fn probed(&self, plan: &Plan, wire_len: usize, time: Duration) {
         if let Some(decision) = &plan.decision {
             self.selector().probed(decision, wire_len, nanoseconds(time));
         }
     }
 
-    /// A message was decoded by what decodes frames of this codec.
+    /// Reports that a message was decoded by the decoder for frames of this codec.
     pub(crate) fn decoded(&self, kind: Kind, codec: Codec, raw_len: usize, time: Duration) {
         if let Ok(offer) = u8::try_from(codec.index()) {
             self.selector().decoded(kind, offer, raw_len, nanoseconds(time));
@@ -206,7 +205,7 @@ impl Decider {
         self.selector().by_the_clock()
     }
 
-    /// The compression window of a kind, and how it came to be.
+    /// The compression window of a kind, and its history.
     pub(crate) fn window(&self, kind: Kind) -> (Thresholds, Vec<Thresholds>) {
         let selector = self.selector();
         let (now, history) = selector.window(kind, PeerClass::NETWORK);

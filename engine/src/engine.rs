@@ -1,4 +1,4 @@
-//! The engine: message, element kind and destination in, frame out; and back.
+//! The engine: encodes a message with its element kind and destination to a frame, and decodes it.
 
 mod streams;
 
@@ -21,13 +21,13 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Where a codec has no verdict of its own, a long message is tried on a window at its start and one in its middle before
-/// all of it is encoded, so that incompressible data costs next to nothing.
+/// If a codec cannot tell whether a message is compressible, a long message is first tried on a window at its start and one in its middle, so that
+/// incompressible data cost almost nothing.
 const TRIAL_WINDOW: usize = 4 << 10;
-/// Messages from this length on are tried so. Below, encoding all costs no more than the trial.
+/// The minimum length of messages for this trial. For shorter ones, encoding everything costs no more than the trial.
 const TRIAL_FROM: usize = 8 * TRIAL_WINDOW;
 
-/// Where a message goes, as far as compression is concerned.
+/// The destination of a message, as far as it matters for compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// A process that shares memory with this one.
@@ -37,7 +37,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// All there are, in the order of reports.
+    /// All destinations, in the order of reports.
     pub const ALL: [Self; 2] = [Self::SameNode, Self::OtherNode];
 
     /// A short name for reports.
@@ -50,7 +50,7 @@ impl Destination {
     }
 }
 
-/// Compresses messages and counts what that gained. Shared by all threads of a process.
+/// Compresses messages and counts the gain. Shared by all threads of a process.
 pub struct Engine {
     mark: Mark,
     decider: Decider,
@@ -59,24 +59,24 @@ pub struct Engine {
     buffers: Arc<Pool>,
     counters: Counters,
     traffic: Traffic,
-    /// From which length on messages go in chunks.
+    /// The minimum length of messages that are sent in chunks.
     streams: Option<usize>,
 }
 
 impl Default for Engine {
-    /// With default settings, and no knowledge of the network: a gigabit is assumed.
+    /// With default settings, and without knowledge of the network: 1 Gbit/s is assumed.
     fn default() -> Self {
         Self::new(&Settings::default(), &Knowledge::default(), None)
     }
 }
 
 impl Engine {
-    /// An engine with these settings that starts from this knowledge, and for the guided strategy from this record. The
-    /// settings say how; files are read by the caller ([`Knowledge::read`], [`Record::read`]). Its mark is the same in every
-    /// process; where messages may hold anything, give it one that is random ([`with_mark`](Self::with_mark)).
+    /// An engine with these settings that starts from this knowledge, and for the guided strategy from this record. The settings only name files; the
+    /// caller reads them ([`Knowledge::read`], [`Record::read`]). Its mark is the same in every process; if messages may contain any bytes, give it a
+    /// random one ([`with_mark`](Self::with_mark)).
     ///
-    /// Make it in all processes at about the same time, best right after a message that all wait for: after the first second the adaptive
-    /// strategy has trials by the clock, counted from now, in which for an eighth of a second all messages go raw
+    /// Create it in all processes at about the same time, best immediately after a message that all wait for: after the first second the adaptive
+    /// strategy has trials by the clock, counted from now, in which all messages are sent raw for an eighth of a second
     /// ([`Settings::clock`](crate::Settings::clock) = `false`: none).
     #[must_use]
     pub fn new(settings: &Settings, knowledge: &Knowledge, record: Option<&Record>) -> Self {
@@ -92,21 +92,20 @@ impl Engine {
         }
     }
 
-    /// The same engine with the mark of this job, which all its processes must share.
+    /// The same engine with the mark of this job, which must be the same in all its processes.
     #[must_use]
     pub fn with_mark(self, mark: Mark) -> Self {
         Self { mark, ..self }
     }
 
-    /// The frame of a message, if the strategy wants it compressed and that makes it shorter. `None`: send the message as it
-    /// is.
+    /// The frame of a message, if the strategy compresses it and the frame is shorter. `None`: send the message unchanged.
     pub fn encode(&self, raw: &[u8], kind: Kind, to: Destination) -> Option<Buffer> {
         self.encode_considered(self.consider(None, kind, to, raw.len())?, raw)
     }
 
-    /// Whether a message of this length is worth looking at: the first half of [`encode`](Self::encode), for callers that
-    /// have the message's bytes only after some work. By another strategy than the engine's, if one is given;
-    /// [`Strategy::Guided`] needs a record that the engine was made with, and sends messages as they are without.
+    /// Decides whether a message of this length is worth reading: the first half of [`encode`](Self::encode), for callers that need some work to get
+    /// the message's bytes. Uses the given strategy instead of the engine's, if there is one; [`Strategy::Guided`] needs a record with which the
+    /// engine was created, and without it sends messages unchanged.
     pub fn consider(
         &self,
         strategy: Option<Strategy>,
@@ -121,7 +120,7 @@ impl Engine {
         considered
     }
 
-    /// The second half of [`encode`](Self::encode). `raw` must have the length that was considered; `None` if it has not.
+    /// The second half of [`encode`](Self::encode). `raw` must have the length that was considered; otherwise returns `None`.
     pub fn encode_considered(&self, considered: Considered, raw: &[u8]) -> Option<Buffer> {
         let (kind, to, len) = (considered.kind, considered.to, considered.len);
         if raw.len() != len {
@@ -132,7 +131,7 @@ impl Engine {
         self.finish(&plan, raw, kind, to)
     }
 
-    /// The frame of a message by this plan, if there is one; it is counted in any case.
+    /// The frame of a message by this plan, if there is one; counts the message in either case.
     fn finish(&self, plan: &Plan, raw: &[u8], kind: Kind, to: Destination) -> Option<Buffer> {
         let len = raw.len();
         let start = Instant::now();
@@ -148,7 +147,7 @@ impl Engine {
         packed.filter(|_| plan.send)
     }
 
-    /// Encodes what the selector wants to see encoded.
+    /// Encodes the part of the message that the selector wants to be encoded.
     fn probe(&self, plan: &Plan, raw: &[u8], kind: Kind, to: Destination) {
         if let Some((_, probe)) = plan.probe()
             && let Some(window) = raw.get(probe.window.clone())
@@ -168,7 +167,7 @@ impl Engine {
         self.counters.tried(kind, codec, to, time);
     }
 
-    /// The frame of a message; `None` if that is no shorter, or memory is short.
+    /// The frame of a message; `None` if it is not shorter, or if out of memory.
     fn pack(&self, setting: Setting, raw: &[u8], kind: Kind) -> Option<Buffer> {
         let (id, mut buffer) = if raw.len() > BLOCK {
             (CodecId::BLOCKS, self.compress_blocks(setting, raw)?)
@@ -179,13 +178,13 @@ impl Engine {
         Some(buffer)
     }
 
-    /// The message compressed, after room for a header; `None` if it does not get smaller or memory is short.
+    /// The compressed message after room for a header; `None` if it does not get shorter, or if out of memory.
     fn compress(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
         let gains = encoder.worthwhile(raw).unwrap_or_else(|| self.trial(encoder, raw));
         if gains { self.append(encoder, raw) } else { None }
     }
 
-    /// The same of a long message, in blocks.
+    /// The same for a long message, in blocks.
     fn compress_blocks(&self, setting: Setting, raw: &[u8]) -> Option<Buffer> {
         if !self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, BLOCK))? {
             return None;
@@ -198,14 +197,14 @@ impl Engine {
         Some(buffer)
     }
 
-    /// Whether a message of which each part is coded for itself gets smaller.
+    /// Whether a message gets shorter if its parts are encoded separately.
     fn gains(&self, encoder: &mut dyn Encode, raw: &[u8], part: usize) -> bool {
         let mut verdicts = raw.chunks(part).map(|part| encoder.worthwhile(part));
         let known = verdicts.try_fold(false, |gains, verdict| Some(gains || verdict?));
         known.unwrap_or_else(|| self.trial(encoder, raw))
     }
 
-    /// Whether a window of the message gets smaller.
+    /// Whether a window of the message gets shorter.
     fn trial(&self, encoder: &mut dyn Encode, raw: &[u8]) -> bool {
         if raw.len() < TRIAL_FROM {
             return true;
@@ -224,8 +223,8 @@ impl Engine {
         Some(buffer)
     }
 
-    /// Whether what arrived is a frame, or what damage has left of one; else it is a message. The first
-    /// [`HEADER_LEN`](crate::HEADER_LEN) bytes tell.
+    /// Whether received bytes are a frame, perhaps a damaged one; otherwise they are a message. The first [`HEADER_LEN`](crate::HEADER_LEN) bytes
+    /// suffice.
     #[must_use]
     pub fn is_frame(&self, message: &[u8]) -> bool {
         self.mark.is_in(message)
@@ -234,7 +233,7 @@ impl Engine {
     /// Checks a frame.
     ///
     /// # Errors
-    /// Unless it is a whole frame of this job.
+    /// If it is not a complete frame of this job.
     pub fn open<'a>(&self, frame: &'a [u8]) -> Result<Incoming<'a>, FrameError> {
         Incoming::open(self.mark, frame)
     }
@@ -243,8 +242,8 @@ impl Engine {
     /// initialised; unsafe code may rely on that.
     ///
     /// # Errors
-    /// If the payload does not decode to exactly that many bytes, as that of the [head](Incoming::stream) of a stream never does. What `out`
-    /// holds then is undefined.
+    /// If the payload does not decode to exactly this number of bytes; that of the [head](Incoming::stream) of a stream never does. The contents of
+    /// `out` are then undefined.
     pub fn decode(&self, incoming: &Incoming<'_>, out: &mut [MaybeUninit<u8>]) -> Result<(), FrameError> {
         let payload = incoming.payload;
         if out.len() != incoming.raw_len() || incoming.stream().is_some() {
@@ -268,39 +267,39 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether frames of this many bytes are to be counted by [`waited`](Self::waited).
+    /// Whether frames of this size in bytes should be reported to [`waited`](Self::waited).
     #[must_use]
     pub const fn counts(bytes: usize) -> bool {
         bytes >= traffic::LONG
     }
 
-    /// Says how long this process waited while `sent` bytes of frames went to other nodes and `received` bytes came, in calls that did nothing
-    /// else. The selector learns from that between which bounds the bandwidth of the network is.
+    /// Reports how long this process waited while it sent `sent` bytes of frames to other nodes and received `received` bytes from them, in calls
+    /// that did nothing else. From this the selector learns bounds of the network's bandwidth.
     pub fn waited(&self, sent: usize, received: usize, time: Duration) {
         if let Some(passage) = self.traffic.add(sent, received, time) {
             self.decider.passed(passage);
         }
     }
 
-    /// Says what was measured of the network after the engine was made.
+    /// Sets a link that was measured after the engine was created.
     pub fn set_link(&self, link: Link) {
         self.decider.set_link(link);
     }
 
-    /// What is believed of the network now.
+    /// The current estimate of the network.
     #[must_use]
     pub fn link(&self) -> Link {
         self.decider.link()
     }
 
-    /// What the adaptive strategy has gained, by its own estimate, on the way to other nodes.
+    /// The gain of the adaptive strategy on the link to other nodes, by its own estimate.
     #[must_use]
     pub fn gain(&self) -> Gain {
         self.decider.gain()
     }
 
-    /// Whether the adaptive strategy sends messages another way at this moment, for a trial by the clock, than it does most of the time: all
-    /// raw, or, where raw messages have been faster, compressed. A layer must not learn from what comes of these that nothing gets shorter.
+    /// Whether the adaptive strategy currently sends messages differently than usual, for a trial by the clock: all raw, or, if raw messages have
+    /// been faster, compressed. A layer must not conclude from the results of these messages that none can be compressed.
     #[must_use]
     pub fn is_on_trial(&self) -> bool {
         self.decider.is_on_trial()
@@ -311,37 +310,37 @@ impl Engine {
         Self { decider: self.decider.begun(at), ..self }
     }
 
-    /// What the clock says: by what factor this process went faster with messages as the adaptive strategy decides than with raw ones. `None`
-    /// if there were too few trials to tell.
+    /// The result of the trials by the clock: the factor by which this process was faster with messages as the adaptive strategy decides than with
+    /// raw ones. `None` if there were too few trials.
     #[must_use]
     pub fn by_the_clock(&self) -> Option<ByTheClock> {
         self.decider.by_the_clock()
     }
 
-    /// Between which lengths messages of this kind are considered, and how that came to be.
+    /// The lengths between which messages of this kind are considered, and their history.
     #[must_use]
     pub fn window(&self, kind: Kind) -> (Thresholds, Vec<Thresholds>) {
         self.decider.window(kind)
     }
 
-    /// What the adaptive strategy has chosen how often.
+    /// How often the adaptive strategy has made each choice.
     #[must_use]
     pub fn tally(&self) -> Tally {
         self.decider.tally()
     }
 
-    /// An empty buffer with room for at least this many bytes, from the engine's pool; `None` if memory is short.
+    /// An empty buffer with room for at least this number of bytes, from the engine's pool; `None` if out of memory.
     pub fn buffer(&self, room: usize) -> Option<Buffer> {
         self.buffers.take(room).ok()
     }
 
-    /// What has been counted so far.
+    /// The counts so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.counters.snapshot()
     }
 
-    /// By how many bytes all messages sent so far got shorter.
+    /// The number of bytes saved in all messages sent so far.
     #[must_use]
     pub fn saved(&self) -> u64 {
         self.counters.saved()

@@ -1,5 +1,5 @@
-//! The beginning of a job, but for its messages, which are the caller's: what processes must agree on before they exchange frames,
-//! and what an engine knows before the first of them.
+//! The beginning of a job, without its messages, which the caller sends: the agreement that processes need before they exchange frames, and the
+//! knowledge of an engine before the first of them.
 
 use crate::codecs;
 use crate::frame::{FLOOR, Mark, SHORTEST};
@@ -14,48 +14,48 @@ use std::fmt::Display;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::time::Instant;
 
-/// How many numbers each process says.
+/// The number of words that each process contributes.
 pub const WORDS: usize = 6;
 
-/// What all processes have in common.
+/// The result of the agreement, the same in all processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreed {
     /// The mark of the job.
     pub mark: Mark,
-    /// Whether any process wants to say something at the end of the job that all take part in: the report, or a record of decisions.
+    /// Whether any process wants the collective operations at the end of the job: for the report, or for a record of decisions.
     pub wants_words: bool,
 }
 
-/// Why processes cannot exchange frames. All of them come to the same.
+/// Why processes cannot exchange frames. All of them get the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Disagreement {
-    /// Some have said that they cannot.
+    /// Some have reported that they cannot.
     #[error("some ranks have wrong settings of mpress, or an MPI that it does not know")]
     Wrong,
-    /// They were built otherwise: other versions, codecs or formats.
+    /// They are different builds, with other versions, codecs or formats.
     #[error("the ranks have different versions of mpress")]
     Versions,
-    /// They have other settings.
+    /// They have different settings.
     #[error("the ranks have different settings of mpress; its variables must reach all ranks")]
     Settings,
 }
 
-/// What this process says in the handshake, with these settings; `None` if it has none that are valid. All processes must take
-/// part, and take the minimum of each number, which [`heard`] understands.
+/// The words of this process in the handshake, with these settings; pass `None` if its settings are invalid. All processes must take part and compute
+/// the minimum of each word, which is passed to [`heard`].
 #[must_use]
 pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
-    // The minimum of a number and of its complement are complements of each other only if all processes gave the same one. The
-    // fifth is drawn at random by each.
+    // The minimum of a number and the minimum of its complement are complements of each other only if all processes gave the same number. Each
+    // process draws the fifth at random.
     let Some(settings) = settings else { return [0; WORDS] };
     let (build, common) = (hash(&build()).max(1), hash(&format!("{:?}", settings.in_common())));
     let random = RandomState::new().hash_one(build);
     [build, !build, common, !common, random, u64::from(!wants_words(settings))]
 }
 
-/// What all processes have said: whether that is the same version, the same lengths of frames, the same codecs and formats, the same settings.
+/// Evaluates the words of all processes: whether versions, lengths of frames, codecs, formats and settings are the same.
 ///
 /// # Errors
-/// What differs.
+/// The difference.
 pub fn heard(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
     let [build, not_build, common, not_common, random, no_words] = least;
     if build == 0 {
@@ -67,19 +67,19 @@ pub fn heard(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
     if common != !not_common {
         return Err(Disagreement::Settings);
     }
-    // The least of many random numbers is small; its digest is as random as one of them.
+    // The minimum of many random numbers is small; its digest is as random as one of them.
     Ok(Agreed { mark: Mark(hash(&random).to_le_bytes()), wants_words: no_words == 0 })
 }
 
-/// All of this build that frames depend on.
+/// The properties of this build on which frames depend.
 fn build() -> impl Hash {
     let codecs: Vec<_> = codecs::Codec::all().map(|codec| (codec.name(), codec.wire())).collect();
     (env!("CARGO_PKG_VERSION"), frame::VERSION, FLOOR, SHORTEST, codecs)
 }
 
 impl Settings {
-    /// The settings that all processes of a job must have in common; the others are at their defaults. How long each process waits for the
-    /// others is its own affair, and what is printed and written at the end is that of the first.
+    /// The settings that must be the same in all processes of a job; the others have their defaults. The time that a process waits for the others may
+    /// differ, and only the first process's choice of output at the end counts.
     #[must_use]
     pub fn in_common(&self) -> Self {
         let own = Self::default();
@@ -95,7 +95,7 @@ impl Settings {
     }
 }
 
-/// Whether something is to be said at the end: a report, or a record of decisions, which the guided strategy reads and not writes.
+/// Whether there is output at the end: a report, or a record of decisions, which the guided strategy reads and does not write.
 fn wants_words(settings: &Settings) -> bool {
     let records = settings.guide.is_some() && settings.strategy != Strategy::Guided;
     settings.report != Report::None || settings.report_file.is_some() || records
@@ -108,11 +108,11 @@ fn hash(value: &impl Hash) -> u64 {
 }
 
 impl Engine {
-    /// The engine of a process of a job: with all that the files know that the settings name, and what it measures of the network
-    /// where they know nothing of that. `nodes` has the node of each rank, by any number that tells them apart, and `rank` is that
-    /// of this process. All processes must call this, with the same settings: [`network::measure`] needs them all.
+    /// Creates the engine of a process of a job, with the contents of the files in the settings, and with a measurement of the network if the files
+    /// do not describe it. `nodes` contains the node of each rank, as any number that identifies it, and `rank` is that of this process. All
+    /// processes must call this with the same settings: [`network::measure`] needs them all.
     ///
-    /// What cannot be read is told to `say`, in one line each, and done without.
+    /// Files that cannot be read are reported to `say`, in one line each, and ignored.
     ///
     /// # Errors
     /// Those of the messages.
@@ -123,7 +123,7 @@ impl Engine {
         say: impl Fn(&dyn Display),
         messages: &mut X,
     ) -> Result<Self, X::Error> {
-        // Reading files takes some processes longer than others.
+        // Reading files takes longer in some processes than in others.
         let beginning = Instant::now();
         let knowledge = settings.heuristics.as_deref().map_or_else(Knowledge::default, |folder| {
             let (knowledge, errors) = Knowledge::read(folder);
@@ -131,7 +131,7 @@ impl Engine {
             knowledge
         });
         let learns = |strategy| matches!(strategy, Strategy::Adaptive | Strategy::Measure);
-        // All processes have the same settings, and so the same answer, whatever files they can read.
+        // All processes have the same settings, and so the same result, whichever files they can read.
         let may_learn = learns(settings.strategy) || settings.strategy == Strategy::Guided;
         let files = settings.heuristics.is_some() || settings.strategy == Strategy::Guided;
         let mut settings = settings.clone();
@@ -149,7 +149,7 @@ impl Engine {
         let engine = Self::new(&settings, &knowledge, record.as_ref()).begun(beginning);
         if let Some(part) = network::Part::of(nodes, rank).filter(|_| may_learn) {
             let wanted = learns(settings.strategy) && !knowledge.links_measured;
-            // Where no file can make a difference between processes, all want the same.
+            // If no file can make a difference between processes, all want the same.
             let by_any = if files { messages.sums([u64::from(wanted), 0])?[0] > 0 } else { wanted };
             if by_any {
                 let link = network::measure(&part, messages)?;
@@ -171,7 +171,7 @@ mod tests {
         std::array::from_fn(|i| of.iter().map(|said| said[i]).min().unwrap())
     }
 
-    /// What two processes with these settings come to.
+    /// The agreement of two processes with these settings.
     fn both(one: &Settings, other: &Settings) -> Result<bool, Disagreement> {
         heard(least(&[said(Some(one)), said(Some(other))])).map(|agreed| agreed.wants_words)
     }
@@ -195,7 +195,7 @@ mod tests {
         ] {
             assert_eq!(both(&settings, &other), Ok(false));
         }
-        // The launcher may give variables to the first process alone.
+        // The launcher may give variables only to the first process.
         for first in [
             Settings { report: Report::Full, ..settings.clone() },
             Settings { report_file: Some("x".into()), ..settings.clone() },

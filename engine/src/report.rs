@@ -1,5 +1,5 @@
-//! The report at the end of a job: what was sent, what compression made of it, and what that was worth. As text for the
-//! terminal, as JSON (`docs/format/report.md`) for `mpress report` and other programs.
+//! The report at the end of a job: the messages sent, the effect of compression on them, and the gain. As text for the terminal, and as JSON
+//! (`docs/format/report.md`) for `mpress report` and other programs.
 
 mod clock;
 mod text;
@@ -17,63 +17,63 @@ use std::time::Duration;
 const FORMAT: &str = "mpress report";
 const VERSION: u32 = 1;
 
-/// A whole report.
+/// A complete report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobReport {
     format: String,
     version: u32,
     /// The job.
     pub job: Job,
-    /// All messages long enough for compression, of all ranks, to processes that know frames.
+    /// All messages long enough for compression, of all ranks, to processes that understand frames.
     pub total: Counts,
     /// By element kind and codec.
     pub codecs: Vec<CodecCounts>,
-    /// By destination, and there by length.
+    /// By destination, and for each destination by length.
     pub destinations: Vec<DestinationCounts>,
-    /// By element kind the compression window of rank 0, where it has sent such messages.
+    /// By element kind, the compression window of rank 0, if it has sent such messages.
     pub windows: Vec<Window>,
-    /// What the adaptive strategy reckons that it has gained.
+    /// The gain of the adaptive strategy by its own estimate.
     pub gain: Gain,
-    /// Calls that were not considered, by sort.
+    /// Calls that were not considered, by kind of call.
     #[serde(default)]
     pub passed: Vec<Passed>,
-    /// What came of receiving messages before they were asked for; none where that was off.
+    /// The results of receiving messages before the program asks for them; `None` if that was off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prediction: Option<Prediction>,
-    /// What was saved, in one line.
+    /// The savings, in one line.
     pub verdict: String,
 }
 
-/// Calls that the layer over the engine does not compress, but counts.
+/// Calls that the layer above the engine does not compress, but counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passed {
-    /// What they are, in the plural.
+    /// Their description, in the plural.
     pub calls: String,
-    /// How many there were, over all ranks.
+    /// Their number, over all ranks.
     pub count: u64,
 }
 
-/// What came of predicted receives, summed over ranks.
+/// The results of predicted receives, summed over ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// Receive calls before which one was predicted.
+    /// Receive calls for which there was a prediction.
     pub predicted: u64,
-    /// Those of them that were as predicted.
+    /// The correct predictions among them.
     pub right: u64,
-    /// Messages that were decoded, whole or in part, before they were asked for.
+    /// Messages that were decoded, completely or in part, before the program asked for them.
     pub early: u64,
-    /// Seconds of decoding that were over when the messages were asked for, less those of copying them.
+    /// Seconds of decoding that were complete when the program asked for the messages, minus the time of copying them.
     pub moved_s: f64,
 }
 
-/// What ran where.
+/// A description of the job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// The program.
     pub program: String,
-    /// Processes.
+    /// The number of processes.
     pub ranks: u64,
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: u64,
     /// Seconds from the beginning of MPI to its end.
     pub seconds: f64,
@@ -90,13 +90,13 @@ pub struct Job {
 pub struct Counts {
     /// Messages sent.
     pub messages: u64,
-    /// Their bytes as the program gave them.
+    /// Their bytes as the program sent them.
     pub raw_bytes: u64,
-    /// Their bytes as they were sent. With the strategy `measure`: as they would have been.
+    /// Their bytes on the wire. With the strategy `measure`: the bytes that would have been sent.
     pub wire_bytes: u64,
     /// Seconds of encoding.
     pub encode_s: f64,
-    /// Seconds of decoding what was received.
+    /// Seconds of decoding received messages.
     pub decode_s: f64,
 }
 
@@ -107,7 +107,7 @@ pub struct CodecCounts {
     pub kind: String,
     /// The name of the codec, or `raw`.
     pub codec: String,
-    /// What was counted.
+    /// The counts.
     #[serde(flatten)]
     pub counts: Counts,
 }
@@ -128,7 +128,7 @@ pub struct DestinationCounts {
 pub struct SizeCounts {
     /// The length in bytes of the shortest.
     pub from: u64,
-    /// What was counted.
+    /// The counts.
     #[serde(flatten)]
     pub counts: Counts,
 }
@@ -138,43 +138,43 @@ pub struct SizeCounts {
 pub struct Window {
     /// The name of the kind.
     pub kind: String,
-    /// The thresholds after each change, the last as they were at the end.
+    /// The thresholds after each change; the last are those at the end.
     pub thresholds: Vec<Threshold>,
 }
 
 /// Both thresholds of a compression window at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Threshold {
-    /// Messages of the kind until then.
+    /// The number of messages of the kind until then.
     pub messages: u64,
-    /// Length in bytes of the shortest inside; nothing is inside if there is none.
+    /// Length in bytes of the shortest inside; `None` if nothing is inside.
     pub smallest: Option<u64>,
-    /// Length in bytes of the shortest that are too long; none is if there is no such length.
+    /// Length in bytes of the shortest that are too long; `None` if no length is too long.
     pub end: Option<u64>,
 }
 
 /// Seconds gained, summed over ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gain {
-    /// As it was predicted message by message.
+    /// As predicted for each message.
     pub predicted_s: f64,
-    /// With the lengths and encoding times that came out.
+    /// With the actual lengths and encoding times.
     pub measured_s: f64,
-    /// The seconds that all messages that the adaptive strategy decided about would have taken raw, one after the other, each as the network
-    /// was known then.
+    /// The seconds that all messages for which the adaptive strategy decided would have taken raw, one after another, each with the network estimate
+    /// at that time.
     pub raw_s: f64,
-    /// What the clock says, if the job was long enough.
+    /// The result of the trials by the clock, if the job was long enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
 }
 
-/// What one process adds to the report: counters to be summed over all.
+/// The contribution of one process to the report: counters to be summed over all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     words: Vec<u64>,
 }
 
-/// Words of a share in front of the counters.
+/// The number of words in a share before the counters.
 const GAINS: usize = 3 + clock::WORDS;
 
 impl Share {
@@ -182,15 +182,15 @@ impl Share {
     #[must_use]
     pub fn of(engine: &Engine) -> Self {
         let (stats, gain) = (engine.stats(), engine.gain());
-        // Negative gains wrap around; their sum is right again.
+        // Negative gains wrap around; their sum is correct again.
         let [expected, measured, raw] =
             [gain.expected_ns, gain.measured_ns, gain.raw_ns].map(|ns| (ns as i64).cast_unsigned());
         let words = [[expected, measured, raw].as_slice(), &clock::words(engine.by_the_clock())].concat();
         Self { words: [&words[..], stats.as_words()].concat() }
     }
 
-    /// The counters as a flat array, to be summed over processes element by element, with wrap-around. The same build always
-    /// gives the same length.
+    /// The counters as a flat array, to be summed over processes element by element, with wrap-around. The length is the same for all processes of
+    /// the same build.
     #[must_use]
     pub fn as_words(&self) -> &[u64] {
         &self.words
@@ -212,25 +212,25 @@ impl Share {
     }
 }
 
-/// A job, as the layer over the engine knows it.
+/// A job, as the layer above the engine knows it.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// The program.
     pub program: String,
-    /// Processes.
+    /// The number of processes.
     pub ranks: u64,
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: u64,
     /// From the beginning of MPI to its end.
     pub time: Duration,
     /// Calls that the layer does not compress.
     pub passed: Vec<Passed>,
-    /// What came of prediction, if the layer predicts.
+    /// The results of prediction, if the layer predicts.
     pub prediction: Option<Prediction>,
 }
 
 impl JobReport {
-    /// The report on a job: the sum of all shares, and the windows of the engine at hand.
+    /// The report on a job: the sum of all shares, and the windows of this engine.
     #[must_use]
     pub fn new(about: &About, settings: &Settings, sum: &Share, engine: &Engine) -> Self {
         let (stats, gain, link) = (sum.stats(), sum.gain(), engine.link());
@@ -284,7 +284,7 @@ impl JobReport {
         (!all.is_empty()).then(|| all.join(", "))
     }
 
-    /// What came of prediction, as one line; `None` where it was off.
+    /// The results of prediction, as one line; `None` if it was off.
     #[must_use]
     pub fn prediction_line(&self) -> Option<String> {
         let Prediction { predicted, right, early, moved_s } = self.prediction?;
@@ -293,17 +293,17 @@ impl JobReport {
         ))
     }
 
-    /// Reads a report.
+    /// Parses a report.
     ///
     /// # Errors
-    /// One line: why it is none.
+    /// One line: why it is not a report.
     pub fn from_json(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Head {
             format: String,
             version: u32,
         }
-        // First what it is: a later version may have other fields.
+        // First check the format: a later version may have other fields.
         match serde_json::from_str::<Head>(text) {
             Ok(head) if head.format == FORMAT && head.version == VERSION => {}
             _ => return Err(format!("not a file of {FORMAT}, version {VERSION}")),
@@ -321,7 +321,7 @@ impl JobReport {
 }
 
 impl Counts {
-    /// Raw bytes over wire bytes; 1 where nothing was sent.
+    /// Raw bytes over wire bytes; 1 if no message was sent.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         if self.wire_bytes == 0 { 1.0 } else { self.raw_bytes as f64 / self.wire_bytes as f64 }
@@ -347,7 +347,7 @@ fn threshold(thresholds: &Thresholds) -> Threshold {
     }
 }
 
-/// Of less communication than this, in seconds over all ranks, a percentage says nothing: one look at a codec is a large part of it.
+/// With less communication than this, in seconds over all ranks, a percentage is meaningless: a single trial of a codec is a large part of it.
 const WORTH_A_WORD_S: f64 = 1e-3;
 
 fn verdict(total: &Counts, gain: &Gain, settings: &Settings) -> String {

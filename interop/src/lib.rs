@@ -1,8 +1,7 @@
-//! The C libraries that streams are exchanged with, each as two safe functions: a buffer in, a buffer out. The exchange itself is
-//! in `tests/`, a file for each codec.
+//! The C libraries with which streams are exchanged, each as two safe functions from buffer to buffer. The exchange itself is in `tests/`, one file
+//! for each codec.
 //!
-//! A library that is not installed (`cargo xtask setup` installs all) leaves its module out, and its tests say that they were
-//! skipped.
+//! Without a library (`cargo xtask setup` installs all), its module is left out, and its tests report that they were skipped.
 #![deny(unsafe_code)] // allowed again only in the files that call a C library
 
 #[cfg(peer_aec)]

@@ -15,7 +15,7 @@ pub enum Compressor {
     X1_12,
     /// `lzo1x_1_15_compress`
     X1_15,
-    /// `lzo1x_999_compress_level` with a level from 1 to 9; others are taken for the nearest of these.
+    /// `lzo1x_999_compress_level` with a level from 1 to 9; other levels are clamped to this range.
     X999(u8),
 }
 
@@ -38,11 +38,11 @@ impl Compressor {
     ];
 }
 
-/// `LZO_VERSION` of the header this was written from, 2.10.
+/// `LZO_VERSION` of the header from which these declarations were written, 2.10.
 const VERSION: c_uint = 0x20a0;
 /// `LZO_E_OUTPUT_OVERRUN`
 const OUTPUT_OVERRUN: c_int = -5;
-/// Words of memory: 448 KiB, what `lzo1x_999` asks for; the others ask for at most 2^15 pointers.
+/// Words of memory: 448 KiB, as `lzo1x_999` needs; the others need at most 2^15 pointers.
 const MEMORY: usize = 14 * 16384 * 2 / 8;
 
 type Compress = unsafe extern "C" fn(*const u8, usize, *mut u8, *mut usize, *mut c_void) -> c_int;
@@ -104,43 +104,43 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// The library, ready for use, with memory for its compressors.
+/// The initialised library, with memory for its compressors.
 #[derive(Debug)]
 pub struct Lzo {
     memory: Vec<u64>,
 }
 
 impl Lzo {
-    /// Makes the library ready.
+    /// Initialises the library.
     ///
     /// # Errors
-    /// The library's status, where it was built for other types than these.
+    /// The library's status, if it was built with other types than these.
     pub fn new() -> Result<Self, c_int> {
         let pointer = size_of::<*mut c_void>() as c_int;
         let long = size_of::<c_long>() as c_int;
-        // SAFETY: takes numbers only: the sizes of C's types, which the library compares with its own; -1 leaves the
-        // last out, that of callbacks, of which none is used here.
+        // SAFETY: takes only numbers: the sizes of C's types, which the library compares with its own; -1 skips the last, that of callbacks, of which
+        // none is used here.
         let status = unsafe { __lzo_init_v2(VERSION, 2, 4, long, 4, pointer, pointer, pointer, pointer, -1) };
         if status == 0 { Ok(Self { memory: vec![0; MEMORY] }) } else { Err(status) }
     }
 
-    /// The most that any of the compressors writes, as `LZO.FAQ` has it.
+    /// The maximum output of any of the compressors, according to `LZO.FAQ`.
     #[must_use]
     pub fn bound(raw_len: usize) -> usize {
         raw_len + raw_len / 16 + 64 + 3
     }
 
-    /// Writes the stream that this compressor makes of `raw` to the front of `wire`; gives its length.
+    /// Writes the stream of `raw` with this compressor to the front of `wire`; returns its length.
     ///
     /// # Errors
-    /// The library's status, or that for too little room if `wire` is shorter than the [`bound`](Self::bound).
+    /// The library's status, or its status for an output overrun if `wire` is shorter than the [`bound`](Self::bound).
     pub fn compress_into(
         &mut self,
         compressor: Compressor,
         raw: &[u8],
         wire: &mut [u8],
     ) -> Result<usize, c_int> {
-        // These functions are not told how much room there is.
+        // These functions are not told the size of the output buffer.
         if wire.len() < Self::bound(raw.len()) {
             return Err(OUTPUT_OVERRUN);
         }
@@ -148,9 +148,8 @@ impl Lzo {
         let (from, n, to, m) = (raw.as_ptr(), raw.len(), wire.as_mut_ptr(), &raw mut len);
         let memory = self.memory.as_mut_ptr().cast();
         let simple = |compress: Compress| {
-            // SAFETY: `from` is readable over `n` bytes; `to` is writable over the most that LZO writes for that many, as was
-            // just checked; the memory is as large as the greediest of them asks for; no two of the three overlap; `m` outlives
-            // the call.
+            // SAFETY: `from` is readable over `n` bytes; `to` is writable over the most that LZO writes for that number, as was just checked; the
+            // memory is as large as the largest that any of them needs; no two of the three overlap; `m` outlives the call.
             unsafe { compress(from, n, to, m, memory) }
         };
         let status = match compressor {
@@ -167,21 +166,21 @@ impl Lzo {
         if status == 0 { Ok(len) } else { Err(status) }
     }
 
-    /// Writes what `wire` holds to the front of `raw`; gives its length.
+    /// Decompresses `wire` to the front of `raw`; returns the length.
     ///
     /// # Errors
     /// The library's status.
     pub fn decompress_into(&self, wire: &[u8], raw: &mut [u8]) -> Result<usize, c_int> {
         let mut len = raw.len();
-        // SAFETY: `wire` is readable over its length, and `raw` writable over `len` bytes, which this function
-        // respects; they do not overlap; it uses no memory beside them; `len` outlives the call.
+        // SAFETY: `wire` is readable over its length, and `raw` writable over `len` bytes, which this function respects; they do not overlap; it uses
+        // no other memory; `len` outlives the call.
         let status = unsafe {
             lzo1x_decompress_safe(wire.as_ptr(), wire.len(), raw.as_mut_ptr(), &raw mut len, null_mut())
         };
         if status == 0 { Ok(len) } else { Err(status) }
     }
 
-    /// The stream that this compressor makes of `raw`.
+    /// The stream of `raw` with this compressor.
     ///
     /// # Errors
     /// The library's status.
@@ -192,10 +191,10 @@ impl Lzo {
         Ok(wire)
     }
 
-    /// The `len` bytes that `wire` holds.
+    /// The `len` bytes in `wire`.
     ///
     /// # Errors
-    /// The library's status; 0 where the stream holds fewer bytes.
+    /// The library's status; 0 if the stream contains fewer bytes.
     pub fn decompress(&self, wire: &[u8], len: usize) -> Result<Vec<u8>, c_int> {
         let mut raw = vec![0; len];
         if self.decompress_into(wire, &mut raw)? == len { Ok(raw) } else { Err(0) }

@@ -4,7 +4,7 @@ use crate::lzo::{Compressor, Lzo};
 use mpress_codec::{Decode, Encode, Out};
 use mpress_lzo_compat::{Decoder, Effort, Encoder, Lzo1x};
 
-/// What was exchanged.
+/// The amount of exchanged data.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exchanged {
     /// Messages, each sent once in either direction.
@@ -13,15 +13,15 @@ pub struct Exchanged {
     pub raw: u64,
     /// Bytes of liblzo2's streams.
     pub theirs: u64,
-    /// Bytes of ours.
+    /// Bytes of this project's streams.
     pub ours: u64,
 }
 
-/// Lets liblzo2 compress `count` messages, each with the next of its compressors, and reads them; and lets liblzo2 read what
-/// is made of them here, at one effort after the other. The same `seed` gives the same messages.
+/// Lets liblzo2 compress `count` messages, each with the next of its compressors, and decodes them; and lets liblzo2 decode the streams made here,
+/// with each effort in turn. The same `seed` gives the same messages.
 ///
 /// # Errors
-/// A line that says which message did not come back, and how.
+/// A line that names the message that was not restored, and the difference.
 pub fn exchange(count: u64, seed: u64) -> Result<Exchanged, String> {
     let mut lzo = Lzo::new().map_err(|status| format!("liblzo2 gives status {status}"))?;
     let mut encoders = Effort::ALL.map(Encoder::<Lzo1x>::new);
@@ -76,14 +76,14 @@ impl Noise {
         (self.next() % end as u64) as usize
     }
 
-    /// A number below a power of two that is up to `2^log2`: small ones are as likely as large ones.
+    /// A number below a power of two of up to `2^log2`: small ones are as likely as large ones.
     fn scale(&mut self, log2: usize) -> usize {
         let bits = self.below(log2 + 1);
         self.below(1 << bits)
     }
 }
 
-/// A message: pieces of one kind after the other, until it is long enough. One in a hundred is longer than every distance.
+/// A message: consecutive pieces of one kind, until it is long enough. One in a hundred is longer than every distance.
 fn message(noise: &mut Noise) -> Vec<u8> {
     let log2 = if noise.below(100) == 0 { 17 } else { 14 };
     let len = noise.scale(log2);
@@ -105,7 +105,7 @@ fn message(noise: &mut Noise) -> Vec<u8> {
                 message.extend((0..).flat_map(|i| (start + step * f64::from(i)).to_le_bytes()).take(piece));
             }
             _ if message.is_empty() => message.push(noise.next() as u8),
-            // Copies: near, far, and short ones with a few literals between them, in which all instructions come up.
+            // Copies: near, far, and short ones with a few literals between them, which produce all instructions.
             5 => copy(&mut message, noise.scale(11), piece),
             6 => copy(&mut message, noise.scale(17), piece),
             _ => {
@@ -123,7 +123,7 @@ fn message(noise: &mut Noise) -> Vec<u8> {
     message
 }
 
-/// Appends bytes from so far back, or from as far as there is.
+/// Appends bytes from this distance back, or from as far back as possible.
 fn copy(message: &mut Vec<u8>, distance: usize, len: usize) {
     let distance = distance.clamp(1, message.len());
     (0..len).for_each(|_| message.push(message[message.len() - distance]));

@@ -1,4 +1,4 @@
-//! CCSDS 121.0-B streams, ours to libaec and libaec's to us.
+//! CCSDS 121.0-B streams, exchanged with libaec in both directions.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 #[cfg(not(peer_aec))]
@@ -16,7 +16,7 @@ mod exchange {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    /// Ours, for the same streams.
+    /// The parameters of this project for the same streams.
     fn parameters(settings: &Settings) -> Parameters {
         let has = |flag| settings.flags & flag != 0;
         let mut parameters = Parameters::new(settings.bits_per_sample)
@@ -44,7 +44,7 @@ mod exchange {
         let back = settings.decode(ours, raw.len());
         assert!(back.as_deref() == Ok(raw), "libaec does not read ours: {settings:?}, {} bytes", raw.len());
 
-        // libaec 1.0.6 does not cut off the copies of the sign bit: some of these streams it cannot read itself.
+        // libaec 1.0.6 does not remove the copies of the sign bit, and cannot read some of these streams itself.
         let has_copies =
             settings.flags & SIGNED != 0 && settings.bits_per_sample as usize != 8 * parameters.sample_len();
         let theirs = if has_copies { ours.to_vec() } else { settings.encode(raw).unwrap() };
@@ -54,11 +54,11 @@ mod exchange {
             assert_eq!(result, Ok(()), "{whose}, {settings:?}, {} bytes", raw.len());
             assert!(back == raw, "{whose}, {settings:?}, {} bytes", raw.len());
         }
-        // Of all options we take the shortest; both give a run of zero blocks as one.
+        // The encoder here takes the shortest of all options; both encode a run of zero blocks as one.
         assert!(ours.len() <= theirs.len(), "{} and {} bytes, {settings:?}", ours.len(), theirs.len());
     }
 
-    /// libaec takes some of these, and with a block size or an interval of 0 damages its heap.
+    /// libaec accepts some of these, and damages its heap with a block size or an interval of 0.
     #[test]
     fn settings_out_of_range_never_reach_libaec() {
         let good = Settings { bits_per_sample: 16, block_size: 16, rsi: 10, flags: PREPROCESS };
@@ -90,14 +90,14 @@ mod exchange {
                     flags &= !RESTRICTED;
                 }
                 if flags & PREPROCESS == 0 {
-                    // Without its preprocessor libaec does not know of signs.
+                    // Without its preprocessor libaec does not support signs.
                     flags &= !SIGNED;
                 }
                 Settings { bits_per_sample, block_size, rsi, flags }
             })
     }
 
-    /// Steps of many sizes between samples: noise, small ones, and runs of none.
+    /// Steps of many sizes between samples: noise, small ones, and runs of zeros.
     fn steps() -> impl Strategy<Value = Vec<u32>> {
         let part = prop_oneof![
             vec(any::<u32>(), 0..300),

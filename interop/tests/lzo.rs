@@ -1,4 +1,4 @@
-//! LZO1X streams, ours to liblzo2 and liblzo2's to us. `lzo_streams` of `src/bin/` does the same a million times.
+//! LZO1X streams, exchanged with liblzo2 in both directions. `lzo_streams` of `src/bin/` does the same a million times.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 #[cfg(not(peer_lzo))]
@@ -39,7 +39,7 @@ mod exchange {
         }
     }
 
-    /// What is accepted here is accepted there, and is the same; liblzo2 takes some streams that are refused here.
+    /// Streams accepted here are accepted by liblzo2, with the same result; liblzo2 accepts some streams that are refused here.
     #[test]
     fn no_stream_is_read_otherwise() {
         let mut lzo = Lzo::new().unwrap();
@@ -59,7 +59,7 @@ mod exchange {
         assert!(accepted > 1000, "{accepted}");
     }
 
-    /// What `docs/format/lzo.md` says of a stream's first byte, from liblzo2 itself.
+    /// The statement of `docs/format/lzo.md` about a stream's first byte, checked with liblzo2.
     #[test]
     fn a_first_byte_says_how_many_literals_follow() {
         let lzo = Lzo::new().unwrap();

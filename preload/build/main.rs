@@ -1,4 +1,4 @@
-//! Makes the exported functions from the shims' list of calls and the prototypes of MPI's functions.
+//! Generates the exported functions from the shims' list of calls and the prototypes of MPI's functions.
 #![allow(clippy::panic, clippy::expect_used, reason = "a build script fails by panicking")]
 
 #[path = "../../pmpi-shim/build/calls.rs"]
@@ -39,8 +39,8 @@ fn main() {
     link_unwinder(&out);
 }
 
-/// Takes the unwinder in, where the compiler has it as an archive: every process would load one more library else. Rust names the
-/// library on the linker's command line, so a script of that name says what is meant.
+/// Links the unwinder statically, if the compiler has it as an archive: otherwise every process would load one more library. Rust names the library
+/// on the linker's command line, so a linker script of that name selects the archive.
 fn link_unwinder(out: &Path) {
     let mut compiler = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
     let output = compiler

@@ -1,25 +1,25 @@
-//! Where the shims are: in the folder of this library.
+//! Finds the shims, which are in the folder of this library.
 
 use crate::loaded::Abi;
 use std::ffi::{CStr, OsStr, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The file of the shim for this ABI, or the one that is missing.
+/// The file of the shim for this ABI; `Err` is the path of the missing file.
 pub(crate) fn shim(abi: Abi) -> Result<PathBuf, PathBuf> {
     let name = format!("libmpress_shim_{}.so", abi.name());
     let this = this_library().unwrap_or_default();
     let first = this.with_file_name(&name);
-    // Only this library may be linked into the folder.
+    // Perhaps only this library is linked into the folder.
     let linked = this.canonicalize().map(|this| this.with_file_name(&name));
     let found = [Some(first.clone()), linked.ok()].into_iter().flatten().find(|path| path.is_file());
     found.ok_or(first)
 }
 
 fn this_library() -> Option<PathBuf> {
-    // SAFETY: a struct of pointers, for which null is a value.
+    // SAFETY: a struct of pointers, for which null is a valid value.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: an address of this library, and a place for the answer.
+    // SAFETY: an address of this library, and a place for the result.
     let found = unsafe { libc::dladdr(this_library as *const c_void, &raw mut info) };
     if found == 0 || info.dli_fname.is_null() {
         return None;

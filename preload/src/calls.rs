@@ -1,7 +1,7 @@
 //! The exported functions: each is a jump through a slot.
 //!
-//! All arguments of MPI functions are integers or pointers. On 64-bit Linux, with the calling conventions of x86-64 and AArch64, each of these
-//! takes a register of its own or eight bytes of the stack, so a function of as many `usize` passes them on unchanged, whatever their types.
+//! All arguments of MPI functions are integers or pointers. On 64-bit Linux, with the calling conventions of x86-64 and AArch64, each argument takes
+//! one register or eight bytes of the stack. So a function with the same number of `usize` arguments passes them on unchanged, whatever their types.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
@@ -29,7 +29,7 @@ impl Slot {
         self.0.store(address, Ordering::Release);
     }
 
-    /// What the slot holds after the resolution; null if that is `first` still, for want of such a function.
+    /// The contents of the slot after the resolution; null if that is still `first`, because there is no such function.
     fn resolved(&self, first: *mut c_void) -> *mut c_void {
         resolve::resolve();
         let address = self.get();
@@ -43,13 +43,13 @@ pub(crate) struct Call {
     pub(crate) pmpi_name: &'static CStr,
     /// The name of the shim's function.
     pub(crate) handler_name: &'static CStr,
-    /// Where `MPI_X` jumps.
+    /// The target of `MPI_X`.
     pub(crate) mpi: Slot,
-    /// Where `PMPI_X` jumps.
+    /// The target of `PMPI_X`.
     pub(crate) pmpi: Slot,
-    /// Where both jump while the shim handles the call.
+    /// The targets of both while the shim handles the call.
     pub(crate) handled: [Slot; 2],
-    /// For a call that the shim makes by way of a tool: see [`tools`].
+    /// For a call that the shim makes through a tool: see [`tools`].
     pub(crate) detour: tools::Detour,
 }
 
@@ -64,16 +64,16 @@ macro_rules! integer {
     };
 }
 
-/// Calls the function at an address, if there is one.
+/// Calls the function at an address; returns an error if there is none.
 macro_rules! call {
     ($address:expr, ($($arg:ident)*)) => {{
         let address: *mut c_void = $address;
         if address.is_null() {
             return ERR_INTERN;
         }
-        // SAFETY: the address of a function with as many arguments, all of them integers or pointers; see the head of the file.
+        // SAFETY: the address of a function with this number of arguments, all of them integers or pointers; see the head of the file.
         let function = unsafe { std::mem::transmute::<*mut c_void, type_of!($($arg)*)>(address) };
-        // SAFETY: the arguments are the caller's own, for the function it meant to call.
+        // SAFETY: the arguments come from the caller, for the function that it meant to call.
         unsafe { function($($arg),*) }
     }};
 }
@@ -124,7 +124,7 @@ macro_rules! calls {
                     call!(CALL.detour.there(), ($($arg)*))
                 }
 
-                /// `PMPI_X` of the program or, inside of [`there`], of a tool.
+                /// `PMPI_X` of the program or, inside [`there`], of a tool.
                 pub(super) unsafe extern "C-unwind" fn back($($arg: usize),*) -> c_int {
                     call!(CALL.detour.back($index), ($($arg)*))
                 }
@@ -133,7 +133,7 @@ macro_rules! calls {
     };
 }
 
-/// What a function answers that the MPI does not have: `MPI_ERR_INTERN` of MPICH, an error in every ABI.
+/// The result of a function that the MPI does not have: `MPI_ERR_INTERN` of MPICH, an error in every ABI.
 const ERR_INTERN: c_int = 16;
 
 include!(concat!(env!("OUT_DIR"), "/calls.rs"));

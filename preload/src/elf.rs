@@ -1,5 +1,5 @@
-//! Loaded libraries, read from their tables in memory: what they define, what they use, where the loader put addresses. The layout
-//! is that of the ELF specification and, for the hash tables, of the GNU tools.
+//! Loaded libraries, read from their tables in memory: the symbols that they define and use, and the places where the loader stored addresses. The
+//! layout is that of the ELF specification and, for the hash tables, of the GNU tools.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -31,7 +31,7 @@ struct Dynamic {
     value: usize,
 }
 
-/// A word that the loader fills in, for a symbol.
+/// A relocation: a word that the loader fills in, for a symbol.
 #[repr(C)]
 struct Rela {
     offset: usize,
@@ -39,14 +39,14 @@ struct Rela {
     addend: i64,
 }
 
-/// A library or program, as long as it is loaded.
+/// A library or program, valid while it is loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct Object {
     base: usize,
     dynamic: *const Dynamic,
 }
 
-/// A library's table of symbols.
+/// A library's symbol table.
 #[derive(Clone, Copy)]
 struct Symbols {
     names: usize,
@@ -56,7 +56,7 @@ struct Symbols {
 impl Symbols {
     /// The symbol of this index, which must be below the count.
     fn get(&self, index: usize) -> Symbol {
-        // SAFETY: the table has that many entries, and is mapped as long as the library.
+        // SAFETY: the index is below the number of entries, and the table is mapped as long as the library.
         let entry = unsafe { self.entries.add(index) };
         // SAFETY: names of symbols are C strings at these offsets.
         let name = unsafe { CStr::from_ptr((self.names + (*entry).st_name as usize) as *const c_char) };
@@ -64,7 +64,7 @@ impl Symbols {
     }
 }
 
-/// An entry of a library's table of symbols.
+/// An entry of a library's symbol table.
 #[derive(Clone, Copy)]
 pub(crate) struct Symbol {
     pub(crate) name: &'static CStr,
@@ -77,48 +77,48 @@ impl Symbol {
         unsafe { &*self.entry }
     }
 
-    /// Whether the library has it itself.
+    /// Whether the library defines it.
     pub(crate) fn is_defined(&self) -> bool {
         self.get().st_shndx != 0 && self.get().st_value != 0
     }
 
-    /// Whether the library can do without it.
+    /// Whether the reference is weak: the library works without it.
     fn is_weak(&self) -> bool {
         self.get().st_info >> 4 == STB_WEAK
     }
 }
 
 impl Object {
-    /// The library that has this address.
+    /// The library that contains this address.
     pub(crate) fn of_address(address: *const c_void) -> Option<Self> {
-        // SAFETY: a struct of pointers, for which null is a value.
+        // SAFETY: a struct of pointers, for which null is a valid value.
         let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
         let mut map: *mut c_void = ptr::null_mut();
-        // SAFETY: any address may be asked about; places for the answers.
+        // SAFETY: any address may be looked up; places for the results.
         let found = unsafe { libc::dladdr1(address, &raw mut info, &raw mut map, RTLD_DL_LINKMAP) };
         if found == 0 { None } else { Self::of_map(map.cast()) }
     }
 
-    /// The library of this handle, which `dlopen` gave.
+    /// The library of this handle, which `dlopen` returned.
     pub(crate) fn of_handle(handle: *mut c_void) -> Option<Self> {
         let mut map: *mut LinkMap = ptr::null_mut();
-        // SAFETY: the caller's handle, and a place for the answer.
+        // SAFETY: the caller's handle, and a place for the result.
         let failed = unsafe { libc::dlinfo(handle, RTLD_DI_LINKMAP, (&raw mut map).cast()) };
         if failed == 0 { Self::of_map(map) } else { None }
     }
 
     fn of_map(map: *const LinkMap) -> Option<Self> {
-        // SAFETY: null, or the loader's record of a library that is loaded; this is how it begins.
+        // SAFETY: null, or the loader's record of a loaded library, which begins in this way.
         let map = unsafe { map.as_ref() }?;
         (!map.dynamic.is_null()).then_some(Self { base: map.base, dynamic: map.dynamic })
     }
 
-    /// Shows all that are loaded, with their paths. The loader keeps them as they are meanwhile: nothing may be loaded in there.
+    /// Calls `show` for each loaded library, with its path. The loader holds its lock meanwhile: `show` must not load libraries.
     pub(crate) fn each(mut show: impl FnMut(&CStr, Self)) {
         unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, show: *mut c_void) -> c_int {
-            // SAFETY: the loader's description of a library, and what is given below.
+            // SAFETY: the loader's description of a library, and the pointer given below.
             let (info, show) = unsafe { (&*info, &mut *show.cast::<&mut dyn FnMut(&CStr, Object)>()) };
-            // SAFETY: as many headers.
+            // SAFETY: the loader gives the number of headers.
             let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
             if let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)
                 && !info.dlpi_name.is_null()
@@ -131,7 +131,7 @@ impl Object {
             0
         }
         let mut show: &mut dyn FnMut(&CStr, Self) = &mut show;
-        // SAFETY: a function of this type, and what it expects.
+        // SAFETY: a function of this type, and the pointer that it expects.
         unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut show).cast()) };
     }
 
@@ -152,20 +152,20 @@ impl Object {
 
     /// The address of the table with this tag.
     fn table(&self, tag: i64) -> Option<usize> {
-        // Loaders add the base in place for most architectures.
+        // On most architectures, loaders add the base in place.
         self.entry(tag).map(|value| if value < self.base { value + self.base } else { value })
     }
 
-    /// How many symbols there are: no table says so itself.
+    /// The number of symbols, which no table states directly.
     fn count(&self) -> usize {
         if let Some(hash) = self.table(DT_HASH) {
-            // SAFETY: buckets, then chains, of which there is one for each symbol: the head of the table, two words.
+            // SAFETY: the table begins with two words, the number of buckets and the number of chain entries, of which there is one for each symbol.
             return unsafe { *(hash as *const u32).add(1) as usize };
         }
         let Some(hash) = self.table(DT_GNU_HASH) else { return 0 };
         let word = hash as *const u32;
-        // SAFETY: the head of the table, four words; then a filter of 64-bit words, the buckets, and a chain entry for each symbol
-        // from the first on that is in the table. The last of a chain has its lowest bit set.
+        // SAFETY: the table begins with four words; then follow a filter of 64-bit words, the buckets, and a chain entry for each symbol from the
+        // first one in the table. The last entry of a chain has its lowest bit set.
         unsafe {
             let (buckets, first, filter) = (*word as usize, *word.add(1) as usize, *word.add(2) as usize);
             let bucket = word.add(4 + 2 * filter);
@@ -179,7 +179,7 @@ impl Object {
         }
     }
 
-    /// The table of symbols.
+    /// The symbol table.
     fn table_of_symbols(&self) -> Option<Symbols> {
         Some(Symbols {
             names: self.table(DT_STRTAB)?,
@@ -187,13 +187,13 @@ impl Object {
         })
     }
 
-    /// The symbols that the library defines or uses. The first of a table is none.
+    /// The symbols that the library defines or uses. The first entry of a table is not a symbol.
     pub(crate) fn symbols(&self) -> impl Iterator<Item = Symbol> + use<> {
         let table = self.table_of_symbols().map(|table| (table, self.count()));
         table.into_iter().flat_map(|(table, count)| (1..count).map(move |index| table.get(index)))
     }
 
-    /// Where a symbol that the library defines is.
+    /// The address of a symbol that the library defines.
     pub(crate) fn address(&self, symbol: &Symbol) -> usize {
         self.base.wrapping_add(symbol.get().st_value as usize)
     }
@@ -203,12 +203,12 @@ impl Object {
         self.symbols().any(|symbol| symbol.get().st_shndx == 0 && symbol.name == name)
     }
 
-    /// Where the loader put the address of a symbol that the library can do without.
+    /// The places where the loader stored the addresses of weakly referenced symbols.
     pub(crate) fn optional(&self) -> impl Iterator<Item = (Symbol, *mut usize)> + use<'_> {
         let tables = [(DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)];
         let tables = tables.into_iter().filter_map(|(tag, len)| self.table(tag).zip(self.entry(len)));
         let all = tables.flat_map(|(table, bytes)| {
-            // SAFETY: a table of this many bytes, mapped as long as the library.
+            // SAFETY: a table of this size in bytes, mapped as long as the library.
             unsafe { std::slice::from_raw_parts(table as *const Rela, bytes / size_of::<Rela>()) }
         });
         let symbols = self.table_of_symbols();
@@ -221,7 +221,7 @@ impl Object {
     }
 }
 
-/// Whether the library that has this function imports a function of this name. Where that cannot be seen, it does not.
+/// Whether the library that contains this function imports a function of this name; false if that cannot be found out.
 pub(crate) fn imports(function: *mut c_void, name: &CStr) -> bool {
     Object::of_address(function).is_some_and(|object| object.imports(name))
 }

@@ -1,11 +1,11 @@
-//! The functions of MPI that messages of the program do not pass: together with the table of calls, all of MPI 5.0. What an MPI has
-//! beside these may send or complete messages in ways that the shims do not know.
+//! The MPI functions that do not transfer messages of the program: together with the table of calls, all of MPI 5.0. Other functions of an MPI may
+//! send or complete messages in ways that the shims do not know.
 
 use crate::calls::CALLS;
 use crate::loaded::Mpi;
 use std::collections::HashSet;
 
-/// Beginnings of names: of functions about objects that have no part in messages, and about languages.
+/// Prefixes of names: functions for objects that are not involved in messages, and for languages.
 const FAMILIES: [&str; 15] = [
     "T_",
     "Win_",
@@ -24,10 +24,10 @@ const FAMILIES: [&str; 15] = [
     "Add_error_",
 ];
 
-/// Ends of names: handles as numbers and as those of other languages.
+/// Suffixes of names: conversions of handles to numbers and to handles of other languages.
 const LANGUAGES: [&str; 8] = ["_c2f", "_f2c", "_c2f08", "_f082c", "_f2f08", "_f082f", "_toint", "_fromint"];
 
-/// Large-count forms go with them.
+/// The large-count forms are included.
 const OTHERS: &str = "
     Abort Address Aint_add Aint_diff Alloc_mem Barrier Barrier_init Ibarrier Buffer_attach Buffer_iflush Cartdim_get Close_port
     Comm_accept Comm_attach_buffer Comm_call_errhandler Comm_compare Comm_connect Comm_create Comm_create_errhandler
@@ -46,7 +46,7 @@ const OTHERS: &str = "
     Session_set_errhandler Session_set_info Test_cancelled Topo_test Unpack_external Unpublish_name Wtick Wtime
 ";
 
-/// Why an MPI may have functions that are not known, if it may.
+/// Why an MPI may have unknown functions, if it may.
 pub(crate) fn doubt(mpi: &Mpi) -> Option<String> {
     let handled: HashSet<&str> = CALLS.iter().filter_map(|call| call.mpi_name.to_str().ok()).collect();
     let symbols = mpi.object().map(|object| object.symbols());
@@ -59,7 +59,7 @@ pub(crate) fn doubt(mpi: &Mpi) -> Option<String> {
     Some(format!("the MPI has {name}, which mpress does not know"))
 }
 
-/// The first of these symbols that is a function of MPI, not handled, and not known.
+/// The first of these symbols that is an MPI function, not handled, and not known.
 fn unknown<'a>(mut symbols: impl Iterator<Item = &'a str>, handled: &HashSet<&str>) -> Option<&'a str> {
     let others: HashSet<&str> = OTHERS.split_whitespace().collect();
     symbols.find(|symbol| {

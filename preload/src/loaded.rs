@@ -1,21 +1,21 @@
-//! Which MPIs the process has loaded, and what the program's calls would meet without this library.
+//! The MPIs that the process has loaded, and the functions that the program's calls would reach without this library.
 
 use crate::elf::Object;
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-/// What handles, constants and structs look like: there is a shim for each.
+/// The layout of handles, constants and structs: there is a shim for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Abi {
     OpenMpi,
     Mpich,
-    /// That of the MPI 5.0 standard.
+    /// The ABI of the MPI 5.0 standard.
     Standard,
 }
 
 impl Abi {
-    /// As in the name of the shim.
+    /// As in the file name of the shim.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OpenMpi => "openmpi",
@@ -25,7 +25,7 @@ impl Abi {
     }
 }
 
-/// The names that the loader has for MPI libraries since MPI 3, and their ABI, if there is a shim for it.
+/// The loader's names of MPI libraries since MPI 3, and their ABI, if there is a shim for it.
 const KNOWN: [(&CStr, Option<Abi>); 6] = [
     (c"libmpi_abi.so.1", Some(Abi::Standard)),
     (c"libmpi.so.40", Some(Abi::OpenMpi)),
@@ -38,10 +38,10 @@ const KNOWN: [(&CStr, Option<Abi>); 6] = [
 /// The MPI that the shim works with.
 static CHOSEN: OnceLock<Mpi> = OnceLock::new();
 
-/// An MPI library that is loaded.
+/// A loaded MPI library.
 #[derive(Clone)]
 pub(crate) struct Mpi {
-    /// By which the loader knows it: its name, or its path.
+    /// The name or path by which the loader knows it.
     pub(crate) soname: CString,
     pub(crate) abi: Option<Abi>,
     handle: *mut c_void,
@@ -55,29 +55,29 @@ unsafe impl Sync for Mpi {}
 impl Mpi {
     /// Makes this the MPI of the process.
     pub(crate) fn choose(&self) {
-        // A thread that comes second has found the same.
+        // A second thread has found the same MPI.
         let _same = CHOSEN.set(self.clone());
     }
 
-    /// The library, as it lies in memory.
+    /// The library in memory.
     pub(crate) fn object(&self) -> Option<Object> {
         Object::of_handle(self.handle)
     }
 
-    /// The function of this name, by that library itself; null if it has none.
+    /// The function of this name in that library itself; null if it has none.
     pub(crate) fn own(&self, name: &CStr) -> *mut c_void {
-        // SAFETY: a handle that `dlopen` gave and that is never closed, and a C string.
+        // SAFETY: a handle that `dlopen` returned and that is never closed, and a C string.
         unsafe { libc::dlsym(self.handle, name.as_ptr()) }
     }
 }
 
-/// All that are loaded; also those that Python has loaded for one of its modules alone (`RTLD_LOCAL`).
+/// All loaded MPIs, including those that Python has loaded privately for one of its modules (`RTLD_LOCAL`).
 pub(crate) fn mpis() -> Vec<Mpi> {
     let mut found: Vec<Mpi> = Vec::new();
     let mut add = |name: &CStr, abi: Option<Abi>| {
         // SAFETY: a C string; nothing is loaded by this, so no code runs.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-        // One library may be known by two names.
+        // One library may have two names.
         if !handle.is_null() && found.iter().all(|mpi| mpi.handle != handle) {
             found.push(Mpi { soname: name.to_owned(), abi, handle });
         }
@@ -87,7 +87,7 @@ pub(crate) fn mpis() -> Vec<Mpi> {
     found
 }
 
-/// The paths of loaded libraries that are called as Cray's MPICH is, which has a library for each compiler: `libmpi_gnu_91.so.12`.
+/// The paths of loaded libraries that have the names of Cray's MPICH, which has a library for each compiler: `libmpi_gnu_91.so.12`.
 fn crays() -> Vec<CString> {
     let mut paths = Vec::new();
     Object::each(|path, object| {
@@ -100,29 +100,29 @@ fn crays() -> Vec<CString> {
     paths
 }
 
-/// The function of this name that the shim shall call: of what comes between this library and the MPI, else of the chosen MPI; null if
-/// there is none.
+/// The function of this name that the shim must call: that of a library between this one and the MPI, or else that of the chosen MPI; null if there
+/// is none.
 pub(crate) fn function(name: &CStr) -> *mut c_void {
     let next = next(name);
     if next.is_null() { CHOSEN.get().map_or(next, |mpi| mpi.own(name)) } else { next }
 }
 
-/// The function of this name that comes after this library's, where the loader looks; null if there is none, as where the MPI is
-/// loaded for one module alone. A second preload library is left out: one is enough.
+/// The next function of this name after this library in the loader's search order; null if there is none, for example if the MPI is loaded privately
+/// for one module. Ignores a second preload library, because one is enough.
 pub(crate) fn next(name: &CStr) -> *mut c_void {
     let found = following(name);
     let is_second = second().is_some_and(|second| object_of(found) == Some(second));
     if is_second { ptr::null_mut() } else { found }
 }
 
-/// As [`next`], whoever it is.
+/// As [`next`], including a second preload library.
 pub(crate) fn following(name: &CStr) -> *mut c_void {
     // SAFETY: a C string.
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
 }
 
-/// The address of another preload library after this one. It is there from the start of the program if at all, so it is looked for once:
-/// the loader goes through all libraries for a name that none of them has.
+/// The address of another preload library after this one. It can only be present from the start of the program, so the search is done once: the
+/// loader goes through all libraries if none of them has the name.
 pub(crate) fn second() -> Option<usize> {
     static SECOND: OnceLock<Option<usize>> = OnceLock::new();
     *SECOND.get_or_init(|| object_of(following(c"mpress_shim_is_active")))
@@ -130,9 +130,9 @@ pub(crate) fn second() -> Option<usize> {
 
 /// The address of the library with this function.
 fn object_of(function: *mut c_void) -> Option<usize> {
-    // SAFETY: a struct of pointers, for which null is a value.
+    // SAFETY: a struct of pointers, for which null is a valid value.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: any address may be asked about; a place for the answer.
+    // SAFETY: any address may be looked up; a place for the result.
     let found = unsafe { libc::dladdr(function, &raw mut info) };
     (found != 0 && !info.dli_fbase.is_null()).then(|| info.dli_fbase.addr())
 }

@@ -1,6 +1,6 @@
-//! Where launchers tell a process of its rank, in its environment. Also for the `mpress` command, which takes this file in.
+//! The environment variables in which launchers tell a process its rank. The `mpress` command also includes this file.
 
-/// Where launchers say which rank a process is: Open MPI's, those that speak PMI or PMIx, Slurm, MVAPICH's, PALS, ALPS, Flux.
+/// The rank in the job: Open MPI's launchers, those that use PMI or PMIx, Slurm, MVAPICH's, PALS, ALPS, Flux.
 pub(crate) const RANKS: [&str; 9] = [
     "OMPI_COMM_WORLD_RANK",
     "PMI_RANK",
@@ -13,7 +13,7 @@ pub(crate) const RANKS: [&str; 9] = [
     "PMI_ID",
 ];
 
-/// And which of its node.
+/// The rank on the node.
 pub(crate) const LOCAL_RANKS: [&str; 6] = [
     "OMPI_COMM_WORLD_LOCAL_RANK",
     "MPI_LOCALRANKID",

@@ -1,7 +1,7 @@
 //! Fills the slots.
 //!
-//! There is no lock: threads that make the first call at the same time come to the same result. So does a call that is made
-//! by what the resolution itself loads.
+//! There is no lock: threads that make the first call at the same time compute the same result, and so does a call made by a library that the
+//! resolution itself loads.
 
 use crate::calls::CALLS;
 use crate::loaded::{self, Mpi};
@@ -11,7 +11,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 
-/// Finds out where the calls of this process go. Where no MPI is loaded yet, the slots stay as they are, and the next call asks again.
+/// Determines the targets of this process's calls. If no MPI is loaded yet, the slots stay as they are, and the next call tries again.
 pub(crate) fn resolve() {
     let mpis = loaded::mpis();
     let why = match mpis.as_slice() {
@@ -30,13 +30,13 @@ pub(crate) fn resolve() {
         std::iter::once(loaded::following(name)).chain(own).find(|address| !address.is_null())
     });
     withdraw::what_is_missing(&mpis);
-    // Where another preload library follows, it is up to that one.
+    // If another preload library follows, that one reports it.
     if loaded::second().is_none() {
         why.say();
     }
 }
 
-/// Every call goes where it would go without this library, by this search. What the program would not find at all keeps its slot.
+/// Gives every call the target that it would have without this library, found by this search. The slot of a call that is not found stays as it is.
 fn pass(search: impl Fn(&CStr) -> Option<*mut c_void>) {
     for call in &CALLS {
         for (name, slot) in [(call.mpi_name, &call.mpi), (call.pmpi_name, &call.pmpi)] {
@@ -47,8 +47,8 @@ fn pass(search: impl Fn(&CStr) -> Option<*mut c_void>) {
     }
 }
 
-/// Has the calls pass from now on (0), since the shim handles none in this process, so that they need not go by it; or come to the shim
-/// again. That may be when the program commits a datatype, so this call always comes to the shim.
+/// Makes the calls bypass the shim from now on (0), because it handles none in this process, or come to the shim again. The shim may need the latter
+/// when the program commits a datatype, so that call always goes to the shim.
 unsafe extern "C" fn lead(to_shim: c_int) {
     if to_shim == 0 {
         pass(|name| {
@@ -64,21 +64,21 @@ unsafe extern "C" fn lead(to_shim: c_int) {
     }
 }
 
-/// Loads the shim for this MPI, and has it handle the calls. On an error nothing has changed.
+/// Loads the shim for this MPI, and has it handle the calls. On an error nothing is changed.
 fn attach(mpi: &Mpi) -> Result<(), String> {
     let abi = mpi.abi.ok_or_else(|| format!("there is no shim for {}", mpi.soname.to_string_lossy()))?;
     if let Some(doubt) = known::doubt(mpi) {
         return Err(doubt);
     }
-    // A function that no tool wraps: a layer that translates between ABIs has all of them, and an MPI of its own after.
+    // A function that no tool wraps. A layer that translates between ABIs defines all functions, and another MPI is loaded after it.
     let whose = loaded::following(c"PMPI_Comm_rank");
     if !whose.is_null() && whose != mpi.own(c"PMPI_Comm_rank") {
         return Err(format!("another library has the functions of {}", mpi.soname.to_string_lossy()));
     }
     let path = beside::shim(abi).map_err(|path| format!("there is no {}", path.display()))?;
     let file = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: a C string. The file is the shim, by its name and place; its MPI is loaded. What it runs while it is loaded is that of
-    // any Rust library.
+    // SAFETY: a C string. The file is the shim, by its name and place, and its MPI is loaded. The code that runs during loading is that of any Rust
+    // library.
     let shim =
         unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE) };
     if shim.is_null() {
@@ -127,24 +127,24 @@ type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 type Lead = unsafe extern "C" fn(c_int);
 type Attach = unsafe extern "C" fn(Find, Lead);
 
-/// The function of this name that the shim shall call.
+/// The function of this name that the shim must call.
 ///
 /// # Safety
 /// `name` must be a C string.
 unsafe extern "C" fn find(name: *const c_char) -> *mut c_void {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { CStr::from_ptr(name) };
     let detour = CALLS.iter().find(|call| call.detour.is_led() && call.pmpi_name == name);
     detour.map_or_else(|| loaded::function(name), |call| call.detour.entry_there())
 }
 
-/// Why the loader refused.
+/// The error message of the loader.
 fn loader_error() -> String {
-    // SAFETY: no precondition; what it gives is a C string or null.
+    // SAFETY: no precondition; the result is a C string or null.
     let error = unsafe { libc::dlerror() };
     if error.is_null() {
         return "the shim cannot be loaded".to_owned();
     }
-    // SAFETY: as above; it is valid until the next call of the loader by this thread.
+    // SAFETY: as above; it is valid until this thread's next call of the loader.
     unsafe { CStr::from_ptr(error) }.to_string_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! The one line that this library may print: why messages pass through.
+//! The only line that this library may print: why messages pass through.
 
 use crate::ranks::{LOCAL_RANKS, RANKS};
 use std::io::Write as _;
@@ -13,27 +13,27 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// For all ranks alike: rank 0 says it.
+    /// For a reason that is the same on all ranks: rank 0 prints it.
     pub(crate) fn of_job(why: impl Into<String>) -> Self {
         Self { why: why.into(), variables: &RANKS }
     }
 
-    /// It may be so on one node alone: the first rank there says it.
+    /// For a reason that may exist on one node only: the first rank there prints it.
     pub(crate) fn of_node(why: String) -> Self {
         let known = LOCAL_RANKS.iter().any(|name| std::env::var_os(name).is_some());
         Self { why, variables: if known { &LOCAL_RANKS } else { &RANKS } }
     }
 
-    /// Says it once.
+    /// Prints the line once.
     pub(crate) fn say(&self) {
         if !SAID.swap(true, Ordering::Relaxed) && self.is_ours() {
-            // What cannot be written is lost: `eprintln` would panic.
+            // Ignore write errors: `eprintln` would panic.
             let _lost =
                 writeln!(std::io::stderr(), "mpress: {}; messages pass through uncompressed", self.why);
         }
     }
 
-    /// Whether this is the first rank, or no rank of anything as far as can be told before `MPI_Init`.
+    /// Whether this is the first rank, or has no rank as far as is known before `MPI_Init`.
     fn is_ours(&self) -> bool {
         self.variables.iter().find_map(std::env::var_os).is_none_or(|rank| rank == "0")
     }

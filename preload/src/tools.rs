@@ -1,8 +1,8 @@
-//! Other tools that wrap MPI calls, preloaded or linked after this library. (What comes before it calls it like a program.)
+//! Other tools that wrap MPI calls, preloaded or linked after this library. (A tool before this library calls it like a program.)
 //!
-//! A tool of the standard's kind defines `MPI_X` and calls `PMPI_X`, which is ours. So `MPI_X` goes to the tool, with the program's own
-//! arguments, and `PMPI_X` to the shim. A tool that gets hold of the MPI's function by other means would go past the shim, and
-//! a receive of its would not decode: there the shim comes first, and calls the MPI by way of the tool.
+//! A tool that follows the standard defines `MPI_X` and calls `PMPI_X`, which is this library's. So `MPI_X` goes to the tool, with the program's own
+//! arguments, and `PMPI_X` to the shim. A tool that gets the MPI's function by other means would bypass the shim, and its receives would not decode:
+//! in this case the shim comes first, and calls the MPI through the tool.
 
 use crate::calls::{Call, Slot};
 use crate::elf;
@@ -11,13 +11,13 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 
-/// Who wraps a call after us, by the address of its `MPI_X`.
+/// The tool that wraps a call after this library, with the address of its `MPI_X`.
 #[derive(Clone, Copy)]
 pub(crate) enum Tool {
     None,
     /// It calls `PMPI_X`.
     Standard(*mut c_void),
-    /// It goes to the MPI directly.
+    /// It calls the MPI directly.
     Direct(*mut c_void),
 }
 
@@ -33,9 +33,9 @@ pub(crate) fn after_this(call: &Call, mpi: &Mpi) -> Tool {
     }
 }
 
-/// The way of a call to the MPI through a tool of the second kind.
+/// The path of a call to the MPI through a tool of the second kind.
 ///
-/// What such a tool calls may come back to our `PMPI_X`: then it goes to the MPI, or this would never end.
+/// Such a tool may call this library's `PMPI_X`: that call goes to the MPI, to avoid an infinite recursion.
 pub(crate) struct Detour {
     entry_there: Slot,
     entry_back: Slot,
@@ -45,7 +45,7 @@ pub(crate) struct Detour {
 }
 
 impl Detour {
-    /// A detour that leads nowhere yet, by the two functions that go it.
+    /// A detour that is not yet set up, with the two functions that implement it.
     pub(crate) const fn new(there: *mut c_void, back: *mut c_void) -> Self {
         let nowhere = ptr::null_mut();
         Self {
@@ -57,7 +57,7 @@ impl Detour {
         }
     }
 
-    /// Has it lead from the shim's handler over the tool's `MPI_X` to the MPI's `PMPI_X`.
+    /// Sets the path from the shim's handler through the tool's `MPI_X` to the MPI's `PMPI_X`.
     pub(crate) fn lead(&self, tool: *mut c_void, handler: *mut c_void, mpi: *mut c_void) {
         self.handler.set(handler);
         self.mpi.set(mpi);
@@ -73,24 +73,24 @@ impl Detour {
         self.entry_there.get()
     }
 
-    /// The function that is `PMPI_X` meanwhile.
+    /// The function that replaces `PMPI_X` meanwhile.
     pub(crate) fn entry_back(&self) -> *mut c_void {
         self.entry_back.get()
     }
 
-    /// Where `entry_there` goes.
+    /// The target of `entry_there`.
     pub(crate) fn there(&self) -> *mut c_void {
         self.tool.get()
     }
 
-    /// Where `entry_back` goes, of the call with this index.
+    /// The target of `entry_back` for the call with this index.
     pub(crate) fn back(&self, index: usize) -> *mut c_void {
         if INSIDE.get() == Some(index) { self.mpi.get() } else { self.handler.get() }
     }
 }
 
 thread_local! {
-    /// The call that this thread has in a tool.
+    /// The call for which this thread is inside a tool.
     static INSIDE: Cell<Option<usize>> = const { Cell::new(None) };
 }
 

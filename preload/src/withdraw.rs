@@ -1,10 +1,10 @@
-//! Calls of the table that the MPI does not have are not offered to the program either. Some programs look whether a function is there,
-//! and do without it: by a weak reference, as mpi4py does, or by `dlsym`. For them these names are taken back
+//! Withdraws the calls of the table that the MPI does not have, so that the program does not find them either. Some programs check whether a function
+//! exists and work without it: by a weak reference, as mpi4py does, or by `dlsym`. For them these names are removed
 //!
-//! - from this library's table of symbols, for who asks from now on;
-//! - from libraries that refer to them weakly, where the loader has already put our address.
+//! - from this library's symbol table, for later lookups;
+//! - from libraries with weak references to them, where the loader has already stored this library's address.
 //!
-//! It is done at the first call of an MPI function: which MPI there is, is not known when the loader asks.
+//! This happens at the first call of an MPI function, because the MPI is not known when the loader resolves the names.
 
 use crate::calls::CALLS;
 use crate::elf::Object;
@@ -14,9 +14,9 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Takes back what none of these MPIs has, nor anything else that is loaded.
+/// Withdraws the names that neither these MPIs nor any other loaded library has.
 pub(crate) fn what_is_missing(mpis: &[Mpi]) {
-    // Once: two threads would undo each other's protection of the same page. One that comes meanwhile may still find a name.
+    // Once: two threads would undo each other's protection of the same page. A thread that comes meanwhile may still find a name.
     static DONE: AtomicBool = AtomicBool::new(false);
     if mpis.is_empty() || DONE.swap(true, Ordering::Relaxed) {
         return;
@@ -34,21 +34,21 @@ pub(crate) fn what_is_missing(mpis: &[Mpi]) {
         // SAFETY: an entry of this library's own table, which the loader only reads.
         unsafe { memory.replace(&raw mut (*symbol.entry).st_value, 0) };
     }
-    // No library comes or goes while the loader shows them.
+    // Read the memory map again: no library is loaded or unloaded while the loader shows them.
     memory = None;
     Object::each(|_, object| {
         for (symbol, place) in object.optional() {
             // SAFETY: a word of a loaded library that the loader has filled in.
             if missing.contains(symbol.name) && ours.contains(&unsafe { place.read() }) {
                 let memory = memory.get_or_insert_with(Memory::of_this_process);
-                // SAFETY: as above. The library was linked so that null may be there.
+                // SAFETY: as above. The reference is weak, so the word may be null.
                 unsafe { memory.replace(place, 0) };
             }
         }
     });
 }
 
-/// What may be done with the memory of this process, as the system has it (proc(5)).
+/// The protection of this process's memory, as the system reports it (proc(5)).
 struct Memory {
     ranges: Vec<(Range<usize>, c_int)>,
     page: usize,
@@ -62,7 +62,7 @@ impl Memory {
         Self { ranges: text.lines().filter_map(range).collect(), page }
     }
 
-    /// Writes a word, also into memory that is protected. Where that cannot be done, it stays: its function answers with an error.
+    /// Writes a word, even into protected memory. If that is not possible, the word stays, and the function at that address returns an error.
     ///
     /// # Safety
     /// The word must belong to a loaded library, and be aligned.
@@ -71,10 +71,10 @@ impl Memory {
             return;
         };
         let page = place.map_addr(|address| address & !(self.page - 1)).cast();
-        // SAFETY: a page of a library; what could be read or executed still can.
+        // SAFETY: a page of a library; all accesses that were allowed stay allowed.
         let protect = |allowed| unsafe { libc::mprotect(page, self.page, allowed) == 0 };
         if protect(allowed | libc::PROT_WRITE) {
-            // SAFETY: the caller's promise, and it may be written now. It does not cross the end of the page.
+            // SAFETY: guaranteed by the caller, and the page is writable now. The word does not cross the end of the page.
             unsafe { place.write(value) };
             protect(*allowed);
         }

@@ -1,6 +1,6 @@
-//! The types, constants and prototypes that the shims have are those of the `mpi.h` of the MPI under test.
+//! The types, constants and prototypes of the shims are the same as in the `mpi.h` of the MPI under test.
 //!
-//! `cargo xtask test` says which MPI (`MPRESS_TEST_MPI`).
+//! `cargo xtask test` sets the MPI (`MPRESS_TEST_MPI`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -15,7 +15,7 @@ use std::process::Command;
 
 const FUNCTIONS: &str = include_str!("../../pmpi-shim/src/functions.txt");
 
-/// The MPI under test, its ABI as the shim has it, and a folder for what is compiled.
+/// The MPI under test, its ABI by the shim's name, and a folder for compiled files.
 fn under_test(test: &str) -> Option<(Mpi, &'static str, PathBuf)> {
     let Some(mpi) = std::env::var("MPRESS_TEST_MPI").ok() else {
         return support::skip("MPRESS_TEST_MPI is not set (`cargo xtask test` sets it)");
@@ -40,7 +40,7 @@ fn compile(mpi: Mpi, source: &str, dir: &Path, args: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A second declaration of a function must not differ from the first. What the MPI does not have is declared once.
+/// A second declaration of a function must not differ from the first. Functions that the MPI does not have are declared once.
 #[test]
 fn the_prototypes_are_those_of_the_mpi() {
     let Some((mpi, _, dir)) = under_test("prototypes") else { return };
@@ -49,7 +49,7 @@ fn the_prototypes_are_those_of_the_mpi() {
     let mut source =
         "#include <mpi.h>\n#ifndef MPI_SESSION_NULL\ntypedef void *MPI_Session;\n#endif\n".to_owned();
     for line in prototypes {
-        // Requests are input alone for some MPIs of a time before the standard said so.
+        // In MPIs older than that rule of the standard, the requests are input only.
         if line.contains("MPI_Request_get_status_") {
             continue;
         }
@@ -61,7 +61,7 @@ fn the_prototypes_are_those_of_the_mpi() {
     compile(mpi, &source, &dir, &["-fsyntax-only"]);
 }
 
-/// An expression of C for a value in the sources of the shims.
+/// A C expression for a value in the sources of the shims.
 fn value(rust: &str) -> String {
     let inner = |prefix: &str| Some(rust.split_once(prefix)?.1.split_once(')')?.0);
     if let Some(variable) = inner("handle!(") {
@@ -83,7 +83,7 @@ fn the_constants_are_those_of_the_mpi() {
         if let Some((name, rest)) = line.strip_prefix("pub const ").and_then(|line| line.split_once(": "))
             && let Some((_, rust)) = rest.split_once(" = ")
             && !["PREDEFINED", "DATATYPES", "DIALECT"].contains(&name)
-            // Intel MPI 2021.18 exchanges two values of the standard; the MPI is asked, see `errors_return`.
+            // Intel MPI 2021.18 exchanges two values of the standard; the shim asks the MPI, see `errors_return`.
             && !(mpi == Mpi::IntelStandard && name == "ERRORS_RETURN")
         {
             pairs.push((format!("MPI_{name}"), value(rust.trim_end_matches(';'))));
@@ -98,7 +98,7 @@ fn the_constants_are_those_of_the_mpi() {
         "#include <mpi.h>\n#include <stdint.h>\n#include <stdio.h>\nint main(void)\n{\n  int wrong = 0;\n"
             .to_owned();
     for (name, expected) in &pairs {
-        // Handles are pointers or of 32 bits.
+        // Handles are pointers or have 32 bits.
         let word = |text: &str| {
             format!("(sizeof({name}) == 8 ? (uint64_t)(intptr_t){text} : (uint32_t)(intptr_t){text})")
         };
@@ -109,7 +109,7 @@ fn the_constants_are_those_of_the_mpi() {
         )
         .unwrap();
     }
-    // The fields as they follow each other in the source.
+    // The fields in the order of the source.
     let (_, fields) = abi.split_once("pub struct MPI_Status {").unwrap();
     let (fields, _) = fields.split_once('}').unwrap();
     let mut offset = 0;

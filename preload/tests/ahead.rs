@@ -1,7 +1,7 @@
-//! Messages that are taken before they are asked for (`MPRESS_PREDICT`): a program sees the same with it and without the shim, also where
-//! whatever has come is taken.
+//! Messages that are received before the program asks for them (`MPRESS_PREDICT`): a program sees the same with it and without the shim, even if
+//! every arrived message is received ahead.
 //!
-//! `cargo xtask test` says which MPI and which shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+//! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -13,7 +13,7 @@ use mpress_cluster::{Family, Launcher};
 use support::compare::assert_same;
 use support::{Plan, Rig, Written, two_nodes};
 
-/// What the report says: receive calls that were predicted right, of how many, and messages that were decoded early.
+/// From the report: correctly predicted receive calls, all receive calls, and messages that were decoded early.
 fn foreseen(written: &Written) -> Option<[u64; 3]> {
     let lines = written.shim_lines()?;
     let line = lines.iter().find_map(|line| line.split("predicted: ").nth(1)).expect("a line of the report");
@@ -21,8 +21,8 @@ fn foreseen(written: &Written) -> Option<[u64; 3]> {
     Some([(); 3].map(|()| numbers.next().unwrap()))
 }
 
-/// Runs it plain, and in chunks and in frames with this setting; gives how many messages were decoded early. The setting `on` takes few of
-/// a random program.
+/// Runs the program plain, and in chunks and in frames with this setting; returns the numbers of messages that were decoded early. The setting `on`
+/// receives few messages of a random program ahead.
 fn compare(plain: &Plan<'_>, compressing: &Plan<'_>, predict: &str) -> Vec<u64> {
     let without = plain.run("without");
     let streams = ["4096", "off"].into_iter().filter_map(|streams| {
@@ -35,7 +35,7 @@ fn compare(plain: &Plan<'_>, compressing: &Plan<'_>, predict: &str) -> Vec<u64> 
 }
 
 fn on_this_host(rig: &Rig, ranks: usize, args: &[&str], predict: &str) -> Vec<u64> {
-    // Over shared memory Open MPI sends chunks only when they are asked for, and then the shim sends none.
+    // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends none.
     let job = rig.job(Launcher::Local, ranks, "transparent", args).env("OMPI_MCA_btl", "tcp,self");
     compare(&job, &job.compressing(), predict)
 }
@@ -87,7 +87,7 @@ fn what_comes_early_is_decoded_before_it_is_asked_for() {
     let Some(rig) = Rig::new("ahead_gather") else { return };
     let job = rig.job(Launcher::Local, 3, "foreseen", &[]).env("OMPI_MCA_btl", "tcp,self");
     let early = compare(&job, &job.compressing(), "on");
-    // Fourteen gathers of twelve rounds, each with a message that has time to be decoded; the first rounds teach what comes.
+    // Fourteen gathers of twelve rounds, each with a message that can be decoded in time; prediction learns from the first rounds.
     assert!(early.iter().all(|early| *early > 100), "{early:?}");
     // There is no room for the long ones.
     let few = compare(&job, &job.compressing().env("MPRESS_PREDICT_MEMORY", "30000"), "on");

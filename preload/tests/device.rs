@@ -1,7 +1,6 @@
-//! Buffers in a GPU's memory, which the host cannot touch: with stand-ins for the libraries of GPUs, and for an MPI that takes such
-//! buffers.
+//! Buffers in a GPU's memory, which the host cannot access: with substitutes for the libraries of GPUs, and for an MPI that accepts such buffers.
 //!
-//! `cargo xtask test` says which MPI and which shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+//! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -15,8 +14,8 @@ use support::{Rig, programs, two_nodes};
 
 const MPI: &str = "gpu_aware.so";
 
-/// The data and statuses of all messages are as without the shim. Messages in the GPU's memory are sent from there. Messages in the
-/// host's memory still are compressed.
+/// The data and statuses of all messages are the same as without the shim. Messages in the GPU's memory are sent from there. Messages in the host's
+/// memory are still compressed.
 fn compare(rig: &Rig, launcher: Launcher<'_>, (library, version): (&str, &str), when: &str) {
     let library = programs::built(rig.mpi, library);
     let ranks_per_node = 2 / launcher.nodes();
@@ -26,7 +25,7 @@ fn compare(rig: &Rig, launcher: Launcher<'_>, (library, version): (&str, &str), 
     let without = job.over(MPI).run(&name("without"));
     let with = job.compressing_over(MPI).env("MPRESS_REPORT", "summary").run(&name("with"));
     assert_same(&without, &with);
-    // Where MPICH hung in its MPI_Finalize, the report is lost.
+    // If MPICH hung in MPI_Finalize, the report is lost.
     if with.stderr.is_some() {
         let (messages, ratio) = with.framed().expect("a report");
         assert!(messages >= 100 && ratio > 1.1, "{messages} messages compressed, ratio {ratio}");

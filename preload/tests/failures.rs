@@ -1,7 +1,6 @@
-//! What goes wrong ends in an error of the MPI or in messages that pass through: never in wrong data, and never in waiting where
-//! plain MPI would not.
+//! Every fault ends in an MPI error or in messages that pass through: never in wrong data, and never in waiting where plain MPI would not wait.
 //!
-//! `cargo xtask test` says which MPI and which shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+//! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -75,7 +74,7 @@ fn ranks_that_disagree_pass_everything_through() {
     assert_eq!(all.shim_lines().unwrap(), Vec::<&str>::new(), "disabled in all ranks: not a word");
 }
 
-/// A launcher may not pass variables on: what only rank 0 uses may be set there alone.
+/// A launcher may not pass variables on: settings that only rank 0 uses may be set there only.
 #[test]
 fn a_report_for_rank_0_alone_is_of_all_ranks() {
     let Some(rig) = Rig::new("first") else { return };
@@ -104,7 +103,7 @@ fn a_report_for_rank_0_alone_is_of_all_ranks() {
     }
 }
 
-/// The handshake waits for the others for some time; then it is an error, which ends the job.
+/// The handshake waits for the other ranks for a limited time; then it fails, which ends the job.
 #[test]
 fn a_rank_without_the_shim_ends_the_job() {
     let Some(rig) = Rig::new("alone") else { return };
@@ -117,7 +116,7 @@ fn a_rank_without_the_shim_ends_the_job() {
     assert!(stderr.contains("rank 0 has waited 1 s in MPI_Init"), "{stderr}");
 }
 
-/// Rank 0 waits for rank 1 for ever, if the panic does not end it.
+/// Rank 0 waits for rank 1 forever, if the panic does not end it.
 #[test]
 fn a_panic_ends_the_job() {
     let Some(rig) = Rig::new("panic") else { return };
@@ -145,7 +144,7 @@ fn without_memory_messages_pass_or_fail_but_are_never_wrong() {
     }
 }
 
-/// A probe comes back although the sender has left the MPI.
+/// A probe returns although the sender has left the MPI.
 #[test]
 fn a_probe_does_not_wait_for_the_sender() {
     let Some(rig) = Rig::new("local_probe") else { return };
@@ -155,7 +154,7 @@ fn a_probe_does_not_wait_for_the_sender() {
     assert_same(&without, &job.compressing().run("with"));
 }
 
-/// A rank that cannot take in what it has to pass on: others would wait for ever.
+/// A rank that cannot receive a message that it must pass on: others would wait forever.
 #[test]
 fn without_memory_for_a_broadcast_the_job_ends_and_says_why() {
     let Some(rig) = Rig::new("starved_broadcast") else { return };

@@ -1,6 +1,6 @@
 //! The first call of an MPI function, with MPIs of a few functions under the names of real ones. No MPI is needed.
 //!
-//! `cargo xtask test` says which preload library (`MPRESS_TEST_SHIM`).
+//! `cargo xtask test` sets the preload library (`MPRESS_TEST_SHIM`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder of its own for each test, and the library to preload.
+/// A separate folder for each test, and the library to preload.
 struct Place {
     dir: PathBuf,
     preload: PathBuf,
@@ -18,7 +18,7 @@ struct Place {
 impl Place {
     fn new(test: &str) -> Option<Self> {
         let Some(preload) = std::env::var_os("MPRESS_TEST_SHIM") else {
-            // Not by `eprintln!`: the harness hides what a passing test prints.
+            // Not by `eprintln!`: the harness hides the output of a passing test.
             let _shown = writeln!(
                 std::io::stderr(),
                 "SKIPPED: MPRESS_TEST_SHIM is not set (`cargo xtask test` sets it)"
@@ -42,13 +42,13 @@ impl Place {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// An MPI of this name.
+    /// Builds an MPI of this name.
     fn mpi(&self, name: &str, args: &[&str]) {
         let soname = format!("-Wl,-soname,{name}");
         self.cc("mpi.c", &[&["-shared", "-fPIC", &soname, "-o", name], args].concat());
     }
 
-    /// The program, linked to this library.
+    /// Builds the program, linked to this library.
     fn program(&self, library: &str) {
         self.cc("together.c", &[library, "-o", "program", "-Wl,-rpath,$ORIGIN", "-ldl"]);
     }
@@ -63,7 +63,7 @@ impl Place {
         program.env("LD_PRELOAD", &self.preload).output().unwrap()
     }
 
-    /// Fails unless the program ends with this status, and mpress says this or, for an empty text, nothing.
+    /// Fails unless the program ends with this status and mpress prints this text or, for an empty text, nothing.
     #[track_caller]
     fn says(&self, status: i32, words: &str) {
         let output = self.run();

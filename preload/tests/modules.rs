@@ -1,4 +1,4 @@
-//! The modules of the shim import from those below them alone: no module imports, by way of others, itself.
+//! The modules of the shim import only from modules below them: no module imports itself indirectly.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The modules of a folder, and of those in it, by their paths (`collective::blocks`), with their text.
+/// The modules of a folder and its subfolders, by their paths (`collective::blocks`), with their text.
 fn modules(folder: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path: PathBuf = entry.unwrap().path();
@@ -21,7 +21,7 @@ fn modules(folder: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The paths that a text names after `crate::`, each of a group: `{a::{b, c}, d}` are `a::b`, `a::c` and `d`.
+/// The paths after `crate::` in a text, expanded from groups: `{a::{b, c}, d}` gives `a::b`, `a::c` and `d`.
 fn named(text: &str) -> Vec<String> {
     fn paths(text: &str, prefix: &str, all: &mut Vec<String>) -> usize {
         let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
@@ -40,7 +40,7 @@ fn named(text: &str) -> Vec<String> {
             }
             let read = paths(&text[at..], &path, all);
             at += read;
-            // ` as other`, or what is no path.
+            // Skip ` as other`, or text that is not a path.
             at += text[at..].find([',', '}']).expect("a group ends");
         }
         at + 1
@@ -52,7 +52,7 @@ fn named(text: &str) -> Vec<String> {
     all
 }
 
-/// For each module those that it imports from.
+/// For each module, the modules that it imports from.
 fn imports(modules: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
     let module_of = |path: &str| {
         let ends = path.match_indices("::").map(|(at, _)| at).chain([path.len()]);
@@ -71,7 +71,7 @@ fn imports_point_one_way() {
     let mut left = imports(&found);
     assert!(left.values().map(BTreeSet::len).sum::<usize>() > 150, "{left:?}");
     assert!(left["calls"].contains("collective::handlers") && left["stash"].contains("early"));
-    // What imports nothing more is taken away, until there is no such module.
+    // Repeatedly remove modules without remaining imports; the rest are in cycles or import from one.
     loop {
         let lowest: BTreeSet<&str> =
             left.iter().filter(|(_, from)| from.is_empty()).map(|(name, _)| *name).collect();

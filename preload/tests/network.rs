@@ -1,7 +1,6 @@
 //! `mpress calibrate` on emulated clusters: the bandwidth it finds is that of the links.
 //!
-//! `cargo xtask test` says which MPI, which shim and which command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`,
-//! `MPRESS_TEST_COMMAND`).
+//! `cargo xtask test` sets the MPI, the shim and the command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`, `MPRESS_TEST_COMMAND`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -14,18 +13,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Jobs want all cores.
+/// Each job needs all cores.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// Not by `eprintln!`: the harness hides what a passing test prints, and a skip must never look like a pass.
+/// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a pass.
 fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
     None
 }
 
-/// What a test works with: the command beside shims that are found, and a folder for the files.
+/// The setup of a test: the command next to its shims, and a folder for the files.
 struct Rig {
     mpi: Mpi,
     command: PathBuf,
@@ -59,7 +58,7 @@ impl Rig {
         self.dir.join("out")
     }
 
-    /// Runs it by mpirun; gives the standard error, unless MPICH hung in `MPI_Finalize` after the work.
+    /// Runs it by mpirun; returns the standard error, unless MPICH hung in `MPI_Finalize` after the work.
     fn calibrate(&self, launcher: Launcher<'_>, ranks_per_node: usize) -> Option<String> {
         let mut job = launcher.mpirun(self.mpi, ranks_per_node);
         job.env("MPRESS_LIBDIR", &self.dir).program(&self.command).args([
@@ -87,8 +86,8 @@ impl Rig {
     }
 }
 
-/// Two nodes; what the file says of a rank must be its share of the link. Whatever else this machine does makes the links slower
-/// than they are, but not always: one of three measurements must be right, and none may be above.
+/// Runs it on two nodes; the bandwidth of a rank in the file must be its share of the link. Other load on this machine slows the links, but not
+/// always: one of three measurements must be right, and none may be too high.
 fn finds_the_rate(test: &str, rate: Rate, ranks_per_node: usize) {
     let Some(rig) = Rig::new(test) else { return };
     if let Err(error) = Cluster::permitted() {
@@ -108,7 +107,7 @@ fn finds_the_rate(test: &str, rate: Rate, ranks_per_node: usize) {
     panic!("{found:?} MB/s of {share}");
 }
 
-/// Runs it on a cluster, and looks whether all is as it should be but for the bandwidth, which is returned.
+/// Runs it on a cluster, checks everything except the bandwidth, and returns the bandwidth.
 fn measured(rig: &Rig, cluster: &Cluster, ranks_per_node: usize) -> f64 {
     let _from_an_earlier_run: std::io::Result<()> = std::fs::remove_dir_all(rig.out());
     let stderr = rig.calibrate(Launcher::Cluster(cluster), ranks_per_node);
@@ -122,7 +121,7 @@ fn measured(rig: &Rig, cluster: &Cluster, ranks_per_node: usize) -> f64 {
     let inside = knowledge.links[PeerClass::SAME_NODE.index()];
     assert_eq!(inside != DEFAULT_LINKS[PeerClass::SAME_NODE.index()], ranks_per_node > 1, "{inside:?}");
     let link = knowledge.links[PeerClass::NETWORK.index()];
-    // Microseconds, and on a busy machine some slices of its scheduler's time.
+    // Microseconds, and on a busy machine several time slices of its scheduler.
     assert!(link.latency_us > 1.0 && link.latency_us < 50_000.0, "{link:?}");
     link.bandwidth_mb_s
 }

@@ -1,6 +1,6 @@
-//! What is preloaded gets along with everything else that is: other tools, other MPIs, and children that are no MPI programs.
+//! The preload library works together with everything else that is loaded: other tools, other MPIs, and children that are not MPI programs.
 //!
-//! `cargo xtask test` says which MPI and which shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+//! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use support::compare::assert_same;
 use support::{Plan, Rig, SHIM, Written, skip};
 
-/// Scenarios that make all calls that the tool counts, or nearly, without regard to what has come by when, and to requests that failed:
-/// whether those are to be freed is not said.
+/// Scenarios that make almost all calls that the tool counts, whose calls do not depend on the order of arrival or on requests that failed: whether
+/// those must be freed is not specified.
 const SCENARIOS: [&str; 11] = [
     "every_pair",
     "exchanges",
@@ -29,11 +29,11 @@ const SCENARIOS: [&str; 11] = [
     "collectives",
 ];
 
-/// Calls that a program repeats until something has happened: how often depends on the time.
+/// Calls that a program repeats until something has happened: their number depends on the time.
 const POLLING: [&str; 8] =
     ["Iprobe", "Improbe", "Test", "Testall", "Testany", "Testsome", "Waitsome", "Request_get_status"];
 
-/// How often the tool saw each call, by rank.
+/// The number of calls that the tool saw, by name, for each rank.
 type Counts = Vec<BTreeMap<String, u64>>;
 
 /// Runs a job with these libraries preloaded, one of which counts calls.
@@ -81,7 +81,7 @@ fn a_tool_sees_the_programs_calls_as_without_the_shim() {
     }
 }
 
-/// Such a tool sees frames, if it comes after the shim; no receive may.
+/// Such a tool sees frames, if it comes after the shim; no receive may see them.
 #[test]
 fn a_tool_that_goes_past_pmpi_changes_nothing() {
     let Some(rig) = Rig::new("direct") else { return };
@@ -101,7 +101,7 @@ fn a_tool_that_goes_past_pmpi_changes_nothing() {
     }
 }
 
-/// Fails unless a job did as without, in these words and nothing else.
+/// Fails unless a job had the same results as without the shim, and printed exactly these words.
 fn assert_passed(without: &Written, with: &Written, words: &[&str]) {
     assert_same(without, with);
     let lines = with.shim_lines().unwrap();
@@ -117,13 +117,13 @@ fn another_version_of_the_mpi_passes_with_one_line() {
     let job = rig.job(Launcher::Local, 2, "transparent", &PASSING);
     let with = job.compressing_over("other_version.so").run("with");
     assert_passed(&job.run("without"), &with, &["the standard 6.0"]);
-    // In one rank alone: then all must pass.
+    // On one rank only: then all must pass messages through.
     let script = r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] || export LD_PRELOAD="${LD_PRELOAD%:*}"; exec "$0" "$@""#;
     let one = job.compressing_over("other_version.so").wrapped(script).run("one");
     assert_passed(&job.run("without"), &one, &["an MPI that it does not know"]);
 }
 
-/// Calls that came after the MPI of this machine, from a library that has them.
+/// Calls that are newer than the MPI of this machine, from a library that has them.
 #[test]
 fn calls_of_later_standards_are_handled() {
     let Some(rig) = Rig::new("later") else { return };
@@ -134,7 +134,7 @@ fn calls_of_later_standards_are_handled() {
     assert!(with.framed().is_some_and(|(messages, _)| messages > 4), "{:?}", with.shim_lines());
 }
 
-/// A program that looks whether a function is there finds what the MPI has.
+/// A program that checks whether a function exists finds those that the MPI has.
 #[test]
 fn what_the_mpi_lacks_is_not_offered() {
     let Some(rig) = Rig::new("offered") else { return };
@@ -177,7 +177,7 @@ fn without_the_shims_file_messages_pass_with_one_line() {
     std::fs::write(&shim, "no library").unwrap();
     assert_passed(&job.run("without"), &with.run("broken"), &[&name]);
 
-    // Two of them, one of which is of use.
+    // Two preload libraries, only one of which can be used.
     let both = format!("{}:{}", alone.display(), rig.shim.display());
     let both = job.compressing().env("LD_PRELOAD", &both).env("MPRESS_REPORT", "summary").run("both");
     assert_same(&job.run("without"), &both);

@@ -1,7 +1,7 @@
-//! What is recorded of a program: its receive calls and the messages that it sends, all of them and as they were, under every MPI; `mpress replay`
-//! and `mpress predict` read it; and a program that is recorded sees the same.
+//! Recordings of a program: they contain its receive calls and the messages that it sends, complete and correct, under every MPI; `mpress replay` and
+//! `mpress predict` can read them; and a program that is recorded sees the same.
 //!
-//! `cargo xtask test` says which MPI, which shim and which command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`, `MPRESS_TEST_COMMAND`).
+//! `cargo xtask test` sets the MPI, the shim and the command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`, `MPRESS_TEST_COMMAND`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -66,7 +66,7 @@ fn assert_private(path: &Path, mode: u32) {
     assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, mode, "{}", path.display());
 }
 
-/// The trace of the rank that receives.
+/// Checks the trace of the receiving rank.
 fn assert_traced(path: &Path) {
     let text = unpacked(path);
     let mut lines = text.lines();
@@ -86,7 +86,7 @@ fn assert_traced(path: &Path) {
     assert_eq!(sites.len(), RECEIVES.len(), "a site for each call");
 }
 
-/// The messages of the rank that sends.
+/// Checks the messages of the sending rank.
 fn assert_sampled(folder: &Path) {
     let files: Vec<_> = File::read_all(folder).unwrap();
     let names: Vec<_> = files.iter().map(|file| &*file.name).collect();
@@ -125,7 +125,7 @@ fn command() -> Option<PathBuf> {
     Some(PathBuf::from(command).canonicalize().expect("MPRESS_TEST_COMMAND is a file"))
 }
 
-/// What the command says of a recording.
+/// The output of the command for a recording.
 fn said(command: &Path, args: &[&str], folder: &Path) -> String {
     let output = Command::new(command).args(args).arg(folder).output().unwrap();
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -144,7 +144,7 @@ fn assert_read_by_the_command(folder: &Path) {
     assert!(predicted.lines().any(|line| line.starts_with("recorded,2,tournament")), "{predicted}");
     let calls = said(&command, &["predict"], folder);
     let row = calls.lines().find(|line| line.starts_with("recorded.2 ")).unwrap_or_else(|| panic!("{calls}"));
-    // Least, mean and most calls of a rank: rank 0 receives by the other half of its exchange alone.
+    // Minimum, mean and maximum number of calls of a rank: rank 0 receives only through its half of the exchange.
     for number in [ROUNDS, ROUNDS * (RECEIVES.len() + 1) / 2, ROUNDS * RECEIVES.len()] {
         assert!(row.split_whitespace().any(|word| word == number.to_string()), "{number} in {row}");
     }
@@ -158,7 +158,7 @@ fn assert_recorded(job: &Plan<'_>, name: &str, rig: &Rig) {
     assert_traced(&folder.join("recorded.2.r1.csv.gz"));
     assert_sampled(&folder);
     assert_read_by_the_command(&folder);
-    // Where MPICH hung in its MPI_Finalize, its words are lost.
+    // If MPICH hung in MPI_Finalize, its output is lost.
     if let Some(lines) = with.shim_lines() {
         let calls = format!("mpress: {} receive calls are recorded in", ROUNDS * (RECEIVES.len() + 1));
         assert!(lines.iter().any(|line| line.starts_with(&calls)), "{lines:?}");
@@ -172,7 +172,7 @@ fn assert_recorded(job: &Plan<'_>, name: &str, rig: &Rig) {
 fn all_calls_and_messages_are_recorded() {
     let Some(rig) = Rig::new("recording") else { return };
     let job = rig.job(Launcher::Local, 2, "recorded", &[]);
-    // Nothing to compress on one node; and with all messages in frames.
+    // Nothing is compressed on one node; then with all messages in frames.
     assert_recorded(&job.shimmed(), "passed", &rig);
     assert_recorded(&job.compressing(), "compressed", &rig);
     assert_recorded(&job.compressing().env("MPRESS_STRATEGY", "off"), "off", &rig);
@@ -203,7 +203,7 @@ fn the_command_records() {
     assert_sampled(&folder);
 }
 
-/// What a program sees does not change, also where all calls go ways that they would not go without a recorder.
+/// A program sees the same, even if all calls take paths that they would not take without a recorder.
 #[test]
 fn a_recorded_program_sees_the_same() {
     let Some(rig) = Rig::new("recording_transparent") else { return };

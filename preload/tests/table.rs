@@ -1,4 +1,4 @@
-//! The list of calls, what the shim exports, and the page in `docs` are the same.
+//! The list of calls, the exports of the shim, and the page in `docs` are the same.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -16,11 +16,11 @@ use std::process::Command;
 
 const TABLE: &str = include_str!("../../pmpi-shim/src/calls.txt");
 
-/// The preload library that is to be tested.
+/// The preload library under test.
 fn preload_library() -> Option<PathBuf> {
     let library = std::env::var_os("MPRESS_TEST_SHIM").map(PathBuf::from);
     if library.is_none() {
-        // Not by `eprintln!`: the harness hides what a passing test prints.
+        // Not by `eprintln!`: the harness hides the output of a passing test.
         let _shown =
             writeln!(std::io::stderr(), "SKIPPED: MPRESS_TEST_SHIM is not set (`cargo xtask test` sets it)");
     }
@@ -51,7 +51,7 @@ fn needed(library: &Path) -> Vec<String> {
     lines.filter_map(|line| line.split(['[', ']']).nth(1)).map(str::to_owned).collect()
 }
 
-/// Every child of a program has it, too.
+/// Every child of a program loads it, too.
 #[test]
 fn the_preload_library_needs_libc_alone() {
     let Some(library) = preload_library() else { return };
@@ -68,7 +68,7 @@ fn what_is_exported_is_the_table_under_both_names() {
     let names = exported(&library);
     let (mpi, pmpi) = (of(&names, "MPI_"), of(&names, "PMPI_"));
     assert_eq!(mpi, pmpi);
-    // What `mpress-rsmpi` asks.
+    // Called by `mpress-rsmpi`.
     assert!(names.contains("mpress_shim_is_active"));
     assert_eq!(mpi.len() + pmpi.len() + 1, names.len(), "{names:?}");
 
@@ -88,23 +88,23 @@ fn each_shim_has_a_function_for_each_call_and_needs_no_mpi_but_open_mpis() {
     for abi in ["openmpi", "mpich", "standard"] {
         let shim = library.with_file_name(format!("libmpress_shim_{abi}.so"));
         let mpis: Vec<_> = needed(&shim).into_iter().filter(|name| name.starts_with("libmpi")).collect();
-        // Its constants are addresses of variables.
+        // Open MPI's constants are addresses of variables.
         assert_eq!(mpis, if abi == "openmpi" { vec!["libmpi.so.40"] } else { vec![] }, "{abi}");
 
         let names = exported(&shim);
-        // Under names that no program has.
+        // Under names that no program uses.
         assert_eq!(of(&names, "mpress_MPI_"), calls);
-        // What `mpress calibrate` calls.
+        // Called by `mpress calibrate`.
         assert_eq!(of(&names, "mpress_calibrate_"), BTreeSet::from(["begin", "end", "network"]));
-        // What the preload library calls.
+        // Called by the preload library.
         assert_eq!(of(&names, "mpress_shim_"), BTreeSet::from(["attach", "is_active"]));
-        // What the test of panics calls.
+        // Called by the test of panics.
         assert!(names.contains("mpress_provoke_panic"));
         assert_eq!(calls.len() + 6, names.len(), "{names:?}");
     }
 }
 
-/// The page, as it follows from the table.
+/// The page, generated from the table.
 fn page(sections: &[Section<'_>]) -> String {
     let mut page = "# The calls that the shim wraps\n\n\
         Made from `pmpi-shim/src/calls.txt`. Without MPI_ in front of the names; with them go their large-count forms (..._c), where the MPI has\n\

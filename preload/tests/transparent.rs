@@ -1,7 +1,7 @@
-//! A program sees the same with the shim and without: what the C programs in `programs` write down in both cases is
-//! compared byte for byte, over shared memory and between the nodes of an emulated cluster.
+//! A program sees the same with the shim and without: the logs of the C programs in `programs` in both cases are compared byte for byte, over shared
+//! memory and between the nodes of an emulated cluster.
 //!
-//! `cargo xtask test` says which MPI and which shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+//! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -13,7 +13,7 @@ use mpress_cluster::{Cluster, Family, Launcher, Mpi};
 use support::compare::assert_same;
 use support::{Rig, Written, skip, two_nodes};
 
-/// Scenarios in which it matters who is where, and how many.
+/// Scenarios that depend on the number and the placement of ranks.
 const WITH_MANY: [&str; 14] = [
     "race",
     "two_peers_by_wildcard",
@@ -31,7 +31,7 @@ const WITH_MANY: [&str; 14] = [
     "overlapping_communicators",
 ];
 
-/// The same job without the shim, and under it with messages inside a node compressed. Both must write the same.
+/// Runs the same job without the shim, and under it with messages inside a node compressed. Both must write the same.
 fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Written) {
     let job = rig.job(Launcher::Local, ranks, "transparent", args);
     let without = job.run("without");
@@ -42,7 +42,7 @@ fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Wri
 
 /// The same with all messages from 4 KiB on in chunks.
 fn compare_in_chunks(rig: &Rig, ranks: usize, args: &[&str]) -> Written {
-    // Over shared memory Open MPI sends chunks only when they are asked for, and then the shim sends none.
+    // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends none.
     let job = rig.job(Launcher::Local, ranks, "transparent", args).env("OMPI_MCA_btl", "tcp,self");
     let without = job.run("without-chunks");
     let chunks =
@@ -51,9 +51,9 @@ fn compare_in_chunks(rig: &Rig, ranks: usize, args: &[&str]) -> Written {
     chunks
 }
 
-/// A test that compares nothing but passed messages would pass as well: this many went in frames.
+/// Fails unless at least this number of messages went in frames: a test whose messages were all passed through would prove nothing.
 fn assert_framed(written: &Written, least: u64) {
-    // Where MPICH hung in its MPI_Finalize, the report is lost.
+    // If MPICH hung in MPI_Finalize, the report is lost.
     if written.stderr.is_none() {
         return;
     }
@@ -69,7 +69,7 @@ fn every_call_on_this_host() {
 
     assert_framed(&compare_in_chunks(&rig, 2, &["all"]), 3000);
 
-    // As a user gets it: nothing to do inside a node.
+    // With the default settings: there is nothing to do inside a node.
     let job = rig.job(Launcher::Local, 2, "transparent", &["all"]);
     let passed = job.shimmed().env("MPRESS_REPORT", "summary").run("passed");
     assert_same(&without, &passed);
@@ -95,7 +95,7 @@ fn three_ranks_on_this_host() {
     assert_framed(&compare_in_chunks(&rig, 3, &["long_collectives"]), 40);
 }
 
-/// With two ranks they are among all others.
+/// With two ranks, other tests already include them.
 #[test]
 fn wrong_collectives_of_three_ranks() {
     let Some(rig) = Rig::new("wrong_collectives") else { return };
@@ -106,13 +106,13 @@ fn wrong_collectives_of_three_ranks() {
     compare_on_this_host(&rig, 3, &["wrong_collectives"]);
 }
 
-/// With those between nodes more than ten thousand schedules.
+/// Together with the schedules between nodes, more than ten thousand.
 #[test]
 fn random_schedules_on_this_host() {
     let Some(rig) = Rig::new("random") else { return };
     assert_framed(&compare_in_chunks(&rig, 2, &["random", "1", "4000"]), 30_000);
     compare_on_this_host(&rig, 2, &["multiple", "random", "10000", "4000"]);
-    // MPICH spins while it waits: more ranks than cores take it minutes.
+    // MPICH spins while it waits: with more ranks than cores this takes minutes.
     let count = if rig.mpi.family() == Family::Mpich { "50" } else { "1000" };
     let (_, with) = compare_on_this_host(&rig, 3, &["random", "20000", count]);
     assert_framed(&with, 500);
@@ -141,7 +141,7 @@ fn compare_on_nodes(
 ) -> Written {
     let job = rig.job(Launcher::Cluster(cluster), ranks_per_node, "transparent", args);
     let without = job.run(&format!("{name}-without"));
-    // As a user gets it: this network may be too fast for anything to gain.
+    // With the default settings: this network may be too fast for any gain.
     assert_same(&without, &job.shimmed().run(&format!("{name}-adaptive")));
     let fixed = job.shimmed().env("MPRESS_STRATEGY", "fixed:diffpack-balanced");
     let with = fixed.env("MPRESS_REPORT", "summary").run(&format!("{name}-with"));
@@ -153,7 +153,7 @@ fn compare_on_nodes(
 fn every_call_between_two_nodes() {
     let Some(rig) = Rig::new("nodes") else { return };
     let Some(cluster) = two_nodes() else { return };
-    // MPICH spins while it waits: more ranks than cores take it minutes.
+    // MPICH spins while it waits: with more ranks than cores this takes minutes.
     let ranks_per_node = if rig.mpi.family() == Family::Mpich { 1 } else { 2 };
     let with = compare_on_nodes(&rig, &cluster, ranks_per_node, "all", &["all"]);
     assert_framed(&with, 3000);
@@ -166,14 +166,14 @@ fn nonblocking_broadcasts_and_allgathers_between_two_nodes() {
     let Some(rig) = Rig::new("in_turn") else { return };
     let Some(cluster) = two_nodes() else { return };
     let args = ["collectives_in_turn"];
-    // In each of 4 rounds one broadcast and two blocks of an all-gather can be compressed, with 4 ranks in 16 one and four.
+    // In each of 4 rounds, one broadcast and two blocks of an all-gather can be compressed; with 4 ranks, one and four in each of 16 rounds.
     assert_framed(&compare_on_nodes(&rig, &cluster, 1, "one-each", &args), 12);
     if rig.mpi.family() == Family::OpenMpi {
         assert_framed(&compare_on_nodes(&rig, &cluster, 2, "two-each", &args), 80);
     }
 }
 
-/// The sums are the same as those of the MPI only up to rounding; what the program looks at is the same.
+/// The sums are the same as those of the MPI only up to rounding; the values that the program checks are the same.
 #[test]
 fn sums_of_reals_are_compressed_where_the_order_is_free() {
     let Some(rig) = Rig::new("reals") else { return };
@@ -200,7 +200,7 @@ fn sums_of_reals_are_compressed_where_the_order_is_free() {
     }
 }
 
-/// The start-up must not wait for a measurement that only some ranks take part in.
+/// The start-up must not wait for a measurement in which only some ranks take part.
 #[test]
 fn heuristics_that_one_rank_cannot_read() {
     let Some(rig) = Rig::new("hidden_heuristics") else { return };
@@ -249,7 +249,7 @@ fn a_wrong_setting_is_one_line_and_changes_nothing() {
     }
 }
 
-/// What is wrong with these does not keep messages from being compressed.
+/// Errors in these do not prevent the compression of messages.
 #[test]
 fn a_file_that_cannot_be_used_is_one_line_and_the_program_runs_on() {
     let Some(rig) = Rig::new("unusable") else { return };
@@ -304,13 +304,13 @@ fn a_communicator_may_have_a_strategy_of_its_own() {
         counts.collect::<Vec<_>>()
     };
     assert_eq!(told(&with), [0, 0, 0]);
-    // Else this would prove nothing. (Some MPIs forget some of them.)
+    // Otherwise this would prove nothing. (Some MPIs forget some of them.)
     let proves =
         if Mpi::ALL.contains(&rig.mpi) { !told(&without).contains(&0) } else { told(&without) != [0, 0, 0] };
     assert!(proves, "{}", without.stdout);
 }
 
-/// The shim may not end with the world, while frames still arrive.
+/// The shim must not end together with the world, because frames still arrive.
 #[test]
 fn communicators_of_sessions() {
     let Some(rig) = Rig::new("sessions") else { return };
@@ -324,7 +324,7 @@ fn communicators_of_sessions() {
     assert_framed(&with, 30);
 }
 
-/// Rank 1 comes to the handshake after the others have begun to wonder, but before they lose patience.
+/// Rank 1 enters the handshake after the others have detected a delay, but before their time limit.
 #[test]
 fn a_late_rank_is_waited_for() {
     let Some(rig) = Rig::new("patience") else { return };
@@ -354,7 +354,7 @@ fn the_strategy_of_a_communicator_holds_in_its_collectives() {
     }
 }
 
-/// MPICH has about two thousand communicators, each of which may be the program's.
+/// MPICH has about two thousand communicators, and the program may need each of them.
 #[test]
 fn many_communicators_with_collectives() {
     let Some(rig) = Rig::new("many_communicators") else { return };
@@ -411,7 +411,7 @@ fn an_error_handler_that_does_not_come_back() {
     assert_same(&job.run("without"), &job.compressing().run("with"));
 }
 
-/// By how many KiB the resident memory of a rank grew in each phase of `memory`.
+/// The growth of a rank's resident memory in each phase of `memory`, in KiB.
 fn growth(written: &Written) -> Vec<i64> {
     written.assert_well();
     let of = |line: &str| {
@@ -425,7 +425,7 @@ fn growth(written: &Written) -> Vec<i64> {
 #[test]
 fn memory_does_not_grow_with_the_number_of_messages() {
     let Some(rig) = Rig::new("memory") else { return };
-    // An allocation for each of the long messages that is not freed would be more than this.
+    // One leaked allocation for each long message would exceed this.
     const NOISE_KIB: i64 = 512;
     let grows_as_without = |launcher: Launcher<'_>, ranks_per_node, count| {
         let job = rig.job(launcher, ranks_per_node, "memory", &[count]);

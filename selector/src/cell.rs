@@ -1,17 +1,17 @@
-//! What is known of one codec on one sort of messages.
+//! The knowledge of one codec on one sort of messages.
 
 use crate::heuristics::Speed;
 
-/// The weight of a new observation once there are several.
+/// The weight of a new observation after the first few.
 const WEIGHT: f32 = 1.0 / 8.0;
-/// An observed time counts as this much shorter or longer than expected at most: a rank may have been interrupted.
+/// An observed time is limited to this factor above or below the expected one: the rank may have been interrupted.
 const TIMES: f64 = 2.0;
 /// The weight of an observed time.
 const TIME_WEIGHT: f64 = 1.0 / 4.0;
-/// A fraction this far from the expected one is a surprise; after two in a row on the same side the past is forgotten.
+/// A fraction that differs this much from the expected one is a surprise; after two in a row in the same direction the past is forgotten.
 const SURPRISE: f32 = 0.12;
 
-/// Expected fraction (compressed over raw bytes), and how often it was observed.
+/// The expected fraction (compressed over raw bytes), and the number of observations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     fraction: f32,
@@ -35,7 +35,7 @@ impl Cell {
         self.seen
     }
 
-    /// How far the next message may be from the expected fraction.
+    /// How far the next message may differ from the expected fraction.
     #[inline]
     pub(crate) fn doubt(self) -> f64 {
         0.2 / (1.0 + f64::from(self.seen))
@@ -58,7 +58,7 @@ impl Cell {
     }
 }
 
-/// By what factor times differ from those that the heuristics say.
+/// The factor between actual times and those of the heuristics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace(f64);
 
@@ -70,7 +70,7 @@ impl Pace {
         self.0 * speed.time_ns(len)
     }
 
-    /// The part of a time that is the codec's own: a rank that was interrupted would have been interrupted all the same.
+    /// The part of a time that is the codec's own: an interruption of the rank would have happened without it, too.
     #[inline]
     pub(crate) fn own_ns(&self, speed: &Speed, len: usize, ns: f64) -> f64 {
         if ns > 0.0 { ns.min(TIMES * self.time_ns(speed, len)) } else { 0.0 }

@@ -6,19 +6,19 @@ use crate::size::SizeClass;
 use core::ops::Range;
 use mpress_codec::Kind;
 
-/// The place of a codec in the list that a selector was made with.
+/// The index of a codec in the list from which a selector was made.
 pub type Offer = u8;
 
-/// What to do with a message.
+/// The way to send a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Choice {
-    /// Send it as it is.
+    /// Send it unchanged.
     Raw,
     /// Compress it with this codec.
     Encode(Offer),
 }
 
-/// A message inside the compression window, whose bytes have not been looked at.
+/// A message inside the compression window, whose bytes have not been read.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     pub(crate) kind: Kind,
@@ -26,16 +26,16 @@ pub struct Admitted {
     pub(crate) len: usize,
     pub(crate) size: SizeClass,
     pub(crate) raw_ns: f64,
-    /// It was outside so far.
+    /// It was outside before.
     pub(crate) reopened: bool,
 }
 
-/// What a selector has decided. To be given back with the outcome, which it learns from.
+/// The decision of a selector. Return it with the outcome, from which the selector learns.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// What to do with the message.
+    /// The way to send the message.
     pub choice: Choice,
-    /// Whether to encode a part of it, only to learn how that goes.
+    /// A part of the message to encode, only to learn the result.
     pub probe: Option<Probe>,
     pub(crate) kind: Kind,
     pub(crate) peer: PeerClass,
@@ -45,7 +45,7 @@ pub struct Decision {
     pub(crate) looked_at: Option<LookedAt>,
 }
 
-/// A part of a message that is to be encoded, and by what codec. The result is not sent.
+/// A part of a message to encode, and the codec. The result is not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// The codec.
@@ -65,7 +65,7 @@ pub(crate) struct LookedAt {
 impl Probe {
     /// A window in the message, at another place each time.
     pub(crate) fn somewhere(offer: Offer, len: usize, probe_len: usize, visits: u32) -> Self {
-        // Whole words, so that numbers stay numbers.
+        // Whole words, so that elements stay aligned.
         let free = (len - probe_len) / 8;
         let start = if free == 0 { 0 } else { (visits as usize).wrapping_mul(0x9e37_79b1) % free * 8 };
         Self { offer, window: start..start + probe_len }
@@ -73,7 +73,7 @@ impl Probe {
 }
 
 impl Decision {
-    /// Of a message outside the window.
+    /// The decision for a message outside the window.
     pub(crate) fn outside(kind: Kind, peer: PeerClass, len: usize) -> Self {
         let (raw_ns, expected_ns) = (0.0, 0.0);
         Self { choice: Choice::Raw, probe: None, kind, peer, len, raw_ns, expected_ns, looked_at: None }
@@ -85,13 +85,13 @@ impl Decision {
         self.looked_at.map(|at| at.level).filter(|&level| level != Level::Unknown)
     }
 
-    /// Whether gains were estimated: the message was inside the compression window.
+    /// Whether gains were estimated, that is, the message was inside the compression window.
     #[must_use]
     pub fn is_estimated(&self) -> bool {
         self.looked_at.is_some()
     }
 
-    /// The nanoseconds by which the message is expected to arrive earlier than raw; 0 if it is sent raw.
+    /// The expected gain in nanoseconds compared with sending raw; 0 if it is sent raw.
     #[must_use]
     pub fn expected_gain_ns(&self) -> f64 {
         self.raw_ns - self.expected_ns

@@ -1,33 +1,33 @@
-//! Compressed against raw by the clock.
+//! Comparison of compressed and raw messages by the clock.
 //!
-//! What a decision gains is estimated message by message, from what is believed of network and codecs. Here that belief is put to the test. Now
-//! and then there is a trial: two epochs near each other, one with all messages raw and one with messages as decided, in random order. A
-//! program that sends more bytes in the same time is faster, whatever the reason. Waiting that is hidden by computation, processors that
-//! others need while this one encodes, partners that come late: all are in it. What is made of it is in [`Trials`].
+//! The gain of a decision is estimated for each message, from the assumed properties of network and codecs. This module tests these assumptions. From
+//! time to time there is a trial: two epochs close together, one with all messages raw and one with messages as decided, in random order. A program
+//! that sends more bytes in the same time is faster, whatever the reason. This includes waiting that is hidden by computation, processors that other
+//! ranks need while this one encodes, and partners that are late. [`Trials`] evaluates the results.
 //!
-//! All ranks must change at the same time, as a rank also waits for what others send. They do without a word: when there are trials, and in
-//! which order, depends on the time since the common beginning alone, not on what a rank has learned. Their clocks stay together: nodes of a
-//! cluster are disciplined by NTP or the like, which slews `CLOCK_MONOTONIC` too, so that it does not drift away from the others'.
+//! All ranks must change at the same time, because a rank also waits for messages of others. They do this without communication: the times and the
+//! order of trials depend only on the time since the common beginning, not on what a rank has learned. Their clocks stay together, because the nodes
+//! of a cluster are synchronised by NTP or similar, which also slews `CLOCK_MONOTONIC`, so that it does not drift.
 
 use crate::trials::{ByTheClock, Trials};
 
-/// How long an epoch is. Ranks that are a few milliseconds apart still agree on most of it.
+/// The length of an epoch. Ranks that are a few milliseconds apart still agree on most of it.
 const EPOCH_NS: u64 = 125_000_000;
-/// A round: in a trial its epochs 1 and 5 are those of both ways. What is under way at the end of the first drains in epochs that do not
-/// count, so both ways begin alike.
+/// A round; in a trial, its epochs 1 and 5 are the two ways. Messages in transit at the end of the first drain in epochs that do not count, so both
+/// ways begin alike.
 const ROUND_NS: u64 = 8 * EPOCH_NS;
-/// Of an epoch on trial this much is not counted either: messages from before may still be under way.
+/// The start of an epoch on trial that is not counted either: earlier messages may still be in transit.
 const LEAD_NS: u64 = EPOCH_NS / 4;
-/// One round of this many is a trial. So one epoch of 32 is given away.
+/// One round in this number is a trial, so one epoch in 32 goes the other way.
 const RARE: u64 = 4;
-/// No round before this one is a trial: what a job of a second could learn is less than what it would pay.
+/// No round before this one is a trial: in a job of one second, a trial costs more than it can teach.
 const FIRST: u64 = 1;
-/// How many standard errors raw messages must be ahead for a change to them, ...
+/// The lead of raw messages in standard errors that is needed to change to them.
 const UP: f64 = 4.0;
-/// ... and how many for staying with them.
+/// The lead that is needed to stay with them.
 const DOWN: f64 = 2.0;
 
-/// How messages go.
+/// The way that messages are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// As the selector decides.
@@ -45,7 +45,7 @@ impl Way {
     }
 }
 
-/// The way that is tried at this time, and whether bytes count; `None` where messages go as usual. `now_ns`: since the common beginning.
+/// The way on trial at this time, and whether bytes count; `None` if messages are sent as usual. `now_ns`: since the common beginning.
 fn on_trial(now_ns: u64) -> Option<(Way, bool)> {
     let (round, at) = (now_ns / ROUND_NS, now_ns % ROUND_NS);
     let random = random(round);
@@ -61,7 +61,7 @@ fn on_trial(now_ns: u64) -> Option<(Way, bool)> {
     Some((way, at % EPOCH_NS >= LEAD_NS))
 }
 
-/// A trial under way.
+/// The current trial.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     number: u64,
@@ -69,7 +69,7 @@ struct Round {
     bytes: [f64; 2],
 }
 
-/// Gives each message its way, and learns which is better.
+/// Determines the way of each message, and learns which is better.
 #[derive(Clone, Debug)]
 pub(crate) struct Epochs {
     in_use: Way,
@@ -87,7 +87,7 @@ impl Epochs {
         self.in_use
     }
 
-    /// The way of a message of this many bytes that is sent now. `now_ns`: how long ago the common beginning was.
+    /// The way of a message of this number of bytes that is sent now. `now_ns`: the time since the common beginning.
     pub(crate) fn way(&mut self, len: usize, now_ns: u64) -> Way {
         let number = now_ns / ROUND_NS;
         if number > self.round.number {
@@ -97,14 +97,14 @@ impl Epochs {
             self.conclude();
         }
         let Some((way, counts)) = on_trial(now_ns) else { return self.in_use };
-        // A thread may come late with an old time.
+        // A thread may be late with an old time.
         if counts && number == self.round.number {
             self.round.bytes[way as usize] += len as f64;
         }
         way
     }
 
-    /// Whether messages go otherwise than outside trials at this time, if there are any messages at all.
+    /// Whether, at this time, messages are sent differently than outside trials. False if there were no messages.
     pub(crate) fn are_odd(&self, now_ns: u64) -> bool {
         self.round.number > 0 && on_trial(now_ns).is_some_and(|(way, _)| way != self.in_use)
     }
@@ -119,7 +119,7 @@ impl Epochs {
     }
 }
 
-/// A number that looks random, of each round always the same (splitmix64, Steele, Lea and Flood 2014).
+/// A pseudorandom number for a round, always the same (splitmix64, Steele, Lea and Flood 2014).
 pub(crate) fn random(round: u64) -> u64 {
     let mut z = round.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,22 +1,22 @@
-//! How long a message takes, raw and compressed.
+//! The time of a message, raw and compressed.
 
 use crate::link::Link;
 
-/// How coding and transfer follow each other.
+/// How coding and transfer overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
-    /// One after the other: a message is encoded, sent, decoded.
+    /// In sequence: a message is encoded, sent, decoded.
     Serial,
-    /// In chunks of this many bytes, so that one chunk is on its way while others are coded (cMPI, section 2.4).
+    /// In chunks of this size, so that one chunk is transferred while others are coded (cMPI, section 2.4).
     Pipelined {
         /// Raw bytes of a chunk.
         chunk: usize,
-        /// Shorter messages go as [`Serial`](Self::Serial) ones.
+        /// Shorter messages are sent as [`Serial`](Self::Serial) ones.
         from: usize,
     },
 }
 
-/// What a codec makes of a message.
+/// The result of a codec for a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packed {
     /// Compressed bytes over raw bytes.
@@ -34,8 +34,8 @@ impl Packed {
         let all = link.time_ns(len as f64 * self.fraction);
         match transfer {
             Transfer::Pipelined { chunk, from } if len >= from && len > chunk => {
-                // The slowest stage works all the time; the others add what they need for one chunk. Each chunk is
-                // a message, but the latencies of all but one overlap with the transfer.
+                // The slowest stage works all the time; each other stage adds its time for one chunk. Each chunk is a message, but the latencies of
+                // all but one overlap with the transfer.
                 let part = chunk as f64 / len as f64;
                 let wire = all - link.time_ns(0.0);
                 let stages = [self.encode_ns, wire, self.decode_ns];
@@ -53,7 +53,7 @@ mod tests {
 
     const TEN_GBIT: Link = Link { latency_us: 0.0, bandwidth_mb_s: 1250.0 };
 
-    /// A codec of this ratio and these speeds in MB/s, at work on a message of a MB.
+    /// A codec of this ratio and these speeds in MB/s, for a message of 1 MB.
     fn codec(ratio: f64, encode: f64, decode: f64) -> Packed {
         Packed { fraction: 1.0 / ratio, encode_ns: 1e9 / encode, decode_ns: 1e9 / decode }
     }

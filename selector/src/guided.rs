@@ -1,5 +1,4 @@
-//! The guided strategy: the decisions of one run, replayed in the next without looking at messages
-//! (Adaptive-CoMPI; PRAcTICaL-MPI, section 3).
+//! The guided strategy: the decisions of one run, replayed in the next without reading messages (Adaptive-CoMPI; PRAcTICaL-MPI, section 3).
 
 use crate::decision::Choice;
 use crate::link::{PEER_CLASSES, PeerClass};
@@ -7,29 +6,28 @@ use crate::size::{CLASSES, SizeClass};
 use alloc::boxed::Box;
 use mpress_codec::Kind;
 
-/// A recorded decision: what to do with messages of a kind and size class for a peer class.
+/// A recorded decision for messages of a kind and size class to a peer class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guide {
     /// The kind of the messages.
     pub kind: Kind,
-    /// Where they go.
+    /// Their destination.
     pub peer: PeerClass,
-    /// How long they are.
+    /// Their length.
     pub size: SizeClass,
-    /// What to do.
+    /// The decision.
     pub choice: Choice,
 }
 
-/// Decides by the record of an earlier run. Deciding costs a look into a table.
+/// Decides by the record of an earlier run. A decision takes one table lookup.
 #[derive(Clone, Debug)]
 pub struct Guided {
     table: Box<[[[Choice; CLASSES]; PEER_CLASSES]; Kind::ALL.len()]>,
 }
 
 impl Guided {
-    /// From the record of a run. Where two entries speak of the same messages, the later counts. Messages of a length of which
-    /// there is no record are treated as the next longer or shorter ones of the record, if these are at most an octave away,
-    /// and are sent raw otherwise.
+    /// Makes a guide from the record of a run. If two entries are for the same messages, the later one counts. Messages of a length without a record
+    /// are treated like the nearest longer or shorter ones in the record, if these are at most an octave away, and are sent raw otherwise.
     #[must_use]
     pub fn new(record: impl IntoIterator<Item = Guide>) -> Self {
         let mut known = [[[None; CLASSES]; PEER_CLASSES]; Kind::ALL.len()];
@@ -45,7 +43,7 @@ impl Guided {
         Self { table: Box::new(table) }
     }
 
-    /// Decides what to do with a message of this many bytes.
+    /// Decides what to do with a message of this number of bytes.
     #[inline]
     #[must_use]
     pub fn decide(&self, kind: Kind, peer: PeerClass, len: usize) -> Choice {

@@ -1,18 +1,17 @@
-//! What is known before the first message: how codecs behave on this machine, and the network.
+//! The knowledge before the first message: the behaviour of codecs on this machine, and the network.
 
 use crate::link::Link;
 use crate::sample::Level;
 use mpress_codec::Kind;
 
-/// How a codec behaves on messages of a kind and redundancy level (the "compression-behaviour heuristics" of PRAcTICaL-MPI,
-/// section 3).
+/// The behaviour of a codec on messages of a kind and redundancy level (the "compression-behaviour heuristics" of PRAcTICaL-MPI, section 3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behaviour<'a> {
     /// The kind of the messages.
     pub kind: Kind,
     /// Their redundancy level.
     pub level: Level,
-    /// The name of the codec, as it is offered.
+    /// The name under which the codec is offered.
     pub codec: &'a str,
     /// Raw bytes over compressed bytes.
     pub ratio: f64,
@@ -22,24 +21,24 @@ pub struct Behaviour<'a> {
     pub decode: Speed,
 }
 
-/// How long coding takes.
+/// The time of encoding or decoding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Speed {
-    /// Microseconds that a message takes however short it is.
+    /// The fixed time of a message in microseconds.
     pub start_us: f64,
-    /// Raw bytes that follow, in MB/s (10^6 bytes a second).
+    /// The throughput in raw MB/s (10^6 bytes a second), without the fixed time.
     pub mb_s: f64,
 }
 
 impl Speed {
-    /// Nanoseconds for a message of this many bytes.
+    /// Nanoseconds for a message of this number of bytes.
     #[must_use]
     pub fn time_ns(&self, len: usize) -> f64 {
         self.start_us * 1e3 + len as f64 * 1e3 / self.mb_s
     }
 
-    /// Whether both figures can be ones of a codec.
+    /// Whether both values are plausible for a codec.
     #[must_use]
     pub fn is_sane(&self) -> bool {
         (0.0..1e6).contains(&self.start_us) && (1e-3..1e7).contains(&self.mb_s)
@@ -47,14 +46,14 @@ impl Speed {
 }
 
 impl Behaviour<'_> {
-    /// Whether all figures can be ones of a codec.
+    /// Whether all values are plausible for a codec.
     #[must_use]
     pub fn is_sane(&self) -> bool {
         (0.5..1e6).contains(&self.ratio) && self.encode.is_sane() && self.decode.is_sane()
     }
 }
 
-/// The network by peer class, where nothing was measured: a gigabit, and shared memory.
+/// The links by peer class if nothing was measured: 1 Gbit/s, and shared memory.
 pub const DEFAULT_LINKS: [Link; crate::link::PEER_CLASSES] = [
     Link { latency_us: 0.5, bandwidth_mb_s: 8000.0 },
     Link { latency_us: 25.0, bandwidth_mb_s: 115.0 },

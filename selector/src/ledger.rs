@@ -1,15 +1,15 @@
-//! Do no harm: what has been gained and lost against sending everything raw.
+//! Do no harm: the gains and losses compared with sending everything raw.
 
-/// The part of the time of raw messages that may be risked.
+/// The fraction of the time of raw messages that may be risked.
 const STAKE: f64 = 0.003;
-/// What may be risked at once, in nanoseconds: two or three trials of a codec.
+/// The initial amount that may be risked, in nanoseconds: two or three trials of a codec.
 const GRANT_NS: f64 = 5e3;
-/// Gains count up to here, in nanoseconds; old gains do not pay for new losses.
+/// The limit of the balance in nanoseconds; old gains do not pay for new losses.
 const CAP_NS: f64 = 10e6;
 
-/// An account in nanoseconds. Time is risked only as far as it covers the loss, so all messages together take
-/// at most [`STAKE`] more than all of them raw, except for one loss that was larger than expected. That is by this account: times of raw messages are
-/// estimates, and interruptions are not charged.
+/// An account in nanoseconds. Time is risked only if the balance covers the loss, so all messages together take at most [`STAKE`] more than all of
+/// them raw, except for one loss that was larger than expected. This holds for the account: times of raw messages are estimates, and interruptions
+/// are not charged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ledger {
     balance_ns: f64,
@@ -22,13 +22,13 @@ impl Default for Ledger {
 }
 
 impl Ledger {
-    /// A message that takes this long raw is sent.
+    /// Credits for sending a message that takes this long raw.
     #[inline]
     pub(crate) fn sends(&mut self, raw_ns: f64) {
         self.balance_ns = (self.balance_ns + raw_ns * STAKE).min(CAP_NS);
     }
 
-    /// What compressing a message gained, or lost if negative.
+    /// Adds the gain of compressing a message, negative for a loss.
     pub(crate) fn settle(&mut self, gain_ns: f64) {
         self.balance_ns = (self.balance_ns + gain_ns).min(CAP_NS);
     }

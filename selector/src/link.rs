@@ -1,9 +1,9 @@
-//! What is known of the way to other processes: latency and effective bandwidth.
+//! The knowledge of links to other processes: latency and effective bandwidth.
 
-/// How many peer classes there may be.
+/// The maximum number of peer classes.
 pub const PEER_CLASSES: usize = 4;
 
-/// The class of processes that are reached the same way.
+/// The class of processes that are reached over the same kind of link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerClass(u8);
 
@@ -13,7 +13,7 @@ impl PeerClass {
     /// Processes on other nodes.
     pub const NETWORK: Self = Self(1);
 
-    /// The class with this number, if there is one.
+    /// The class with this number, if it exists.
     #[must_use]
     pub const fn new(number: u8) -> Option<Self> {
         if (number as usize) < PEER_CLASSES { Some(Self(number)) } else { None }
@@ -38,42 +38,42 @@ impl PeerClass {
     }
 }
 
-/// The way to a class of processes.
+/// The link to a class of processes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Link {
-    /// What a message takes however short it is, in microseconds.
+    /// The fixed time of a message in microseconds.
     pub latency_us: f64,
-    /// What one rank gets while those around it send too, in MB/s (10^6 bytes a second).
+    /// The bandwidth of one rank while the ranks around it send too, in MB/s (10^6 bytes a second).
     pub bandwidth_mb_s: f64,
 }
 
 impl Link {
-    /// Nanoseconds until this many bytes have arrived.
+    /// Nanoseconds until this number of bytes has arrived.
     #[inline]
     #[must_use]
     pub fn time_ns(&self, bytes: f64) -> f64 {
         self.latency_us * 1e3 + bytes * 1e3 / self.bandwidth_mb_s
     }
 
-    /// Whether both figures can be ones of a network.
+    /// Whether both values are plausible for a network.
     #[must_use]
     pub fn is_sane(&self) -> bool {
         (0.0..1e7).contains(&self.latency_us) && (1e-3..1e7).contains(&self.bandwidth_mb_s)
     }
 }
 
-/// Samples that an estimate of the bandwidth rests on.
+/// The number of samples in an estimate of the bandwidth.
 const SAMPLES: usize = 16;
-/// The fastest of these, as many as this, may be luck; the next one is believed.
+/// The fastest samples, this many, may be outliers; the next one is used.
 const LUCKY: usize = 3;
-/// From this many samples on, what was observed counts.
+/// Observations are used from this number of samples on.
 const ENOUGH: usize = 8;
-/// A rank waits at most this many times longer for a message than the network needs, if the other side comes late: it is
-/// believed that of sixteen waits the fourth shortest is no longer than that.
+/// If the other side is late, a rank waits at most this many times longer for a message than the network needs: this is assumed for the fourth
+/// shortest of sixteen waits.
 const LATE: f64 = 4.0;
 
-/// The latest bandwidths that were observed, in MB/s.
+/// The latest observed bandwidths, in MB/s.
 #[derive(Clone, Copy, Debug, Default)]
 struct Samples {
     latest: [f64; SAMPLES],
@@ -81,7 +81,7 @@ struct Samples {
 }
 
 impl Samples {
-    /// Adds one; gives what is believed of the latest, if there are enough.
+    /// Adds a sample; returns the bandwidth estimated from the latest ones, if there are enough.
     fn add(&mut self, mb_s: f64) -> Option<f64> {
         self.latest[self.seen % SAMPLES] = mb_s;
         self.seen += 1;
@@ -92,17 +92,17 @@ impl Samples {
     }
 }
 
-/// What has passed lately.
+/// The latest transfers, with the total time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passages {
-    /// Bytes, and the nanoseconds in which they passed.
+    /// Numbers of bytes, and the nanoseconds that they took.
     latest: [(f64, f64); SAMPLES],
     seen: usize,
 }
 
 impl Passages {
-    /// Adds some; gives the bandwidth that all of the latest took together, in MB/s. Of one alone that would say little: the program may
-    /// have taken in a moment what had come while it computed.
+    /// Adds a transfer; returns the bandwidth of all the latest ones together, in MB/s. A single one would be misleading: the program may have
+    /// received in a moment the messages that arrived while it computed.
     fn add(&mut self, bytes: f64, ns: f64) -> f64 {
         self.latest[self.seen % SAMPLES] = (bytes, ns);
         self.seen += 1;
@@ -111,16 +111,16 @@ impl Passages {
     }
 }
 
-/// A link, and what transfers have shown of it.
+/// A link, and the observations of transfers over it.
 ///
-/// A transfer takes at least as long as the network needs. So the bandwidth is near the fastest of the latest transfers: the
-/// fourth of sixteen. A network that gets slower shows after thirteen transfers, one that gets faster after four, and up to
-/// twelve disturbed transfers in sixteen do no harm.
+/// A transfer takes at least as long as the network needs. So the bandwidth is close to that of the fastest of the latest transfers: the fourth of
+/// sixteen. A network that gets slower is detected after thirteen transfers, one that gets faster after four, and up to twelve disturbed transfers in
+/// sixteen do no harm.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
     link: Link,
     transfers: Samples,
-    /// Bytes over the time that was waited for them, and over all time.
+    /// Bandwidths by the waiting time, and by the total time.
     waits: Samples,
     passages: Passages,
 }
@@ -131,14 +131,13 @@ impl Observed {
         Self { link, transfers, waits, passages }
     }
 
-    /// What is believed now.
+    /// The current estimate.
     #[inline]
     pub(crate) fn link(&self) -> &Link {
         &self.link
     }
 
-    /// The network took this long for this many bytes. Says by what factor the bandwidth differs from what was believed
-    /// before.
+    /// Records that the network took this long for this number of bytes. Returns the factor by which the estimated bandwidth has changed.
     pub(crate) fn transferred(&mut self, bytes: usize, ns: f64) -> f64 {
         let net = ns - self.link.latency_us * 1e3;
         if !(net > 0.0 && bytes > 0) {
@@ -150,8 +149,8 @@ impl Observed {
         }
     }
 
-    /// `bytes` bytes passed in the time that elapsed, and a rank waited this long: for the network, and maybe for other ranks. Gives the
-    /// same.
+    /// Records that `bytes` bytes were transferred in the elapsed time, and that the rank waited this long: for the network, and perhaps for other
+    /// ranks. Returns the same factor.
     pub(crate) fn passed(&mut self, bytes: usize, waited_ns: f64, elapsed_ns: f64) -> f64 {
         if bytes == 0 || waited_ns.is_nan() || elapsed_ns.is_nan() || elapsed_ns <= 0.0 {
             return 1.0;
@@ -223,7 +222,7 @@ mod tests {
     fn a_burst_of_messages_that_were_there_already_is_no_bandwidth() {
         let mut link = Observed::new(GIGABIT);
         for phase in 0..64 {
-            // The first of a phase took the time of the phase, the others that of taking them.
+            // The first of a phase took the time of the phase, the others only that of receiving them.
             let elapsed = if phase % 4 == 0 { 400e6 } else { 10e6 };
             link.passed(4 << 20, 1e3, elapsed);
         }

@@ -1,4 +1,4 @@
-//! The heuristics, laid out for looking up.
+//! The heuristics, arranged for lookup.
 
 use crate::cell::{Cell, Pace};
 use crate::heuristics::{Behaviour, Speed};
@@ -6,17 +6,17 @@ use crate::sample::Level;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
 
-/// Codecs that are looked at for a kind of message, at most.
+/// The maximum number of codecs that are considered for a kind of message.
 pub(crate) const CANDIDATES: usize = 8;
 const LEVELS: usize = Level::ALL.len();
 
-/// A codec that may be chosen for a kind, and what is known of it over all message lengths.
+/// A codec that may be chosen for a kind, and the knowledge of it over all message lengths.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
-    /// Its place in the engine's offers.
+    /// Its index in the engine's offers.
     pub(crate) offer: u8,
     levels: [Prior; LEVELS],
-    /// How decoding compares with the heuristics, whatever the level.
+    /// The decoding times relative to the heuristics, over all levels.
     decode_pace: Pace,
 }
 
@@ -28,7 +28,7 @@ struct Prior {
     encode_pace: Pace,
 }
 
-/// For a codec of which nothing is known, with no gain. Trials correct it.
+/// The assumption for an unknown codec, with no gain. Trials correct it.
 const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 500.0 };
 
 impl Candidate {
@@ -55,7 +55,7 @@ impl Candidate {
         Self { offer, levels, decode_pace: Pace::AS_EXPECTED }
     }
 
-    /// The fraction to which messages of this level are compressed, whatever their length.
+    /// The fraction to which messages of this level are compressed, over all lengths.
     #[inline]
     pub(crate) fn fraction(&self, level: Level) -> f64 {
         self.levels[level as usize].cell.fraction()
@@ -67,7 +67,7 @@ impl Candidate {
         prior.encode_pace.time_ns(&prior.encode, len)
     }
 
-    /// Of the time that encoding a message took, what counts as the codec's own: not an interruption of the rank.
+    /// The part of an encoding time that is the codec's own, without an interruption of the rank.
     pub(crate) fn own_encode_ns(&self, level: Level, len: usize, ns: f64) -> f64 {
         let prior = &self.levels[level as usize];
         prior.encode_pace.own_ns(&prior.encode, len, ns)
@@ -78,24 +78,24 @@ impl Candidate {
         self.decode_pace.time_ns(&self.levels[level as usize].decode, len)
     }
 
-    /// Encoding and decoding a message of this length, at the level where that takes least.
+    /// The time of encoding and decoding a message of this length, at the level with the shortest time.
     pub(crate) fn least_coding_ns(&self, len: usize) -> f64 {
         let coding = Level::ALL.map(|level| self.encode_ns(level, len) + self.decode_ns(level, len));
         coding.into_iter().fold(f64::INFINITY, f64::min)
     }
 
-    /// A message, or a part of one, became this fraction of its length.
+    /// Records that a message, or a part of one, was compressed to this fraction of its length.
     pub(crate) fn observe_fraction(&mut self, level: Level, fraction: f64) {
         self.levels[level as usize].cell.observe(fraction);
     }
 
-    /// Encoding a message of `len` bytes took `ns` nanoseconds.
+    /// Records that encoding a message of `len` bytes took `ns` nanoseconds.
     pub(crate) fn observe_encode(&mut self, level: Level, len: usize, ns: f64) {
         let prior = &mut self.levels[level as usize];
         prior.encode_pace.observe(&prior.encode, len, ns);
     }
 
-    /// Decoding a message to `len` bytes took `ns` nanoseconds. Only the sender knows its level.
+    /// Records that decoding a message to `len` bytes took `ns` nanoseconds. Only the sender knows its level.
     pub(crate) fn observe_decode(&mut self, len: usize, ns: f64) {
         self.decode_pace.observe(&self.levels[Level::Unknown as usize].decode, len, ns);
     }

@@ -1,16 +1,16 @@
 //! The redundancy level of a message, from a cheap sample.
 //!
-//! PRAcTICaL-MPI (section 3) chooses by "the message datatype and its redundancy level" without saying how the latter is
-//! found. Here: some groups of neighbouring words, spread over the message, and in them the bits that a word shares
-//! with one shortly before it. Zeros and repetitions share all of them, smooth numbers the high ones, noise none.
+//! PRAcTICaL-MPI (section 3) chooses by "the message datatype and its redundancy level" without saying how the latter is determined. Here, the sample
+//! is several groups of neighbouring words, spread over the message; the level is given by the bits that a word shares with one shortly before it.
+//! Zeros and repetitions share all bits, smooth numbers the high ones, noise none.
 
 use mpress_codec::Kind;
 
-/// How redundant a message looks.
+/// The redundancy of a message in its sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Level {
-    /// Next to nothing in common between words: noise, or structure that a glance does not show.
+    /// Almost no shared bits: noise, or structure that the sample does not detect.
     None = 0,
     /// Less than a sixth of the bits: numbers of a range.
     Low = 1,
@@ -20,7 +20,7 @@ pub enum Level {
     High = 3,
     /// More: mostly zeros or repetitions.
     Extreme = 4,
-    /// No sample was taken: the message is too short for one to pay.
+    /// No sample was taken: the message is too short for it to pay.
     Unknown = 5,
 }
 
@@ -54,13 +54,13 @@ impl Level {
     }
 }
 
-/// Groups that a sample has.
+/// The number of groups in a sample.
 const GROUPS: usize = 6;
-/// Words that a group has: two runs that are compared, and before them those that they are compared with.
+/// The number of words in a group: two runs that are compared, and the words before them that they are compared with.
 const GROUP: usize = 2 * RUN + LAGS[LAGS.len() - 1];
-/// Words of a run; of these the one with most new bits counts, as one width serves several words in most codecs.
+/// The number of words in a run; only the word with the most new bits counts, as most codecs use one width for several words.
 const RUN: usize = 5;
-/// How many words back the bits are looked for. Elements often hold several numbers (a velocity has three).
+/// The distances in words at which shared bits are looked for. Elements often contain several numbers (a velocity has three).
 const LAGS: [usize; 4] = [1, 2, 3, 5];
 
 /// The level of a message; [`Level::Unknown`] if it is shorter than a sample.
@@ -76,12 +76,12 @@ pub fn level(kind: Kind, message: &[u8]) -> Level {
         Kind::Int16 => {
             of_words(message, u16::from_le_bytes, |a, b| zigzag(i64::from(a.wrapping_sub(b).cast_signed())))
         }
-        // Of bytes of no known order the words are compared; text shares little, repetitions and zeros all.
+        // Bytes without a known structure are compared as words; text shares few bits, repetitions and zeros share all.
         Kind::Int8 | Kind::Other => of_words(message, u32::from_le_bytes, |a, b| u64::from(a ^ b)),
     }
 }
 
-/// Small differences as small numbers, whatever their sign.
+/// Maps small differences to small numbers, whatever their sign.
 fn zigzag(difference: i64) -> u64 {
     ((difference << 1) ^ (difference >> 63)).cast_unsigned()
 }
@@ -93,7 +93,7 @@ fn of_words<const N: usize, W: Copy + Default>(
 ) -> Level {
     let (words, _) = message.as_chunks::<N>();
     let Some(free) = words.len().checked_sub(GROUP) else { return Level::Unknown };
-    // All are fetched first: memory is slow, but gives many at a time.
+    // All words are loaded first: memory latency is high, but loads overlap.
     let groups: [[W; GROUP]; GROUPS] = core::array::from_fn(|group| {
         let at = free * group / (GROUPS - 1);
         words[at..].first_chunk::<GROUP>().map_or([W::default(); GROUP], |words| words.map(&word))

@@ -1,4 +1,4 @@
-//! One message weighed: what each codec would make of it, as far as is known.
+//! The weighing of one message: the expected result of each codec.
 
 use crate::context::Context;
 use crate::estimate::{Packed, Transfer};
@@ -11,7 +11,7 @@ const HYSTERESIS: f64 = 0.02;
 /// Bytes of a message that are encoded as a trial.
 const PROBE: usize = 8 << 10;
 
-/// A message of this level and length, and the codecs that may compress it. Candidates are named by their places.
+/// A message of this level and length, and the codecs that may compress it. Candidates are named by their indices.
 pub(crate) struct Scales<'a> {
     pub(crate) candidates: &'a [Candidate],
     pub(crate) context: &'a Context,
@@ -24,8 +24,7 @@ pub(crate) struct Scales<'a> {
 }
 
 impl Scales<'_> {
-    /// The nanoseconds that the message takes with this candidate: with `doubt` 0 as expected, with 1 in the worst case, with -1 in the
-    /// best.
+    /// The nanoseconds that the message takes with this candidate: as expected with `doubt` 0, in the worst case with 1, in the best case with -1.
     #[inline]
     pub(crate) fn time_ns(&self, at: usize, doubt: f64) -> f64 {
         let candidate = &self.candidates[at];
@@ -57,7 +56,7 @@ impl Scales<'_> {
         (0..self.candidates.len()).filter(may_win).min_by_key(|&at| self.context.cells[at].seen())
     }
 
-    /// The least observed of the candidates that would gain if they left nothing of the message.
+    /// The least observed of the candidates that would gain if they compressed the message to nothing.
     pub(crate) fn hopeful(&self) -> Option<usize> {
         let vanished_ns =
             |at: usize| self.candidates[at].encode_ns(self.level, self.len) + self.link.time_ns(0.0);
@@ -65,7 +64,7 @@ impl Scales<'_> {
         hopeful.min_by_key(|&at| self.context.cells[at].seen())
     }
 
-    /// The bytes of a probe.
+    /// The number of bytes of a probe.
     pub(crate) fn probe_len(&self) -> usize {
         self.len.min(PROBE)
     }

@@ -21,29 +21,29 @@ use mpress_codec::Kind;
 const KINDS: usize = Kind::ALL.len();
 const LEVELS: usize = Level::ALL.len();
 
-/// The most that a sample may cost, as a fraction of the time that the message takes raw; and what it costs, in nanoseconds.
+/// The maximum cost of a sample, as a fraction of the message's raw time; and its cost, in nanoseconds.
 const SAMPLE_PART: f64 = 0.003;
 const SAMPLE_NS: f64 = 500.0;
-/// A bandwidth that has changed by this factor makes old knowledge of message lengths worthless.
+/// If the bandwidth changes by this factor, the knowledge about message lengths is discarded.
 const NEWS: f64 = 1.25;
 
 /// A codec as it is offered to the selector.
 #[derive(Clone, Debug)]
 pub struct Offered<'a> {
-    /// Its name, as heuristics have it.
+    /// Its name, as in the heuristics.
     pub name: &'a str,
-    /// The kinds of messages that it may be chosen for.
+    /// The kinds of messages for which it may be chosen.
     pub kinds: &'a [Kind],
 }
 
-/// Decides message by message. Deterministic: the same calls give the same decisions.
+/// Decides for each message. Deterministic: the same calls give the same decisions.
 #[derive(Clone, Debug)]
 pub struct Selector {
     transfer: Transfer,
     candidates: [Vec<Candidate>; KINDS],
     links: [Observed; PEER_CLASSES],
     windows: Box<[[Window; PEER_CLASSES]; KINDS]>,
-    /// The places of the contexts. Each is made at the first message of its sort.
+    /// The indices of the contexts. Each context is created at the first message of its sort.
     index: Box<[[[Option<u16>; LEVELS]; CLASSES]; KINDS]>,
     contexts: Vec<Context>,
     ledger: Ledger,
@@ -51,20 +51,20 @@ pub struct Selector {
     epochs: Epochs,
 }
 
-/// What compression has gained over sending raw, in nanoseconds.
+/// The gain of compression over sending raw, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gain {
-    /// As it was expected when the decisions were taken.
+    /// As expected when the decisions were made.
     pub expected_ns: f64,
-    /// With the fraction and the encoding time that came out; what probes cost is taken off.
+    /// With the actual fraction and encoding time, minus the cost of probes.
     pub measured_ns: f64,
-    /// What all messages would have taken raw, each as the link was known when it was sent: the whole of which the others are a part.
+    /// The time that all messages would have taken raw, each with the link estimate at the time of sending: the reference for the other two.
     pub raw_ns: f64,
 }
 
 impl Selector {
-    /// A selector that may choose among these codecs, of which the first eight for a kind count. It starts from what is known
-    /// of codecs and links; entries that no codec or network can have are passed over.
+    /// A selector that may choose among these codecs, of which the first eight for a kind are used. It starts from this knowledge of codecs and
+    /// links; implausible entries are ignored.
     #[must_use]
     pub fn new(
         offers: &[Offered<'_>],
@@ -96,12 +96,12 @@ impl Selector {
         selector
     }
 
-    /// From now on messages are sent in this way.
+    /// Sets how messages are sent from now on.
     pub fn set_transfer(&mut self, transfer: Transfer) {
         self.transfer = transfer;
     }
 
-    /// Lets into the windows the size classes that would gain if codecs left nothing of a message.
+    /// Puts into the windows the size classes that would gain if codecs compressed a message to nothing.
     fn reset_windows(&mut self, peer: PeerClass) {
         let link = self.links[peer.index()].link();
         for (candidates, windows) in self.candidates.iter().zip(self.windows.iter_mut()) {
@@ -122,8 +122,8 @@ impl Selector {
         }
     }
 
-    /// Whether a message of this length is worth looking at: the first half of [`decide`](Self::decide), for which its bytes
-    /// are not needed yet. `None`: send it as it is.
+    /// Decides whether a message of this length is worth reading: the first half of [`decide`](Self::decide), for which its bytes are not yet needed.
+    /// `None`: send it unchanged.
     pub fn admit(&mut self, kind: Kind, peer: PeerClass, len: usize) -> Option<Admitted> {
         let size = SizeClass::of(len);
         let raw_ns = self.links[peer.index()].link().time_ns(len as f64);
@@ -137,31 +137,30 @@ impl Selector {
         Some(Admitted { kind, peer, len, size, raw_ns, reopened })
     }
 
-    /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages go raw, and are not looked at. All
+    /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
     /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is the same for all processes, as far as possible; a
-    /// difference of some milliseconds does no harm.
+    /// difference of several milliseconds does no harm.
     pub fn admit_at(&mut self, kind: Kind, peer: PeerClass, len: usize, now_ns: u64) -> Option<Admitted> {
-        // Every message counts, inside the window or not: else one way would seem to carry more.
+        // Every message counts, inside the window or not: otherwise one way would seem to carry more.
         match self.epochs.way(len, now_ns) {
             Way::Raw => None,
             Way::Decided => self.admit(kind, peer, len),
         }
     }
 
-    /// Whether messages go another way at this time, for a trial by the clock, than they do most of the time. What comes of them says nothing of
-    /// others.
+    /// Whether a trial by the clock sends messages at this time differently than usual. Their outcome does not apply to other messages.
     #[must_use]
     pub fn is_on_trial(&self, now_ns: u64) -> bool {
         self.epochs.are_odd(now_ns)
     }
 
-    /// What the clock says of messages as decided against raw ones; `None` while there were too few trials.
+    /// The comparison of messages as decided with raw ones by the clock; `None` while there were too few trials.
     #[must_use]
     pub fn by_the_clock(&self) -> Option<ByTheClock> {
         self.epochs.by_the_clock()
     }
 
-    /// The second half of [`decide`](Self::decide), given the message that was admitted.
+    /// The second half of [`decide`](Self::decide), for a message that was admitted.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
         let Admitted { kind, peer, len, size, raw_ns, reopened } = admitted;
         let level =
@@ -181,7 +180,7 @@ impl Selector {
         let scales = Scales { candidates, context, link, transfer: self.transfer, level, len, raw_ns };
         let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
         let best = scales.best(scales.context.current(peer));
-        // It may gain, but the possible loss may be larger than what has been gained so far allows.
+        // It may gain, but the possible loss may exceed what the gains so far allow.
         let certain =
             best.filter(|&(at, _)| !ledger.in_debt() && ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
         let probed = match best {
@@ -189,7 +188,7 @@ impl Selector {
             Some((at, _)) if certain.is_none() => Some(at).filter(affordable),
             _ => None,
         };
-        // One that may be better is tried on the message itself.
+        // A codec that may be better is tried on the message itself.
         let trial = certain.filter(|_| due).and_then(|best| {
             let loss_ns = |at: usize| scales.time_ns(at, 1.0) - best.1;
             let rival = scales.rival(best).filter(|&at| ledger.covers(loss_ns(at)))?;
@@ -224,8 +223,8 @@ impl Selector {
         *place
     }
 
-    /// The message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If these are
-    /// fewer than the message has, it was sent compressed, otherwise raw.
+    /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If that is shorter than the message, it
+    /// was sent compressed, otherwise raw.
     pub fn encoded(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
         let (Choice::Encode(offer), Some(at)) = (decision.choice, decision.looked_at) else { return };
         let fraction = wire_len as f64 / decision.len.max(1) as f64;
@@ -243,7 +242,7 @@ impl Selector {
         self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, gain_ns > 0.0);
     }
 
-    /// The probe was encoded to `wire_len` bytes in `ns` nanoseconds.
+    /// Reports that the probe was encoded to `wire_len` bytes in `ns` nanoseconds.
     pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
         let (Some(probe), Some(at)) = (&decision.probe, decision.looked_at) else { return };
         let fraction = wire_len as f64 / probe.window.len().max(1) as f64;
@@ -254,12 +253,12 @@ impl Selector {
         self.ledger.settle(-cost_ns);
         self.gains[decision.peer.index()].measured_ns -= cost_ns;
         if before.is_some_and(|before| fraction < before - NEW_FRACTION) {
-            // Things have changed: the next messages are looked at, too.
+            // The situation has changed: the next messages are weighed, too.
             self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, true);
         }
     }
 
-    /// The fraction that is expected of a codec.
+    /// The expected fraction of a codec.
     fn expected(&self, decision: &Decision, at: LookedAt, offer: Offer) -> Option<f64> {
         let candidates = &self.candidates[decision.kind as usize];
         let place = candidates.iter().position(|candidate| candidate.offer == offer)?;
@@ -268,7 +267,7 @@ impl Selector {
         )
     }
 
-    /// `len` bytes of a message became this fraction of them in so many nanoseconds.
+    /// Learns that `len` bytes of a message were compressed to this fraction in this number of nanoseconds.
     fn learn(
         &mut self,
         decision: &Decision,
@@ -281,7 +280,7 @@ impl Selector {
         let candidate = &mut candidates[place];
         let expected = candidate.fraction(at.level);
         candidate.observe_fraction(at.level, fraction);
-        // An encoder that does not succeed may have given up early: of such it is only learned that they are slower than expected.
+        // An encoder that fails may have stopped early: its time can only show that it is slower than expected.
         if fraction < 1.0 || ns > candidate.encode_ns(at.level, len) {
             candidate.observe_encode(at.level, len, ns);
         }
@@ -289,22 +288,22 @@ impl Selector {
         Some(candidate)
     }
 
-    /// A message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is taken to need as long.
+    /// Reports that a message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is assumed to need the same time.
     pub fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
         if let Some(candidate) = self.candidates[kind as usize].iter_mut().find(|c| c.offer == offer) {
             candidate.observe_decode(len, ns);
         }
     }
 
-    /// The network took `ns` nanoseconds for `bytes` bytes to a process of this class.
+    /// Reports that the network took `ns` nanoseconds for `bytes` bytes to a process of this class.
     pub fn transferred(&mut self, peer: PeerClass, bytes: usize, ns: f64) {
         let change = self.links[peer.index()].transferred(bytes, ns);
         self.bandwidth_changed(peer, change);
     }
 
-    /// `bytes` bytes went to or came from processes of this class in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth is at
-    /// least bytes over elapsed time: they did pass, while the rank waited or computed. It may have waited for other ranks, too; so the
-    /// bandwidth is believed to be at most four times bytes over time waited.
+    /// Reports that `bytes` bytes were exchanged with processes of this class in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth
+    /// is at least bytes over elapsed time: this number was transferred, while the rank waited or computed. It may also have waited for other ranks,
+    /// so the bandwidth is assumed to be at most four times bytes over waiting time.
     pub fn passed(&mut self, peer: PeerClass, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
         let change = self.links[peer.index()].passed(bytes, waited_ns, elapsed_ns);
         self.bandwidth_changed(peer, change);
@@ -316,26 +315,27 @@ impl Selector {
         }
     }
 
-    /// What is believed of a link.
+    /// The current estimate of a link.
     #[must_use]
     pub fn link(&self, peer: PeerClass) -> Link {
         *self.links[peer.index()].link()
     }
 
-    /// The compression window of a kind and peer class, and how it came to be.
+    /// The compression window of a kind and peer class, and its history.
     #[must_use]
     pub fn window(&self, kind: Kind, peer: PeerClass) -> (Thresholds, &[Thresholds]) {
         let window = &self.windows[kind as usize][peer.index()];
         (window.thresholds(), window.history())
     }
 
-    /// What compression has gained by peer class.
+    /// The gain of compression by peer class.
     #[must_use]
     pub fn gain(&self, peer: PeerClass) -> Gain {
         self.gains[peer.index()]
     }
 
-    /// How often each choice was made, without trials. Where the clock has found that raw messages are faster, that is the choice for all.
+    /// The number of times that each choice was made, without trials. If the clock has shown that raw messages are faster, this is the choice for
+    /// all.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let raw = self.epochs.in_use() == Way::Raw;
@@ -353,7 +353,7 @@ impl Selector {
         tally
     }
 
-    /// Says what was measured of a link after the selector was made. What cannot be a link is passed over.
+    /// Sets a link that was measured after the selector was made. Implausible values are ignored.
     pub fn set_link(&mut self, peer: PeerClass, link: Link) {
         if link.is_sane() {
             self.links[peer.index()] = Observed::new(link);
@@ -362,7 +362,7 @@ impl Selector {
     }
 }
 
-/// The same decisions, if all had been for raw messages.
+/// The same number of decisions, all counted as raw.
 fn all_raw(chosen: &[u32; CHOICES]) -> [u32; CHOICES] {
     let all = chosen.iter().fold(0, |sum: u32, count| sum.saturating_add(*count));
     core::array::from_fn(|choice| if choice == 0 { all } else { 0 })

@@ -1,20 +1,20 @@
 //! Size classes: message lengths, two to an octave.
 
-/// How many classes there are: from 1 KiB on, the last holds all from 64 MiB on.
+/// The number of classes: they start at 1 KiB, and the last contains all lengths from 64 MiB on.
 pub(crate) const CLASSES: usize = 2 * (OCTAVES_END - OCTAVES_START) + 1;
 
 const OCTAVES_START: usize = 10;
 const OCTAVES_END: usize = 26;
 
-/// The class of message lengths that behave alike.
+/// A class of message lengths that behave alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SizeClass(u8);
 
 impl SizeClass {
-    /// How many classes there are.
+    /// The number of classes.
     pub const COUNT: usize = CLASSES;
 
-    /// The class of a length in bytes. Lengths below a KiB are in the first.
+    /// The class of a length in bytes. Lengths below 1 KiB are in the first.
     #[inline]
     #[must_use]
     pub const fn of(len: usize) -> Self {
@@ -41,13 +41,13 @@ impl SizeClass {
         (1 << octave) + if self.0 % 2 == 1 { 1 << (octave - 1) } else { 0 }
     }
 
-    /// The length in bytes below which messages of this class are; `usize::MAX` for the last.
+    /// The upper limit of lengths in this class in bytes, exclusive; `usize::MAX` for the last.
     #[must_use]
     pub const fn end(self) -> usize {
         if self.index() + 1 == CLASSES { usize::MAX } else { Self(self.0 + 1).start() }
     }
 
-    /// The place of the class in the order of [`all`](Self::all).
+    /// The index of the class in the order of [`all`](Self::all).
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {

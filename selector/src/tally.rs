@@ -1,4 +1,4 @@
-//! Counted decisions, of one process or summed over several.
+//! Counts of decisions, of one process or summed over several.
 
 use crate::decision::{Choice, Offer};
 use crate::guided::Guide;
@@ -33,8 +33,8 @@ impl Tally {
         }
     }
 
-    /// The counts as a flat array, to be summed over processes element by element. Selectors that were made of the same offers
-    /// give arrays that can be summed.
+    /// The counts as a flat array, to be summed over processes element by element. Selectors made from the same offers give arrays of the same
+    /// layout.
     #[must_use]
     pub fn as_words(&self) -> &[u64] {
         &self.words
@@ -52,7 +52,7 @@ impl Tally {
         let sizes = peers.flat_map(|(kind, peer)| SizeClass::all().map(move |size| (kind, peer, size)));
         sizes.filter_map(|(kind, peer, size)| {
             let at = place(kind, peer, size);
-            // Of equally frequent choices the first.
+            // Of equally frequent choices, the first.
             let (at, messages) =
                 self.words[at..at + CHOICES].iter().enumerate().rev().max_by_key(|(_, count)| **count)?;
             let choice = match at.checked_sub(1) {

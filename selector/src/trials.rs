@@ -1,30 +1,30 @@
-//! What comes of trials by the clock.
+//! The evaluation of trials by the clock.
 //!
-//! Of each trial only this is asked: which way carried more bytes? Without a difference that is a coin that is thrown, as the order of both
-//! ways is: whatever stalls and phases a program has. So the number of wins is binomial, and nothing is assumed of how times are distributed (the
+//! The only result of each trial is the way that carried more bytes. Without a difference between the ways, this is a coin toss, because their order
+//! is random, whatever stalls and phases a program has. So the number of wins is binomial, without assumptions about the distribution of times (the
 //! sign test; Lehmann and D'Abrera, Nonparametrics, section 3.1).
 
-/// What remains of old trials' weight after each new one: about the last 64 count.
+/// The factor by which the weight of old trials decays with each new one: about the last 64 count.
 const MEMORY: f64 = 1.0 - 1.0 / 64.0;
-/// Trials, by weight, without which nothing is concluded.
+/// The minimum number of trials, by weight, for a conclusion.
 const ENOUGH: f64 = 16.0;
-/// The standard errors that make a difference worth reporting, ...
+/// The number of standard errors from which a difference is worth reporting.
 const CLEAR: f64 = 3.0;
-/// ... and an error of the speedup that is small enough for a report that there is hardly any.
+/// An error of the speedup that is small enough to report that there is almost no difference.
 const FINE: f64 = 0.01;
 
-/// What the clock says of both ways.
+/// The comparison of both ways by the clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByTheClock {
-    /// By what factor messages as decided pass faster than raw ones.
+    /// The factor by which messages as decided are faster than raw ones.
     pub speedup: f64,
-    /// The standard error of that.
+    /// The standard error of the speedup.
     pub error: f64,
-    /// Whether that is worth a report: one way is certainly faster, or the error is so small that there is hardly a difference.
+    /// Whether the result is worth reporting: one way is certainly faster, or the error is so small that there is almost no difference.
     pub tells: bool,
 }
 
-/// The last trials.
+/// The latest trials.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trials {
     /// Trials that messages as decided won, and those that raw ones won.
@@ -39,7 +39,7 @@ pub(crate) struct Trials {
 }
 
 impl Trials {
-    /// A trial in which this many bytes went as decided, and raw. It says nothing if they are as many.
+    /// Adds a trial with these numbers of bytes as decided, and raw. Equal numbers decide nothing.
     pub(crate) fn add(&mut self, decided: f64, raw: f64) {
         if decided <= 0.0 && raw <= 0.0 {
             return;
@@ -60,17 +60,17 @@ impl Trials {
         }
     }
 
-    /// By how many standard errors raw messages win more trials than those as decided; less than 0 if fewer, 0 if there are too few to tell.
+    /// The number of standard errors by which raw messages win more trials than those as decided; negative if fewer, 0 if there are too few trials.
     ///
-    /// Of weighted trials the error is less than what is reckoned here, by a factor of up to the square root of 2. That makes up for asking after
-    /// each trial anew.
+    /// For weighted trials the error is less than the one computed here, by a factor of up to the square root of 2. That compensates for testing
+    /// again after each trial.
     pub(crate) fn raw_lead(&self) -> f64 {
         let [decided, raw] = self.wins;
         let trials = decided + raw;
         if trials < ENOUGH { 0.0 } else { (raw - decided) / sqrt(trials) }
     }
 
-    /// What the clock says; `None` while there are too few trials.
+    /// The result of the comparison; `None` while there are too few trials.
     pub(crate) fn by_the_clock(&self) -> Option<ByTheClock> {
         if self.wins[0] + self.wins[1] < ENOUGH {
             return None;
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::epochs::random;
 
-    /// From 0 to below 1.
+    /// A number from 0 to below 1.
     fn uniform(seed: u64, at: u64) -> f64 {
         (random(seed.wrapping_mul(0x1234_5678_9abc_def1) ^ at) >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -147,7 +147,7 @@ mod tests {
             let clock = trials.by_the_clock().unwrap();
             (clock.speedup - 1.0).abs() > 2.0 * clock.error
         });
-        // A twentieth of a normal distribution is further out than two errors.
+        // 5 % of a normal distribution is further out than two errors.
         assert!((20..80).contains(&outside.count()));
     }
 

@@ -1,45 +1,44 @@
-//! The compression window: between which lengths compression may pay (PRAcTICaL-MPI, section 3, figure 1).
+//! The compression window: the lengths between which compression may pay (PRAcTICaL-MPI, section 3, figure 1).
 
 use crate::size::{CLASSES, SizeClass};
 use alloc::vec::Vec;
 
-/// After this many messages in a row that did not gain, a size class is taken not to gain.
+/// After this number of messages in a row without a gain, a size class is assumed not to gain.
 const PATIENCE: i8 = 4;
-/// After this many messages outside the window some are let in, to see whether things have changed; if they do not gain, twice
-/// as many later, up to the largest.
+/// After this number of messages outside the window some are admitted, to detect changes; if they do not gain, the number doubles, up to the maximum.
 const REOPEN: u32 = 128;
 const REOPEN_MAX: u32 = 512;
-/// Changes of the thresholds kept for the report.
+/// The number of threshold changes kept for the report.
 const HISTORY: usize = 32;
 
 /// The thresholds at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Messages of this kind and peer class that had been decided.
+    /// The number of messages of this kind and peer class decided until then.
     pub messages: u64,
-    /// The shortest that may gain, in bytes.
+    /// The length of the shortest that may gain, in bytes.
     pub smallest: usize,
-    /// The length in bytes from which on none gains. Not below `smallest`; the same if none gains at all.
+    /// The length in bytes from which on none gains. Not below `smallest`; equal to it if none gains at all.
     pub end: usize,
 }
 
-/// What a window says of a message.
+/// The verdict of a window on a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// It cannot gain, as far as is known.
     Outside,
     /// It may gain.
     Inside,
-    /// As far as is known it cannot gain, but it is time to check that.
+    /// As far as is known it cannot gain, but a check of this is due.
     Reopened,
 }
 
-/// The window of a kind and peer class. Inside, gains are estimated message by message; outside, messages are sent raw at
-/// once. A window reaches from the shortest to the longest size class that is not known to gain nothing. Unlike the
-/// paper's it may have holes: classes in between that do not gain, whatever the reason, are outside, too.
+/// The window of a kind and peer class. Inside, the gain of each message is estimated; outside, messages are sent raw immediately. A window extends
+/// from the shortest to the longest size class that may gain. Unlike the paper's it may have holes: classes in between that do not gain, whatever the
+/// reason, are outside, too.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
-    /// By size class, how many messages in a row have not gained.
+    /// By size class, the number of messages in a row that have not gained.
     misses: [i8; CLASSES],
     first: u8,
     end: u8,
@@ -63,7 +62,7 @@ impl Window {
         }
     }
 
-    /// Whether a message of this class is to be looked at.
+    /// The verdict on a message of this class.
     #[inline]
     pub(crate) fn admits(&mut self, size: SizeClass) -> Admission {
         self.messages += 1;
@@ -82,7 +81,7 @@ impl Window {
         Admission::Reopened
     }
 
-    /// A message of this class gained, or it did not.
+    /// Records whether a message of this class gained.
     pub(crate) fn gained(&mut self, size: SizeClass, gained: bool) {
         let misses = &mut self.misses[size.index()];
         if gained {
@@ -96,7 +95,7 @@ impl Window {
         }
     }
 
-    /// Forgets what was known of size classes. Those that may gain at all are inside from now on.
+    /// Forgets the knowledge of size classes. Those that may gain at all are inside from now on.
     pub(crate) fn reset(&mut self, may_gain: impl Fn(SizeClass) -> bool) {
         for size in SizeClass::all() {
             self.misses[size.index()] = if may_gain(size) { 0 } else { PATIENCE };
@@ -117,7 +116,7 @@ impl Window {
 
     fn remember(&mut self) {
         if self.history.len() == HISTORY {
-            // Keeps every other one, so that the course stays visible however long a run is.
+            // Keep every other one, so that the history covers a run of any length.
             let mut at = 0;
             self.history.retain(|_| {
                 at += 1;
@@ -127,14 +126,14 @@ impl Window {
         self.history.push(self.thresholds());
     }
 
-    /// The thresholds now.
+    /// The current thresholds.
     pub(crate) fn thresholds(&self) -> Thresholds {
         let length =
             |class: u8| SizeClass::all().nth(usize::from(class)).map_or(usize::MAX, SizeClass::start);
         Thresholds { messages: self.messages, smallest: length(self.first), end: length(self.end) }
     }
 
-    /// The thresholds after each change, the earliest first; of very many, some.
+    /// The thresholds after each change, the earliest first; a selection if there are very many.
     pub(crate) fn history(&self) -> &[Thresholds] {
         &self.history
     }

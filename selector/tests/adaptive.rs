@@ -1,4 +1,4 @@
-//! The selector in a simulated world that changes under it.
+//! The selector in a simulated world that changes.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -30,11 +30,11 @@ fn link(mb_s: f64) -> Link {
     Link { latency_us: 10.0, bandwidth_mb_s: mb_s }
 }
 
-/// What there really is.
+/// The actual properties of the world.
 #[derive(Clone, Copy)]
 struct World {
     link: Link,
-    /// What the two codecs make of messages; 1 is raw.
+    /// The fractions of the two codecs; 1 is raw.
     fractions: [f64; 2],
     speeds: [Speed; 2],
 }
@@ -48,7 +48,7 @@ impl World {
         Self { fractions: [1.0, 1.0], ..self }
     }
 
-    /// Sends a message as decided, and says so. Gives how long it took, and how long it takes raw.
+    /// Sends a message as decided, and reports the outcome. Returns its time, and its raw time.
     fn send(&self, selector: &mut Selector, decision: &Decision, len: usize) -> (f64, f64) {
         let raw_ns = self.link.time_ns(len as f64);
         let mut ns = 0.0;
@@ -79,7 +79,7 @@ impl World {
         (ns, raw_ns)
     }
 
-    /// Sends this many messages; gives the time over that of all raw, and the last choice.
+    /// Sends this number of messages; returns the time relative to all raw, and the last choice.
     fn run(&self, selector: &mut Selector, messages: usize) -> (f64, Choice) {
         let message = vec![0x5a_u8; LEN];
         let (mut time, mut raw, mut last) = (0.0, 0.0, Choice::Raw);
@@ -93,7 +93,7 @@ impl World {
         (time / raw, last)
     }
 
-    /// After how many messages ten in a row are chosen so.
+    /// The number of messages until ten in a row have the wanted choice.
     fn adapts(&self, selector: &mut Selector, wanted: impl Fn(Choice) -> bool) -> usize {
         let message = vec![0x5a_u8; LEN];
         let mut right = 0;
@@ -135,13 +135,13 @@ fn conditions_change_and_the_selector_follows() {
     let mut selector = selector(400.0);
     let (time, _) = world.run(&mut selector, 100);
     assert!(time < 1.0, "{time}");
-    // The data turns random.
+    // The data become random.
     let off = world.with_noise().adapts(&mut selector, is_raw);
-    // And back.
+    // And compressible again.
     let on = world.adapts(&mut selector, |choice| !is_raw(choice));
     // The bandwidth drops tenfold, so that the better ratio pays.
     let slower = World::new(40.0).adapts(&mut selector, |choice| choice == Choice::Encode(1));
-    // And rises to where nothing pays.
+    // And rises so far that no codec pays.
     let faster = World::new(12_000.0).adapts(&mut selector, is_raw);
     println!("messages until it follows: random {off}, back {on}, slower {slower}, faster {faster}");
     assert!(off <= 5 && on <= 300 && slower <= 32 && faster <= 32, "{off} {on} {slower} {faster}");
@@ -149,7 +149,7 @@ fn conditions_change_and_the_selector_follows() {
 
 #[test]
 fn wrong_heuristics_are_found_out() {
-    // The codecs are ten times slower than said, and the first makes nothing smaller.
+    // The codecs are ten times slower than the heuristics say, and the first compresses nothing.
     let slow = |speed: Speed| Speed { mb_s: speed.mb_s / 10.0, ..speed };
     let world = World { fractions: [1.0, 0.67], speeds: [slow(FAST), slow(SLOW)], ..World::new(900.0) };
     let mut selector = selector(900.0);
@@ -176,7 +176,7 @@ fn data_that_always_turns_against_the_choice_is_bounded() {
     let (mut time, mut raw) = (0.0, 0.0);
     for _ in 0..20_000 {
         let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
-        // Whatever is chosen to be compressed is random, all else is not.
+        // Messages chosen for compression are random, all others are not.
         let world = if is_raw(decision.choice) { world } else { world.with_noise() };
         let (ns, raw_ns) = world.send(&mut selector, &decision, LEN);
         time += ns;
@@ -187,7 +187,7 @@ fn data_that_always_turns_against_the_choice_is_bounded() {
 
 #[test]
 fn codecs_that_never_succeed_and_are_slower_than_known_are_found_out() {
-    // Fifty times slower than the heuristics say, and nothing ever gets shorter: neither probes nor messages.
+    // Fifty times slower than the heuristics say, and neither probes nor messages ever get shorter.
     let slow = Speed { start_us: 10.0, mb_s: 120.0 };
     for (mb_s, len) in [(100.0, LEN), (400.0, LEN), (2000.0, LEN), (400.0, 2000), (1000.0, 8000)] {
         let world = World { speeds: [slow; 2], ..World::new(mb_s).with_noise() };
@@ -249,8 +249,8 @@ fn any_event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// Whatever it is told: no panic, only codecs that were offered for the kind, ordered thresholds, probes inside the
-    /// message; and the same again for the same calls.
+    /// Whatever it is told: no panic, only codecs that were offered for the kind, ordered thresholds, probes inside the message; and the same results
+    /// for the same calls.
     #[test]
     fn nothing_confuses_it(events in prop::collection::vec(any_event(), 1..200)) {
         let offered = [
@@ -301,7 +301,7 @@ proptest! {
 
 #[test]
 fn an_interrupted_rank_goes_on_compressing() {
-    // On a machine with more ranks than processors another one runs for some milliseconds while a message is encoded.
+    // On a machine with more ranks than processors, another rank runs for some milliseconds while a message is encoded.
     let (world, message) = (World::new(60.0), vec![0x5a_u8; 13_000]);
     let mut selector = selector(60.0);
     let raw = (0..200).filter(|at| {

@@ -24,8 +24,8 @@ fn selector() -> Selector {
     Selector::new(&offered, &[known], &[LINK; PEER_CLASSES], Transfer::Serial)
 }
 
-/// Sends messages of these kinds in turn for some seconds, of which those of doubles become half as long. Whatever is estimated, a message
-/// that is compressed takes `factor` of the time of a raw one. Gives how many were compressed.
+/// Sends messages of these kinds in turn for some seconds; those of doubles are compressed to half. Whatever the estimates, a compressed message
+/// takes `factor` times as long as a raw one. Returns the number of compressed messages.
 fn run(selector: &mut Selector, kinds: &[Kind], seconds: f64, factor: f64, now_ns: &mut f64) -> usize {
     let message = vec![0x5a_u8; LEN];
     let (end, mut compressed) = (*now_ns + seconds * 1e9, 0);
@@ -49,7 +49,7 @@ fn run(selector: &mut Selector, kinds: &[Kind], seconds: f64, factor: f64, now_n
 
 #[test]
 fn messages_outside_the_window_count_in_both_ways() {
-    // Nothing is offered for half of the messages. If they counted in raw epochs only, raw messages would seem to be twice as fast.
+    // No codec is offered for half of the messages. If they counted only in raw epochs, raw messages would seem to be twice as fast.
     let (mut selector, mut now) = (selector(), 0.0);
     let kinds = [Kind::F64, Kind::Int8];
     let of = run(&mut selector, &kinds, 300.0, 0.8, &mut now);

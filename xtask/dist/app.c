@@ -1,4 +1,4 @@
-/* Two ranks exchange smooth numbers: a program as short as can be whose messages get smaller. */
+/* Two ranks exchange smooth numbers: a minimal program whose messages can be compressed. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 """Writes a wheel from a tree laid out as below a prefix: python3 wheel.py TREE OUT NAME VERSION TAG EPOCH SUMMARY LICENCE HOMEPAGE
 
-bin/ becomes scripts of the wheel; everything else data below the prefix of the environment, but for README.md at the top of the tree, which is
-also in share/doc: an environment's own folder is not ours. The same tree gives the same bytes.
+bin/ becomes scripts of the wheel; everything else becomes data below the prefix of the environment, except README.md at the top of the tree, which
+is also in share/doc: the top folder belongs to the environment. The same tree gives the same bytes.
 """
 
 import base64
@@ -14,7 +14,7 @@ import zipfile
 tree, out, name, version, tag, epoch, summary, licence, homepage = sys.argv[1:]
 tree = pathlib.Path(tree)
 info = f"{name}-{version}.dist-info"
-# The format's first year is 1980.
+# The zip format starts in 1980.
 date = max(time.gmtime(int(epoch))[:6], (1980, 1, 1, 0, 0, 0))
 
 metadata = f"""Metadata-Version: 2.1

@@ -1,4 +1,4 @@
-"""Runs mpi4py's own test suite and writes what became of each test to PREFIX.RANK, a line each as it happens:
+"""Runs mpi4py's own test suite and writes the outcome of each test to PREFIX.RANK, one line at a time as it happens:
 `start TEST`, then `OUTCOME TEST`, with a tab after the outcome. The last line is `end`.
 
     record.py TEST_FOLDER PREFIX [OPTIONS OF THE SUITE...]
@@ -11,7 +11,7 @@ import unittest
 class Record(unittest.TextTestResult):
     """The usual result, which also writes the lines."""
 
-    # MPI is initialised by an import, for which the suite has options of its own: not before the first test.
+    # Importing mpi4py.MPI initialises MPI, and the suite has options for that: do not import it before the first test.
     lines = None
 
     def line(self, outcome, test=None):
@@ -69,6 +69,6 @@ def run(folder, options):
     main.main(module=None, argv=[f"{folder}/main.py", *options], testRunner=runner)
 
 
-# Processes that a test spawns import this file, too.
+# Processes that a test spawns also import this file.
 if __name__ == "__main__":
     run(sys.argv[1], sys.argv[3:])

@@ -1,5 +1,5 @@
-/* MPICH spins while it waits, so that with more ranks than cores each waits for the others' time slices to end: minutes for what takes
- * seconds. Preloaded, this lets another rank work whenever there was nothing to do. Plain runs and those under the shim have it alike. */
+/* MPICH spins while it waits. With more ranks than cores each rank then waits for the others' time slices to end, and seconds become minutes. This
+ * library is preloaded and lets another rank run whenever a poll finds nothing to do, in plain runs and in those under the shim. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-//! Browser: the pages of `mpress report`, looked at in a headless Chromium: light and dark, wide and narrow.
+//! Browser: checks the pages of `mpress report` in a headless Chromium: light and dark, wide and narrow.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,16 +15,16 @@ use crate::step::{Done, Step};
 
 const BROWSER: &str = "chromium";
 
-/// What takes this long hangs.
+/// The time limit of the browser; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What looks at a page, from inside.
+/// The script that inspects a page from inside.
 const LOOK: &str = include_str!("browser/look.js");
 
-/// The widths, in pixels, and whether the page is dark.
+/// The widths in pixels, and whether the page is dark.
 const VIEWS: [(u32, bool); 2] = [(1000, false), (360, true)];
 
-/// The step, with the command of this file.
+/// The step that checks the pages of this command.
 pub(crate) fn step(command: PathBuf, paths: &Paths) -> Step<'_> {
     Step::call("report page in a browser", move || {
         if !setup::offer(BROWSER) {
@@ -33,7 +33,7 @@ pub(crate) fn step(command: PathBuf, paths: &Paths) -> Step<'_> {
         let dir = std::env::temp_dir().join(format!("mpress-browser-{}", std::process::id()));
         fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
         let done = run(&command, paths, &dir);
-        // Kept after a failure, to be looked at.
+        // After a failure the folder is kept for inspection.
         if done.is_ok() {
             fs::remove_dir_all(&dir).map_err(Error::file(&dir))?;
         }
@@ -76,7 +76,7 @@ fn run(command: &Path, paths: &Paths, dir: &Path) -> Result<Done, Error> {
     Ok(Done::Ran(format!("{charts} charts with {marks} marks, light and wide and dark and narrow")))
 }
 
-/// The report of a long job of 64 ranks: every kind and codec, every length, windows that often changed, large numbers.
+/// The report of a long job of 64 ranks: every kind and codec, every length, windows that changed often, large numbers.
 fn long(short: &Value) -> Value {
     let counts = |messages: u64, length: u64| {
         let raw = messages * length;
@@ -118,16 +118,16 @@ fn long(short: &Value) -> Value {
     report
 }
 
-/// Names for codecs, more than a page has colours for.
+/// Names of codecs, more than a page has colours.
 fn names() -> impl Iterator<Item = String> {
     (0..16).map(|at| if at == 0 { "raw".to_owned() } else { format!("some-codec-{at}") })
 }
 
-/// What [`LOOK`] finds on a page that is shown so.
+/// Returns what [`LOOK`] finds on a page in this view.
 fn look(dir: &Path, name: &str, page: &str, width: u32, dark: bool) -> Result<Value, Error> {
     let inside = page.replace("</body>", &format!("<script>{LOOK}</script></body>"));
     let inside = inside.replace('&', "&amp;").replace('"', "&quot;");
-    // In a frame: a window cannot be as narrow as the screen of a phone.
+    // In a frame, because a window cannot be as narrow as a phone's screen.
     let frame = format!(
         "<!DOCTYPE html><html><head><title>{name}</title></head><body><iframe srcdoc=\"{inside}\" \
          style=\"border: 0; width: {width}px; height: 900px\"></iframe></body></html>"
@@ -137,7 +137,7 @@ fn look(dir: &Path, name: &str, page: &str, width: u32, dark: bool) -> Result<Va
     let profile = dir.join(format!("profile-{name}-{width}"));
 
     let mut browser = Command::new(BROWSER);
-    // As root and without a network.
+    // Works as root and without a network.
     browser.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
     browser.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
     browser.arg(format!("--user-data-dir={}", profile.display()));
@@ -150,7 +150,7 @@ fn look(dir: &Path, name: &str, page: &str, width: u32, dark: bool) -> Result<Va
         Outcome::TimedOut(_) => return Err(failed(&run, format!("not ended after {} s", LIMIT.as_secs()))),
     };
     let stderr = String::from_utf8_lossy(&output.stderr);
-    // One line is that of `look.js`, so that a console that is not seen is no empty one.
+    // One line must come from `look.js`: this distinguishes an empty console from one that was not read.
     let console: Vec<_> = stderr.lines().filter(|line| line.contains(":CONSOLE")).collect();
     if !output.status.success() || console.len() != 1 || !console[0].contains("\"looked\"") {
         return Err(failed(&run, format!("{}\n{}\n{stderr}", output.status, console.join("\n"))));
@@ -161,7 +161,7 @@ fn look(dir: &Path, name: &str, page: &str, width: u32, dark: bool) -> Result<Va
     serde_json::from_str(&found).map_err(|error| failed(&run, format!("{error}: {found}")))
 }
 
-/// A text without the `%xx` of JavaScript's `encodeURIComponent`.
+/// Decodes the `%xx` of JavaScript's `encodeURIComponent`.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -180,7 +180,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether the page is shown as wanted, with all its charts, and nothing is wrong with it.
+/// Checks that the page has the requested view and all its charts, and that nothing is wrong with it.
 fn check(found: &Value, page: &str, width: u32, dark: bool) -> Result<(), String> {
     let wrong: Vec<_> = found["wrong"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if !wrong.is_empty() {

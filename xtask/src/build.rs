@@ -19,14 +19,14 @@ pub(crate) const EXAMPLES: [(&str, &str); 4] = [
     ("shuffle", "shuffle.c"),
 ];
 
-/// The library that is preloaded, as it is installed.
+/// The installed name of the preload library.
 pub(crate) const PRELOAD: &str = "libmpress.so";
 
 /// The packages of the libraries.
 const LIBRARIES: [&str; 4] =
     ["mpress-preload", "mpress-shim-openmpi", "mpress-shim-mpich", "mpress-shim-standard"];
 
-/// Builds everything; what is up to date stays as it is.
+/// Builds everything that is not up to date.
 pub(crate) fn all(paths: &Paths) -> Result<(), Error> {
     for_mpis(paths, &Mpi::ALL)?;
     println!("built: {}", paths.mpress().display());
@@ -37,17 +37,17 @@ pub(crate) fn all(paths: &Paths) -> Result<(), Error> {
     Ok(())
 }
 
-/// Builds everything, and the examples for these MPIs.
+/// Builds everything, with the examples for these MPIs.
 pub(crate) fn for_mpis(paths: &Paths, mpis: &[Mpi]) -> Result<(), Error> {
     command_and_libraries(paths)?;
     mpis.iter().try_for_each(|&mpi| examples(paths, mpi))
 }
 
-/// Builds the command and its libraries, and installs them side by side.
+/// Builds the command and its libraries, and installs them next to each other.
 pub(crate) fn command_and_libraries(paths: &Paths) -> Result<(), Error> {
     let mut command = paths.cargo();
     command.args(["build", "--release", "-p", "mpress-cli"]);
-    // What `mpress --version` says.
+    // Shown by `mpress --version`.
     let commit = git(paths, &["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]);
     command.env("MPRESS_COMMIT", commit.unwrap_or_default());
     run("build of the mpress command", &mut command)?;
@@ -63,13 +63,13 @@ pub(crate) fn shims() -> impl Iterator<Item = String> {
     shims.map(|package| format!("lib{}.so", package.replace('-', "_")))
 }
 
-/// What git says of the project; nothing where this is no repository.
+/// The output of git for the project; `None` if this is not a repository.
 pub(crate) fn git(paths: &Paths, words: &[&str]) -> Option<String> {
     let output = Command::new("git").current_dir(paths.root()).args(words).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The command that builds the library that is preloaded, and the shims. It needs no MPI.
+/// The command that builds the preload library and the shims. It needs no MPI.
 pub(crate) fn libraries(paths: &Paths) -> Command {
     let mut command = paths.cargo();
     command.args(["build", "--release"]).args(LIBRARIES.iter().flat_map(|package| ["-p", package]));
@@ -86,7 +86,7 @@ fn examples(paths: &Paths, mpi: Mpi) -> Result<(), Error> {
         }
         let is_c = source.extension().is_some_and(|extension| extension == "c");
         let mut compiler = Command::new(if is_c { mpi.mpicc() } else { mpi.mpifort() });
-        // Fortran leaves files of its modules beside what it builds.
+        // The Fortran compiler writes module files next to its output.
         let half_done = dir.join(format!("{name}.new"));
         compiler.current_dir(&dir).arg("-O2").arg("-o").arg(&half_done).arg(&source).arg("-lm");
         run(&format!("build of {name} for {}", mpi.title()), &mut compiler)?;
@@ -95,7 +95,7 @@ fn examples(paths: &Paths, mpi: Mpi) -> Result<(), Error> {
     Ok(())
 }
 
-/// Copies what cargo built to where it is used, if that is older.
+/// Copies a product of cargo to its place of use, if the file there is older.
 fn install(built: &Path, place: &Path) -> Result<(), Error> {
     if !is_newer(built, place)? {
         return Ok(());
@@ -103,13 +103,13 @@ fn install(built: &Path, place: &Path) -> Result<(), Error> {
     if let Some(dir) = place.parent() {
         fs::create_dir_all(dir).map_err(Error::file(dir))?;
     }
-    // A job may be running the old one: it keeps it, under no name.
+    // A running job may use the old file: it keeps it after the rename.
     let half_done = PathBuf::from(format!("{}.new", place.display()));
     fs::copy(built, &half_done).map_err(Error::file(built))?;
     fs::rename(&half_done, place).map_err(Error::file(place))
 }
 
-/// Whether `source` has changed since `product` was made; a source that is not there is an error.
+/// Whether `source` has changed since `product` was made; a missing source is an error.
 fn is_newer(source: &Path, product: &Path) -> Result<bool, Error> {
     let changed = |path: &Path| -> std::io::Result<SystemTime> { fs::metadata(path)?.modified() };
     let source = changed(source).map_err(Error::file(source))?;

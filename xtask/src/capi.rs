@@ -1,4 +1,4 @@
-//! The C interface: header, libraries and `mpress.pc`, built and installed below a prefix.
+//! The C interface: builds header, libraries and `mpress.pc` and installs them below a prefix.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use crate::step::run;
 #[path = "../../capi/install.rs"]
 mod install;
 
-/// Builds the libraries and installs them with all that C programs need to be compiled.
+/// Builds the libraries and installs them with everything needed to compile C programs.
 pub(crate) fn install(paths: &Paths, prefix: &Path) -> Result<(), Error> {
     run("build of the C interface", paths.cargo().args(["build", "--release", "-p", "mpress-capi"]))?;
     let header = paths.root().join("capi").join(install::HEADER);
-    let version = env!("CARGO_PKG_VERSION"); // that of the whole workspace
+    let version = env!("CARGO_PKG_VERSION"); // the version of the whole workspace
     install::install(&header, &paths.target("release"), prefix, version).map_err(Error::file(prefix))?;
     println!("installed: {}", prefix.join("include").join(install::HEADER).display());
     println!(

@@ -1,4 +1,4 @@
-//! CI: format, lints and documentation, all tests, then the report page, packages and fuzzing. Warnings are errors here and nowhere else.
+//! CI: format, lints and documentation, all tests, then the report page, packages and fuzzing. Warnings are errors only here.
 
 use mpress_cluster::Mpi;
 
@@ -6,7 +6,7 @@ use crate::paths::Paths;
 use crate::step::Step;
 use crate::{browser, dist, fuzz, package, test};
 
-/// How long each fuzz target runs.
+/// The time for each fuzz target.
 const FUZZ_SECONDS: u32 = 5;
 
 /// The steps, quickest first.
@@ -18,14 +18,14 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     };
     let deny = ["--", "-D", "warnings"];
     let mut steps = vec![Step::new("format", cargo(&["fmt", "--all", "--check"]))];
-    // Workspaces of their own.
+    // These are separate workspaces.
     for name in ["fuzz", "codec/no-std-proof"] {
         let mut format = cargo(&["fmt", "--check", "--manifest-path"]);
         format.arg(paths.root().join(name).join("Cargo.toml"));
         steps.push(Step::new(format!("format of {name}"), format));
     }
 
-    // Of the three crates that know an MPI two need it always, the third with its feature.
+    // Of the three crates that use an MPI, two always need it and the third needs it with its feature.
     let mut clippy =
         cargo(&["clippy", "--workspace", "--exclude", "mpress-layer", "--exclude", "mpress-rsmpi"]);
     clippy.args(["--exclude", "mpress-i-structures", "--all-targets", "--all-features"]).args(deny);
@@ -33,7 +33,7 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     let mut clippy = cargo(&["clippy", "-p", "mpress-i-structures", "--all-targets"]);
     clippy.args(deny);
     steps.push(Step::new("lints of i-structures without an MPI", clippy));
-    // For one MPI: with the other the same lines are compiled.
+    // For one MPI only: the other compiles the same lines.
     let mpi = Mpi::OpenMpi;
     let mut clippy = cargo(&["clippy", "--all-targets", "--target-dir"]);
     clippy.arg(paths.target(mpi.name())).args(test::PER_MPI).env("MPICC", mpi.mpicc()).args(deny);

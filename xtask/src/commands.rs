@@ -1,4 +1,4 @@
-//! The commands that pages show: each block says what runs it, or why nothing does, and the project's own commands exist as they are shown.
+//! The commands that pages show: each block names the test that runs it, or says why none does, and the project's own commands are valid.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ fn blocks() -> Vec<Block> {
     found
 }
 
-/// What is wrong with the mark of a block.
+/// Describes the error in the mark of a block, if there is one.
 fn wrong(root: &Path, mark: &str) -> Option<String> {
     let text = mark.strip_prefix("<!-- ").and_then(|mark| mark.strip_suffix(" -->"));
     let Some(text) = text else {

@@ -1,4 +1,5 @@
-//! Demo: simulations, one that is watched by other ranks, and a shuffle of noise, on an emulated cluster, with and without mpress, and what that is worth.
+//! Demo: runs simulations (one of them with observers on other ranks) and a shuffle of random data on an emulated cluster, with and without mpress,
+//! and compares them.
 
 mod measure;
 mod table;
@@ -19,8 +20,8 @@ const NODES: usize = 2;
 const RANKS: usize = 4;
 const MPI: Mpi = Mpi::OpenMpi;
 
-/// The links, slowest first, how long each may be measured (a further round starts only if it fits), and what runs there. On the
-/// fastest there is little to gain for small halos: long frames of a simulation run there too, and noise, where there is much to lose.
+/// The links, slowest first; the time limit of the measurements on each (a further round starts only if it fits); and the programs that run there. On
+/// the fastest link small halos gain little, so a simulation with long frames runs there too, and random data, which has the most to lose.
 const LINKS: [(Rate, Duration, &[&str]); 3] = [
     (Rate::mbit(100), Duration::from_secs(180), &SIMULATIONS),
     (Rate::gbit(1), Duration::from_secs(60), &SIMULATIONS),
@@ -76,12 +77,12 @@ fn on_cluster(paths: &Paths) -> Result<(), Error> {
     }))
 }
 
-/// Every program, without and with mpress.
+/// The number of runs in a round: every program, without and with mpress.
 const fn runs_a_round(programs: &[&str]) -> u64 {
     2 * programs.len() as u64
 }
 
-/// Plain and compressed runs take turns, so that what else the machine does meets both.
+/// Plain and compressed runs alternate, so that other load on the machine affects both.
 fn one_round(
     paths: &Paths,
     launcher: Launcher<'_>,
@@ -99,7 +100,7 @@ fn one_round(
     Ok(())
 }
 
-/// What can be shown without a network: that the results are the same.
+/// Without a network, only shows that the results are the same.
 fn on_this_host(paths: &Paths, reason: &str) -> Result<(), Error> {
     eprintln!("demo: {reason}");
     eprintln!("demo: so both programs run on this host, where mpress is made to compress all the same");

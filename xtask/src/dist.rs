@@ -1,5 +1,4 @@
-//! Dist: packages for users who do not build mpress: a relocatable tar and, if wanted, a Python wheel and a Debian
-//! package of the same tree.
+//! Dist: packages for users who do not build mpress: a relocatable tar and, on request, a Python wheel and a Debian package of the same tree.
 
 pub(crate) mod check;
 mod deb;
@@ -17,10 +16,10 @@ use crate::error::Error;
 use crate::paths::Paths;
 use crate::step;
 
-/// That of the whole workspace.
+/// The version of the whole workspace.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What cargo built and the packages contain.
+/// The products of cargo that the packages contain.
 pub(crate) struct Parts {
     command: PathBuf,
     preload: PathBuf,
@@ -29,25 +28,25 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// What `cargo xtask build` installs in target/mpress.
+    /// The files that `cargo xtask build` installs in target/mpress.
     fn installed(paths: &Paths) -> Self {
         let libraries = paths.libraries();
         Self { command: paths.mpress(), preload: libraries.join(build::PRELOAD), shims: libraries }
     }
 
-    /// The command alone.
+    /// The command only.
     pub(crate) fn into_command(self) -> PathBuf {
         self.command
     }
 
-    /// What the steps of `cargo xtask test` have built: a release build of the command would take minutes.
+    /// The files that the steps of `cargo xtask test` have built: a release build of the command would take minutes.
     pub(crate) fn tested(paths: &Paths) -> Self {
         let command = paths.target("test").join("debug/mpress");
         Self { command, preload: paths.built_preload(), shims: paths.target("release") }
     }
 }
 
-/// What is wanted besides the tar.
+/// Options for other packages than the tar.
 #[derive(Clone, clap::Args)]
 pub(crate) struct Options {
     /// Also a Python wheel of the same files
@@ -56,12 +55,12 @@ pub(crate) struct Options {
     /// Also a Debian package of the same files
     #[arg(long)]
     deb: bool,
-    /// Test them first, by the commands of their README, with Debian's two MPIs
+    /// Before packing, test the packages with the commands of their README and Debian's two MPIs
     #[arg(long)]
     check: bool,
 }
 
-/// Builds everything and packs it, into target/dist.
+/// Builds and packs everything, into target/dist.
 pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     build::command_and_libraries(paths)?;
     let parts = Parts::installed(paths);
@@ -80,7 +79,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs a command for what it prints.
+/// Runs a command and returns its output.
 fn output(command: &mut Command) -> Result<String, Error> {
     let run = command.get_program().to_string_lossy().into_owned();
     let start = |source| Error::Start { what: "packages".to_owned(), command: run.clone(), source };
@@ -92,7 +91,7 @@ fn output(command: &mut Command) -> Result<String, Error> {
     Err(Error::Program { run, message: message.concat() })
 }
 
-/// The name of the tree, and of the tar without its ending.
+/// The name of the tree, and of the tar without its extension.
 fn name() -> String {
     format!("mpress-{VERSION}-{}-linux", std::env::consts::ARCH)
 }
@@ -102,7 +101,7 @@ fn tar(paths: &Paths, tree: &Path, out: &Path) -> Result<PathBuf, Error> {
     let file = out.join(format!("{}.tar.gz", name()));
     let mut tar = Command::new("tar");
     tar.args(["--create", "--sort=name", "--format=gnu", "--owner=0", "--group=0", "--numeric-owner"]);
-    // Rights that do not depend on the umask; files that can be executed stay so.
+    // Permissions that do not depend on the umask; executable files stay executable.
     tar.arg("--mode=u=rwX,go=rX").arg(format!("--mtime=@{}", epoch(paths)));
     tar.args(["--use-compress-program", "gzip -9n", "--file"]).arg(&file);
     tar.arg("--directory").arg(tree.parent().unwrap_or(out)).arg(name());
@@ -110,19 +109,19 @@ fn tar(paths: &Paths, tree: &Path, out: &Path) -> Result<PathBuf, Error> {
     Ok(file)
 }
 
-/// The time that all files get, in seconds since 1970: `SOURCE_DATE_EPOCH`, or that of the commit.
+/// The modification time of all files, in seconds since 1970: `SOURCE_DATE_EPOCH`, or else the time of the commit.
 fn epoch(paths: &Paths) -> u64 {
     let given = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.trim().parse().ok());
     given.or_else(|| build::git(paths, &["log", "-1", "--format=%ct"])?.parse().ok()).unwrap_or(0)
 }
 
-/// Writes a file that has these marks in it: version, glibc, place of the project.
+/// Fills in the marks of a template: version, glibc, URL of the project.
 fn filled(template: &str, glibc: &str) -> String {
     let text = template.replace("@VERSION@", VERSION).replace("@GLIBC@", glibc);
     text.replace("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY"))
 }
 
-/// Copies a file and makes the folders above the place, which it gives back.
+/// Copies a file, creates the folders above its new path, and returns that path.
 fn copied(file: &Path, place: PathBuf) -> Result<PathBuf, Error> {
     if let Some(dir) = place.parent() {
         fs::create_dir_all(dir).map_err(Error::file(dir))?;
@@ -131,7 +130,7 @@ fn copied(file: &Path, place: PathBuf) -> Result<PathBuf, Error> {
     Ok(place)
 }
 
-/// Writes a file and the folders above it.
+/// Writes a file and creates the folders above it.
 fn write(file: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
     if let Some(dir) = file.parent() {
         fs::create_dir_all(dir).map_err(Error::file(dir))?;

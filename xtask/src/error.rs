@@ -1,4 +1,4 @@
-//! What can go wrong, each as one clear line.
+//! Errors, each with a message of one line.
 
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
-//! Fuzz: every target of `fuzz/` for a while, from seeds made of the golden files.
+//! Fuzz: runs every target of `fuzz/` for some time, from seeds made of the golden files.
 //!
-//! What cargo-fuzz does, without installing it: libFuzzer, coverage, AddressSanitizer. `RUSTC_BOOTSTRAP` lets the stable
-//! compiler take the sanitizer's flag.
+//! Does what cargo-fuzz does, without installing it: libFuzzer, coverage, AddressSanitizer. `RUSTC_BOOTSTRAP` lets the stable compiler accept the
+//! sanitizer's flag.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -12,23 +12,23 @@ use crate::paths::Paths;
 use crate::step::{self, Done, Step};
 use crate::toolchain;
 
-/// Coverage as libFuzzer wants it. One unit of code generation, or the passes of some are lost.
+/// Coverage as libFuzzer needs it. There is one codegen unit because with several some lose the passes.
 const COVERAGE: &str = "--cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
 const SANITIZER: &str = "-Zsanitizer=address";
 
-/// Bytes of an input; longer ones find little more and are slow.
+/// The maximum length of an input in bytes; longer ones find little more and are slow.
 const MAX_LEN: usize = 6000;
-/// What takes this long for so few bytes is unbounded work.
+/// The time limit for one input. An input this short that takes longer reveals unbounded work.
 const INPUT_LIMIT_SECONDS: u32 = 25;
 
-/// The step that runs all targets, or this one alone, for `seconds` each.
+/// The step that runs all targets, or only this one, for `seconds` each.
 pub(crate) fn step(paths: &Paths, seconds: u32, only: Option<String>) -> Step<'_> {
     Step::call("fuzz targets", move || run(paths, seconds, only.as_deref()))
 }
 
-/// Compiles all targets and runs them, or this one alone, for `seconds` each, as many at a time as there are processors.
+/// Compiles all targets and runs them, or only this one, for `seconds` each, one per processor at a time.
 ///
 /// # Errors
 /// If a target finds something, has no seeds, or is not instrumented.
@@ -49,7 +49,7 @@ fn run(paths: &Paths, seconds: u32, only: Option<&str>) -> Result<Done, Error> {
     let at_a_time = std::thread::available_parallelism().map_or(1, usize::from);
     let mut found = Vec::new();
     for some in targets.chunks(at_a_time) {
-        // All of them run before any is waited for.
+        // Start all of them before waiting for any.
         let running: Vec<_> = some.iter().map(|target| Fuzzing::start(paths, target, seconds)).collect();
         let ended: Vec<_> = running.into_iter().map(|running| running.and_then(Fuzzing::end)).collect();
         for outcome in ended {
@@ -61,7 +61,7 @@ fn run(paths: &Paths, seconds: u32, only: Option<&str>) -> Result<Done, Error> {
     Ok(Done::Ran(format!("{seconds} s each, {how}; inputs: {}", found.join(", "))))
 }
 
-/// The names of all targets, in order.
+/// The names of all targets, sorted.
 fn targets(paths: &Paths) -> Result<Vec<String>, Error> {
     let dir = paths.root().join("fuzz/fuzz_targets");
     let mut targets = Vec::new();
@@ -73,7 +73,7 @@ fn targets(paths: &Paths) -> Result<Vec<String>, Error> {
     Ok(targets)
 }
 
-/// The target of the compiler: named explicitly, so that build scripts and macros are compiled without the flags.
+/// The host triple. Naming it explicitly makes cargo compile build scripts and macros without the flags.
 fn triple() -> String {
     format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
 }
@@ -87,7 +87,7 @@ fn build(paths: &Paths, sanitizer: bool) -> Result<(), Error> {
     step::run("build of the fuzz targets", cargo.env("RUSTFLAGS", flags).env("RUSTC_BOOTSTRAP", "1"))
 }
 
-/// A target at work.
+/// A running target.
 struct Fuzzing {
     target: String,
     log: PathBuf,
@@ -114,7 +114,7 @@ impl Fuzzing {
         Ok(Self { target: target.to_owned(), log, process })
     }
 
-    /// Waits, and says how many inputs there were.
+    /// Waits for the end and returns the number of inputs as text.
     fn end(mut self) -> Result<String, Error> {
         let status = self.process.wait().map_err(Error::file(&self.log))?;
         let log = fs::read(&self.log).map_err(Error::file(&self.log))?;
@@ -136,15 +136,15 @@ fn failure(target: &str, message: String) -> Error {
     Error::Program { run: format!("fuzz target {target}"), message }
 }
 
-/// What came of a target that found nothing.
+/// The result of a target that found nothing.
 #[derive(Debug, PartialEq)]
 struct Inputs {
     run: u64,
-    /// Edges of the control flow.
+    /// Covered edges of the control flow.
     edges: u64,
 }
 
-/// From what libFuzzer prints; `None` if nothing was run or nothing instrumented.
+/// Parses libFuzzer's output; `None` if no input was run or no code is instrumented.
 fn inputs(log: &str) -> Option<Inputs> {
     let number = |text: &str| text.split_whitespace().next()?.parse().ok();
     let run = log.lines().find_map(|line| number(line.strip_prefix("stat::number_of_executed_units:")?))?;
@@ -152,7 +152,7 @@ fn inputs(log: &str) -> Option<Inputs> {
     (run > 0 && edges > 0).then_some(Inputs { run, edges })
 }
 
-/// The last lines.
+/// The last lines of a text.
 fn tail(text: &str, lines: usize) -> String {
     let all: Vec<_> = text.lines().collect();
     all[all.len().saturating_sub(lines)..].join("\n")

@@ -1,5 +1,5 @@
-//! I-structures: Table 1 and figures 1 to 3 of *Incomplete Information Processing for Optimization of Distributed Applications* on the paper's
-//! network, 100 Mbit/s, beside the paper's figures (docs/i-structures.md).
+//! I-structures: measures Table 1 and figures 1 to 3 of *Incomplete Information Processing for Optimization of Distributed Applications* on the
+//! paper's network, 100 Mbit/s, and shows them next to the paper's figures (docs/i-structures.md).
 
 mod figures;
 mod paper;
@@ -19,17 +19,17 @@ use figures::{BLOCKS, Figures, Mode, PROGRAMS, RANKS, Row};
 
 /// The paper's network.
 const RATE: Rate = Rate::mbit(100);
-/// The paper's cluster: four nodes of two processors.
+/// The paper's cluster: four nodes with two processors each.
 const NODES: usize = 4;
-/// Far beyond any run here: what takes this long hangs.
+/// The time limit of a run; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(600);
-/// MPICH hangs at its end now and then; the cluster knows the case and tries again.
+/// MPICH sometimes hangs at its end; the cluster recognises this and tries again.
 const TRIES: u32 = 20;
 
-/// What is printed.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// Tables, and what is aimed at.
+    /// Tables, and the targets.
     Text,
     /// Rows `program,mode,block,ranks,messages,seconds`.
     Csv,
@@ -43,13 +43,13 @@ pub(crate) struct Options {
     /// With this MPI
     #[arg(long, default_value = "openmpi")]
     mpi: Mpi,
-    /// Runs of each program, of which the median is taken
+    /// Number of runs of each program; the median is reported
     #[arg(long, default_value_t = 5)]
     runs: u32,
-    /// With blocks of this many elements alone; 1 is without a cache, too
+    /// Only with blocks of this many elements; 1 includes the runs without a cache
     #[arg(long, value_name = "CB")]
     block: Option<u64>,
-    /// The picture of figures 1 to 3; target/i-structures.svg without this
+    /// File for the plots of figures 1 to 3; target/i-structures.svg if not given
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
@@ -106,7 +106,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// The rows that a program has written in full.
+/// The rows that a program printed, if they are complete.
 fn parse(output: &[u8]) -> Option<Vec<Row>> {
     let text = std::str::from_utf8(output).ok()?;
     let (whole, _) = text.rsplit_once('\n')?;

@@ -1,4 +1,4 @@
-//! Links: those of all pages in Markdown lead somewhere, and those of the book that leave it lead to the repository.
+//! Links: checks that the links of all Markdown pages are valid, and makes those that leave the book lead to the repository.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-/// Where files of the repository are, for readers of the book. Images are wanted as they are.
+/// The addresses of the repository's files for readers of the book; images are linked in their raw form.
 const PAGES: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/");
 const IMAGES: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/raw/main/");
 
 /// The folder of the book's pages.
 const BOOK: &str = "docs";
 
-/// A preprocessor of mdBook: reads the book on standard input, and writes it with its links changed. mdBook asks first whether a
-/// renderer is supported (`supports NAME`); the exit status says yes.
+/// A preprocessor of mdBook: reads the book from standard input and writes it with changed links. mdBook first asks whether a renderer is supported
+/// (`supports NAME`); the exit status says yes.
 pub(crate) fn preprocess(question: &[String]) -> Result<(), Error> {
     if !question.is_empty() {
         return Ok(());
@@ -33,7 +33,7 @@ pub(crate) fn preprocess(question: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Changes the links of all chapters: whatever has a path and a content.
+/// Changes the links of all chapters: values that have a path and a content.
 fn change(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(change),
@@ -48,10 +48,10 @@ fn change(value: &mut Value) {
     }
 }
 
-/// A page with links to the repository where they leave the book.
+/// A page whose links to files outside the book lead to the repository.
 fn outward(page: &str, path: &Path) -> String {
     let mut changed = page.to_owned();
-    // From the end, so that the places before stay.
+    // From the end, so that earlier positions stay valid.
     for link in links(page).into_iter().rev() {
         let target = &page[link.place.clone()];
         let (file, anchor) = target.split_once('#').map_or((target, None), |(file, at)| (file, Some(at)));
@@ -64,7 +64,7 @@ fn outward(page: &str, path: &Path) -> String {
             let base = if link.is_image { IMAGES } else { PAGES };
             changed.replace_range(link.place, &format!("{base}{}{anchor}", leads_to.display()));
         } else if let Some(folder) = file.strip_suffix("README.md") {
-            // mdBook makes a page index.html of it, but does not change links to it.
+            // mdBook renders a README as index.html, but does not change links to it.
             changed.replace_range(link.place, &format!("{folder}index.md{anchor}"));
         }
     }
@@ -73,12 +73,12 @@ fn outward(page: &str, path: &Path) -> String {
 
 /// A link in a page.
 struct Link {
-    /// Of its target, in bytes.
+    /// The byte range of its target.
     place: Range<usize>,
     is_image: bool,
 }
 
-/// The links of a page, without those in code.
+/// The links of a page, except those in code.
 fn links(page: &str) -> Vec<Link> {
     let mut found = Vec::new();
     let (mut start, mut fenced) = (0, false);
@@ -92,7 +92,7 @@ fn links(page: &str) -> Vec<Link> {
                 from = at + 2;
                 let Some(end) = line[from..].find(')').map(|end| from + end) else { break };
                 if !code.iter().any(|code| code.contains(&at)) {
-                    // Of an image the bracket that opens it has a mark before it.
+                    // For an image, there is a `!` before the opening bracket.
                     let open = line[..at].rfind('[').unwrap_or(0);
                     let is_image = line[..open].ends_with('!');
                     found.push(Link { place: start + from..start + end, is_image });
@@ -107,7 +107,7 @@ fn links(page: &str) -> Vec<Link> {
     found
 }
 
-/// Where a line has code in it.
+/// The ranges of a line that are code.
 fn code(line: &str) -> Vec<Range<usize>> {
     let marks: Vec<_> = line.match_indices('`').map(|(at, _)| at).collect();
     marks.chunks_exact(2).map(|pair| pair[0]..pair[1]).collect()
@@ -117,7 +117,7 @@ fn is_elsewhere(target: &str) -> bool {
     target.contains("://") || target.starts_with("mailto:")
 }
 
-/// The path of a link's file, as seen from where the page's path is.
+/// The path of a link's file, relative to the same folder as the page's path.
 fn resolved(page: &Path, file: &str) -> PathBuf {
     let mut path = page.parent().unwrap_or(Path::new("")).to_owned();
     for part in Path::new(file).components() {
@@ -161,7 +161,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::paths::Paths;
 
-    /// All pages below a folder, without what tools and builds put there, and without links to pages elsewhere.
+    /// All pages below a folder, except those that tools and builds put there, and without symbolic links to pages elsewhere.
     pub(crate) fn pages(dir: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for entry in fs::read_dir(dir).unwrap() {
@@ -179,9 +179,9 @@ pub(crate) mod tests {
         found
     }
 
-    /// What is wrong with a link of a page.
+    /// Describes the error in a link of a page, if there is one.
     fn wrong(page: &Path, target: &str) -> Option<String> {
-        // Pages of published crates, which are read elsewhere, too, name the repository.
+        // Pages of published crates are also read elsewhere, so they link to the repository.
         let here = target.strip_prefix(PAGES);
         if here.is_none() && is_elsewhere(target) {
             return None;
@@ -208,7 +208,7 @@ pub(crate) mod tests {
         for path in pages(&root) {
             let page = fs::read_to_string(&path).unwrap();
             for link in links(&page) {
-                // Templates of the packages name the version.
+                // Templates of the packages contain the version.
                 let target = &page[link.place.clone()];
                 count += 1;
                 if let Some(why) = wrong(&path, target) {

@@ -37,7 +37,7 @@ use error::Error;
 use mpress_cluster::Mpi;
 use paths::Paths;
 
-/// The exit status of a command that Ctrl-C ended, as in shells.
+/// The exit status after Ctrl-C, as in shells.
 const INTERRUPTED: u8 = 130;
 
 /// The commands of the mpress project.
@@ -58,7 +58,7 @@ enum Command {
     Dist(dist::Options),
     /// Build and install the C interface: header, static and shared library, and mpress.pc for pkg-config
     Capi {
-        /// The folder to install in, with include/, lib/ and lib/pkgconfig/
+        /// The folder to install into, with include/, lib/ and lib/pkgconfig/
         #[arg(long, value_name = "DIR")]
         prefix: PathBuf,
     },
@@ -69,16 +69,16 @@ enum Command {
     /// the results on this host alone.
     #[command(verbatim_doc_comment)]
     Demo,
-    /// Measure what small and incompressible messages cost with and without mpress
+    /// Measure the time of small and incompressible messages with and without mpress
     Pingpong {
         /// What to measure; without it, the shim and the rsmpi adapter
         layer: Option<pingpong::Layer>,
         #[command(flatten)]
         options: pingpong::streams::Options,
     },
-    /// Measure whole programs on emulated links, plain and with mpress in turn: a folder of built ones, as those of NPB
+    /// Measure whole programs, such as those of NPB, on emulated links, alternating plain runs and runs with mpress
     Npb(npb::Options),
-    /// Measure the programs of i-structures on an emulated cluster of 100 Mbit/s, beside the paper's figures
+    /// Measure the programs of i-structures on an emulated cluster of 100 Mbit/s, next to the paper's figures
     IStructures(i_structures::Options),
     /// Test everything: all crates, each SIMD level, without std, and shim and rsmpi adapter with each MPI
     Test,
@@ -105,7 +105,7 @@ enum Command {
         #[arg(long, value_name = "SECONDS", default_value_t = 600)]
         seconds: u32,
     },
-    /// As mdBook's preprocessor: links of the book that leave it lead to the repository
+    /// Preprocessor of mdBook: changes links that leave the book to lead to the repository
     #[command(hide = true)]
     BookLinks {
         /// Nothing, or `supports` and the name of a renderer
@@ -117,14 +117,14 @@ enum Command {
 
 fn main() -> ExitCode {
     let command = Cli::parse().command;
-    // Without a handler the next cluster sweeps up what Ctrl-C leaves.
+    // Without the handler, the next cluster removes what Ctrl-C leaves.
     if let Err(error) = ctrlc::set_handler(interrupted) {
         eprintln!("xtask: Ctrl-C will not be handled: {error}");
     }
     match run(command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_interrupt() || mpress_cluster::interrupted() => {
-            // The handler ends the process; this is for the case that it hangs.
+            // The handler ends the process; exit here if it hangs.
             std::thread::sleep(Duration::from_secs(30));
             ExitCode::from(INTERRUPTED)
         }
@@ -162,11 +162,11 @@ fn run(command: Command) -> Result<(), Error> {
     }
 }
 
-/// Ends the jobs, takes the clusters down, then this process.
+/// Ends the jobs, removes the clusters, and ends this process.
 fn interrupted() {
     eprintln!("\nxtask: interrupted, taking down what stands");
     mpress_cluster::tear_down_all();
-    // A test this started had clusters of its own; what cannot be removed the next cluster sweeps up.
+    // A test that this process started had its own clusters; the next cluster removes what cannot be removed now.
     let _swept: Result<(), mpress_cluster::Error> = mpress_cluster::sweep();
     std::process::exit(i32::from(INTERRUPTED));
 }

@@ -1,6 +1,6 @@
 //! The median of measured values.
 
-/// The middle one, or the mean of the middle two; not a number if there is none.
+/// The middle value, or the mean of the middle two; NaN if there are no values.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.get((values.len().max(1) - 1) / 2..=values.len() / 2).unwrap_or(&values);

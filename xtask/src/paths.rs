@@ -1,4 +1,4 @@
-//! Where things are: the workspace, the target directories, the finished parts.
+//! Paths: the workspace, the target directories, the installed files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// By what cargo says, wherever the command was given.
+    /// Asks cargo, so that the current directory does not matter.
     pub(crate) fn find() -> Result<Self, Error> {
         let xtask =
             std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
@@ -32,27 +32,27 @@ impl Paths {
         &self.root
     }
 
-    /// A target directory beside the usual one: builds that differ in flags or MPI do not undo each other.
+    /// A target directory next to the usual one, so that builds with different flags or MPIs do not overwrite each other.
     pub(crate) fn target(&self, name: &str) -> PathBuf {
         self.target.join(name)
     }
 
-    /// What a release build of cargo in the usual target directory leaves.
+    /// A product of a release build in cargo's usual target directory.
     pub(crate) fn released(&self, name: &str) -> PathBuf {
         self.target.join("release").join(name)
     }
 
-    /// The preload library as cargo builds it, beside the shims.
+    /// The preload library as cargo builds it, next to the shims.
     pub(crate) fn built_preload(&self) -> PathBuf {
         self.released("libmpress_preload.so")
     }
 
-    /// The `mpress` command, installed beside its libraries.
+    /// The `mpress` command, installed next to its libraries.
     pub(crate) fn mpress(&self) -> PathBuf {
         self.target("mpress").join("bin/mpress")
     }
 
-    /// The folder in which the `mpress` command finds the preload library, and that its shims.
+    /// The folder in which the `mpress` command finds the preload library, which finds its shims there.
     pub(crate) fn libraries(&self) -> PathBuf {
         self.target("mpress").join("lib")
     }
@@ -62,7 +62,7 @@ impl Paths {
         self.target("mpress/examples").join(mpi.name())
     }
 
-    /// The cargo that runs this, at the root of the workspace.
+    /// The cargo that runs this command, in the root of the workspace.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
         command.current_dir(&self.root);

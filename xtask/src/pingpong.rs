@@ -1,5 +1,5 @@
-//! Ping-pong: what a message costs with and without mpress, small ones and incompressible ones; of the rsmpi adapter long smooth
-//! ones, too. A measurement, not a test.
+//! Ping-pong: the time of a small or incompressible message with and without mpress, and for the rsmpi adapter also of long smooth ones. A
+//! measurement, not a test.
 
 pub(crate) mod streams;
 
@@ -15,21 +15,21 @@ use crate::median::median;
 use crate::paths::Paths;
 use crate::step;
 
-/// Far beyond any run here: what takes this long hangs.
+/// The time limit of a run; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Plain and with mpress in turn, this often; medians over these are compared.
+/// The number of alternations of plain and mpress; their medians are compared.
 const TURNS: usize = 5;
-/// MPICH hangs at its end now and then; the cluster knows the case and tries again.
+/// MPICH sometimes hangs at its end; the cluster recognises this and tries again.
 const TRIES: u32 = 20;
 
-/// What compresses.
+/// The layer that compresses.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Layer {
     /// The shim, under a C program.
     Shim,
     /// The rsmpi adapter.
     Rsmpi,
-    /// The shim, under a C program that sends long messages of its own data; not measured without being named
+    /// The shim, under a C program that sends long messages of its own data; measured only if named
     ///
     /// `MPRESS_*` variables are passed on.
     Streams,
@@ -38,13 +38,13 @@ pub(crate) enum Layer {
 /// Bytes, exchanges on this host and on the cluster, payload.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
-/// For a C program with and without the shim.
+/// Cases of a C program with and without the shim.
 const SHIM: [Case; 3] = [
     ("8", "200000", "20000", "smooth"),
     ("512", "200000", "20000", "smooth"),
     ("1048576", "2000", "60", "random"),
 ];
-/// For a program of rsmpi's methods and of the adapter's.
+/// Cases of a program that uses rsmpi's methods and the adapter's.
 const ADAPTER: [Case; 4] = [
     ("8", "100000", "20000", "smooth"),
     ("1024", "100000", "20000", "smooth"),
@@ -96,7 +96,7 @@ pub(crate) fn run(paths: &Paths, only: Option<Layer>, options: &streams::Options
     Ok(())
 }
 
-/// Gives the caller's `MPRESS_` variables to a job, which else has none.
+/// Passes the caller's `MPRESS_` variables to a job, which otherwise gets none.
 pub(crate) fn pass_settings(job: &mut Job) {
     for (name, value) in std::env::vars_os() {
         if name.as_encoded_bytes().starts_with(b"MPRESS_") {
@@ -156,7 +156,7 @@ fn measure(
     Ok(())
 }
 
-/// The median that the program printed, once its line is complete.
+/// The median that the program printed, if its line is complete.
 fn time_us(stdout: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(stdout).ok()?;
     let (line, _) = text.rsplit_once('\n')?;

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Counts steps and says which one runs; the bar goes when this does.
+/// Counts steps and shows the current one; dropping it removes the bar.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     done: u64,
 }
 
 impl Progress {
-    /// For about this many steps.
+    /// Progress of approximately this number of steps.
     pub(crate) fn new(steps: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(steps);
@@ -25,7 +25,7 @@ impl Progress {
         Self { bar, done: 0 }
     }
 
-    /// The next step begins.
+    /// Begins the next step.
     pub(crate) fn begin(&mut self, what: &str) {
         match &self.bar {
             Some(bar) => {
@@ -37,7 +37,7 @@ impl Progress {
         self.done += 1;
     }
 
-    /// Some steps will not come after all.
+    /// Removes steps that will not run.
     pub(crate) fn skip(&mut self, steps: u64) {
         if let Some(bar) = &self.bar {
             bar.set_length(bar.length().unwrap_or(steps).saturating_sub(steps));

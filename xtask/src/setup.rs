@@ -1,4 +1,4 @@
-//! Setup: the system packages everything else needs, installed when they are missing.
+//! Setup: the system packages that everything else needs, installed if they are missing.
 
 use std::fs;
 use std::path::Path;
@@ -20,19 +20,19 @@ const PACKAGES: [&str; 10] = [
     "gfortran",
 ];
 
-/// Beside these, for the emulated cluster.
+/// The package for the emulated cluster.
 const CLUSTER: &str = "iproute2";
 
-/// And these, for the peers of the benchmarks. A build without them leaves those peers out.
+/// The packages for the peers of the benchmarks. A build without them leaves those peers out.
 const PEERS: [&str; 3] = ["libaec-dev", "libblosc-dev", "liblzo2-dev"];
 
-/// And these, for mpi4py, whose test suite runs under the shim.
+/// The packages for mpi4py, whose test suite runs under the shim.
 const PYTHON: [&str; 1] = ["python3-venv"];
 
-/// And this, by which C programs find the C interface. (Its tests use valgrind where that is installed.)
+/// The package by which C programs find the C interface. (Its tests use valgrind where that is installed.)
 const C_INTERFACE: &str = "pkg-config";
 
-/// What the packages are for, looked for by name where there are no such packages.
+/// The programs that the packages contain, looked up by name on systems without such packages.
 const TOOLS: [&str; 13] = [
     "gcc",
     "g++",
@@ -49,7 +49,7 @@ const TOOLS: [&str; 13] = [
     "pkg-config",
 ];
 
-/// Makes sure that all packages are there; costs next to nothing when they are.
+/// Makes sure that all packages are installed; takes almost no time if they are.
 pub(crate) fn ensure() -> Result<(), Error> {
     let packages = PACKAGES.into_iter().chain([CLUSTER]).chain(PEERS).chain(PYTHON).chain([C_INTERFACE]);
     let packages: Vec<_> = packages.collect();
@@ -72,7 +72,8 @@ pub(crate) fn ensure() -> Result<(), Error> {
     install(&missing)
 }
 
-/// Whether this program is there, which few need and which has the name of its package. Installed where that asks for nothing and can be done.
+/// Whether this program is available; few users need it, and its package has the same name. Installs it if that needs no confirmation and is
+/// possible.
 pub(crate) fn offer(program: &str) -> bool {
     offered(program, || if is_debian() && is_root() { install(&[program]) } else { Ok(()) })
 }
@@ -115,10 +116,10 @@ pub(crate) fn is_on_path(tool: &str) -> bool {
     std::env::split_paths(&path).chain(also).any(|dir| dir.join(tool).is_file())
 }
 
-/// The packages of these that are installed; one removed but not purged is not.
+/// Those of these packages that are installed; one removed but not purged is not.
 fn installed(packages: &[&str]) -> std::collections::BTreeSet<String> {
     let format = "--showformat=${Package} ${db:Status-Status}\n";
-    // Says with its exit status that some are unknown; what it wrote is about the others.
+    // The exit status says that some are unknown; the output is about the others.
     let output = Command::new("dpkg-query").args(["--show", format]).args(packages).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     text.lines().filter_map(|line| line.strip_suffix(" installed")).map(str::to_owned).collect()

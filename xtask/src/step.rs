@@ -1,4 +1,4 @@
-//! Steps: commands with a name, run one after the other, timed, up to the first that fails.
+//! Steps: named commands that run in sequence and are timed; the first failure ends the sequence.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -17,11 +17,11 @@ enum Todo<'a> {
     Skip(&'static str),
 }
 
-/// What came of a step that ended without an error.
+/// The result of a step that ended without an error.
 pub(crate) enum Done {
-    /// It ran, and this is worth knowing.
+    /// It ran; the text is worth showing.
     Ran(String),
-    /// This machine cannot do it, for this reason.
+    /// This machine cannot run it, for this reason.
     Skipped(String),
 }
 
@@ -35,13 +35,13 @@ impl<'a> Step<'a> {
         Self { name: name.into(), todo: Todo::Call(Box::new(call)) }
     }
 
-    /// A step that this machine cannot do; shown as such and never as passed.
+    /// A step that this machine cannot run; shown as skipped and never as passed.
     pub(crate) fn skipped(name: impl Into<String>, reason: &'static str) -> Self {
         Self { name: name.into(), todo: Todo::Skip(reason) }
     }
 }
 
-/// Runs all steps and says in the end how long each took.
+/// Runs all steps and prints how long each took.
 pub(crate) fn run_all(steps: Vec<Step<'_>>) -> Result<(), Error> {
     let start = Instant::now();
     let count = steps.len();
@@ -72,7 +72,7 @@ pub(crate) fn run_all(steps: Vec<Step<'_>>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs one command with the terminal to itself.
+/// Runs one command with inherited standard streams.
 pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), Error> {
     let line = line(command);
     match command.status() {
@@ -82,11 +82,11 @@ pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), Error> {
     }
 }
 
-/// A command as it would be typed: what it adds to the environment, then its words.
+/// A command as it would be typed: the variables that it sets, then its words.
 fn line(command: &Command) -> String {
     let env = command.get_envs().filter_map(|(name, value)| {
         let value = value?.to_string_lossy();
-        // Words with blanks or quotes need quoting, others read better without.
+        // Words with blanks or quotes need quoting; others are easier to read without.
         let plain = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./,=:".contains(&b));
         let value = if plain { value.into_owned() } else { format!("'{value}'") };
         Some(format!("{}={value}", name.to_string_lossy()))
@@ -96,7 +96,7 @@ fn line(command: &Command) -> String {
     env.chain(words.map(|word| word.to_string_lossy().into_owned())).collect::<Vec<_>>().join(" ")
 }
 
-/// A time for people to read.
+/// A time in readable form.
 pub(crate) fn seconds(time: Duration) -> String {
     match time.as_secs() {
         0..60 => format!("{:.1} s", time.as_secs_f64()),

@@ -1,4 +1,4 @@
-//! Test: everything there is to test, the same at home and in CI.
+//! Test: all tests, the same locally and in CI.
 
 use mpress_cluster::Mpi;
 
@@ -12,7 +12,7 @@ use crate::paths::Paths;
 use crate::step::{self, Done, Step};
 use crate::toolchain;
 
-/// Tests at SIMD levels fail unless this level is the highest they find.
+/// Tests at SIMD levels fail unless this is the highest level that they find.
 const REQUIRED: &str = "MPRESS_REQUIRE_LEVEL";
 
 /// The crates whose kernels exist once per SIMD level.
@@ -33,10 +33,10 @@ const KERNELS: [&str; 14] = [
     "mpress-datatype",
 ];
 
-/// The steps, cheapest knowledge first.
+/// The steps, quickest first.
 pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     let mut all = test(paths, "test");
-    // What is no default of the engine, but what the shim has.
+    // This feature is not a default of the engine, but the shim has it.
     all.args(["--features", "mpress/rayon"]).env(REQUIRED, highest_level());
     let mut steps = vec![Step::new(format!("test of all crates, levels to {}", highest_level()), all)];
     for level in ["scalar", "avx2"] {
@@ -46,15 +46,14 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
             continue;
         }
         let mut command = test(paths, level);
-        // The first step went through every level already; here it is the flag that is tested, and building all tests again
-        // would take most of the time.
+        // The first step tested every level already; this one tests the flag. Building all tests again would take most of the time.
         command.args(KERNELS).args(["--lib", "--test", "golden"]).env("RUSTFLAGS", flags(level));
         command.env(REQUIRED, level);
         steps.push(Step::new(name, command));
     }
     steps.extend(no_std(paths));
     let mut libraries = build::libraries(paths);
-    // Optimising over all crates would take longer than the tests of an MPI.
+    // Link-time optimisation of all crates would take longer than the tests with an MPI.
     libraries.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
     steps.push(Step::new("preload library and shims", libraries));
     steps.push(dist::check::step(paths, dist::Parts::tested(paths)));
@@ -66,7 +65,7 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
         let name = format!("test of the rsmpi adapter and i-structures with {}", mpi.title());
         steps.push(Step::new(name, command));
     }
-    // With MPICH, whose ranks keep all processors busy, it takes twice as long; `conformance` has both.
+    // With MPICH, whose ranks keep all processors busy, it takes twice as long; `conformance` runs both.
     let name = format!("mpi4py with {}", Mpi::OpenMpi.title());
     steps.push(Step::call(name, || mpi4py::run(paths, Mpi::OpenMpi, &mpi4py::SOME)));
     let words = &["every_call_on_this_host", "prototypes", "constants"];
@@ -74,10 +73,10 @@ pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     steps
 }
 
-/// A newer MPI of each ABI that Debian's MPICH does not have: what `test` has time for.
+/// A newer MPI for each ABI that Debian's MPICH does not have, as far as `test` has time.
 const NEWER: [Mpi; 2] = [Mpi::OpenMpi5, Mpi::Mpich5Standard];
 
-/// What is built once per MPI, into a target directory of its own.
+/// The packages that are built once per MPI, into separate target directories.
 pub(crate) const PER_MPI: [&str; 8] = [
     "-p",
     "mpress-layer",
@@ -108,14 +107,14 @@ const ALL: [&str; 12] = [
 /// Tests of the shim with an MPI.
 fn shim(paths: &Paths, mpi: Mpi, tests: &[&str]) -> Command {
     let mut command = test(paths, "test");
-    // As in the first step, which has built it: for the package alone dependencies have other features.
+    // With the features of the first step, which has built it: for the package alone dependencies would have other features.
     command.args(["--features", "mpress/rayon"]).args(tests.iter().flat_map(|test| ["--test", test]));
     command.env("MPRESS_TEST_SHIM", paths.built_preload()).env("MPRESS_TEST_MPI", mpi.name());
     command.env("MPRESS_TEST_COMMAND", paths.target("test").join("debug/mpress"));
     command
 }
 
-/// These tests of the shim with an MPI of PyPI; of each those whose names have one of these words in them, if there are any.
+/// These tests of the shim with an MPI from PyPI; if `words` is not empty, only those whose names contain one of the words.
 fn wheel<'a>(paths: &'a Paths, mpi: Mpi, tests: &'a [&'a str], words: &'a [&'a str]) -> Step<'a> {
     let name = format!("test of the shim with {}", mpi.title());
     Step::call(name.clone(), move || {
@@ -139,7 +138,7 @@ pub(crate) fn mpis(paths: &Paths, only: Option<Mpi>) -> Vec<Step<'_>> {
     steps
 }
 
-/// The steps of `cargo xtask conformance`: what `test` has no time for, or of that what is asked for.
+/// The steps of `cargo xtask conformance`: those that `test` has no time for, or only the requested ones.
 pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>) -> Vec<Step<'_>> {
     let mut steps = vec![Step::new("preload library and shims", build::libraries(paths))];
     for mpi in mpi.map_or_else(|| Mpi::ALL.to_vec(), |mpi| vec![mpi]) {
@@ -154,24 +153,24 @@ pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>)
     steps
 }
 
-/// `cargo test` in a target directory of its own.
+/// `cargo test` in a separate target directory.
 fn test(paths: &Paths, target: &str) -> Command {
     let mut command = paths.cargo();
     command.args(["test", "--target-dir"]).arg(paths.target(target));
-    // What others wrote is most of what is compiled, and little of what takes time here.
+    // Dependencies are most of what is compiled, but little of what takes time at run time.
     command.args(["--config", "profile.dev.package.\"*\".opt-level=1"]);
     // Optimised, or the codecs take minutes; with overflow checks and debug assertions, unlike a release build.
     command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
     command
 }
 
-/// The flag that forces a level, after those the caller has set.
+/// The flags of the caller, and the one that forces a level.
 fn flags(level: &str) -> String {
     let own = std::env::var("RUSTFLAGS").unwrap_or_default();
     format!("{own} --cfg mpress_level=\"{level}\"").trim_start().to_owned()
 }
 
-/// The highest level that the kernels have and this processor can run, found without the project's own code, which is tested.
+/// The highest level that the kernels have and this processor supports. Does not use the project's own detection, which is under test.
 fn highest_level() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
@@ -189,7 +188,7 @@ fn highest_level() -> &'static str {
     "scalar"
 }
 
-/// Builds of what needs no std: here, without an operating system, and with 32 bits.
+/// Builds of the crates that do not need std: for this system, without an operating system, and for 32 bits.
 fn no_std(paths: &Paths) -> Vec<Step<'_>> {
     let build = || {
         let mut command = paths.cargo();

@@ -1,11 +1,11 @@
-//! Toolchain: what the compiler in use brings for a target.
+//! Toolchain: the libraries that the compiler in use has for a target.
 
 use std::fs;
 use std::process::Command;
 
 use crate::paths::Paths;
 
-/// The names of the libraries for this target; none if it is not installed.
+/// The file names of the libraries for this target; empty if the target is not installed.
 pub(crate) fn libraries(paths: &Paths, target: &str) -> Vec<String> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut rustc = Command::new(rustc);
@@ -16,7 +16,7 @@ pub(crate) fn libraries(paths: &Paths, target: &str) -> Vec<String> {
     files.map(|file| file.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Whether code for this target can be compiled, with `core` and nothing else.
+/// Whether code that needs only `core` can be compiled for this target.
 pub(crate) fn has_core(paths: &Paths, target: &str) -> bool {
     libraries(paths, target).iter().any(|name| name.starts_with("libcore-") && name.ends_with(".rlib"))
 }

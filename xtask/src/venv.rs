@@ -1,4 +1,4 @@
-//! Python virtual environments with packages of PyPI.
+//! Python virtual environments with packages from PyPI.
 
 use std::fs;
 use std::path::Path;
@@ -7,21 +7,21 @@ use std::process::Command;
 use crate::error::Error;
 use crate::step;
 
-/// Makes a virtual environment in `dir`, if it is not there, by these calls of its pip, and completes it by `then`.
-/// `Ok(Err(_))`: the packages cannot be had, for this reason.
+/// Creates a virtual environment in `dir`, if it is missing, with these calls of its pip, and completes it with `then`. `Ok(Err(_))`: the packages
+/// are not available, for this reason.
 pub(crate) fn ensure(
     dir: &Path,
     what: &str,
     calls: &[&[&str]],
     then: impl FnOnce() -> Result<(), Error>,
 ) -> Result<Result<(), String>, Error> {
-    // There once everything else is.
+    // Written last, when everything else is complete.
     let mark = dir.join("complete");
     if mark.is_file() {
         return Ok(Ok(()));
     }
     eprintln!("    installing {what}");
-    // What an attempt left that did not come to its end.
+    // Remove what an incomplete attempt left.
     let _there_or_not: std::io::Result<()> = fs::remove_dir_all(dir);
     fs::create_dir_all(dir).map_err(Error::file(dir))?;
     step::run("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(dir))?;
@@ -37,7 +37,7 @@ pub(crate) fn ensure(
     Ok(Ok(()))
 }
 
-/// Runs what needs the network. `Err`: why it is of no use.
+/// Runs a command that needs the network. `Err`: the reason why it failed.
 fn fetched(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|error| format!("pip cannot be started: {error}"))?;
     if output.status.success() {

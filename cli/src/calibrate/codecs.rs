@@ -1,4 +1,4 @@
-//! How the codecs behave on this machine.
+//! The behaviour of the codecs on this machine.
 
 use super::data::{self, TEXTURES, Texture};
 use super::{median, round};
@@ -7,27 +7,26 @@ use mpress::selector::{self, Level, Speed};
 use mpress::{Codec, Decoder, Encoder, Kind, Out};
 use std::time::{Duration, Instant};
 
-/// The lengths of the messages measured; from two of them follow the time of a byte and what comes on top.
+/// The lengths of the measured messages; two lengths determine the time per byte and the fixed time.
 const SHORT: usize = 4 << 10;
 const LONG: usize = 256 << 10;
-/// The number of different messages of each length and texture, all LONG bytes from each other: together they are more than the
-/// first-level cache holds, and too many to be known by heart (branch predictors do learn a message that comes again).
+/// The number of different messages of each length and texture, at distances of LONG bytes: together they exceed the first-level cache, and branch
+/// predictors cannot learn them (they do learn a message that is repeated).
 const MESSAGES: usize = 8;
-/// The least number of these that are measured; all are, if there is time.
+/// The minimum number of messages that are measured; all are, if there is time.
 const LEAST: usize = 5;
 const PATIENCE: Duration = Duration::from_millis(8);
 
 /// A codec on messages of one texture and length.
 #[derive(Clone, Copy)]
 struct Measured {
-    /// Compressed bytes over raw bytes.
+    /// Compressed bytes divided by raw bytes.
     fraction: f64,
     encode_ns: f64,
     decode_ns: f64,
 }
 
-/// Measures every codec that the adaptive strategy considers, kind by kind and level by level. `begin` hears of each kind and
-/// codec.
+/// Measures every codec that the adaptive strategy considers, by kind and level. Calls `begin` for each kind and codec.
 pub(super) fn measure(mut begin: impl FnMut(Kind, Codec)) -> Vec<CodecBehaviour> {
     let mut behaviours = Vec::new();
     for kind in Kind::ALL {
@@ -40,12 +39,12 @@ pub(super) fn measure(mut begin: impl FnMut(Kind, Codec)) -> Vec<CodecBehaviour>
     behaviours
 }
 
-/// How many times `begin` is called.
+/// The number of calls of `begin`.
 pub(super) fn steps() -> usize {
     Codec::all().map(|codec| codec.adaptive_kinds().len()).sum()
 }
 
-/// Messages of a texture, one after the other.
+/// Messages of a texture, one after another.
 struct Data {
     level: Level,
     bytes: Vec<u8>,
@@ -68,7 +67,7 @@ fn measure_codec(codec: Codec, kind: Kind, data: &[Data]) -> Vec<CodecBehaviour>
         })
         .collect();
     let levels = Level::ALL.into_iter().filter_map(|level| {
-        // Of what the level is unknown, anything may come.
+        // Messages of unknown level may have any level.
         let here: Vec<_> =
             measured.iter().filter(|(at, ..)| *at == level || level == Level::Unknown).collect();
         let mean = |of: &dyn Fn(&Measured, &Measured) -> f64| {
@@ -90,18 +89,18 @@ fn measure_codec(codec: Codec, kind: Kind, data: &[Data]) -> Vec<CodecBehaviour>
 
 /// The line through the nanoseconds of a short and of a long message.
 fn speed(short_ns: f64, long_ns: f64) -> Speed {
-    // Where start and noise are all there is, a byte still takes a little.
+    // Even where the fixed time and noise dominate, a byte takes some time.
     let ns_per_byte = ((long_ns - short_ns) / (LONG - SHORT) as f64).max(1e-3);
     let start_ns = (short_ns - ns_per_byte * SHORT as f64).max(0.0);
     Speed { start_us: round(start_ns * 1e-3), mb_s: round(1e3 / ns_per_byte) }
 }
 
-/// Codes messages of this length from all over `bytes`. The median counts: what the first message teaches a codec that
-/// remembers, and what interrupts one, is in few of them.
+/// Codes messages of this length from all over `bytes`. The result is the median, because only few messages are the first one, from which a codec
+/// with memory learns, or are interrupted.
 fn time(codec: Codec, kind: Kind, bytes: &[u8], len: usize) -> Option<Measured> {
     let (mut encoder, mut decoder) = codec.instances(kind)?;
     let mut wire = vec![1; encoder.max_encoded_len(len)?];
-    // Written just before, as by a program, and no page is touched for the first time while the clock runs.
+    // Written just before, as by a program; no page is touched for the first time during the measurement.
     let messages: Vec<u8> =
         bytes.chunks(LONG).filter_map(|message| message.get(..len)).flatten().copied().collect();
     let mut raw = vec![1; messages.len()];
@@ -120,7 +119,7 @@ fn time(codec: Codec, kind: Kind, bytes: &[u8], len: usize) -> Option<Measured> 
     Some(Measured { fraction, encode_ns: median(encode_ns)?, decode_ns: median(decode_ns)? })
 }
 
-/// Codes one message there and back: bytes on the wire, nanoseconds of encoding and of decoding; `None` if that fails.
+/// Encodes and decodes one message: bytes on the wire, nanoseconds of encoding and of decoding; `None` if that fails.
 fn code(
     encoder: &mut Encoder,
     decoder: &mut Decoder,
@@ -159,7 +158,7 @@ mod tests {
         // 2 us and 0.5 ns a byte.
         let at = |len: usize| 2000.0 + 0.5 * len as f64;
         assert_eq!(speed(at(SHORT), at(LONG)), Speed { start_us: 2.0, mb_s: 2000.0 });
-        // Too little to measure, and the long one faster by luck.
+        // Too little to measure, and a long message that happened to be faster.
         assert!(speed(10.0, 10.0).is_sane() && speed(20.0, 10.0).is_sane());
         assert_eq!(speed(0.0, at(LONG)).start_us, 0.0);
     }

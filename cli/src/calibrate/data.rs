@@ -1,29 +1,29 @@
-//! Messages of every kind and redundancy level: smooth fields with noise in their low bits, from hardly any to nothing else;
-//! numbers of a range; and fields that are mostly zero or repeat themselves.
+//! Messages of every kind and redundancy level: smooth fields whose low bits are noise, from almost none to all; numbers of a range; and fields that
+//! are mostly zero or repeat themselves.
 
 use mpress::Kind;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-/// What a field is made of. In messages of no known kind there are instead: text between noise (`Coarse`), structures of
-/// floats (`Fine`) and of integers (`Range`) of 4 bytes, and doubles (the others).
+/// The content of a field. Messages of no known kind instead contain text with noise (`Coarse`), structures of floats (`Fine`) and of integers
+/// (`Range`) of 4 bytes, and doubles (the others).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Texture {
-    /// A field on a coarse grid, smooth but for this part of a number's bits, which are noise.
+    /// A smooth field on a coarse grid, in which this part of a number's bits is noise.
     Coarse(f64),
     /// The same on a grid 100 times as fine.
     Fine(f64),
-    /// Numbers in no order, of which this part of the bits is used: the low ones of integers, the high ones of fractions.
+    /// Unordered numbers that use this part of the bits: the low bits of integers, the high bits of fractions.
     Range(f64),
-    /// Noise in runs, this part of the elements not being zero.
+    /// Noise in runs; this part of the elements is not zero.
     Sparse(f64),
-    /// Records of elements of which this part differs from the record before.
+    /// Records in which this part of the elements differs from the previous record.
     Repeating(f64),
 }
 
 use Texture::{Coarse, Fine, Range, Repeating, Sparse};
 
-/// The textures that are measured: for every kind and level at least two, as the test says.
+/// The measured textures: at least two for every kind and level, as the test checks.
 pub(super) const TEXTURES: [Texture; 27] = [
     Coarse(0.0),
     Coarse(0.2),
@@ -54,7 +54,7 @@ pub(super) const TEXTURES: [Texture; 27] = [
     Repeating(0.5),
 ];
 
-/// Bytes of an element.
+/// The size of an element in bytes.
 pub(super) fn width(kind: Kind) -> usize {
     match kind {
         Kind::Int8 => 1,
@@ -64,7 +64,7 @@ pub(super) fn width(kind: Kind) -> usize {
     }
 }
 
-/// A message of this many bytes, a multiple of 8; always the same for a kind and texture.
+/// A message of this number of bytes, a multiple of 8; always the same for a kind and texture.
 pub(super) fn message(kind: Kind, texture: Texture, len: usize) -> Vec<u8> {
     const RECORD: usize = 24;
     let mut random = SmallRng::seed_from_u64(7);
@@ -104,13 +104,13 @@ fn little_endian(word: &[u8]) -> u64 {
     word.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// All ones in the lowest `part` of `bits`.
+/// A mask of the lowest `part` of `bits`.
 fn low_bits(bits: u32, part: f64) -> u64 {
     let count = (f64::from(bits) * part).round() as u32;
     u64::MAX.checked_shr(u64::BITS - count.min(u64::BITS)).unwrap_or(0)
 }
 
-/// An element of a smooth field, the low bits of which are noise.
+/// An element of a smooth field whose low bits are noise.
 fn smooth(kind: Kind, at: f64, part: f64, random: &mut SmallRng) -> u64 {
     let field = 1.7 + (at * 0.0021).sin() + 0.3 * (at * 0.0173).cos();
     // The field is below 3 everywhere: three eighths of an integer's range.
@@ -138,7 +138,7 @@ fn pair(kind: Kind, at: usize, part: f64, random: &mut SmallRng) -> u64 {
     smooth(kind, at, part, random) | smooth(kind, at + 0.01, part, random) << 32
 }
 
-/// An element of those in no order.
+/// An unordered element.
 fn ranged(kind: Kind, part: f64, random: &mut SmallRng) -> u64 {
     let noise = random.random::<u64>();
     match kind {
@@ -153,7 +153,7 @@ fn ranged(kind: Kind, part: f64, random: &mut SmallRng) -> u64 {
     }
 }
 
-/// Eight bytes of text, or of something like it; this part of the words are noise.
+/// Eight bytes similar to text; this part of the words is noise.
 fn text(part: f64, random: &mut SmallRng) -> u64 {
     const WORDS: [&[u8; 8]; 8] = [
         b"pressure",

@@ -1,4 +1,4 @@
-//! The files: where they go, and what they say of their origin.
+//! The files: writing them, and the description of their origin.
 
 use super::Error;
 use std::path::Path;
@@ -11,13 +11,13 @@ pub(super) fn write(path: &Path, text: Result<String, toml::ser::Error>) -> Resu
     let new = path.with_extension(format!("toml.{}.new", std::process::id()));
     let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, path));
     written.map_err(|error| {
-        // What is left of it is of no use, and what hinders that hindered more before.
+        // A partial file is useless, and an error of its removal matters less than the first error.
         let _gone_or_not: std::io::Result<()> = std::fs::remove_file(&new);
         wrong(error.to_string())
     })
 }
 
-/// When, where, on what and by what command a file is made.
+/// When, where, on which machine and by which command a file is made.
 pub(super) fn made() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -34,13 +34,13 @@ pub(super) fn made() -> String {
     )
 }
 
-/// The first processor's name; not every architecture has one there.
+/// The first processor's name; some architectures do not list one.
 fn cpu_model(cpuinfo: &str) -> Option<&str> {
     let line = cpuinfo.lines().find_map(|line| line.strip_prefix("model name"))?;
     line.split_once(':').map(|(_, name)| name.trim()).filter(|name| !name.is_empty())
 }
 
-/// A time, in seconds since 1970.
+/// Formats a time in seconds since 1970.
 fn utc(seconds: u64) -> String {
     let divides = |number: u64, year: u64| year.is_multiple_of(number);
     let is_leap = |year| divides(4, year) && (!divides(100, year) || divides(400, year));
@@ -94,7 +94,7 @@ mod tests {
         write(&file, Ok("a = 1\n".into())).unwrap();
         write(&file, Ok("a = 2\n".into())).unwrap();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "a = 2\n");
-        // What cannot be replaced stays, and nothing lies beside it.
+        // A target that cannot be replaced stays, and no temporary file remains.
         let folder = dir.join("b.toml");
         std::fs::create_dir_all(folder.join("full")).unwrap();
         let error = write(&folder, Ok(String::new())).unwrap_err().to_string();

@@ -1,11 +1,11 @@
-//! The links between the ranks, from what the plugin measures.
+//! The links between the ranks, from the plugin's measurements.
 
 use super::plugin::{Measurement, What};
 use super::round;
 use mpress::knowledge::{MeasuredLink, Point};
 use mpress::selector::{Link, PeerClass};
 
-/// Makes links of the measurements, which come class by class.
+/// Computes links from the measurements, which arrive class by class.
 #[derive(Default)]
 pub(super) struct Links {
     alone: Vec<Point>,
@@ -20,10 +20,10 @@ impl Links {
             }
             What::Together => {
                 let alone = std::mem::take(&mut self.alone);
-                // The time of the shortest message, or of one that was faster by luck: shorter ones are not slower.
+                // The time of the shortest message, or of a longer one that happened to be faster: shorter ones are not slower.
                 let latency = alone.iter().map(|point| point.us).fold(f64::INFINITY, f64::min);
                 let link = Link { latency_us: latency, bandwidth_mb_s: round(measurement.value) };
-                // Links that a message cannot have are left to the defaults.
+                // Implausible links are left to the defaults.
                 if let Some(class) = PeerClass::new(measurement.peers).filter(|_| link.is_sane()) {
                     self.done.push(MeasuredLink { peers: class.name().into(), link, alone });
                 }
@@ -31,13 +31,13 @@ impl Links {
         }
     }
 
-    /// All links, if that of the network is among them.
+    /// All links, if the link of the network is among them.
     pub(super) fn done(self) -> Option<Vec<MeasuredLink>> {
         self.done.iter().any(|link| link.peers == PeerClass::NETWORK.name()).then_some(self.done)
     }
 }
 
-/// A link in a line.
+/// Describes a link in one line.
 pub(super) fn line(measured: &MeasuredLink) -> String {
     let Link { latency_us, bandwidth_mb_s } = measured.link;
     format!("{}: latency {latency_us} us, {bandwidth_mb_s} MB/s for each rank while all send", measured.peers)

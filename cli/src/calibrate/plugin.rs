@@ -1,5 +1,5 @@
-//! A shim as a plugin that measures the network by an MPI this command is not linked to: `pmpi-shim/src/calibrate.rs`.
-//! The only unsafe code of this command.
+//! A shim as a plugin that measures the network with an MPI to which this command is not linked: `pmpi-shim/src/calibrate.rs`. The only unsafe code
+//! of this command.
 
 #![allow(unsafe_code, reason = "functions of a library that is found at run time")]
 
@@ -21,17 +21,17 @@ pub(crate) enum Error {
     Mpi(c_int),
 }
 
-/// Where this rank is, as the shim has it.
+/// The place of this rank, in the shim's layout.
 #[repr(C)]
 struct Place {
     rank: c_int,
     ranks: c_int,
     nodes: c_int,
-    /// The shim's own.
+    /// Private to the shim.
     world: *mut c_void,
 }
 
-/// Something that was measured, as the shim has it.
+/// A measurement, in the shim's layout.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Raw {
@@ -41,7 +41,7 @@ struct Raw {
     value: f64,
 }
 
-/// Something that was measured.
+/// A measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measurement {
     pub(super) what: What,
@@ -52,10 +52,10 @@ pub(super) struct Measurement {
     pub(super) value: f64,
 }
 
-/// What a measured value is.
+/// The meaning of a measured value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// Microseconds that a message took one way, while no one else sent.
+    /// Microseconds of a message one way, while no other rank sent.
     Alone,
     /// MB/s that a rank received while all ranks of the sending nodes sent.
     Together,
@@ -69,7 +69,7 @@ impl Measurement {
     }
 }
 
-/// An MPI that is loaded.
+/// A loaded MPI.
 pub(super) struct MpiLibrary {
     library: Library,
     abi: Abi,
@@ -86,35 +86,35 @@ pub(super) fn load(path: &Path) -> Result<MpiLibrary, Error> {
     let abi = |path: &Path| detect::by_library(path.file_name()?.to_str()?);
     let known = abi(path).or_else(|| abi(&path.canonicalize().ok()?));
     let abi = known.ok_or_else(|| Error::Unknown(path.to_owned()))?;
-    // Open MPI loads parts of its own that look for its symbols among those of all.
+    // Open MPI loads components that look for its symbols in the global scope.
     Ok(MpiLibrary { library: open(path, RTLD_GLOBAL)?, abi })
 }
 
 fn open(path: &Path, scope: c_int) -> Result<Library, Error> {
-    // SAFETY: the file is an MPI or a shim, by its name and place or by the word of the user: what runs when the two are
-    // loaded runs in every program under `mpress run` as well.
+    // SAFETY: the file is an MPI or a shim, by its name and place or because the user says so: code that runs when the two are loaded also runs in
+    // every program under `mpress run`.
     unsafe { Library::open(Some(path), RTLD_NOW | scope) }.map_err(|error| wrong(path, &error))
 }
 
-/// What the loader says, without the names of its functions.
+/// The loader's message, without the names of its functions.
 fn wrong(path: &Path, error: &libloading::Error) -> Error {
     let source = std::error::Error::source(error);
     let why = source.map_or_else(|| error.to_string(), ToString::to_string);
     Error::Load { path: path.to_owned(), why }
 }
 
-/// The MPI of this process. Its threads and handlers outlive this, so its code must stay.
+/// The MPI of this process. Its threads and handlers outlive this command's use of it, so its code must stay loaded.
 static MPI: OnceLock<Library> = OnceLock::new();
 
-/// A function of the MPI, for the shim; null if there is none.
+/// A function of the MPI, for the shim; null if it does not exist.
 ///
 /// # Safety
 /// `name` must be a C string.
 unsafe extern "C" fn find(name: *const c_char) -> *mut c_void {
     type Function = unsafe extern "C" fn();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { CStr::from_ptr(name) };
-    // SAFETY: the shim calls what it asks for by the type that belongs to the name.
+    // SAFETY: the shim calls each function with the type that belongs to its name.
     let function = MPI.get().and_then(|mpi| unsafe { mpi.get::<Function>(name.to_bytes_with_nul()) }.ok());
     function.map_or(std::ptr::null_mut(), |function| *function as *mut c_void)
 }
@@ -126,12 +126,12 @@ type Network = unsafe extern "C" fn(*const Place, Hear, *mut c_void) -> c_int;
 type End = unsafe extern "C" fn(*mut Place) -> c_int;
 type Hear = unsafe extern "C" fn(*mut c_void, *const Raw);
 
-/// An MPI at work, from the initialisation to the end when this is dropped.
+/// An initialised MPI; dropping this finalises it.
 pub(super) struct Session {
     network: Network,
     end: End,
     place: Place,
-    /// MPI is for the thread that began.
+    /// MPI calls are restricted to the thread that began.
     here: PhantomData<*mut ()>,
 }
 
@@ -150,19 +150,19 @@ impl Session {
             )
         };
         let _first = MPI.set(mpi.library);
-        // SAFETY: a function of this type, which can be called at any time; the shim takes no calls of a program here.
+        // SAFETY: a function of this type, which can be called at any time; the shim receives no calls of a program here.
         unsafe { attach(find, None) };
-        // It is called until the end of the process.
+        // Its code is called until the end of the process.
         std::mem::forget(library);
         let mut place = Place { rank: 0, ranks: 0, nodes: 0, world: std::ptr::null_mut() };
-        // SAFETY: a place for the answer; this command calls it once.
+        // SAFETY: a place for the result; this command makes the call once.
         match unsafe { begin(&raw mut place) } {
             0 => Ok(Self { network, end, place, here: PhantomData }),
             code => Err(Error::Mpi(code)),
         }
     }
 
-    /// Whether this is rank 0, which hears of the measurements.
+    /// Whether this is rank 0, which receives the measurements.
     pub(super) fn is_first(&self) -> bool {
         self.place.rank == 0
     }
@@ -175,17 +175,17 @@ impl Session {
         self.place.nodes
     }
 
-    /// Measures; all ranks do so at the same time.
+    /// Measures the network; all ranks do so at the same time.
     pub(super) fn measure(&self, mut hear: &mut dyn FnMut(Measurement)) -> Result<(), Error> {
         unsafe extern "C" fn pass_on(context: *mut c_void, raw: *const Raw) {
-            // SAFETY: the context given below, which nothing else uses during the call, and a measurement of the shim's.
+            // SAFETY: the context given below, which nothing else uses during the call, and a measurement from the shim.
             let (hear, raw) = unsafe { (&mut *context.cast::<&mut dyn FnMut(Measurement)>(), *raw) };
-            // A kind of measurement that this version does not know is none of its business.
+            // Ignore kinds of measurements that this version does not know.
             if let Some(measurement) = Measurement::of(raw) {
                 hear(measurement);
             }
         }
-        // SAFETY: the place that `begin` has filled; `pass_on` with the context it expects, which outlives the call.
+        // SAFETY: the place that `begin` has filled; `pass_on` with the context that it expects, which outlives the call.
         match unsafe { (self.network)(&raw const self.place, pass_on, (&raw mut hear).cast()) } {
             0 => Ok(()),
             code => Err(Error::Mpi(code)),
@@ -195,7 +195,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // SAFETY: the place that `begin` has filled; nothing follows. What the MPI has to complain of, it says itself.
+        // SAFETY: the place that `begin` has filled; no call follows. The MPI reports its errors itself.
         unsafe { (self.end)(&raw mut self.place) };
     }
 }

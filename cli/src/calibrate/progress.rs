@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// Says what is being measured; the bar goes when this does.
+/// Shows what is being measured; dropping it removes the bar.
 pub(super) enum Progress {
     Bar(ProgressBar),
     Lines,
@@ -21,7 +21,7 @@ impl Progress {
         }
     }
 
-    /// A part of this many steps begins.
+    /// Begins a part with this number of steps.
     pub(super) fn part(&mut self, what: &str, steps: usize) {
         match self {
             Self::Bar(bar) => {
@@ -38,7 +38,8 @@ impl Progress {
         }
     }
 
-    /// A step of the part: how many are done, and which one is under way or was the last. Not shown as plain lines: there would be too many.
+    /// Shows a step of the part: the number of completed steps, and the name of the current or last one. Not shown as plain lines, because there
+    /// would be too many.
     pub(super) fn step(&self, done: usize, what: &str) {
         if let Self::Bar(bar) = self {
             bar.set_position(done as u64);
@@ -46,7 +47,7 @@ impl Progress {
         }
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     pub(super) fn say(&self, line: &str) {
         match self {
             Self::Bar(bar) => bar.suspend(|| eprintln!("mpress: {line}")),

@@ -1,10 +1,10 @@
-//! The user's command: which of its words is the program, and the same command with another.
+//! The user's command: finds the program in it, and builds the same command with another program.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
-/// Options of launchers whose values may be names of programs, and how many values they have. Other values are no programs that are found.
+/// Options of launchers whose values may be names of programs, and the number of their values. Values of other options are not found as programs.
 const VALUES: [(&str, usize); 22] = [
     ("launcher", 1),
     ("launcher-exec", 1),
@@ -30,7 +30,7 @@ const VALUES: [(&str, usize); 22] = [
     ("o", 1),
 ];
 
-/// Where in the command the program is: the first word after the launcher that can be executed.
+/// The position of the program in the command: the first word after the launcher that is executable.
 pub(super) fn program(words: &[OsString], is_program: impl Fn(&OsString) -> bool) -> Option<usize> {
     let mut index = 1;
     while let Some(word) = words.get(index) {
@@ -52,12 +52,12 @@ pub(super) fn is_mpmd(words: &[OsString]) -> bool {
     words.iter().any(|word| word == ":")
 }
 
-/// Whether the command starts the program at `place` by `mpress run`.
+/// Whether the command starts the program at `place` with `mpress run`.
 pub(super) fn is_run(words: &[OsString], place: usize) -> bool {
     words.get(place..).is_some_and(|program| without_run(program).len() < program.len())
 }
 
-/// The command with this `mpress` at `place`. Where `mpress run` is there already, it stays out.
+/// The command with this `mpress` at `place`. If it contains `mpress run`, that is left out.
 pub(super) fn job(words: &[OsString], place: usize, mpress: &Path, preload: &Path) -> Option<Command> {
     let (launcher, rest) = words.split_first()?;
     let (options, program) = rest.split_at_checked(place.checked_sub(1)?)?;

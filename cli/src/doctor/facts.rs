@@ -1,4 +1,4 @@
-//! What a rank finds where it runs, as a line of JSON on its standard output.
+//! The facts that a rank finds on its node, as a line of JSON on its standard output.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -11,40 +11,40 @@ use serde::{Deserialize, Serialize};
 use crate::detect::Abi;
 use crate::{detect, launcher, libraries, program};
 
-/// What the line begins with, among what else a launcher may write.
+/// The start of the line, which distinguishes it from other output of a launcher.
 const MARK: &str = "mpress-doctor ";
 
-/// What a rank has found.
+/// The findings of a rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Facts {
     pub(super) rank: u64,
     pub(super) node: String,
     pub(super) version: String,
-    /// The library to preload, and a digest of it and of its shims; or why there is none.
+    /// The library to preload, and a digest of it and its shims; or why there is none.
     pub(super) library: Result<(String, u64), String>,
     pub(super) program: Result<String, String>,
-    /// The ABI of what the program is linked to, if it is linked to an MPI, and the file, if it is found.
+    /// The ABI of the MPI that the program is linked to, if any, and its file, if it is found.
     pub(super) mpi: Option<(Abi, Option<String>)>,
-    /// How many ranks the launcher says there are.
+    /// The number of ranks according to the launcher.
     pub(super) size: Option<u64>,
     /// The ABI of the MPI that the launcher belongs to, where that is certain.
     pub(super) launcher: Option<Abi>,
-    /// Shims that are missing beside the library.
+    /// Shims that are missing next to the library.
     pub(super) missing: Vec<Abi>,
     pub(super) settings: Result<Chosen, String>,
-    /// Other libraries that are preloaded, and whether they wrap MPI functions.
+    /// Other preloaded libraries, and whether they wrap MPI functions.
     pub(super) tools: Vec<(String, bool)>,
 }
 
-/// What of the settings matters here.
+/// The settings that matter here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Chosen {
-    /// Those that all ranks must have in common, as a file of settings.
+    /// Those that must be equal on all ranks, as a settings file.
     pub(super) text: String,
     pub(super) disabled: bool,
     pub(super) off: bool,
     pub(super) same_node: bool,
-    /// Whether the network was measured; why the figures cannot be read, if so.
+    /// Whether the network was measured; `Err` if the measurements cannot be read.
     pub(super) measured: Result<bool, String>,
 }
 
@@ -82,9 +82,9 @@ impl Facts {
         }
     }
 
-    /// What a rank said in this line, if it did; `Err` if it is not understood.
+    /// Parses the line of a rank, if it is one; `Err` if its content cannot be parsed.
     pub(super) fn read(line: &str) -> Option<Result<Self, String>> {
-        // Launchers may put something in front.
+        // Launchers may add a prefix.
         let (_, text) = line.split_once(MARK)?;
         Some(serde_json::from_str(text).map_err(|error| error.to_string()))
     }
@@ -115,12 +115,12 @@ fn nodename() -> String {
 
 const ABIS: [Abi; 3] = [Abi::OpenMpi, Abi::Mpich, Abi::Standard];
 
-/// The shims that are not beside the library.
+/// The shims that are not next to the library.
 fn missing(preload: &Path) -> Vec<Abi> {
     ABIS.into_iter().filter(|abi| libraries::shim(preload, *abi).is_err()).collect()
 }
 
-/// Of the library and the shims beside it. No safeguard: it tells other builds apart.
+/// A digest of the library and the shims next to it. Not cryptographic: it distinguishes builds.
 fn digest(preload: &Path) -> Result<u64, String> {
     let shims = ABIS.iter().filter_map(|abi| libraries::shim(preload, *abi).ok());
     let mut digest = 0xcbf2_9ce4_8422_2325_u64;
@@ -134,7 +134,7 @@ fn digest(preload: &Path) -> Result<u64, String> {
     Ok(digest)
 }
 
-/// The other libraries among those preloaded.
+/// The other libraries among the preloaded ones.
 fn tools(preloaded: Option<&OsStr>, ours: Option<&Path>) -> Vec<(String, bool)> {
     let text = preloaded.map(OsStr::to_string_lossy).unwrap_or_default();
     let paths = text.split([':', ' ']).filter(|path| !path.is_empty()).map(Path::new);

@@ -1,4 +1,4 @@
-//! What the facts of all ranks mean.
+//! The conclusions from the facts of all ranks.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::detect::Abi;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     Well(String),
-    /// Worth knowing.
+    /// Information only.
     Note(String),
     Wrong(String),
 }
@@ -32,8 +32,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The answer, by the ranks of a job. There must be one.
-/// `run`: whether the command has `mpress run` in it.
+/// The answer for the ranks of a job, of which there must be at least one.
+/// `run`: whether the command contains `mpress run`.
 pub(super) fn judge(ranks: &[Facts], run: bool) -> Vec<Finding> {
     let mut findings = vec![job(ranks)];
     findings.extend(library(ranks));
@@ -73,7 +73,7 @@ fn job(ranks: &[Facts]) -> Finding {
     Finding::Well(format!("job: {ranks} on {nodes} ({})", names.join(", ")))
 }
 
-/// What each rank says, if all say the same; else which node says what.
+/// The value of all ranks if it is the same; otherwise the value of each node.
 fn same<'a, T: Ord>(ranks: &'a [Facts], what: impl Fn(&'a Facts) -> T) -> Result<T, String> {
     let mut said: Vec<(T, &str)> = Vec::new();
     for facts in ranks {

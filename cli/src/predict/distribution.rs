@@ -1,23 +1,23 @@
-//! How often each message of a rank is received (figure 4), in few numbers: a rank may receive very many messages.
+//! How often each message of a rank is received (figure 4), summarised: a rank may receive very many different messages.
 
 use super::input::Calls;
 use std::collections::BTreeMap;
 
-/// Bars of the figure at most.
+/// The maximum number of bars in the figure.
 const BARS: usize = 128;
-/// Numbers of calls that are listed at most.
+/// The maximum number of call counts that are listed.
 const LISTED: usize = 20;
 
 /// The distribution of the messages of a rank.
 #[derive(Default)]
 pub(super) struct Distribution {
-    /// Calls of each message, in the order of their first calls; of many messages, means of neighbours.
+    /// Calls of each message, in the order of their first calls; with many messages, means of neighbours.
     pub(super) bars: Vec<f64>,
-    /// How many messages a bar stands for.
+    /// The number of messages per bar.
     pub(super) width: usize,
-    /// How many messages were received so often, the most frequent first.
+    /// Call counts and the number of messages that were received this often, most frequent first.
     times: Vec<(u64, usize)>,
-    /// The least and the greatest number of calls that is not among them, and the messages.
+    /// The lowest and the highest call count that is not listed, and the number of those messages.
     others: Option<(u64, u64, usize)>,
 }
 

@@ -1,4 +1,4 @@
-//! The predictors over the calls of ranks.
+//! Runs the predictors over the calls of ranks.
 
 use super::distribution::Distribution;
 use super::input::{self, Calls, Run};
@@ -11,7 +11,7 @@ use mpress_predict::{
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The sizes of windows that are looked at.
+/// The window sizes that are evaluated.
 pub(super) const WINDOWS: [usize; 21] =
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200];
 
@@ -19,7 +19,7 @@ pub(super) const WINDOWS: [usize; 21] =
 pub(super) const REPLACE: [(&str, Replace); 3] =
     [("lru", Replace::LeastRecentlyUsed), ("fifo", Replace::FirstIn), ("lfu", Replace::LeastFrequentlyUsed)];
 
-/// Least, mean and most over the ranks of a run. The values themselves are not kept: there may be many ranks.
+/// Minimum, mean and maximum over the ranks of a run. The values themselves are not kept, because there may be many ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread {
     pub(super) min: f64,
@@ -47,13 +47,13 @@ impl Spread {
     }
 }
 
-/// What came of a predictor at a rank.
+/// The result of a predictor on a rank.
 struct Outcome {
     ratio: f64,
     memory: usize,
 }
 
-/// What came of a predictor: its hit ratios, and the memory of the rank that needs most.
+/// The result of a predictor: its hit ratios, and the memory of the rank that needs the most.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outcomes {
     pub(super) ratios: Spread,
@@ -67,19 +67,19 @@ impl Outcomes {
     }
 }
 
-/// A run. It takes the same memory whatever the number of its ranks.
+/// A run. Its size in memory does not depend on the number of its ranks.
 pub(super) struct Evaluated {
     pub(super) run: Run,
     /// Receive calls, and different messages.
     pub(super) calls: Spread,
     pub(super) messages: Spread,
-    /// Of the first rank.
+    /// That of the first rank.
     pub(super) distribution: Distribution,
     /// For each strategy of `REPLACE`, for each size of `WINDOWS`.
     windows: [[Outcomes; WINDOWS.len()]; REPLACE.len()],
     /// By the predictors' names.
     predictors: Vec<(&'static str, Outcomes)>,
-    /// Of the largest run of a program, if it is to be shown.
+    /// Only for the largest run of a program, if requested.
     pub(super) sensitivity: Vec<Sensitivity>,
 }
 
@@ -96,13 +96,13 @@ impl Evaluated {
         }
     }
 
-    /// What came of a predictor.
+    /// The result of a predictor.
     pub(super) fn predictor(&self, name: &str) -> Outcomes {
         let found = self.predictors.iter().find(|(known, _)| *known == name);
         found.map_or_else(Outcomes::default, |(_, outcomes)| *outcomes)
     }
 
-    /// The same of a window: its place in `REPLACE`, that of its size in `WINDOWS`.
+    /// The result of a window: its index in `REPLACE`, and that of its size in `WINDOWS`.
     pub(super) fn window(&self, strategy: usize, size: usize) -> Outcomes {
         self.windows.get(strategy).and_then(|sizes| sizes.get(size)).copied().unwrap_or_default()
     }
@@ -123,10 +123,10 @@ impl Evaluated {
     }
 }
 
-/// A predictor of numbers, with or without initialisation phase.
+/// A predictor of message numbers, with or without initialisation phase.
 type OfNumbers = fn(bool) -> Box<dyn Predictor<Id>>;
 
-/// The predictors of the paper, and two levels of them.
+/// The predictors of the paper, and combinations of two levels.
 const OF_NUMBERS: [(&str, OfNumbers); 7] = [
     ("single-cycle", |phase| Box::new(SingleCycle::new(phase))),
     ("tagging", |_| Box::new(Tagging::default())),
@@ -141,15 +141,15 @@ const OF_NUMBERS: [(&str, OfNumbers); 7] = [
     }),
 ];
 
-/// Our own: knowing where the next call is made, as the tag-based ones, and not knowing it.
+/// The project's own: knowing the site of the next call, like the tag-based ones, and not knowing it.
 const TOURNAMENT: [(&str, bool); 2] = [("tournament", true), ("tournament-untagged", false)];
 
-/// All of them, in the order of tables.
+/// All of them, in the order of the tables.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     OF_NUMBERS.iter().map(|(name, _)| *name).chain(TOURNAMENT.iter().map(|(name, _)| *name))
 }
 
-/// Reads and evaluates a run; `shown`, the figures of the largest run of a program as well.
+/// Reads and evaluates a run; with `shown`, also computes the figures of the largest run of a program.
 pub(super) fn run(
     run: &Run,
     files: &BTreeMap<u32, PathBuf>,
@@ -174,9 +174,9 @@ pub(super) fn run(
     Ok(evaluated)
 }
 
-/// The hit ratio of a predictor: the mean over the first `starts` calls that it starts with.
+/// The hit ratio of a predictor: the mean over runs of it that begin at each of the first `starts` calls.
 fn averaged(calls: &Calls, name: &str, initialisation: bool, starts: u32) -> Outcome {
-    // A rank with fewer calls starts with each of them.
+    // On a rank with fewer calls, it starts at each of them.
     let starts = (starts as usize).min(calls.len()).max(1);
     let mut sum = Outcome { ratio: 0.0, memory: 0 };
     for start in 0..starts {
@@ -200,7 +200,7 @@ fn from(calls: &Calls, name: &str, initialisation: bool, start: usize) -> Outcom
     Outcome { ratio: ratio(hits, count), memory: predictor.memory() }
 }
 
-/// A rank that receives nothing misses nothing.
+/// A rank that receives no messages counts as having no misses.
 pub(super) fn ratio(hits: u64, calls: usize) -> f64 {
     if calls == 0 { 1.0 } else { hits as f64 / calls as f64 }
 }

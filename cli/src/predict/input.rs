@@ -1,4 +1,4 @@
-//! Traces of receive calls: which files are of one run, and what is in them.
+//! Traces of receive calls: grouping of files by run, and their contents.
 
 use super::Error;
 use flate2::bufread::MultiGzDecoder;
@@ -11,11 +11,11 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Different messages in a file at most.
+/// The maximum number of different messages in a file.
 const MOST_IDS: Id = 1 << 18;
-/// Different call sites, and names of datatypes, in a file at most.
+/// The maximum number of different call sites, and of datatype names, in a file.
 const MOST_NAMES: usize = 1 << 16;
-/// Bytes of a line at most.
+/// The maximum length of a line in bytes.
 const LONGEST_LINE: u64 = 1 << 10;
 
 /// A run: the program (with its class, if it has one) and the number of ranks.
@@ -39,10 +39,10 @@ pub(super) type Runs = BTreeMap<Run, BTreeMap<u32, PathBuf>>;
 pub(super) struct Calls {
     // Six bytes of memory for each of at most `MOST_CALLS`.
     ids: Vec<Id>,
-    /// Where in `sites` the call site is.
+    /// The index of the call site in `sites`.
     sites_of: Vec<u16>,
     sites: Vec<Tag>,
-    /// The message that each number stands for.
+    /// The message of each number.
     pub(super) messages: Vec<Envelope>,
 }
 
@@ -61,14 +61,14 @@ impl Calls {
         self.sites_of.get(call as usize).copied()
     }
 
-    /// The calls, those of a site together, in their order.
+    /// The calls, grouped by site, in their order.
     pub(super) fn by_site(&self) -> Vec<u32> {
         let mut calls: Vec<_> = (0..self.len() as u32).collect();
         calls.sort_unstable_by_key(|call| (self.site(*call), *call));
         calls
     }
 
-    /// Call sites and messages, from a call on.
+    /// Call sites and messages, starting at a call.
     pub(super) fn from(&self, start: usize) -> impl Iterator<Item = (Tag, Id)> {
         let sites = self.sites_of.iter().map(|site| self.sites.get(usize::from(*site)).copied().unwrap_or(0));
         sites.zip(self.ids.iter().copied()).skip(start)
@@ -110,12 +110,12 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Runs, Error> {
     Ok(runs)
 }
 
-/// Whether it is there and no regular file: to open a pipe would wait for a writer, and a device may have no end.
+/// Whether it exists and is not a regular file: opening a pipe would wait for a writer, and a device may have no end.
 fn is_other(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
 
-/// Run and rank, by the name of the file.
+/// Run and rank, from the name of the file.
 fn named(path: &Path) -> Option<(Run, u32)> {
     let name = path.file_name().and_then(OsStr::to_str)?.strip_suffix(".csv.gz")?;
     let (run, rank) = name.rsplit_once(".r")?;
@@ -136,7 +136,7 @@ pub(super) fn read(path: &Path) -> Result<Calls, Error> {
     })
 }
 
-/// Why a file cannot be read: what stands in a line, or that there is none.
+/// Why a file cannot be read: an invalid line, or an I/O error.
 enum Why {
     Line(String),
     Source(std::io::Error),
@@ -217,7 +217,7 @@ struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The next line without its end; none at the end of the file.
+    /// The next line without its end; `None` at the end of the file.
     fn next(&mut self) -> Result<Option<&str>, Why> {
         self.line.clear();
         let mut bounded = self.source.by_ref().take(LONGEST_LINE);

@@ -1,4 +1,4 @@
-//! What the paper reports, to stand beside what is found.
+//! The paper's results, for comparison.
 
 use super::input::Run;
 
@@ -10,10 +10,10 @@ const MEMORY: [(&str, [usize; 3]); 4] = [
     ("tag-bettercycle", [60, 108, 40]),
 ];
 
-/// The programs of Table 1 that traces can be of.
+/// The programs of Table 1, by which their traces are recognised.
 const PROGRAMS: [(&str, u32); 3] = [("bt", 49), ("sp", 49), ("cg", 64)];
 
-/// The memory that the paper reports of a predictor for a run, if it does.
+/// The memory of a predictor for a run in the paper, if it is listed.
 pub(super) fn memory(run: &Run, predictor: &str) -> Option<usize> {
     let program = run.app.split('.').next()?.to_lowercase();
     let column = PROGRAMS.iter().position(|known| *known == (program.as_str(), run.ranks))?;

@@ -24,7 +24,7 @@ const MANY: [RGBColor; 9] = [
     RGBColor(0xa3, 0x3b, 0x20),
 ];
 
-/// Writes all of them into a folder.
+/// Writes all figures into a folder.
 pub(super) fn write(folder: &Path, runs: &[Evaluated]) -> Result<(), Error> {
     let failed = |file: &Path, why: &dyn std::fmt::Display| Error::Plot {
         file: file.to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn write(folder: &Path, runs: &[Evaluated]) -> Result<(), Error> {
     draw("starts", 1, &|areas| sensitivity(areas, runs))
 }
 
-/// A picture of some panels, two in a row.
+/// A picture of several panels, two in a row.
 fn canvas(file: &Path, panels: usize, draw: &dyn Fn(&[Area<'_>]) -> Drawn) -> Drawn {
     let columns = if panels > 1 { 2 } else { 1 };
     let rows = panels.div_ceil(columns).max(1);
@@ -60,7 +60,7 @@ fn canvas(file: &Path, panels: usize, draw: &dyn Fn(&[Area<'_>]) -> Drawn) -> Dr
     Ok(area.present()?)
 }
 
-/// A little more than the most.
+/// Slightly above the maximum.
 fn above(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(1.0, f64::max) * 1.15
 }

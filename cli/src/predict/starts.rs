@@ -1,17 +1,17 @@
-//! Sensitivity to the starting call (6.6, figure 13): hit ratios of the predictors started with each of the first calls.
+//! Sensitivity to the starting call (6.6, figure 13): hit ratios of the predictors when started at each of the first calls.
 //!
-//! A run for each start would be hundreds of passes over a trace. But what a tag-based predictor does at a call site depends
-//! only on the first call that it sees there, so runs that begin with the same one at a site share it.
+//! A run for each start would need hundreds of passes over a trace. But the behaviour of a tag-based predictor at a call site depends only on the
+//! first call that it sees there, so runs with the same first call at a site share the work.
 
 use super::evaluate::{Spread, ratio};
 use super::input::Calls;
 use mpress_predict::{Bettercycle, Cycle, Discovery, Id, SingleCycle, hits};
 use std::collections::BTreeMap;
 
-/// Starting calls.
+/// The number of starting calls.
 pub(super) const STARTS: usize = 100;
 
-/// A predictor, its mean hit ratios over the starting calls, with the initialisation phase and without.
+/// A predictor, and its mean hit ratios over the starting calls, with the initialisation phase and without.
 #[derive(Clone, Copy)]
 pub(super) struct Sensitivity {
     pub(super) name: &'static str,
@@ -32,7 +32,7 @@ pub(super) fn sensitive() -> [Sensitivity; 3] {
 }
 
 impl Sensitivity {
-    /// Takes the calls of a rank.
+    /// Adds the calls of a rank.
     pub(super) fn add(&mut self, calls: &Calls) {
         self.with.add((self.averaged)(calls, true));
         self.without.add((self.averaged)(calls, false));
@@ -45,7 +45,7 @@ fn mean(calls: &Calls, hits: &[u64]) -> f64 {
     ratios.sum::<f64>() / hits.len() as f64
 }
 
-/// A rank with fewer calls starts with each of them.
+/// On a rank with fewer calls, a run starts at each of them.
 fn starts(calls: &Calls) -> usize {
     STARTS.min(calls.len()).max(1)
 }
@@ -86,11 +86,10 @@ fn at_site<D: Discovery<Id> + Default>(
     hits
 }
 
-/// A cycle must be longer to end the initialisation phase (6.1.1).
+/// The initialisation phase ends with a cycle longer than this (6.1.1).
 const SHORT: usize = 5;
 
-/// For each start the first call of the first cycle, and the call that follows its end, from which on there are
-/// predictions. Without a cycle there are none.
+/// For each start, the first call of the first cycle, and the call after its end, at which predictions begin. Without a cycle there are none.
 fn first_cycles(calls: &Calls) -> Vec<[usize; 2]> {
     let mut found = Vec::new();
     // The last place of each message, more than `SHORT` calls ago.
@@ -103,7 +102,7 @@ fn first_cycles(calls: &Calls) -> Vec<[usize; 2]> {
             *place = Some(far);
         }
         let Some(head) = places.get(id(call)).copied().flatten() else { continue };
-        // It ends the phase of all starts up to the head that go on.
+        // This ends the phase of all starts that are still in it and begin at or before the head.
         while found.len() <= head {
             found.push([head, call + 1]);
             if found.len() == starts(calls) {

@@ -47,7 +47,7 @@ pub(super) fn all(runs: &[Evaluated]) -> String {
     text
 }
 
-/// Writes a title, and rows of columns as wide as they must be, the first to the left.
+/// Writes a title, and rows with columns as wide as their contents, the first left-aligned.
 fn table(text: &mut String, title: &str, rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column| rows.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);

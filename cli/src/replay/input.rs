@@ -1,4 +1,4 @@
-//! The messages: payloads from files, or of the lengths and kinds that a trace says.
+//! The messages: payloads from files, or of the lengths and kinds in a trace.
 
 use super::Error;
 use flate2::read::MultiGzDecoder;
@@ -18,14 +18,14 @@ pub(super) struct Input {
     pub(super) messages: Vec<Vec<u8>>,
 }
 
-/// A line of a trace: a receive call. The columns that are not needed here are left out.
+/// A line of a trace: a receive call. Columns that are not needed here are left out.
 #[derive(Deserialize)]
 struct Call {
     count: usize,
     datatype: String,
 }
 
-/// Bytes of a trace that are simulated at most.
+/// The maximum number of bytes of a trace that are simulated.
 const TRACE_BYTES: usize = 64 << 20;
 
 /// Reads all messages of all paths.
@@ -57,7 +57,7 @@ fn read_file(path: &Path) -> Result<File, Error> {
 fn from_file(file: &File, ranks_per_node: Option<NonZeroI32>) -> Input {
     let is_on_the_way = |entry: &Entry| {
         let node = |rank: i32| ranks_per_node.map(|ranks| rank / ranks.get());
-        // What goes to several ranks has no receiver.
+        // Messages to several ranks have no receiver.
         entry.dst < 0 || ranks_per_node.is_none() || node(entry.src) != node(entry.dst)
     };
     let messages = file.index.iter().zip(file.pieces(Piece::Message));
@@ -69,7 +69,7 @@ fn from_file(file: &File, ranks_per_node: Option<NonZeroI32>) -> Input {
     }
 }
 
-/// The messages of a trace by kind, filled from the payload one after the other.
+/// The messages of a trace by kind, filled with consecutive parts of the payload.
 fn from_trace(path: &Path, payload: Option<&Path>) -> Result<Vec<Input>, Error> {
     let payload =
         payload.ok_or_else(|| wrong(path, "a trace has no payload; --payload says where to take it from"))?;
@@ -114,7 +114,7 @@ fn from_trace(path: &Path, payload: Option<&Path>) -> Result<Vec<Input>, Error> 
     Ok(inputs)
 }
 
-/// The kind and bytes of a datatype's elements, by its MPI name; of an unnamed type `derivedN` those of N bytes.
+/// The kind and size of a datatype's elements, by its MPI name; elements of an unnamed type `derivedN` have N bytes.
 fn datatype(name: &str) -> Option<(Kind, usize)> {
     if let Some(bytes) = name.strip_prefix("derived") {
         return Some((Kind::Other, bytes.parse().ok()?));

@@ -1,32 +1,32 @@
-//! What every codec makes of every message: measured once, used for all links.
+//! The result of every codec for every message: measured once, used for all links.
 
 use super::{Error, Input};
 use mpress::selector::Packed;
 use mpress::{Codec, Kind, Out, frame_len};
 use std::time::Instant;
 
-/// Passes over a file; of the times of a message the median counts.
+/// Passes over a file; the result is the median of a message's times.
 const PASSES: usize = 5;
 
-/// Messages, and what codecs make of them.
+/// Messages, and the results of codecs for them.
 pub(super) struct Measured<'a> {
     pub(super) kind: Kind,
     pub(super) messages: &'a [Vec<u8>],
-    /// By codec, what it makes of each message; `None` where that is not shorter.
+    /// By codec, the result for each message; its `wire_len` is `None` where the frame is not shorter.
     pub(super) codecs: Vec<(Codec, Vec<Outcome>)>,
 }
 
-/// What a codec made of a message.
+/// The result of a codec for a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
-    /// Bytes of the frame; none if that is no shorter than the message.
+    /// Bytes of the frame; `None` if that is no shorter than the message.
     pub(super) wire_len: Option<usize>,
     pub(super) encode_ns: f64,
     pub(super) decode_ns: f64,
 }
 
 impl Outcome {
-    /// The outcome as the selector's estimate has it.
+    /// The outcome in the form of the selector's estimate.
     pub(super) fn packed(&self, len: usize) -> Packed {
         let fraction = self.wire_len.map_or(1.0, |wire_len| wire_len as f64 / len as f64);
         let decode_ns = if self.wire_len.is_some() { self.decode_ns } else { 0.0 };

@@ -1,4 +1,4 @@
-//! The result as a picture: for each link the total time of every strategy as a part of that of all raw.
+//! The result as a picture: for each link the total time of every strategy, relative to sending all raw.
 
 use super::simulate::Times;
 use super::{Row, TRANSFERS};
@@ -17,7 +17,7 @@ const STRATEGIES: [Strategy; 3] = [
     ("oracle", RGBColor(0xe0, 0x8e, 0x2b), |times| times.oracle),
 ];
 
-/// Writes it.
+/// Writes the picture.
 pub(super) fn write(file: &Path, rows: &[Row], links: &[(String, Link)]) -> Result<(), String> {
     draw(file, rows, links).map_err(|error| error.to_string())
 }

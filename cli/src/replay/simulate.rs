@@ -1,27 +1,27 @@
-//! The messages of a file sent over a link, one after the other, under different strategies.
+//! Sends the messages of a file over a simulated link, one after another, under different strategies.
 
 use super::measure::{Measured, Outcome};
 use mpress::selector::{Choice, Link, PEER_CLASSES, PeerClass, Transfer};
 use mpress::{Codec, Knowledge, Out};
 use std::time::Instant;
 
-/// Nanoseconds that a file takes.
+/// Times of a file in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     pub(super) raw: f64,
-    /// The codec that is best if used for all messages.
+    /// The one codec that is best if used for all messages.
     pub(super) fixed: f64,
     pub(super) fixed_name: &'static str,
     pub(super) selector: f64,
     /// The best choice for each message in hindsight.
     pub(super) oracle: f64,
-    /// Messages, and those of them that the selector has compressed.
+    /// The number of messages, and of those that the selector has compressed.
     pub(super) messages: usize,
     pub(super) compressed: usize,
-    /// Bytes of the messages, and what the selector sends of them.
+    /// Bytes of the messages, and the bytes that the selector sends.
     pub(super) raw_bytes: usize,
     pub(super) wire_bytes: usize,
-    /// What decisions have cost: where gains were not estimated, where they were, and where the message was sampled, too.
+    /// The times of decisions: without an estimate of gains, with one, and with a sample of the message in addition.
     pub(super) deciding: [Vec<f64>; 3],
 }
 
@@ -41,13 +41,13 @@ impl Times {
         })
     }
 
-    /// By what part the selector takes longer than the oracle.
+    /// How much longer the selector takes than the oracle, as a part of the oracle's time.
     pub(super) fn regret(&self) -> f64 {
         self.selector / self.oracle - 1.0
     }
 }
 
-/// What a clock costs, of which the time of decisions must be freed.
+/// The time of a clock call, which is subtracted from the time of decisions.
 fn clock_ns() -> f64 {
     let mut times: Vec<_> = (0..1001).map(|_| elapsed(Instant::now())).collect();
     times.sort_by(f64::total_cmp);
@@ -119,7 +119,7 @@ fn select(file: &Measured<'_>, knowledge: &Knowledge, link: &Link, transfer: Tra
         times.selector += outcome.packed(message.len()).time_ns(transfer, link, message.len());
         selector.encoded(&decision, outcome.wire_len.unwrap_or(message.len()), outcome.encode_ns);
         if outcome.wire_len.is_some() {
-            // As many come in as go out.
+            // The rank receives as many messages as it sends.
             selector.decoded(file.kind, offer, message.len(), outcome.decode_ns);
         }
     }

@@ -7,7 +7,7 @@ use mpress::Codec;
 use mpress::selector::Link;
 use std::fmt::Write as _;
 
-/// What each codec makes of all messages; what it is not made for, or does not make shorter, is sent raw.
+/// The result of each codec for all messages; messages that it does not support or does not make shorter are sent raw.
 pub(super) fn by_codec(files: &[Measured<'_>]) -> String {
     // Writing to a String cannot fail.
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Charts as SVG inside a page, drawn in the classes of its style sheet, so that they follow its light and dark colours.
+//! Charts as SVG inside a page, drawn with the classes of its style sheet, so that they follow its light and dark colours.
 
 mod bars;
 mod columns;
@@ -12,16 +12,16 @@ pub(super) use window::window;
 
 use super::xml::{Attributes, Xml};
 
-/// Of all charts, in the pixels of an unscaled page.
+/// The width of all charts, in the pixels of an unscaled page.
 const WIDTH: f64 = 760.0;
-/// What a digit of a wide font takes at the size of the style sheet; letters take less.
+/// The width of a digit in a wide font at the size of the style sheet; letters are narrower.
 const CHARACTER: f64 = 7.7;
-/// The least that a mark takes: what is there is seen.
+/// The minimum size of a mark, so that it is visible.
 const LEAST: f64 = 1.0;
-/// Room between a text and what is beside it.
+/// The gap between a text and its neighbour.
 const GAP: f64 = 6.0;
 
-/// What colours mean: classes of the style sheet, and what is drawn in them.
+/// A legend: classes of the style sheet, and what is drawn in their colours.
 pub(super) fn key(xml: &mut Xml, entries: impl IntoIterator<Item = (&'static str, String)>) {
     xml.element("ul", &[("class", &"key")], |xml| {
         for (class, text) in entries {
@@ -33,7 +33,7 @@ pub(super) fn key(xml: &mut Xml, entries: impl IntoIterator<Item = (&'static str
     });
 }
 
-/// Where a text is, seen from its place.
+/// The alignment of a text relative to its place.
 #[derive(Clone, Copy)]
 enum Anchor {
     Start,
@@ -45,17 +45,17 @@ enum Anchor {
 struct Canvas<'a>(&'a mut Xml);
 
 impl Canvas<'_> {
-    /// A drawing of some height, with what it shows for those who cannot see it.
+    /// A drawing of some height, with a description of what it shows for readers who cannot see it.
     fn draw(xml: &mut Xml, height: f64, shows: &str, inside: impl FnOnce(&mut Canvas<'_>)) {
         let size = format!("0 0 {WIDTH} {}", round(height));
         let attributes: Attributes<'_> = &[("viewBox", &size), ("role", &"img"), ("aria-label", &shows)];
-        // On a narrow screen it is moved rather than made too small to read.
+        // On a narrow screen it scrolls instead of becoming too small to read.
         xml.element("div", &[("class", &"wide")], |xml| {
             xml.element("svg", attributes, |xml| inside(&mut Canvas(xml)));
         });
     }
 
-    /// A rectangle, which says more when pointed at.
+    /// A rectangle with a tooltip.
     fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), class: &str, says: &str) {
         let [x, y, width, height] = [x, y, width, height].map(round);
         let attributes: Attributes<'_> =
@@ -68,7 +68,7 @@ impl Canvas<'_> {
         self.0.empty("line", &[("class", &class), ("x1", &x1), ("y1", &y1), ("x2", &x2), ("y2", &y2)]);
     }
 
-    /// A text with its middle at a height.
+    /// A text, vertically centred at a height.
     fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
@@ -79,17 +79,17 @@ impl Canvas<'_> {
     }
 }
 
-/// A tenth of a pixel is enough.
+/// Rounds to a tenth of a pixel.
 fn round(pixels: f64) -> f64 {
     (pixels * 10.0).round() / 10.0
 }
 
-/// What texts take, the longest of them.
+/// The width of the longest of these texts.
 fn room<'a>(texts: impl IntoIterator<Item = &'a str>) -> f64 {
     texts.into_iter().map(|text| text.chars().count()).max().unwrap_or(0) as f64 * CHARACTER
 }
 
-/// As much of a text as there is room for.
+/// As much of a text as fits.
 fn fit(text: &str, room: f64) -> String {
     let most = (room / CHARACTER) as usize;
     if text.chars().count() <= most {
@@ -98,7 +98,7 @@ fn fit(text: &str, room: f64) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// From values to pixels.
+/// A scale from values to pixels.
 #[derive(Clone, Copy)]
 struct Scale {
     values: (f64, f64),
@@ -106,14 +106,14 @@ struct Scale {
 }
 
 impl Scale {
-    /// Of values without any range all are at its beginning.
+    /// If the values have no range, all are at its beginning.
     fn at(&self, value: f64) -> f64 {
         let ((from, to), (start, end)) = (self.values, self.pixels);
         let part = (value - from) / (to - from);
         start + if part.is_finite() { part.clamp(0.0, 1.0) } else { 0.0 } * (end - start)
     }
 
-    /// Round values all over the range, in steps of a 1, 2 or 5, and not less than `least`.
+    /// Round values over the whole range, in steps of a 1, 2 or 5, and not less than `least`.
     fn ticks(&self, least: f64) -> Vec<f64> {
         let (from, to) = self.values;
         let rough = (to - from) / 5.0;

@@ -1,4 +1,4 @@
-//! Reports as one page of HTML that loads nothing else. It is well-formed XML, too.
+//! Reports as one page of HTML that loads no other files. It is also well-formed XML.
 
 use super::Named;
 use super::chart::{Bar, Group, Share, bars, columns, key, shares, window};
@@ -7,10 +7,10 @@ use super::units::{bytes, count, fixed, percent, time};
 use super::xml::Xml;
 use mpress::report::{CodecCounts, Counts, DestinationCounts, Gain, JobReport};
 
-/// Colours of codecs; those that have sent the least share one.
+/// Colours of codecs; the codecs that sent the least share one.
 const COLOURS: [&str; 7] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6"];
 
-/// The most groups of bars that a chart has; the others are one more. The table below has all of them.
+/// The maximum number of groups of bars in a chart; the others are combined into one more. The table below lists all of them.
 const GROUPS: usize = 12;
 
 /// The page: a report with its verdict as headline, or several after a comparison.
@@ -119,7 +119,7 @@ fn table(xml: &mut Xml, table: &Table) {
     });
 }
 
-/// What the colours of raw and wire bytes mean.
+/// The legend of raw and wire bytes.
 const RAW_AND_WIRE: [(&str, &str); 2] = [("raw", "raw bytes"), ("wire", "wire bytes")];
 
 /// The same, for this report.
@@ -245,7 +245,7 @@ mod tests {
         JobReport::from_json(include_str!("../../tests/data/report.json")).unwrap()
     }
 
-    /// A page, which must be well-formed, and its charts.
+    /// Checks that a page is well-formed, and returns its charts.
     #[track_caller]
     fn checked(reports: Vec<JobReport>) -> (String, usize) {
         let named = |report| Named { file: "f.json".into(), report };

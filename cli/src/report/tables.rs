@@ -1,25 +1,25 @@
-//! What a report says, as facts and tables: once, for text and page.
+//! The content of a report, as facts and tables, shared by text and page.
 
 use super::Named;
 use super::units::{count, fixed, length, percent, seconds, time};
 use mpress::report::{Counts, Gain, JobReport, SizeCounts, Window};
 use mpress::selector::SizeClass;
 
-/// A table. All rows have as many cells as there are columns.
+/// A table. Each row has one cell per column.
 pub(super) struct Table {
     pub(super) title: String,
     pub(super) columns: Vec<&'static str>,
-    /// The number of columns, from the left, that are names; the others are numbers.
+    /// The number of leading columns that are names; the others are numbers.
     pub(super) names: usize,
     pub(super) rows: Vec<Vec<String>>,
     /// Whether the last row is the sum of the others.
     pub(super) has_total: bool,
 }
 
-/// Where there is no number.
+/// Shown where there is no number.
 const NONE: &str = "-";
 
-/// The job, and its totals: what it is, and what it comes to.
+/// The job and its totals.
 pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
     let (job, total) = (&report.job, &report.total);
     let rank_seconds = job.seconds * job.ranks as f64;
@@ -57,12 +57,12 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Whether wire bytes are what would have been.
+/// Whether wire bytes are only an estimate of what would have been sent.
 pub(super) fn is_measured_only(report: &JobReport) -> bool {
     report.job.strategy == mpress::Strategy::Measure.to_string()
 }
 
-/// Raw bytes less wire bytes, and what part that is.
+/// Raw bytes minus wire bytes, and the share of the raw bytes.
 fn saved(counts: &Counts) -> String {
     let saved = i128::from(counts.raw_bytes) - i128::from(counts.wire_bytes);
     match percent(saved as f64, counts.raw_bytes as f64) {
@@ -71,7 +71,7 @@ fn saved(counts: &Counts) -> String {
     }
 }
 
-/// All that was counted.
+/// Everything that was counted.
 pub(super) fn tables(report: &JobReport) -> Vec<Table> {
     let mut tables = vec![by_codec(report)];
     for to in &report.destinations {
@@ -128,7 +128,7 @@ fn by_length(title: &str, sizes: &[SizeCounts], total: &Counts) -> Table {
     }
 }
 
-/// The columns about what was sent.
+/// The columns about sent messages.
 fn sent(counts: &Counts) -> Vec<String> {
     let ratio = if counts.messages == 0 { NONE.into() } else { fixed(counts.ratio()) };
     vec![
@@ -172,7 +172,7 @@ fn window(window: &Window) -> Table {
     }
 }
 
-/// Whether the gain was estimated. Only the strategies `adaptive` and `measure` do that.
+/// Whether the gain was estimated. Only the strategies `adaptive` and `measure` estimate it.
 pub(super) fn is_estimated(gain: &Gain) -> bool {
     gain.predicted_s != 0.0 || gain.measured_s != 0.0
 }
@@ -198,12 +198,12 @@ fn gain(gain: &Gain) -> Table {
     }
 }
 
-/// A part of the time that sending all raw would have taken.
+/// As a part of the time that sending all raw would have taken.
 fn part(seconds: f64, gain: &Gain) -> String {
     percent(seconds, gain.raw_s).unwrap_or_else(|| NONE.into())
 }
 
-/// A line for each report, with the first as the measure of speed.
+/// A line for each report; the speeds are relative to the first.
 pub(super) fn comparison(reports: &[Named]) -> Table {
     let first = reports.first().map_or(0.0, |named| named.report.job.seconds);
     let row = |Named { file, report }: &Named| {

@@ -1,10 +1,10 @@
-//! Reports as text, laid out as mpiP's are: facts after `@`, then a table under each banner.
+//! Reports as text, in mpiP's layout: facts after `@`, then a table under each banner.
 
 use super::Named;
 use super::tables::{Table, comparison, facts, tables};
 use std::fmt::Write as _;
 
-/// Columns of a banner.
+/// The width of a banner in columns.
 const WIDTH: usize = 100;
 
 /// All reports, and a comparison if there are several.
@@ -49,7 +49,7 @@ fn table(text: &mut String, table: &Table) {
     text.push('\n');
 }
 
-/// The text without what would steer a terminal, or begin a line of its own.
+/// The text without characters that would control a terminal or begin a new line.
 pub(super) fn plain(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }

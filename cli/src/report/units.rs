@@ -1,6 +1,6 @@
-//! Numbers with units, as people read them.
+//! Numbers with units, formatted for reading.
 
-/// Beyond this numbers are written with an exponent: nothing that was measured is that large.
+/// Larger numbers are written with an exponent: no measurement is that large.
 const ABSURD: f64 = 1e15;
 
 /// A whole number with a comma between thousands.
@@ -14,7 +14,7 @@ pub(super) fn fixed(x: f64) -> String {
     if x.abs() >= ABSURD { format!("{x:.3e}") } else { grouped(&format!("{x:.3}")) }
 }
 
-/// Seconds to the microsecond, without their unit.
+/// Seconds with microsecond resolution, without their unit.
 pub(super) fn seconds(s: f64) -> String {
     if s.abs() >= ABSURD { fixed(s) } else { grouped(&format!("{s:.6}")) }
 }
@@ -32,7 +32,7 @@ fn grouped(number: &str) -> String {
     text + fraction
 }
 
-/// An amount of bytes with a decimal unit (kB of 1000 bytes and so on) and three digits.
+/// A number of bytes with a decimal unit (kB of 1000 bytes and so on) and three digits.
 pub(super) fn bytes(n: f64) -> String {
     scaled(n, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB", "EB"])
 }
@@ -53,7 +53,7 @@ pub(super) fn time(s: f64) -> String {
 
 fn scaled(n: f64, step: f64, units: &[&str]) -> String {
     let (mut n, mut unit) = (n, 0);
-    // What would be rounded up to the next unit is written in it.
+    // Values that would be rounded up to the next unit are written in it.
     while n.abs() >= step - 0.5 && unit + 1 < units.len() {
         n /= step;
         unit += 1;
@@ -69,7 +69,7 @@ fn scaled(n: f64, step: f64, units: &[&str]) -> String {
     format!("{} {}", trimmed(format!("{n:.digits$}")), units[unit])
 }
 
-/// Without decimals that say nothing.
+/// Removes trailing zeros of the decimals.
 fn trimmed(number: String) -> String {
     if !number.contains('.') || number.contains('e') {
         return number;

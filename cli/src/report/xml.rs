@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-/// Markup in the making. It reads the same as HTML and as XML.
+/// A markup builder. The output is valid as HTML and as XML.
 #[derive(Default)]
 pub(super) struct Xml(String);
 
@@ -10,7 +10,7 @@ pub(super) struct Xml(String);
 pub(super) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 
 impl Xml {
-    /// An element with what is inside.
+    /// An element with its content.
     pub(super) fn element(&mut self, name: &str, attributes: Attributes<'_>, inside: impl FnOnce(&mut Self)) {
         self.open(name, attributes);
         self.0.push_str(">\n");
@@ -19,7 +19,7 @@ impl Xml {
         let _ = writeln!(self.0, "</{name}>");
     }
 
-    /// An element with a text inside.
+    /// An element with text content.
     pub(super) fn leaf(&mut self, name: &str, attributes: Attributes<'_>, text: &str) {
         self.open(name, attributes);
         self.0.push('>');
@@ -27,8 +27,7 @@ impl Xml {
         let _ = writeln!(self.0, "</{name}>");
     }
 
-    /// An element with nothing inside. HTML knows the short form for some elements of its own, such as `meta`, and for all
-    /// of SVG.
+    /// An empty element. HTML supports the short form for some of its own elements, such as `meta`, and for all SVG elements.
     pub(super) fn empty(&mut self, name: &str, attributes: Attributes<'_>) {
         self.open(name, attributes);
         self.0.push_str("/>\n");
@@ -57,7 +56,7 @@ fn escape(markup: &mut String, text: &str) {
             '"' => markup.push_str("&quot;"),
             '\'' => markup.push_str("&#39;"),
             '\t' | '\n' => markup.push(c),
-            // XML has no way to write these.
+            // These characters cannot be represented in XML.
             '\u{fffe}' | '\u{ffff}' => markup.push('\u{fffd}'),
             c if c.is_control() => markup.push('\u{fffd}'),
             c => markup.push(c),

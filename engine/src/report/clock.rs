@@ -1,28 +1,28 @@
-//! What the clock says, over all ranks.
+//! The results of the trials by the clock, over all ranks.
 
 use mpress_selector::ByTheClock;
 use serde::{Deserialize, Serialize};
 
-/// What the clock says of the whole program: now and then all messages of the job went raw for a moment, and what was sent then and at another
-/// moment is compared.
+/// The results for the whole program: from time to time all messages of the job were sent raw for a moment, and the bytes sent then and at another
+/// moment are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clock {
-    /// By what factor the program was faster with compression than with raw messages; the mean of the ranks that can tell.
+    /// The factor by which the program was faster with compression than with raw messages; the mean of the ranks with a result.
     pub speedup: f64,
-    /// The standard error of that for one rank, on average.
+    /// The standard error of the factor for one rank, on average.
     pub error: f64,
-    /// The ranks that can tell.
+    /// The ranks with a result.
     pub ranks: u64,
 }
 
-/// Words of a share.
+/// The number of words in a share.
 pub(super) const WORDS: usize = 4;
-/// Factors are summed as whole numbers of this.
+/// Factors are summed as integer multiples of this.
 const FACTOR: f64 = 1e-9;
-/// How many standard errors make a difference certain.
+/// The number of standard errors from which a difference is certain.
 const CERTAIN: f64 = 3.0;
 
-/// What a rank adds: whether it has trials enough, whether these tell anything, and what.
+/// The contribution of a rank: whether it has enough trials, whether they have a result, and the result.
 pub(super) fn words(clock: Option<ByTheClock>) -> [u64; WORDS] {
     let whole = |factor: f64| (factor / FACTOR) as u64;
     match clock {
@@ -33,8 +33,8 @@ pub(super) fn words(clock: Option<ByTheClock>) -> [u64; WORDS] {
 }
 
 impl Clock {
-    /// What the sum of all ranks' words says. Nothing unless half of the ranks with trials enough can tell: of many ranks some find a difference
-    /// by chance.
+    /// The result from the sum of all ranks' words. `None` unless half of the ranks with enough trials have a result: among many ranks, some find a
+    /// difference by chance.
     pub(super) fn of([tried, ranks, speedup, error]: [u64; WORDS]) -> Option<Self> {
         let mean = |sum: u64| sum as f64 * FACTOR / ranks as f64;
         (ranks > 0 && ranks >= tried.div_ceil(2)).then(|| Self {
@@ -44,13 +44,13 @@ impl Clock {
         })
     }
 
-    /// Whether one way is faster, and not by chance.
+    /// Whether one way is faster, beyond chance.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         (self.speedup - 1.0).abs() > CERTAIN * self.error
     }
 
-    /// What it says, in words.
+    /// The result as text.
     #[must_use]
     pub fn text(&self) -> String {
         let (percent, error) = ((self.speedup - 1.0) * 100.0, self.error * 100.0);

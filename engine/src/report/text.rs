@@ -34,7 +34,7 @@ impl JobReport {
         text.lines().fold(String::new(), |text, line| text + "mpress: " + line + "\n")
     }
 
-    /// How many messages were sent compressed; with the strategy `measure`, would have been.
+    /// The number of messages that were sent compressed or, with the strategy `measure`, would have been.
     fn compressed(&self) -> u64 {
         self.codecs.iter().filter(|line| line.codec != RAW).map(|line| line.counts.messages).sum()
     }

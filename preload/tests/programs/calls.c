@@ -1,12 +1,12 @@
-/* Every way to send, every way to receive, every way to complete, over sizes on both sides of the floor of 1024 bytes,
- * with contents that compress and others that do not, into buffers of exactly the size and larger ones. */
+/* Every way to send, to receive and to complete, with sizes below and above the floor of 1024 bytes, with contents that compress and others that do
+ * not, and with buffers of exactly the size and larger ones. */
 #include "scenarios.h"
 
 #include <string.h>
 
 enum { SIZES = 12 };
-/* Odd sizes travel as bytes, the others as doubles or floats. The floor lies at 1024; 32 KiB is where the engine begins
- * to try before it encodes; the largest goes by rendezvous everywhere. The odd ones are as long as frames may be. */
+/* Odd sizes travel as bytes, the others as doubles or floats. The floor is 1024; from 32 KiB on, the engine samples a message before it encodes it;
+ * the largest uses rendezvous with every MPI. The odd ones are as long as frames may be. */
 static const int sizes[SIZES] = {8, 1016, 1021, 1024, 1029, 1032, 1040, 4101, 32776, 65552, 1048576, 4194304};
 
 static void send_go(void)
@@ -31,8 +31,8 @@ static void one(int number, int send, int receive, int completion, int bytes, en
   MPI_Datatype type = type_for(bytes, content, &element);
   if (role == IDLE)
     return;
-  /* A ready send needs its receive to be posted, which the receiver signals. Every other pair does so, too, to have
-   * messages that find their receive and messages that wait for it. */
+  /* A ready send needs a posted receive, which the receiver signals. Every other pair does so too, so that some messages find their receive and
+   * others wait for it. */
   if (send_is_ready(send) && !receive_is_posted(receive))
     receive = 1;
   int told = receive_is_posted(receive) && (send_is_ready(send) || number % 2);
@@ -62,10 +62,10 @@ static void one(int number, int send, int receive, int completion, int bytes, en
   end();
 }
 
-/* Twelve sizes, contents and rooms for one pair of calls. */
-/* Room for all that is sent buffered while the receiver is after: nothing holds the sender back. */
+/* Room for all buffered messages while the receiver is slower: nothing blocks the sender. */
 enum { BUFFERED = 256 << 20 };
 
+/* Twelve sizes, contents and rooms for one pair of calls. */
 static int sweep(int number, int send, int receive)
 {
   for (int s = 0; s < SIZES; s++)
@@ -104,7 +104,7 @@ void every_pair_of_calls(void)
   int number = 3;
   for (int send = 0; send < sends; send++)
     for (int receive = 0; receive < receives; receive++) {
-      /* Each pair in one size with one content; neighbours get others. */
+      /* Each pair in one size with one content; neighbouring pairs use others. */
       int bytes = few[number % 4];
       one(number, send, receive, number % COMPLETIONS, bytes, number % 5 == 0 ? RANDOM : SMOOTH, number % 7 == 0);
       number++;
@@ -119,7 +119,7 @@ void every_pair_of_calls(void)
   detach();
 }
 
-/* Both send and receive in one call, in unlike sizes. */
+/* Send and receive in one call, with different sizes. */
 void exchanges(void)
 {
   static const int pairs[][2] = {{16, 16},     {1024, 8},     {1023, 1024},  {4096, 4096},
@@ -143,7 +143,7 @@ void exchanges(void)
         code = MPI_Sendrecv_replace(a.data, (int)out / 8, MPI_DOUBLE, peer, 20 + i, peer, MPI_ANY_TAG, MPI_COMM_WORLD,
                                     &status);
       else {
-        /* The call has one count: what is longer than the room of both is cut to it. */
+        /* The call has one count: a message longer than the room of both is limited to it. */
         int count = (int)(out > in ? out : in);
         code = MPI_Sendrecv_replace(a.data, count, MPI_BYTE, peer, 20 + i, MPI_ANY_SOURCE, 20 + i, MPI_COMM_WORLD,
                                     &status);
@@ -196,7 +196,7 @@ void to_self_and_nobody(void)
   span big = {m.data, 100000, MPI_BYTE};
   MPI_Status status;
   for (int send = 0; send < sends; send++) {
-    /* MPICH 4.0.2 crashes in Isendrecv with no process on either side; these ways have none on the other side already. */
+    /* MPICH 4.0.2 crashes in Isendrecv without a process on either side; these ways already have none on the other side. */
     if (strncmp(send_name(send), "Isendrecv", 9) == 0)
       continue;
     begin("nobody: %s", send_name(send));
@@ -216,7 +216,7 @@ void to_self_and_nobody(void)
   detach();
   memory_free(&m);
 
-  /* Messages without content, by every pair of calls that have a way of their own. */
+  /* Messages without content, by every pair of calls with different code paths. */
   attach(1 << 20);
   int number = 900;
   for (int send = 0; send < sends; send++, number++)

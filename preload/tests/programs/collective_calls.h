@@ -1,5 +1,5 @@
-/* One of the two forms of collectives, with counts of `int` or large ones: CALL(X) is its MPI_X, and FORM(x) what x is called in it. */
-/* Makes the call. What has no significance is nonsense. */
+/* The int or the large-count form of the collectives: CALL(X) is the function MPI_X of this form, and FORM(x) the name of x in it. */
+/* Makes the call. Arguments without significance are invalid. */
 static int FORM(make)(enum call call, setting *s, void *out, void *in, MPI_Request *request)
 {
   int here = s->me == s->root, n = s->length;

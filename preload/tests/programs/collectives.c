@@ -1,5 +1,5 @@
-/* Collectives that move data: every call, blocking and nonblocking, with blocks on both sides of the floor, of several
- * layouts, in place where that is allowed, on communicators of all kinds, and several at a time. */
+/* Collectives that move data: every call, blocking and nonblocking, with blocks below and above the floor, of several layouts, in place where that is
+ * allowed, on communicators of all kinds, and several at a time. */
 #include "scenarios.h"
 
 #include <string.h>
@@ -10,14 +10,14 @@ enum call { BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, AL
 static const char *const names[CALLS] = {"Bcast",     "Gather",     "Gatherv",  "Scatter",   "Scatterv",
                                          "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"};
 
-/* Elements of `size` bytes, each `step` bytes after the one before. */
+/* Elements of `size` bytes, each `step` bytes after the previous one. */
 typedef struct {
   const char *name;
   MPI_Datatype type;
   int size, step;
 } element;
 
-/* Blocks of up to `length` elements for each rank of `comm`. Of the v-forms every block has another length, and some none. */
+/* Blocks of up to `length` elements for each rank of `comm`. In the v-forms the blocks have different lengths, and some are empty. */
 typedef struct {
   MPI_Comm comm;
   int me, count, root, length, in_place;
@@ -42,7 +42,7 @@ static setting setting_of(MPI_Comm comm, element of, int length, int root, int i
     s.side_by_side[i] = i * length;
     s.sent[i] = (s.me + 2 * i) % 3 ? length * ((s.me + i) % s.count + 1) / s.count : 0;
     s.received[i] = (i + 2 * s.me) % 3 ? length * ((i + s.me) % s.count + 1) / s.count : 0;
-    /* In place two ranks exchange blocks of one length. */
+    /* In place, two ranks exchange blocks of the same length. */
     if (in_place)
       s.received[i] = (s.me + i) % 3 ? length * ((s.me + i) % s.count + 1) / s.count : 0;
     s.sent_at[i] = s.received_at[i] = i * length * of.step;
@@ -80,7 +80,7 @@ static int in_place_allowed(enum call call)
 #define make_c make
 #endif
 
-/* Both buffers of a setting. In place, what is sent lies where the result goes. */
+/* Both buffers of a setting. In place, the input is where the result goes. */
 static void buffers(setting *s, int seed, memory *out, memory *in)
 {
   size_t room = (size_t)s->length * (size_t)s->of.step * (size_t)s->count;
@@ -121,7 +121,7 @@ static void all_of(const char *where, MPI_Comm comm, element of, int lengths_fro
           if (in_place && !in_place_allowed((enum call)call))
             continue;
 #ifdef OPEN_MPI
-          /* Open MPI 4.1.4 gives wrong blocks where all-to-all of several lengths is nonblocking and in place. */
+          /* Open MPI 4.1.4 gives wrong blocks in a nonblocking all-to-all in place with several lengths. */
           if (in_place && nonblocking && (call == ALLTOALLV || call == ALLTOALLW))
             continue;
 #endif
@@ -140,8 +140,8 @@ void collectives(void)
   MPI_Type_free(&elements[2].type);
 }
 
-/* Broadcasts and all-gathers long enough to go in chunks, of all roots: some calls in a row whose blocks cannot be compressed, so that they are
- * left to the MPI for a while, then some whose blocks can. Of the v-form some blocks are long and others are not. */
+/* Broadcasts and all-gathers long enough to go in chunks, of all roots: first several calls whose blocks cannot be compressed, so that the shim
+ * leaves them to the MPI for a while, then some whose blocks can. In the v-form, some blocks are long and others are not. */
 void long_collectives(void)
 {
   static const int lengths[] = {16400, 140001, 300000};
@@ -156,7 +156,7 @@ void long_collectives(void)
       MPI_Comm comm = round % 5 == 4 ? reversed : MPI_COMM_WORLD;
       int in_place = round % 4 == 3 && in_place_allowed(calls[call]);
       setting s = setting_of(comm, elements[round % 7 == 6], lengths[round % 3], round % size, in_place);
-      /* Ten rounds of random bytes; in the last ten one in three. */
+      /* Ten rounds of random bytes; in the last ten, one in three. */
       one("long", calls[call], &s, round < 10 ? 3 * round : round < 20 ? 3 * round + 2 : round, 0);
     }
   MPI_Comm_free(&reversed);
@@ -190,7 +190,7 @@ void collectives_of_many(void)
   MPI_Comm_free(&comm);
 }
 
-/* Several under way with messages among them, completed in another order than begun. */
+/* Several pending collectives with messages in between, completed in an order different from the order of their calls. */
 void collectives_at_a_time(void)
 {
   element doubles = {"doubles", MPI_DOUBLE, 8, 8};
@@ -235,8 +235,8 @@ void collectives_at_a_time(void)
   }
 }
 
-/* One rank after the other waits for its collectives, then lets the next one do so, which sits in a receive until then: no rank's may
- * depend on what another one does in its wait. */
+/* One rank after another waits for its collectives, then lets the next one do so, which blocks in a receive until then: a rank's collectives must not
+ * depend on what another rank does while it waits. */
 void collectives_in_turn(void)
 {
   element doubles = {"doubles", MPI_DOUBLE, 8, 8};

@@ -1,4 +1,4 @@
-/* Collectives on communicators that share processes: each gets the messages of its own, whatever the others do at the same time. */
+/* Collectives on communicators that share processes: each receives its own messages, whatever the others do at the same time. */
 #include "scenarios.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 enum { COUNT = 300, COMMS = 4, MOST = 64, ROUNDS = 30, PAIRS = 2 };
 
-/* What a rank of the world sends to rank `to` of a communicator, in an all-to-all with this number. */
+/* The block that a rank of the world sends to rank `to` of a communicator, in an all-to-all with this number. */
 static void fill_block(double *block, int from, int to, int number)
 {
   for (int i = 0; i < COUNT; i++)
@@ -50,7 +50,7 @@ static int wrong_values(const member *m, int number)
   return wrong;
 }
 
-/* World, every other rank, neighbours, and the world the other way round: nonblocking collectives of all at the same time. */
+/* The world, every other rank, pairs of neighbours, and the world in reverse order: nonblocking collectives on all at the same time. */
 void overlapping_communicators(void)
 {
   member *members[COMMS];
@@ -67,7 +67,7 @@ void overlapping_communicators(void)
     begin("round %d", round);
     for (int c = 0; c < COMMS; c++)
       prepare(members[c], round * COMMS + c);
-    /* The first are blocking, since others are left to the MPI until then. Ranks begin them in different orders later on. */
+    /* The first are blocking, since others are left to the MPI until then. Later the ranks begin them in different orders. */
     for (int i = 0; i < COMMS; i++) {
       int c = round < 2 ? i : (i + rank + round) % COMMS;
       member *m = members[c];
@@ -117,7 +117,7 @@ static void *first_collective(void *argument)
   return NULL;
 }
 
-/* Two threads make the first collectives of two communicators with the same ranks, which begin with different ones. */
+/* Two threads make the first collectives of two communicators with the same ranks, and start with different communicators. */
 void threads_on_new_communicators(void)
 {
   int level, wrong = 0;

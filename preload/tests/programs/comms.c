@@ -1,4 +1,4 @@
-/* Communicators of all kinds: ranks in them are not those of MPI_COMM_WORLD. */
+/* Communicators of all kinds: ranks in them differ from those of MPI_COMM_WORLD. */
 #include "scenarios.h"
 
 #include <stdio.h>
@@ -6,8 +6,8 @@
 
 enum { TAG = 90 };
 
-/* A ring in a communicator: everyone sends to the next and receives from the one before, by all ways. `to` and `from`
- * are ranks as the communicator numbers them. */
+/* A ring in a communicator: each rank sends to the next and receives from the previous one, in all ways. `to` and `from` are ranks in the
+ * communicator. */
 static void ring(const char *name, MPI_Comm comm, int to, int from)
 {
   static const int lengths[] = {800, 1024, 50000};
@@ -30,7 +30,7 @@ static void ring(const char *name, MPI_Comm comm, int to, int from)
       memory_free(&out);
       memory_free(&in);
     }
-  /* Wildcards of one round must not see the next. */
+  /* Wildcards of one round must not match messages of the next. */
   MPI_Barrier(comm);
 }
 
@@ -66,7 +66,7 @@ void communicators(void)
   ring("cart", comm, to, from);
   MPI_Comm_free(&comm);
 
-  /* Even ranks and odd ranks; in the first part the order is reversed. Ranks are those of the other side. */
+  /* Even ranks and odd ranks; in the first group the order is reversed. Ranks are those of the other side. */
   int odd = rank % 2, own, there;
   MPI_Comm_split(MPI_COMM_WORLD, odd, odd ? rank : -rank, &part);
   int first_even = (size - 1) / 2 * 2;
@@ -113,7 +113,7 @@ void two_communicators(void)
       await(peer);
       continue;
     }
-    /* First the last tag on the one, then what is left there, then the other from the front. */
+    /* First the last tag on the one, then the rest there, then the other from the front. */
     for (int pass = 0; pass < 2; pass++) {
       int on = (how + pass) % 2, source = on ? size - 1 - peer : peer, left = 0, last = -1;
       for (int i = 0; i < COUNT; i++)
@@ -147,8 +147,8 @@ void two_communicators(void)
   MPI_Comm_free(&comms[1]);
 }
 
-/* A communicator may be freed while operations on it are under way: they complete all the same. (Open MPI ends the
- * program if one of them fails, so none does.) */
+/* A communicator may be freed while operations on it are pending: they complete nevertheless. (Open MPI ends the program if one of them fails, so
+ * none does.) */
 void freed_communicators(void)
 {
   for (int round = 0; round < 8; round++) {
@@ -203,7 +203,7 @@ void freed_communicators(void)
   }
 }
 
-/* Strategies of single communicators. To an MPI without the shim they are hints that it does not know. */
+/* Strategies of single communicators. An MPI without the shim ignores them as unknown hints. */
 void info_strategies(void)
 {
   static const char *const strategies[] = {"fixed:dfcm", "fixed:diffpack-ratio", "off", "best"};
@@ -260,12 +260,12 @@ void info_collectives(void)
   }
 }
 
-/* What frames, and probes for them, would break. */
+/* Assertions that frames, and probes for them, would break. */
 enum { ASSERTIONS = 3 };
 static const char *const assertions[ASSERTIONS] = {"mpi_assert_exact_length", "mpi_assert_no_any_tag",
                                                    "mpi_assert_no_any_source"};
 
-/* All calls that give a communicator an info, with these assertions; counts of which the MPI was told. */
+/* All calls that give a communicator an info, with these assertions; counts those of which the MPI was told. */
 static void make_asserted(int way, MPI_Comm *comm, int *told)
 {
   MPI_Info info, got;

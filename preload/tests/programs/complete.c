@@ -10,7 +10,7 @@ const char *const completion_names[COMPLETIONS] = {"Wait",    "Test",     "Waita
 
 enum { AT = 1, PLACES = 3 };
 
-/* Of the calls with many statuses: the one of our request, and what the null requests got. */
+/* For calls with several statuses: returns the status of the request, and notes those of the null requests. */
 static void keep(int code, const MPI_Status *statuses, MPI_Status *status)
 {
   *status = statuses[AT];
@@ -34,7 +34,7 @@ static int complete_some(int (*function)(int, MPI_Request *, int *, int *, MPI_S
   return code;
 }
 
-/* Asks for the status until there is one, and leaves the request as it is. */
+/* Asks for the status until the request is complete, and leaves the request as it is. */
 static int get_status(int how, const MPI_Request *requests, MPI_Status *status)
 {
   int code = MPI_SUCCESS, flag = 0;
@@ -114,8 +114,8 @@ int complete_quietly(int how, MPI_Request *request, MPI_Status *status)
     blank(&statuses[0]);
     MPI_Request_get_status(requests[AT], &flag, &statuses[0]);
     code = MPI_Wait(&requests[AT], status);
-    /* Of a send's status only the cancelled flag has a meaning, so no more is noted here than that asking twice gives
-     * the same. Of a failed operation it may say so or not: that is left to MPI_Wait. */
+    /* In a send's status only the cancelled flag is defined, so this only notes that asking twice gives the same. For a failed operation the status
+     * may or may not say so: that is left to MPI_Wait. */
     if (code == MPI_SUCCESS)
       note(" flag=%d same=%d", flag,
            early.MPI_SOURCE == statuses[0].MPI_SOURCE && early.MPI_TAG == statuses[0].MPI_TAG);

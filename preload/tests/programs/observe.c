@@ -33,7 +33,7 @@ static void hung(int signal)
   text[len - 1] = '\n';
   ssize_t written = write(STDERR_FILENO, text, len);
   (void)written;
-  /* The other ranks' watchdogs go off at about the same time; let them speak before mpirun ends them. */
+  /* The watchdogs of the other ranks expire at about the same time; let them print their messages before mpirun ends them. */
   sleep(1);
   _exit(3);
 }
@@ -47,7 +47,7 @@ void give_up(const char *what)
 
 void scene(const char *name, int seconds)
 {
-  /* Patience for slow machines and for tools that slow a program down. */
+  /* More time for slow machines and for tools that slow a program down. */
   const char *factor = getenv("TRANSPARENT_PATIENCE");
   snprintf(current_scene, sizeof current_scene, "%s", name);
   line[line_len = 0] = 0;
@@ -97,7 +97,7 @@ void log_close(void)
 int job_end(void)
 {
   log_close();
-  /* All logs are complete before rank 0 says so; what hangs from here on is MPI_Finalize. */
+  /* All logs are complete before rank 0 reports the end; a hang after this is in MPI_Finalize. */
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     printf("done\n");
@@ -134,7 +134,7 @@ void note(const char *format, ...)
 void end(void)
 {
   fprintf(file, "%s: %s\n", current_scene, line);
-  /* After a crash the log must show how far it came. */
+  /* After a crash the log must show how far the rank came. */
   fflush(file);
 }
 
@@ -197,7 +197,7 @@ void blank_all(MPI_Status *statuses, int count)
 
 void note_error_field(int code, const MPI_Status *status)
 {
-  /* Other calls than these do not set the field, but an MPI may write there what it likes: MPICH does. */
+  /* Calls without this error do not set the field, but an MPI may write any value there: MPICH does. */
   if (code == MPI_ERR_IN_STATUS)
     note(" error=%d", class_of(status->MPI_ERROR));
 }
@@ -280,7 +280,7 @@ void fill(void *data, size_t len, enum content content, uint64_t seed)
   generator numbers = generator_new(seed);
   double base = (double)pick(&numbers, 1000);
   size_t i = 0;
-  /* Values on a line in a binary grid: every MPI and every build gives the same bits, and a codec has much to gain. */
+  /* Values on a line in a binary grid: every MPI and every build gives the same bits, and codecs compress them well. */
   if (content == SMOOTH)
     for (; i + 8 <= len; i += 8) {
       double value = base + (double)(i / 8) * 0.125;

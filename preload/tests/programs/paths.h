@@ -1,5 +1,5 @@
-/* Every way to send a message and every way to receive and complete one, numbered, so that scenarios can go through
- * them all. Each notes what it sees on the way. */
+/* Every way to send a message and every way to receive and complete one, numbered, so that scenarios can iterate over them. Each notes what it sees.
+ * */
 #ifndef PATHS_H
 #define PATHS_H
 
@@ -12,8 +12,8 @@ typedef struct {
   MPI_Datatype type;
 } span;
 
-/* Ways to complete one request: Wait and Test of one, any, all and some, and Request_get_status before Wait; from MPI 4.1 on also
- * Request_get_status of any, all and some. */
+/* Ways to complete one request: Wait and Test of one, any, all and some, and Request_get_status before Wait; from MPI 4.1 on also Request_get_status
+ * of any, all and some. */
 #if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
 enum { COMPLETIONS = 12 };
 #else
@@ -21,35 +21,34 @@ enum { COMPLETIONS = 9 };
 #endif
 extern const char *const completion_names[COMPLETIONS];
 int complete(int how, MPI_Request *request, MPI_Status *status);
-/* The same, without a note of what became of the request. */
+/* The same, without notes about the request. */
 int complete_quietly(int how, MPI_Request *request, MPI_Status *status);
 
 extern const int sends, receives;
 const char *send_name(int how);
 const char *receive_name(int how);
 
-/* Whether this way to send needs a receive that is posted already, and this way to receive can post one. */
+/* Whether this way to send needs a posted receive, and whether this way to receive can post one. */
 int send_is_ready(int how);
 int receive_is_posted(int how);
 int receive_is_persistent(int how);
 int receive_is_matched(int how);
-/* Whether it is completed by a call of its own. */
+/* Whether it is completed by a separate call. */
 int receive_has_request(int how);
 
-/* Sends by way `how`, completing by way `completion` where there is a request, and notes what it sees. */
+/* Sends in way `how`, completes in way `completion` if there is a request, and notes what it sees. */
 void send_by(int how, int completion, span message, int dest, int tag, MPI_Comm comm);
 
-/* Receives by way `how`. `posted` is called when the receive has been posted, where that can be told. With `exact`, a
- * receive after a probe takes the count the probe told instead of all of the room. Gives the code of the call that
- * completed it; notes everything else but status and code. */
+/* Receives in way `how`. Calls `posted` when the receive has been posted, if that can be known. With `exact`, a receive after a probe uses the count
+ * of the probe instead of the whole room. Returns the code of the call that completed it; notes everything else except status and code. */
 int receive_by(int how, int completion, span room, int source, int tag, MPI_Comm comm, int exact, void (*posted)(void),
                MPI_Status *status);
 
-/* A short message without content, to bring two ranks together. */
+/* A short message without content, to synchronise two ranks. */
 void signal_to(int dest);
 void await(int source);
 
-/* The room of MPI_Bsend: enough for all a scenario sends. */
+/* Attaches a buffer for MPI_Bsend that is large enough for all messages of a scenario. */
 void attach(size_t bytes);
 void detach(void);
 

@@ -1,10 +1,10 @@
-/* Probes, and the order of messages around them. A layer that must receive a message to answer a probe can get the
- * order wrong; these scenarios send what would show it. */
+/* Probes, and the order of messages around them. A layer that must receive a message to answer a probe can change the order; these scenarios would
+ * detect that. */
 #include "scenarios.h"
 
 #include <string.h>
 
-/* One message of a list: its tag and its length. */
+/* A message of a list: its tag and its length. */
 typedef struct {
   int tag, bytes;
 } item;
@@ -67,13 +67,13 @@ void probes_in_order(void)
       /* The probe is for the second message; the first is the earlier one with another tag. */
       see_probe(source, 2);
       see_receive(how, source, MPI_ANY_TAG, ROOM);
-      /* Known now, not yet received: a probe for a later one of another tag. */
+      /* This one is probed, but not yet received: probe for a later one with another tag. */
       see_probe(source, 3);
       see_probe(source, 1);
       see_receive(how, source, 1, ROOM);
       see_receive(0, source, MPI_ANY_TAG, ROOM);
       see_probe(source, MPI_ANY_TAG);
-      /* Short buffers and long ones by turns, exact tags out of order. */
+      /* Short and long buffers in turn, exact tags out of order. */
       see_receive(how, source, 5, 800);
       see_receive(how, source, 3, 24);
       see_probe(source, 1);
@@ -95,7 +95,7 @@ void probes_in_order(void)
     }
 }
 
-/* Both sides send something large and probe for the other's before either receives. */
+/* Both sides send a large message and probe for the other's before either receives. */
 void probes_head_to_head(void)
 {
   if (role == IDLE)
@@ -127,7 +127,7 @@ void probes_head_to_head(void)
       }
 }
 
-/* Handles of matched messages, kept while others come and go, used in another order. */
+/* Handles of matched messages, kept while others are received, and used in another order. */
 void matched_messages_kept(void)
 {
   static const item items[] = {{1, 4000}, {2, 80}, {3, 100000}, {1, 1024}, {2, 2000}, {3, 1016}, {4, 50000}, {4, 8}};
@@ -185,7 +185,7 @@ void matched_messages_kept(void)
   }
 }
 
-/* Many messages of mixed lengths and tags into wildcard receives: they come in the order they were sent. */
+/* Many messages of mixed lengths and tags into wildcard receives: they arrive in the order in which they were sent. */
 void many_in_order(void)
 {
   enum { COUNT = 160, ROUNDS = 3 };
@@ -232,8 +232,8 @@ void many_in_order(void)
   }
 }
 
-/* Rank 0 hears from all others by MPI_ANY_SOURCE; on two nodes some of them are near and some are far. One speaks at a
- * time, so that the order is known. */
+/* Rank 0 receives from all others by MPI_ANY_SOURCE; on two nodes some of them are near and some are far. One sends at a time, so that the order is
+ * known. */
 void two_peers_by_wildcard(void)
 {
   static const int lengths[] = {8, 1016, 1024, 1040, 5000, 90000};
@@ -243,7 +243,7 @@ void two_peers_by_wildcard(void)
       for (int speaker = 1; speaker < size; speaker++) {
         if (rank == 0) {
           signal_to(speaker);
-          /* Rooms with and without space for more, as the number goes. */
+          /* Rooms with and without extra space, depending on the number. */
           see_receive(how, MPI_ANY_SOURCE, how % 2 ? 50 : MPI_ANY_TAG, lengths[l] + (l + how) % 2 * 1600);
         } else if (rank == speaker) {
           memory m = memory_new((size_t)lengths[l]);

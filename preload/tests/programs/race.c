@@ -1,12 +1,12 @@
-/* Several ranks send to rank 0 at the same time, which takes what comes. Whose message is next is open; that each
- * sender's messages come in its order, whole, is not. What is noted does not depend on the order between senders. */
+/* Several ranks send to rank 0 at the same time, which receives in order of arrival. The order between senders is undefined, but each sender's
+ * messages must arrive complete and in order. The notes do not depend on the order between senders. */
 #include "scenarios.h"
 
 #include <string.h>
 
 enum { COUNT = 150, ROOM = 80000, LAST_TAG = 3 };
 
-/* Message `i` of a sender: bytes, a multiple of 8 and never less than 16. */
+/* Message `i` of a sender: bytes, a multiple of 8 and at least 16. */
 static int bytes_of(int sender, int i)
 {
   generator numbers = generator_new((uint64_t)(sender * 1000 + i));
@@ -19,7 +19,7 @@ static int bytes_of(int sender, int i)
 static void make(double *data, int bytes, int sender, int i)
 {
   fill(data, (size_t)bytes, i % 3 ? SMOOTH : RANDOM, (uint64_t)(sender * 1000 + i));
-  /* So that the receiver knows which one it has, without a tag. */
+  /* Lets the receiver identify the message without a tag. */
   data[0] = sender;
   data[1] = i;
 }
@@ -79,7 +79,7 @@ void race(void)
         else
           MPI_Probe(source, tag, MPI_COMM_WORLD, &seen);
         MPI_Get_count(&seen, MPI_DOUBLE, &told);
-        /* By the source and tag that were seen: with wildcards again, Open MPI 4.1.4 may give another sender's. */
+        /* Use the source and tag that were seen: with wildcards again, Open MPI 4.1.4 may give another sender's message. */
         MPI_Recv(room, told, MPI_DOUBLE, seen.MPI_SOURCE, seen.MPI_TAG, MPI_COMM_WORLD, &status);
         break;
       case 5:

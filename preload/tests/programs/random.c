@@ -1,12 +1,11 @@
 /* Schedules drawn from a seed, the same on all ranks, that cannot deadlock and whose matching does not depend on time.
  *
- * A channel: one rank sends a list of messages to another, all nonblocking. The other knows the list and draws
- * receives, probes and matched probes with exact tags and wildcards, posted and blocking, in any order that finds its
- * message: each takes the first message in the list that fits and is not taken. MPI's rules make that the only
- * possible matching.
+ * A channel: one rank sends a list of messages to another, all nonblocking. The other knows the list and draws receives, probes and matched probes
+ * with exact tags and wildcards, posted and blocking, in any order that finds its message: each takes the first message in the list that matches and
+ * is not taken. By MPI's rules, this is the only possible matching.
  *
- * Rounds: messages between all ranks, each with a tag of its own. In a round every rank first posts some of its
- * receives, then starts all sends, then makes its blocking receives, then completes what is left. */
+ * Rounds: messages between all ranks, each with a different tag. In a round every rank first posts some of its receives, then starts all sends, then
+ * makes its blocking receives, then completes the rest. */
 #include "scenarios.h"
 
 enum { MESSAGES = 48, POSTED = 6, KEPT = 4, ROOM = 70000 };
@@ -64,7 +63,7 @@ static void channel_receiver(generator *numbers, message *list)
     MPI_Status status;
     begin("%d:", step++);
     if (what <= 1 && posted_count > 0) {
-      /* One that was posted long ago. */
+      /* Complete one that was posted long ago. */
       int which = pick(numbers, posted_count);
       pending p = posted[which];
       posted[which] = posted[--posted_count];
@@ -222,7 +221,7 @@ void random_rounds(uint64_t seed)
       p->content = pick(&numbers, CONTENTS);
       p->strided = pick(&numbers, 4);
     }
-    /* Tags of two rounds that meet must differ: a rank may be one ahead. */
+    /* Tags of two rounds that can overlap must differ: a rank may be one ahead. */
     int base = 1000 + round % 4 * PER_ROUND;
     for (int i = 0; i < PER_ROUND; i++) {
       plan *p = &plans[i];

@@ -96,7 +96,7 @@ int receive_has_request(int how)
          how == PROBE_IRECV || how == IPROBE_IRECV;
 }
 
-/* What a probe saw; and the room a receive after it gives. */
+/* The result of a probe, and the room for a receive after it. */
 static void probed(const MPI_Status *seen, span *room, int exact)
 {
   int count = 0;
@@ -151,13 +151,13 @@ static int persistent(int started_all, int completion, MPI_Request *request, voi
     posted();
   int code = complete_quietly(completion, request, status);
   if (code != MPI_SUCCESS) {
-    /* The standard leaves the request with the program, inactive. Open MPI frees it; no program can rely on either. */
+    /* The standard leaves the request to the program, inactive. Open MPI frees it; programs can rely on neither. */
     if (*request != MPI_REQUEST_NULL)
       MPI_Request_free(request);
     return code;
   }
   note_request("request", *request);
-  /* Inactive now: waiting for it again gives an empty status at once. */
+  /* Inactive now: waiting for it again gives an empty status immediately. */
   MPI_Status again;
   blank(&again);
   note_code(MPI_Wait(request, &again));
@@ -167,7 +167,7 @@ static int persistent(int started_all, int completion, MPI_Request *request, voi
   return code;
 }
 
-/* After a failure MPICH keeps the handle and Open MPI does not; it is of no use to a program either way. */
+/* After a failure MPICH keeps the handle and Open MPI does not; in both cases it is useless to a program. */
 static int mrecv_noted(int code, MPI_Message message)
 {
   if (code == MPI_SUCCESS)

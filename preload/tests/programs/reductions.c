@@ -1,5 +1,5 @@
-/* Reductions: of all types and operations, so that a result differs if an element was left out, taken twice, or taken in another order where
- * that matters. */
+/* Reductions of all types and operations; the result changes if an element is left out, used twice, or used in another order where the order matters.
+ * */
 #include "scenarios.h"
 
 #include <string.h>
@@ -15,7 +15,8 @@ typedef struct {
   int bytes;
 } element;
 
-/* The arguments of all calls. `counts`: of Reduce_scatter; their sum, or as many times `count`, is what is reduced. */
+/* The arguments of all calls. `counts`: of Reduce_scatter, which reduces their sum of elements; Reduce_scatter_block reduces `count` elements per
+ * rank. */
 typedef struct {
   MPI_Datatype type;
   MPI_Op op;
@@ -56,7 +57,7 @@ static int make(enum call call, const setting *s, const void *from, void *to, in
   }
 }
 
-/* Small numbers that grow slowly, of every third element noise: what compresses, and whose sums differ from each other. */
+/* Small numbers that grow slowly, every third element being noise: compressible data whose sums differ from each other. */
 static void fill_elements(unsigned char *data, int count, int bytes, const char *name, int seed)
 {
   for (int i = 0; i < count; i++) {
@@ -99,7 +100,7 @@ static void one(const char *where, enum call call, setting *s, element of, const
     fill_elements(to.data, sent, of.bytes, of.name, seed);
   begin("%s: %s %d %s %s root %d%s", where, names[call], length, of.name, op, s->root, in_place ? " in place" : "");
   note_code(make(call, s, placed ? MPI_IN_PLACE : from.data, call == REDUCE && me != s->root ? NULL : to.data, seed % 3 == 1));
-  /* What is after the block of this rank is open, where the input was there. */
+  /* The contents after the block of this rank are undefined where the input was there. */
   size_t count = call == REDUCE_SCATTER ? (size_t)s->counts[me] : (size_t)s->count;
   if (placed && (call == REDUCE_SCATTER || call == REDUCE_SCATTER_BLOCK))
     memset(to.data + count * (size_t)of.bytes, 0, ((size_t)sent - count) * (size_t)of.bytes);
@@ -129,7 +130,7 @@ static void all_of(const char *where, MPI_Comm comm, int lengths_from, int lengt
       for (int o = 0; o < OPS; o++, seed++) {
         int is_real = e == 5 || e == 6, is_bytes = e == 4, is_bool = e == 7, is_pair = e == 8;
         int bitwise = o >= 7 && o <= 9, logical = o >= 4 && o <= 6;
-        /* What the standard does not have is refused, see below. */
+        /* Combinations that the standard does not allow are refused, see below. */
         if ((is_real && o > 3) || (is_bytes && !bitwise) || (is_bool && !logical) || is_pair != (o == 10) ||
             (e == 10 && logical))
           continue;
@@ -156,8 +157,8 @@ static void by_hand(void *in, void *inout, int *count, MPI_Datatype *type)
     ((int *)inout)[i] = 3 * ((int *)inout)[i] - ((int *)in)[i];
 }
 
-/* Many in turn, of data that compress and data that do not, with other collectives and messages among them: what all ranks count together
- * must stay the same on all. */
+/* Many in sequence, of compressible and incompressible data, with other collectives and messages in between: the counts that all ranks keep must stay
+ * equal on all. */
 void reductions_in_turn(void)
 {
   enum { COUNT = 30000 };
@@ -187,7 +188,7 @@ void reductions_in_turn(void)
   memory_free(&all);
 }
 
-/* What the MPI refuses on all ranks, and then the right call. */
+/* Calls that the MPI refuses on all ranks, and then the right call. */
 void wrong_reductions(void)
 {
   enum { COUNT = 40000 };
@@ -222,7 +223,7 @@ void wrong_reductions(void)
         break;
       case 6:
 #ifdef OPEN_MPI
-        continue; /* it does not refuse that, and what comes out is open */
+        continue; /* it does not refuse that, and the result is undefined */
 #endif
         source = target;
         break;
@@ -242,9 +243,9 @@ void wrong_reductions(void)
         continue; /* Open MPI reads it */
 #else
       if (fault == 3 || fault == 4)
-        continue; /* MPICH 5.0 does not survive the one, MPICH 4.0 the other */
+        continue; /* MPICH 5.0 crashes on the one, MPICH 4.0 on the other */
 #endif
-      /* The other ranks than the root know nothing of it, and MPICH does not survive that they have theirs in place. */
+      /* The ranks other than the root do not detect it, and MPICH crashes if they pass MPI_IN_PLACE. */
       if (call == REDUCE && (fault == 6 || fault == 7))
         continue;
       fill(from.data, from.room, SMOOTH, (uint64_t)(fault + rank));

@@ -5,8 +5,8 @@
 
 enum { TAG = 60 };
 
-/* Completes all of an array by one of the calls for many, repeated until nothing is left, and notes what each request
- * got. Which requests complete together depends on time, so that is not noted. */
+/* Completes all requests of an array by one of the calls for several, repeated until none is left, and notes the result of each. Which requests
+ * complete together depends on time, so that is not noted. */
 static void complete_all(int how, int count, MPI_Request *requests, MPI_Status *statuses)
 {
   MPI_Status found[64];
@@ -74,7 +74,7 @@ void mixed_requests(void)
         fill(memories[i].data, memories[i].room, i % 2 ? RANDOM : SMOOTH, (uint64_t)(round * 20 + i));
     }
     if (role == RECEIVER && early) {
-      /* A probe before takes what is there out of the MPI's hands. */
+      /* A probe before makes the shim receive the arrived messages. */
       MPI_Probe(peer, TAG + 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     for (int i = 0; i < SLOTS; i++) {
@@ -214,7 +214,7 @@ void freed_requests(void)
       note_status(&status, MPI_DOUBLE);
       signal_to(peer);
     } else {
-      /* No call waits for this receive: that its message is there shows in the memory alone, after more MPI calls. */
+      /* No call waits for this receive: only the memory shows that its message has arrived, after more MPI calls. */
       double first, last, *data = (double *)(void *)m.data;
       volatile double *seen = data;
       memory expected = memory_new((size_t)bytes);
@@ -228,7 +228,7 @@ void freed_requests(void)
         note_code(MPI_Irecv(data, bytes / 8, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &request));
       note_code(MPI_Request_free(&request));
       note_request("request", request);
-      /* By bits: random bytes can make a number that is not equal to itself. */
+      /* Compare bits: random bytes can make a number that is not equal to itself. */
       do {
         int flag;
         MPI_Iprobe(peer, TAG + 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
@@ -247,7 +247,7 @@ void freed_requests(void)
   end();
 }
 
-/* Started again and again, with new content each time, in different company. */
+/* Started repeatedly, with new content each time, together with different other requests. */
 void persistent_requests(void)
 {
   static const int bytes[] = {800, 1024, 30000, 8, 200000};
@@ -278,14 +278,14 @@ void persistent_requests(void)
     complete_all(round % WAYS, COUNT, requests, statuses);
     for (int i = 0; i < COUNT; i++) {
       note(" [%d]", i);
-      /* Waitsome and its kin say nothing of requests that were inactive. */
+      /* Waitsome and similar calls report nothing about requests that were inactive. */
       if (role == RECEIVER && i >= first)
         note_status(&statuses[i], MPI_DOUBLE);
       note_request("request", requests[i]);
       note(" %016lx", (unsigned long)digest(&memories[i]));
     }
     end();
-    /* The receiver's memory is free for the next round only when it has been noted. */
+    /* The receiver's memory may be reused for the next round only after it has been noted. */
     if (role == SENDER)
       await(peer);
     else

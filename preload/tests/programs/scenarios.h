@@ -1,4 +1,4 @@
-/* The scenarios, by file. Every rank calls each of them; those without a role in one return at once. */
+/* The scenarios, by file. Every rank calls each of them; ranks without a role in one return immediately. */
 #ifndef SCENARIOS_H
 #define SCENARIOS_H
 
@@ -41,7 +41,7 @@ void truncation(void);
 void truncation_among_others(void);
 void handlers(void);
 
-/* wrong.c: calls with arguments the MPI refuses */
+/* wrong.c: calls with arguments that the MPI refuses */
 void wrong_arguments(void);
 
 /* wrong_collectives.c: collectives with such arguments */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The large-count forms came with MPI 4. */
+/* The large-count forms exist since MPI 4. */
 #if MPI_VERSION >= 4
 #define LARGE 1
 #else
@@ -153,7 +153,7 @@ static int call_combined(enum combined which, int completion, span m, int dest, 
 #endif
   }
   if (started) {
-    /* For a receive from no process MPICH gives the status of the send, of which nothing has a meaning. */
+    /* For a receive from no process, MPICH gives the status of the send, in which nothing is defined. */
     note_code(code);
     return complete(completion, &request, &status);
   }

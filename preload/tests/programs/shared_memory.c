@@ -1,6 +1,6 @@
-/* Receives whose memory overlaps. The standard forbids them while both are pending, but benchmarks post whole windows
- * of receives into one buffer, and MPIs do what these expect: each status tells of its own message, and the buffer
- * holds what came last. Where the order of arrival is open, only statuses are written down. */
+/* Receives whose memory overlaps. The standard forbids them while both are pending, but benchmarks post whole windows of receives into one buffer,
+ * and MPIs do what the benchmarks expect: each status describes its own message, and the buffer contains the last one. Where the order of arrival is
+ * undefined, only statuses are logged. */
 #include "scenarios.h"
 
 #include <pthread.h>
@@ -10,8 +10,7 @@
 enum { WINDOW = 64, LENGTHS = 5, TAG = 90, LONGEST = 1 << 20 };
 static const int lengths[LENGTHS] = {1024, 1032, 16384, 131072, LONGEST};
 
-/* Memory of its own for each case, kept until the scenario ends: where receives have shared memory once, they are treated
- * otherwise from then on. */
+/* Separate memory for each case, kept until the scenario ends: memory once shared by receives is treated differently from then on. */
 enum { MOST_CASES = 512 };
 static memory kept[MOST_CASES];
 static int cases;
@@ -46,7 +45,7 @@ static void note_statuses(MPI_Status *statuses, int length, int different)
   note(" wrong statuses=%d", wrong);
 }
 
-/* A window of sends from memory of their own. */
+/* A window of sends from separate memory. */
 static void send_window(memory *out, int length, int different, MPI_Request *requests)
 {
   for (int i = 0; i < WINDOW; i++) {
@@ -57,7 +56,7 @@ static void send_window(memory *out, int length, int different, MPI_Request *req
   }
 }
 
-/* How the requests of a window are completed. */
+/* The ways to complete the requests of a window. */
 enum { BY_WAITALL, BY_WAITANY, BY_TESTSOME, BY_WAIT_BACKWARDS, WAYS };
 static const char *const way_names[WAYS] = {"Waitall", "Waitany", "Testsome", "Wait backwards"};
 
@@ -89,7 +88,7 @@ static void complete_window(int way, MPI_Request *requests, MPI_Status *statuses
   }
 }
 
-/* What receives of a window are posted into. */
+/* The memory into which the receives of a window are posted. */
 enum { ONE_BUFFER, SLIDING, STRIDED, PERSISTENT, PLACES };
 static const char *const place_names[PLACES] = {"one buffer", "sliding", "strided", "persistent"};
 
@@ -118,12 +117,12 @@ static void receive_window(memory *in, int place, int way, int length, int diffe
     for (int i = 0; i < WINDOW; i++)
       MPI_Request_free(&started[i]);
   note_statuses(statuses, length, different);
-  /* All the same: whoever came last, this is what is there. */
+  /* All messages are the same, so this is the content, whichever came last. */
   if (!different && place != SLIDING)
     note(" data=%016lx", (unsigned long)digest(in));
 }
 
-/* As the loops of OSU's bandwidth benchmarks: a window of sends, a window of receives into one buffer, an answer. */
+/* Like the loops of OSU's bandwidth benchmarks: a window of sends, a window of receives into one buffer, an answer. */
 void windows_into_one_buffer(void)
 {
   if (role == IDLE)
@@ -152,7 +151,7 @@ void windows_into_one_buffer(void)
   free_memories();
 }
 
-/* Both directions at once. */
+/* Both directions at the same time. */
 void windows_both_ways(void)
 {
   if (role == IDLE)
@@ -178,7 +177,7 @@ void windows_both_ways(void)
   free_memories();
 }
 
-/* A receive is pending while another message lands in its memory. Then the first one's comes, and is what is there. */
+/* A receive is pending while another message is written to its memory. Then its own message arrives, and is the final content. */
 void landing_over_a_pending_receive(void)
 {
   if (role == IDLE)
@@ -196,7 +195,7 @@ void landing_over_a_pending_receive(void)
         if (role == SENDER) {
           await(peer);
           fill(out.data, out.room, SMOOTH, (uint64_t)(length + how));
-          /* The first message is on its way, or even there, when the other lands; or it is sent only then. */
+          /* The first message is under way, or has arrived, when the other is received; or it is sent only then. */
           if (!late)
             MPI_Isend(out.data, doubles, MPI_DOUBLE, peer, TAG + 1, MPI_COMM_WORLD, &first);
           MPI_Isend(out.data + LONGEST - length, doubles, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &other);

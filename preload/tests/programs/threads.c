@@ -1,5 +1,5 @@
-/* Several threads in the MPI at the same time. Only where MPI_THREAD_MULTIPLE was granted. Threads note nothing: what
- * they found is written down after they have ended. */
+/* Several threads in the MPI at the same time, only if MPI_THREAD_MULTIPLE was granted. Threads log nothing: their findings are written after they
+ * have ended. */
 #include "scenarios.h"
 
 #include <pthread.h>
@@ -145,7 +145,7 @@ void threads_on_own_communicators(void)
 
 static volatile int finished;
 
-/* Takes nothing: a probe alone must not keep a message from a thread that waits for it. */
+/* Receives nothing: a probe alone must not withhold a message from a thread that waits for it. */
 static void *probe_all_the_time(void *argument)
 {
   int flag;
@@ -175,7 +175,7 @@ static void *listen(void *argument)
       MPI_Recv(in.data, ROOM / 8, MPI_DOUBLE, peer, l->tag, MPI_COMM_WORLD, &status);
       break;
     case 1:
-      /* No more than the message: for short ones the receive is too short for a frame. */
+      /* Exactly the size of the message: for short ones the receive is too short for a frame. */
       MPI_Irecv(in.data, bytes / 8, MPI_DOUBLE, MPI_ANY_SOURCE, l->tag, MPI_COMM_WORLD, &request);
       MPI_Wait(&request, &status);
       break;
@@ -205,8 +205,8 @@ typedef struct {
   int number, wrong, out_of_order, taken;
 } matcher;
 
-/* Every message holds its number first. Whoever matches the next one gets a later one than before: between two matched
- * probes of a thread no earlier message can become free. */
+/* Every message starts with its number. A thread that matches a message gets a later one than before: between two matched probes of a thread no
+ * earlier message can become available. */
 static void *match(void *argument)
 {
   matcher *m = argument;

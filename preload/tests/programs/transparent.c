@@ -1,4 +1,4 @@
-/* Runs scenarios and writes down what they see. With and without the shim the files must be the same, byte for byte.
+/* Runs scenarios and logs what they see. With and without the shim the files must be the same, byte for byte.
  *
  *   transparent PREFIX [multiple] SCENARIO...         those whose name begins with one of these; "all" is all
  *   transparent PREFIX [multiple] random SEED COUNT   schedules drawn from COUNT seeds from SEED on

@@ -1,19 +1,19 @@
-/* Messages longer than the buffer of their receive, and who hears of it. What the buffer holds then is open, and so is
- * the count in the status; that nothing outside of it was touched, and the error, are not. */
+/* Messages longer than the buffer of their receive, and the calls that report it. The content of the buffer is undefined then, and so is the count in
+ * the status; but the error must be the same, and memory outside the buffer must be untouched. */
 #include "scenarios.h"
 
 #include <string.h>
 
 enum { TAG = 70 };
 
-/* Bytes of the message and of the room, on both sides of the floor. */
+/* Bytes of the message and of the room, below and above the floor. */
 static const int pairs[][2] = {{900, 800},     {1016, 1008},   {1024, 1016},   {1024, 8},       {1032, 1024},
                                {5000, 1016},   {5000, 1024},   {5000, 4992},   {65552, 65536},  {65552, 65544},
                                {400000, 1000}, {400000, 2048}, {400000, 399992}, {2000000, 1000000}};
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
 #ifdef OPEN_MPI
-/* With MPI_THREAD_MULTIPLE, MPI_Waitall of Open MPI 4.1.4 waits for ever for a request that has already failed. */
+/* With MPI_THREAD_MULTIPLE, MPI_Waitall of Open MPI 4.1.4 waits forever for a request that has already failed. */
 static int waitall_hangs(void)
 {
   int level;
@@ -24,8 +24,8 @@ static int waitall_hangs(void)
 
 enum { WAITANY = 2, TESTANY = 3, WAITALL = 4, TESTSOME = 7, GET_STATUS = 8 };
 
-/* Whether plain Open MPI 4.1.4 is no measure: it may also say nothing of the failure of a persistent request, where
- * the call is Testany or one for several requests. */
+/* Whether plain Open MPI 4.1.4 cannot be compared: it may not report the failure of a persistent request in Testany or in a call for several
+ * requests. */
 static int failure_lost(int how, int completion)
 {
 #ifdef OPEN_MPI
@@ -39,8 +39,8 @@ static int failure_lost(int how, int completion)
 #endif
 }
 
-/* A receive too short for a frame is the MPI's own. Whether Open MPI then writes beyond it, as it does at times,
- * depends on the length and layout of what was sent, in which the shim makes a difference. */
+/* A receive too short for a frame is left to the MPI. Whether Open MPI then writes beyond it, as it sometimes does, depends on the length and layout
+ * of the sent data, which the shim changes. */
 static void note_outside_of(const memory *memory, int room)
 {
 #ifdef OPEN_MPI
@@ -50,8 +50,8 @@ static void note_outside_of(const memory *memory, int room)
   note_outside(memory, (size_t)room);
 }
 
-/* MPICH 4.0.2 takes the failure of a nonblocking operation, of a matched receive and of calls for several requests, also
- * where they complete one, to the handler of MPI_COMM_WORLD, not to that of the communicator. */
+/* MPICH 4.0.2 reports the failure of a nonblocking operation, of a matched receive and of calls for several requests, even if they complete one, to
+ * the handler of MPI_COMM_WORLD instead of that of the communicator. */
 static int handler_known(int how, int completion)
 {
 #ifdef OPEN_MPI
@@ -82,7 +82,7 @@ void truncation(void)
           fill(m.data, (size_t)bytes, (enum content)content, (uint64_t)p);
           MPI_Isend(m.data, bytes / 8, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &request);
           note_code(MPI_Wait(&request, MPI_STATUS_IGNORE));
-          /* What follows is in order again. */
+          /* Later messages are received normally. */
           note_code(MPI_Send(m.data, 256, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD));
         } else {
           MPI_Status status;
@@ -123,7 +123,7 @@ void truncation(void)
   }
 }
 
-/* One of several requests of a call fails; the others are as good as ever. */
+/* One of several requests of a call fails; the others are unaffected. */
 void truncation_among_others(void)
 {
   static const int bytes[] = {2000, 5000, 64, 80000}, room[] = {2000, 3000, 64, 80000};
@@ -133,7 +133,7 @@ void truncation_among_others(void)
   for (int round = 0; round < 24; round++) {
     int how = round % 6, persistent = round / 6 % 2;
 #ifdef OPEN_MPI
-    /* It frees a persistent request that fails, or does not tell. */
+    /* It frees a persistent request that fails, or does not report the failure. */
     if (persistent || (how == 0 && waitall_hangs()))
       continue;
 #endif

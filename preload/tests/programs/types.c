@@ -9,7 +9,7 @@ enum { TYPES = 25, TAG = 7 };
 typedef struct {
   const char *name;
   MPI_Datatype type;
-  /* Not to be freed. */
+  /* Must not be freed. */
   int predefined;
 } entry;
 
@@ -21,7 +21,7 @@ static MPI_Datatype committed(MPI_Datatype type)
 
 static MPI_Datatype particle(void)
 {
-  /* The order in memory is not the order in the type; there is a gap. */
+  /* The order in memory differs from the order in the type; there is a gap. */
   int lengths[] = {2, 1, 3};
   MPI_Aint at[] = {24, 0, 8};
   MPI_Datatype of[] = {MPI_DOUBLE, MPI_INT, MPI_FLOAT}, raw, type;
@@ -75,7 +75,7 @@ static int make(entry *list)
   list[n++] = (entry){"backwards", committed(t), 0};
   MPI_Type_dup(list[0].type, &t);
   list[n++] = (entry){"dup of vector", t, 0};
-  /* The columns of a matrix, one after the other: long ones are packed by the shim, also where nothing is compressed. */
+  /* The columns of a matrix, one after another: the shim packs long ones, even if nothing is compressed. */
   MPI_Type_vector(64, 1, 64, MPI_DOUBLE, &u);
   MPI_Type_create_hvector(64, 1, 8, u, &t);
   MPI_Type_free(&u);
@@ -85,7 +85,7 @@ static int make(entry *list)
   MPI_Type_contiguous(3, u, &t);
   list[n++] = (entry){"contiguous of f90 real", committed(t), 0};
 #ifdef OPEN_MPI
-  /* MPICH 4.0.2 takes long messages of pairs with a gap for truncated. */
+  /* MPICH 4.0.2 treats long messages of pairs with a gap as truncated. */
   list[n++] = (entry){"double int", MPI_DOUBLE_INT, 1};
   MPI_Type_contiguous(4, MPI_DOUBLE_INT, &t);
   list[n++] = (entry){"contiguous of double int", committed(t), 0};
@@ -112,7 +112,7 @@ static void drop(entry *list, int n)
       MPI_Type_free(&list[i].type);
 }
 
-/* Room for `count` elements; `*origin` is the address to give to MPI. */
+/* Room for `count` elements; `*origin` is the address to pass to MPI. */
 static memory room_for(MPI_Datatype type, int count, void **origin)
 {
   MPI_Aint lower, extent, true_lower, true_extent;
@@ -204,7 +204,7 @@ void packed_by_calls(void)
       if (role == SENDER) {
         note_code(MPI_Pack(from, count, type, packed.data, count * width + 3, &at, MPI_COMM_WORLD));
         note(" at=%d packed=%016lx", at, (unsigned long)digest(&packed));
-        /* The first element may come by itself, after others. */
+        /* Unpack the first element by itself, after the others, in some cases. */
         int rest = at;
         note_code(MPI_Pack(from, 1, type, packed.data, at + width - 1, &rest, MPI_COMM_WORLD));
         note(" rest=%d", rest - at);
@@ -216,7 +216,7 @@ void packed_by_calls(void)
         note_code(MPI_Unpack(packed.data, count * width + 3, &at, to, count, type, MPI_COMM_WORLD));
         note(" at=%d data=%016lx", at, (unsigned long)digest(&other));
         note_code(MPI_Unpack(packed.data, count * width + 3, &at, to, 1, type, MPI_COMM_WORLD));
-        /* What came as elements is the packed stream, too. */
+        /* A message of elements can be received as the packed stream, too. */
         MPI_Recv(packed.data + 3, count * width, MPI_PACKED, peer, TAG, MPI_COMM_WORLD, &status);
         at = 3;
         note_code(MPI_Unpack(packed.data, count * width + 3, &at, from, count, type, MPI_COMM_WORLD));
@@ -230,7 +230,7 @@ void packed_by_calls(void)
   drop(list, n);
 }
 
-/* Unlike types of the same signature or size. */
+/* Different types of the same signature or size. */
 void matching_types(void)
 {
   if (role == IDLE)
@@ -294,7 +294,7 @@ void partial_elements(void)
   entry list[TYPES];
   int n = make(list), number = 2000;
   for (int i = 0; i < n; i++) {
-    /* Types made of doubles alone, so that a run of doubles ends between two of them. */
+    /* Types made only of doubles, so that a sequence of doubles ends between two of them. */
     static const int of_doubles[] = {0, 3, 4, 8, 9, 10, 12, 13, 14};
     int fits = 0;
     for (int k = 0; k < 9; k++)
@@ -309,7 +309,7 @@ void partial_elements(void)
   drop(list, n);
 
   MPI_Datatype type = particle(), piece;
-  /* The first 1 to 5 basic elements of a particle, after 40 whole ones: the type of the message says so itself. */
+  /* The first 1 to 5 basic elements of a particle, after 40 whole ones: the type of the message describes this. */
   for (int basic = 1; basic < 6; basic++) {
     int lengths[] = {40, 1, 1, 1};
     MPI_Aint at[] = {0, 40 * 48 + 24, 40 * 48, 40 * 48 + 8};
@@ -328,7 +328,7 @@ void partial_elements(void)
   detach();
 }
 
-/* A datatype may be freed as soon as a call that uses it has returned, even if that call goes on. */
+/* A datatype may be freed as soon as a call that uses it has returned, even if the operation is still pending. */
 void freed_datatypes(void)
 {
   if (role == IDLE)
@@ -362,7 +362,7 @@ void freed_datatypes(void)
     else
       MPI_Irecv(origin, count, type, peer, TAG, MPI_COMM_WORLD, &request);
     MPI_Type_free(&type);
-    /* New types may get the place of the old one. */
+    /* New types may get the handle of the old one. */
     MPI_Datatype others[3];
     for (int i = 0; i < 3; i++) {
       MPI_Type_vector(2 + i, 1, 7 + i, MPI_CHAR, &others[i]);

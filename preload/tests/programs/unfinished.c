@@ -1,4 +1,4 @@
-/* Requests that are cancelled, asked for their status without being completed, or under way while others talk. */
+/* Requests that are cancelled, queried without being completed, or pending during other communication. */
 #include "scenarios.h"
 
 enum { TAG = 80 };
@@ -26,7 +26,7 @@ static void cancel_one(int round, int bytes, int persistent, int wild)
     MPI_Irecv(m.data, bytes / 8, MPI_DOUBLE, source, tag, MPI_COMM_WORLD, &request);
   note_code(MPI_Cancel(&request));
   note_code(complete(round % COMPLETIONS, &request, &status));
-  /* Of a cancelled receive the status says this alone. */
+  /* The status of a cancelled receive only tells this. */
   MPI_Test_cancelled(&status, &flag);
   note(" cancelled=%d untouched=%016lx", flag, (unsigned long)digest(&m));
   signal_to(peer);
@@ -34,7 +34,7 @@ static void cancel_one(int round, int bytes, int persistent, int wild)
   note_status(&status, MPI_DOUBLE);
   note(" data=%016lx", (unsigned long)digest(&other));
   if (persistent) {
-    /* It can be started again, and freed while it is under way and cancelled. */
+    /* It can be started again, and freed while it is pending and cancelled. */
     note_code(MPI_Start(&request));
     note_code(MPI_Cancel(&request));
     note_code(MPI_Request_free(&request));
@@ -54,7 +54,7 @@ void cancelled_requests(void)
     int bytes = lengths[round % 4];
     cancel_one(round, bytes, round / 4 % 2, round / 8 % 2);
   }
-  /* Too late: the message has come. */
+  /* Too late: the message has arrived. */
   for (int early = 0; early < 2; early++) {
     memory m = memory_new(40000);
     MPI_Request request;
@@ -80,7 +80,7 @@ void cancelled_requests(void)
   }
 }
 
-/* MPI_Request_get_status says that a receive is complete: then its memory can be read, before MPI_Wait. */
+/* If MPI_Request_get_status says that a receive is complete, its memory can be read before MPI_Wait. */
 void status_without_completion(void)
 {
   static const int lengths[] = {800, 1024, 9000, 700000};
@@ -121,7 +121,7 @@ void status_without_completion(void)
     note_request("request", request);
     note_status(&status, MPI_DOUBLE);
     note(" data=%016lx", (unsigned long)digest(&m));
-    /* The program may change its buffer now; a completion must not write to it once more. */
+    /* The program may change its buffer now; a completion must not write to it again. */
     m.data[0] ^= 0xFF;
     m.data[bytes - 1] ^= 0xFF;
     if (how == 0) {
@@ -139,7 +139,7 @@ void status_without_completion(void)
   }
 }
 
-/* Messages under way while all ranks are in collectives of their own. */
+/* Messages that are pending while all ranks call collectives. */
 void among_collectives(void)
 {
   for (int round = 0; round < 6; round++) {

@@ -1,4 +1,4 @@
-/* Calls with arguments the MPI refuses: the same error, once, from the same call. */
+/* Calls with arguments that the MPI refuses: the same error, once, from the same call. */
 #include "scenarios.h"
 
 #include <limits.h>
@@ -58,8 +58,7 @@ static void refuse_probe(const char *what, int from, int tag, MPI_Comm comm)
   result(what, "Improbe", MPI_Improbe(from, tag, comm, &flag, &message, &status));
 }
 
-/* One half of the call is as it should be, the other is refused: neither has been started, so that the next message goes
- * to the next receive. */
+/* One half of the call is valid, the other is refused: neither is started, so the next message goes to the next receive. */
 static void refuse_half(const char *what, int count)
 {
   static const char *const names[] = {"Sendrecv to nowhere", "Sendrecv from nowhere", "Sendrecv_replace to nowhere",
@@ -75,7 +74,7 @@ static void refuse_half(const char *what, int count)
     else
       result(what, names[i],
              MPI_Sendrecv_replace(out.data, count, MPI_DOUBLE, to, TAG, from, TAG, MPI_COMM_WORLD, &status));
-    /* As if a message that got away had time to arrive. */
+    /* As if a message sent by mistake had time to arrive. */
     MPI_Barrier(MPI_COMM_WORLD);
     fill(out.data, out.room, SMOOTH, 2);
     begin("%s: after %s", what, names[i]);
@@ -95,7 +94,7 @@ static void refuse_half(const char *what, int count)
       MPI_Recv(in.data, count, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &status);
       MPI_Iprobe(peer, TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     }
-    /* What comes next must not be taken for what is left. */
+    /* The next messages must not be mistaken for these. */
     MPI_Barrier(MPI_COMM_WORLD);
     memory_free(&out);
     memory_free(&in);
@@ -133,7 +132,7 @@ void wrong_arguments(void)
   refuse_half("long", COUNT);
   refuse_half("short", 2);
 
-  /* None of this left a trace. */
+  /* None of these calls had an effect. */
   MPI_Request request;
   MPI_Status status;
   if (role == SENDER) {
@@ -143,7 +142,7 @@ void wrong_arguments(void)
     MPI_Recv_init(buffer, COUNT, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
   MPI_Start(&request);
 #ifndef OPEN_MPI
-  /* Started twice. Open MPI 4.1.4 does not mind. */
+  /* Started twice. Open MPI 4.1.4 accepts it. */
   result("active", "Start", MPI_Start(&request));
 #endif
   MPI_Wait(&request, &status);
@@ -156,7 +155,7 @@ void wrong_arguments(void)
   result("null", "Start", MPI_Start(&request));
   result("null", "Cancel", MPI_Cancel(&request));
 
-  /* What is taken for a good message by mistake waits for the other side, so these come last. */
+  /* A call accepted by mistake waits for the other side, so these come last. */
   refuse("no buffer", NULL, COUNT, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD);
   refuse("flat datatype not committed", buffer, COUNT / 2, flat, peer, TAG, MPI_COMM_WORLD);
   refuse("vector not committed", buffer, COUNT / 10, vector, peer, TAG, MPI_COMM_WORLD);

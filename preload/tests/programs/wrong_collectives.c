@@ -1,10 +1,10 @@
-/* Collectives with arguments that the MPI refuses: the same error, once, on the same ranks; the same data where it refuses nothing.
- * Where one rank alone is refused and no other waits for it, it makes the right call afterwards. */
+/* Collectives with arguments that the MPI refuses: the same error, once, on the same ranks; the same data if it refuses nothing. If only one rank is
+ * refused and no other waits for it, it makes the right call afterwards. */
 #include "scenarios.h"
 
 #include <string.h>
 
-/* Elements of a block, beyond the floor; short enough for a message that no receiver waits for to leave its sender. */
+/* Elements of a block, above the floor; few enough that a message can leave its sender before a receiver waits for it. */
 enum { COUNT = 200, MOST = 16 };
 
 enum call { BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, CALLS };
@@ -67,7 +67,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
   last_class = class_of(*code);
 }
 
-/* The arguments of all calls. Of the v-forms each rank has the arrays of a plain all-to-all. */
+/* The arguments of all calls. In the v-forms each rank has the arrays of a plain all-to-all. */
 typedef struct {
   void *out, *in;
   int out_count, in_count, root;
@@ -149,7 +149,7 @@ static void set_right(enum call call, arguments *a)
   }
 }
 
-/* Makes one argument wrong. 0: the call has no such argument on this rank, or plain MPI dies of it. */
+/* Makes one argument wrong. Returns 0 if the call has no such argument on this rank, or plain MPI crashes on it. */
 static int spoil(enum call call, arguments *a, enum wrong wrong)
 {
   int here = rank == a->root, last = size - 1;
@@ -178,11 +178,11 @@ static int spoil(enum call call, arguments *a, enum wrong wrong)
     a->in_count = a->in_counts[last] = -1;
 #ifdef OPEN_MPI
     if (call == ALLGATHERV)
-      return 0; /* Taken for a length. */
+      return 0; /* Interpreted as a length. */
 #endif
     return receives;
 #ifndef OPEN_MPI
-  /* Open MPI does not look. */
+  /* Open MPI does not check. */
   case NO_SEND_BUFFER:
     a->out = NULL;
     return sends;
@@ -190,13 +190,13 @@ static int spoil(enum call call, arguments *a, enum wrong wrong)
     a->in = NULL;
     return receives;
 #else
-  /* MPICH does not look. */
+  /* MPICH does not check. */
   case NO_SEND_COUNTS:
     a->out_counts = NULL;
     return sends && has_out_counts(call);
   case NO_RECV_COUNTS:
     a->in_counts = NULL;
-    return receives && has_in_counts(call) && call != ALLGATHERV; /* which looks into it before it looks at it */
+    return receives && has_in_counts(call) && call != ALLGATHERV; /* which reads it before it checks it */
   case NO_SEND_PLACES:
     a->out_places = NULL;
     return sends && has_out_counts(call);
@@ -211,7 +211,7 @@ static int spoil(enum call call, arguments *a, enum wrong wrong)
     a->in = MPI_IN_PLACE;
 #ifndef OPEN_MPI
     if (call == BCAST || call == SCATTER || call == SCATTERV)
-      return 0; /* MPICH takes it for an address. */
+      return 0; /* MPICH interprets it as an address. */
 #endif
     return receives && !(here && (call == SCATTER || call == SCATTERV));
   case ALIASED:
@@ -243,12 +243,12 @@ static int spoil(enum call call, arguments *a, enum wrong wrong)
   case NO_COMMUNICATOR:
     a->comm = MPI_COMM_NULL;
 #ifdef OPEN_MPI
-    return is_rooted(call); /* The others look into it before they look at it. */
+    return is_rooted(call); /* The others read it before they check it. */
 #else
     return 1;
 #endif
   case NO_TYPE_OF_NOTHING:
-    /* No rank has anything for the last rank, which has nothing for any other. */
+    /* No rank has data for the last rank, which has none for any other. */
     if (call != ALLTOALLW)
       return 0;
     for (int i = 0; i < size; i++)
@@ -280,14 +280,14 @@ static int spoil(enum call call, arguments *a, enum wrong wrong)
   }
 }
 
-/* How many ranks have wrong arguments. 0 as well if a rank whose arguments are right waits for them. */
+/* The number of ranks with wrong arguments. 0 also if a rank with right arguments waits for them. */
 static int spoiling(enum call call, int root, int spoils)
 {
   int mine[2] = {spoils, spoils && rank == root}, all[2];
   MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (all[0] == size)
     return size;
-  /* With gathers the root waits, with scatters all others do. */
+  /* In gathers the root waits, in scatters all others do. */
   int waits = call >= ALLGATHER || (call == GATHER || call == GATHERV ? !all[1] : all[1]);
   return waits ? 0 : all[0];
 }
@@ -320,7 +320,7 @@ static void one(enum call call, enum wrong wrong, int root, int nonblocking, int
   MPI_Type_contiguous(1, MPI_DOUBLE, &uncommitted);
   fill(out.data, room, SMOOTH, (uint64_t)(rank + 10));
   fill(in.data, room, SMOOTH, (uint64_t)(rank + 20));
-  /* What ranks agree on with their first collective is not what is tested here. */
+  /* The agreement of ranks in their first collective is not tested here. */
   MPI_Alltoall(out.data, COUNT, MPI_DOUBLE, in.data, COUNT, MPI_DOUBLE, comm);
   arguments spoiled = a;
   int other = (root + size - 1) % size;
@@ -337,13 +337,13 @@ static void one(enum call call, enum wrong wrong, int root, int nonblocking, int
   int code = MPI_SUCCESS;
   if (count > 0)
     code = make_and_wait(call, spoils ? &spoiled : &a, nonblocking ? &request : NULL);
-  /* What the others have sent is waiting. */
+  /* The messages of the others are waiting. */
   if (code != MPI_SUCCESS && count < size) {
     set_right(call, &a);
     make_and_wait(call, &a, nonblocking ? &request : NULL);
   }
   note(" handler=%d,%d", calls, last_class);
-  /* What comes of blocks that a rank sends while it receives into them is open, but not that nothing else is touched. */
+  /* The results of blocks that a rank sends while it receives into them are undefined, but other memory must not be touched. */
   if (wrong == ALIASED && call >= ALLTOALL) {
     note_outside(&out, room);
     note_outside(&in, room);
@@ -357,8 +357,8 @@ static void one(enum call call, enum wrong wrong, int root, int nonblocking, int
   MPI_Comm_free(&comm);
 }
 
-/* Short blocks, of which ranks vote from time to time. One rank makes each call twice, the first time with a wrong count. There are four votes:
- * after the errors above plain MPICH 5 hangs in the fifth reduction of a communicator. */
+/* Short blocks, for which ranks vote from time to time. One rank makes each call twice, the first time with a wrong count. There are four votes:
+ * after the errors above, plain MPICH 5 hangs in the fifth reduction of a communicator. */
 static void one_rank_errs_each_time(void)
 {
   enum { ROUNDS = 16 };

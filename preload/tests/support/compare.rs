@@ -1,13 +1,13 @@
-//! Two sets of logs, compared line by line.
+//! Compares two sets of logs line by line.
 
 use super::{Written, is_newer_mpich};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// How many differences are shown.
+/// The maximum number of differences that are shown.
 const SHOWN: usize = 3;
 
-/// Fails unless both jobs ended well and every rank saw the same in both.
+/// Fails unless both jobs succeeded and every rank saw the same in both.
 pub(crate) fn assert_same(without: &Written, with: &Written) {
     without.assert_well();
     let text = differences(&without.logs, &with.logs);
@@ -21,7 +21,7 @@ pub(crate) fn assert_same(without: &Written, with: &Written) {
     }
 }
 
-/// The last line of each log: how far it came.
+/// The last line of each log, which shows how far the rank came.
 pub(crate) fn last_lines(logs: &[String]) -> String {
     let last = logs.iter().map(|log| log.lines().last().unwrap_or("nothing"));
     last.enumerate().map(|(rank, line)| format!("rank {rank} came to: {line}\n")).collect()
@@ -62,19 +62,19 @@ fn differences(without: &[String], with: &[String]) -> String {
     text
 }
 
-/// Equal, but that the shim may keep the MPI from writing beyond a buffer that is too short (see `note_outside`).
+/// Whether the lines are equal, except that the shim may prevent the MPI from writing beyond a buffer that is too short (see `note_outside`).
 fn same(without: &str, with: &str) -> bool {
     without == with
         || without.replace(" outside=touched", " outside=clean") == with
         || (is_newer_mpich() && forgiven(without, with))
 }
 
-/// MPICH from 4.3 on, and Intel MPI, forget four things that the shim, which has the messages sent and received by other calls, does not:
+/// MPICH from 4.3 on, and Intel MPI, omit four things that happen under the shim, because it has the messages sent and received by other calls:
 ///
-/// - the status of a persistent request, after `MPI_Request_get_status` gave it: that of `MPI_Wait` is empty, and `MPI_Waitsome` finds no
-///   active request;
-/// - the error, after a handler of the program's own was called for it: the call returns `MPI_SUCCESS`;
-/// - to call the communicator's handler for a request that cannot be started;
+/// - the status of a persistent request, after `MPI_Request_get_status` returned it: that of `MPI_Wait` is empty, and `MPI_Waitsome` finds no active
+///   request;
+/// - the error, after a handler of the program was called for it: the call returns `MPI_SUCCESS`;
+/// - the call of the communicator's handler for a request that cannot be started;
 /// - the error of a message that was too long, in calls that complete several requests, and of a persistent request.
 fn forgiven(without: &str, with: &str) -> bool {
     let (a, b): (Vec<_>, Vec<_>) = (without.split(' ').collect(), with.split(' ').collect());
@@ -103,7 +103,7 @@ fn forgiven(without: &str, with: &str) -> bool {
         a == b || (empty.contains(&a) && a.split('=').next() == b.split('=').next())
     };
     if ["truncation", "handlers"].iter().any(|scene| without.starts_with(scene)) {
-        // What was received, and what came next.
+        // The received data, and the data of the next message.
         let memory = ["data", "after", "outside", "sent"];
         let is_memory = |word: &&&str| word.split_once('=').is_some_and(|(key, _)| memory.contains(&key));
         return a.iter().filter(is_memory).eq(b.iter().filter(is_memory));

@@ -1,4 +1,4 @@
-//! Runs the test programs with and without the shim, and compares what they wrote.
+//! Runs the test programs with and without the shim, and compares their logs.
 
 pub(crate) mod compare;
 pub(crate) mod programs;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// MPI jobs want all cores; two at a time would be slower than one after the other, and spoil the time limits.
+/// An MPI job needs all cores; two at a time would be slower than one after the other, and would break the time limits.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A job with the two known hangs of `MPI_Finalize` out of the way may take this long.
+/// The time limit of a job, apart from the two known hangs in `MPI_Finalize`.
 const LIMIT: Duration = Duration::from_secs(150);
 
-/// Not by `eprintln!`: the harness hides what a passing test prints, and a skip must never look like a pass.
+/// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a pass.
 pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
     None
@@ -27,7 +27,7 @@ pub(crate) fn is_newer_mpich() -> bool {
     mpi.is_some_and(|mpi| mpi.family() == Family::Mpich && mpi != Mpi::Mpich)
 }
 
-/// A cluster as fast as the machine: what is tested here is not speed.
+/// A cluster as fast as the machine: these tests do not measure speed.
 pub(crate) fn two_nodes() -> Option<Cluster> {
     if is_newer_mpich() {
         return skip("PyPI's builds of MPICH and Intel MPI do not find their way over this network");
@@ -38,10 +38,10 @@ pub(crate) fn two_nodes() -> Option<Cluster> {
     }
 }
 
-/// The preload library among others that are preloaded.
+/// The placeholder of the preload library among other preloaded libraries.
 pub(crate) const SHIM: &str = "the shim";
 
-/// What a test works with, and the permission to run jobs.
+/// The setup of a test, and the right to run jobs.
 pub(crate) struct Rig {
     pub(crate) mpi: Mpi,
     pub(crate) shim: PathBuf,
@@ -50,7 +50,7 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// `None` where `cargo xtask test` has not said which shim to test.
+    /// `None` if `cargo xtask test` has not set the shim to test.
     pub(crate) fn new(test: &str) -> Option<Self> {
         let (Some(shim), Ok(mpi)) = (std::env::var_os("MPRESS_TEST_SHIM"), std::env::var("MPRESS_TEST_MPI"))
         else {
@@ -61,7 +61,7 @@ impl Rig {
         let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-{test}"));
         let _new: std::io::Result<()> = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();
-        // A test that failed has released the lock by panicking; that says nothing of the next.
+        // A test that failed has released the lock by panicking; that does not affect the next.
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Self { mpi, shim, dir, _turn: turn })
     }
@@ -71,12 +71,12 @@ impl Rig {
         programs::built(self.mpi, name)
     }
 
-    /// A folder for what the test writes.
+    /// A folder for the output of the test.
     pub(crate) fn folder(&self) -> &Path {
         &self.dir
     }
 
-    /// A job of this program with this many ranks on every node.
+    /// A job of this program with this number of ranks on every node.
     pub(crate) fn job<'a>(
         &'a self,
         launcher: Launcher<'a>,
@@ -96,7 +96,7 @@ impl Rig {
     }
 }
 
-/// A job to be run in several ways.
+/// A job that can be run in several ways.
 #[derive(Clone)]
 pub(crate) struct Plan<'a> {
     rig: &'a Rig,
@@ -108,21 +108,21 @@ pub(crate) struct Plan<'a> {
     wrapper: Option<&'static str>,
 }
 
-/// What a job wrote.
+/// The output of a job.
 pub(crate) struct Written {
-    /// How the job was called.
+    /// The name of the job.
     pub(crate) name: String,
-    /// The log of every rank; empty where there is none.
+    /// The log of every rank; empty if there is none.
     pub(crate) logs: Vec<String>,
     pub(crate) stdout: String,
-    /// `None` where the job was ended in `MPI_Finalize`, after its work: MPICH hangs there.
+    /// `None` if the job was ended in `MPI_Finalize`, after its work: MPICH hangs there.
     pub(crate) stderr: Option<String>,
-    /// Why the job did not end well, if it did not.
+    /// Why the job failed, if it did.
     pub(crate) failure: Option<String>,
 }
 
 impl Plan<'_> {
-    /// With this variable for all ranks.
+    /// With this variable on all ranks.
     #[must_use]
     pub(crate) fn env(&self, name: &str, value: &str) -> Self {
         let mut with = self.clone();
@@ -136,7 +136,7 @@ impl Plan<'_> {
         self.env("LD_PRELOAD", self.rig.shim.to_str().unwrap())
     }
 
-    /// Under the shim, with messages inside a node compressed, too.
+    /// Under the shim, with messages inside a node compressed as well.
     #[must_use]
     pub(crate) fn compressing(&self) -> Self {
         self.shimmed().env("MPRESS_SAME_NODE", "compress").env("MPRESS_STRATEGY", "fixed:diffpack-balanced")
@@ -148,13 +148,13 @@ impl Plan<'_> {
         self.env("LD_PRELOAD", programs::built(self.rig.mpi, library).to_str().unwrap())
     }
 
-    /// As [`compressing`](Self::compressing), with this library of `programs/preload` between it and the MPI.
+    /// As [`compressing`](Self::compressing), with this library of `programs/preload` between the shim and the MPI.
     #[must_use]
     pub(crate) fn compressing_over(&self, library: &str) -> Self {
         self.compressing().preloading(&[SHIM, library])
     }
 
-    /// With these libraries of `programs/preload` preloaded in this order, and nothing else; [`SHIM`] is what preloads the shim.
+    /// With exactly these libraries of `programs/preload` preloaded in this order; [`SHIM`] stands for the preload library.
     #[must_use]
     pub(crate) fn preloading(&self, libraries: &[&str]) -> Self {
         let path = |&name: &&str| {
@@ -164,13 +164,13 @@ impl Plan<'_> {
         self.env("LD_PRELOAD", std::env::join_paths(paths).unwrap().to_str().unwrap())
     }
 
-    /// Each rank started by this shell script, whose `"$0" "$@"` is the program.
+    /// With each rank started by this shell script, whose `"$0" "$@"` is the program.
     #[must_use]
     pub(crate) fn wrapped(&self, script: &'static str) -> Self {
         Self { wrapper: Some(script), ..self.clone() }
     }
 
-    /// Runs the job. `name` tells its files from those of others.
+    /// Runs the job. `name` distinguishes its files from those of other jobs.
     #[must_use]
     pub(crate) fn run(&self, name: &str) -> Written {
         let prefix = self.rig.dir.join(name);
@@ -195,7 +195,7 @@ impl Plan<'_> {
             stderr: None,
             failure: None,
         };
-        // One try: a job that hangs in MPI_Finalize has written its logs, which is all that is wanted of it.
+        // One attempt: a job that hangs in MPI_Finalize has written its logs, and only these are needed.
         let result = if job.is_networked() {
             job.run_patiently(LIMIT, 1, |out| out.ends_with(b"done\n"))
                 .map(|done| Outcome::Finished(done.output))
@@ -227,7 +227,7 @@ impl Plan<'_> {
         let log = |rank: usize| std::fs::read_to_string(log_of(rank));
         let ranks = self.ranks_per_node * self.launcher.nodes();
         written.logs = (0..ranks).map(|rank| log(rank).unwrap_or_default()).collect();
-        // Half of the logs compared would look like success.
+        // A comparison of only some of the logs would look like success.
         assert!(log(ranks).is_err(), "`{name}` had more ranks than {ranks}");
         let cut = written.logs.iter().position(|log| !log.ends_with("end\n"));
         if let (None, Some(rank)) = (&written.failure, cut) {
@@ -242,12 +242,12 @@ fn first_lines(text: &str) -> String {
 }
 
 impl Written {
-    /// The lines of the shim on stderr; `None` where stderr is not known.
+    /// The lines of the shim on stderr; `None` if stderr is not known.
     pub(crate) fn shim_lines(&self) -> Option<Vec<&str>> {
         Some(self.stderr.as_deref()?.lines().filter(|line| line.contains("mpress")).collect())
     }
 
-    /// How many messages the report says were compressed, and the ratio.
+    /// The number of compressed messages in the report, and the ratio.
     pub(crate) fn framed(&self) -> Option<(u64, f64)> {
         let lines = self.shim_lines()?;
         let line = lines.iter().find(|line| line.contains(" messages compressed over "))?;
@@ -257,13 +257,13 @@ impl Written {
         Some((messages, ratio))
     }
 
-    /// Fails unless the job ended by itself, and not well.
+    /// Fails unless the job ended by itself with a failure.
     pub(crate) fn assert_ended_badly(&self) {
         let failure = self.failure.as_deref().unwrap_or_else(|| panic!("`{}` ended well", self.name));
         assert!(!failure.starts_with("not ended after"), "`{}`: {failure}", self.name);
     }
 
-    /// Fails unless the job ended well.
+    /// Fails unless the job succeeded.
     pub(crate) fn assert_well(&self) {
         if let Some(failure) = &self.failure {
             panic!("`{}` failed: {failure}\n{}", self.name, compare::last_lines(&self.logs));

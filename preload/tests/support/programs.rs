@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The program of this name: `transparent` is made of all files in `programs`, the others of one file in
-/// `programs/single` and what they share. `NAME.so` is a library to be preloaded, of one file in `programs/preload`; `NAME.so.1` stands
-/// in for a GPU's library, of one file in `programs/gpu`.
+/// The program of this name: `transparent` is built from all files in `programs`, the others from one file in `programs/single` and the shared files.
+/// `NAME.so` is a library to preload, built from one file in `programs/preload`; `NAME.so.1` replaces a GPU's library and is built from one file in
+/// `programs/gpu`.
 pub(crate) fn built(mpi: Mpi, name: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    // Tests are of one MPI.
+    // All tests use the same MPI.
     BUILT.get_or_init(|| build_all(mpi)).join(name)
 }
 
@@ -41,7 +41,7 @@ fn c_files(dir: &Path) -> Vec<PathBuf> {
 
 fn build(mpi: Mpi, target: &Path, sources: &[PathBuf]) {
     let mut command = Command::new(mpi.mpicc());
-    // gcc takes MPICH's MPI_STATUSES_IGNORE for an array that is too short.
+    // gcc mistakes MPICH's MPI_STATUSES_IGNORE for an array that is too short.
     command.args([
         "-std=gnu11",
         "-O1",

@@ -1,14 +1,14 @@
 use super::*;
 use alloc::vec::Vec;
 
-/// Something that goes on for some time, from 0 on, and sends messages.
+/// A simulated program that starts at time 0 and sends messages.
 struct Program {
     now_ns: f64,
     /// The seed of its noise.
     noise: u64,
 }
 
-/// Iterations, and those that began with raw messages.
+/// The number of iterations, and of those that began with raw messages.
 struct Ran {
     all: u32,
     raw: u32,
@@ -19,7 +19,7 @@ impl Program {
         Self { now_ns: 0.0, noise: seed << 40 }
     }
 
-    /// From 0.8 to 1.2, or now and then 3: other work on the machine.
+    /// From 0.8 to 1.2, sometimes 3: other load on the machine.
     fn jitter(&mut self) -> f64 {
         self.noise += 1;
         let random = random(self.noise ^ 0xabcd) % 1000;
@@ -30,14 +30,14 @@ impl Program {
         self.now_ns += us * 1e3;
     }
 
-    /// A message of 10 kB.
+    /// Sends a message of 10 kB.
     fn send(&mut self, epochs: &mut Epochs) -> Way {
         let way = epochs.way(10_000, self.now_ns as u64);
         self.wait(1.0);
         way
     }
 
-    /// Iterations of eight messages, which take this long, for some seconds.
+    /// Runs iterations of eight messages, which take these times, for some seconds.
     fn run(&mut self, epochs: &mut Epochs, seconds: f64, decided_us: f64, raw_us: f64) -> Ran {
         let end = self.now_ns + seconds * 1e9;
         let mut ran = Ran { all: 0, raw: 0 };
@@ -74,13 +74,13 @@ fn what_gains_is_kept_and_little_is_given_away() {
 #[test]
 fn what_loses_is_found_out_and_given_up() {
     for seed in 0..5 {
-        // A loss of a twentieth, which no estimate has seen: found within two minutes.
+        // A loss of 5 %, which no estimate shows, is found within two minutes.
         let (mut epochs, mut program) = (Epochs::new(), Program::new(seed));
         program.run(&mut epochs, 120.0, 1050.0, 1000.0);
         assert_eq!(epochs.in_use(), Way::Raw, "{:?}", epochs.trials);
         let Ran { all, raw } = program.run(&mut epochs, 300.0, 1050.0, 1000.0);
         assert!(f64::from(raw) > 0.95 * f64::from(all), "{raw} of {all}");
-        // And taken up again within three minutes when the network has become slow.
+        // Compression is used again within three minutes after the network has become slow.
         program.run(&mut epochs, 180.0, 1050.0, 2000.0);
         assert_eq!(epochs.in_use(), Way::Decided, "{:?}", epochs.trials);
     }
@@ -139,7 +139,7 @@ fn a_trial_has_both_ways_alike_and_all_ranks_the_same() {
 
 #[test]
 fn a_program_in_step_with_the_rounds_is_not_misunderstood() {
-    // It sends only when a round has its first epoch on trial, or only when it has the second: then the order decides who wins.
+    // It sends only when a round has its first epoch on trial, or only when it has the second: then the order decides the winner.
     for at in [1, 5] {
         let mut epochs = Epochs::new();
         for round in 0..1_000_000 {
@@ -178,7 +178,7 @@ fn long_stretches_of_computing_change_nothing() {
                 program.wait(us);
                 assert_eq!(epochs.in_use(), Way::Decided, "{:?}", epochs.trials);
             }
-            // Which way is computed in is left to chance, so there may be nothing to say; but nothing wrong is said.
+            // The way during computation is random, so there may be no result; but there is no wrong result.
             if epochs.by_the_clock().is_some() {
                 is_near(&epochs, speedup);
             }
@@ -202,7 +202,7 @@ fn phases_change_nothing() {
 
 #[test]
 fn ranks_that_wait_for_each_other_come_to_the_same() {
-    // Two ranks of which neither is ahead of the other by an iteration; compression gains only what both compress.
+    // Two ranks that are never an iteration apart; compression gains only if both compress.
     for (decided_us, raw_us, better) in [(900.0, 1000.0, Way::Decided), (1050.0, 1000.0, Way::Raw)] {
         let mut ranks = [Epochs::new(), Epochs::new()];
         ranks[0].in_use = Way::Raw;
@@ -226,7 +226,7 @@ fn ranks_that_wait_for_each_other_come_to_the_same() {
     }
 }
 
-/// A program that posts messages without waiting, up to as many as the network needs this long for. Gives what is in use at the end.
+/// A program that posts messages without waiting, up to an amount that takes the network this long. Returns the way in use at the end.
 fn producer(epochs: &mut Epochs, seconds: f64, backlog_ms: f64, decided_us: f64, raw_us: f64) -> Way {
     let mut program = Program::new(1);
     let mut queue = alloc::collections::VecDeque::new();

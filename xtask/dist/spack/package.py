@@ -12,7 +12,7 @@ from spack.package import *
 try:
     from spack_repo.builtin.build_systems.cargo import CargoPackage
 except ImportError:
-    # Before Spack 1.0 the line above has it.
+    # Before Spack 1.0, `spack.package` exports it.
     pass
 
 
@@ -27,8 +27,8 @@ class Mpress(CargoPackage):
 
     version("main", branch="main")
 
-    # Cargo fetches the libraries that Cargo.lock names, so the build needs crates.io or a mirror of it. An MPI is not needed: which one a
-    # program uses is found when it runs.
+    # Cargo fetches the libraries that Cargo.lock names, so the build needs crates.io or a mirror of it. No MPI is needed: the one that a program uses
+    # is found at run time.
     depends_on("rust@1.95:", type="build")
     # For the C libraries of Zstandard and LZ4, which are built in.
     depends_on("c", type="build")

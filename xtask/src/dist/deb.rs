@@ -11,21 +11,21 @@ use crate::error::Error;
 use crate::paths::Paths;
 use crate::step;
 
-/// That of the package itself counts from 1.
+/// The Debian revision, which counts from 1.
 const REVISION: u32 = 1;
 
-/// The system's libraries that binaries may need, and the packages that have them.
+/// The system libraries that binaries may need, and the packages that contain them.
 const LIBRARIES: [(&str, &str); 1] = [("libgcc_s.so.1", "libgcc-s1")];
-/// And those that libc6 has.
+/// The system libraries that libc6 contains.
 const OF_LIBC: [&str; 6] =
     ["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"];
-/// What the program that a shim is loaded into has loaded already; a system without this MPI does not load that shim.
+/// A library that the program has loaded before a shim is loaded into it; a system without this MPI does not load that shim.
 const OF_THE_PROGRAM: &str = "libmpi.so.40";
 
-/// Where mail about the package goes.
+/// The mail address of the package's maintainer.
 const MAIL: &str = "mpress-hpc@users.noreply.github.com";
 
-/// The processor that the package is for, as Debian calls it.
+/// The architecture of the package, by Debian's name.
 fn architecture() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",
@@ -34,7 +34,7 @@ fn architecture() -> &'static str {
     }
 }
 
-/// Packs it.
+/// Packs the Debian package.
 pub(super) fn pack(paths: &Paths, tree: &Path, out: &Path) -> Result<PathBuf, Error> {
     let root = out.join("deb");
     if root.exists() {
@@ -42,7 +42,7 @@ pub(super) fn pack(paths: &Paths, tree: &Path, out: &Path) -> Result<PathBuf, Er
     }
     let usr = root.join("usr");
     let mut binaries = vec![copied(&tree.join("bin/mpress"), usr.join("bin/mpress"))?];
-    // Programs of others do not link them: they belong in a folder of their own.
+    // Other programs do not link these libraries, so they belong in a private folder.
     for library in build::shims().chain([build::PRELOAD.to_owned()]) {
         binaries.push(copied(&tree.join("lib").join(&library), usr.join("lib/mpress").join(&library))?);
     }
@@ -89,14 +89,14 @@ pub(super) fn pack(paths: &Paths, tree: &Path, out: &Path) -> Result<PathBuf, Er
 
     let file = out.join(format!("mpress_{version}_{}.deb", architecture()));
     let mut dpkg = Command::new("dpkg-deb");
-    // The quickest level; the highest takes six times as long and makes it a tenth smaller.
+    // The fastest level; the highest takes six times as long for a package that is a tenth smaller.
     dpkg.args(["--root-owner-group", "-Zxz", "-z1", "--build"]).arg(&root).arg(&file);
     step::run("Debian package", dpkg.env("SOURCE_DATE_EPOCH", epoch(paths).to_string()))?;
     fs::remove_dir_all(&root).map_err(Error::file(&root))?;
     Ok(file)
 }
 
-/// The packages of the libraries that these need, besides libc6.
+/// The packages that contain the libraries that these binaries need, except libc6.
 fn libraries(binaries: &[PathBuf]) -> Result<String, Error> {
     let text = output(Command::new("readelf").arg("--dynamic").args(binaries))?;
     let mut packages = Vec::new();
@@ -115,7 +115,7 @@ fn libraries(binaries: &[PathBuf]) -> Result<String, Error> {
     Ok(packages.into_iter().map(|package| format!(", {package}")).collect())
 }
 
-/// The licences, as Debian wants them written.
+/// The licences in Debian's format.
 fn copyright(mit: &str) -> String {
     let (years, text) = mit.split_once("Permission is").unwrap_or(("", mit));
     let holder = years.lines().find_map(|line| line.strip_prefix("Copyright (c) ")).unwrap_or_default();
@@ -131,7 +131,7 @@ fn copyright(mit: &str) -> String {
         .replace("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY"))
 }
 
-/// Sets the rights of all files, which must not depend on the umask. The room that they take, in KiB as Debian counts it.
+/// Sets the permissions of all files independently of the umask. Returns their size in KiB, as Debian counts it.
 fn settled(path: &Path) -> Result<u64, Error> {
     let is_folder = path.is_dir();
     let mode = if is_folder || path.ends_with("bin/mpress") { 0o755 } else { 0o644 };

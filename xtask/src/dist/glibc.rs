@@ -6,7 +6,7 @@ use std::process::Command;
 use super::output;
 use crate::error::Error;
 
-/// By the versions of the functions that they use, such as `2.34`.
+/// Finds it from the versions of the functions that they use, such as `2.34`.
 pub(super) fn needed(files: &[PathBuf]) -> Result<String, Error> {
     let text = output(Command::new("readelf").arg("--version-info").args(files))?;
     newest(&text).ok_or_else(|| Error::Program {
@@ -19,7 +19,7 @@ fn newest(text: &str) -> Option<String> {
     let words = text.split(|c: char| c.is_whitespace());
     let versions = words.filter_map(|word| {
         let (major, minor) = word.strip_prefix("GLIBC_")?.split_once('.')?;
-        // Some have a third number, which matters only among the oldest.
+        // Some have a third number, which matters only among the oldest versions.
         let minor = minor.split('.').next()?;
         Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
     });

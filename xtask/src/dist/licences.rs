@@ -1,4 +1,4 @@
-//! The licences of the libraries that are built into command, preload library and shims.
+//! The licences of the libraries that are built into the command, the preload library and the shims.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,11 +10,11 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::paths::Paths;
 
-/// What the packages contain.
+/// The crates in the packages.
 const SHIPPED: [&str; 5] =
     ["mpress-cli", "mpress-preload", "mpress-shim-openmpi", "mpress-shim-mpich", "mpress-shim-standard"];
 
-/// Folders below a crate in which C libraries and their licences are, at most.
+/// The maximum depth below a crate at which C libraries and their licences are found.
 const DEPTH: usize = 3;
 
 /// A table of the crates, then each licence text once.
@@ -40,9 +40,9 @@ pub(super) fn text(paths: &Paths) -> Result<String, Error> {
     Ok(text)
 }
 
-/// A crate of others.
+/// A third-party crate.
 struct Package {
-    /// With its version.
+    /// The name with the version.
     name: String,
     licence: String,
     dir: PathBuf,
@@ -65,7 +65,7 @@ fn metadata(paths: &Paths) -> Result<Value, Error> {
     serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))
 }
 
-/// The crates of others that what is shipped needs when it runs, sorted. Of macros and optional crates a few too many.
+/// The third-party crates that the shipped crates need at run time, sorted. Macros and optional crates add a few too many.
 fn shipped(metadata: &Value) -> Vec<Package> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -101,7 +101,7 @@ fn shipped(metadata: &Value) -> Vec<Package> {
     all
 }
 
-/// The files with licence texts in a folder and those below it, sorted.
+/// The files with licence texts in a folder and its subfolders, sorted.
 fn files(dir: &Path, depth: usize) -> Vec<PathBuf> {
     let mut entries: Vec<_> = fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
     entries.sort();
@@ -133,7 +133,7 @@ mod tests {
         for word in ["zstd-sys ", "clap ", "Permission is hereby granted", "Apache License"] {
             assert!(text.contains(word), "{word}");
         }
-        // The project's own, and what only tests or builds need.
+        // The project's own crates, and crates that only tests or builds need.
         for word in ["\nmpress-", "\ncriterion ", "\nproptest ", "\nbindgen "] {
             assert!(!text.contains(word), "{word}");
         }

@@ -10,10 +10,10 @@ use crate::error::Error;
 use crate::paths::Paths;
 use crate::step;
 
-/// Lays it out in this folder. Man pages and completions come from the command itself.
+/// Lays out the tree in this folder. The command itself generates man pages and completions.
 pub(super) fn lay_out(paths: &Paths, parts: &Parts, out: &Path) -> Result<PathBuf, Error> {
     let tree = out.join(name());
-    // Nothing of an earlier version.
+    // Remove the files of an earlier version.
     if tree.exists() {
         fs::remove_dir_all(&tree).map_err(Error::file(&tree))?;
     }
@@ -22,7 +22,7 @@ pub(super) fn lay_out(paths: &Paths, parts: &Parts, out: &Path) -> Result<PathBu
     for shim in build::shims() {
         binaries.push(copied(&parts.shims.join(&shim), tree.join("lib").join(&shim))?);
     }
-    // What the loader needs stays.
+    // Symbols that the loader needs are kept.
     step::run("strip", Command::new("strip").args(&binaries))?;
 
     let mut manual = Command::new(tree.join("bin/mpress"));
@@ -32,7 +32,7 @@ pub(super) fn lay_out(paths: &Paths, parts: &Parts, out: &Path) -> Result<PathBu
         let path = root.join(path);
         fs::read_to_string(&path).map_err(Error::file(path))
     };
-    // Without the notes of what tests it.
+    // Without the marks that name the tests of its commands.
     let readme: String = source("xtask/dist/README.md")?
         .split_inclusive('\n')
         .filter(|line| !line.starts_with("<!--"))

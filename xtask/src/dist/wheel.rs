@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::paths::Paths;
 use crate::step;
 
-/// Packs it. `pip install` puts the command into the environment's `bin` and the libraries into its `lib`, where the command finds them.
+/// Packs the wheel. `pip install` puts the command into the environment's `bin` and the libraries into its `lib`, where the command finds them.
 pub(super) fn pack(paths: &Paths, tree: &Path, out: &Path) -> Result<PathBuf, Error> {
     let libraries = build::shims().map(|shim| tree.join("lib").join(shim));
     let binaries: Vec<_> =

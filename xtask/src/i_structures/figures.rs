@@ -1,14 +1,14 @@
-//! What was measured, and the ratios that the paper shows.
+//! The measurements, and the ratios that the paper shows.
 
 use std::fmt;
 
-/// The programs as the example and the rows call them.
+/// The programs by the names that the example and the rows use.
 pub(crate) const PROGRAMS: [&str; 2] = ["mm", "fft"];
-/// Ranks, and elements of a cache block (CB), of Table 1.
+/// The numbers of ranks, and of elements of a cache block (CB), in Table 1.
 pub(crate) const RANKS: [usize; 3] = [2, 4, 8];
 pub(crate) const BLOCKS: [u64; 4] = [1, 2, 4, 8];
 
-/// How a program runs.
+/// The mode of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Dis,
@@ -65,10 +65,10 @@ impl fmt::Display for Row {
     }
 }
 
-/// All that was measured.
+/// All measurements.
 pub(crate) struct Figures(Vec<Row>);
 
-/// A ratio of two runs; not a number where one of them is missing.
+/// A ratio of two runs; NaN if one of them is missing.
 pub(crate) type Ratio = fn(&Figures, &str, u64, usize) -> f64;
 
 impl Figures {
@@ -81,7 +81,7 @@ impl Figures {
         std::iter::once("program,mode,block,ranks,messages,seconds\n".to_owned()).chain(rows).collect()
     }
 
-    /// A run; that without a cache whatever the block.
+    /// Finds a run; the block does not matter for one without a cache.
     pub(crate) fn find(&self, program: &str, mode: Mode, block: u64, ranks: usize) -> Option<&Row> {
         let block = if mode == Mode::Dis { 1 } else { block };
         self.0
@@ -94,17 +94,17 @@ impl Figures {
         above / below
     }
 
-    /// Figure 1: time without a cache over that with one.
+    /// Figure 1: time without a cache divided by time with a cache.
     pub(crate) fn cache(&self, program: &str, block: u64, ranks: usize) -> f64 {
         self.ratio(program, block, ranks, [Mode::Dis, Mode::Dissc], |row| row.seconds)
     }
 
-    /// Figure 2: messages without a cache over those of the residual program.
+    /// Figure 2: messages without a cache divided by those of the residual program.
     pub(crate) fn messages(&self, program: &str, block: u64, ranks: usize) -> f64 {
         self.ratio(program, block, ranks, [Mode::Dis, Mode::Residual], |row| row.messages as f64)
     }
 
-    /// Figure 3: time with a cache over that of the residual program.
+    /// Figure 3: time with a cache divided by time of the residual program.
     pub(crate) fn residual(&self, program: &str, block: u64, ranks: usize) -> f64 {
         self.ratio(program, block, ranks, [Mode::Dissc, Mode::Residual], |row| row.seconds)
     }

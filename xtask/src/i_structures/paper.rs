@@ -1,13 +1,13 @@
-//! The paper's figures: Table 1, and what its text says of figures 1 to 3. The figures themselves bear no numbers.
+//! The paper's figures: Table 1, and what its text says about figures 1 to 3. The plots themselves show no numbers.
 
-/// Messages without a cache with 2, 4 and 8 processing elements (Table 1); with a cache and blocks of CB elements it has one CB-th of those
+/// Messages without a cache with 2, 4 and 8 processing elements (Table 1). With a cache and blocks of CB elements the paper has 1/CB of the messages
 /// with blocks of 1.
 const DIS: [(&str, [u64; 3]); 2] =
     [("mm", [2_097_152, 3_145_728, 3_670_016]), ("fft", [16_384, 40_960, 81_920])];
-/// The same with blocks of 1.
+/// Messages with a cache and blocks of 1.
 const DISSC: [(&str, [u64; 3]); 2] = [("mm", [32_768, 98_304, 229_376]), ("fft", [16_384, 40_960, 81_920])];
 
-/// Messages of Table 1; none for residual programs, of which it has none.
+/// Messages of Table 1; `None` for residual programs, which it does not list.
 pub(crate) fn messages(program: &str, block: Option<u64>, ranks: usize) -> Option<u64> {
     let table = if block.is_some() { DISSC } else { DIS };
     let (_, messages) = table.into_iter().find(|(name, _)| *name == program)?;
@@ -15,7 +15,7 @@ pub(crate) fn messages(program: &str, block: Option<u64>, ranks: usize) -> Optio
     Some(messages.get(column)? / block.unwrap_or(1))
 }
 
-/// What the text says of a figure for each of the two programs, and the figure that is marked in the plot.
+/// What the text says about a figure for each of the two programs, and the value that is marked in the plot.
 pub(crate) struct Said {
     pub(crate) mm: (&'static str, f64),
     pub(crate) fft: (&'static str, f64),

@@ -1,4 +1,4 @@
-//! Figures 1 to 3 as SVG: matrix product to the left, FFT to the right.
+//! Figures 1 to 3 as SVG: matrix product on the left, FFT on the right.
 
 #[path = "../../../cli/src/bars.rs"]
 mod bars;
@@ -10,7 +10,7 @@ use plotters::prelude::*;
 use std::path::Path;
 
 const SIZE: (u32, u32) = (1000, 960);
-/// Of blocks of 1, 2, 4 and 8.
+/// The colours of blocks of 1, 2, 4 and 8.
 const COLORS: [RGBColor; 4] = [
     RGBColor(0x9e, 0xae, 0xbd),
     RGBColor(0x1b, 0x6c, 0xa8),
@@ -18,7 +18,7 @@ const COLORS: [RGBColor; 4] = [
     RGBColor(0xa3, 0x3b, 0x20),
 ];
 
-/// Writes them.
+/// Writes the figures.
 pub(crate) fn write(file: &Path, figures: &Figures) -> Drawn {
     let area = SVGBackend::new(file, SIZE).into_drawing_area();
     area.fill(&WHITE)?;

@@ -1,10 +1,10 @@
-//! The tables, and what was to be reached.
+//! The tables, and the targets.
 
 use super::figures::{BLOCKS, Figures, Mode, PROGRAMS, RANKS, Ratio};
 use super::paper::{self, Said};
 use std::fmt::Write;
 
-/// Least ratios that are asked for: what, program, ranks that count, ratio with blocks of 8, least.
+/// The required minimum ratios: what, program, the numbers of ranks that count, ratio with blocks of 8, minimum.
 const ASKED: [(&str, &str, &[usize], Ratio, f64); 4] = [
     ("with a cache, CB 8, over without one", "mm", &RANKS, Figures::cache, 8.0),
     ("residual over with a cache, CB 8", "mm", &RANKS, Figures::residual, 2.0),
@@ -12,7 +12,7 @@ const ASKED: [(&str, &str, &[usize], Ratio, f64); 4] = [
     ("residual over with a cache, CB 8", "fft", &RANKS, Figures::residual, 1.5),
 ];
 
-/// All of it.
+/// The whole text.
 pub(crate) fn of(figures: &Figures) -> String {
     let mut text = String::new();
     messages(&mut text, figures);
@@ -53,7 +53,7 @@ fn head(text: &mut String, title: &str, columns: &[&str]) {
     text.push('\n');
 }
 
-/// Modes and blocks in the order of Table 1.
+/// The modes and blocks in the order of Table 1.
 fn lines() -> impl Iterator<Item = (&'static str, Mode, u64)> {
     PROGRAMS.into_iter().flat_map(|program| {
         let with = |mode| BLOCKS.map(|block| (program, mode, block));

@@ -1,4 +1,4 @@
-//! mpi4py in a virtual environment, and the sources its tests come with, under `target/mpi4py`.
+//! Installs mpi4py in a virtual environment, and its sources with the tests, under `target/mpi4py`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,17 +15,17 @@ use crate::venv;
 
 const VERSION: &str = "4.1.2";
 
-/// Where mpi4py is, for one of the MPIs.
+/// The location of mpi4py for one MPI.
 pub(crate) struct Installed {
     dir: PathBuf,
     mpi: Mpi,
-    /// The folder in which the MPI has the name that wheels know.
+    /// The folder in which the MPI's library has the name that the wheels look for.
     library: PathBuf,
 }
 
 impl Installed {
     fn of(paths: &Paths, mpi: Mpi) -> Self {
-        // A new version gets a folder of its own.
+        // A new version gets a new folder.
         let dir = paths.target("mpi4py").join(VERSION);
         Self { library: dir.join(format!("lib-{mpi}")), dir, mpi }
     }
@@ -44,17 +44,17 @@ impl Installed {
         found.ok_or_else(|| Error::file(lib)(std::io::ErrorKind::NotFound.into()))
     }
 
-    /// The folder of the suite.
+    /// The folder of the test suite.
     pub(super) fn tests(&self) -> PathBuf {
         self.dir.join(format!("mpi4py-{VERSION}/test"))
     }
 
-    /// A folder for what runs of the suite write.
+    /// The folder for the output of runs of the suite.
     pub(super) fn outcomes(&self) -> PathBuf {
         self.dir.join(format!("outcomes-{}", self.mpi))
     }
 
-    /// Variables by which mpi4py takes this MPI: wheels are made for several, and know them by the names of their libraries.
+    /// The variables that make mpi4py use this MPI: the wheels support several and identify them by the names of their libraries.
     pub(crate) fn env(&self) -> [(&'static str, PathBuf); 2] {
         [("MPI4PY_MPIABI", self.mpi.abi().name().into()), ("LD_LIBRARY_PATH", self.library.clone())]
     }
@@ -63,13 +63,13 @@ impl Installed {
         self.dir.join(format!("lib-{}", self.mpi))
     }
 
-    /// What to preload beside the shim: with MPICH, what keeps it from spinning.
+    /// The library to preload in addition to the shim: with MPICH, the one that stops it from spinning.
     pub(crate) fn preloaded(&self) -> Option<PathBuf> {
         (self.mpi.family() == Family::Mpich).then(|| self.libraries().join("yield.so"))
     }
 
-    /// Gives the MPI that programs are linked to the name that wheels know; Debian has another for MPICH's. One that has it stays where it
-    /// is, as it may find other libraries by its place.
+    /// Gives the MPI that programs are linked to the name that the wheels look for; Debian's name for MPICH's library differs. A library that has the
+    /// name already stays in place, because it may find other libraries relative to its path.
     fn link(&mut self, path: &OsStr) -> Result<(), Error> {
         let libraries = self.libraries();
         fs::create_dir_all(&libraries).map_err(Error::file(&libraries))?;
@@ -102,7 +102,7 @@ impl Installed {
     }
 }
 
-/// Installs mpi4py, if it is not. `Ok(Err(_))`: it cannot be had, for this reason.
+/// Installs mpi4py if it is missing. `Ok(Err(_))`: it is not available, for this reason.
 pub(crate) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String>, Error> {
     let mut installed = Installed::of(paths, mpi);
     if let Err(reason) = install(&installed.dir)? {
@@ -112,7 +112,7 @@ pub(crate) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String
     installed.link(&path)?;
     if let Some(library) = installed.preloaded() {
         let mut build = Command::new(mpi.mpicc());
-        // Python loads its MPI with RTLD_LOCAL; only as a dependency of this library RTLD_NEXT finds it.
+        // Python loads its MPI with RTLD_LOCAL; RTLD_NEXT finds it only as a dependency of this library.
         build.args(["-O1", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"]).arg(library);
         step::run(
             "build of yield.so",
@@ -124,7 +124,7 @@ pub(crate) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String
 
 fn install(dir: &Path) -> Result<Result<(), String>, Error> {
     let wanted = format!("mpi4py=={VERSION}");
-    // The suite is in the sources alone. Arrays of NumPy are among the buffers that it sends.
+    // Only the sources contain the suite. It also sends NumPy arrays.
     let calls: [&[&str]; 2] = [
         &["install", "--only-binary=:all:", &wanted, "numpy"],
         &["download", "--no-deps", "--no-binary=mpi4py", &wanted],

@@ -1,9 +1,9 @@
-//! What became of each test on each rank, and how two runs differ.
+//! The outcome of each test on each rank, and the differences between two runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// How many differences are named.
+/// The maximum number of differences that are listed.
 const NAMED: usize = 8;
 
 /// The outcome of every test, by rank. A test that was not started has none.
@@ -11,7 +11,7 @@ const NAMED: usize = 8;
 pub(super) struct Outcomes(Vec<BTreeMap<String, String>>);
 
 impl Outcomes {
-    /// From the lines that `record.py` wrote, rank by rank. `Err` says which ranks did not come to the end, and what they did last.
+    /// Parses the lines that `record.py` wrote, rank by rank. `Err` lists the ranks that did not finish, with their last action.
     pub(super) fn read(ranks: impl Iterator<Item = String>) -> Result<Self, String> {
         let (mut all, mut stuck) = (Vec::new(), Vec::new());
         for (rank, lines) in ranks.enumerate() {
@@ -22,7 +22,7 @@ impl Outcomes {
                 if outcome == "start" {
                     continue;
                 }
-                // Several parts of a test may fail, and its cleaning up.
+                // Several parts of a test may fail, and its cleanup.
                 outcomes
                     .entry(test.to_owned())
                     .and_modify(|before| *before = format!("{before}, {outcome}"))
@@ -40,7 +40,7 @@ impl Outcomes {
         }
     }
 
-    /// How many outcomes there are.
+    /// The number of outcomes.
     pub(super) fn count(&self) -> usize {
         self.0.iter().map(BTreeMap::len).sum()
     }
@@ -58,7 +58,7 @@ impl fmt::Display for Outcomes {
     }
 }
 
-/// `Err` names the tests that ended in another way under mpress.
+/// `Err` lists the tests whose outcome differs under mpress.
 pub(super) fn compare(without: &Outcomes, with: &Outcomes) -> Result<(), String> {
     if without.count() == 0 {
         return Err("there are no tests".to_owned());

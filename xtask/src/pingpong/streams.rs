@@ -1,5 +1,5 @@
-//! Long messages between two nodes: one way, in both directions, and in collectives, over links of several speeds, plain and with the shim
-//! in turn.
+//! Long messages between two nodes: one way, in both directions, and in collectives, over links of several speeds, alternating plain runs and runs
+//! with the shim.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::paths::Paths;
 
 /// The links in Mbit/s.
 const LINKS: [u64; 4] = [1_000, 2_500, 10_000, 25_000];
-/// Lengths in bytes: of messages between two ranks, ...
+/// Lengths in bytes of messages between two ranks.
 const LENGTHS: [&str; 5] = ["65536", "262144", "1048576", "4194304", "16777216"];
-/// ... and of the blocks of collectives.
+/// Lengths in bytes of the blocks of collectives.
 const BLOCKS: [&str; 6] = ["40", "1024", "65536", "262144", "1048576", "4194304"];
 
-/// Who sends to whom.
+/// A pattern of communication: which ranks send to which.
 struct Pattern {
     name: &'static str,
     ranks_per_node: usize,
     lengths: &'static [&'static str],
-    /// Sums of other elements than integers are the MPI's.
+    /// Only integers, because sums of other elements are left to the MPI.
     integers_alone: bool,
 }
 
@@ -43,27 +43,27 @@ const PATTERNS: [Pattern; 6] = [
     among_four("allgather"),
     among_four("alltoall"),
 ];
-/// Plain and with mpress in turn, this often; medians over these are compared.
+/// The number of alternations of plain and mpress; their medians are compared.
 const TURNS: usize = 3;
 /// Seconds for each length in a job.
 const SECONDS: &str = "0.4";
 const LIMIT: Duration = Duration::from_secs(120);
 const TRIES: u32 = 20;
 
-/// How the figures are printed.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
     Table,
     Csv,
 }
 
-/// What is measured.
+/// The choices of a measurement.
 #[derive(Clone, clap::Args)]
 pub(crate) struct Options {
-    /// How long messages are printed (with `streams`)
+    /// The output format for long messages (with `streams`)
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
-    /// Over this link alone, in Gbit/s (with `streams`)
+    /// Only over this link, in Gbit/s (with `streams`)
     #[arg(long)]
     pub(crate) link: Option<f64>,
     /// Only this pattern, one-way, exchange, allreduce, bcast, allgather or alltoall (with `streams`)
@@ -72,12 +72,12 @@ pub(crate) struct Options {
     /// Only this data, bt, is or random (with `streams`)
     #[arg(long)]
     pub(crate) data: Option<String>,
-    /// With this MPI alone (with `streams`)
+    /// Only with this MPI (with `streams`)
     #[arg(long)]
     pub(crate) mpi: Option<Mpi>,
 }
 
-/// Messages of one kind: a name, a file they are made from, and their elements.
+/// Messages of one kind: a name, the file that they are made from, and their elements.
 struct Data {
     name: &'static str,
     file: PathBuf,
@@ -136,7 +136,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Bytes, and medians of plain and with mpress in microseconds.
+/// Returns lengths in bytes, with the medians of plain and of mpress in microseconds.
 fn measure(
     paths: &Paths,
     cluster: &Cluster,
@@ -167,7 +167,7 @@ fn measure(
     Ok(lengths.zip(times).map(|(len, [plain, ours])| (len, median(plain), median(ours))).collect())
 }
 
-/// The medians that the program printed, once all `count` lines are complete.
+/// The medians that the program printed, if all `count` lines are complete.
 fn medians(stdout: &[u8], count: usize) -> Option<Vec<f64>> {
     let text = std::str::from_utf8(stdout).ok()?;
     let (lines, _) = text.rsplit_once('\n')?;
@@ -176,7 +176,7 @@ fn medians(stdout: &[u8], count: usize) -> Option<Vec<f64>> {
     (found.len() == count).then_some(found)
 }
 
-/// Random bytes, and recorded messages where they are at hand.
+/// Random bytes, and recorded messages where they are available.
 fn data(paths: &Paths) -> Result<Vec<Data>, Error> {
     let corpus = paths.root().join("../shared/corpus");
     let mut all = Vec::new();
@@ -198,7 +198,7 @@ fn data(paths: &Paths) -> Result<Vec<Data>, Error> {
     Ok(all)
 }
 
-/// Bytes that no codec makes shorter (xorshift64).
+/// Bytes that no codec can shorten (xorshift64).
 fn random(len: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {

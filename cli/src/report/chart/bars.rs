@@ -7,9 +7,9 @@ use crate::report::xml::Xml;
 pub(in crate::report) struct Bar {
     /// Its class in the style sheet.
     pub(in crate::report) class: &'static str,
-    /// How long it is; to the left of zero if negative.
+    /// Its length; negative values extend to the left of zero.
     pub(in crate::report) value: f64,
-    /// What is written beside it.
+    /// The text next to it.
     pub(in crate::report) label: String,
 }
 
@@ -22,7 +22,7 @@ pub(in crate::report) struct Group {
 const BAR: f64 = 14.0;
 const BETWEEN: f64 = 10.0;
 const AXIS: f64 = 24.0;
-/// The most that names take.
+/// The maximum width of the names.
 const NAMES: f64 = 240.0;
 
 /// Draws all groups, with an axis labelled by `tick` below.

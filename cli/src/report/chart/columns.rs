@@ -9,11 +9,10 @@ use mpress::selector::SizeClass;
 const HEIGHT: f64 = 180.0;
 const TOP: f64 = 10.0;
 const AXIS: f64 = 24.0;
-/// The fewest places: few columns are not to look like many.
+/// The minimum number of places, so that few columns do not look like many.
 const PLACES: usize = 8;
 
-/// Draws bars upright, side by side in the place of their class. `tick` labels the axis at the left, with steps of `step` or
-/// more.
+/// Draws vertical bars, side by side in the place of their class. `tick` labels the axis on the left, with steps of at least `step`.
 pub(in crate::report) fn columns(
     xml: &mut Xml,
     shows: &str,
@@ -30,7 +29,7 @@ pub(in crate::report) fn columns(
     let upright = Scale { values: (0.0, most), pixels: (bottom, TOP) };
     let ticks: Vec<_> = upright.ticks(step).into_iter().map(|value| (value, tick(value))).collect();
     let left = room(ticks.iter().map(|(_, label)| &**label)) + GAP;
-    // At both ends half a label is beyond the axis.
+    // At both ends half a label extends beyond the axis.
     let end = WIDTH - 5.0 * CHARACTER;
     let along = Scale { values: (first as f64, (first + places) as f64), pixels: (left, end) };
     let width = (end - left) / places as f64;
@@ -52,7 +51,7 @@ pub(in crate::report) fn columns(
             }
         }
         canvas.line((left, bottom), (end, bottom), "axis");
-        // An octave, or as many as a label needs.
+        // One octave, or as many as a label needs.
         let octaves = (10.0 * CHARACTER / (2.0 * width)).ceil() as usize;
         for class in SizeClass::all().skip(first).take(places + 1).step_by(2 * octaves) {
             let x = along.at(class.index() as f64);

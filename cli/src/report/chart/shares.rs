@@ -1,22 +1,22 @@
-//! Shares of a whole: a bar from end to end for each whole, cut into parts.
+//! Shares of a whole: a full-width bar for each whole, divided into parts.
 
 use super::{Anchor, Canvas, GAP, Scale, WIDTH, key, room};
 use crate::report::units::percent;
 use crate::report::xml::Xml;
 
-/// Who has a share in every whole.
+/// An entry with a share of every whole.
 pub(in crate::report) struct Share<const WHOLES: usize> {
     /// Its class in the style sheet.
     pub(in crate::report) class: &'static str,
     pub(in crate::report) name: String,
-    /// What it has of each whole; not negative.
+    /// Its share of each whole; not negative.
     pub(in crate::report) values: [f64; WHOLES],
 }
 
 const BAR: f64 = 26.0;
 const BETWEEN: f64 = 8.0;
 
-/// Draws a bar for each whole, with its name in front, and a list of those who share it.
+/// Draws a bar for each whole, with its name in front, and a list of the entries.
 pub(in crate::report) fn shares<const WHOLES: usize>(
     xml: &mut Xml,
     shows: &str,

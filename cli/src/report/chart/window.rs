@@ -1,4 +1,4 @@
-//! A compression window over messages: which lengths are inside, from change to change.
+//! A compression window over messages: the lengths inside it, from change to change.
 
 use super::{Anchor, CHARACTER, Canvas, GAP, Scale, WIDTH, room};
 use crate::report::units::{count, length};
@@ -10,10 +10,10 @@ const HEIGHT: f64 = 150.0;
 const TOP: f64 = 10.0;
 const AXIS: f64 = 40.0;
 
-/// Draws a window, both axes logarithmic.
+/// Draws a window with two logarithmic axes.
 pub(in crate::report) fn window(xml: &mut Xml, shows: &str, window: &Window) {
     let last = window.thresholds.last().map_or(0, |threshold| threshold.messages);
-    // Lengths as their octaves, from the shortest class to one octave above the longest, which has no end.
+    // Lengths as octaves, from the shortest class to one octave above the longest, which has no upper end.
     let starts: Vec<_> = SizeClass::all().step_by(2).map(|class| class.start() as u64).collect();
     let (shortest, longest) = (starts.first().copied().unwrap_or(1), starts.last().copied().unwrap_or(1));
     let octave = |length: u64| (length.max(1) as f64).log2();
@@ -45,7 +45,7 @@ pub(in crate::report) fn window(xml: &mut Xml, shows: &str, window: &Window) {
                 length(smallest)
             );
             canvas.rect((x, high), (end - x, low - high), "inside", &says);
-            // The limits, over the rectangle's edges.
+            // The limits, above the rectangle's edges.
             for (y, limit) in [(low, Some(smallest)), (high, threshold.end)] {
                 if limit.is_some() {
                     canvas.line((x, y), (end, y), "limit");
@@ -70,7 +70,7 @@ fn decade(messages: u64) -> f64 {
     (messages.max(1) as f64).log10()
 }
 
-/// Thresholds, and the count of messages up to which they held. Before the first change all lengths are inside.
+/// Thresholds, and the count of messages up to which they were valid. Before the first change all lengths are inside.
 fn spans(thresholds: &[Threshold]) -> Vec<(Threshold, u64)> {
     let start = Threshold {
         messages: 0,
@@ -79,7 +79,7 @@ fn spans(thresholds: &[Threshold]) -> Vec<(Threshold, u64)> {
     };
     let all: Vec<_> = [start].iter().chain(thresholds).copied().collect();
     let until = all.iter().skip(1).map(|threshold| threshold.messages);
-    // What is out of order has no extent.
+    // Entries out of order have no extent.
     all.iter().copied().zip(until).filter(|(threshold, until)| threshold.messages < *until).collect()
 }
 

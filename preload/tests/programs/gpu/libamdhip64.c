@@ -1,4 +1,4 @@
-/* What the shim asks of HIP. GPU_HIP_VERSION is the version. */
+/* The functions of HIP that the shim calls. GPU_HIP_VERSION is the version. */
 #include "memory.h"
 
 #include <stdlib.h>

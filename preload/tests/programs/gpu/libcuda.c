@@ -1,4 +1,4 @@
-/* What the shim asks of CUDA's driver. */
+/* The functions of CUDA's driver that the shim calls. */
 #include "memory.h"
 
 int cuPointerGetAttribute(void *data, int attribute, unsigned long long address)

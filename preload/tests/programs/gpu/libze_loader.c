@@ -1,4 +1,4 @@
-/* What the shim asks of Level Zero: two drivers, of which the second knows the memory. */
+/* The functions of Level Zero that the shim calls: two drivers, of which the second knows the memory. */
 #include "memory.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* The memory of a GPU that is none: one piece that the host can see at another address. At its own address every access is a fault, as
- * it is with a real one. */
+/* The memory of a simulated GPU: one piece, which the host can access at another address. Every access at its own address is a fault, as with real
+ * GPU memory. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -11,7 +11,7 @@
 static char *device, *view;
 static size_t device_len;
 
-/* To be called once. NULL if there is none to be had. */
+/* Call once. Returns NULL if the memory cannot be allocated. */
 void *gpu_alloc(size_t len, void **host_view)
 {
   int file = memfd_create("gpu", 0);
@@ -32,7 +32,7 @@ static int within(const void *address, const char *start)
   return start && (const char *)address >= start && (const char *)address < start + device_len;
 }
 
-/* What an address is, as the libraries have it: the GPU's memory, memory of the host that they know, or neither. */
+/* The type of an address in the libraries' terms: the GPU's memory, memory of the host that they know, or neither. */
 static int kind_of(const void *address, int gpu, int host, int neither)
 {
   return within(address, device) ? gpu : within(address, view) ? host : neither;

@@ -1,13 +1,13 @@
-/* A tool that counts the calls that it sees, of those that the shim handles. It goes on to PMPI_X, as the standard has it; with DIRECT,
- * past whoever comes before the MPI: by the loader, to the next MPI_X and the next PMPI_X in turn. At the end of a process that
- * made any, it writes them to the file $COUNT_CALLS.RANK, a line each. */
+/* A tool that counts the calls that it sees, among those that the shim handles. It continues with PMPI_X, as the standard says; with DIRECT, it
+ * bypasses libraries before the MPI by asking the loader alternately for the next MPI_X and the next PMPI_X. At the end of a process that made calls,
+ * it writes the counts to the file $COUNT_CALLS.RANK, one per line. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Integers and pointers, whatever MPI says: mpi.h is left out. */
+/* Integers and pointers, without MPI's types: mpi.h is not included. */
 typedef unsigned long word;
 
 #define TYPES1 word a

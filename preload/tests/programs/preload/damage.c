@@ -1,5 +1,5 @@
-/* A network that damages frames. Preloaded after the shim, it changes those that the shim gives to the MPI: of one it flips a
- * bit, of the next it loses the end, and so on, but only while `damage_frames` is set. Copies it makes are never freed. */
+/* A network that damages frames. Preloaded after the shim, it changes the frames that the shim gives to the MPI: it flips a bit of one, cuts off the
+ * end of the next, and so on, but only while `damage_frames` is set. The copies it makes are never freed. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -17,7 +17,7 @@ static int is_frame(const void *buf, int count, MPI_Datatype type)
   return type == MPI_BYTE && count > HEADER && memcmp(bytes, bytes + 16, 8) == 0 && bytes[8] == VERSION && bytes[9] != 0;
 }
 
-/* The buffer to send instead. Where lengths are known to the receiver, `count` is NULL. */
+/* The buffer to send instead. If the receiver knows the lengths, `count` is NULL. */
 static const void *damaged(const void *buf, int len, int *count, MPI_Datatype type)
 {
   if (!damage_frames || !is_frame(buf, len, type))

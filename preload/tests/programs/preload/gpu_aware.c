@@ -1,5 +1,5 @@
-/* An MPI that takes buffers in a GPU's memory. Preloaded after the shim, it does to them what such an MPI does: it reaches them in a
- * way of its own (see gpu/memory.h). `gpu_sends` counts the messages that it was given there. */
+/* An MPI that accepts buffers in a GPU's memory. Preloaded after the shim, it treats them as such an MPI does: it accesses them in a different way
+ * (see gpu/memory.h). `gpu_sends` counts the messages that it was given there. */
 #define _GNU_SOURCE
 #include <mpi.h>
 

@@ -1,4 +1,4 @@
-/* An MPI that has calls of later standards: for a shim that does not know them its messages are past knowing. */
+/* An MPI that has calls of later standards: a shim that does not know them cannot follow its messages. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -26,7 +26,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *fla
 }
 
 #if MPI_VERSION < 4
-/* The request is that of the receive; the send is left to itself. */
+/* The request is that of the receive; the send is not tracked. */
 int PMPI_Isendrecv(const void *out, int outcount, MPI_Datatype outtype, int dest, int outtag, void *in, int incount,
                    MPI_Datatype intype, int source, int intag, MPI_Comm comm, MPI_Request *request)
 {

@@ -1,4 +1,4 @@
-/* Loads the MPI that $SECOND_MPI names beside the program's own, as Python would for one of its modules. */
+/* Loads the MPI in $SECOND_MPI in addition to the program's own, as Python would for one of its modules. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

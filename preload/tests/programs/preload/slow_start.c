@@ -1,4 +1,5 @@
-/* A rank that is late: rank 1 stays in MPI_Init for SLOW_START seconds longer. (The MPI's own part of it ends for all at once.) */
+/* A rank that is late: rank 1 stays in MPI_Init for SLOW_START seconds longer. (The MPI's own part of MPI_Init ends on all ranks at the same time.)
+ * */
 #define _GNU_SOURCE
 #include <mpi.h>
 

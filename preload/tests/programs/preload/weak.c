@@ -1,4 +1,4 @@
-/* A library that does without calls that the MPI may lack, as mpi4py's. */
+/* A library that works without calls that the MPI may lack, like mpi4py's. */
 #include <stddef.h>
 
 typedef void function(void);

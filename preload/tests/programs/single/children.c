@@ -1,4 +1,4 @@
-/* Children that are no MPI programs: what they have loaded, what they say, and how they end. */
+/* Children that are not MPI programs: the libraries they load, their output, and their exit status. */
 #include "../observe.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of the libraries that a child has, by its own word: how many are an MPI's or what works with one. */
+/* Counts, in a child's own list of its libraries, those of an MPI and those of the shim. */
 static void look_at(const char *command)
 {
   char text[4096];
@@ -25,7 +25,7 @@ static void look_at(const char *command)
   end();
 }
 
-/* Standard output and error of a command; nothing is expected. */
+/* Reads standard output and error of a command; there must be none. */
 static void listen_to(const char *command)
 {
   char text[4096] = "";

@@ -2,7 +2,7 @@
  *
  *   communicators PREFIX ONE_AFTER_THE_OTHER AT_THE_SAME_TIME
  *
- * Prints what one takes, made, used and freed. */
+ * Prints the time of one, including creation, use and freeing. */
 #include "../observe.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { COUNT = 256, MOST = 64 };
 
 static double out[MOST * COUNT], in[MOST * COUNT];
 
-/* An all-to-all and what follows it; says how many blocks are wrong. */
+/* An all-to-all and further collectives; returns the number of wrong blocks. */
 static int use(MPI_Comm comm, int number)
 {
   int wrong = 0, count, me;
@@ -26,7 +26,7 @@ static int use(MPI_Comm comm, int number)
   if (number % 2)
     wrong += MPI_Alltoall(out, COUNT, MPI_DOUBLE, in, COUNT, MPI_DOUBLE, comm) != MPI_SUCCESS;
   else {
-    /* Without a first blocking one these are left to the MPI. */
+    /* Without a blocking one before them, these are left to the MPI. */
     wrong += MPI_Bcast(out, 0, MPI_DOUBLE, 0, comm) != MPI_SUCCESS;
     wrong += MPI_Ialltoall(out, COUNT, MPI_DOUBLE, in, COUNT, MPI_DOUBLE, comm, &request) != MPI_SUCCESS;
     wrong += MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS;

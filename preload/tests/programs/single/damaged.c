@@ -1,6 +1,5 @@
-/* Every collective over a network that damages frames (preload/damage.c): on each rank it gives an error of class MPI_ERR_OTHER or
- * truncation, or the right data, and the same collective comes through once the network is well again. What is found wrong is a
- * line on stdout that begins with WRONG. */
+/* Every collective over a network that damages frames (preload/damage.c): on each rank it gives an error of class MPI_ERR_OTHER or truncation, or the
+ * right data, and the same collective succeeds when the network works again. Each fault found is a line on stdout that begins with WRONG. */
 #define _GNU_SOURCE
 #include "../observe.h"
 
@@ -96,7 +95,7 @@ static int run(int kind, MPI_Datatype type, MPI_Comm comm)
   return code == MPI_SUCCESS ? MPI_Wait(&request, &status) : code;
 }
 
-/* How many of the values this rank must have received are not there. */
+/* The number of values that this rank should have received but has not. */
 static int missing(int kind, int stride)
 {
   int root = 1 % size, count = 0, blocks = size;

@@ -1,5 +1,5 @@
-/* Messages and collectives with buffers in a GPU's memory, which the host cannot touch, and in its own. The GPU's library is loaded
- * privately, before MPI_Init or after it. */
+/* Messages and collectives with buffers in a GPU's memory, which the host cannot access, and in its own. The GPU's library is loaded privately,
+ * before MPI_Init or after it. */
 #define _GNU_SOURCE
 #include "../observe.h"
 
@@ -37,7 +37,7 @@ static void allocate(void *library)
   tell(gpu[0], view[0], 2 * ROOM);
 }
 
-/* A buffer, and where the host sees it. */
+/* A buffer, and its address for the host. */
 static char *buffer(int on_gpu, int i, char **seen)
 {
   *seen = on_gpu ? view[i] : host[i];
@@ -158,7 +158,7 @@ static void collectives(void)
   int root = size - 1;
   for (int i = 0; i < 6 * KINDS * 2; i++) {
     int what = i % 6, kind = i / 6 % KINDS, count = lengths[i / 6 / KINDS];
-    /* The ranks need not be alike. */
+    /* The ranks may use different kinds of memory. */
     int on_gpu = rank % 2 ? kind & 1 : kind >> 1;
     char *from, *to;
     char *out = buffer(on_gpu, 0, &from), *in = buffer(on_gpu, 1, &to);
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
   job_begin(&argc, &argv, 3);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   scene("device", 90);
-  /* By now the shim has looked for a library once. */
+  /* By now the shim has already looked for a library once. */
   fill(host[0], ROOM, SMOOTH, 1);
   MPI_Bcast(host[0], ROOM, MPI_BYTE, 0, MPI_COMM_WORLD);
   allocate(before ? handle : load(library));

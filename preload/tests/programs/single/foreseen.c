@@ -1,5 +1,5 @@
-/* A gather in the order of ranks, whose first message comes last: a rank that knows what it will be asked for has time for the second one. It is
- * received in several ways, also as no round before has done it. */
+/* A gather in the order of ranks, whose first message arrives last: a rank that predicts its receives has time for the second message. It is received
+ * in several ways, in the last round in a way that no earlier round has used. */
 #include "../observe.h"
 
 #include <time.h>
@@ -15,7 +15,7 @@ static void wait_a_little(void)
   nanosleep(&time, NULL);
 }
 
-/* The second message, by the call of this way. */
+/* Receives the second message with the call of this way. */
 static void receive(enum way way, memory *m, int count, MPI_Comm comm, MPI_Status *status)
 {
   MPI_Request request;
@@ -60,7 +60,7 @@ static void gather(enum way way, int count, int rounds, int receives_all, MPI_Co
 {
   for (int round = 0; round < rounds; round++) {
     memory m = memory_new((size_t)count * sizeof(double));
-    /* What was learned so far is the way of all rounds but the last. */
+    /* The way of all rounds except the last, from which prediction learns. */
     enum way now = round + 1 < rounds ? RECV : way;
     MPI_Barrier(comm);
     if (rank > 0) {

@@ -1,5 +1,5 @@
-/* Calls in which the MPI waits for the other rank, while this one has sent a part of a long message: the other rank receives it before it
- * makes the same call. And the other way round: a message that is received only after such a call, sent and waited for before it. */
+/* Calls in which the MPI waits for the other rank while this one has sent a part of a long message: the other rank receives the message before it
+ * makes the same call. And the reverse: a message that is received only after such a call, but sent and waited for before it. */
 #include "../observe.h"
 
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static void intercommunicator(void)
 static void window(void)
 {
   MPI_Win win;
-  /* Open MPI 4.1 has no windows over TCP alone. */
+  /* Open MPI 4.1 has no windows over TCP only. */
   if (MPI_Win_create(all, sizeof all, sizeof all[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win) != MPI_SUCCESS)
     return;
   MPI_Win_fence(0, win);
@@ -76,7 +76,7 @@ static void window(void)
   MPI_Win_free(&win);
 }
 
-/* A buffered send that the other rank takes after the message, and a detach that waits for it. */
+/* A buffered send that the other rank receives after the message, and a detach that waits for it. */
 static void detach(void)
 {
   if (role == SENDER) {

@@ -1,5 +1,5 @@
-/* The program's error handler leaves by longjmp, as one may to get out of a long computation; what follows is as good
- * as ever. (Through the frames of a library no standard promises this, but it works with both MPIs.) */
+/* The program's error handler leaves by longjmp, as a program may do to leave a long computation; later calls work normally. (No standard guarantees
+ * longjmp through the frames of a library, but it works with both MPIs.) */
 #include "../observe.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@ int main(int argc, char **argv)
   scene("jump", 30);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_create_errhandler(leave, &errhandler);
-  /* Lengths that the MPI finds too long by itself, and one that is shorter than the room while it is compressed. */
+  /* Lengths that the MPI itself finds too long, and one that is shorter than the room while it is compressed. */
   static const int rooms[] = {COUNT - 1, 1000, 130};
   for (volatile int i = 0; i < 6; i++) {
     memory m = memory_new(COUNT * 8);

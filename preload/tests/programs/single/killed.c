@@ -1,4 +1,4 @@
-/* Rank 1 is killed while long messages go both ways. What is left of the job is the launcher's to end, as without the shim. */
+/* Rank 1 is killed while long messages are sent in both directions. The launcher must end the rest of the job, as without the shim. */
 #include "../observe.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* Messages sent inside MPI_Finalize: MPI runs the delete callbacks of attributes of MPI_COMM_SELF there before anything
- * else, and they may communicate (MPI 3.1, 8.7.1). The receiver has not begun to finalize when it receives. */
+/* Messages sent inside MPI_Finalize: there MPI first runs the delete callbacks of attributes of MPI_COMM_SELF, and they may communicate (MPI 3.1,
+ * 8.7.1). The receiver has not begun to finalize when it receives. */
 #include "../observe.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Calls that came after MPI 4.0, where the MPI has them: what they receive is read before any other call completes it. */
+/* Calls newer than MPI 4.0, where the MPI has them: the received data are read before any other call completes the operation. */
 #define _GNU_SOURCE
 #include "../observe.h"
 
@@ -9,7 +9,7 @@ enum { COUNT = 5000, TAG = 8, TIMES = 5 };
 typedef int status_all(int, const MPI_Request *, int *, MPI_Status *);
 typedef int isendrecv(const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
-/* Nothing says when the send of an exchange is complete, so each has memory of its own. */
+/* It is not known when the send of an exchange is complete, so each has separate memory. */
 static double outs[TIMES][COUNT];
 
 static void until_there(MPI_Request request, MPI_Status *status)
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
       note_code(MPI_Send(out, COUNT, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD));
     }
     until_there(request, &status);
-    /* Of an exchange a status says nothing for sure. */
+    /* The status of an exchange is not reliable. */
     if (i % 2)
       note_status(&status, MPI_DOUBLE);
     note(" data=%016lx", (unsigned long)digest(&m));

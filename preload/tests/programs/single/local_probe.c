@@ -1,6 +1,6 @@
-/* A probe is local (MPI 3.1, section 3.8.1): it comes back whatever the sender does. Here the sender has started a long message and
- * left the MPI; it goes on only when the receiver's probes have come back. Between nodes a layer that receives a message to
- * answer a probe would wait for the sender. */
+/* A probe is local (MPI 3.1, section 3.8.1): it returns whatever the sender does. Here the sender has started a long message and left the MPI; it
+ * continues only when the receiver's probes have returned. Between nodes, a layer that receives a message to answer a probe would wait for the
+ * sender. */
 #include "../observe.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void go_on(void)
     give_up("cannot write the token");
 }
 
-/* Half of it noise, so that its frame is long as well. */
+/* Half of it is noise, so that its frame is long as well. */
 static void make(memory *m, uint64_t seed)
 {
   fill(m->data, m->room / 2, SMOOTH, seed);
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
       unlink(token);
       make(&first, 1);
       make(&second, 2);
-      /* Connected, and nothing left over. */
+      /* Connected, and no message left. */
       MPI_Sendrecv(NULL, 0, MPI_BYTE, 1, 1, NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &status);
       MPI_Isend(first.data, LONG / 8, MPI_DOUBLE, 1, EARLIER, MPI_COMM_WORLD, &requests[0]);
       MPI_Isend(second.data, LONG / 8, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD, &requests[1]);
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
       MPI_Get_count(&status, MPI_DOUBLE, &count);
       begin("seen %d from %d tag %d", count, status.MPI_SOURCE, status.MPI_TAG);
       end();
-      /* What was sent before comes first. */
+      /* The message that was sent before comes first. */
       memset(first.data, 0, LONG);
       memset(second.data, 0, LONG);
       if (matched) {

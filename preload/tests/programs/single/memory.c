@@ -1,5 +1,5 @@
-/* Memory does not grow with the number of messages: many short ones, which are not compressed, then long ones by every
- * way that the shim keeps something of.
+/* Memory does not grow with the number of messages: many short ones, which are not compressed, then long ones in every way for which the shim keeps
+ * state.
  *
  *   memory PREFIX COUNT
  *
@@ -15,7 +15,7 @@ enum { WINDOW = 50, LONG = 512, TAG = 1 };
 
 static double out[LONG], into[LONG];
 
-/* What a rank found in a phase: resident KiB before and after, seconds. */
+/* The result of a rank in a phase: resident KiB before and after, seconds. */
 typedef struct {
   double before, after, seconds;
 } finding;
@@ -30,7 +30,7 @@ static double resident_kib(void)
   return (double)(resident * (sysconf(_SC_PAGESIZE) / 1024));
 }
 
-/* A window of messages there and as many back, each waited for in its turn or all together. */
+/* A window of messages in each direction, each completed by itself or all together. */
 static void exchange(int doubles, int together)
 {
   if (together) {
@@ -62,7 +62,7 @@ static void half_kib(int window)
   exchange(64, window % 2);
 }
 
-/* Long messages by one way after the other. */
+/* Long messages in one way after another. */
 static void every_way(int window)
 {
   static char room[8 * (LONG * 8 + MPI_BSEND_OVERHEAD)];
@@ -96,7 +96,7 @@ static void every_way(int window)
     }
     MPI_Buffer_detach(&detached, &size);
     break;
-  case 4: /* probed, as bytes: what is as long as a frame may be goes by way of the stash */
+  case 4: /* probed, as bytes: messages as long as a frame may be pass through the stash */
     for (int i = 0; i < WINDOW; i++) {
       MPI_Isend(out, LONG * 8 - i, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[0]);
       if (i % 2) {
@@ -116,17 +116,17 @@ static void every_way(int window)
       MPI_Sendrecv(out, 1, column, peer, TAG, into, 1, column, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Type_free(&column);
     break;
-  case 6: /* replaced, and freed while under way */
+  case 6: /* replaced, and freed while pending */
     for (int i = 0; i < WINDOW; i++) {
       MPI_Sendrecv_replace(into, LONG, MPI_DOUBLE, peer, TAG, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       MPI_Isend(out, LONG, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &requests[0]);
       MPI_Request_free(&requests[0]);
       MPI_Recv(into, LONG, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      /* The answer says that `out` may be used again. */
+      /* The answer shows that `out` may be used again. */
       MPI_Sendrecv(NULL, 0, MPI_BYTE, peer, TAG, NULL, 0, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     break;
-  default: /* cancelled receives, tested requests, a communicator that comes and goes */
+  default: /* cancelled receives, tested requests, a communicator that is created and freed */
     for (int i = 0; i < WINDOW; i++) {
       MPI_Irecv(into, LONG, MPI_DOUBLE, peer, TAG + 1, MPI_COMM_WORLD, &requests[0]);
       MPI_Cancel(&requests[0]);
@@ -155,7 +155,7 @@ static finding phase(const char *name, void (*window)(int), int windows)
       found.seconds = -MPI_Wtime();
     }
     window(i);
-    /* No rank runs ahead: what waits at a receiver is memory of the MPI's. */
+    /* No rank runs ahead: messages that wait at a receiver use the MPI's memory. */
     MPI_Sendrecv(NULL, 0, MPI_BYTE, peer, TAG, NULL, 0, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   found.seconds += MPI_Wtime();

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
   dlclose(early);
   void *late = dlopen(getenv("PLUGIN"), RTLD_NOW | RTLD_LOCAL);
   look("loaded after", late);
-  /* And all is as before with those that are there. */
+  /* Calls that exist work as before. */
   double data[3000];
   MPI_Status status;
   blank(&status);

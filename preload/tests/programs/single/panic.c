@@ -1,5 +1,4 @@
-/* A mistake of the shim's own, which it calls a panic, while another rank waits: in a call of the program's, in another thread, or in a
- * callback of the MPI's. */
+/* A panic in the shim, while another rank waits: in a call of the program, in another thread, or in a callback of the MPI. */
 #define _GNU_SOURCE
 #include "../observe.h"
 
@@ -9,7 +8,7 @@
 
 static void (*provoke)(int elsewhere);
 
-/* The shim is a library of its own scope: only by its path is its function to be found. */
+/* The shim is loaded in its own scope: its function can only be found by the shim's path. */
 static int find(struct dl_phdr_info *info, size_t size, void *found)
 {
   (void)size;

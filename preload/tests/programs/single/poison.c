@@ -1,9 +1,9 @@
-/* Damaged frames: a receiver under the shim must get an error of class MPI_ERR_OTHER, once, through the handler of its
- * communicator, and never wrong data; the next message must come through as ever.
+/* Damaged frames: a receiver under the shim must get an error of class MPI_ERR_OTHER, once, through the handler of its communicator, and never wrong
+ * data; the next message must arrive normally.
  *
- * Rank 0 sends under the shim, and rank 1 receives past it, by the MPI's own functions: so it has real frames. These it
- * damages and sends back, past the shim again; rank 0 receives them under it. What is found wrong is a line on stdout
- * that begins with WRONG. Needs MPRESS_SAME_NODE=compress where both ranks are on one node. */
+ * Rank 0 sends under the shim, and rank 1 bypasses it by calling the MPI's own functions: so it receives real frames. It damages them and sends them
+ * back, again bypassing the shim; rank 0 receives them under the shim. Each fault found is a line on stdout that begins with WRONG. Needs
+ * MPRESS_SAME_NODE=compress if both ranks are on one node. */
 #define _GNU_SOURCE
 #include "../observe.h"
 
@@ -18,7 +18,7 @@ enum { HEADER = 32, FLOOR = 1024, BYTES = 24000, ROOM = BYTES + 800, FRAME = 640
 static int (*raw_send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
 static int (*raw_recv)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
 
-/* The MPI's library, past whatever is preloaded. */
+/* The MPI's library, bypassing preloaded libraries. */
 static int find_mpi(struct dl_phdr_info *info, size_t len, void *out)
 {
   (void)len;
@@ -46,7 +46,7 @@ static void find_raw(void)
 
 /* --- the sender of damage ---------------------------------------------------------------------------------------- */
 
-/* CRC-32/ISO-HDLC, bit by bit: so that a header that is a lie can still pass its check. */
+/* CRC-32/ISO-HDLC, bit by bit: so that a false header can still pass its check. */
 static uint32_t crc(uint32_t sum, const unsigned char *data, int len)
 {
   for (int i = 0; i < len; i++) {
@@ -67,7 +67,7 @@ static void seal(unsigned char *frame, int len)
 
 enum { BITS = 8 * HEADER + 40, LONG_LIE = 3, HAND_MADE = 13 };
 
-/* Damage number `number` to a frame of `len` bytes; gives the new length. Only what the frame's format promises to find. */
+/* Applies damage number `number` to a frame of `len` bytes; returns the new length. Only damage that the frame's format guarantees to detect. */
 static int damage(unsigned char *frame, int len, int number)
 {
   generator numbers = generator_new((uint64_t)number);
@@ -85,8 +85,7 @@ static int damage(unsigned char *frame, int len, int number)
     return FLOOR;
   case LONG_LIE:
   case LONG_LIE + 1:
-    /* The check holds, the length does not, by half a word: by whole ones a codec need not see it, for words may take no
-     * bits. */
+    /* The check is right, the length is wrong, by half a word: a codec need not detect whole words, because words may take no bits. */
     frame[24] ^= 4;
     break;
   case 5:
@@ -94,7 +93,7 @@ static int damage(unsigned char *frame, int len, int number)
     frame[9] = 250;
     break;
   case 6:
-    /* A compressed payload made of noise. */
+    /* A compressed payload of noise. */
     frame[9] = 1;
     fill(frame + HEADER, (size_t)(len - HEADER), RANDOM, 5);
     break;
@@ -105,7 +104,7 @@ static int damage(unsigned char *frame, int len, int number)
     fill(frame + 8, (size_t)len - 8, RANDOM, 6);
     return len;
   case 9:
-    /* More padding than there is frame. */
+    /* More padding than the length of the frame. */
     frame[30] = frame[31] = 0xFF;
     break;
   case 10:
@@ -113,10 +112,10 @@ static int damage(unsigned char *frame, int len, int number)
     frame[9] = frame[9] == 1 ? 2 : 1;
     break;
   case 11:
-    /* Of the length that a frame may have. */
+    /* A length that a frame may have. */
     return len - 800;
   default:
-    /* Not compressed at all, which frames are not. */
+    /* Not compressed at all, unlike any frame. */
     frame[9] = 0;
   }
   seal(frame, len);
@@ -135,7 +134,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
   calls++;
 }
 
-/* A line, and noise after it: so that a frame of it is neither the shortest nor as long as the message. */
+/* A line followed by noise: so that its frame is neither the shortest nor as long as the message. */
 static void fill_message(void *data)
 {
   fill(data, BYTES, RANDOM, 9);
@@ -147,7 +146,7 @@ static const char *const way_names[WAYS] = {
     "Recv",      "Irecv+Wait",           "Irecv+Waitall", "Irecv+Testany", "Mprobe+Mrecv", "Probe+Recv",           "Recv_init",
     "Sendrecv",  "Probe+Irecv+Waitsome", "strided",       "bytes",         "Mprobe+Imrecv", "Improbe+Mrecv strided"};
 
-/* Receives by this way and gives the error code of the message. */
+/* Receives in this way and returns the error code of the message. */
 static int receive(int how, void *data, MPI_Datatype strided, MPI_Comm comm)
 {
   int count = ROOM / 8, code, flag = 0, index, done, indices[2];
@@ -171,7 +170,7 @@ static int receive(int how, void *data, MPI_Datatype strided, MPI_Comm comm)
     while (code == MPI_SUCCESS && !flag);
     return code;
   case 4:
-    /* The matched probe may say it already; then there is nothing to receive. */
+    /* The matched probe may already report it; then there is nothing to receive. */
     message = MPI_MESSAGE_NULL;
     code = MPI_Mprobe(1, TAG, comm, &message, &status);
     return code == MPI_SUCCESS ? MPI_Mrecv(data, count, MPI_DOUBLE, &message, &status) : code;
@@ -239,7 +238,7 @@ static void check(int way, int number, MPI_Datatype strided, MPI_Comm comm)
   else if (class == MPI_ERR_OTHER) {
     MPI_Error_string(code, text, &len);
 #ifdef OPEN_MPI
-    /* MPICH 4.0.2 has another error's text for codes that were added to a class of its own. */
+    /* For codes that were added to a class of their own, MPICH 4.0.2 has the text of another error. */
     if (!strstr(text, "mpress"))
       complain(way, number, "the text does not say who speaks", code);
 #else
@@ -251,7 +250,7 @@ static void check(int way, int number, MPI_Datatype strided, MPI_Comm comm)
   begin(" ");
   note_outside(&m, (size_t)reach);
   end();
-  /* The next message is whole. */
+  /* The next message is complete. */
   memory good = memory_new(BYTES), expected = memory_new(BYTES);
   MPI_Status status;
   fill_message(expected.data);
@@ -293,7 +292,7 @@ int main(int argc, char **argv)
   MPI_Bcast(&len, 1, MPI_INT, 1, comm);
   for (int number = 0; number < DAMAGES; number++)
     for (int way = 0; way < WAYS; way++) {
-      /* Each damage by some ways, each way with some of each damage; all with the handmade ones. */
+      /* Each damage in some ways, each way with some of each damage; all ways with the constructed ones. */
       if (number < BITS && (number + way) % 5 != 0)
         continue;
       if (rank == 0)

@@ -1,4 +1,4 @@
-/* Sums of reals: within the rounding of any order, and the same on all ranks to the bit. */
+/* Sums of reals: within the rounding of any order, and bitwise equal on all ranks. */
 #include "../observe.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Every kind of call that is recorded, ROUNDS times from each of its places: rank 0 sends, rank 1 receives. The first element of each message is
- * 100 times its tag and the round. With a second argument the job ends by MPI_Abort. */
+/* Every kind of recorded call, ROUNDS times from each of its places: rank 0 sends, rank 1 receives. The first element of each message is 100 times
+ * its tag plus the round. With a second argument the job ends by MPI_Abort. */
 #include "../observe.h"
 
 #include <stdio.h>
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
   }
   if (aborts) {
-    sleep(4); /* what is older than a second has been written */
+    sleep(4); /* data older than a second has been written */
     MPI_Abort(MPI_COMM_WORLD, 3);
   }
   MPI_Request_free(&start);

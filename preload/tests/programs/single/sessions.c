@@ -1,5 +1,5 @@
-/* Communicators that come from a session, and others made from these, before MPI_Init and after it. Then the receiver finalizes its world,
- * and goes on to use them. */
+/* Communicators from a session, and others derived from these, before MPI_Init and after it. Then the receiver finalizes its world, and continues to
+ * use them. */
 #include "../observe.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static struct {
 } made[MOST];
 static int count;
 
-/* The last one made. */
+/* The communicator that was made last. */
 static MPI_Comm last(void)
 {
   return made[count - 1].comm;
@@ -54,7 +54,7 @@ static void make_all(MPI_Group group)
                                  place("dist_graph_adjacent"));
   from = last();
   MPI_Comm_dup(from, place("dup of dist_graph"));
-  /* Two groups of one rank each: ranks there are 0. */
+  /* Two groups of one rank each, which is rank 0 there. */
   MPI_Comm_split(first, rank, 0, &part);
   MPI_Intercomm_create(part, 0, first, other, 5, place("inter"));
   MPI_Comm_free(&part);
@@ -65,7 +65,7 @@ static void make_all(MPI_Group group)
     MPI_Comm_set_errhandler(made[i].comm, MPI_ERRORS_RETURN);
 }
 
-/* Long messages from the one to the other and back, and collectives. */
+/* Long messages in both directions, and collectives. */
 static void use(int i)
 {
   MPI_Comm comm = made[i].comm;

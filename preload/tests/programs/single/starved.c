@@ -1,6 +1,5 @@
-/* A process that may not take more memory: each call succeeds and gives the right data, or fails with an error of MPI. Without the
- * shim the MPI may need memory of its own, so the logs of two runs need not be the same. What is found wrong is a line on stdout
- * that begins with WRONG. */
+/* A process that may not allocate more memory: each call succeeds and gives the right data, or fails with an MPI error. Without the shim the MPI may
+ * need memory itself, so the logs of two runs may differ. Each fault found is a line on stdout that begins with WRONG. */
 #include "../observe.h"
 
 #include <stdio.h>
@@ -9,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Elements of a message, 32 MiB, and what is left for all else. */
+/* Elements of a message, 32 MiB, and the memory left for everything else. */
 enum { COUNT = 1 << 22, LEFT = 6 << 20, TAG = 3 };
 
 enum {
@@ -36,7 +35,7 @@ static const char *const names[KINDS] = {"Send",     "Send strided",     "Recv s
 static double *out, *in;
 static MPI_Datatype strided;
 
-/* Whether only one broadcast is made, to a starved rank, of which another one could wait. */
+/* Whether only one broadcast is made, to a starved rank, for which another broadcast could wait. */
 static int broadcast;
 
 /* With so much noise that frames do not fit either. */
@@ -87,7 +86,7 @@ static int run(int kind, MPI_Comm comm)
       return MPI_Recv(in, COUNT, MPI_DOUBLE, peer, TAG, comm, &status);
     case MATCHED:
       code = MPI_Mprobe(peer, TAG, comm, &message, &status);
-      /* A probe that fails leaves the message where it is. */
+      /* A failed probe leaves the message where it is. */
       return code == MPI_SUCCESS ? MPI_Mrecv(in, COUNT, MPI_DOUBLE, &message, &status)
                                  : MPI_Recv(in, COUNT, MPI_DOUBLE, peer, TAG, comm, &status);
     case PROBED:
@@ -114,7 +113,7 @@ static int run(int kind, MPI_Comm comm)
   }
 }
 
-/* How many elements this rank has received wrong. */
+/* The number of elements that this rank has received wrong. */
 static int missing(int kind)
 {
   int count = 0, half = COUNT / 2;
@@ -171,13 +170,13 @@ int main(int argc, char **argv)
   for (int i = 0; i < COUNT; i++)
     out[i] = value(rank, i);
   int wrong = 0, errors = 0;
-  /* What is made with the first messages: connections, threads. */
+  /* Allocate what the first messages create: connections, threads. */
   for (int i = 0; i < 2; i++)
     MPI_Sendrecv(out, 1 << 14, MPI_DOUBLE, peer, TAG, in, 1 << 14, MPI_DOUBLE, peer, TAG, comm, MPI_STATUS_IGNORE);
-  /* Both, the sender, the receiver, neither. What has been allocated once may be kept, so another job begins with the receiver. */
+  /* Both, the sender, the receiver, neither. Memory that was allocated once may be kept, so another job begins with the receiver. */
   for (int who = atoi(argv[2]); who >= 0; who--)
     for (int kind = 0; kind < KINDS; kind++) {
-      /* Plain MPIs fail here for want of memory, and leave the other rank waiting. */
+      /* Plain MPIs fail here because of lack of memory, and leave the other rank waiting. */
       if ((kind == REPLACE || kind == STRIDED_BCAST) && (who == 1 || who == 2) && !broadcast)
         continue;
       if (broadcast && (kind != STRIDED_BCAST || who != 1))

@@ -1,4 +1,4 @@
-/* A layer that translates between ABIs: it has the functions of an MPI, and an MPI of its own after. */
+/* A layer that translates between ABIs: it has the functions of an MPI, and another MPI is loaded after it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

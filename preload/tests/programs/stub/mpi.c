@@ -1,4 +1,4 @@
-/* An MPI of a few functions, to be built under any name. With EXTRA it has one that no standard knows. */
+/* An MPI of a few functions, which can be built under any name. With EXTRA it has one that no standard defines. */
 #include <string.h>
 
 #define BOTH(name, arguments, body)                                                                                               \

@@ -1,4 +1,4 @@
-/* Threads that make the first call together, while others load and unload libraries. Ends with what the last call answered. */
+/* Threads that make the first call together, while others load and unload libraries. Exits with the result of the last call. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
