@@ -1,4 +1,4 @@
-//! Errors, and whether the program's error handler has heard of them.
+//! Errors, and whether the program's error handler has been called for them.
 
 use crate::context::Context;
 use crate::sys::*;
@@ -14,26 +14,26 @@ pub(crate) struct Error {
 }
 
 impl From<c_int> for Error {
-    /// An error that we found.
+    /// An error found by the layer.
     fn from(code: c_int) -> Self {
         Self { code, raised: false }
     }
 }
 
 impl Error {
-    /// The code, whoever has heard of it.
+    /// The code, whether or not an error handler has been called.
     pub(crate) fn code(self) -> c_int {
         self.code
     }
 }
 
-/// The outcome of a call of the MPI's, made with the program's own communicator.
+/// The result of a call of the MPI with the program's own communicator.
 pub(crate) fn called(code: c_int) -> Result<(), Error> {
     if code == SUCCESS { Ok(()) } else { Err(Error { code, raised: true }) }
 }
 
-/// Calls the error handler of `comm`, if there is one and the MPI has not, and gives the code: what MPI does with an error of its own. Without
-/// the shim the caller hears of what we found, and no handler.
+/// Calls the error handler of `comm`, if there is one and the MPI has not called it, and returns the code, as MPI does for its own errors.
+/// A layer without the shim only returns the code of an error that it found, and calls no handler.
 pub(crate) fn raise(comm: MPI_Comm, error: impl Into<Error>) -> c_int {
     let error = error.into();
     if cfg!(shim) && !error.raised && comm != COMM_NULL {
@@ -43,19 +43,19 @@ pub(crate) fn raise(comm: MPI_Comm, error: impl Into<Error>) -> c_int {
     error.code
 }
 
-/// What is wrong with a message that an error code stands for.
+/// What is wrong with a message, in addition to the error code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// It is damaged.
     Damaged(FrameError),
     /// It is longer than its receive buffer.
     Truncated {
-        /// Bytes of the message.
+        /// Length of the message in bytes.
         message: usize,
-        /// Bytes of the buffer.
+        /// Length of the buffer in bytes.
         room: usize,
     },
-    /// There is no memory of so many bytes.
+    /// Allocation of this number of bytes failed.
     Memory(usize),
 }
 
@@ -63,13 +63,13 @@ thread_local! {
     static FOUND: Cell<Option<Found>> = const { Cell::new(None) };
 }
 
-/// What the layer last found wrong with a message in a call of this thread; once.
+/// Takes what the layer last found wrong with a message in a call of this thread.
 #[must_use]
 pub fn found() -> Option<Found> {
     FOUND.take()
 }
 
-/// The error of a message, with what was found wrong with it, until the call that tells of it: that may be another one, of another thread.
+/// The error of a message, with what was found wrong with it, kept until it is reported: maybe by another call, in another thread.
 pub(crate) struct Kept {
     code: c_int,
     found: Option<Found>,
@@ -81,21 +81,21 @@ impl Kept {
         Self { code, found: FOUND.take() }
     }
 
-    /// The code, for the caller of the call that this thread is in.
+    /// The code, for the caller of the current call.
     pub(crate) fn tell(self) -> c_int {
         FOUND.set(self.found);
         self.code
     }
 }
 
-/// The code for a message that is too long.
+/// The code for a message that is longer than its buffer.
 pub(crate) fn truncated(message: usize, room: usize) -> c_int {
     FOUND.set(Some(Found::Truncated { message, room }));
     ERR_TRUNCATE
 }
 
 impl Context {
-    /// Memory for a message.
+    /// Allocates memory for a message.
     pub(crate) fn room(&self, len: usize) -> Result<Buffer, c_int> {
         self.engine.buffer(len).ok_or_else(|| {
             FOUND.set(Some(Found::Memory(len)));
@@ -110,7 +110,7 @@ impl Context {
     }
 }
 
-/// This rank cannot do its part: other ranks would wait for ever, or take something else for the result. The job ends.
+/// Ends the job, since this rank cannot do its part: other ranks would wait for ever, or take wrong data for the result.
 pub(crate) fn give_up(what: impl std::fmt::Display, comm: MPI_Comm, code: c_int) -> ! {
     say!("mpress: {what}; the job ends");
     // SAFETY: the program's communicator.
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(first.tell(), ERR_TRUNCATE);
         assert_eq!(found(), Some(Found::Truncated { message: 2000, room: 1000 }));
         assert_eq!(second.tell(), ERR_TRUNCATE);
-        // Nothing is known of an error that comes after it.
+        // Nothing remains known for a later error.
         assert_eq!(third.tell(), ERR_OTHER);
         assert_eq!(found(), None);
     }

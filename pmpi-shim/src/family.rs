@@ -1,19 +1,19 @@
-//! Where MPIs of one ABI differ, by what they say of themselves. Without the rest of the shim, for the tests.
+//! Differences between MPIs of one ABI, by their version strings. Independent of the rest of the shim, for the tests.
 
-/// Whose library it is: where MPIs of one ABI differ.
+/// The family of the MPI library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
     OpenMpi,
-    /// MPICH, and what is made from it.
+    /// MPICH and its derivatives.
     Mpich,
-    /// The same by Intel.
+    /// Intel's derivative of MPICH.
     Intel,
-    /// For these the way is taken that is right with all MPIs.
+    /// Treated in the way that is correct with all MPIs.
     Unknown,
 }
 
 impl Family {
-    /// By the beginning of `MPI_Get_library_version`'s answer.
+    /// The family, from the beginning of `MPI_Get_library_version`'s result.
     pub(crate) fn of(version: &str) -> Self {
         let begins = |names: &[&str]| names.iter().any(|name| version.starts_with(name));
         if begins(&["Open MPI"]) {
@@ -27,32 +27,32 @@ impl Family {
         }
     }
 
-    /// Whether a frame may be received into elements of several bytes, not all of the last of which it fills. MPICH takes that
-    /// for an error. (Into a contiguous buffer of ours, Open MPI would write beyond the end where a message is too long.)
+    /// Whether a frame may be received into elements of several bytes of which it fills the last only in part. MPICH reports that as an
+    /// error. (With a contiguous buffer of ours instead, Open MPI would write beyond its end if a message is too long.)
     pub(crate) fn takes_partial_elements(self) -> bool {
         self == Self::OpenMpi
     }
 
-    /// Whether a message that is too long is written beyond the end of a buffer in one piece, as by Open MPI 4.1. In two pieces it
-    /// is not.
+    /// Whether a message that is too long is written beyond the end of a contiguous buffer, as by Open MPI 4.1. With a buffer in two pieces
+    /// it is not.
     pub(crate) fn overruns(self) -> bool {
         !matches!(self, Self::Mpich | Self::Intel)
     }
 
-    /// Whether an error of a request goes to the handler of its communicator. With MPICH it does so for persistent requests
-    /// only; of others the handler of `MPI_COMM_WORLD` hears. Open MPI frees a failed persistent request.
+    /// Whether an error of a request is reported to its communicator's handler. MPICH does so only for persistent requests; for others it
+    /// calls the handler of `MPI_COMM_WORLD`. Open MPI frees a failed persistent request.
     pub(crate) fn calls_own_handler(self) -> bool {
         self == Self::OpenMpi
     }
 
-    /// Whether sums of integers of 8 and 16 bits are the same wherever an element is, and in any order. Open MPI saturates them where it uses
+    /// Whether sums of 8- and 16-bit integers are the same for every element position and order. Open MPI saturates them where it uses
     /// vectors, and wraps them at the end of a buffer.
     pub(crate) fn wraps_short_sums(self) -> bool {
         matches!(self, Self::Mpich | Self::Intel)
     }
 
-    /// Whether a synchronous send may go to a process that has freed the communicator meanwhile, as the standard allows. Intel MPI 2021.18
-    /// dies of it; heads of messages in chunks are such sends.
+    /// Whether a synchronous send may go to a process that has freed the communicator meanwhile, as the standard allows. It crashes Intel
+    /// MPI 2021.18; heads of messages in chunks are such sends.
     pub(crate) fn answers_for_freed_communicators(self) -> bool {
         self != Self::Intel
     }

@@ -1,4 +1,4 @@
-//! The end: the report in `MPI_Finalize`, and the record of decisions.
+//! The end of the job: the report in `MPI_Finalize`, and the record of decisions.
 
 use crate::orphans::Awaited;
 use crate::recorder::Recorded;
@@ -13,16 +13,16 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// How long `MPI_Finalize` waits for chunks that no request waits for.
+/// How long `MPI_Finalize` waits for chunks that belong to no request.
 const LAST: Duration = Duration::from_secs(5);
 
-/// What is known of the job from its beginning.
+/// What is known of the job from the start.
 pub(crate) struct Job {
     pub(crate) settings: Settings,
     pub(crate) start: Instant,
     pub(crate) ranks: c_int,
     pub(crate) nodes: usize,
-    /// Whether any rank has something to say at the end. Then all ranks take part in the sums, which rank 0 may want alone.
+    /// Whether any rank has a report, record or trace to make. If so, all ranks take part in the sums, even if only rank 0 uses them.
     pub(crate) wants_words: bool,
 }
 
@@ -31,7 +31,7 @@ impl Job {
         self.settings.report != Report::None || self.settings.report_file.is_some()
     }
 
-    /// Whether the strategy decides anything that can be recorded. The guided one reads that file. All ranks have the same strategy.
+    /// Whether the strategy makes decisions to record. The guided strategy only reads the file. All ranks have the same strategy.
     fn learns(&self) -> bool {
         matches!(self.settings.strategy, Strategy::Adaptive | Strategy::Measure)
     }
@@ -48,7 +48,7 @@ pub(crate) fn is_expected() -> bool {
     JOB.get().is_some()
 }
 
-/// The end of the job; the MPI is still whole.
+/// Called at the end of the job, while the MPI is still usable.
 pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     let shim = state::shared();
     if let Some(shim) = shim {
@@ -58,7 +58,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
         recorded(job, &recorder.finish(&job.settings));
     }
     if let Some(job) = JOB.get().filter(|job| job.wants_words) {
-        // Where nobody is reached through frames the report is empty.
+        // If no rank is reached through frames, the report is empty.
         let unused = shim.is_none().then(Engine::default);
         if let Some(engine) = shim.map(|shim| &shim.engine).or(unused.as_ref()) {
             let words = shim.map_or([0; 4], |shim| shim.foreseen.words());
@@ -73,11 +73,11 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
     SUCCESS
 }
 
-/// Waits for messages that no request of the program's waits for; says whether there are others left, which the MPI still reads.
+/// Waits for messages that belong to no request of the program; returns whether others are left, which the MPI still reads.
 pub(crate) fn end_messages(shim: &Shim) -> bool {
     shim.orphans.start_held();
     shim.orphans.wait(shim, Awaited::AtTheEnd);
-    // Where chunks are not eager, and their receiver is in `MPI_Finalize` already, nobody may ask for them.
+    // If chunks are not eager, and their receiver is already in `MPI_Finalize`, they may never be received.
     let end = Instant::now() + LAST;
     while shim.streams.sweep() && Instant::now() < end {
         std::thread::yield_now();
@@ -88,7 +88,7 @@ pub(crate) fn end_messages(shim: &Shim) -> bool {
     !shim.streams.is_idle() || !shim.orphans.is_empty()
 }
 
-/// Gives the MPI its objects back.
+/// Frees our MPI objects.
 pub(crate) fn free(shim: &Shim) {
     shim.datatypes.free();
     let (mut own, mut gibibyte) = (shim.own_comm, shim.gibibyte);
@@ -101,8 +101,8 @@ pub(crate) fn free(shim: &Shim) {
     shim.strategies.free();
 }
 
-/// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if it wants one. All ranks take part: others may not know
-/// whether it does.
+/// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if asked to. All ranks take part, since others may
+/// not know whether it was.
 fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     let settings = &job.settings;
     let mut sum = Share::of(engine);
@@ -128,7 +128,7 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
         say!("{}", report.text(settings.report).trim_end());
         return;
     };
-    // To a file all goes that is known, unless less was asked for.
+    // A report to a file is complete, unless a shorter one was asked for.
     let how = if settings.report == Report::None { Report::Full } else { settings.report };
     let text = if is_json(file) { report.to_json() } else { Ok(report.text(how)) };
     if let Err(why) = text.and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string())) {
@@ -137,7 +137,7 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     }
 }
 
-/// Rank 0 writes down what the adaptive strategy chose, for the guided one, if it wants that. All ranks take part.
+/// Rank 0 writes the choices of the adaptive strategy for the guided one, if asked to. All ranks take part.
 fn record(job: &Job, engine: &Engine) {
     if !job.learns() {
         return;
@@ -153,7 +153,7 @@ fn record(job: &Job, engine: &Engine) {
     }
 }
 
-/// Rank 0 says what all ranks have recorded. Every rank has the same settings, so all take part.
+/// Rank 0 prints what all ranks have recorded. All ranks have the same settings, so all take part.
 fn recorded(job: &Job, here: &Recorded) {
     let Recorded { calls, kept, failed } = here;
     let mut sum = [
@@ -190,7 +190,7 @@ fn recorded(job: &Job, here: &Recorded) {
     }
 }
 
-/// Puts the sum over all ranks into the words of rank 0; says whether this is it.
+/// Sums the words over all ranks into those of rank 0; returns whether this is rank 0.
 fn sum_over_ranks(words: &mut [u64]) -> bool {
     let mine = words.to_vec();
     let mut rank = 0;
@@ -203,7 +203,7 @@ fn sum_over_ranks(words: &mut [u64]) -> bool {
     code == SUCCESS && rank == 0
 }
 
-/// The name of the program that runs.
+/// The name of the running program.
 pub(crate) fn program() -> String {
     let path = std::env::current_exe().ok();
     let name = path.as_deref().and_then(Path::file_name);

@@ -1,9 +1,9 @@
-//! What it has brought to take messages before they are asked for: for the report, and for whether to go on.
+//! Statistics of messages taken ahead: for the report, and for deciding whether to go on.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Counters that all threads add to.
+/// Counters shared by all threads.
 #[derive(Default)]
 pub(crate) struct Foreseen {
     predicted: AtomicU64,
@@ -14,27 +14,26 @@ pub(crate) struct Foreseen {
 }
 
 impl Foreseen {
-    /// A receive call, before which one was predicted.
+    /// Counts a receive call for which there was a prediction.
     pub(crate) fn predicted(&self, right: bool) {
         self.predicted.fetch_add(1, Relaxed);
         self.right.fetch_add(u64::from(right), Relaxed);
     }
 
-    /// The program has got a message of which so much was decoded before it asked for it, and then copied.
+    /// Counts a message of which a part was decoded before the program asked for it: the time of that, and of the copy afterwards.
     pub(crate) fn delivered(&self, decoding: Duration, copying: Duration) {
         self.early.fetch_add(1, Relaxed);
         self.decoding_ns.fetch_add(nanoseconds(decoding), Relaxed);
         self.copying_ns.fetch_add(nanoseconds(copying), Relaxed);
     }
 
-    /// Nanoseconds that were gained, less those that were lost.
+    /// Nanoseconds gained, less those lost.
     pub(crate) fn gained(&self) -> i64 {
         let difference = self.decoding_ns.load(Relaxed).wrapping_sub(self.copying_ns.load(Relaxed));
         difference.cast_signed()
     }
 
-    /// Calls before which one was predicted, those that were as predicted, messages decoded early, nanoseconds gained: to be summed
-    /// over ranks with wrap-around.
+    /// Predictions, correct predictions, messages decoded early, nanoseconds gained: to be summed over ranks with wrap-around.
     pub(crate) fn words(&self) -> [u64; 4] {
         let [predicted, right, early] = [&self.predicted, &self.right, &self.early].map(|n| n.load(Relaxed));
         [predicted, right, early, self.gained().cast_unsigned()]

@@ -1,10 +1,10 @@
-//! Generalized requests of ours: they are complete when we say so, with the status that we give.
+//! Generalized requests, which we complete ourselves, with a status of our own.
 
 use crate::span::set_received_bytes;
 use crate::sys::*;
 use std::ffi::{c_int, c_void};
 
-/// What a delivered message's status says.
+/// The status of a delivered message.
 #[derive(Clone, Copy)]
 pub(crate) struct Delivered {
     pub(crate) source: c_int,
@@ -22,8 +22,8 @@ impl Delivered {
     }
 }
 
-/// A request that is complete from the start and whose status says this (an empty status for `None`): a generalized
-/// request, so that it is one of its own to every call of the MPI.
+/// A request that is complete from the start, with this status (an empty one for `None`): a generalized request, so that its handle is
+/// unique in all calls of the MPI.
 pub(crate) fn completed(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
     let inner = generalized(delivered)?;
     // SAFETY: a request that has just been started.
@@ -31,7 +31,7 @@ pub(crate) fn completed(delivered: Option<Delivered>) -> Result<MPI_Request, c_i
     Ok(inner)
 }
 
-/// A request that is complete when `PMPI_Grequest_complete` says so, with an empty status.
+/// A request that is completed by `PMPI_Grequest_complete`, with an empty status.
 pub(crate) fn pending() -> Result<MPI_Request, c_int> {
     generalized(None)
 }
@@ -39,13 +39,13 @@ pub(crate) fn pending() -> Result<MPI_Request, c_int> {
 fn generalized(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
     let state = Box::into_raw(Box::new(delivered));
     let mut inner = REQUEST_NULL;
-    // SAFETY: the callbacks take the state to be what it is; `free` is called once, with the request.
+    // SAFETY: the callbacks expect this state; `free` is called once, with the request.
     ok(unsafe { PMPI_Grequest_start(Some(query), Some(free), Some(cancel), state.cast(), &raw mut inner) })?;
     Ok(inner)
 }
 
 unsafe extern "C" fn query(state: *mut c_void, status: *mut MPI_Status) -> c_int {
-    // SAFETY: MPI calls back with the state of `completed` and a valid status.
+    // SAFETY: MPI passes the state of `completed` and a valid status.
     unsafe {
         let delivered = *state.cast::<Option<Delivered>>();
         let (source, tag, bytes) =
@@ -59,11 +59,11 @@ unsafe extern "C" fn query(state: *mut c_void, status: *mut MPI_Status) -> c_int
 }
 
 unsafe extern "C" fn free(state: *mut c_void) -> c_int {
-    // SAFETY: MPI calls back once with the state of `completed`.
+    // SAFETY: MPI passes the state of `completed`, once.
     drop(unsafe { Box::from_raw(state.cast::<Option<Delivered>>()) });
     SUCCESS
 }
 
 unsafe extern "C" fn cancel(_: *mut c_void, _: c_int) -> c_int {
-    SUCCESS // it is complete, so there is nothing to cancel
+    SUCCESS // nothing to cancel, since it is complete
 }

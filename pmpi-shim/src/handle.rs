@@ -1,4 +1,4 @@
-//! Handles of the MPI as keys of maps: they are addresses in one MPI, and numbers in the other.
+//! Handles of the MPI as keys of maps: in some MPIs they are addresses, in others integers.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -17,16 +17,16 @@ impl<T> Handle for *mut T {
 
 impl Handle for c_int {
     fn key(self) -> usize {
-        // A bijection between the two; negative handles keep apart from each other.
+        // Injective: distinct handles, negative ones included, stay distinct.
         self as usize
     }
 }
 
-/// What is known of handles, by their keys. They come from the MPI, so nobody chooses them to collide; and they are looked up in every
-/// call, where the hash of the standard library takes longer than all the rest.
+/// A map by handle. Handles come from the MPI, so they cannot be chosen to collide. They are looked up in every call, where the standard
+/// library's hash would take longer than all the rest.
 pub(crate) type HandleMap<T> = HashMap<usize, T, BuildHasherDefault<KeyHasher>>;
 
-/// The hash of a key: all bits of the product count, since addresses end in zeros and numbers begin with them.
+/// The hash of a key, from all bits of the product, since addresses end in zeros and integers begin with them.
 #[derive(Default)]
 pub(crate) struct KeyHasher(u64);
 

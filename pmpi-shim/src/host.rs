@@ -1,30 +1,30 @@
-//! Which processes share a node, by what each of them knows of its host.
+//! Determines which processes share a node, from what each of them knows of its host.
 //!
-//! `MPI_Comm_split_type` says that, too, but needs several collective operations, in which most MPIs keep the processor busy: where there
-//! are more ranks than cores each of them takes a time slice. It is asked only where the launcher does not confirm what is found here.
+//! `MPI_Comm_split_type` does this, too, but needs several collective operations, in which most MPIs spin: where there are more ranks than
+//! cores, each of them takes a time slice. It is used only if the launcher does not confirm the result found here.
 
 use std::collections::hash_map::{DefaultHasher, HashMap};
 use std::ffi::c_int;
 use std::hash::{Hash, Hasher};
 
-/// How many ranks of a job are on the node of this one, as the launchers of Open MPI, of MPICH and its relatives, and of MVAPICH say it.
+/// Number of ranks of the job on this node, as set by the launchers of Open MPI, of MPICH and its relatives, and of MVAPICH.
 const LOCAL_SIZES: [&str; 4] =
     ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"];
 
-/// What a rank says of its host, for all to compare.
+/// What a rank tells the others about its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// The same for ranks of one host; never `u64::MAX`.
+    /// Equal on ranks of one host; never `u64::MAX`.
     key: u64,
-    /// The ranks on this node, as the launcher counts them; 0 if it does not.
+    /// Number of ranks on this node according to the launcher; 0 if unknown.
     local: u64,
 }
 
 impl Host {
-    /// The words that a rank says.
+    /// Number of words that a rank sends.
     pub(crate) const WORDS: usize = 2;
 
-    /// The host of this process. Nodes can be network namespaces of one machine.
+    /// The host of this process. Nodes may be network namespaces of one machine.
     pub(crate) fn here() -> Self {
         let read = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
         let boot = read("/proc/sys/kernel/random/boot_id");
@@ -41,8 +41,8 @@ impl Host {
     }
 }
 
-/// For each rank the lowest one on its node, by the words of all; `None` if a launcher counts the ranks of some node otherwise, or does
-/// not say. All ranks come to the same answer.
+/// For each rank the lowest rank on its node, from the words of all ranks; `None` if a launcher's count differs for some node, or is
+/// unknown. The result is the same on all ranks.
 pub(crate) fn nodes(words: &[u64]) -> Option<Vec<c_int>> {
     let (hosts, _) = words.as_chunks::<{ Host::WORDS }>();
     let mut found = HashMap::<u64, (c_int, u64)>::new();
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_the_launcher_does_not_confirm_is_not_believed() {
-        // One machine with two nodes of the launcher's, and a launcher that says nothing.
+        // A launcher with two nodes on one machine, and one without a count.
         for words in [[[7, 1], [7, 1]], [[7, 2], [7, 0]], [[7, 1], [8, 2]]] {
             assert_eq!(nodes(words.as_flattened()), None);
         }

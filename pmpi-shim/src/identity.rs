@@ -1,4 +1,4 @@
-//! What is known of the MPI that is loaded, by its own words.
+//! The loaded MPI, as it describes itself.
 
 use crate::family::Family;
 use crate::symbol::Symbol;
@@ -8,12 +8,12 @@ use std::ffi::{CStr, c_char, c_int};
 /// MPICH's limit; Open MPI's is less.
 const LONGEST: usize = 8192;
 
-/// Whose library is loaded. May be asked before the MPI is initialised.
+/// The family of the loaded MPI. May be called before the MPI is initialised.
 pub(crate) fn family() -> Family {
     Family::of(&library_version())
 }
 
-/// Why messages must pass through in this process, if they must. The MPI is initialised.
+/// Why calls must be passed on in this process, if they must. The MPI must be initialised.
 pub(crate) fn doubt() -> Option<String> {
     let (mut version, mut subversion) = (0, 0);
     // SAFETY: valid output pointers.
@@ -30,7 +30,7 @@ pub(crate) fn doubt() -> Option<String> {
     })
 }
 
-/// What tells how long messages are came with MPI 3.0, and is deprecated since 4.1.
+/// The calls that report message lengths; they exist since MPI 3.0, and are deprecated since 4.1.
 static NEEDED: [Symbol; 4] = [
     Symbol::of("PMPI_Type_size_x\0"),
     Symbol::of("PMPI_Get_elements_x\0"),
@@ -38,12 +38,12 @@ static NEEDED: [Symbol; 4] = [
     Symbol::of("PMPI_Imrecv\0"),
 ];
 
-/// The standard whose calls the table has.
+/// The version of the standard whose calls the table has.
 const KNOWN: (c_int, c_int) = (5, 0);
 
 fn library_version() -> String {
     let (mut version, mut len) = ([0 as c_char; LONGEST + 1], 0);
-    // SAFETY: a place that is longer than any version; its last byte stays 0.
+    // SAFETY: the buffer is longer than any version string; its last byte stays 0.
     unsafe {
         PMPI_Get_library_version(version.as_mut_ptr(), &raw mut len);
         CStr::from_ptr(version.as_ptr()).to_string_lossy().into_owned()

@@ -1,15 +1,15 @@
-//! Pending receives that the MPI writes straight into the program's memory. A frame lies there until it is decoded, so
-//! nothing else may be written there before.
+//! Pending receives that the MPI writes directly to the program's memory. A frame stays there until it is decoded, so nothing else may be
+//! written there before.
 //!
-//! The standard forbids receives that share memory while they are pending (MPI 3.1, section 3.7.2), but benchmarks post
-//! whole windows of receives into one buffer. So
+//! The standard forbids pending receives that share memory (MPI 3.1, section 3.7.2), but benchmarks post whole windows of receives into one
+//! buffer. So
 //!
-//! - a receive whose memory overlaps that of a pending one takes what comes in a buffer of ours, and so does every later one
-//!   in that memory ([`InPlace::claim`]);
-//! - where that is put into the memory of a receive that is still pending, what that one has got so far is saved first
+//! - a receive whose memory overlaps that of a pending one uses a buffer of ours, and so does every later one in that memory
+//!   ([`InPlace::claim`]);
+//! - before a message is copied to memory of a receive that is still pending, what that one has received so far is saved
 //!   ([`InPlace::land`], [`Covered`]).
 //!
-//! Receives that cannot bring a frame are the MPI's own and not known here.
+//! Receives that cannot bring a frame are left to the MPI and not tracked here.
 
 mod landing;
 
@@ -24,24 +24,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 /// The memory of a receive.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory {
-    /// As bytes, if it is contiguous.
+    /// As a span of bytes, if contiguous.
     pub(crate) span: Span,
     /// In bytes.
     pub(crate) capacity: usize,
-    /// Whether the bytes of a message lie there as they are sent.
+    /// Whether the bytes of a message have the same order in memory as on the wire.
     pub(crate) contiguous: bool,
 }
 
 impl Memory {
-    /// Its addresses. Of a datatype with gaps only the first byte counts: the columns of an array lie between each other, but
-    /// share no memory.
+    /// Its address range. For a datatype with gaps only the first byte counts: the columns of an array interleave, but share no memory.
     fn range(&self) -> Range<usize> {
         let start = self.span.ptr.addr();
         if self.contiguous {
             return start..start.saturating_add(self.capacity);
         }
         let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
-        // SAFETY: a datatype that the caller of an MPI function gave, and valid output pointers.
+        // SAFETY: a datatype of an MPI function's caller, and valid output pointers.
         unsafe { PMPI_Type_get_true_extent(self.span.datatype, &raw mut lower, &raw mut extent) };
         let first = start.wrapping_add(lower as usize);
         first..first.saturating_add(1)
@@ -53,12 +52,12 @@ struct Pending {
     end: usize,
     memory: Memory,
     covered: Covered,
-    /// What came has been taken out.
+    /// The received data has been taken out.
     taken: bool,
 }
 
 impl Pending {
-    /// Bytes were put at this address, over a contiguous receive that begins at `start`.
+    /// Records that bytes were copied to `address`, over a contiguous receive that begins at `start`.
     fn put(&mut self, address: usize, start: usize, before: &[u8], after: &[u8]) {
         let (from, end) = (start.saturating_sub(address), self.end.saturating_sub(address).min(after.len()));
         if let (Some(before), Some(after)) = (before.get(from..end), after.get(from..end)) {
@@ -67,28 +66,28 @@ impl Pending {
     }
 }
 
-/// So many pieces of memory that receives share are remembered.
+/// Number of shared ranges of memory that are remembered.
 const MOST_SHARED: usize = 64;
 
-/// The pending receives, by the address where their memory begins. No two of them overlap.
+/// The pending receives, by start address of their memory. They do not overlap.
 #[derive(Default)]
 pub(crate) struct InPlace {
     pending: Mutex<BTreeMap<usize, Pending>>,
-    /// Memory in which receives have overlapped, the latest last.
+    /// Ranges in which receives have overlapped, the latest last.
     shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
-    /// Held for reading while a frame is taken out, for writing while a message is put over pending receives.
+    /// Read-locked while a frame is taken out, write-locked while a message is copied over pending receives.
     landing: RwLock<()>,
 }
 
-/// Memory that a receive has to itself, until dropped.
+/// Exclusive use of a receive's memory, until dropped.
 pub(crate) struct Claim {
     all: Arc<InPlace>,
     start: usize,
 }
 
 impl Claim {
-    /// What comes there is no frame any more: nothing of it is to be saved.
+    /// Marks that what arrives there is not a frame any more, so it need not be saved.
     pub(crate) fn set_taken(&self) {
         if let Some(one) = self.all.lock().get_mut(&self.start) {
             one.taken = true;
@@ -104,7 +103,7 @@ impl Drop for Claim {
     }
 }
 
-/// Where those begin that overlap this range. Since they do not overlap each other, at most one of them begins before it.
+/// The start addresses of pending receives that overlap this range. They do not overlap each other, so at most one begins before it.
 fn overlapping(pending: &BTreeMap<usize, Pending>, range: &Range<usize>) -> impl Iterator<Item = usize> {
     let before = pending.range(..range.start).next_back().filter(|(_, one)| one.end > range.start);
     before.into_iter().chain(pending.range(range.clone())).map(|(start, _)| *start)
@@ -120,8 +119,8 @@ impl InPlace {
         self.count.load(Ordering::Acquire) > 0 && overlapping(&self.lock(), &memory.range()).next().is_some()
     }
 
-    /// Takes this memory for a receive that is to be posted; `None` if receives share it, or have done so before: threads that do
-    /// it once do it again, and the fewer frames are covered, the fewer [`Covered`] has to put together.
+    /// Claims this memory for a receive to be posted; `None` if receives share it, or have done so before. Programs that share memory once
+    /// do it again, and fewer covered frames mean less work for [`Covered`].
     pub(crate) fn claim(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
         let range = memory.range();
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,7 +137,7 @@ impl InPlace {
         claim
     }
 
-    /// Takes this memory; `None` if it overlaps that of a pending receive.
+    /// Claims this memory; `None` if it overlaps that of a pending receive.
     fn hold(self: &Arc<Self>, memory: &Memory, range: &Range<usize>) -> Option<Claim> {
         let _whole = self.landing.read().unwrap_or_else(PoisonError::into_inner);
         let mut pending = self.lock();
@@ -151,7 +150,7 @@ impl InPlace {
         Some(Claim { all: Arc::clone(self), start: range.start })
     }
 
-    /// Notes what was put over a pending receive, unless its message has been taken out.
+    /// Records a copy over a pending receive, unless its message has been taken out.
     fn covered(&self, start: usize, note: impl FnOnce(&mut Pending)) {
         if let Some(one) = self.lock().get_mut(&start).filter(|one| !one.taken) {
             note(one);

@@ -1,4 +1,4 @@
-//! Infos of communicators: the key `mpress_strategy` gives one a strategy of its own, and some assertions are kept from the MPI.
+//! Infos of communicators: the key `mpress_strategy` sets a communicator's strategy, and some assertions are withheld from the MPI.
 
 use crate::arguments;
 use crate::state::Shim;
@@ -7,11 +7,11 @@ use mpress::Strategy;
 use std::ffi::{CStr, c_char, c_int};
 
 const KEY: &CStr = c"mpress_strategy";
-/// What a program may assert of its messages and frames and probes of ours break: frames are shorter than their receives, and probes
-/// that look for one have wildcards (MPI 4.0, section 7.4.4).
+/// Assertions about a program's messages that our frames and probes violate: frames are shorter than their receives, and our probes for
+/// frames use wildcards (MPI 4.0, section 7.4.4).
 const ASSERTIONS: [&CStr; 3] =
     [c"mpi_assert_exact_length", c"mpi_assert_no_any_tag", c"mpi_assert_no_any_source"];
-/// Longer values than this name no strategy.
+/// Greatest length of a strategy's name.
 const MAX_VALUE: usize = 63;
 
 /// Comm_set_info.
@@ -94,10 +94,10 @@ pub(crate) unsafe fn intercomm_create_from_groups(
     unsafe { given(shim, call.newintercomm, call.info, pass) }
 }
 
-/// Calls a function of the MPI that gives `comm`, or makes a communicator there, with this info, of which it takes over the strategy.
+/// Calls a function of the MPI that sets the info of `comm`, or makes a communicator there, with this info, and applies its strategy.
 ///
 /// # Safety
-/// `comm` must hold a communicator once the call has been successful, and `info` be what the caller of the function gave.
+/// `comm` must hold a communicator after a successful call, and `info` be an argument of that call.
 unsafe fn given(
     shim: &Shim,
     comm: *const MPI_Comm,
@@ -114,12 +114,12 @@ unsafe fn given(
     }
 }
 
-/// Calls a function of the MPI with this info, but for the assertions that do not hold.
+/// Calls a function of the MPI with this info, without the assertions that do not hold.
 ///
 /// # Safety
-/// `info` must be what the caller of the function gave.
+/// `info` must be an argument of that call.
 unsafe fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
-    // SAFETY: the caller vouches for the info; what is freed is a copy of ours.
+    // SAFETY: the caller vouches for the info; only our copy is freed.
     unsafe {
         let mut value = [0 as c_char; MAX_VALUE + 1];
         let mut there = ASSERTIONS
@@ -141,10 +141,10 @@ unsafe fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_in
     }
 }
 
-/// The value of a key that an info has.
+/// The value of a key in an info.
 ///
 /// # Safety
-/// `info` must be one that the program gave.
+/// `info` must be one of the program's.
 unsafe fn look_up<'a>(
     info: MPI_Info,
     key: &CStr,
@@ -154,7 +154,7 @@ unsafe fn look_up<'a>(
         return None;
     }
     let mut found = 0;
-    // SAFETY: the caller vouches for the info; the place has a byte more than its length says, which stays a zero.
+    // SAFETY: the caller vouches for the info; the buffer is a byte longer than the length passed, and that byte stays zero.
     unsafe {
         let asked = PMPI_Info_get(info, key.as_ptr(), MAX_VALUE as c_int, value.as_mut_ptr(), &raw mut found);
         (asked == SUCCESS && found != 0).then(|| CStr::from_ptr(value.as_ptr()))

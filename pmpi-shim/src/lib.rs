@@ -1,36 +1,38 @@
-//! MPI's calls on compressed messages: the layer that the PMPI shim and the adapter for rsmpi have in common, and the shim.
+//! MPI's calls on compressed messages: the layer that the PMPI shim and the adapter for rsmpi share, and the shim itself.
 //!
-//! Built once per ABI, with the types and constants of that one (`abi/`). The packages in `openmpi/`, `mpich/` and `standard/` are the shim: loaded
-//! into an MPI program, it compresses the program's messages. The package `mpress-layer` is the same without what only the shim has (`cfg(shim)`:
-//! exported functions, the hook for panics, the handshake in `MPI_Init`), for the MPI that it is built for: a program attaches it to one
-//! communicator, and makes the [`calls`] with it.
+//! Built once per ABI, with its types and constants (`abi/`). The packages in `openmpi/`, `mpich/` and `standard/` are the shim: loaded
+//! into an MPI program, it compresses the program's messages. The package `mpress-layer` leaves out what only the shim has (`cfg(shim)`:
+//! exported functions, the panic hook, the handshake in `MPI_Init`), and is built for the ABI of the installed MPI: a program attaches it
+//! to one communicator, and makes the [`calls`] with it.
 //!
-//! What each wrapped call does, and why a frame never meets a call that
-//! does not know frames, is written down in `docs/shim.md`; frames themselves in `docs/format/frame.md`.
+//! `docs/shim.md` describes what each wrapped call does, and why a call that does not know frames never receives one;
+//! `docs/format/frame.md` describes frames.
 //!
-//! The preload library (`preload/`) has the program's calls come to the shim. Imports point one way, from each of these layers to those below:
+//! The preload library (`preload/`) redirects the program's calls to the shim. Imports go only from each of these groups to those below:
 //!
-//! - `exports`: the functions for these calls, made from `calls.txt` and `functions.txt`; `attach`, the way into the layer without the shim;
-//!   `calibrate`, called by `mpress calibrate` alone;
-//! - `startup`, which makes the shared state, at once or when it awakes (`dormant`), and `finish`, which reports; `calls`: those that have handlers;
+//! - `exports`: the exported functions, generated from `calls.txt` and `functions.txt`; `attach`, the interface to the layer without the
+//!   shim; `calibrate`, called only by `mpress calibrate`;
+//! - `startup`, which makes the shared state, at once or when it wakes (`dormant`), and `finish`, which reports; `calls`: those that have
+//!   handlers;
 //! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`, `packing`;
-//! - `progress`, which moves on what is under way while a call waits;
-//! - `state`: what handlers share, which is what is under way (`requests`, `orphans`, `stash` of `early` messages, what is looked for `ahead`) and
-//!   the context;
-//! - a message on its way out (`wire`) and in (`posted`, `deliver`; `decoded` before it is asked for), in chunks (`streams`), whom it may come from (`peers`), and its
-//!   `elements` in memory;
-//! - `recording` tells the `recorder`, which `context` has, what is recorded of the program's calls, by their `callsite`s;
-//! - `context`: what is known from the beginning (`world`, `strategies`, `agreed` for collectives), and the memory of pending receives
-//!   (`in_place`, `covered`), what came of looking ahead (`foreseen`);
-//! - `datatypes`: what is known of the program's derived datatypes;
-//! - `arguments`, `span`, `error`, `generalized` requests and other `operation`s of the MPI's, `passed` calls, `device` (the memory of GPUs), `waiting` (for how long this rank
-//!   waits), `measure` (of the network), `identity` and `family` of the MPI;
-//! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one of ours would unwind.
+//! - `progress`, which advances pending operations while a call waits;
+//! - `state`, shared by the handlers: pending operations (`requests`, `orphans`, the `stash` of `early` messages, messages looked for
+//!   `ahead`) and the context;
+//! - messages being sent (`wire`) and received (`posted`, `deliver`; `decoded` before the program asks), in chunks (`streams`), the ranks
+//!   they may come from (`peers`), and their `elements` in memory;
+//! - `recording` selects which of the program's calls the `recorder`, part of `context`, records, by their `callsite`s;
+//! - `context`: what is known from the start (`world`, `strategies`, `agreed` for collectives), the memory of pending receives (`in_place`,
+//!   `covered`), and statistics of receiving ahead (`foreseen`);
+//! - `datatypes`: the program's derived datatypes, decoded;
+//! - `arguments`, `span`, `error`, `generalized` requests and other `operation`s of the MPI, `passed` calls, `device` (GPU memory),
+//!   `waiting` (the time that this rank waits), `measure` (of the network), `identity` and `family` of the MPI;
+//! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one
+//!   of ours would unwind.
 
-// The layer alone has no use for some of what only C programs can ask of the shim.
+// The layer alone does not use some items that only C programs need from the shim.
 #![cfg_attr(not(shim), allow(dead_code))]
 
-/// Says a line on stderr. What cannot be written is lost: `eprintln` would panic.
+/// Prints a line on stderr. A line that cannot be written is lost, whereas `eprintln` would panic.
 macro_rules! say {
     ($($word:tt)*) => {{
         use std::io::Write as _;

@@ -1,5 +1,5 @@
-//! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, to know its
-//! length; the program gets the handle of an empty message to ourselves in its place.
+//! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, since only then is its
+//! length known; the program gets the handle of an empty message to ourselves instead.
 
 use crate::arguments::{self, span};
 use crate::early::Early;
@@ -19,7 +19,7 @@ use std::ffi::c_int;
 use std::ptr;
 use std::sync::{Arc, PoisonError};
 
-/// The tag of empty messages to ourselves (0 is that of copies).
+/// The tag of empty messages to ourselves (copies use 0).
 const STAND_IN: c_int = 1;
 
 /// Mprobe.
@@ -28,7 +28,7 @@ pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn(
     // SAFETY: the program's own arguments.
     let code = unsafe { wait_for_match(shim, call, pass) };
     if code == SUCCESS {
-        // SAFETY: the place the program gave, which has a handle now.
+        // SAFETY: the program's output pointer, which now holds a handle.
         shim.trace_matched(source, tag, comm, unsafe { *message });
     }
     code
@@ -45,7 +45,7 @@ unsafe fn wait_for_match(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -
     });
     match taken {
         Ok((handle, seen)) => {
-            // SAFETY: the places the program gave.
+            // SAFETY: the program's output pointers.
             unsafe {
                 *message = handle;
                 store_status(status, &seen);
@@ -59,7 +59,7 @@ unsafe fn wait_for_match(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -
 /// Improbe.
 pub(crate) unsafe fn improbe(shim: &Shim, call: arguments::Improbe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Improbe { source, tag, comm, flag, message, .. } = call;
-    // SAFETY: the program's own arguments; the places it gave have the answer on success.
+    // SAFETY: the program's own arguments; its output pointers hold the result on success.
     unsafe {
         let code = look_for_match(shim, call, pass);
         if code == SUCCESS && *flag != 0 {
@@ -101,7 +101,7 @@ unsafe fn take(
     let held = shim.stash.hold();
     let mut found = None;
     if held.find(comm, source, tag).is_none() {
-        // As in `probe`: who finds nothing must not keep others from receiving.
+        // As in `probe`: a probe that finds nothing must not keep others from receiving.
         // SAFETY: the caller vouches for the arguments.
         found = unsafe { look_into_the_mpi(source, tag, comm, block)? };
         if found.is_none() {
@@ -134,7 +134,7 @@ unsafe fn take(
                 stash.pull(comm, peers, source, tag)?;
                 continue;
             }
-            // The one that was just seen: nobody else takes messages now.
+            // The message just seen: no other thread takes messages now.
             let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
             called(real::MPI_Improbe(source, tag, comm, &raw mut flag, &raw mut message, &raw mut status))?;
             if flag != 0 {
@@ -145,8 +145,8 @@ unsafe fn take(
     }
 }
 
-/// Mprobe for a program whose other calls do not look into the stash: nothing but the message is taken from the MPI. It waits for the message,
-/// and where that may be a frame, until its length is known.
+/// Mprobe for a program whose other calls do not look into the stash: only this message is taken from the MPI. It waits for the message,
+/// and if that may be a frame, until its length is known.
 ///
 /// # Safety
 /// As for `MPI_Mprobe`.
@@ -187,7 +187,7 @@ unsafe fn hand_out(
     Ok((message, seen))
 }
 
-/// The message stays with the MPI, and the program gets the MPI's handle.
+/// Leaves the message with the MPI; the program gets the MPI's handle.
 fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, status: &MPI_Status) {
     if received_bytes(status) >= SHORTEST && peers.frames_with(status.MPI_SOURCE) {
         shim.matched.put(message, Taken::Left { comm, peers: Arc::clone(peers) });
@@ -198,7 +198,7 @@ fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, 
 unsafe fn stand_in(shim: &Shim, comm: MPI_Comm, early: Early) -> Result<MPI_Message, c_int> {
     let _turn = shim.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut request, mut handle, mut status) = (REQUEST_NULL, MESSAGE_NULL, empty_status());
-    // SAFETY: an empty message from this process to itself; nobody else uses this communicator and tag.
+    // SAFETY: an empty message from this process to itself; this communicator and tag have no other use.
     unsafe {
         ok(real::MPI_Isend(ptr::null(), 0, BYTE, 0, STAND_IN, shim.own_comm, &raw mut request))?;
         ok(real::MPI_Mprobe(0, STAND_IN, shim.own_comm, &raw mut handle, &raw mut status))?;
@@ -293,12 +293,12 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
     }
 }
 
-/// Whether the MPI is to say what is wrong with the arguments.
+/// Whether the MPI will refuse the arguments, and must report that itself.
 fn is_refused(shim: &Shim, span: &Span) -> bool {
     span.bytes().is_none() || shim.refused(span)
 }
 
-/// Prepares the receive of a matched message that was left with the MPI. `None`: the MPI's own call does all that is needed.
+/// Prepares the receive of a matched message that was left with the MPI. `None`: the MPI's own call is sufficient.
 fn post(shim: &Shim, span: Span, comm: MPI_Comm, peers: Arc<Peers>) -> Option<Result<Posted, c_int>> {
     let capacity = span.bytes().filter(|&capacity| capacity >= SHORTEST)?;
     if shim.refused(&span) {
@@ -308,10 +308,10 @@ fn post(shim: &Shim, span: Span, comm: MPI_Comm, peers: Arc<Peers>) -> Option<Re
     Some(Posted::new(shim, &message, capacity, peers, false))
 }
 
-/// Receives the empty message that stood in, which sets the program's handle to null as the real receive would.
+/// Receives the empty stand-in message, which sets the program's handle to null as the real receive would.
 unsafe fn discard(message: *mut MPI_Message, mut sent: MPI_Request) -> Result<(), c_int> {
     let mut status = empty_status();
-    // SAFETY: a handle and a request from `stand_in`. (To free the request there would be simpler; MPICH does not survive it.)
+    // SAFETY: a handle and a request from `stand_in`. (Freeing the request there would be simpler, but crashes MPICH.)
     unsafe {
         ok(real::MPI_Mrecv(ptr::null_mut(), 0, BYTE, message, &raw mut status))?;
         ok(real::MPI_Wait(&raw mut sent, &raw mut status))

@@ -1,11 +1,11 @@
-//! The messages by which the engine measures the network.
+//! The messages with which the engine measures the network.
 
 use crate::progress;
 use crate::sys::*;
 use mpress::network::Exchange;
 use std::ffi::c_int;
 
-/// Over a communicator of all ranks on which nothing else goes on.
+/// Sends them over a communicator of all ranks that has no other traffic.
 pub(crate) struct Messages {
     comm: MPI_Comm,
     out: Vec<u8>,
@@ -27,7 +27,7 @@ impl Exchange for Messages {
         self.out.resize(len, 0x5a);
         self.into.resize(len, 0);
         let (mut receive, mut send) = (REQUEST_NULL, REQUEST_NULL);
-        // SAFETY: both buffers have `len` bytes, and last until both messages are complete, or the job ends.
+        // SAFETY: both buffers have `len` bytes, and live until both messages are complete, or the job ends.
         unsafe {
             let into = self.into.as_mut_ptr().cast();
             let receiving = PMPI_Irecv(into, count, BYTE, from, 0, self.comm, &raw mut receive);
@@ -42,7 +42,7 @@ impl Exchange for Messages {
     fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], c_int> {
         let (mut sums, mut request) = ([0_u64; 2], REQUEST_NULL);
         let (from, to) = (numbers.as_ptr().cast(), sums.as_mut_ptr().cast());
-        // SAFETY: two numbers, and valid output pointers, which last until the operation is complete, or the job ends.
+        // SAFETY: two numbers and valid output pointers, which live until the operation is complete, or the job ends.
         let code = unsafe { PMPI_Iallreduce(from, to, 2, UINT64_T, SUM, self.comm, &raw mut request) };
         progress::finish(code, request);
         Ok(sums)

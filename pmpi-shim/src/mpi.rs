@@ -1,24 +1,24 @@
-//! The MPI's own functions, of the calls that are wrapped, in two ways:
+//! The MPI's own functions for the wrapped calls, in two forms:
 //!
-//! - [`real`]: what the MPI calls of itself meanwhile is passed straight on. For all that carries a frame: it must not be
+//! - [`real`]: wrapped functions called by the MPI meanwhile are passed straight on. For everything that carries a frame: it must not be
 //!   put into a frame again.
-//! - [`open`]: what is called meanwhile is handled like any call. For completion calls, and for calls passed on as they
-//!   came: there the MPI may call the program's error handlers, which may do what they like, even never come back. (An MPI
-//!   that passes such a call on to another wrapped function has that passed on for the same reasons.)
+//! - [`open`]: wrapped functions called meanwhile are handled as usual. For completion calls, and for calls passed on unchanged: there the
+//!   MPI may call the program's error handlers, which may make any calls, or never return. (If an MPI implements such a call by another
+//!   wrapped function, that is passed on for the same reasons.)
 //!
-//! Both are made from `calls.txt` and `functions.txt`.
+//! Both are generated from `calls.txt` and `functions.txt`.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
 use std::cell::Cell;
 
-/// The MPI's own functions; calls of wrapped functions meanwhile are handled.
+/// The MPI's own functions; wrapped functions called meanwhile are handled.
 #[allow(unused_imports, reason = "not every call is made by the shim")]
 pub(crate) mod open {
     include!(concat!(env!("OUT_DIR"), "/open.rs"));
 }
 
-/// The MPI's own functions; calls of wrapped functions meanwhile are the MPI's own, and passed on.
+/// The MPI's own functions; wrapped functions called meanwhile are the MPI's own calls, and passed on.
 #[allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 #[allow(dead_code, reason = "not every call is made by the shim")]
 pub(crate) mod real {
@@ -50,7 +50,7 @@ impl Drop for Depth {
     }
 }
 
-/// Whether this thread is inside the MPI: it implements one function by another.
+/// Whether this thread is inside the MPI, which may implement one function by another.
 pub(crate) fn nested() -> bool {
     NESTED.get()
 }

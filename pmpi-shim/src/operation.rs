@@ -1,27 +1,27 @@
-//! An operation of the MPI's: its request, and what is known of it.
+//! A pending operation of the MPI: its request, and what is known of it.
 
 use crate::generalized;
 use crate::mpi::{open, real};
 use crate::sys::*;
 use std::ffi::c_int;
 
-/// What became of an operation, as far as a look tells.
+/// The state of an operation, as far as known.
 #[derive(Clone, Copy)]
 pub(crate) enum Look {
     UnderWay,
     Complete(MPI_Status),
-    /// With this code. Whose message it was is in the status, where the MPI says it.
+    /// It failed, with this code. The status has the message's source, if the MPI reports it.
     Failed(c_int, MPI_Status),
 }
 
-/// Looks at a request, and leaves it as it is (`MPI_Request_get_status`).
+/// Returns the state of a request without changing it (`MPI_Request_get_status`).
 pub(crate) fn look(request: MPI_Request) -> Look {
     let (mut flag, mut status) = (0, empty_status());
-    // SAFETY: one of our own requests, which this call does not change; both places may be written.
+    // SAFETY: our own request, which this call does not change; both output pointers are valid.
     let code = unsafe { real::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
     match (code, flag) {
         (SUCCESS, 0) => Look::UnderWay,
-        // Open MPI tells of the failure in the status alone.
+        // Open MPI reports the failure only in the status.
         (SUCCESS, _) if status.MPI_ERROR == SUCCESS => Look::Complete(status),
         (SUCCESS, _) => Look::Failed(status.MPI_ERROR, status),
         _ => Look::Failed(code, status),
@@ -31,9 +31,9 @@ pub(crate) fn look(request: MPI_Request) -> Look {
 /// An operation that has been started.
 pub(crate) struct Operation {
     pub(crate) request: MPI_Request,
-    /// Completion does not free the request. Only this operation has its handle.
+    /// Completion does not free the request, whose handle is only here.
     is_persistent: bool,
-    /// What a look has found, once that is not `UnderWay`.
+    /// The state found by `look`, once it is not `UnderWay`.
     seen: Option<Look>,
 }
 
@@ -42,12 +42,12 @@ impl Operation {
         Self { request, is_persistent: false, seen: None }
     }
 
-    /// One whose request is persistent.
+    /// An operation with a persistent request.
     pub(crate) fn persistent(request: MPI_Request) -> Self {
         Self { is_persistent: true, ..Self::new(request) }
     }
 
-    /// Looks at it. If it is over, its request may be another one afterwards, and the MPI has called the error handler if it has failed.
+    /// Returns its state. If it is over, its request may have been replaced, and if it failed, the MPI has called the error handler.
     pub(crate) fn look(&mut self) -> Look {
         if let Some(seen) = self.seen {
             return seen;
@@ -59,14 +59,14 @@ impl Operation {
         look
     }
 
-    /// Whether a look may call an error handler of the program's.
+    /// Whether `look` may call an error handler of the program.
     pub(crate) fn may_call_back(&self) -> bool {
         self.is_persistent
     }
 
-    /// Tests a persistent request. In MPICH from 4.3 on, and in Intel MPI, a look at one that is complete makes it inactive: the calls that
-    /// complete it give an empty status and no error, or take it for none. So it is completed at once, and another request takes its place,
-    /// for these calls.
+    /// Tests a persistent request. In MPICH from 4.3 on, and in Intel MPI, `MPI_Request_get_status` makes a complete one inactive: later
+    /// completion calls return an empty status and no error, or treat it as null. So it is completed at once, and another request replaces
+    /// it for those calls.
     fn complete(&mut self) -> Look {
         let (mut flag, mut status) = (0, empty_status());
         // SAFETY: a request of ours, valid output pointers.
@@ -80,8 +80,8 @@ impl Operation {
         if code == SUCCESS { Look::Complete(status) } else { Look::Failed(code, status) }
     }
 
-    /// The outcome, where the MPI has completed it with this status and without an error: that which was seen before, if it was. The error
-    /// handler has heard of an error.
+    /// The outcome, after the MPI has completed it with this status and without an error: the one found by `look`, if it has been called.
+    /// The error handler has been called for an error.
     pub(crate) fn outcome(&self, status: &mut MPI_Status) -> Result<(), c_int> {
         match self.seen {
             None | Some(Look::UnderWay) => Ok(()),

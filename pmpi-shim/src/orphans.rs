@@ -1,4 +1,4 @@
-//! Operations that go on without a request of the program's: buffered sends, and requests freed while under way.
+//! Pending operations without a request of the program: buffered sends, and requests freed while pending.
 
 use crate::context::Context;
 use crate::requests::Active;
@@ -6,12 +6,12 @@ use crate::sys::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Operations without an owner. Every wrapped call looks after them.
+/// The list of such operations. Every wrapped call advances them.
 #[derive(Default)]
 pub(crate) struct Orphans {
     list: Mutex<Vec<Orphan>>,
     count: AtomicUsize,
-    /// The thread that has taken the list out, to look after it; 0 if none has.
+    /// The thread that has taken the list out to advance it; 0 if none.
     sweeper: AtomicUsize,
 }
 
@@ -20,7 +20,7 @@ struct Orphan {
     awaited: Awaited,
 }
 
-/// What an operation must be complete for.
+/// The event before which an operation must complete.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Awaited {
     Never,
@@ -31,14 +31,13 @@ pub(crate) enum Awaited {
 }
 
 impl Orphan {
-    /// Whether this need not wait for it.
+    /// Whether the operation need not complete before `what`.
     fn may_stay(&self, what: Awaited) -> bool {
         self.awaited < what && !(what >= Awaited::AtTheEnd && self.active.is_bound())
     }
 }
 
-/// The list while a thread looks after it, without the lock: the MPI may call the program's error handlers, and these may do what
-/// they like.
+/// The list while a thread advances it, without the lock: the MPI may call the program's error handlers, which may make any calls.
 struct Swept<'a> {
     orphans: &'a Orphans,
     list: Vec<Orphan>,
@@ -47,7 +46,7 @@ struct Swept<'a> {
 impl Drop for Swept<'_> {
     fn drop(&mut self) {
         let mut list = self.orphans.list.lock().unwrap_or_else(PoisonError::into_inner);
-        // What was adopted meanwhile is later.
+        // Operations adopted meanwhile come after the others.
         self.list.append(&mut list);
         *list = std::mem::take(&mut self.list);
         self.orphans.count.store(list.len(), Ordering::Release);
@@ -55,7 +54,7 @@ impl Drop for Swept<'_> {
     }
 }
 
-/// A number of this thread's own, not 0.
+/// A number unique to this thread, not 0.
 fn this_thread() -> usize {
     thread_local! {
         static PLACE: u8 = const { 0 };
@@ -74,9 +73,9 @@ impl Orphans {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Finishes those that have completed. Nobody is there to hear of an error.
+    /// Finishes those that have completed. Their errors are not reported.
     pub(crate) fn sweep(&self, context: &Context) {
-        // Another thread, or the call during which the MPI called the program back, is at it already.
+        // Another thread is doing this, or the call during which the MPI called the program back.
         if self.sweeper.compare_exchange(0, this_thread(), Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return;
         }
@@ -85,19 +84,19 @@ impl Orphans {
         swept.list.retain_mut(|orphan| orphan.active.test(context, &mut empty_status()).is_none());
     }
 
-    /// Starts what is held of them.
+    /// Starts sends of theirs that are held back.
     pub(crate) fn start_held(&self) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.iter_mut().for_each(|orphan| orphan.active.start_held());
     }
 
-    /// Waits for those that must complete for this.
+    /// Waits for those that must complete before `what`.
     pub(crate) fn wait(&self, context: &Context, what: Awaited) {
         while !self.is_empty() {
             self.sweep(context);
             let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
             let sweeper = self.sweeper.load(Ordering::Acquire);
-            // An error handler during a sweep cannot wait for it.
+            // An error handler called during a sweep cannot wait for that sweep.
             if sweeper == this_thread() || (sweeper == 0 && list.iter().all(|orphan| orphan.may_stay(what))) {
                 return;
             }

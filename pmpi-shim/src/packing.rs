@@ -1,4 +1,4 @@
-//! `MPI_Pack` and `MPI_Unpack`: by us, where elements do not lie one after the other and what the MPI writes are their bytes and nothing else.
+//! `MPI_Pack` and `MPI_Unpack`: done here for elements that are not contiguous, if the MPI packs their bytes and nothing else.
 
 use crate::arguments::{self, Position, span};
 use crate::context::Context;
@@ -11,7 +11,7 @@ use mpress_datatype::{Plan, Source, Target};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-/// Shorter ones gain less than it takes to find that out, in bytes.
+/// For fewer bytes, the check costs more than packing here gains.
 const LEAST: usize = 4 << 10;
 
 /// Pack.
@@ -20,7 +20,7 @@ pub(crate) unsafe fn pack(shim: &Shim, call: arguments::Pack, pass: impl Fn() ->
     let buffer = (call.outbuf, call.outsize, call.position);
     // SAFETY: the program's own arguments.
     let Some((plan, at)) = (unsafe { shim.packs(&elements, buffer, call.comm) }) else { return pass() };
-    // SAFETY: the program's elements, and as much room as they need.
+    // SAFETY: the program's elements, and a buffer with room for them.
     let packed = unsafe {
         let memory = Source::from_raw(elements.ptr.cast::<u8>(), plan.reach());
         let room = Target::from_raw(at.cast::<u8>(), reach_of(&plan));
@@ -36,7 +36,7 @@ pub(crate) unsafe fn unpack(shim: &Shim, call: arguments::Unpack, pass: impl Fn(
     let buffer = (call.inbuf.cast_mut(), call.insize, call.position);
     // SAFETY: the program's own arguments.
     let Some((plan, at)) = (unsafe { shim.packs(&elements, buffer, call.comm) }) else { return pass() };
-    // SAFETY: the program's elements, and as many bytes as they have.
+    // SAFETY: the program's elements, and a buffer with their bytes.
     let unpacked = unsafe {
         let memory = Target::from_raw(elements.ptr.cast::<u8>(), plan.reach());
         let bytes = Source::from_raw(at.cast::<u8>(), reach_of(&plan));
@@ -46,12 +46,12 @@ pub(crate) unsafe fn unpack(shim: &Shim, call: arguments::Unpack, pass: impl Fn(
     unsafe { done(unpacked.is_ok(), &plan, call.position) }
 }
 
-/// All of the packed stream.
+/// The whole packed stream.
 fn reach_of(plan: &Plan) -> std::ops::Range<isize> {
     0..isize::try_from(plan.size()).unwrap_or(isize::MAX)
 }
 
-/// Moves the position on. Both reaches are those of the plan, so it has taken them.
+/// Advances the position. Both ranges are those of the plan, which has checked them.
 unsafe fn done(copied: bool, plan: &Plan, position: Position) -> c_int {
     // SAFETY: the caller vouches for the place.
     unsafe {
@@ -64,8 +64,8 @@ unsafe fn done(copied: bool, plan: &Plan, position: Position) -> c_int {
 }
 
 impl Context {
-    /// How elements are packed to or from a buffer of so many bytes, and from which address on there, if we are to do it. Arguments that the MPI
-    /// refuses it is to refuse itself.
+    /// The plan to pack elements to or from a buffer of a given length, and the address there, if it is to be done here. Arguments that the
+    /// MPI refuses are left to the MPI.
     unsafe fn packs(
         &self,
         elements: &Span,
@@ -88,10 +88,10 @@ impl Context {
     }
 }
 
-/// Whether a packed number is its bytes, without a header, in the order of this host.
+/// Whether packed numbers are their bytes, without a header, in host byte order.
 fn packs_plainly(comm: MPI_Comm) -> bool {
     let (numbers, mut packed, mut end) = ([0x0102_0304_i32, 0x0506_0708], [[0_u8; 4]; 16], 0);
-    // SAFETY: two numbers, room for them and for what may come before, and a place for the position.
+    // SAFETY: two numbers, a buffer with room for them and for a header, and a valid position.
     let code = unsafe {
         let room = packed.as_mut_ptr().cast();
         real::MPI_Pack(ptr::from_ref(&numbers).cast(), 2, INT32_T, room, 64, &raw mut end, comm)

@@ -1,8 +1,8 @@
-//! A panic of the shim is a mistake of ours. It must not unwind into the program or the MPI, nor end one rank while the others wait for
-//! it; so it ends the job, with one line that says where it was.
+//! A panic of the shim is a bug of ours. It must not unwind into the program or the MPI, nor end one rank while others wait for it; so it
+//! ends the job, and prints one line with its location.
 //!
-//! This is a hook of the shim's own standard library, of which no other library in the process knows. It holds for all threads, and
-//! for callbacks of the MPI. What is no panic of Rust passes as ever: an error handler of the program's in C++ may throw.
+//! This hook belongs to the shim's own copy of the standard library, which no other library in the process uses. It applies to all threads,
+//! and to callbacks of the MPI. Exceptions other than Rust panics are not affected: a C++ error handler of the program may throw.
 
 use crate::sys::*;
 use std::ffi::c_int;
@@ -12,10 +12,10 @@ use std::process::abort;
 use std::thread;
 use std::time::Duration;
 
-/// How long `MPI_Abort` may take. It would wait for ever where the panic came while the MPI held a lock.
+/// Time limit for `MPI_Abort`, which would wait for ever if the panic came while the MPI held a lock.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// The dynamic linker calls this before anything else of the shim can run.
+/// The dynamic linker calls this before any other code of the shim.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = {
@@ -25,13 +25,13 @@ static AT_LOAD: extern "C" fn() = {
     at_load
 };
 
-/// How long a launcher has to read the line: when a job is aborted, MPICH's drops what it has not read.
+/// Time for the launcher to read the line: when a job is aborted, MPICH's launcher drops unread output.
 const TO_BE_READ: Duration = Duration::from_millis(200);
 
 fn end_job(info: &PanicHookInfo<'_>) {
     let place = info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
     let message = info.payload_as_str().unwrap_or("no message").replace('\n', " ");
-    // What cannot be written is lost.
+    // A line that cannot be written is lost.
     let _ = writeln!(
         std::io::stderr(),
         "mpress: internal error at {place}: {message}; please report it; MPRESS_DISABLE=1 runs the program without compression"
@@ -42,7 +42,7 @@ fn end_job(info: &PanicHookInfo<'_>) {
     });
     thread::sleep(TO_BE_READ);
     let (mut begun, mut ended) = (0, 0);
-    // SAFETY: valid output pointers, which may be asked for at any time; between them there is a world to end.
+    // SAFETY: valid output pointers; these calls are allowed at any time. `MPI_Abort` is called only while the MPI is initialised.
     unsafe {
         if PMPI_Initialized(&raw mut begun) == SUCCESS
             && PMPI_Finalized(&raw mut ended) == SUCCESS
@@ -55,8 +55,8 @@ fn end_job(info: &PanicHookInfo<'_>) {
     abort();
 }
 
-/// Panics, in a thread of its own with `elsewhere`: there is no other way to test the above in the shim as it ships. Programs have no
-/// reason to call this, and no declaration of it.
+/// Panics, in a new thread if `elsewhere`: the only way to test the hook in the shim as released. Programs have no reason to call this, and
+/// no declaration of it.
 #[unsafe(no_mangle)]
 #[allow(clippy::panic, reason = "that is what it is for")]
 extern "C-unwind" fn mpress_provoke_panic(elsewhere: c_int) {

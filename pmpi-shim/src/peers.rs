@@ -1,4 +1,4 @@
-//! Whom frames are exchanged with: the peers of a communicator, processes of this job on other nodes.
+//! The peers of a communicator, with which frames are exchanged: processes of this job on other nodes.
 
 use crate::agreed::Collectives;
 use crate::context::Context;
@@ -10,29 +10,29 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
-/// The ranks of a communicator (of its remote group, if it has one) with whom frames are exchanged.
+/// The ranks of a communicator (of its remote group, if it has one) with which frames are exchanged.
 pub(crate) struct Peers {
     frames: Box<[bool]>,
     any: bool,
     world: Box<[c_int]>,
-    /// The rank of this process among them, or `MPI_UNDEFINED`.
+    /// This process's rank in that group, or `MPI_UNDEFINED`.
     pub(crate) rank: c_int,
     inter: bool,
     pub(crate) spread: Spread,
     pub(crate) collectives: Collectives,
-    /// The number of the communicator in a trace, once it has one.
+    /// The communicator's number in a trace, once assigned.
     pub(crate) number: OnceLock<u32>,
-    /// The program has given its handle back; operations under way go on.
+    /// The program has freed the handle; pending operations go on.
     freed: AtomicBool,
 }
 
 impl Peers {
-    /// The handle of their communicator, to be told of an error: null if the program has freed it.
+    /// The communicator handle for reporting errors: null if the program has freed it.
     pub(crate) fn handler_of(&self, comm: MPI_Comm) -> MPI_Comm {
         if self.freed.load(Ordering::Acquire) { COMM_NULL } else { comm }
     }
 
-    /// Whether messages to or from this rank may go in frames. `MPI_ANY_SOURCE` counts as long as anyone does.
+    /// Whether messages to or from this rank may be sent as frames. For `MPI_ANY_SOURCE`, whether those of any rank may.
     pub(crate) fn frames_with(&self, rank: c_int) -> bool {
         if rank == ANY_SOURCE {
             return self.any;
@@ -45,12 +45,12 @@ impl Peers {
         usize::try_from(rank).is_ok_and(|rank| rank < self.frames.len())
     }
 
-    /// Whether what this status tells of may be a frame, as far as source and length say.
+    /// Whether the message of this status may be a frame, by its source and length.
     pub(crate) fn may_be_frame(&self, status: &MPI_Status, bytes: usize) -> bool {
         mpress::may_be_frame(bytes) && self.frames_with(status.MPI_SOURCE)
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     pub(crate) fn size(&self) -> c_int {
         c_int::try_from(self.world.len()).unwrap_or(c_int::MAX)
     }
@@ -59,19 +59,19 @@ impl Peers {
         0..self.size()
     }
 
-    /// This rank's rank in `MPI_COMM_WORLD`.
+    /// The rank in `MPI_COMM_WORLD` of this rank.
     pub(crate) fn world_rank(&self, rank: c_int) -> c_int {
         usize::try_from(rank).ok().and_then(|r| self.world.get(r)).copied().unwrap_or(UNDEFINED)
     }
 }
 
 impl Context {
-    /// The peers of a communicator, if it has any that are reached through frames.
+    /// The peers of a communicator, if frames are exchanged with any of them.
     pub(crate) fn peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         self.all_peers(comm).filter(|peers| peers.any)
     }
 
-    /// All ranks of a communicator, whether frames are exchanged with them or not.
+    /// All ranks of a communicator, whether or not frames are exchanged with them.
     pub(crate) fn all_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         if comm == COMM_NULL {
             return None;
@@ -82,7 +82,7 @@ impl Context {
         }
     }
 
-    /// The peers that are known already.
+    /// The peers, if they are known already.
     fn kept_peers(&self, comm: MPI_Comm) -> Result<Option<Arc<Peers>>, c_int> {
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
         // SAFETY: our key, the caller's communicator, valid output pointers.
@@ -92,14 +92,14 @@ impl Context {
                 return Ok(None);
             }
             let kept = value.cast::<Peers>().cast_const();
-            // Only `make_peers` stores under our key, a leaked `Arc`; the attribute owns one count until `give_back` gives
-            // it back, and the communicator is alive while the caller uses it.
+            // Only `make_peers` stores under our key, a leaked `Arc`; the attribute owns one count until `give_back` releases it, and the
+            // communicator is live while the caller uses it.
             Arc::increment_strong_count(kept);
             Ok(Some(Arc::from_raw(kept)))
         }
     }
 
-    /// Finds out about the peers, and keeps them. One thread at a time: what another one keeps must not be replaced.
+    /// Determines the peers and keeps them. One thread at a time: the value kept by another thread must not be replaced.
     fn make_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         let _turn = self.peers_turn.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(peers) = self.kept_peers(comm).ok()? {
@@ -111,13 +111,13 @@ impl Context {
         // SAFETY: our key, the caller's communicator.
         let code = unsafe { PMPI_Comm_set_attr(comm, self.world.keyval, kept.cast_mut().cast()) };
         if code != SUCCESS {
-            // SAFETY: the attribute did not take the count over.
+            // SAFETY: the attribute was not set, so it does not own this count.
             unsafe { Arc::decrement_strong_count(kept) };
         }
         Some(peers)
     }
 
-    /// The same for a collective, in which all ranks come to the same answer. With two groups it is the MPI's.
+    /// The peers for a collective; the result is the same on all ranks. Collectives on inter-communicators are left to the MPI.
     pub(crate) fn collective_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         if !self.collectives {
             return None;
@@ -125,16 +125,16 @@ impl Context {
         self.peers(comm).filter(|peers| !peers.inter)
     }
 
-    /// The same for a collective with a root. An invalid root is for the MPI to refuse.
+    /// The peers for a collective with a root. An invalid root is refused by the MPI.
     pub(crate) fn rooted_peers(&self, comm: MPI_Comm, root: c_int) -> Option<Arc<Peers>> {
         self.collective_peers(comm).filter(|peers| peers.has(root))
     }
 
-    /// A communicator with a process from outside this job's world (spawned, connected) has no peers that frames are exchanged with: whether
-    /// such a process knows frames was never agreed. Every member comes to the same result, from local data.
+    /// Finds the peers. A communicator with a process from outside this job's world (spawned, connected) has none, since such a process
+    /// took no part in the handshake. All members get the same result, from local data.
     fn find_peers(&self, comm: MPI_Comm) -> Option<Peers> {
         let mut inter = 0;
-        // SAFETY: a communicator of the caller's; valid output pointers; groups are freed.
+        // SAFETY: the caller's communicator; valid output pointers; groups are freed.
         unsafe {
             ok(PMPI_Comm_test_inter(comm, &raw mut inter)).ok()?;
             let local = self.world_ranks(comm, PMPI_Comm_group)?;
@@ -169,7 +169,7 @@ impl Context {
         group_of: unsafe fn(MPI_Comm, *mut MPI_Group) -> c_int,
     ) -> Option<Vec<c_int>> {
         let mut size = 0;
-        // SAFETY: `group_of` gives a new group of `comm`; the two arrays have its size.
+        // SAFETY: `group_of` returns a new group of `comm`; the two arrays have its size.
         unsafe {
             let mut group = self.world.group;
             ok(group_of(comm, &raw mut group)).ok()?;
@@ -184,10 +184,10 @@ impl Context {
     }
 }
 
-/// The communicator that kept these peers as an attribute is being freed.
+/// Called when the communicator that keeps these peers as an attribute is freed.
 ///
 /// # Safety
-/// `kept` must be the attribute's value, which is given back once.
+/// `kept` must be the attribute's value, which is released once.
 pub(crate) unsafe fn give_back(kept: *mut c_void) {
     // SAFETY: only `make_peers` stores under our key: a leaked `Arc<Peers>`.
     let peers = unsafe { Arc::from_raw(kept.cast::<Peers>().cast_const()) };

@@ -1,5 +1,5 @@
-//! Persistent requests. The program holds a request of the MPI's that is never started; each start begins an ordinary
-//! operation of ours, which the completion calls find behind that handle.
+//! Persistent requests. The program has a request of the MPI that is never started; each start begins an ordinary operation of ours, which
+//! the completion calls find by that handle.
 
 use crate::arguments;
 use crate::error::raise;
@@ -44,21 +44,21 @@ unsafe fn init_send(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    // What is recorded is ours, too: the MPI's own start says nothing of the message.
+    // Recorded messages are handled here, too: the MPI's own start does not give the message.
     if shim.frame_of(mode, &message).is_none() && !shim.is_sampled(&message) {
         return pass();
     }
-    // SAFETY: the place the program gave.
+    // SAFETY: the program's output pointer.
     unsafe { init(shim, Action::Send(mode), message, request, pass) }
 }
 
-/// Recv_init. Even a short receive is ours, if frames may come from there: its message may wait in the stash.
+/// Recv_init. Even a short receive is handled here if frames may come from its source: its message may be in the stash.
 pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: impl Fn() -> c_int) -> c_int {
     let message = call.message();
     let ours = message.span.bytes().is_some()
         && shim.probe_peers(message.peer, message.tag, message.comm).is_some()
         && !shim.refused(&message.span);
-    // SAFETY: the place the program gave, in which there is a new handle on success.
+    // SAFETY: the program's output pointer, which holds a new handle on success.
     unsafe {
         let code = if ours { init(shim, Action::Receive, message, call.request, pass) } else { pass() };
         if code == SUCCESS {
@@ -104,7 +104,7 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     let comm = record.template.as_ref().map_or(COMM_WORLD, |template| template.message.comm);
     let started = match (&record.active, &record.template) {
         (None, Some(template @ Template { action, message, .. })) => match *action {
-            // SAFETY: arguments the program gave when it made the request, which stay valid as long as that.
+            // SAFETY: the arguments of the call that made the request, which stay valid as long as the request.
             Action::Send(mode) => unsafe {
                 shim.sample(message, "start");
                 send::start(shim, mode, message, false)
@@ -117,7 +117,7 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
                 recv::start_any(shim, message, true)
             },
         },
-        // Already started, or not persistent: an error of the program's, which the MPI knows by the same name.
+        // Already started, or not persistent: an error of the program, for which the MPI uses the same code.
         _ => Err(ERR_REQUEST.into()),
     };
     let result = started.map(|active| record.active = Some(active));

@@ -1,6 +1,6 @@
-//! A receive that may bring a frame: posted as the program posted it, set right when it completes.
+//! A receive that may bring a frame: posted as the program's call says, and decoded when it completes.
 //!
-//! A frame is shorter than its message, so it fits the program's buffer. It is taken out of there and decoded into it.
+//! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and decoded into it.
 
 use crate::context::Context;
 use crate::decoded::{Content, Decoded};
@@ -18,7 +18,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A posted receive, to be kept until it completes.
+/// A posted receive, kept until it completes.
 pub(crate) struct Posted {
     place: Place,
     memory: Memory,
@@ -26,40 +26,41 @@ pub(crate) struct Posted {
     comm: MPI_Comm,
     /// Known once the receive has completed.
     came: Option<Came>,
-    /// How long it was decoded before it was asked for, if it was.
+    /// Decoding time before the program asked for the message, if it was received ahead.
     ahead: Option<Duration>,
-    /// Datatypes of the program's and of ours.
+    /// A reference to the datatype of the program, or to ours.
     _held: Option<OwnedType>,
 }
 
-/// What a receive brought.
+/// What was received.
 enum Came {
-    /// A message, which is where it belongs.
+    /// A message, in the program's buffer.
     InPlace,
-    /// A message or a frame (`true`), which is not.
+    /// A message or a frame (`true`), in a buffer of ours.
     Elsewhere(Buffer, bool),
     /// The head of a stream.
     Stream(Box<Arriving>),
-    /// What is not to be had.
+    /// An error.
     Failed(c_int),
 }
 
-/// Where the MPI writes.
+/// The buffer that the MPI writes to.
 enum Place {
-    /// The program's buffer, by these bytes if it is contiguous. Without a claim nothing else is received meanwhile, or memory
-    /// was short.
+    /// The program's buffer, as these bytes if it is contiguous. It has no claim if nothing else is received meanwhile, or if memory was
+    /// short.
     Program(Option<ByteSpan>, Option<Claim>),
-    /// A buffer of ours, from which the program's is filled.
+    /// A buffer of ours, whose content is then moved to the program's.
     Bounce(Bounce),
-    /// The same after what came has been taken out.
+    /// None: the received data has been taken out.
     Emptied,
 }
 
-/// Memory of ours that a message is received into.
+/// A buffer of ours that a message is received into.
 pub(crate) struct Bounce {
     pub(crate) bytes: ByteSpan,
     pub(crate) buffer: Buffer,
-    /// The last byte of a message of this length is received one further on, see [`Family::overruns`](crate::family::Family::overruns).
+    /// The last byte of a message of this length is received with a gap of one byte, see
+    /// [`Family::overruns`](crate::family::Family::overruns).
     split: Option<usize>,
 }
 
@@ -89,13 +90,13 @@ impl Posted {
                 (claim, free)
             }
         };
-        // Without the memory a frame is an error of the MPI, or damaged, but its sender does not wait in vain.
+        // If memory is short, a frame is an error of the MPI, or damaged, but its sender does not wait for ever.
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
     }
 
-    /// A receive of a message that comes, or has come, to a buffer of ours.
+    /// A receive whose message has come, or is coming, to a buffer of ours.
     pub(crate) fn arrived(
         context: &Context,
         span: &Span,
@@ -112,7 +113,7 @@ impl Posted {
         }
     }
 
-    /// A receive of a message that has been, or is being, decoded elsewhere.
+    /// A receive whose message has been, or is being, decoded into memory of ours.
     pub(crate) fn decoded(
         context: &Context,
         span: &Span,
@@ -129,14 +130,14 @@ impl Posted {
         let came = match content {
             Content::Whole(message) => Came::Elsewhere(message, false),
             Content::Stream(mut stream) => {
-                // What is still to come need not be copied.
+                // Chunks yet to come need not be copied.
                 if memory.contiguous
                     && len <= memory.capacity
                     && let Some(claim) = context.in_place.claim(&memory)
                 {
                     claim.set_taken();
                     let start = Instant::now();
-                    // SAFETY: room for the message, which the program lends until the receive is finished.
+                    // SAFETY: a buffer with room for the message, which the program lends until the receive is finished.
                     unsafe { stream.move_to(memory.span.ptr.cast()) };
                     context.foreseen.delivered(time, start.elapsed());
                     (place, ahead) = (Place::Program(None, Some(claim)), None);
@@ -147,7 +148,7 @@ impl Posted {
         Ok(Self { place, memory, peers, comm, came: Some(came), ahead, _held: held })
     }
 
-    /// The memory of a receive, and a hold on its datatype.
+    /// The memory of a receive, and a reference to its datatype.
     fn lend(context: &Context, span: &Span, capacity: usize) -> Result<(Memory, Option<OwnedType>), c_int> {
         let mut span = *span;
         let contiguous = matches!(context.layout(&span), Layout::Contiguous(_));
@@ -161,12 +162,12 @@ impl Posted {
         Ok((Memory { span, capacity, contiguous }, held))
     }
 
-    /// Whose error handler is to hear of a failure.
+    /// The communicator whose error handler is called for a failure.
     pub(crate) fn comm(&self) -> MPI_Comm {
         self.peers.handler_of(self.comm)
     }
 
-    /// What to receive into.
+    /// The span to receive into.
     pub(crate) fn span(&self) -> Span {
         match &self.place {
             Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => bytes.span,
@@ -174,16 +175,16 @@ impl Posted {
         }
     }
 
-    /// Its count, for MPIs without large counts.
+    /// The count of that span, for MPIs without large counts.
     pub(crate) fn count(&self) -> c_int {
         c_int::try_from(self.span().count).unwrap_or(c_int::MAX) // the program's own, or that of a byte span
     }
 
-    /// Takes what has come of a message in chunks, where `look` at the MPI's request says that its head is there; says whether the message has
-    /// come altogether, so that the request may be completed.
+    /// Decodes what has come of a message in chunks, once `look` at the MPI's request says that its head has been received. Returns whether
+    /// the whole message has come, so that the request may be completed.
     pub(crate) fn advance(&mut self, context: &Context, look: impl FnOnce() -> Look) -> bool {
         if self.came.is_none() {
-            // Others have no room for a message in chunks.
+            // A smaller buffer has no room for a message in chunks.
             if context.engine.chunk(self.memory.capacity).is_none() {
                 return true;
             }
@@ -193,7 +194,7 @@ impl Posted {
                 Look::Complete(status) if received_bytes(&status) <= self.memory.capacity => unsafe {
                     self.look(context, &status);
                 },
-                Look::Complete(_) | Look::Failed(..) => return true, // for the call that completes it
+                Look::Complete(_) | Look::Failed(..) => return true, // reported by the call that completes it
             }
         }
         match &mut self.came {
@@ -202,10 +203,10 @@ impl Posted {
         }
     }
 
-    /// Finds out what has come.
+    /// Examines the received data.
     ///
     /// # Safety
-    /// The receive must have completed, with this status.
+    /// The receive must have completed with this status.
     unsafe fn look(&mut self, context: &Context, status: &MPI_Status) {
         let received = received_bytes(status);
         let may_be_frame = received >= SHORTEST && self.peers.frames_with(status.MPI_SOURCE);
@@ -218,7 +219,7 @@ impl Posted {
             Place::Emptied => Came::Failed(ERR_INTERN),
             Place::Program(bytes, claim) => {
                 let found = if may_be_frame {
-                    // SAFETY: the MPI has written this many bytes, into memory that the program lends until the receive is finished.
+                    // SAFETY: the MPI has written this number of bytes, to memory that the program lends until the receive is finished.
                     unsafe { context.in_place.take(context, claim.as_ref(), &self.memory, received) }
                 } else {
                     Ok(None)
@@ -237,14 +238,14 @@ impl Posted {
             }
             _ => None,
         };
-        // Of a stream the head is a small part, and the rest comes while it is decoded: that tells nothing of the network.
+        // The head is a small part of a stream, and the rest comes while it is decoded, so it tells nothing about the network.
         if may_be_frame && stream.is_none() {
             waiting::received(received);
         }
         self.came = Some(stream.map_or(came, |stream| Came::Stream(Box::new(stream))));
     }
 
-    /// The stream that this frame is the head of, if it is one.
+    /// The stream that this frame is the head of, if any.
     fn begin(&self, context: &Context, frame: &[u8], source: c_int) -> Option<Arriving> {
         let Ok(head) = context.engine.open(frame) else {
             if let Some(stream) = context.engine.torn(frame) {
@@ -267,18 +268,18 @@ impl Posted {
         Some(unsafe { Arriving::new(context, (stream, &head), source, target) })
     }
 
-    /// Whether it has begun to take a message in chunks.
+    /// Whether it has begun to receive a message in chunks.
     pub(crate) fn is_arriving(&self) -> bool {
         matches!(self.came, Some(Came::Stream(_)))
     }
 
-    /// Puts what came into the program's buffer as the program expects it, and makes the status say so.
+    /// Writes the message to the program's buffer, and sets the status accordingly.
     ///
     /// # Safety
-    /// The receive must have completed without an error, and `status` be what it gave.
+    /// The receive must have completed without an error, with this `status`.
     pub(crate) unsafe fn finish(mut self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
         let mut cancelled = 0;
-        // SAFETY: a status and a valid output pointer.
+        // SAFETY: a valid status and a valid output pointer.
         unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
         if cancelled != 0 {
             return Ok(());
@@ -315,7 +316,7 @@ impl Posted {
         Ok(())
     }
 
-    /// Puts a message or a frame that is not in the program's memory there; says how many bytes the message has.
+    /// Copies a message or a frame from a buffer of ours to the program's; returns the length of the message in bytes.
     ///
     /// # Safety
     /// As for [`finish`](Self::finish).
@@ -336,10 +337,10 @@ impl Posted {
         landed
     }
 
-    /// The MPI completed the receive with an error. What it was given is not given back: Open MPI 4.1 ends a receive with
-    /// `MPI_ERR_TRUNCATE` before all of a long message has come, and writes the rest where it was told to.
+    /// The MPI completed the receive with an error. The buffer is not freed: Open MPI 4.1 completes a receive with `MPI_ERR_TRUNCATE`
+    /// before all of a long message has come, and writes the rest to it later.
     ///
-    /// `source`: from whom the message was, if the MPI said so. If it was the head of a stream, its tail is dropped.
+    /// `source`: the message's source, if the MPI reported it. If the message was the head of a stream, its tail is dropped.
     pub(crate) fn abandon(self, context: &Context, source: c_int) {
         let mut stream = None;
         if let Some(Came::Elsewhere(wire, _)) = self.came {
@@ -404,8 +405,8 @@ impl Bounce {
     }
 }
 
-/// Takes care that the program does not send on what looks like a frame (`docs/format/frame.md`).
+/// Overwrites what looks like a frame, so that the program does not send it on (`docs/format/frame.md`).
 unsafe fn wipe(context: &Context, memory: &Memory) {
-    // SAFETY: the program's buffer, which has room for a header. If it fails, there is an error already.
+    // SAFETY: the program's buffer, which has room for a header. A failure is ignored, since an error is being reported already.
     let _ = unsafe { land_raw(context, &[0; HEADER_LEN], &memory.span, memory.capacity) };
 }
