@@ -55,7 +55,7 @@ const ALONE_TIME: f64 = 0.1;
 const ALONE_TIMES: f64 = 1001.0;
 /// If a round trip takes longer than this many seconds, longer messages are left out.
 const TOO_LONG: f64 = 1.0;
-/// Seconds that an exchange of all ranks is to take, by the message length, and then a round of exchanges, by their number.
+/// When all send, messages get longer until an exchange takes this many seconds; then a round has as many exchanges as take `ROUND_TIME`.
 const EXCHANGE_TIME: f64 = 0.02;
 const ROUND_TIME: f64 = 0.3;
 const ROUNDS: usize = 3;

@@ -1,4 +1,4 @@
-//! Probe and Iprobe. A message in a frame must be received to know its length: it moves to the stash.
+//! Probe and Iprobe. A message in a frame must be received to know its length; it moves to the stash.
 
 use crate::arguments;
 use crate::error::{Error, raise};
@@ -12,7 +12,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 impl Shim {
-    /// The peers of a probe that may see a frame or a message in the stash.
+    /// The peers of a probe that may see a frame, or a message in the stash.
     pub(crate) fn probe_peers(&self, source: c_int, tag: c_int, comm: MPI_Comm) -> Option<Arc<Peers>> {
         if tag < 0 && tag != ANY_TAG {
             return None;
@@ -33,7 +33,7 @@ pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() 
     });
     match seen {
         Ok(seen) => {
-            // SAFETY: the place the program gave.
+            // SAFETY: the program's output pointer.
             unsafe { store_status(status, &seen) };
             SUCCESS
         }
@@ -60,9 +60,9 @@ pub(crate) unsafe fn iprobe(shim: &Shim, call: arguments::Iprobe, pass: impl Fn(
     }
 }
 
-/// What a probe would see now, or, with `block`, as soon as there is something.
+/// What a probe would see now, or, with `block`, as soon as there is a message.
 ///
-/// Nothing here waits for a sender that is not in the MPI, but where the program's own call may wait.
+/// Does not wait for a sender, except where the program's own call may wait.
 unsafe fn look(
     shim: &Shim,
     peers: &Arc<Peers>,

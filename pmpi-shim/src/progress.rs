@@ -1,7 +1,7 @@
-//! What is under way moves on in every wrapped call, and while such a call waits.
+//! Pending operations are advanced in every wrapped call, and while such a call waits.
 //!
-//! Messages in chunks need that ([`Streams`](crate::streams::Streams)): while this process sends any, it does not wait in the MPI, but looks
-//! after all that is under way, and asks the MPI again ([`until`]). Where only the MPI can wait, all that is held is started before
+//! Messages in chunks need this ([`Streams`](crate::streams::Streams)): while this process sends any, it does not wait in the MPI, but
+//! advances all pending operations and polls the MPI ([`until`]). Where only the MPI can wait, all held sends are started first
 //! ([`before_waiting`]).
 
 use crate::error::give_up;
@@ -26,7 +26,7 @@ pub(crate) fn active() -> Option<&'static Shim> {
     Some(shim)
 }
 
-/// Moves on what is under way.
+/// Advances all pending operations.
 pub(crate) fn advance(shim: &Shim) {
     if !shim.orphans.is_empty() {
         shim.orphans.sweep(shim);
@@ -38,20 +38,20 @@ pub(crate) fn advance(shim: &Shim) {
     }
 }
 
-/// The same while messages are encoded, which takes time: receives that wait in vain are looked at, too, if there are not many.
+/// The same while messages are encoded, which takes time: pending receives are advanced, too, if they are few.
 pub(crate) fn advance_while_encoding(shim: &Shim) {
     const FEW: usize = 64;
     if shim.requests.len() <= FEW {
-        // Not those of which the program's error handlers would hear while others are held.
+        // Not those that may call the program's error handlers while locks are held.
         advance_requests(shim, |active| !active.operation.may_call_back());
     }
 }
 
-/// Moves on those of the program's requests. Where several threads may call the MPI, each looks after its own: nothing is held back there,
-/// and a lock held while the MPI is called could be waited for inside the MPI.
+/// Advances the program's requests that `which` selects. Where several threads may call the MPI, each advances its own: nothing is held
+/// back there, and a lock held while the MPI is called could be waited for inside the MPI.
 fn advance_requests(shim: &Shim, which: impl Fn(&Active) -> bool) {
     static BUSY: AtomicBool = AtomicBool::new(false);
-    // The MPI may implement what is called here by calls that come back.
+    // The MPI may implement these calls by calls that come back here.
     if shim.multiple || BUSY.swap(true, Ordering::Acquire) {
         return;
     }
@@ -63,7 +63,7 @@ fn advance_requests(shim: &Shim, which: impl Fn(&Active) -> bool) {
     BUSY.store(false, Ordering::Release);
 }
 
-/// Before a call in which the MPI waits for other ranks: starts all that these may wait for.
+/// Called before the MPI waits for other ranks: starts all sends that these may wait for.
 #[inline]
 pub(crate) fn before_waiting() {
     let Some(shim) = shared().filter(|shim| !shim.streams.is_idle() && !nested()) else { return };
@@ -71,7 +71,8 @@ pub(crate) fn before_waiting() {
     shim.orphans.start_held();
 }
 
-/// Asks until there is an answer, and moves on what is under way meanwhile, and what the program is expected to ask for next.
+/// Polls until there is an answer; meanwhile advances pending operations, and looks for messages that the program is expected to ask for
+/// next.
 pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
     loop {
         if let Some(answer) = ask() {
@@ -83,9 +84,9 @@ pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
     }
 }
 
-/// Waits for an operation of the shim's own at the start, which all ranks have agreed to make; ends the job if it fails, for the others
-/// would wait for ever. `code`: what the call gave that started it. Most MPIs keep the processor busy while they wait, and take it from the
-/// very ranks that they wait for where there are fewer cores than ranks; hence the pauses.
+/// Waits for an operation of the shim's start, which all ranks have agreed to make. If it fails, ends the job, since the others would wait
+/// for ever. `code`: the result of the call that started it. It pauses between polls: most MPIs spin while they wait, and with fewer cores
+/// than ranks this slows the ranks that they wait for.
 pub(crate) fn finish(code: c_int, mut request: MPI_Request) {
     let must = |code| {
         ok(code).unwrap_or_else(|code| {
@@ -114,7 +115,7 @@ pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Stat
     unsafe { active.wait(shim, status) }
 }
 
-/// Waits for two operations at the same time; gives the codes of both. `status` is that of the first.
+/// Waits for two operations at the same time; returns the codes of both. `status` is that of the first.
 ///
 /// # Safety
 /// As for [`wait`].
@@ -134,7 +135,7 @@ pub(crate) unsafe fn wait_for_both(
     }
 }
 
-/// Waits until few enough messages are under way.
+/// Waits until `are_few` holds for the pending messages.
 pub(crate) fn wait_for_messages(shim: &Shim, messages: &mut UnderWay, are_few: impl Fn(&UnderWay) -> bool) {
     until(shim, || {
         messages.test(shim);
@@ -142,7 +143,7 @@ pub(crate) fn wait_for_messages(shim: &Shim, messages: &mut UnderWay, are_few: i
     });
 }
 
-/// Waits for all of them.
+/// Waits for all messages.
 pub(crate) fn wait_for_all_messages(shim: &Shim, messages: &mut UnderWay) {
     wait_for_messages(shim, messages, |messages| messages.sends_left() + messages.receives_left() == 0);
 }

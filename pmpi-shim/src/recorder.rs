@@ -1,5 +1,5 @@
-//! What is recorded of the program's calls: its receive calls (`MPRESS_TRACE`), and samples of the messages that it sends (`MPRESS_RECORD`).
-//! Without these settings there is no recorder, and a call costs one branch.
+//! Records the program's calls: its receive calls (`MPRESS_TRACE`), and samples of the messages that it sends (`MPRESS_RECORD`). Without
+//! these settings there is no recorder, and a call costs one branch.
 
 use crate::callsite::Sites;
 use crate::handle::{Handle, HandleMap};
@@ -12,26 +12,26 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The recorder of a rank. Where a part of it could not begin, the others do.
+/// The recorder of a rank. If one part of it cannot start, the others do.
 pub(crate) struct Recorder {
     pub(crate) tracing: Option<Tracing>,
     pub(crate) sampling: Option<Sampling>,
-    /// Whether this rank says what went wrong: one of each node does.
+    /// Whether this rank prints errors: one rank of each node does.
     speaks: bool,
 }
 
 pub(crate) struct Tracing {
     trace: Trace,
     sites: Sites,
-    /// The names of the predefined datatypes that have been met.
+    /// The names of the datatypes seen so far.
     names: Mutex<HandleMap<Arc<str>>>,
-    /// What the program asked for in its matched probes, by the handle of the message that it got.
+    /// Source, tag and communicator of the program's matched probes, by message handle.
     pub(crate) matched: Mutex<HandleMap<Asked>>,
-    /// Its persistent receives, by their handles.
+    /// The program's persistent receives, by request handle.
     pub(crate) persistent: Mutex<HandleMap<Receive>>,
 }
 
-/// A receive call, but for its place. Nothing of the MPI's is asked for it again.
+/// A receive call, without its call site. Everything asked of the MPI is kept here.
 pub(crate) struct Receive {
     pub(crate) span: Span,
     /// The name of the datatype.
@@ -48,16 +48,16 @@ pub(crate) struct Sampling {
 /// Source, tag and number of the communicator, as in a trace.
 pub(crate) type Asked = (i32, i32, u32);
 
-/// What came of recording, of one rank.
+/// The result of recording on one rank.
 pub(crate) struct Recorded {
     pub(crate) calls: Written,
     pub(crate) kept: Kept,
-    /// Something could not be written.
+    /// Whether anything could not be written.
     pub(crate) failed: bool,
 }
 
 impl Recorder {
-    /// The recorder that the settings ask for, if they do. `run`: the rank that is recorded.
+    /// The recorder, if the settings ask for one. `run`: the rank that is recorded.
     pub(crate) fn start(settings: &Settings, run: &Run, speaks: bool) -> Option<Self> {
         if settings.trace.is_none() && settings.record.is_none() {
             return None;
@@ -81,7 +81,7 @@ impl Recorder {
         })
     }
 
-    /// Writes everything and closes the files. `settings`: what was asked for.
+    /// Writes everything and closes the files. `settings`: those of the recorder.
     pub(crate) fn finish(&self, settings: &Settings) -> Recorded {
         let calls = self.tracing.as_ref().map(|tracing| tracing.trace.finish());
         let mut failed = settings.trace.is_some() && calls.as_ref().is_none_or(|calls| calls.error.is_some());
@@ -102,7 +102,7 @@ impl Recorder {
     }
 }
 
-/// Tells of an error once.
+/// Reports an error once.
 fn told<T>(result: Result<T, String>, say: impl Fn(&str)) -> Option<T> {
     result.inspect_err(|why| say(&format!("{why}; nothing is recorded there"))).ok()
 }
@@ -120,7 +120,7 @@ impl Tracing {
 
     pub(crate) fn name(&self, kinds: &Kinds, datatype: MPI_Datatype) -> Arc<str> {
         if kinds.predefined(datatype).is_none() {
-            return name_of(datatype); // another type may get the handle
+            return name_of(datatype); // the handle may be reused for another type
         }
         let mut names = locked(&self.names);
         Arc::clone(names.entry(datatype.key()).or_insert_with(|| name_of(datatype)))
@@ -141,16 +141,16 @@ impl Tracing {
     }
 }
 
-/// Nothing that is kept here is half changed where a thread panics.
+/// A lock that ignores poisoning: a panic cannot leave the state kept here inconsistent.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// MPI's name of a datatype, or `derivedN` for one of N bytes that has none.
+/// MPI's name of a datatype, or `derivedN` for an unnamed one of N bytes.
 fn name_of(datatype: MPI_Datatype) -> Arc<str> {
     let mut name = [0_u8; 512]; // MPI_MAX_OBJECT_NAME is 64 or 128
     let mut len = 0;
-    // SAFETY: a datatype that the caller of an MPI function gave, and places that are large enough.
+    // SAFETY: a datatype of an MPI function's caller, and output buffers that are large enough.
     let code = unsafe { PMPI_Type_get_name(datatype, name.as_mut_ptr().cast::<c_char>(), &raw mut len) };
     let name = usize::try_from(len).ok().and_then(|len| name.get(..len));
     match name.filter(|name| code == SUCCESS && !name.is_empty()) {

@@ -1,4 +1,4 @@
-//! Which calls and messages are recorded, and how they are told to the [`Recorder`](crate::recorder::Recorder).
+//! Selects the calls and messages to record, and passes them to the [`Recorder`](crate::recorder::Recorder).
 
 use crate::context::Context;
 use crate::device;
@@ -30,7 +30,7 @@ impl Context {
         self.tracing().is_some()
     }
 
-    /// The program makes this receive call.
+    /// Records a receive call of the program.
     #[inline]
     pub(crate) fn trace(&self, kind: CallKind, message: &Envelope) {
         if let Some(tracing) = self.tracing()
@@ -40,7 +40,7 @@ impl Context {
         }
     }
 
-    /// The program has made a persistent request of this receive.
+    /// Keeps a receive for which the program has made a persistent request.
     #[inline]
     pub(crate) fn trace_init(&self, message: &Envelope, request: MPI_Request) {
         if let Some(tracing) = self.tracing()
@@ -50,7 +50,7 @@ impl Context {
         }
     }
 
-    /// The program starts a persistent request. Only the receives among them are recorded.
+    /// Records the start of a persistent request, if it is a receive.
     #[inline]
     pub(crate) fn trace_start(&self, request: MPI_Request) {
         if let Some(tracing) = self.tracing()
@@ -60,7 +60,7 @@ impl Context {
         }
     }
 
-    /// The program frees a request, and the MPI may give its handle to another one.
+    /// Called when the program frees a request, whose handle the MPI may reuse.
     #[inline]
     pub(crate) fn forget_start(&self, request: MPI_Request) {
         if let Some(tracing) = self.tracing() {
@@ -68,7 +68,7 @@ impl Context {
         }
     }
 
-    /// A receive, unless its arguments are such that the MPI refuses it.
+    /// A receive to record, unless the MPI will refuse its arguments.
     #[cold]
     fn receive(&self, tracing: &Tracing, message: &Envelope) -> Option<Receive> {
         let Envelope { span, peer, tag, comm } = *message;
@@ -92,7 +92,7 @@ impl Context {
         Some((source, if tag == ANY_TAG { -1 } else { tag }, number))
     }
 
-    /// A matched probe of the program's has given it this message.
+    /// Keeps what a matched probe asked for, by the message that it returned.
     #[inline]
     pub(crate) fn trace_matched(&self, source: c_int, tag: c_int, comm: MPI_Comm, message: MPI_Message) {
         if let Some(tracing) = self.tracing()
@@ -102,7 +102,7 @@ impl Context {
         }
     }
 
-    /// The program receives a message that a matched probe has given it.
+    /// Records the receive of a message from a matched probe.
     #[inline]
     pub(crate) fn trace_matched_receive(&self, kind: CallKind, span: &Span, message: MPI_Message) {
         if let Some(tracing) = self.tracing() {
@@ -114,13 +114,13 @@ impl Context {
         }
     }
 
-    /// Whether this message is one that samples are taken of.
+    /// Whether samples are taken of this message.
     #[inline]
     pub(crate) fn is_sampled(&self, message: &Envelope) -> bool {
         self.sampled(message).is_some()
     }
 
-    /// The same, with the rank of the world that it goes to: messages between two processes, long enough to be compressed.
+    /// The sampling, and the destination's rank in the world, for messages to other processes that are long enough to be compressed.
     fn sampled(&self, message: &Envelope) -> Option<(&Sampling, c_int)> {
         let sampling = self.recorder.as_ref()?.sampling.as_ref()?;
         if message.tag < 0 || message.peer < 0 || message.span.bytes()? < FLOOR {
@@ -131,7 +131,7 @@ impl Context {
         (dst != self.world.rank).then_some((sampling, dst))
     }
 
-    /// The program sends this message, by this call.
+    /// Samples a message that the program sends by this call.
     ///
     /// # Safety
     /// `message` must be what the caller of a send function gave.
@@ -143,7 +143,7 @@ impl Context {
         }
     }
 
-    /// The program sends these elements in a collective call: to this rank of the world, or to several.
+    /// Samples elements that the program sends in a collective call, to one rank of the world or to several.
     ///
     /// # Safety
     /// `span` must be what the caller of a collective function gave.
@@ -169,14 +169,14 @@ impl Context {
         }
         let layout = self.host_layout(span.datatype);
         let kind = layout.kind();
-        // A process from outside of the world has no rank in it.
+        // A process from outside the world has no rank in it.
         let message = Message { kind, len, src: self.world.rank, dst: dst.max(-1), tag, call };
         sampling.samples.offer(&message, |place| {
             if !layout.is_contiguous() {
                 // SAFETY: the caller vouches for the span.
                 return unsafe { self.gather(span, place) }.is_ok();
             }
-            // SAFETY: contiguous elements of `len` bytes, which the program lends until its call returns, at least.
+            // SAFETY: contiguous elements of `len` bytes, which the program lends at least until its call returns.
             place.copy_from_slice(unsafe { slice::from_raw_parts(span.ptr.cast::<u8>(), len) });
             true
         });

@@ -19,30 +19,29 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 impl Shim {
-    /// The peers of a receive that may bring a frame, or find its message in the stash. `None`: the MPI's own call does
-    /// all that is needed.
+    /// The peers of a receive that may bring a frame, or whose message may be in the stash. `None`: the MPI's own call is sufficient.
     pub(crate) fn meets_frames(&self, message: &Envelope) -> Option<Arc<Peers>> {
         let capacity = message.span.bytes()?;
-        // A short buffer cannot hold a frame. It can meet the stash; but without threads the stash cannot fill up
-        // between this look and the receive.
+        // A short buffer cannot hold a frame. Its message may be in the stash; but without threads the stash cannot fill up between this
+        // check and the receive.
         if capacity < SHORTEST && !self.multiple && self.stash.is_empty() {
             return None;
         }
         self.probe_peers(message.peer, message.tag, message.comm).filter(|_| !self.refused(&message.span))
     }
 
-    /// The program makes this receive call: what it asks for after it is to be expected, where messages are taken ahead.
+    /// Tells the predictor of a receive call, where messages are taken ahead.
     #[inline]
     pub(crate) fn expect_more(&self, message: &Envelope) {
         let Envelope { span, peer, tag, comm } = *message;
         let is_wild = peer == ANY_SOURCE || tag == ANY_TAG;
-        // Other short ones bring no frame.
+        // Shorter receives, except those with wildcards, bring no frame.
         if self.ahead.is_on() && (is_wild || span.bytes().is_some_and(|capacity| capacity >= SHORTEST)) {
             self.expect_after(peer, tag, comm);
         }
     }
 
-    /// The same for a matched probe.
+    /// Tells the predictor of a matched probe.
     pub(crate) fn expect_after(&self, source: c_int, tag: c_int, comm: MPI_Comm) {
         if self.ahead.is_on()
             && let Some(peers) = self.probe_peers(source, tag, comm)
@@ -53,7 +52,7 @@ impl Shim {
 }
 
 impl Shim {
-    /// The peers of a receive whose elements are better unpacked here, so that its message is received in one piece.
+    /// The peers of a receive whose elements are unpacked faster here, so that its message is received packed.
     fn unpacks(&self, message: &Envelope) -> Option<Arc<Peers>> {
         let Envelope { span, peer, tag, comm } = *message;
         self.reordered(&span)?;
@@ -63,7 +62,7 @@ impl Shim {
         self.all_peers(comm).filter(|peers| peer == ANY_SOURCE || peers.has(peer))
     }
 
-    /// The peers of a receive that needs more than the MPI's own call.
+    /// The peers of a receive for which the MPI's own call is not sufficient.
     fn needs_us(&self, message: &Envelope) -> Option<Arc<Peers>> {
         self.meets_frames(message).or_else(|| self.unpacks(message))
     }
@@ -116,7 +115,7 @@ unsafe fn nonblocking(
     // SAFETY: the program's own arguments.
     match unsafe { start(shim, &message, &peers, false) } {
         Ok(active) => {
-            // SAFETY: the place the program gave.
+            // SAFETY: the program's output pointer.
             unsafe { *request = shim.requests.hand_out(active) };
             SUCCESS
         }
@@ -124,17 +123,17 @@ unsafe fn nonblocking(
     }
 }
 
-/// The MPI's own blocking receive: nothing waits in the stash, and nobody else can fill it.
+/// The MPI's own blocking receive: the stash is empty, and no other thread can fill it.
 unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, status: *mut MPI_Status) -> c_int {
     let Envelope { span, peer, tag, comm } = *message;
-    // Short buffers have been passed on (`meets_frames`).
+    // Short buffers do not come here (`meets_frames`).
     let posted = match Posted::new(shim, message, span.bytes().unwrap_or(0), Arc::clone(peers), true) {
         Ok(posted) => posted,
         Err(code) => return raise(comm, code),
     };
     let (into, mut found) = (posted.span(), empty_status());
-    // SAFETY: what is posted lasts until the call returns; the program's own place for the status. The error handler that
-    // the MPI may call here is the program's, hence `open`.
+    // SAFETY: the posted receive lives until the call returns; the program's own status pointer. The MPI may call the program's error
+    // handler here, hence `open`.
     unsafe {
         let code = open::MPI_Recv(into.ptr, posted.count(), into.datatype, peer, tag, comm, &raw mut found);
         let result = if code == SUCCESS {
@@ -179,7 +178,7 @@ unsafe fn post(
     own_handler: bool,
 ) -> Result<Active, Error> {
     let capacity = message.span.bytes().unwrap_or(0);
-    // SAFETY: the caller vouches for the message; what is posted lasts until the request completes.
+    // SAFETY: the caller vouches for the message; the posted receive lives until the request completes.
     unsafe {
         if capacity < SHORTEST {
             return irecv_as_is(shim, message, own_handler);
@@ -191,13 +190,13 @@ unsafe fn post(
     }
 }
 
-/// Starts a receive, whether it meets frames or not.
+/// Starts a receive, whether or not it meets frames.
 ///
 /// # Safety
 /// As for `start`.
 pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     if message.peer == PROC_NULL {
-        // MPICH gets the status of its own nonblocking one wrong.
+        // The status of MPICH's own nonblocking receive from `MPI_PROC_NULL` is wrong.
         let nobody = Delivered { source: PROC_NULL, tag: ANY_TAG, bytes: 0 };
         return Ok(Active::new(generalized::completed(Some(nobody))?, Finish::Nothing));
     }
@@ -212,8 +211,8 @@ pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: boo
 
 /// The MPI's own nonblocking receive.
 ///
-/// `own_handler`: an error must go to the communicator's error handler, as it would by the call that the program made. The request
-/// is a persistent one then, where the MPI treats others otherwise.
+/// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own call. If the MPI reports errors of
+/// other requests elsewhere, the request is a persistent one.
 unsafe fn irecv_as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     let own_handler = own_handler && !shim.family.calls_own_handler();

@@ -1,4 +1,4 @@
-//! Requests under way that need something done when they complete, by the handle the program has.
+//! Pending requests that need work on completion, by the program's handle.
 
 mod few;
 mod under_way;
@@ -22,34 +22,34 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An operation under way.
+/// A pending operation.
 pub(crate) struct Active {
-    /// The MPI's own. For a persistent request it is not the one the program holds.
+    /// The MPI's operation. For a persistent request it is not the one whose handle the program has.
     pub(crate) operation: Operation,
     pub(crate) finish: Finish,
-    /// What the program knows of it already, by its own `MPI_Request_get_status`.
+    /// The outcome, if the program knows it already from `MPI_Request_get_status`.
     done: Option<(MPI_Status, Result<(), Kept>)>,
 }
 
-/// What is to be done at completion.
+/// The work to be done on completion.
 pub(crate) enum Finish {
     Nothing,
-    /// Free the memory that was sent, after the last of the sends that share it.
+    /// Frees the memory that was sent, after the last of the sends that share it.
     Send(Arc<Wire>),
-    /// The same of a message that is as long as the program gave it.
+    /// Like `Send`, for a message that is as long as the program gave it.
     Packed(#[allow(dead_code, reason = "held until then")] Arc<Wire>),
     Receive(Posted),
-    /// The same for a message that goes in chunks.
+    /// Like `Send`, for a message in chunks.
     Stream(Box<Departing>),
-    /// Free the memory that a message is received into, which nobody wants any more.
+    /// Frees the memory of a received message that is not wanted.
     Forget(#[allow(dead_code, reason = "held until then")] Bounce),
-    /// A collective of ours: its messages are to be waited for.
+    /// Waits for the messages of one of the layer's collectives.
     Collective(MPI_Comm, UnderWay),
-    /// Report an error that was found when the message was delivered.
+    /// Reports an error that was found when the message was delivered.
     Failed(MPI_Comm, c_int),
 }
 
-/// A failure: the communicator whose handler it goes to, null if none is to be called, and the code.
+/// A failure: the code, and the communicator whose handler is to be called; null if none is.
 pub(crate) type Failure = (MPI_Comm, c_int);
 
 impl Active {
@@ -61,10 +61,10 @@ impl Active {
         Self { operation, finish, done: None }
     }
 
-    /// Does what is to be done, once the MPI has completed the operation without an error.
+    /// Does the work, after the MPI has completed the operation without an error.
     ///
     /// # Safety
-    /// `status` must be what the MPI gave at completion.
+    /// `status` must be the MPI's status at completion.
     pub(crate) unsafe fn finish(
         &mut self,
         context: &Context,
@@ -83,7 +83,7 @@ impl Active {
         }
         if let Err(code) = self.operation.outcome(status) {
             self.abandon(context, status.MPI_SOURCE);
-            return Err((COMM_NULL, code)); // its handler has been called
+            return Err((COMM_NULL, code)); // its handler has already been called
         }
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
             Finish::Nothing | Finish::Packed(_) | Finish::Forget(_) | Finish::Stream(_) => Ok(()),
@@ -93,13 +93,13 @@ impl Active {
             }
             // SAFETY: the caller vouches for the completion.
             Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
-            // Its request is complete only once it has been advanced to its end.
+            // Its request is complete only when all messages are.
             Finish::Collective(comm, messages) => messages.outcome().map_err(|code| (comm, code)),
             Finish::Failed(comm, code) => Err((comm, code)),
         }
     }
 
-    /// What becomes of an operation that a call of the MPI's has completed, with this code: it is finished or abandoned.
+    /// Finishes or abandons an operation that a call of the MPI has completed with this code.
     ///
     /// # Safety
     /// As for [`finish`](Self::finish).
@@ -117,8 +117,8 @@ impl Active {
         unsafe { self.finish(context, status) }.map_err(|(_, code)| code)
     }
 
-    /// Moves it on; says whether the MPI may be asked to complete its request. Of a message in chunks, and of a collective of ours, the MPI
-    /// does not know all.
+    /// Advances the operation; returns whether its request may be passed to the MPI for completion. The MPI does not know all parts of a
+    /// message in chunks, or of one of the layer's collectives.
     pub(crate) fn advance(&mut self, context: &Context) -> bool {
         if self.done.is_some() {
             return true;
@@ -135,13 +135,13 @@ impl Active {
         }
     }
 
-    /// Whether the MPI may be asked to complete its request, and would not wait.
+    /// Whether its request may be passed to the MPI for completion, and the MPI would not wait.
     pub(crate) fn is_complete(&mut self, context: &Context) -> bool {
-        // An error is for the call that completes it.
+        // An error is reported by the call that completes it.
         self.advance(context) && !matches!(self.operation.look(), Look::UnderWay)
     }
 
-    /// Whether it moves on only if it is advanced.
+    /// Whether it makes progress only if it is advanced.
     pub(crate) fn is_moving(&self) -> bool {
         match &self.finish {
             Finish::Stream(..) | Finish::Collective(..) => true,
@@ -150,7 +150,7 @@ impl Active {
         }
     }
 
-    /// Starts what is held: from then on the MPI does all that others wait for.
+    /// Starts the sends held back: after that the MPI does all that others wait for.
     pub(crate) fn start_held(&mut self) {
         match &mut self.finish {
             Finish::Stream(stream) => stream.start_held(),
@@ -159,29 +159,28 @@ impl Active {
         }
     }
 
-    /// Whether it must be done before `MPI_Finalize` is, although no request of the program's waits for it: its receiver has begun to
-    /// take it.
+    /// Whether it must complete before `MPI_Finalize` does, although it belongs to no request of the program: its receiver has begun to
+    /// receive it.
     pub(crate) fn is_bound(&self) -> bool {
         matches!(&self.finish, Finish::Stream(stream) if stream.is_matched())
     }
 
-    /// Finishes it if it has completed, with its `status`; `None` if it has not.
+    /// Finishes the operation if it is complete, and sets `status`; `None` if it is pending.
     pub(crate) fn test(&mut self, context: &Context, status: &mut MPI_Status) -> Option<Result<(), c_int>> {
         if !self.advance(context) {
             return None;
         }
         let mut flag = 0;
-        // SAFETY: a request of ours and valid output pointers; it has completed when `settle` is called.
+        // SAFETY: our own request, and valid output pointers; it is complete when `settle` is called.
         unsafe {
             let code = open::MPI_Test(&raw mut self.operation.request, &raw mut flag, status);
             (code != SUCCESS || flag != 0).then(|| self.settle(context, code, status))
         }
     }
 
-    /// The MPI completed the operation with an error. It may still read what it was given to send, and write where it was told
-    /// to: that memory is not given back.
+    /// The MPI completed the operation with an error. It may still access the memory of the send or receive, so that is not freed.
     ///
-    /// `source`: as the status has it, whose message it was; negative where it is not known.
+    /// `source`: the message's source, from the status; negative if unknown.
     pub(crate) fn abandon(&mut self, context: &Context, source: c_int) {
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
             Finish::Receive(posted) => posted.abandon(context, source),
@@ -190,7 +189,7 @@ impl Active {
         }
     }
 
-    /// The same for a request that stays with the program: what came out is kept for when it is waited for.
+    /// Finishes a request that stays with the program: the outcome is kept until the program completes it.
     ///
     /// # Safety
     /// As for [`finish`](Self::finish).
@@ -203,7 +202,7 @@ impl Active {
         self.done = Some((*status, result.map_err(|(_, code)| Kept::new(code))));
     }
 
-    /// Waits for it in the MPI, and stores its status where the program wants it. Nothing else is moved on meanwhile.
+    /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing else is advanced meanwhile.
     ///
     /// # Safety
     /// `status` must be a status or `MPI_STATUS_IGNORE`.
@@ -212,7 +211,7 @@ impl Active {
         while matches!(self.finish, Finish::Stream(..) | Finish::Collective(..)) && !self.advance(context) {
             std::thread::yield_now();
         }
-        // SAFETY: a request of ours, a status of ours.
+        // SAFETY: our own request and status.
         let code = unsafe { open::MPI_Wait(&raw mut self.operation.request, &raw mut found) };
         if code != SUCCESS {
             self.abandon(context, found.MPI_SOURCE);
@@ -234,12 +233,12 @@ pub(crate) enum Mode {
     Standard,
     Synchronous,
     Ready,
-    /// A frame is a copy already, so the program's attached buffer is not needed for it.
+    /// A frame is a copy already, so it does not need the program's attached buffer.
     Buffered,
 }
 
 impl Mode {
-    /// The name of its call, as samples of messages have it.
+    /// The name of the call, as used in samples of messages.
     pub(crate) fn name(self, blocking: bool) -> &'static str {
         match (self, blocking) {
             (Self::Standard, true) => "send",
@@ -254,13 +253,13 @@ impl Mode {
     }
 }
 
-/// What a persistent request does each time it is started.
+/// The operation that each start of a persistent request begins.
 pub(crate) struct Template {
     pub(crate) action: Action,
     pub(crate) message: Envelope,
-    /// Of its communicator, which the program may free and start the request all the same.
+    /// The peers of its communicator, which the program may free and still start the request.
     pub(crate) peers: Option<Arc<Peers>>,
-    /// The program may free the datatype and start the request all the same.
+    /// A reference to the datatype, which the program may free and still start the request.
     pub(crate) _datatype: Option<OwnedType>,
 }
 
@@ -271,21 +270,21 @@ impl Template {
     }
 }
 
-/// The two things a persistent request can do.
+/// The operations of persistent requests.
 #[derive(Clone, Copy)]
 pub(crate) enum Action {
     Send(Mode),
     Receive,
 }
 
-/// A request of the program's.
+/// A request of the program.
 pub(crate) struct Record {
     pub(crate) active: Option<Active>,
     pub(crate) template: Option<Template>,
 }
 
-/// The records, by the program's handle. A record is taken out before the MPI completes its request, since the MPI may
-/// give the same handle to another thread's request as soon as that has happened.
+/// The records, by the program's handle. A record is taken out before the MPI completes its request, since the MPI may reuse the handle for
+/// another thread's request at once.
 #[derive(Default)]
 pub(crate) struct Requests {
     records: Mutex<HandleMap<Box<Record>>>,
@@ -293,17 +292,17 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Whether there are none. What another thread adds at the same moment cannot be a request of this call.
+    /// Whether there are none. A record that another thread adds at the same time cannot concern this call.
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many there are.
+    /// Number of records.
     pub(crate) fn len(&self) -> usize {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Keeps a record if there is anything to be done at completion, and gives the handle for the program.
+    /// Keeps a record if there is work on completion, and returns the handle for the program.
     pub(crate) fn hand_out(&self, active: Active) -> MPI_Request {
         let handle = active.operation.request;
         if !matches!(active.finish, Finish::Nothing) {
@@ -327,7 +326,7 @@ impl Requests {
         if self.is_empty() { None } else { self.change(|records| records.remove(&handle.key())) }
     }
 
-    /// The records of several requests; `None` if none has one.
+    /// The records of several requests; `None` if none of them has one.
     pub(crate) fn take_all(&self, handles: &[MPI_Request]) -> Option<Few<Option<Box<Record>>>> {
         if self.is_empty() {
             return None;
@@ -336,7 +335,7 @@ impl Requests {
         taken.iter().any(Option::is_some).then_some(taken)
     }
 
-    /// Does this to every operation that no call of the program's is about.
+    /// Applies `work` to every operation that is not part of a current call.
     pub(crate) fn each(&self, mut work: impl FnMut(&mut Active)) {
         if !self.is_empty() {
             self.change(|records| {

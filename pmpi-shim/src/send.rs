@@ -75,7 +75,7 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
         return unsafe { without_frame(shim, mode, &message, pass) };
     };
     waiting::during(&shim.engine, || {
-        // SAFETY: the program's own arguments; a wire lasts until the send returns.
+        // SAFETY: the program's own arguments; a wire lives until the send returns.
         unsafe {
             let wire = match encoded(shim, mode, &message, &candidate, message.comm) {
                 Encoded::Raw => {
@@ -98,9 +98,9 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
     })
 }
 
-/// Sends a message that goes in no frame: packed by us, or as it came.
+/// Sends a message without a frame: packed here, or unchanged.
 unsafe fn without_frame(shim: &Shim, mode: Mode, message: &Envelope, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the caller vouches for the message; a wire lasts until the send returns.
+    // SAFETY: the caller vouches for the message; a wire lives until the send returns.
     unsafe {
         match shim.packed_wire(message).filter(|_| mode != Mode::Buffered) {
             Some(wire) => send_wire(mode, &wire, message),
@@ -109,7 +109,7 @@ unsafe fn without_frame(shim: &Shim, mode: Mode, message: &Envelope, pass: impl 
     }
 }
 
-/// The MPI's own blocking send of what takes a message's place.
+/// The MPI's own blocking send of a wire in place of the message.
 unsafe fn send_wire(mode: Mode, wire: &Wire, message: &Envelope) -> c_int {
     let send = match mode {
         Mode::Standard | Mode::Buffered => real::MPI_Send,
@@ -118,7 +118,7 @@ unsafe fn send_wire(mode: Mode, wire: &Wire, message: &Envelope) -> c_int {
     };
     let Envelope { peer, tag, comm, .. } = *message;
     progress::before_waiting();
-    // SAFETY: the wire lasts until the call returns.
+    // SAFETY: the wire lives until the call returns.
     unsafe { send(wire.ptr(), wire.count(), wire.datatype(), peer, tag, comm) }
 }
 
@@ -141,7 +141,7 @@ unsafe fn nonblocking(
     match started {
         None => pass(),
         Some(Ok(active)) => {
-            // SAFETY: the place the program gave.
+            // SAFETY: the program's output pointer.
             unsafe { *request = shim.requests.hand_out(active) };
             SUCCESS
         }
@@ -149,17 +149,17 @@ unsafe fn nonblocking(
     }
 }
 
-/// What becomes of a message that may be compressed.
+/// How a message that may be compressed is sent.
 enum Encoded {
-    /// It goes as it is.
+    /// Unchanged.
     Raw,
-    /// It goes as this frame.
+    /// As this frame.
     Frame(Arc<Wire>),
-    /// It goes in chunks, and has been started.
+    /// In chunks; it has been started.
     Started(Result<Box<Active>, Error>),
 }
 
-/// Encodes a message, and starts it if it goes in chunks. `strategy_of`: the communicator by whose strategy.
+/// Encodes a message, and starts it if it is sent in chunks. `strategy_of`: the communicator whose strategy applies.
 unsafe fn encoded(
     shim: &Shim,
     mode: Mode,
@@ -168,7 +168,7 @@ unsafe fn encoded(
     strategy_of: MPI_Comm,
 ) -> Encoded {
     let Candidate { len, to } = *candidate;
-    // A buffered send is complete at once, so a copy of all of it would have to be kept.
+    // A buffered send is complete at once, so it would need a copy of the whole message.
     let chunk = shim.engine.chunk(len).filter(|_| mode != Mode::Buffered);
     let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(to, len)?))) else {
         // SAFETY: the caller vouches for the message.
@@ -200,7 +200,7 @@ unsafe fn encoded(
     unsafe { shim.encode_raw(message, candidate, strategy_of, encode) }.unwrap_or(Encoded::Raw)
 }
 
-/// Starts a stream. Its head goes by a synchronous send: like a long message of the MPI's, it is not sent before its receiver is there.
+/// Starts a stream. Its head uses a synchronous send: like a long message of the MPI, the rest is not sent before the head is matched.
 unsafe fn start_stream(
     shim: &Shim,
     message: &Envelope,
@@ -210,7 +210,7 @@ unsafe fn start_stream(
 ) -> Result<Active, Error> {
     let peers = shim.peers(message.comm).ok_or(ERR_INTERN)?;
     let dest = peers.world_rank(message.peer);
-    // SAFETY: the caller vouches for the message; the head lasts until the request completes, as the stream has it.
+    // SAFETY: the caller vouches for the message; the stream keeps the head until the request completes.
     let start_head = |head: &Wire| unsafe { isend_frame(Mode::Synchronous, head, message) };
     let (stream, request) = Departing::start(shim, (dest, to), (head, tail), raw, start_head, || {
         progress::advance_while_encoding(shim)
@@ -218,7 +218,7 @@ unsafe fn start_stream(
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
 }
 
-/// Encodes a message and starts it; `None` if it is better sent as it is. `strategy_of`: as above.
+/// Encodes a message and starts it; `None` if it is better sent unchanged. `strategy_of`: as above.
 unsafe fn start_encoded(
     shim: &Shim,
     mode: Mode,
@@ -318,10 +318,10 @@ unsafe fn start_any(
     }
 }
 
-/// Starts sends of one message to several ranks, encoded once if at all, and gives each to `started`. `strategy_of`: as above.
+/// Starts sends of one message to several ranks, encoded at most once, and passes each to `started`. `strategy_of`: as above.
 ///
 /// # Safety
-/// `message` must be what the caller of a send function gave, but for whom it goes to.
+/// `message` must be what the caller of a send function gave, except for its destination.
 pub(crate) unsafe fn start_to_each(
     shim: &Shim,
     message: &Envelope,
@@ -342,19 +342,19 @@ pub(crate) unsafe fn start_to_each(
     }
 }
 
-/// Starts a message that goes in no frame if it is better packed by us.
+/// Starts a message without a frame, if it is better packed here.
 unsafe fn start_packed(shim: &Shim, mode: Mode, message: &Envelope) -> Option<Result<Active, Error>> {
     if mode == Mode::Buffered {
         return None;
     }
-    // SAFETY: the caller vouches for the message; the wire lasts until the request completes: it moves into the request's record.
+    // SAFETY: the caller vouches for the message; the wire moves into the request's record, and so lives until the request completes.
     unsafe {
         let wire = shim.packed_wire(message)?;
         Some(isend_frame(mode, &wire, message).map(|inner| Active::new(inner, Finish::Packed(wire))))
     }
 }
 
-/// Starts a send of the message as it is.
+/// Starts a send of the message unchanged.
 unsafe fn as_is(mode: Mode, message: &Envelope) -> Result<Active, Error> {
     let mut inner = REQUEST_NULL;
     // SAFETY: the caller vouches for the message.
@@ -373,18 +373,18 @@ unsafe fn start_wire(shim: &Shim, mode: Mode, wire: Arc<Wire>, message: &Envelop
     }
 }
 
-/// A buffered send completes at once, whatever the receiver does: it goes on without a request of the program's.
+/// A buffered send completes at once, whether or not it is matched: it goes on without a request of the program.
 unsafe fn send_buffered(shim: &Shim, wire: Arc<Wire>, message: &Envelope) -> Result<(), Error> {
-    // SAFETY: the caller vouches for the message; the wire needs nothing of it.
+    // SAFETY: the caller vouches for the message; the wire does not depend on it.
     let active = unsafe { isend_wire(Mode::Standard, wire, message)? };
     shim.orphans.adopt(active, Awaited::AtDetach);
     Ok(())
 }
 
 unsafe fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
-    // SAFETY: the wire lasts until the request completes: it moves into the request's record.
+    // SAFETY: the wire moves into the request's record, and so lives until the request completes.
     let inner = unsafe { isend_frame(mode, &wire, message)? };
-    // A short send may be complete at once, and then its handle is one that many requests share.
+    // A short send may be complete at once, with a handle that many requests share.
     let finish = if matches!(look(inner), Look::Complete(_)) { Finish::Nothing } else { Finish::Send(wire) };
     Ok(Active::new(inner, finish))
 }
@@ -398,12 +398,12 @@ unsafe fn isend_frame(mode: Mode, wire: &Wire, message: &Envelope) -> Result<MPI
     };
     let mut inner = REQUEST_NULL;
     let Envelope { peer, tag, comm, .. } = *message;
-    // SAFETY: the caller has the wire last until the request completes.
+    // SAFETY: the caller keeps the wire until the request completes.
     called(unsafe { start(wire.ptr(), wire.count(), wire.datatype(), peer, tag, comm, &raw mut inner) })?;
     Ok(inner)
 }
 
-/// The MPI's own nonblocking send of the message as it is.
+/// The MPI's own nonblocking send of the message unchanged.
 unsafe fn isend_as_is(mode: Mode, message: &Envelope, request: *mut MPI_Request) -> c_int {
     let Envelope { span, peer, tag, comm } = *message;
     // SAFETY: the caller vouches for the message.

@@ -1,4 +1,4 @@
-//! The combined calls: a receive and a send of ours, started together.
+//! The combined calls: a receive and a send of the layer, started together.
 
 use crate::arguments::{self, span};
 use crate::error::{Error, raise};
@@ -15,8 +15,8 @@ use crate::waiting;
 use mpress_record::CallKind;
 use std::ffi::c_int;
 
-/// Whether either half needs us, for a frame or to be packed, and the MPI will refuse neither. It looks at all arguments before it starts anything, while
-/// we start one half before the other; so what it refuses is passed on to it.
+/// Whether either half is to be done here, as a frame or packed, and the MPI will refuse neither. The MPI checks all arguments before it
+/// starts anything, while we start one half before the other; so calls that it refuses are passed on to it.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
     let (sends, receives) = (shim.frame_candidate(out).is_some(), shim.meets_frames(into).is_some());
     let packs = || [out, into].iter().any(|half| shim.reordered(&half.span).is_some());
@@ -26,7 +26,7 @@ fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
         && (receives || accepted(shim, into, true))
 }
 
-/// Whether the MPI takes the arguments of a half that needs nothing of us. Its communicator is good: the other half has it, too.
+/// Whether the MPI accepts the arguments of a half that needs nothing of us. Its communicator is valid, since the other half has the same.
 fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
     let Envelope { span, peer, tag, comm } = *half;
     (tag >= 0 || (wildcards && tag == ANY_TAG))
@@ -83,7 +83,7 @@ pub(crate) unsafe fn isendrecv_replace(
     unsafe { nonblocking(shim, out, into, call.request, pass) }
 }
 
-/// Records both halves, and has the receive predicted the next time, if that is asked for.
+/// Records both halves, and tells the predictor of the receive, if enabled.
 unsafe fn record(shim: &Shim, out: &Envelope, into: &Envelope) {
     shim.trace(CallKind::Sendrecv, into);
     shim.expect_more(into);
@@ -117,7 +117,7 @@ unsafe fn blocking(
     })
 }
 
-/// Isendrecv and Isendrecv_replace. The program gets one request, the receive's; the send goes on from a copy.
+/// Isendrecv and Isendrecv_replace. The program gets the receive's request; the send goes on from a copy.
 unsafe fn nonblocking(
     shim: &Shim,
     out: Envelope,
@@ -143,16 +143,16 @@ unsafe fn nonblocking(
     }
 }
 
-/// How the call that the two halves belong to goes about them.
+/// How the call handles its two halves.
 #[derive(Clone, Copy)]
 struct Manner {
-    /// What goes out is copied before anything can come in.
+    /// The message sent is copied before anything can be received.
     detached: bool,
-    /// The call itself reports errors of the receive; else the completion call does.
+    /// The call itself reports errors of the receive; otherwise the completion call does.
     blocking: bool,
 }
 
-/// Starts both.
+/// Starts both halves.
 unsafe fn start(
     shim: &Shim,
     out: &Envelope,
@@ -166,7 +166,7 @@ unsafe fn start(
             return match recv::start_any(shim, into, manner.blocking) {
                 Ok(receive) => Ok((receive, send)),
                 Err(error) => {
-                    // The MPI still reads what is sent.
+                    // The MPI still reads the message sent.
                     shim.orphans.adopt(send, Awaited::AtTheEnd);
                     Err(error)
                 }
@@ -183,10 +183,9 @@ unsafe fn start(
     }
 }
 
-/// Takes a receive back whose other half could not be started: it must neither get a later message nor write to memory that
-/// is not lent any more.
+/// Cancels a receive whose other half could not be started: it must not match a later message, nor write to memory that is no longer lent.
 unsafe fn withdraw(shim: &Shim, mut receive: Active) {
-    // SAFETY: a request of ours. An error of the receive has been reported to the handler; the call has one of its own.
+    // SAFETY: our own request. An error of the receive has been reported to the handler; the call returns an error of its own.
     unsafe {
         real::MPI_Cancel(&raw mut receive.operation.request);
         progress::wait(shim, receive, STATUS_IGNORE);

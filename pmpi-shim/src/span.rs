@@ -1,4 +1,4 @@
-//! Message buffers as MPI names them: address, count, datatype; and what that means in bytes.
+//! Message buffers as MPI describes them, by address, count and datatype, and their size in bytes.
 
 use crate::handle::{Handle, HandleMap};
 use crate::sys::*;
@@ -30,12 +30,12 @@ impl Envelope {
     }
 }
 
-/// How the elements of a span lie in memory, and of which kind they are.
+/// How the elements of a span lie in memory, and their kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// One after the other without gaps, in the order in which they are sent.
+    /// Contiguous, in the order in which they are sent.
     Contiguous(Kind),
-    /// In some other way, or in memory that only the MPI may touch.
+    /// In some other layout, or in memory that only the MPI may access.
     Typed(Kind),
 }
 
@@ -71,7 +71,7 @@ impl Span {
     }
 }
 
-/// The kinds of the predefined datatypes that are contiguous.
+/// The kinds of the contiguous predefined datatypes.
 pub(crate) struct Kinds(HandleMap<Kind>);
 
 impl Kinds {
@@ -79,7 +79,7 @@ impl Kinds {
         Self(PREDEFINED.iter().map(|&(datatype, kind)| (datatype.key(), kind)).collect())
     }
 
-    /// The kind of a predefined datatype that is contiguous.
+    /// The kind of a contiguous predefined datatype.
     pub(crate) fn predefined(&self, datatype: MPI_Datatype) -> Option<Kind> {
         self.0.get(&datatype.key()).copied()
     }
@@ -88,9 +88,9 @@ impl Kinds {
 /// How a datatype was made.
 pub(crate) fn combiner(datatype: MPI_Datatype) -> c_int {
     let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, UNDEFINED);
-    // SAFETY: a valid datatype (its size was asked for before), and valid output pointers.
+    // SAFETY: a valid datatype (its size has been obtained before), and valid output pointers.
     unsafe {
-        // Only this form may be asked of a type that was made with large counts.
+        // A type that was made with large counts supports only this form.
         if has_large_counts() {
             let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
             PMPI_Type_get_envelope_c(
@@ -114,7 +114,7 @@ pub(crate) fn combiner(datatype: MPI_Datatype) -> c_int {
     combiner
 }
 
-/// A datatype of ours, freed when dropped; operations under way keep what they need of it.
+/// A datatype of ours, freed when dropped; pending operations keep what they need of it.
 pub(crate) struct OwnedType(pub(crate) MPI_Datatype);
 
 impl Drop for OwnedType {
@@ -124,7 +124,7 @@ impl Drop for OwnedType {
     }
 }
 
-/// Bytes as a span whose count fits an `int`, with the datatype it may need.
+/// Bytes as a span whose count fits an `int`, with a datatype made for it if needed.
 pub(crate) struct ByteSpan {
     pub(crate) span: Span,
     pub(crate) _datatype: Option<OwnedType>,
@@ -137,7 +137,7 @@ impl ByteSpan {
     }
 }
 
-/// How many bytes a receive brought, as its status says.
+/// Number of bytes received, according to the status.
 pub(crate) fn received_bytes(status: &MPI_Status) -> usize {
     let mut bytes: MPI_Count = 0;
     // SAFETY: a status of the MPI's and a valid output pointer.
@@ -145,20 +145,20 @@ pub(crate) fn received_bytes(status: &MPI_Status) -> usize {
     usize::try_from(bytes).unwrap_or(0)
 }
 
-/// Makes a status say that this many bytes came.
+/// Sets the number of bytes received in a status.
 pub(crate) fn set_received_bytes(status: &mut MPI_Status, bytes: usize) {
     let bytes = MPI_Count::try_from(bytes).unwrap_or(MPI_Count::MAX);
     // SAFETY: a status and a predefined type.
     unsafe { PMPI_Status_set_elements_x(ptr::from_mut(status), BYTE, bytes) };
 }
 
-/// Stores a status where the program wants it, if it wants it.
+/// Stores a status where the program wants it, unless it ignores statuses.
 ///
 /// # Safety
 /// `place` must be a status or `MPI_STATUS_IGNORE`.
 pub(crate) unsafe fn store_status(place: *mut MPI_Status, status: &MPI_Status) {
     if place != STATUS_IGNORE && !place.is_null() {
-        // SAFETY: the caller vouches for `place`. The error field is the caller's: single calls do not set it.
+        // SAFETY: the caller vouches for `place`. The error field is left unchanged, since calls for a single request do not set it.
         unsafe {
             let error = (*place).MPI_ERROR;
             *place = *status;
@@ -167,7 +167,7 @@ pub(crate) unsafe fn store_status(place: *mut MPI_Status, status: &MPI_Status) {
     }
 }
 
-/// The greatest tag: the same for all communicators, and for as long as the MPI runs.
+/// The greatest tag, which is the same for all communicators, and constant.
 pub(crate) fn greatest_tag() -> c_int {
     static GREATEST: OnceLock<c_int> = OnceLock::new();
     *GREATEST.get_or_init(|| {

@@ -1,7 +1,7 @@
-//! The beginning: the handshake after `MPI_Init`.
+//! The handshake after `MPI_Init`.
 //!
-//! Frames are used only if every rank of the world said the same in the handshake ([`mpress::job`]). A rank whose settings are wrong
-//! says nothing valid, so then all pass through.
+//! Frames are used only if the handshake finds all ranks of the world alike ([`mpress::job`]). A rank with invalid settings sends an
+//! invalid word, so that all ranks pass their calls on.
 
 use crate::agreed::Private;
 use crate::ahead::Ahead;
@@ -31,16 +31,16 @@ use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// When a rank that waits says so, or at half of its patience.
+/// A waiting rank prints a warning after this time, or after half of its patience.
 const WARNING: Duration = Duration::from_secs(60);
 
-/// From then on waiting must not take the processor away from ranks that have yet to come.
+/// After this time, waiting must yield the processor to ranks that have not arrived yet.
 const SPIN: Duration = Duration::from_millis(100);
 
-/// Where UCX is told from which length on a message is sent only when its receiver has asked for it.
+/// Setting of UCX: the message length from which on it uses the rendezvous protocol.
 const UCX_THRESHOLD: &str = "UCX_RNDV_THRESH";
 
-/// The MPI's own initialisation, and what follows it.
+/// The MPI's own initialisation, and the handshake after it.
 pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
     let settings = Settings::from_vars(std::env::vars_os());
     if settings.as_ref().is_ok_and(|settings| {
@@ -61,10 +61,10 @@ pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
     SUCCESS
 }
 
-/// By default UCX asks the receiver also before it sends a chunk of a long message.
+/// By default UCX uses the rendezvous protocol also for chunks of long messages.
 fn make_chunks_eager() {
     if identity::family() == Family::Mpich && std::env::var_os(UCX_THRESHOLD).is_none() {
-        // SAFETY: programs call this before they start threads that look at the environment; MPIs change it in the same call.
+        // SAFETY: programs call this before they start threads that read the environment; MPIs change it in the same call.
         unsafe { std::env::set_var(UCX_THRESHOLD, "128k") };
     }
 }
@@ -122,8 +122,8 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     be_called_at_the_end()
 }
 
-/// The engine, with all that is known before the first message. What of that cannot be read is said once. All ranks must make theirs: the
-/// network is measured, if it has to be.
+/// The engine, with all that is known before the first message. Unreadable files are reported once. All ranks must make theirs: the network
+/// is measured, if needed.
 pub(crate) fn make_engine(
     world: &World,
     settings: &Settings,
@@ -145,15 +145,15 @@ pub(crate) fn make_engine(
     })
 }
 
-/// What records the calls of this rank, if they are to be recorded. One rank of each node says what goes wrong there.
+/// The recorder of this rank's calls, if enabled. One rank of each node prints errors.
 fn make_recorder(world: &World, settings: &Settings) -> Option<Recorder> {
     let ranks = u32::try_from(world.nodes.len()).ok()?;
     let run = Run::new(&finish::program(), ranks, u32::try_from(world.rank).ok()?);
     Recorder::start(settings, &run, world.node(world.rank) == Some(world.rank))
 }
 
-/// `MPI_Finalize` begins by deleting the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the
-/// program's, so it is the last to go: the program's own callbacks may still send messages, and find the shim active.
+/// `MPI_Finalize` first deletes the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the program's, so it is
+/// deleted last: the program's own callbacks may still send messages, with the shim active.
 fn be_called_at_the_end() -> Result<(), c_int> {
     let mut keyval = KEYVAL_INVALID;
     // SAFETY: callbacks of the right type, and a valid output pointer. The attribute keeps the freed key alive.
@@ -169,16 +169,16 @@ fn be_called_at_the_end() -> Result<(), c_int> {
     }
 }
 
-/// What came of the handshake.
+/// The result of the handshake.
 pub(crate) enum Agreement {
-    /// All ranks are alike; what they have in common, and for each rank the lowest one on its node, if that is known.
+    /// All ranks are alike: what they have in common, and for each rank the lowest rank on its node, if known.
     Reached(Agreed, Option<Vec<c_int>>),
-    /// They are not, and this is why.
+    /// The ranks are not alike, for this reason.
     Doubtful(String),
 }
 
-/// Asks all ranks whether they agree, and where they run, and draws the mark. A rank with a doubt of its own does not agree. Without `patience`
-/// it takes as long as it takes.
+/// Determines whether all ranks agree, and where they run, and draws the mark. A rank with a doubt of its own does not agree. Without
+/// `patience` it waits without a limit.
 pub(crate) fn handshake(
     comm: MPI_Comm,
     settings: &Result<Settings, SettingsError>,
@@ -189,17 +189,17 @@ pub(crate) fn handshake(
     let said = job::said(settings.as_ref().ok().filter(|_| doubt.is_none()));
     let place = usize::try_from(rank).map_err(|_| ERR_INTERN)?;
     let ranks = usize::try_from(size).map_err(|_| ERR_INTERN)?;
-    // What all have said, and then a place for each rank, of which the minimum is what that rank says.
+    // The words of the handshake, then one per rank for the minimum, of which a rank sets its own.
     let mut words = said.to_vec();
     words.extend(
         (0..ranks).flat_map(|at| if at == place { Host::here().words() } else { [u64::MAX; Host::WORDS] }),
     );
     let count = c_int::try_from(words.len()).map_err(|_| ERR_INTERN)?;
-    // Where ranks do not answer, the operation outlives this function, and so do these.
+    // If ranks do not answer, the operation outlives this function, and so must the arrays.
     let (mine, mut least) = (ManuallyDrop::new(words.clone()), ManuallyDrop::new(words));
     if size > 1 {
         let mut request = REQUEST_NULL;
-        // SAFETY: two arrays of `count` numbers that last until the operation is complete.
+        // SAFETY: two arrays of `count` numbers that live until the operation is complete.
         unsafe {
             ok(PMPI_Iallreduce(
                 mine.as_ptr().cast(),
@@ -228,22 +228,22 @@ pub(crate) fn handshake(
     })
 }
 
-/// Waits until all ranks have answered. Those that do not within `patience` run without the shim.
+/// Waits until all ranks have answered. Ranks that have waited for `patience` run without the shim.
 fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Result<(), c_int> {
     let start = Instant::now();
-    // Thousands of ranks may wait for one. Rank 1 speaks where rank 0 most likely cannot: it would have done so by now.
+    // Only one rank prints, since thousands may wait for one. Rank 1 does if rank 0 most likely cannot: it would have done so by now.
     let first = WARNING.min(patience / 2);
     let mut warning = [first, first + first / 2].into_iter().zip(0..).find(|(_, speaker)| *speaker == rank);
     let (mut done, mut status) = (0, empty_status());
     loop {
-        // SAFETY: a request of ours, valid output pointers.
+        // SAFETY: our own request, valid output pointers.
         ok(unsafe { real::MPI_Test(&raw mut request, &raw mut done, &raw mut status) })?;
         if done != 0 {
             return Ok(());
         }
         let waited = start.elapsed();
         if waited > patience {
-            // Thousands of ranks may have waited for one.
+            // Thousands of ranks may have waited.
             if rank <= 1 {
                 say!("mpress: some ranks do not answer: the shim must be loaded in every rank or in none");
             }
@@ -261,10 +261,10 @@ fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Re
     }
 }
 
-/// Asks the MPI who shares memory with whom: for each rank the lowest one on its node.
+/// Asks the MPI which ranks share memory: for each rank the lowest rank on its node.
 pub(crate) fn ask_for_nodes(comm: MPI_Comm, rank: c_int, size: c_int) -> Result<Vec<c_int>, c_int> {
     let mut node = COMM_NULL;
-    // SAFETY: collective calls, which every rank makes since all have agreed; valid output pointers.
+    // SAFETY: collective calls, which all ranks make since they have agreed to; valid output pointers.
     unsafe {
         ok(PMPI_Comm_split_type(comm, COMM_TYPE_SHARED, rank, INFO_NULL, &raw mut node))?;
         let (mut group, mut local) = (std::mem::zeroed(), std::mem::zeroed());
@@ -289,7 +289,7 @@ pub(crate) fn ask_for_nodes(comm: MPI_Comm, rank: c_int, size: c_int) -> Result<
     }
 }
 
-/// The table of the processes, of which `nodes` has for each rank the lowest one on its node.
+/// The table of the processes. `nodes` has the lowest rank on each rank's node.
 pub(crate) fn make_world(
     comm: MPI_Comm,
     rank: c_int,
@@ -306,7 +306,7 @@ pub(crate) fn make_world(
     }
 }
 
-/// Makes the shared state, by local calls. `holds`: chunks may be held back, for all calls come here in which the program may wait.
+/// Makes the shared state, by local calls. `holds`: chunks may be held back, since the layer sees all calls in which the program may wait.
 pub(crate) fn prepare(
     world: World,
     settings: &Settings,
@@ -356,13 +356,13 @@ pub(crate) fn prepare(
     Ok(Shim::new(context, Ahead::new(settings)))
 }
 
-/// The error code of a damaged frame. A code lasts as long as the MPI.
+/// The error code of a damaged frame, valid until the MPI is finalized.
 fn damaged() -> Result<c_int, c_int> {
     static CODE: OnceLock<Result<c_int, c_int>> = OnceLock::new();
     *CODE.get_or_init(|| {
         let mut code = ERR_OTHER;
         let text = c"mpress: a compressed message arrived damaged".as_ptr().cast_mut();
-        // SAFETY: a place for the code, and a text that the MPI copies.
+        // SAFETY: a valid output pointer for the code, and a text that the MPI copies.
         unsafe {
             ok(PMPI_Add_error_code(ERR_OTHER, &raw mut code))?;
             ok(PMPI_Add_error_string(code, text))?;
@@ -371,7 +371,7 @@ fn damaged() -> Result<c_int, c_int> {
     })
 }
 
-/// Copying a communicator does not copy our attribute: the copy finds its own.
+/// Duplicates of a communicator do not inherit our attribute; they determine their own.
 unsafe extern "C" fn not_copied(
     _: MPI_Comm,
     _: c_int,
@@ -385,7 +385,7 @@ unsafe extern "C" fn not_copied(
     SUCCESS
 }
 
-/// A communicator is being freed: so are its peers, and messages of it that nobody received.
+/// A communicator is being freed: frees its peers, and its messages that were not received.
 unsafe extern "C" fn comm_freed(comm: MPI_Comm, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
     // SAFETY: the value of our attribute.
     unsafe { peers::give_back(value) };

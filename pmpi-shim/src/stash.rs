@@ -1,8 +1,8 @@
 //! Messages that were taken from the MPI's queue before the program asked for them ([`Early`]).
 //!
-//! For each communicator and source the stash holds the *earliest* messages that have not been received: with a frame,
-//! everything the same source sent before it is taken too. So a receive that looks here first, and then in the MPI's own
-//! queue, never overtakes.
+//! For each communicator and source the stash holds the *earliest* messages that have not been received: before a frame is taken, all
+//! earlier messages of its source are taken, too. So a receive that looks first here and then in the MPI's own queue preserves the message
+//! order.
 
 use crate::context::Context;
 use crate::early::Early;
@@ -19,9 +19,9 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The stash. Whoever takes a message from the MPI holds the write lock from looking here until it is here, or the caller's. A
-/// receive holds the read lock from looking here until the MPI has its posted receive, and a probe until it has seen the MPI's
-/// queue. So no message can slip past.
+/// The stash. A thread that takes a message from the MPI holds the write lock from looking here until the message is here, or returned to
+/// the caller. A receive holds the read lock from looking here until it is posted in the MPI, and a probe until it has looked into the
+/// MPI's queue. So no message can be missed.
 #[derive(Default)]
 pub(crate) struct Stash {
     messages: RwLock<Vec<Early>>,
@@ -29,7 +29,7 @@ pub(crate) struct Stash {
 }
 
 impl Stash {
-    /// Whether nothing waits here.
+    /// Whether the stash is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
@@ -44,7 +44,7 @@ impl Stash {
         Held(self.messages.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A communicator is gone: so are its messages.
+    /// A communicator is being freed, and its messages with it.
     pub(crate) fn forget(&self, context: &Context, orphans: &Orphans, comm: MPI_Comm) {
         if !self.is_empty() {
             let mut opened = self.open();
@@ -54,7 +54,7 @@ impl Stash {
         }
     }
 
-    /// The job ends: nobody will receive what is here.
+    /// The job ends: the remaining messages will not be received.
     pub(crate) fn forget_all(&self, context: &Context, orphans: &Orphans) {
         for message in self.open().messages.drain(..) {
             message.discard(context, orphans);
@@ -68,7 +68,7 @@ impl Stash {
     }
 }
 
-/// The stash, held still.
+/// The stash, locked for reading.
 pub(crate) struct Held<'a>(RwLockReadGuard<'a, Vec<Early>>);
 
 impl Held<'_> {
@@ -77,13 +77,13 @@ impl Held<'_> {
         self.0.iter().find(|message| message.matches(comm, source, tag))
     }
 
-    /// How many match.
+    /// Number of messages that match.
     pub(crate) fn count(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> usize {
         self.0.iter().filter(|message| message.matches(comm, source, tag)).count()
     }
 }
 
-/// The stash, to be changed.
+/// The stash, locked for changes.
 pub(crate) struct Opened<'a> {
     messages: RwLockWriteGuard<'a, Vec<Early>>,
     count: &'a AtomicUsize,
@@ -96,8 +96,7 @@ impl Drop for Opened<'_> {
 }
 
 impl Opened<'_> {
-    /// What a probe sees of the first message that matches: `None` if there is none here, `Some(None)` if its length is not
-    /// known yet.
+    /// What a probe sees of the first message that matches: `None` if there is none here, `Some(None)` if its length is not known yet.
     pub(crate) fn look(
         &mut self,
         context: &Context,
@@ -115,8 +114,8 @@ impl Opened<'_> {
         Some(self.messages.remove(at))
     }
 
-    /// Moves messages of `source` here, in order, up to the first one with `tag`. It may be gone by now, if another
-    /// thread was faster. They stay with the MPI, matched: that takes neither time nor memory.
+    /// Moves messages of `source` here, in order, up to the first one with `tag`, which another thread may have taken meanwhile. They stay
+    /// with the MPI, matched, which takes neither time nor memory.
     pub(crate) unsafe fn pull(
         &mut self,
         comm: MPI_Comm,
@@ -127,7 +126,7 @@ impl Opened<'_> {
         loop {
             self.messages.try_reserve(1).map_err(|_| ERR_NO_MEM)?;
             let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
-            // SAFETY: the program's own communicator, a source that sent something, valid output pointers.
+            // SAFETY: the program's own communicator, a source that has sent a message, valid output pointers.
             called(unsafe {
                 real::MPI_Improbe(source, ANY_TAG, comm, &raw mut flag, &raw mut message, &raw mut status)
             })?;
@@ -141,11 +140,11 @@ impl Opened<'_> {
         }
     }
 
-    /// Takes the message that a probe has `seen`, to decode it before it is asked for, if it is still the first of its source, may be a frame,
-    /// and all such messages take no more than `most` bytes; says whether it did. `all`: for tests, others are matched, too, but not received.
+    /// Takes the message that a probe has `seen`, to decode it ahead, if it is still the first of its source, may be a frame, and all such
+    /// messages take at most `most` bytes; returns whether it did. `all`: for tests, others are matched, too, but not received.
     ///
     /// # Safety
-    /// `comm` must be a communicator of the program's.
+    /// `comm` must be a communicator of the program.
     pub(crate) unsafe fn take_ahead(
         &mut self,
         context: &Context,
@@ -158,13 +157,13 @@ impl Opened<'_> {
         if !is_candidate && !all {
             return Ok(false);
         }
-        // Before the lock was there another thread may have taken it, and nothing may be taken that has others before it.
+        // Another thread may have taken the message before this one had the lock, and only the first message may be taken.
         // SAFETY: the caller vouches for the communicator.
         let first = unsafe { look_into_the_mpi(source, ANY_TAG, comm, false)? };
         if !first.is_some_and(|first| first.MPI_TAG == tag && received_bytes(&first) == len) {
             return Ok(false);
         }
-        // SAFETY: as above; the source has sent something.
+        // SAFETY: as above; the source has sent a message.
         unsafe { self.pull(comm, peers, source, tag)? };
         match self.messages.last_mut().filter(|last| is_candidate && last.matches(comm, source, tag)) {
             Some(last) => last.receive_ahead(context).map(|()| true),
@@ -172,12 +171,12 @@ impl Opened<'_> {
         }
     }
 
-    /// Decodes what has come of messages that were taken ahead, a frame or a chunk at most; says whether any are left to be decoded.
+    /// Decodes at most a frame or a chunk of the messages taken ahead; returns whether any are left to be decoded.
     pub(crate) fn advance(&mut self, context: &Context, most: usize) -> bool {
         let mut left = most.saturating_sub(self.memory());
         let mut moving = false;
         for message in &mut *self.messages {
-            left += message.memory(); // one's own does not count
+            left += message.memory(); // a message's own memory does not count
             match message.advance(context, left) {
                 Next::Taken => return true,
                 Next::Missing => moving = true,
@@ -188,7 +187,7 @@ impl Opened<'_> {
         moving
     }
 
-    /// Memory that the messages here take, in bytes.
+    /// Memory that the messages here use, in bytes.
     fn memory(&self) -> usize {
         self.messages.iter().map(Early::memory).sum()
     }
@@ -196,18 +195,18 @@ impl Opened<'_> {
 
 /// A message that a matched probe took.
 pub(crate) enum Taken {
-    /// It may be a frame, and had to be received.
+    /// It may be a frame, and has been received.
     Received {
         comm: MPI_Comm,
         early: Early,
         /// The send of the empty message whose handle the program has.
         stand_in: MPI_Request,
     },
-    /// It is none, or what damage has left of one: its receive will see.
+    /// It is no frame, or a damaged one, which its receive will find.
     Left { comm: MPI_Comm, peers: Arc<Peers> },
 }
 
-/// Messages that matched probes took, by the handle that the program has for them.
+/// Messages taken by matched probes, by the program's handle.
 #[derive(Default)]
 pub(crate) struct Matched {
     messages: Mutex<HandleMap<Taken>>,

@@ -9,7 +9,8 @@ use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// Everything the handlers share: the shim's, which lives from `MPI_Init` to the end of the process, or that of a layer for one communicator.
+/// The state shared by the handlers: the shim's, which lives from `MPI_Init` to the end of the process, or that of a layer for one
+/// communicator.
 pub struct Shim {
     pub(crate) context: Context,
     pub(crate) requests: Requests,
@@ -20,13 +21,13 @@ pub struct Shim {
 }
 
 impl Shim {
-    /// Nothing is under way.
+    /// A state without pending operations.
     pub(crate) fn new(context: Context, ahead: Ahead) -> Self {
         let (requests, stash, matched, orphans) = Default::default();
         Self { context, requests, stash, matched, orphans, ahead }
     }
 
-    /// Whether a call may wait in the MPI: nothing needs to be looked after, or looked for, meanwhile.
+    /// Whether a call may wait in the MPI: nothing needs to be advanced, or looked for, meanwhile.
     pub(crate) fn may_wait(&self) -> bool {
         self.streams.is_idle() && !self.ahead.is_looking(&self.stash)
     }
@@ -40,8 +41,8 @@ impl Deref for Shim {
     }
 }
 
-// The state is shared by all threads of the program. Its MPI handles and addresses are plain values, to be used from
-// any thread under the rules of the granted thread level; everything that changes sits behind a lock or is atomic.
+// Shared by all threads of the program. Its MPI handles and addresses are plain values, which any thread may use as far as the thread level
+// permits; all mutable state is locked or atomic.
 static SHIM: AtomicPtr<Shim> = AtomicPtr::new(ptr::null_mut());
 
 /// The shared state, if the shim is active.
@@ -51,16 +52,16 @@ pub(crate) fn shared() -> Option<&'static Shim> {
     unsafe { SHIM.load(Ordering::Acquire).as_ref() }
 }
 
-/// Set once `MPI_Init` is over, in all ranks of a job or in none.
+/// Set after `MPI_Init`, in all ranks of a job or in none.
 static TAKES_PART: AtomicBool = AtomicBool::new(false);
 
-/// From now on the shim handles calls, or sleeps: then it may awake in some ranks before others.
+/// From now on the shim handles calls, or is dormant: then it may wake in some ranks before others.
 pub(crate) fn take_part() {
     TAKES_PART.store(true, Ordering::Release);
 }
 
-/// Whether compressing is the shim's affair in this job, also where it sleeps: what `mpress-rsmpi` asks, so that nothing is compressed twice.
-/// All ranks get the same answer.
+/// Whether the shim compresses in this job, also while it is dormant: `mpress-rsmpi` calls this, so that nothing is compressed twice. The
+/// result is the same on all ranks.
 #[cfg(shim)]
 #[unsafe(no_mangle)]
 extern "C" fn mpress_shim_is_active() -> std::ffi::c_int {

@@ -1,7 +1,7 @@
-//! The strategies of single communicators.
+//! Strategies of single communicators.
 //!
-//! MPIs drop hints that they do not know, so the strategy is kept as an attribute of the communicator. Like hints it goes
-//! over to a duplicate (MPI 4.0, section 7.4.2).
+//! MPIs drop hints that they do not know, so the strategy is kept as an attribute of the communicator. Like hints it is inherited by a
+//! duplicate (MPI 4.0, section 7.4.2).
 
 use crate::sys::*;
 use mpress::Strategy;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The strategies of communicators.
 pub(crate) struct Strategies {
     keyval: c_int,
-    /// Whether any communicator has one: looking for it takes time.
+    /// Whether any communicator has one, since a lookup takes time.
     any: AtomicBool,
 }
 
@@ -26,14 +26,14 @@ impl Strategies {
         Ok(Self { keyval, any: AtomicBool::new(false) })
     }
 
-    /// Gives the key back; attributes under it keep it alive.
+    /// Frees the key; attributes keep it alive.
     pub(crate) fn free(&self) {
         let mut keyval = self.keyval;
-        // SAFETY: a key of ours.
+        // SAFETY: our own key.
         unsafe { PMPI_Comm_free_keyval(&raw mut keyval) };
     }
 
-    /// The strategy of a communicator that has one of its own.
+    /// The strategy of a communicator, if it has its own.
     pub(crate) fn of(&self, comm: MPI_Comm) -> Option<Strategy> {
         if !self.any.load(Ordering::Relaxed) {
             return None;
@@ -50,7 +50,7 @@ impl Strategies {
 
     pub(crate) fn set(&self, comm: MPI_Comm, strategy: Strategy) {
         let value = Box::into_raw(Box::new(strategy));
-        // SAFETY: our key; the attribute takes over the box, `forgotten` gives it back.
+        // SAFETY: our key; the attribute owns the box, and `forgotten` frees it.
         unsafe {
             if PMPI_Comm_set_attr(comm, self.keyval, value.cast()) == SUCCESS {
                 self.any.store(true, Ordering::Relaxed);
@@ -69,7 +69,7 @@ unsafe extern "C" fn copied(
     copy: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    // SAFETY: a box that `set` or this has stored; MPI gives places for the copy, a pointer, and the answer.
+    // SAFETY: a box that `set` or this function has stored; MPI passes valid pointers for the copy and the flag.
     unsafe {
         let strategy = *value.cast::<Strategy>();
         *copy.cast::<*mut Strategy>() = Box::into_raw(Box::new(strategy));
@@ -79,7 +79,7 @@ unsafe extern "C" fn copied(
 }
 
 unsafe extern "C" fn forgotten(_: MPI_Comm, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
-    // SAFETY: a box that `set` or `copied` has stored, given back once.
+    // SAFETY: a box that `set` or `copied` has stored, freed once.
     drop(unsafe { Box::from_raw(value.cast::<Strategy>()) });
     SUCCESS
 }

@@ -1,10 +1,10 @@
-//! Long messages that go in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4).
+//! Long messages in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4).
 //!
-//! The head of a stream is a frame that goes the way of its message: it is what receives and probes match. The chunks of its tail go over
-//! the private communicator, with a tag of the stream's. The sender keeps most of them until the head has been matched, as an MPI keeps a
-//! long message; somebody has to start them then, so where this process may wait in a call of the MPI's they are all started before
-//! (`progress::before_waiting`). Each chunk is so short that the MPI sends it without asking the receiver: so no
-//! rank waits for another one to get to its chunks ([`Eager`]).
+//! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of its tail are sent on the
+//! private communicator, with a tag of the stream. The sender holds most of them back until the head has been matched, as an MPI does with
+//! a long message. Then they must be started; so before this process may wait in a call of the MPI, all of them are started
+//! (`progress::before_waiting`). Each chunk is short enough for the MPI to send it eagerly, so that no rank waits for another one to
+//! receive its chunks ([`Eager`]).
 
 mod arriving;
 mod departing;
@@ -20,45 +20,44 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a tail that are started before the head has been matched: what lies at the receiver, then, of each message that it has not asked
-/// for.
+/// Bytes of a tail that are started before the head has been matched: the unexpected data of each message at the receiver.
 const AHEAD: usize = 128 << 10;
 
-/// Bytes of all streams of this process that wait or are being sent. A message that would not fit goes in one frame.
+/// Greatest number of bytes of all pending streams of this process. A message that would exceed it is sent in one frame.
 const MOST: usize = 64 << 20;
 
-/// The same where nothing is held back, so that all of it may lie at receivers that have not asked for it.
+/// The same where nothing is held back, so that all of it may be unexpected at receivers.
 const MOST_AHEAD: usize = 8 << 20;
 
-/// Streams that are under way at a time: fewer than there are tags for them.
+/// Greatest number of streams pending at a time, less than the number of their tags.
 const MOST_STREAMS: usize = 1 << 10;
 
-/// Bytes of memory that are left for all else while a stream is encoded.
+/// Bytes of memory that are left for other uses while a stream is encoded.
 const SPARE: usize = 1 << 20;
 
-/// A send that has been started, and its memory.
+/// A started send, and its memory.
 type Send = (MPI_Request, Buffer);
 
-/// What the streams of this process share.
+/// State shared by the streams of this process.
 pub(crate) struct Streams {
-    /// Over which tails go, ...
+    /// The communicator of the tails.
     comm: MPI_Comm,
-    /// ... and their tags: no others are used there for anything else.
+    /// The tags of the tails, which are not used for anything else there.
     tags: RangeInclusive<c_int>,
     /// The number of the next stream.
     next: AtomicU32,
-    /// Tags of streams that were cancelled after a part of their tail had been sent.
+    /// Tags of streams that were cancelled after part of their tail had been sent.
     burnt: Mutex<HashSet<c_int>>,
-    /// Streams that this process sends, sends that are left, and tails that are dropped.
+    /// Number of streams sent by this process, of sends left, and of tails being dropped.
     busy: AtomicUsize,
     /// Bytes of these streams.
     bytes: AtomicUsize,
-    /// Sends that no request waits for any more.
+    /// Sends that no longer belong to a request.
     left: Mutex<Vec<Send>>,
-    /// Tails that come, and nobody wants.
+    /// Tails being received that are not wanted.
     dropped: Mutex<Vec<Arriving>>,
     eager: [Eager; Destination::ALL.len()],
-    /// Whether nobody may be there to start what is held: several threads may be in the MPI.
+    /// Whether held sends might never be started, since several threads may be in the MPI.
     multiple: bool,
 }
 
@@ -78,7 +77,7 @@ impl Streams {
         }
     }
 
-    /// Whether this process sends none. Then nothing of it needs to be looked after, and it may wait in the MPI.
+    /// Whether this process sends no streams. Then nothing needs to be advanced, and it may wait in the MPI.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.busy.load(Ordering::Acquire) == 0
@@ -101,7 +100,7 @@ impl Streams {
         if !fits || self.busy.load(Ordering::Relaxed) >= MOST_STREAMS || self.eager(to).is_refuted() {
             return None;
         }
-        // Once the head is under way there must be memory for the rest. The system gives it, and gets it back, without touching it.
+        // Once the head is sent, there must be memory for the rest. This allocates and frees it without touching it.
         let room = len.saturating_add(len / 16).saturating_add(SPARE);
         Vec::<u8>::new().try_reserve_exact(room).ok()?;
         let burnt = self.burnt.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,7 +114,7 @@ impl Streams {
         &self.eager[to as usize]
     }
 
-    /// Finishes sends that no request waits for any more; says whether there are others.
+    /// Finishes sends that no longer belong to a request; returns whether others are left.
     pub(crate) fn sweep(&self) -> bool {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let before = left.len();
@@ -124,28 +123,28 @@ impl Streams {
         !left.is_empty()
     }
 
-    /// Leaves sends to themselves.
+    /// Keeps sends that no longer belong to a request.
     fn leave(&self, sends: VecDeque<Send>) {
         self.busy.fetch_add(sends.len(), Ordering::AcqRel);
         self.left.lock().unwrap_or_else(PoisonError::into_inner).extend(sends);
     }
 }
 
-/// Whether the MPI sends a chunk before its receiver asks for it. If it does, a stream is sent once all its chunks are, as a long message
-/// of the MPI's is; if it does not, one of the two ranks might wait in a call that knows nothing of chunks, while the other waits for it.
-/// What an MPI does depends on the network and on many settings. So it is tried: the first chunks of tails are sent before
-/// their heads, when nobody can have asked for them.
+/// Whether the MPI sends chunks eagerly. If it does, a stream is sent as soon as all its chunks are, like a long message of the MPI. If it
+/// does not, one rank might wait in a call that makes no progress on chunks, while the other waits for it. This depends on the MPI, the
+/// network and many settings. So it is tried: the first chunks of tails are sent before their heads, when no receive for them can have been
+/// posted.
 #[derive(Default)]
 struct Eager {
     /// Bytes of the longest chunk so far.
     longest: AtomicUsize,
-    /// Chunks of up to this many bytes were.
+    /// Chunks of up to this many bytes were sent eagerly.
     proven: AtomicUsize,
-    /// Trials without success since the last one with.
+    /// Number of failed trials since the last success.
     failures: AtomicU32,
 }
 
-/// After this many trials without success the MPI most likely does not.
+/// After this many failed trials the MPI most likely does not send chunks eagerly.
 const TRIALS: u32 = 16;
 
 impl Eager {
@@ -153,7 +152,7 @@ impl Eager {
         bytes <= self.proven.load(Ordering::Relaxed)
     }
 
-    /// Whether there have been, or may be in a stream with such a head, chunks of which it is not known.
+    /// Whether there have been, or may be in a stream with such a head, chunks of a length not proven yet.
     fn is_open(&self, head: usize) -> bool {
         !self.is_proven(head.max(self.longest.load(Ordering::Relaxed)))
     }
@@ -162,7 +161,7 @@ impl Eager {
         self.failures.load(Ordering::Relaxed) >= TRIALS
     }
 
-    /// A chunk of this many bytes was sent before its head, and `complete` soon, or not.
+    /// A chunk of this many bytes was sent before its head, and was soon `complete`, or not.
     fn tried(&self, bytes: usize, complete: bool) {
         if complete {
             self.proven.fetch_max(bytes, Ordering::Relaxed);
@@ -173,10 +172,10 @@ impl Eager {
     }
 }
 
-/// Tests a request of ours. One that fails is over, too: what it was to bring is missed elsewhere.
+/// Tests our own request. A failed one counts as complete: its missing data is noticed elsewhere.
 fn is_complete(request: &mut MPI_Request) -> bool {
     let (mut flag, mut status) = (0, empty_status());
-    // SAFETY: a request of ours, valid output pointers.
+    // SAFETY: our own request, valid output pointers.
     let code = unsafe { crate::mpi::real::MPI_Test(request, &raw mut flag, &raw mut status) };
     code != SUCCESS || flag != 0
 }

@@ -1,24 +1,25 @@
-//! The functions of the MPI, by their names: where the preload library says they are.
+//! The functions of the MPI, by name, found through the preload library.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Finds the function of this name (a C string) that the shim shall call; null if there is none.
+/// Returns the MPI's function of this name (a C string), or null if there is none.
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
-/// Has the program's calls go past the shim from now on (0), but for those that wake it, or come to it again.
+/// Makes the program's calls bypass the shim (0), except those that may wake it, or go to it again.
 type Lead = unsafe extern "C" fn(c_int);
 
-/// The way of finding functions that the preload library gave.
+/// The lookup function passed by the preload library.
 static FIND: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// The way of having them do so that the preload library gave.
+/// The bypass function passed by the preload library.
 static LEAD: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Takes over from whoever loads the shim, before any other call, how functions of the MPI are found: the preload library, which knows
-/// what else comes before the MPI, or `mpress calibrate`. The former also says how the shim leaves the program's calls alone, and takes them again.
+/// Sets how functions of the MPI are found; called before any other function, by the loader of the shim: the preload library, which knows
+/// what else comes before the MPI, or `mpress calibrate`. The preload library also passes `lead`, by which the shim releases and resumes
+/// the program's calls.
 ///
 /// # Safety
 /// `find` and `lead` must be functions of these types that can be called at any time.
@@ -29,12 +30,12 @@ unsafe extern "C" fn mpress_shim_attach(find: Find, lead: Option<Lead>) {
     FIND.store(find as *mut c_void, Ordering::Release);
 }
 
-/// Leaves the program's calls alone from now on: the shim handles none in this process.
+/// Releases the program's calls: the shim handles none in this process from now on.
 pub(crate) fn release() {
     lead(0);
 }
 
-/// Takes the program's calls again.
+/// Handles the program's calls again.
 pub(crate) fn resume() {
     lead(1);
 }
@@ -44,12 +45,12 @@ fn lead(to_shim: c_int) {
     if !lead.is_null() {
         // SAFETY: only `mpress_shim_attach` stores here, a function of this type.
         let lead = unsafe { std::mem::transmute::<*mut c_void, Lead>(lead) };
-        // SAFETY: its caller has promised that it can be called.
+        // SAFETY: the caller of `mpress_shim_attach` guarantees that it can be called.
         unsafe { lead(to_shim) };
     }
 }
 
-/// The function of this name that the shim shall call; null if the MPI has none.
+/// The MPI's function of this name; null if there is none.
 fn find(name: &CStr) -> *mut c_void {
     let known = FIND.load(Ordering::Acquire);
     if known.is_null() {
@@ -57,23 +58,23 @@ fn find(name: &CStr) -> *mut c_void {
     }
     // SAFETY: only `mpress_shim_attach` stores here, a function of this type.
     let find = unsafe { std::mem::transmute::<*mut c_void, Find>(known) };
-    // SAFETY: its caller has promised that it can be called; the name is a C string.
+    // SAFETY: the caller of `mpress_shim_attach` guarantees that it can be called; the name is a C string.
     unsafe { find(name.as_ptr()) }
 }
 
-/// The function that the program would call: tools that know it by its first name, `MPI_X`, see the calls of the layer as well. Null if it is
-/// in no library that is loaded.
+/// The function that the program would call, so that tools that intercept `MPI_X` see the calls of the layer as well. Null if no loaded
+/// library has it.
 fn find_linked(second_name: &CStr) -> *mut c_void {
     let name = second_name.to_bytes_with_nul().strip_prefix(b"P");
     let name = name.and_then(|name| CStr::from_bytes_with_nul(name).ok());
-    // SAFETY: a C string. What the program is linked to is in the default scope.
+    // SAFETY: a C string. The default scope has the libraries that the program is linked to.
     name.map_or(ptr::null_mut(), |name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
 }
 
-/// The address of a function of the MPI, looked up at the first call.
+/// The address of a function of the MPI, looked up on the first call.
 pub(crate) struct Symbol {
     name: &'static CStr,
-    /// Null while it is not known, [`MISSING`] where there is none.
+    /// Null until it has been looked up, [`MISSING`] if there is none.
     address: AtomicPtr<c_void>,
 }
 
@@ -81,7 +82,7 @@ pub(crate) struct Symbol {
 const MISSING: *mut c_void = ptr::without_provenance_mut(1);
 
 impl Symbol {
-    /// The function of this name, which must end in a zero byte.
+    /// The function of this name, which must end in a NUL byte.
     pub(crate) const fn of(name: &'static str) -> Self {
         let name = match CStr::from_bytes_with_nul(name.as_bytes()) {
             Ok(name) => name,

@@ -1,4 +1,4 @@
-//! MPI: the types and constants of the ABI that this shim is built for, and the functions of the MPI that is loaded.
+//! MPI: the types and constants of the ABI that this shim is built for, and the functions of the loaded MPI.
 #![allow(non_camel_case_types, non_snake_case, reason = "the names are those of MPI")]
 
 use crate::symbol::Symbol;
@@ -37,7 +37,7 @@ pub(crate) type MPI_Grequest_query_function =
 pub(crate) type MPI_Grequest_free_function = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
 pub(crate) type MPI_Grequest_cancel_function = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
 
-/// The functions of the MPI, by their second name: `MPI_ERR_INTERN` is the answer of those that it does not have.
+/// The functions of the MPI, by their `PMPI` names; those that it lacks return `MPI_ERR_INTERN`.
 macro_rules! functions {
     ($($name:ident ($($arg:ident: $ty:ty),*);)*) => {
         $(
@@ -47,9 +47,9 @@ macro_rules! functions {
                 type Function = unsafe extern "C-unwind" fn($($ty),*) -> c_int;
                 static SYMBOL: Symbol = Symbol::of(concat!(stringify!($name), "\0"));
                 let Some(address) = SYMBOL.get() else { return ERR_INTERN };
-                // SAFETY: the function of this name has this type, as the standard says.
+                // SAFETY: the function of this name has this type, by the standard.
                 let function: Function = unsafe { std::mem::transmute::<*mut c_void, Function>(address) };
-                // SAFETY: the caller gives what the MPI function asks for.
+                // SAFETY: the caller fulfils the requirements of the MPI function.
                 unsafe { function($($arg),*) }
             }
         )*
@@ -58,17 +58,17 @@ macro_rules! functions {
 
 include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 
-/// Whether the MPI has the forms of its functions whose counts are `MPI_Count`.
+/// Whether the MPI has functions with `MPI_Count` counts.
 pub(crate) fn has_large_counts() -> bool {
     static SEND: Symbol = Symbol::of("PMPI_Send_c\0");
     SEND.get().is_some()
 }
 
-/// The handler that makes functions return their errors. Asked of the MPI, whose files have it until the program says otherwise (MPI
-/// 3.1, section 13.7): the ABI of Intel MPI 2021.18 has another constant than the standard.
+/// The handler that makes functions return their errors. It is obtained as the default of files, which lasts until the program changes it
+/// (MPI 3.1, section 13.7), since the constant in Intel MPI 2021.18's ABI differs from the standard's.
 pub(crate) fn errors_return() -> MPI_Errhandler {
     let mut handler = ERRORS_RETURN;
-    // SAFETY: a valid output pointer; no file has the default. An MPI that was built without files says that it has none.
+    // SAFETY: a valid output pointer; the null file has the default handler. An MPI built without files returns an error.
     if unsafe { PMPI_File_get_errhandler(FILE_NULL, &raw mut handler) } == SUCCESS {
         handler
     } else {
@@ -76,9 +76,9 @@ pub(crate) fn errors_return() -> MPI_Errhandler {
     }
 }
 
-/// A status with nothing in it.
+/// An empty status.
 pub(crate) fn empty_status() -> MPI_Status {
-    // SAFETY: a C struct of integers; all zero is a value of it.
+    // SAFETY: a C struct of integers; all zero is valid.
     unsafe { std::mem::zeroed() }
 }
 

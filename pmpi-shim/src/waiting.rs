@@ -1,7 +1,7 @@
-//! How long this rank waits for long messages, from which the selector learns the bandwidth.
+//! Measures how long this rank waits for long messages, from which the selector learns the bandwidth.
 //!
-//! Counted are calls that wait, in which long frames were sent to the end or arrived. What encoding and decoding take in these calls is
-//! left out.
+//! Only waiting calls count in which long frames were completely sent or received. The time for encoding and decoding in these calls is
+//! subtracted.
 
 use mpress::Engine;
 use std::cell::Cell;
@@ -15,25 +15,25 @@ struct Call {
 }
 
 thread_local! {
-    /// What has happened in the call that this thread is in.
+    /// What has happened in this thread's current call.
     static CALL: Cell<Call> = const { Cell::new(Call { sent: 0, received: 0, coding: Duration::ZERO }) };
 }
 
-/// A frame of so many bytes has been sent.
+/// A frame of this many bytes has been sent.
 pub(crate) fn sent(bytes: usize) {
     if Engine::counts(bytes) {
         CALL.set(Call { sent: CALL.get().sent + bytes, ..CALL.get() });
     }
 }
 
-/// A frame of so many bytes has arrived.
+/// A frame of this many bytes has been received.
 pub(crate) fn received(bytes: usize) {
     if Engine::counts(bytes) {
         CALL.set(Call { received: CALL.get().received + bytes, ..CALL.get() });
     }
 }
 
-/// Does work that is no waiting.
+/// Does work that does not count as waiting.
 pub(crate) fn coding<R>(work: impl FnOnce() -> R) -> R {
     let start = Instant::now();
     let result = work();

@@ -1,4 +1,4 @@
-//! A message on its way out in memory of ours, which must last until the MPI has sent it.
+//! A message to be sent from our own memory, which must live until the MPI has sent it.
 
 use crate::context::Context;
 use crate::device;
@@ -13,20 +13,20 @@ use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
-/// A message that may go in a frame.
+/// A message that may be sent as a frame.
 pub(crate) struct Candidate {
-    /// In bytes.
+    /// Length in bytes.
     pub(crate) len: usize,
     pub(crate) to: Destination,
 }
 
-/// What is to be encoded.
+/// The data to encode.
 pub(crate) enum Raw<'a> {
     Bytes(&'a [u8]),
     Elements(Elements<'a>),
 }
 
-/// Elements that do not lie one after the other.
+/// Elements that are not contiguous.
 pub(crate) struct Elements<'a> {
     plan: Plan,
     memory: Source<'a>,
@@ -61,7 +61,7 @@ impl Wire {
         self.bytes.span.datatype
     }
 
-    /// Several sends may share it.
+    /// Shared, since several sends may use it.
     #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
     pub(crate) fn new(context: &Context, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
         let bytes = context.byte_span(memory.as_mut_ptr(), memory.len())?;
@@ -70,13 +70,13 @@ impl Wire {
 }
 
 thread_local! {
-    /// What a program says that the elements of its next message are.
+    /// The element kind that the program has declared for its next message.
     static SAID: Cell<Option<Kind>> = const { Cell::new(None) };
 }
 
-/// Makes a call that sends elements of a predefined datatype, which are in truth mostly elements of this kind.
+/// Makes a call that sends elements of a predefined datatype, but whose data is mostly elements of this kind.
 pub fn as_kind<R>(kind: Kind, call: impl FnOnce() -> R) -> R {
-    /// Ends what is said, also where the call ends by a panic.
+    /// Ends the declaration, also if the call panics.
     struct Until;
     impl Drop for Until {
         fn drop(&mut self) {
@@ -89,10 +89,10 @@ pub fn as_kind<R>(kind: Kind, call: impl FnOnce() -> R) -> R {
 }
 
 impl Context {
-    /// The frame of a message, unless it is better sent as it is. `strategy_of`: the communicator by whose strategy.
+    /// The frame of a message, or an error if it is better sent unchanged. `strategy_of`: the communicator whose strategy applies.
     ///
     /// # Safety
-    /// `message` must be what the caller of a send function gave, in the host's memory, for a rank that `frame_candidate` accepts.
+    /// `message` must be what the caller of a send function gave, in host memory, to a rank that `frame_candidate` accepts.
     pub(crate) unsafe fn frame(
         &self,
         message: &Envelope,
@@ -105,7 +105,7 @@ impl Context {
         Wire::new(self, frame).ok()
     }
 
-    /// Has a message encoded, if it is worth a look.
+    /// Encodes a message, if it is worth considering.
     ///
     /// # Safety
     /// As for [`frame`](Self::frame).
@@ -125,7 +125,7 @@ impl Context {
         }
     }
 
-    /// The same; elements that do not lie one after the other need not be packed as a whole.
+    /// Like `encode`, but elements that are not contiguous need not be packed as a whole.
     ///
     /// # Safety
     /// As for [`frame`](Self::frame).
@@ -139,7 +139,7 @@ impl Context {
         let Candidate { len, to } = *candidate;
         let span = &message.span;
         let strategy = self.strategies.of(strategy_of);
-        let layout = self.host_layout(span.datatype); // it is in the host's memory
+        let layout = self.host_layout(span.datatype); // it is in host memory
         let kind = match layout {
             Layout::Contiguous(kind) => SAID.get().unwrap_or(kind),
             Layout::Typed(kind) => kind,
@@ -148,7 +148,7 @@ impl Context {
             let considered = self.engine.consider(strategy, kind, to, len)?;
             if !layout.is_contiguous() {
                 if let Some(plan) = self.plan(span) {
-                    // SAFETY: the caller vouches for the elements, which lie in this range.
+                    // SAFETY: the caller vouches for the elements, which are within this range.
                     let memory = unsafe { Source::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
                     return Some(encode(considered, Raw::Elements(Elements { plan, memory })));
                 }
@@ -162,13 +162,13 @@ impl Context {
         })
     }
 
-    /// The frame of a message for many, if it is worth one: some of them are on other nodes. `strategy_of`: as above.
+    /// The frame of a message to many ranks, some of them on other nodes, if it is worth one. `strategy_of`: as above.
     ///
     /// # Safety
-    /// The message must be what the program gave, and the MPI must not refuse it.
+    /// The message must be the program's, and the MPI must not refuse it.
     pub(crate) unsafe fn shared_frame(&self, message: &Envelope, strategy_of: MPI_Comm) -> Option<Arc<Wire>> {
         let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
-        // The MPI is to read it.
+        // Only the MPI may read it.
         if device::is_device(message.span.ptr) {
             return None;
         }
@@ -178,8 +178,8 @@ impl Context {
         unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode }, strategy_of) }
     }
 
-    /// A message in one piece, if it goes faster so than as it is: the test of figure 5 of the paper (`docs/datatypes.md`). It takes the
-    /// place of the message in a send that is not buffered.
+    /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper (`docs/datatypes.md`). It
+    /// replaces the message in a send that is not buffered.
     ///
     /// # Safety
     /// `message` must be what the caller of a send function gave.
@@ -193,7 +193,7 @@ impl Context {
         let packed = unsafe { self.packed(message, len) }.ok()?;
         let mut bytes = self.byte_span(packed.as_ptr().cast_mut(), len).ok()?;
         if bytes.span.datatype == BYTE {
-            bytes.span.datatype = PACKED; // which any receive may take
+            bytes.span.datatype = PACKED; // matches any receive
         }
         #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
         Some(Arc::new(Wire { bytes, memory: packed }))
@@ -208,7 +208,7 @@ impl Context {
         Wire::new(self, unsafe { self.packed(message, len)? })
     }
 
-    /// The elements of a message, one behind the other.
+    /// The elements of a message, packed.
     ///
     /// # Safety
     /// As for [`frame`](Self::frame).

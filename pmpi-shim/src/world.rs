@@ -4,34 +4,34 @@ use crate::sys::*;
 use mpress::SameNode;
 use std::ffi::c_int;
 
-/// The processes of `MPI_COMM_WORLD`, or of a layer's one communicator, and the nodes they run on. Every rank has the same table.
+/// The processes of `MPI_COMM_WORLD`, or of a layer's communicator, and the nodes they run on. The table is the same on all ranks.
 pub(crate) struct World {
     pub(crate) rank: c_int,
     pub(crate) group: MPI_Group,
     /// For each rank, the lowest rank that shares memory with it.
     pub(crate) nodes: Vec<c_int>,
     pub(crate) same_node: SameNode,
-    /// The attribute key under which a communicator keeps its `Peers`.
+    /// The attribute key under which communicators keep their `Peers`.
     pub(crate) keyval: c_int,
 }
 
 impl World {
-    /// Whether messages between this process and `rank` of the world may go in frames. Both ends come to the same answer.
+    /// Whether messages between this process and `rank` of the world may be sent as frames. The result is the same at both ends.
     pub(crate) fn frames_with(&self, rank: c_int) -> bool {
         rank != self.rank && (self.same_node == SameNode::Compress || self.other_node(rank))
     }
 
-    /// Whether there is anyone to exchange frames with.
+    /// Whether frames are exchanged with any rank.
     pub(crate) fn frames_any(&self) -> bool {
         (0..self.nodes.len()).any(|rank| c_int::try_from(rank).is_ok_and(|rank| self.frames_with(rank)))
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub(crate) fn count(&self) -> usize {
         self.by_node().len()
     }
 
-    /// The ranks of each node, in their order.
+    /// The ranks of each node, in ascending order.
     pub(crate) fn by_node(&self) -> Vec<Vec<c_int>> {
         let of_mpi = |rank: usize| c_int::try_from(rank).ok();
         let nodes = mpress::network::by_node(&self.nodes).into_iter();
@@ -43,7 +43,7 @@ impl World {
         self.node(rank) != self.node(self.rank)
     }
 
-    /// Gives the MPI its objects back. Attributes under the key keep it alive as long as they live.
+    /// Frees our MPI objects. Attributes keep their key alive.
     pub(crate) fn free(&self) {
         let (mut group, mut keyval) = (self.group, self.keyval);
         // SAFETY: handles of ours that are no longer used.
