@@ -89,7 +89,7 @@ pub fn as_kind<R>(kind: Kind, call: impl FnOnce() -> R) -> R {
 }
 
 impl Context {
-    /// The frame of a message, or an error if it is better sent unchanged. `strategy_of`: the communicator whose strategy applies.
+    /// The frame of a message; `None` if it is better sent unchanged. `strategy_of`: the communicator whose strategy applies.
     ///
     /// # Safety
     /// `message` must be what the caller of a send function gave, in host memory, to a rank that `frame_candidate` accepts.

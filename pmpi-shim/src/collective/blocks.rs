@@ -1,5 +1,5 @@
-//! The blocks of a collective's buffer, one for each rank. Nothing is looked at before a block is asked for: where a buffer is of no
-//! significance, its datatype need not be one.
+//! The blocks of a collective's buffer, one for each rank. Arguments are read only when a block is asked for: where a buffer is not
+//! significant, its datatype may be invalid.
 
 use crate::arguments::Counts;
 use crate::handle::Handle;
@@ -7,15 +7,15 @@ use crate::span::Span;
 use crate::sys::*;
 use std::ffi::{c_int, c_void};
 
-/// Where the block of each rank is. Asked for ranks of the communicator only.
+/// The location of each rank's block. Valid only for ranks of the communicator.
 pub(crate) struct Blocks<F> {
     /// The buffer, as the program gave it.
     pub(super) buf: *const c_void,
-    /// Whether they are equal in length.
+    /// Whether they have the same length.
     pub(super) equal: bool,
-    /// Whether they have a datatype each.
+    /// Whether each has its own datatype.
     pub(super) typed: bool,
-    /// Counts and datatypes as the program gave them: a value, or the address of an array.
+    /// Counts and datatypes as the program gave them: values, or addresses of arrays.
     given: (usize, usize),
     of: F,
 }
@@ -27,13 +27,13 @@ impl<F: Fn(c_int) -> Span> Blocks<F> {
 }
 
 impl<F> Blocks<F> {
-    /// Whether the program gave the same counts and datatypes for others.
+    /// Whether the program gave the same counts and datatypes for `other`.
     pub(super) fn given_as<G>(&self, other: &Blocks<G>) -> bool {
         self.given == other.given
     }
 }
 
-/// Blocks of `count` elements, one after the other.
+/// Blocks of `count` elements, contiguous in rank order.
 pub(crate) fn equal(
     buf: *const c_void,
     count: MPI_Count,
@@ -46,12 +46,12 @@ pub(crate) fn equal(
     Blocks { buf, equal: true, typed: false, given: (count as usize, datatype.key()), of }
 }
 
-/// Where the program gave no array: a block that nobody accepts.
+/// An invalid block, for a null array.
 fn none(buf: *const c_void) -> Span {
     Span::new(buf.cast_mut(), -1, DATATYPE_NULL)
 }
 
-/// Blocks of a length and at a place of their own, which counts elements.
+/// Blocks with counts and displacements of their own, in elements.
 ///
 /// # Safety
 /// Both arrays must have an entry for each rank that is asked for, or be null.
@@ -72,7 +72,7 @@ pub(crate) unsafe fn varied(
     Blocks { buf, equal: false, typed: false, given: (counts.addr(), datatype.key()), of }
 }
 
-/// Blocks of a length, a datatype and at a place of their own, which counts bytes.
+/// Blocks with counts and datatypes of their own, and displacements in bytes.
 ///
 /// # Safety
 /// The arrays must have an entry for each rank that is asked for, or be null.
@@ -94,7 +94,7 @@ pub(crate) unsafe fn typed(
     Blocks { buf, equal: false, typed: true, given: (counts.addr(), datatypes.addr()), of }
 }
 
-/// The buffer may be `MPI_BOTTOM` with absolute addresses for places.
+/// The buffer may be `MPI_BOTTOM` with absolute addresses as displacements.
 fn at(buf: *const c_void, offset: MPI_Aint) -> *mut c_void {
     buf.cast::<u8>().wrapping_add(offset as usize).cast_mut().cast()
 }
@@ -102,7 +102,7 @@ fn at(buf: *const c_void, offset: MPI_Aint) -> *mut c_void {
 pub(super) fn extent(datatype: MPI_Datatype) -> MPI_Aint {
     let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
     if datatype != DATATYPE_NULL {
-        // SAFETY: a datatype that the caller of an MPI function gave, valid output pointers. What is no datatype has no extent.
+        // SAFETY: a datatype of an MPI function's caller, valid output pointers. For an invalid datatype the extent is not set.
         unsafe { PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) };
     }
     extent

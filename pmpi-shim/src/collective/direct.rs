@@ -1,9 +1,9 @@
-//! Nonblocking broadcast and all-gather: messages from where the data is to all who want it, encoded once.
+//! Nonblocking broadcast and all-gather: the owner of the data sends it to all other ranks, encoded once.
 //!
-//! In the way of the blocking forms somebody has to go on with the next step when the one before is done, also while the rank is
-//! in another call, or a job hangs that would not by the MPI alone. Here all messages are under way at once. They pass through no
-//! hands, so that many ranks would be reached slower than by the MPI's trees and rings, if nothing can be compressed: then the MPI
-//! does it ([`mpress::Spread`]).
+//! The blocking algorithms need each step to be continued when the previous one is complete, even while the rank is in another call;
+//! otherwise a job could hang that would not with the MPI alone. Here all messages are started at once, and none are relayed. For many
+//! ranks this is slower than the MPI's trees and rings if nothing can be compressed; then the operation is left to the MPI
+//! ([`mpress::Spread`]).
 
 use super::blocks::Blocks;
 use crate::agreed::How;

@@ -1,4 +1,4 @@
-//! All-to-all, scatter and gather: messages between two ranks each, as by the send and receive calls.
+//! All-to-all, scatter and gather: point-to-point messages, as in the send and receive calls.
 
 use super::Group;
 use super::blocks::Blocks;
@@ -15,11 +15,11 @@ use crate::sys::*;
 use std::ffi::c_int;
 use std::ptr;
 
-/// Messages of a rank that are under way at a time, in each direction. More would not go faster, but need memory at both ends.
+/// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory at both ends.
 const UNDER_WAY: usize = 16;
 
-/// Alltoall, Alltoallv and Alltoallw. Of the latter two each length is known to two ranks only; so the ranks vote. In place is left to
-/// the MPI.
+/// Alltoall, Alltoallv and Alltoallw. For the latter two only two ranks know each length, so the ranks vote. In-place calls are left to the
+/// MPI.
 pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     shim: &Shim,
     from: Blocks<F>,
@@ -43,10 +43,11 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         let (rank, size) = (start.group.rank(), start.group.size());
-        // SAFETY: the program's own blocks. In each step one rank sends to another, which receives from it in the same step.
+        // SAFETY: the program's own blocks. In each step a rank that sends to another is received from by that one.
         unsafe {
             if from.buf == to.buf && from.buf != BOTTOM {
-                // Most MPIs refuse it. Where one does not, it must not be that half of a frame is sent on: all is read first.
+                // Aliased buffers: most MPIs refuse them. If one does not, parts of frames must not be sent on, so all blocks are read
+                // first.
                 (1..size)
                     .map(|step| (rank + step) % size)
                     .for_each(|dest| start.send_copy(&from.of(dest), dest));
@@ -102,7 +103,7 @@ pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
     })
 }
 
-/// Scatter and Scatterv, the other way round.
+/// Scatter and Scatterv, in the opposite direction.
 pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
     shim: &Shim,
     blocks: Blocks<F>,
@@ -138,16 +139,16 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
     })
 }
 
-/// A block that tells the length of all: this rank's. Only a root has it in place.
+/// A block whose length is that of all: this rank's, or at a root with `MPI_IN_PLACE`, one of the buffer's.
 fn one_of<F: Fn(c_int) -> Span>(mine: &Span, blocks: &Blocks<F>, at_root: bool) -> Span {
     if at_root && mine.ptr == IN_PLACE { blocks.of(0) } else { *mine }
 }
 
-/// Says whether the MPI refuses a block.
+/// Returns whether the MPI refuses a block.
 type Judge = fn(&Shim, &Span) -> bool;
 
 impl Shim {
-    /// Whether the MPI refuses this rank's arguments of a gather or scatter. `own` and `all` judge this rank's block and the root's.
+    /// Whether the MPI refuses this rank's arguments of a gather or scatter. `own` and `all` check this rank's block and those of the root.
     fn refuses_rooted<F: Fn(c_int) -> Span>(
         &self,
         peers: &Peers,
@@ -157,7 +158,7 @@ impl Shim {
     ) -> bool {
         let at_root = peers.rank == root;
         if mine.ptr == IN_PLACE {
-            // Only a root may have it in place.
+            // Only the root may use `MPI_IN_PLACE`.
             return !at_root || self.refuses_any(blocks, peers.size(), all);
         }
         own(self, mine)
@@ -167,12 +168,12 @@ impl Shim {
     }
 }
 
-/// A collective that is being started.
+/// A collective whose messages are being started.
 pub(super) struct Start<'a> {
     shim: &'a Shim,
     pub(super) group: &'a Group<'a>,
     messages: UnderWay,
-    /// As many may be under way at a time in each direction, where the call may wait.
+    /// Greatest number of pending messages in each direction, if the call may wait.
     at_most: Option<usize>,
 }
 
@@ -183,14 +184,14 @@ impl<'a> Start<'a> {
     }
 
     /// # Safety
-    /// `span` must be what the program gave to send from.
+    /// `span` must be a send buffer of the program.
     pub(super) unsafe fn send(&mut self, span: &Span, dest: c_int) {
         // SAFETY: the caller vouches for the span.
         unsafe { self.start_send(span, dest, false) };
         self.pause(UnderWay::sends_left);
     }
 
-    /// The same for memory that may change before it is sent. Nothing is waited for.
+    /// Like `send`, for memory that may change before it is sent. Does not wait.
     ///
     /// # Safety
     /// As for `send`.
@@ -214,7 +215,7 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// The same to all others, encoded once.
+    /// Sends a block to all others, encoded once.
     ///
     /// # Safety
     /// As for `send`.
@@ -223,7 +224,7 @@ impl<'a> Start<'a> {
         unsafe { self.send_to_each(span, self.group.others()) };
     }
 
-    /// The same to each of these, encoded once. Nothing is waited for.
+    /// Sends a block to each of these ranks, encoded once. Does not wait.
     ///
     /// # Safety
     /// As for `send`.
@@ -244,7 +245,7 @@ impl<'a> Start<'a> {
     }
 
     /// # Safety
-    /// `span` must be what the program gave to receive into.
+    /// `span` must be a receive buffer of the program.
     pub(super) unsafe fn receive(&mut self, span: &Span, source: c_int) {
         if !is_empty(span) {
             let message = self.group.message(span, source);
@@ -257,8 +258,8 @@ impl<'a> Start<'a> {
         self.pause(UnderWay::receives_left);
     }
 
-    /// Receives and sends in turn. All ranks must do so in an order in which each message is sent as early as it is received: then none
-    /// waits for ever where messages that are under way have to end before others are started.
+    /// Receives and sends in turn. On all ranks the order must be such that each message is sent as early as it is received; then no rank
+    /// waits for ever, although pending messages must complete before others are started.
     ///
     /// # Safety
     /// As for `receive` and `send`.
@@ -281,12 +282,12 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Waits for all that is under way.
+    /// Waits for all pending messages.
     pub(super) fn wait(&mut self) {
         progress::wait_for_all_messages(self.shim, &mut self.messages);
     }
 
-    /// What has become of it so far. After an error the rest is done all the same, for the others.
+    /// The result so far. After an error the rest is done all the same, for the other ranks.
     pub(super) fn outcome(&self) -> Result<(), c_int> {
         self.messages.outcome()
     }
@@ -295,10 +296,10 @@ impl<'a> Start<'a> {
         self.messages.note(outcome);
     }
 
-    /// What a rank sends to itself.
+    /// Copies a rank's block to itself.
     ///
     /// # Safety
-    /// The spans must be what the program gave.
+    /// The spans must be the program's.
     pub(super) unsafe fn copy(&mut self, from: &Span, to: &Span) {
         if is_empty(from) && is_empty(to) {
             return;
@@ -307,8 +308,8 @@ impl<'a> Start<'a> {
         self.messages.note(unsafe { self.shim.copy_block(from, to) });
     }
 
-    /// Waits until no more messages than allowed are left in one direction. In the other there may be more: all of these may be for ranks
-    /// that have yet to ask for them.
+    /// Waits until at most the allowed number of messages is pending in one direction. The other direction may have more: all of these may
+    /// be for ranks that have yet to post their receives.
     fn pause(&mut self, left: impl Fn(&UnderWay) -> usize) {
         if let Some(at_most) = self.at_most {
             progress::wait_for_messages(self.shim, &mut self.messages, |messages| left(messages) <= at_most);
@@ -316,7 +317,7 @@ impl<'a> Start<'a> {
     }
 }
 
-/// A message could not be started. For want of memory: then its other end would wait for ever, or a later collective would get it.
+/// A message could not be started. If memory is short, its other end would wait for ever, or a later collective would receive it.
 fn failed(messages: &mut UnderWay, program: MPI_Comm, code: c_int) {
     if code == ERR_NO_MEM {
         give_up("no memory for a message of a collective that other ranks wait for", program, code);
@@ -324,21 +325,22 @@ fn failed(messages: &mut UnderWay, program: MPI_Comm, code: c_int) {
     messages.note(Err(code));
 }
 
-/// Whether there is nothing to be sent. What has no datatype either was accepted by the MPI as nothing.
+/// Whether there is nothing to send. A block with an invalid datatype has been accepted by the MPI as empty.
 fn is_empty(span: &Span) -> bool {
     span.bytes().unwrap_or(0) == 0
 }
 
 impl Shim {
-    /// What a rank sends to itself.
+    /// Copies a rank's block to itself.
     ///
     /// # Safety
-    /// The spans must be what the program gave.
+    /// The spans must be the program's.
     pub(super) unsafe fn copy_block(&self, from: &Span, to: &Span) -> Result<(), c_int> {
         let bytes = from.bytes();
         let contiguous = |span: &Span| matches!(self.layout(span), Layout::Contiguous(_));
         if bytes.is_some() && bytes == to.bytes() && contiguous(from) && contiguous(to) {
-            // SAFETY: contiguous elements of so many bytes. Buffers must not overlap, but programs get away with it.
+            // SAFETY: contiguous elements of this number of bytes. MPI forbids overlapping buffers, but programs use them, so the copy
+            // allows them.
             unsafe { ptr::copy(from.ptr.cast::<u8>(), to.ptr.cast::<u8>(), bytes.unwrap_or(0)) };
             return Ok(());
         }
@@ -346,9 +348,9 @@ impl Shim {
         unsafe { self.copy(from, to) }
     }
 
-    /// Makes a collective of messages between two ranks each, if it is to be done `here`, which is an error where the vote on that failed.
-    /// `refused`: the MPI refuses this rank's arguments, and is to say so. Of that the others know nothing, so it is asked after all ranks
-    /// have agreed on what they need.
+    /// Makes a collective of point-to-point messages, if it is to be done `here`, which is an error if the vote on that failed. `refused`:
+    /// whether the MPI refuses this rank's arguments, and must report that itself. The other ranks do not know, so it is evaluated after
+    /// all ranks have agreed on what they need.
     pub(super) fn exchange(
         &self,
         peers: &Peers,
@@ -367,7 +369,7 @@ impl Shim {
             Ok(None) => {
                 let code = pass();
                 if code != SUCCESS {
-                    refused(); // for the count of calls
+                    refused(); // so that the call is counted
                 }
                 return code;
             }
@@ -385,7 +387,7 @@ impl Shim {
                 }
                 How::Nonblocking(comm, request) => {
                     let active = messages.into_request(comm)?;
-                    // SAFETY: the place the program gave.
+                    // SAFETY: the program's output pointer.
                     unsafe { *request = self.requests.hand_out(active) };
                     Ok(())
                 }

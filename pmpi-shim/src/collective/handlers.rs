@@ -1,4 +1,4 @@
-//! The collectives as the program calls them: the buffers and blocks that their arguments name.
+//! The handlers of collectives: they find the buffers and blocks from the program's arguments.
 
 use super::blocks::{equal, typed, varied};
 use super::reduce::{self, counts};
@@ -212,7 +212,7 @@ pub(crate) unsafe fn ialltoallw(shim: &Shim, call: arguments::Ialltoallw, pass: 
     }
 }
 
-/// What Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block are given alike.
+/// The common arguments of Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block.
 macro_rules! reduction {
     ($call:ident) => {
         reduce::Call {

@@ -1,11 +1,11 @@
-//! Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block, where the result does not depend on the order of the operations: of
-//! integers. Of floating-point numbers only where the settings allow another order.
+//! Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block, where the result does not depend on the order of the operations: for
+//! integers, and for floating-point numbers only if the settings allow another order.
 //!
-//! Each rank owns a block of the result. First the ranks of each node bring together what they have for it, then the nodes: so it leaves a
-//! node once for each other node ([`mpress::Hierarchy`]), compressed, and each rank encodes and decodes a part. Then the blocks go
-//! where they are wanted. The operations themselves are the MPI's (`MPI_Reduce_local`).
+//! Each rank owns a block of the result. Contributions to it are first reduced within each node, then between nodes: so each node sends a
+//! block once to each other node ([`mpress::Hierarchy`]), compressed, and encoding and decoding are shared among the ranks. Then the blocks
+//! are sent where they are wanted. The operations themselves are the MPI's (`MPI_Reduce_local`).
 //!
-//! All ranks give the same count, datatype and operation (MPI 3.1, section 5.9), so that they come to the same decision.
+//! All ranks give the same count, datatype and operation (MPI 3.1, section 5.9), so their decisions are the same.
 
 use super::Group;
 use super::exchange::Start;
@@ -23,10 +23,10 @@ use std::ffi::{c_int, c_void};
 use std::iter;
 use std::sync::PoisonError;
 
-/// Blocks on average shorter than this are left to the MPI, in bytes: its own algorithms take fewer steps.
+/// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer steps.
 const LEAST: usize = 8 << 10;
 
-/// A reduction as the program called it.
+/// A reduction as called by the program.
 #[derive(Clone, Copy)]
 pub(super) struct Call {
     pub(super) from: *const c_void,
@@ -37,7 +37,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Where this rank's elements are.
+    /// The address of this rank's elements.
     fn source(&self) -> *const c_void {
         if self.from == IN_PLACE { self.to } else { self.from }
     }
@@ -50,7 +50,7 @@ impl Call {
 /// Allreduce of `count` elements.
 ///
 /// # Safety
-/// The buffers must be what the program gave.
+/// The buffers must be the program's.
 pub(super) unsafe fn allreduce(shim: &Shim, call: Call, count: MPI_Count, pass: impl Fn() -> c_int) -> c_int {
     let Some(size) = shim.may_reduce(&call, count) else { return pass() };
     let Some(peers) = shim.collective_peers(call.comm) else { return pass() };
@@ -89,7 +89,7 @@ pub(super) unsafe fn reduce(
     })
 }
 
-/// Reduce_scatter and Reduce_scatter_block, with a block of this many elements for each rank.
+/// Reduce_scatter and Reduce_scatter_block, with this number of elements in each rank's block.
 ///
 /// # Safety
 /// As for [`allreduce`].
@@ -114,7 +114,7 @@ pub(super) unsafe fn reduce_scatter(
     })
 }
 
-/// How many elements of an array of counts each rank gets; a negative number, which the MPI refuses, where there is no array.
+/// The number of elements for each rank, from an array of counts; without an array a negative number, which the MPI refuses.
 pub(super) fn counts(counts: Counts) -> impl Fn(usize) -> MPI_Count {
     // SAFETY: the program's own array, with an entry for each rank.
     move |rank| if counts.addr() == 0 { -1 } else { unsafe { counts.at(rank) } }
@@ -123,7 +123,7 @@ pub(super) fn counts(counts: Counts) -> impl Fn(usize) -> MPI_Count {
 /// The elements that each rank owns.
 struct Blocks {
     counts: Vec<MPI_Count>,
-    /// Where they begin.
+    /// The start of each block.
     starts: Vec<MPI_Count>,
 }
 
@@ -144,7 +144,7 @@ impl Blocks {
         Self::new((0..ranks).map(|rank| count / ranks + MPI_Count::from(rank < count % ranks)))
     }
 
-    /// Elements of all blocks; negative where the MPI will refuse one.
+    /// Number of elements of all blocks; negative if the MPI will refuse one.
     fn total(&self) -> MPI_Count {
         let add = |sum: MPI_Count, count: &MPI_Count| sum.checked_add(*count).filter(|_| *count >= 0);
         self.counts.iter().try_fold(0, add).unwrap_or(-1)
@@ -152,11 +152,11 @@ impl Blocks {
 }
 
 impl Shim {
-    /// Whether a reduction of `count` elements may be made here, as far as its arguments say: the size of an element in bytes. The result is
-    /// the same to the bit in any order, or any order is allowed.
+    /// The size of an element in bytes, if the arguments permit a reduction of `count` elements here: the result is identical in any order,
+    /// or any order is allowed.
     fn may_reduce(&self, call: &Call, count: MPI_Count) -> Option<usize> {
         let kind = self.kinds.predefined(call.datatype)?;
-        // Pairs of a value and its place, and complex numbers, are longer than one of their kind.
+        // Pairs of value and index, and complex numbers, are longer than an element of their kind.
         let size = kind.size();
         let bytes = call.span(IN_PLACE, count).bytes()?;
         if self.reduce == Reduce::Off || bytes < 2 * LEAST || usize::try_from(count).ok()? != bytes / size {
@@ -169,14 +169,14 @@ impl Shim {
             Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => {
                 arithmetic || bitwise || [LAND, LOR, LXOR].contains(&call.op)
             }
-            // Minimum and maximum depend on the order, too: zeros have signs, and there are values that are no numbers.
+            // Minimum and maximum depend on the order, too, because of signed zeros and NaNs.
             Kind::F32 | Kind::F64 => self.reduce == Reduce::Reorder && arithmetic,
             Kind::Other => call.datatype == BYTE && bitwise,
         };
         in_any_order.then_some(size)
     }
 
-    /// Whether the order of the operations shows in the result.
+    /// Whether the order of the operations affects the result.
     fn reorders(&self, call: &Call) -> bool {
         matches!(self.kinds.predefined(call.datatype), Some(Kind::F32 | Kind::F64))
     }
@@ -190,7 +190,7 @@ impl Shim {
                     || (call.from == call.to.cast_const() && self.refuses_aliases()))
     }
 
-    /// Whether the MPI has this operation for elements of this datatype. It is asked once.
+    /// Whether the MPI supports this operation for elements of this datatype. Each combination is tested once.
     fn has_operation(&self, call: &Call) -> bool {
         let key = (call.datatype.key(), call.op.key());
         let mut known = self.private.operations.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,7 +202,7 @@ impl Shim {
         })
     }
 
-    /// Makes a reduction whose elements have this `size`, if that is to be done here. `refused`: the MPI refuses this rank's arguments.
+    /// Makes a reduction of elements of this `size`, if it is to be done here. `refused`: the MPI refuses this rank's arguments.
     fn reduce(
         &self,
         peers: &Peers,
@@ -217,9 +217,9 @@ impl Shim {
             return pass();
         }
         let trial = &peers.collectives.reduce;
-        // Where the result depends on the order, the order must not depend on times: it is always made here.
+        // If the result depends on the order, the order must not depend on timing, so it is always done here.
         let here = if self.reorders(call) { Ok(true) } else { trial.is_made_here(call.comm) };
-        // Also where the MPI makes it: the others have counted it.
+        // This applies also if the MPI makes it, since the other ranks count the call.
         if let Ok(here) = here
             && refused()
         {
@@ -238,11 +238,11 @@ impl Shim {
             |start| {
                 let reducing = Reducing::new(self, start.group, call, (blocks, size));
                 work(&reducing, start);
-                start.wait(); // for what is sent from its memory
+                start.wait(); // for sends from `reducing`'s memory
                 if start.outcome().is_err() {
                     std::mem::forget(reducing); // the MPI may still use its memory
                 }
-                // While messages go another way than most of the time, this says nothing of other calls.
+                // While other methods are on trial, this call says nothing about later calls.
                 if !self.reorders(call) && !on_trial && !self.engine.is_on_trial() {
                     trial.learn(self.engine.saved() > before);
                 }
@@ -251,19 +251,19 @@ impl Shim {
     }
 }
 
-/// A reduction under way.
+/// A reduction in progress.
 struct Reducing<'a> {
     shim: &'a Shim,
     group: &'a Group<'a>,
     hierarchy: &'a Hierarchy,
     call: &'a Call,
     blocks: &'a Blocks,
-    /// Of an element, in bytes.
+    /// Size of an element in bytes.
     size: usize,
     rank: usize,
-    /// The ranks whose blocks this one brings together in its node, ...
+    /// The ranks whose blocks this rank reduces within its node.
     aggregated: Vec<usize>,
-    /// ... and what it has of them.
+    /// Their partial results.
     sums: Memory,
 }
 
@@ -280,7 +280,7 @@ impl<'a> Reducing<'a> {
         Self { shim, group, hierarchy, call, blocks, size, rank, aggregated, sums }
     }
 
-    /// The block of a rank in a buffer that has all of them.
+    /// The block of a rank in a buffer that holds all blocks.
     fn all(&self, buf: *const c_void, rank: usize) -> Span {
         let start = (self.blocks.starts[rank] as usize).wrapping_mul(self.size);
         self.call.span(buf.cast::<u8>().wrapping_add(start).cast(), self.blocks.counts[rank])
@@ -295,27 +295,27 @@ impl<'a> Reducing<'a> {
         Memory::new(self.shim, self.group, (self.blocks, self.size), ranks)
     }
 
-    /// The rank that is `step` after this one in its node, and the one that is as far before it.
+    /// The ranks `step` after and `step` before this one in its node.
     fn neighbours(&self, step: usize) -> (usize, usize) {
         let back = self.hierarchy.beside(self.rank) - step;
         (self.hierarchy.neighbour(self.rank, step), self.hierarchy.neighbour(self.rank, back))
     }
 
-    /// The node that is `step` after that of this rank, and the one that is as far before it.
+    /// The nodes `step` after and `step` before that of this rank.
     fn nodes(&self, step: usize) -> (usize, usize) {
         let (node, nodes) = (self.hierarchy.node(self.rank), self.hierarchy.nodes());
         ((node + step) % nodes, (node + nodes - step) % nodes)
     }
 
-    /// The ranks of a node whose blocks this one brings together in its own.
+    /// The ranks of a node whose blocks this rank reduces within its own node.
     fn aggregated_of(&self, node: usize) -> impl Iterator<Item = usize> {
         self.aggregated.iter().copied().filter(move |&rank| self.hierarchy.node(rank) == node)
     }
 
-    /// Brings together what all ranks have for the block of this one: those of its node first.
+    /// Reduces the contributions of all ranks to this rank's block, those within each node first.
     ///
     /// # Safety
-    /// The buffers must be what the program gave.
+    /// The buffers must be the program's.
     unsafe fn bring_together(&self, start: &mut Start<'_>) {
         let from = self.call.source();
         let (steps, nodes) = (self.hierarchy.beside(self.rank), self.hierarchy.nodes());
@@ -345,8 +345,8 @@ impl<'a> Reducing<'a> {
         }
     }
 
-    /// Waits for what is to come, and adds it to what is there of these ranks' blocks. If something has not come, the ranks that own these
-    /// blocks must not take the rest for the result.
+    /// Waits for incoming contributions, and adds them to these ranks' blocks. If one is missing, the owners of these blocks must not take
+    /// the rest for the result.
     fn add(&self, start: &mut Start<'_>, incoming: &[Memory], ranks: &[usize]) {
         start.wait();
         if let Err(code) = start.outcome() {
@@ -359,7 +359,7 @@ impl<'a> Reducing<'a> {
         }
     }
 
-    /// Puts the block of this rank where the program wants it.
+    /// Copies the block of this rank to the program's buffer.
     ///
     /// # Safety
     /// As for `bring_together`.
@@ -387,7 +387,7 @@ impl<'a> Reducing<'a> {
         }
     }
 
-    /// Gives all blocks to all ranks: to one rank of each node first.
+    /// Sends all blocks to all ranks: first to one rank of each node.
     ///
     /// # Safety
     /// As for `bring_together`.
@@ -413,16 +413,16 @@ impl<'a> Reducing<'a> {
     }
 }
 
-/// Some ranks' blocks, one after the other.
+/// Blocks of some ranks, one after the other.
 struct Memory {
     at: *mut u8,
     _buffer: Buffer,
-    /// The ranks, ascending, and where the block of each begins, in bytes.
+    /// The ranks in ascending order, each with the offset of its block in bytes.
     starts: Vec<(usize, usize)>,
 }
 
 impl Memory {
-    /// Without it other ranks would wait for ever.
+    /// Ends the job if there is no memory, since other ranks would wait for ever.
     fn new(shim: &Shim, group: &Group<'_>, (blocks, size): (&Blocks, usize), ranks: &[usize]) -> Self {
         let mut len = 0;
         let mut place = |rank: usize| {
@@ -441,7 +441,7 @@ impl Memory {
         Self { at: buffer.room().as_mut_ptr().cast(), _buffer: buffer, starts }
     }
 
-    /// Where the block of a rank is.
+    /// The address of a rank's block.
     fn at(&self, rank: usize) -> *mut u8 {
         let found = self.starts.binary_search_by_key(&rank, |(rank, _)| *rank);
         let start = found.ok().and_then(|at| self.starts.get(at)).map_or(0, |(_, start)| *start);
@@ -449,7 +449,7 @@ impl Memory {
     }
 }
 
-/// Adds contiguous elements of `size` bytes to others of the same number.
+/// Reduces contiguous elements of `size` bytes into the same number of others.
 fn reduce_local(from: &Span, to: &Span, op: MPI_Op, size: usize) -> Result<(), c_int> {
     let (mut done, count) = (0, from.count);
     while done < count {

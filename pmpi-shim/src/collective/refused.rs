@@ -1,7 +1,7 @@
-//! Arguments of collectives that the MPI refuses. A rank with such arguments makes the MPI's own call before anything of ours is sent.
+//! Arguments of collectives that the MPI refuses. A rank with such arguments makes the MPI's own call before it sends any message of ours.
 //!
-//! All others go about the collective in our way, so a rank leaves it only if the MPI really refuses its arguments (or would not
-//! survive them). What MPIs judge differently is asked of this one.
+//! All other ranks do the collective here, so a rank must leave it only if the MPI really refuses its arguments (or would crash). Where
+//! MPIs differ, this MPI is tested.
 
 use super::blocks::{Blocks, extent};
 use crate::mpi::real;
@@ -10,10 +10,10 @@ use crate::state::Shim;
 use crate::sys::*;
 use std::ffi::{c_int, c_void};
 
-/// A datatype of elements without memory.
+/// A datatype of elements without data.
 fn type_of_nothing() -> Result<MPI_Datatype, c_int> {
     let mut datatype = DATATYPE_NULL;
-    // SAFETY: a place for the new datatype.
+    // SAFETY: a valid output pointer for the new datatype.
     unsafe {
         ok(PMPI_Type_contiguous(0, BYTE, &raw mut datatype))?;
         ok(PMPI_Type_commit(&raw mut datatype))?;
@@ -22,35 +22,35 @@ fn type_of_nothing() -> Result<MPI_Datatype, c_int> {
 }
 
 impl Shim {
-    /// Whether the MPI refuses a block of a collective: a negative count, no datatype or one that was not committed, or elements
-    /// without memory.
+    /// Whether the MPI refuses a block of a collective: a negative count, a datatype that is invalid or not committed, or elements without
+    /// memory.
     pub(super) fn refuses(&self, span: &Span) -> bool {
         let Some(bytes) = span.bytes() else { return true };
         if self.kinds.predefined(span.datatype).is_some() {
             return span.ptr.is_null() && bytes > 0;
         }
-        // SAFETY: what the caller of an MPI function gave, for nobody.
+        // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
         let code = unsafe {
             real::MPI_Send(span.ptr, c_int::from(span.count > 0), span.datatype, PROC_NULL, 0, self.own_comm)
         };
         code != SUCCESS || (span.ptr.is_null() && bytes > 0 && self.layout(span).is_contiguous())
     }
 
-    /// The same for a block that a gather, a scatter or an all-gather receives. Open MPI does not ask there whether a datatype was
-    /// committed, so it is done now: our calls ask.
+    /// Like `refuses`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does not check whether a datatype is
+    /// committed, so it is committed now: our own calls check it.
     pub(super) fn refuses_received(&self, span: &Span) -> bool {
         if !self.refuses(span) {
             return false;
         }
         let mut datatype = span.datatype;
-        // SAFETY: a datatype, since it has a size.
+        // SAFETY: a valid datatype, since it has a size.
         span.bytes().is_none()
             || !self.ignores_uncommitted()
             || unsafe { PMPI_Type_commit(&raw mut datatype) } != SUCCESS
             || self.refuses(span)
     }
 
-    /// The same for blocks of all ranks, by one of the two. `MPI_IN_PLACE` is no place for them.
+    /// Like these, for the blocks of all ranks. `MPI_IN_PLACE` is invalid for them.
     pub(super) fn refuses_any<F: Fn(c_int) -> Span>(
         &self,
         blocks: &Blocks<F>,
@@ -59,7 +59,7 @@ impl Shim {
     ) -> bool {
         let ranks = if blocks.equal { 1 } else { ranks };
         let refused = |block: &Span| {
-            // Of nothing, not every MPI looks at a datatype that is the block's own.
+            // For an empty block with its own datatype, not every MPI checks the datatype.
             refuses(self, block) && !(blocks.typed && block.count == 0 && self.ignores_types_of_nothing())
         };
         blocks.buf == IN_PLACE || (0..ranks).any(|rank| refused(&blocks.of(rank)))
@@ -69,7 +69,7 @@ impl Shim {
         *self.private.ignores_uncommitted.get_or_init(|| {
             let (mut datatype, mut byte) = (DATATYPE_NULL, 0_u8);
             let at = (&raw mut byte).cast::<c_void>();
-            // SAFETY: a datatype of ours, and no elements of it, for a communicator of one rank.
+            // SAFETY: a datatype of ours, and none of its elements, on a communicator of one rank.
             unsafe {
                 if PMPI_Type_contiguous(1, BYTE, &raw mut datatype) != SUCCESS {
                     return false;
@@ -85,7 +85,7 @@ impl Shim {
         *self.private.ignores_types_of_nothing.get_or_init(|| {
             let (nothing, none) = (0, DATATYPE_NULL);
             let (mut out, mut into) = (0_u8, 0_u8);
-            // SAFETY: arrays of one entry, for a communicator of one rank; nothing is sent.
+            // SAFETY: arrays of one entry, on a communicator of one rank; nothing is sent.
             let code = unsafe {
                 real::MPI_Alltoallw(
                     (&raw mut out).cast(),
@@ -103,10 +103,10 @@ impl Shim {
         })
     }
 
-    /// Whether the MPI refuses that this rank's `block`, one of those in the buffer `buf`, and `mine` are in one place.
+    /// Whether the MPI refuses this rank's `block`, part of the buffer `buf`, and `mine` because they are aliased.
     ///
-    /// MPICH takes two blocks with the same datatype for aliased if they begin at the same address, where it takes the size of elements
-    /// for their extent (`MPIR_ERRTEST_ALIAS_COLL`). `same_count`: it wants the same count as well.
+    /// MPICH treats two blocks with the same datatype as aliased if they begin at the same address, which it computes with the size of
+    /// elements in place of their extent (`MPIR_ERRTEST_ALIAS_COLL`). `same_count`: it requires the same count, too.
     pub(super) fn refuses_alias(
         &self,
         buf: *const c_void,
@@ -125,18 +125,18 @@ impl Shim {
         at == mine.ptr.addr() && (!same_count || mine.count == block.count) && self.refuses_aliases()
     }
 
-    /// The same for all-to-all. There it is the buffers that must differ, if counts and datatypes were given by the same arguments.
+    /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given by the same arguments.
     pub(super) fn refuses_aliased<F, G>(&self, from: &Blocks<F>, to: &Blocks<G>) -> bool {
         from.buf == to.buf && from.given_as(to) && self.refuses_aliases()
     }
 
-    /// Whether this MPI, as it is built and set, refuses aliased buffers at all. Open MPI does not, and programs rely on it.
+    /// Whether this MPI, as built and configured, refuses aliased buffers. Open MPI does not, and programs rely on it.
     pub(super) fn refuses_aliases(&self) -> bool {
         *self.private.refuses_aliases.get_or_init(|| {
             let Ok(mut datatype) = type_of_nothing() else { return false };
             let mut byte = 0_u8;
             let at = (&raw mut byte).cast::<c_void>();
-            // SAFETY: one element without memory, for a communicator of one rank.
+            // SAFETY: one element without data, on a communicator of one rank.
             unsafe {
                 let code = real::MPI_Allgather(at, 1, datatype, at, 1, datatype, self.own_comm);
                 PMPI_Type_free(&raw mut datatype);

@@ -1,16 +1,16 @@
-//! Long blocks that all ranks want, handed on in chunks: broadcast and all-gather.
+//! Broadcast and all-gather of long blocks, which are relayed in chunks.
 //!
-//! A block goes along the nodes, and in each node to all its ranks ([`mpress::HandOn`]). Between nodes it is a stream like that of a long message
-//! (`docs/format/frame.md`): encoded once, by its owner, and handed on as it came. Inside a node its bytes go as they are, from the
-//! program's buffer to the program's buffer. So a chunk is encoded while those before it are sent, handed on and decoded.
+//! A block travels along the nodes, and within each node to all its ranks ([`mpress::HandOn`]). Between nodes it is a stream like that of a
+//! long message (`docs/format/frame.md`): encoded once, by its owner, and relayed unchanged. Within a node its bytes are sent uncompressed,
+//! from the program's buffer to the program's buffer. So a chunk is encoded while earlier ones are sent, relayed and decoded.
 //!
-//! No length is told beforehand: all ranks know those of all blocks, and so which chunks go from whom to whom, in which order. Each chunk is one
-//! message; a block that is not compressed goes in the same chunks. Who gets its first chunk from another node sees by the length which
-//! it is: that of a frame is no multiple of 8. Inside a node a last message, of one byte, tells what the block was on its way. So all ranks know
-//! in the end whether anything got shorter.
+//! No lengths are exchanged beforehand: all ranks know those of all blocks, and so the source, destination and order of all chunks. Each
+//! chunk is one message; a block that is not compressed has the same chunks. A rank that receives its first chunk from another node
+//! recognises a frame by its length, which is not a multiple of 8. Within a node a last message of one byte tells the form in which the
+//! block came. So all ranks finally know whether anything got shorter.
 //!
-//! Between two ranks chunks go in the order of their number and of the ranks that they have been through ([`HandOn::step`]), taken together. In this
-//! order each chunk waits only for such as come before it, so ranks do not wait for each other in a circle.
+//! Between two ranks chunks are ordered by the sum of their number and the number of ranks that they have passed ([`HandOn::step`]). In
+//! this order each chunk waits only for earlier ones, so ranks do not wait for each other in a cycle.
 
 mod edge;
 
@@ -34,25 +34,25 @@ use std::{ptr, slice};
 /// Raw bytes of a chunk of a block that is too short for a stream.
 const CHUNK: usize = 63 << 10;
 
-/// A block of the collective, as the program has it.
+/// A block of the collective in the program's memory.
 pub(super) struct Part {
-    /// The rank whose it is.
+    /// The rank that owns it.
     pub(super) owner: usize,
-    /// Where it is, at its owner, and is to be put, elsewhere; null where there is no memory for it.
+    /// Its address: source at its owner, destination elsewhere; null if there is no memory for it.
     pub(super) at: *mut u8,
     pub(super) len: usize,
 }
 
-/// What came of a collective.
+/// The result of a collective.
 pub(super) struct Handed {
-    /// Whether it has been made; if some rank could not give its block, the MPI is to do it all.
+    /// Whether it has been made; if a rank could not send its block, the MPI must do the whole collective.
     pub(super) outcome: Result<bool, c_int>,
-    /// Whether something got shorter on its way. All ranks come to the same answer, also those with an error of their own.
+    /// Whether something got shorter. The result is the same on all ranks, even on those with an error of their own.
     pub(super) shorter: bool,
 }
 
 impl Handed {
-    /// The same, once what has come is put into the program's memory; not if the MPI is to do it all.
+    /// The result after `land` has copied the blocks to the program's memory, which is skipped if the MPI must do the collective.
     pub(super) fn landing(self, land: impl FnOnce() -> Result<(), c_int>) -> Self {
         let outcome = match self.outcome {
             Ok(true) => land().map(|()| true),
@@ -62,24 +62,24 @@ impl Handed {
     }
 }
 
-/// In what form a block comes.
+/// The form in which a block comes.
 #[derive(Clone, Copy)]
 enum Form {
-    /// Its first chunk has not come.
+    /// Its first chunk has not come yet.
     Unknown,
     Raw,
-    /// Compressed; `None` inside a node, where that was undone.
+    /// Compressed; `None` within a node, where it has been decoded.
     Shorter(Option<Stream>),
     Damaged(c_int),
-    /// Its owner could not give it: its chunks are empty.
+    /// Its owner could not send it: its chunks are empty.
     Nothing,
 }
 
-/// What is said of a block inside a node, by its place here.
+/// The byte for each form within a node, by index.
 static SAID: [u8; 4] = [0, 1, 2, 3];
 
 impl Form {
-    /// What is said of it.
+    /// The byte for this form.
     fn said(self) -> &'static u8 {
         match self {
             Self::Unknown | Self::Raw => &SAID[0],
@@ -99,7 +99,7 @@ impl Form {
     }
 }
 
-/// A block on its way.
+/// A block in progress.
 struct Block {
     owner: usize,
     at: *mut u8,
@@ -108,14 +108,14 @@ struct Block {
     chunk: usize,
     /// Whether it may be a stream.
     is_long: bool,
-    /// How many of its messages are here: its chunks, and what is said of it.
+    /// Number of its messages that are here: its chunks, and the form byte.
     here: usize,
     form: Form,
-    /// Of this rank's own, what is to be encoded, ...
+    /// For this rank's own block, the part yet to be encoded.
     tail: Option<Tail>,
-    /// ... and of others' that go on to another node, the chunks as they came, or the head of the own.
+    /// For blocks that go on to another node, the chunks as received, or the head of this rank's own.
     wires: VecDeque<Rc<Buffer>>,
-    /// Whether it goes on from here to another node.
+    /// Whether it is relayed from here to another node.
     goes_on: bool,
 }
 
@@ -129,7 +129,7 @@ impl Block {
         at(index)..at(index + 1)
     }
 
-    /// How many messages it is, between two ranks of a node or of two nodes.
+    /// Number of its messages between two ranks of a node (`inside`) or of two nodes.
     fn messages(&self, inside: bool) -> usize {
         self.chunks() + usize::from(inside && self.is_long)
     }
@@ -156,17 +156,17 @@ impl Block {
         if !landed {
             self.form = Form::Damaged(shim.damaged);
         }
-        // With the last one it is known what is to be said of it.
+        // After the last chunk the form is known, too.
         self.here = index + 1 + usize::from(index + 1 == self.chunks());
         if self.goes_on {
             self.wires.push_back(Rc::new(wire));
         }
     }
 
-    /// Puts a chunk from another node where it belongs.
+    /// Writes a chunk from another node to its place.
     fn land(&mut self, shim: &Shim, form: Form, index: usize, wire: &[u8]) -> bool {
         let range = self.range(index);
-        // SAFETY: memory of `len` bytes, which lasts as long as the collective, and which nobody else looks at.
+        // SAFETY: memory of `len` bytes, which lives as long as the collective and is not accessed elsewhere.
         let out = unsafe {
             slice::from_raw_parts_mut(self.at.add(range.start).cast::<MaybeUninit<u8>>(), range.len())
         };
@@ -185,7 +185,7 @@ impl Block {
         }
     }
 
-    /// What its first chunk tells, that has come from another node.
+    /// The form, from the first chunk, received from another node.
     fn form_of(&self, shim: &Shim, wire: &[u8], id: u32) -> Form {
         if wire.is_empty() {
             return Form::Nothing;
@@ -201,7 +201,7 @@ impl Block {
         stream.map_or(Form::Damaged(shim.damaged), |stream| Form::Shorter(Some(stream)))
     }
 
-    /// Has this rank's own block encoded, if it is worth it: the first chunk of it, now.
+    /// Starts to encode this rank's own block, if it is worth it: the first chunk at once.
     fn encode(&mut self, shim: &Shim, program: MPI_Comm, kind: Kind, id: u32) {
         self.here = self.chunks() + 1;
         self.form = Form::Raw;
@@ -223,7 +223,7 @@ impl Block {
         }
     }
 
-    /// The next chunk for another node, in memory of ours; `None` if there is no memory for it.
+    /// The next chunk for another node, in our own memory; `None` if there is no memory for it.
     fn next_wire(&mut self, shim: &Shim) -> Option<Rc<Buffer>> {
         if let Some(wire) = self.wires.pop_front() {
             return Some(wire);
@@ -240,40 +240,40 @@ impl Block {
 #[derive(Clone, Copy)]
 struct Item {
     block: usize,
-    /// The number of its chunk; behind the last one, what is said of it.
+    /// The number of its chunk; after the last one, that of the form byte.
     index: usize,
 }
 
-/// A message, and its place in the order between two ranks.
+/// A message, and its position in the order between two ranks.
 type Keyed = ((usize, usize), Item);
 
-/// A collective under way.
+/// A collective in progress.
 struct Relay<'a> {
     shim: &'a Shim,
     group: &'a Group<'a>,
-    /// The number of the streams, the same for all.
+    /// The number of the streams, the same on all ranks.
     id: u32,
-    /// What it is called.
+    /// The name of the collective.
     what: &'static str,
     blocks: Vec<Block>,
     incoming: Vec<Incoming>,
     leaving: Vec<Leaving>,
     /// Errors of the MPI.
     failed: Result<(), c_int>,
-    /// How often there was no memory, and nothing under way that would give some back.
+    /// Number of times that there was no memory, and nothing pending that would release some.
     starved: u32,
 }
 
-/// After this many looks without memory, in which nothing moved, the job ends. Another thread may have some.
+/// After this number of polls without memory or progress, the job ends. Until then another thread may release memory.
 const PATIENCE: u32 = 100_000;
 
 impl Shim {
-    /// Hands all blocks on, each from its owner to all ranks. All must give the same blocks, in the same order. `kind`: what this rank's own
-    /// consists of; `id`: a number that the collectives of a communicator shortly before and after this one do not have; `what`: how this one is
-    /// called.
+    /// Relays all blocks, each from its owner to all ranks. All ranks must pass the same blocks, in the same order. `kind`: that of this
+    /// rank's own block; `id`: a number that differs from those of collectives shortly before and after this one on the communicator;
+    /// `what`: its name.
     ///
     /// # Safety
-    /// Each block must be at a place with room for it, or null.
+    /// Each block must be at an address with room for it, or null.
     pub(super) unsafe fn hand_on(
         &self,
         group: &Group<'_>,
@@ -294,7 +294,7 @@ impl Shim {
         relay.handed()
     }
 
-    /// Who shares a node with whom, as far as what is compressed is concerned.
+    /// The nodes and their ranks, as they matter for compression.
     pub(super) fn hierarchy<'a>(&self, peers: &'a Peers) -> Cow<'a, Hierarchy> {
         match self.world.same_node {
             SameNode::Compress => Cow::Owned(Hierarchy::new(&peers.ranks().collect::<Vec<_>>())),
@@ -307,7 +307,7 @@ impl<'a> Relay<'a> {
     fn new(shim: &'a Shim, group: &'a Group<'a>, parts: &[Part], (id, what): (u32, &'static str)) -> Self {
         let (hierarchy, rank) = (shim.hierarchy(group.peers), group.rank().unsigned_abs() as usize);
         let mut blocks = Vec::new();
-        // By the other rank, what comes from it and goes to it; in the order in which it does.
+        // By the other rank, the messages from it and to it, in order.
         let (mut from, mut to) = (BTreeMap::new(), BTreeMap::new());
         for part in parts.iter().filter(|part| part.len > 0) {
             let HandOn { from: source, to: dests, step } = hierarchy.hand_on(part.owner, rank);
@@ -337,7 +337,7 @@ impl<'a> Relay<'a> {
             blocks.push(block);
         }
         let mut edge = |(other, mut items): (usize, Vec<Keyed>)| {
-            items.sort_by_key(|(key, _)| *key); // those that are equal stay in the order of their blocks
+            items.sort_by_key(|(key, _)| *key); // the sort is stable: equal keys stay in the order of their blocks
             let inside = hierarchy.node(other) == hierarchy.node(rank);
             let items = items.into_iter().map(|(_, item)| item).collect();
             (group.peers.world_rank(other as c_int), inside, items)
@@ -351,7 +351,7 @@ impl<'a> Relay<'a> {
         self.incoming.iter().all(Incoming::is_done) && self.leaving.iter().all(Leaving::is_done)
     }
 
-    /// Moves all on that can be moved on; says whether anything could.
+    /// Advances all messages that can be advanced; returns whether there were any.
     fn step(&mut self) -> bool {
         let (mut incoming, mut leaving) =
             (std::mem::take(&mut self.incoming), std::mem::take(&mut self.leaving));
@@ -369,7 +369,7 @@ impl<'a> Relay<'a> {
         moved
     }
 
-    /// There is no memory for a chunk. `waits`: something is under way that will give some back.
+    /// There is no memory for a chunk. `waits`: a pending message will release some.
     fn starve(&mut self, len: usize, waits: bool) {
         if !waits {
             self.starved += 1;
@@ -379,7 +379,7 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// There is no memory for that many bytes, which have come or must go.
+    /// Ends the job: there is no memory for this number of bytes, which have come or must be sent.
     fn give_up_for(&self, len: usize) -> ! {
         let what = self.what;
         give_up(
@@ -389,7 +389,7 @@ impl<'a> Relay<'a> {
         )
     }
 
-    /// A message could not be started. Its other end would wait for ever.
+    /// Ends the job: a message could not be started, and its other end would wait for ever.
     fn cannot(&self, code: c_int) -> ! {
         give_up("a part of a collective that other ranks wait for cannot be sent", self.group.program, code)
     }
@@ -408,7 +408,7 @@ impl<'a> Relay<'a> {
     }
 }
 
-/// The address of nothing.
+/// The address of an empty message.
 fn nothing() -> *const u8 {
     ptr::from_ref(&SAID[0])
 }

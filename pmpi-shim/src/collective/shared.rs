@@ -1,10 +1,10 @@
-//! Broadcast and all-gather of short blocks, and the first one of a communicator. What one rank sends passes through many others. The MPI
-//! knows best how; it gets frames to pass on, each made once.
+//! Broadcast and all-gather of short blocks, and the first one of a communicator. Messages are relayed by many ranks, best by the MPI's own
+//! algorithms; the MPI is given frames to relay, each encoded once.
 //!
-//! That takes two calls on the program's communicator in place of its one: lengths, then frames. All ranks make them in the same
-//! order, as they make collectives of a communicator (MPI 4.0, section 6.14); no other collective call of the program can come
-//! between them, since also threads have to make theirs one after the other (section 11.6.2). Nonblocking collectives under way may
-//! be passed by blocking ones (section 6.12). Errors of the two calls go to the communicator's error handler by the MPI itself.
+//! This takes two calls on the program's communicator instead of one: lengths, then frames. All ranks make them in the same order, as they
+//! make collectives of a communicator (MPI 4.0, section 6.14); no other collective call of the program can come between them, since
+//! threads, too, must make theirs one after the other (section 11.6.2). Pending nonblocking collectives may be overtaken by blocking ones
+//! (section 6.12). The MPI itself reports errors of the two calls to the communicator's error handler.
 
 use super::blocks::Blocks;
 use super::{Group, spread};
@@ -23,14 +23,14 @@ use std::ffi::{c_int, c_void};
 use std::slice;
 use std::sync::Arc;
 
-/// A length that is no frame's: the block goes as it is.
+/// Instead of a frame's length: the block is sent unchanged.
 const RAW: u64 = 0;
-/// This rank has not enough memory: everything goes as it is.
+/// This rank has not enough memory: all blocks are sent unchanged.
 const NO_MEMORY: u64 = u64::MAX;
-/// The block goes as it is, for a trial by the clock: that says nothing of other calls.
+/// The block is sent unchanged for a timed trial, which says nothing about later calls.
 const ON_TRIAL: u64 = u64::MAX - 1;
 
-/// Bcast. The root says how long the frame is; where there is none, the MPI's own call follows.
+/// Bcast. The root sends the length of the frame; if there is none, the MPI's own call follows.
 pub(crate) unsafe fn bcast(
     shim: &Shim,
     span: Span,
@@ -49,7 +49,7 @@ pub(crate) unsafe fn bcast(
         return pass();
     }
     if let Some(tag) = shim.chunked_tag(&peers, span.bytes().into_iter()) {
-        // SAFETY: the program's own span; all ranks come to the same answer.
+        // SAFETY: the program's own span; the condition is the same on all ranks.
         return unsafe { spread::bcast(shim, &Group::of(shim, &peers, tag, comm), span, root, pass) };
     }
     if pause.takes() {
@@ -76,18 +76,18 @@ pub(crate) unsafe fn bcast(
     finish(pause, comm, outcome, pass)
 }
 
-/// What has come of a call. All ranks come to the same.
+/// The result of a call, the same on all ranks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Made {
-    /// Something got shorter, and is where it belongs.
+    /// Something got shorter, and is in its place.
     Shorter,
-    /// Nothing did: it is the MPI's.
+    /// Nothing got shorter: the MPI makes the collective.
     Longer,
-    /// It is the MPI's this time, and nothing is known of the next.
+    /// The MPI makes it this time, and nothing is learned for the next.
     OnTrial,
 }
 
-/// What the program gets: the outcome of a collective in which something got shorter, or that of the MPI's own.
+/// Returns the program's result: that of a collective in which something got shorter, or that of the MPI's own.
 fn finish(pause: &Pause, comm: MPI_Comm, outcome: Result<Made, Error>, pass: impl Fn() -> c_int) -> c_int {
     if !matches!(outcome, Ok(Made::OnTrial)) {
         pause.learn(!matches!(outcome, Ok(Made::Longer)));
@@ -110,8 +110,8 @@ unsafe fn pass_on(
     called(unsafe { open::MPI_Bcast(ptr.cast_mut(), count, datatype, root, comm) })
 }
 
-/// A frame is shorter than its message: where the program's buffer is in one piece, it serves for both. Other ranks may get the frame
-/// from here, so it is received first.
+/// Receives a frame. It is shorter than its message, so a contiguous buffer of the program serves for both. Other ranks may get the frame
+/// from here, so it is received completely before it is decoded.
 unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Error> {
     let Envelope { span, peer: root, comm, .. } = *message;
     let capacity = span.bytes().unwrap_or(0);
@@ -145,7 +145,7 @@ unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(
     }
 }
 
-/// Allgather and Allgatherv: all ranks say how long their frames are, then the MPI gathers frames, and blocks that are none.
+/// Allgather and Allgatherv: all ranks exchange the lengths of their frames, then the MPI gathers frames, and uncompressed blocks.
 /// `mine`: the block of this rank. All ranks know the lengths of all `blocks`.
 pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
     shim: &Shim,
@@ -156,7 +156,7 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
 ) -> c_int {
     let Some(peers) = shim.collective_peers(comm) else { return pass() };
     let lens: Option<Vec<usize>> = peers.ranks().map(|rank| blocks.of(rank).bytes()).collect();
-    // The MPI's counts and places are ints.
+    // The MPI's counts and displacements are ints.
     let Some(lens) = lens.filter(|lens| {
         lens.iter().any(|len| *len >= shim.threshold)
             && lens
@@ -176,7 +176,7 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
         return pass();
     }
     if let Some(tag) = shim.chunked_tag(&peers, lens.iter().copied()) {
-        // SAFETY: the program's own blocks; all ranks come to the same answer.
+        // SAFETY: the program's own blocks; the condition is the same on all ranks.
         return unsafe {
             spread::allgather(shim, &Group::of(shim, &peers, tag, comm), mine, &blocks, &lens, pass)
         };
@@ -219,8 +219,8 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
     finish(pause, comm, outcome, pass)
 }
 
-/// Gathers what the ranks have said they send, and puts it where the program wants it.
-/// `own`: what this rank sends, and room for all; `lens`: what the ranks have said, and how long their blocks are.
+/// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what this rank sends, and room for
+/// all; `lens`: the lengths exchanged, and those of the blocks.
 unsafe fn gather_frames<F: Fn(c_int) -> Span>(
     shim: &Shim,
     peers: &Peers,
@@ -241,7 +241,7 @@ unsafe fn gather_frames<F: Fn(c_int) -> Span>(
         return Err(shim.damaged.into());
     }
     room.set_len(end);
-    // SAFETY: room for all that the counts say.
+    // SAFETY: a buffer with room for all counts.
     unsafe {
         called(open::MPI_Allgatherv(
             wire.ptr(),
@@ -273,15 +273,15 @@ fn buffer(shim: &Shim, len: usize) -> Result<Buffer, c_int> {
 }
 
 impl Shim {
-    /// What this rank says of a block that goes as it is.
+    /// The word that this rank sends for an uncompressed block.
     fn as_it_is(&self) -> u64 {
         if self.engine.is_on_trial() { ON_TRIAL } else { RAW }
     }
 
-    /// What a rank gives to an all-gather, and whether it is a frame.
+    /// What a rank sends in an all-gather, and whether it is a frame.
     ///
     /// # Safety
-    /// The message must be what the program gave.
+    /// The message must be the program's.
     unsafe fn own_block(&self, message: &Envelope) -> Result<(Arc<Wire>, bool), c_int> {
         // SAFETY: the caller vouches for the message.
         unsafe {

@@ -1,8 +1,8 @@
-//! Broadcast and all-gather of long blocks, which are handed on in chunks ([`relay`](super::relay)).
+//! Broadcast and all-gather of long blocks, which are relayed in chunks ([`relay`](super::relay)).
 //!
-//! They cost no message more than the MPI's own. Whether they or the MPI's own are faster depends on network, processors and data, so both are
-//! tried ([`Race`](crate::agreed::Race)). With a fixed codec they are left to the MPI for some calls where nothing got shorter: all ranks learn that from
-//! the blocks themselves, and count alike.
+//! They need no more messages than the MPI's own. Whether they or the MPI's own are faster depends on network, processors and data, so both
+//! are tried ([`Race`](crate::agreed::Race)). With a fixed codec they are left to the MPI for some calls if nothing got shorter: all ranks
+//! learn that from the blocks themselves, and count the same.
 
 use super::Group;
 use super::blocks::Blocks;
@@ -22,8 +22,8 @@ use std::ptr;
 use std::time::Instant;
 
 impl Shim {
-    /// The tag of a collective of blocks of these lengths, if they are to go in chunks. Along a line of many nodes few chunks would take longer
-    /// than the MPI's own way. All ranks come to the same answer.
+    /// The tag of a collective of blocks of these lengths, if it is to be made in chunks. Along many nodes, a few chunks would take longer
+    /// than the MPI's own algorithm. The result is the same on all ranks.
     pub(super) fn chunked_tag(&self, peers: &Peers, lens: impl Iterator<Item = usize>) -> Option<c_int> {
         let chunks: usize =
             lens.filter_map(|len| self.engine.chunk(len).map(|chunk| len.div_ceil(chunk))).sum();
@@ -38,7 +38,7 @@ impl Shim {
 /// Bcast.
 ///
 /// # Safety
-/// `span` must be what the program gave, and the MPI must not refuse it. All ranks must make this call.
+/// `span` must be the program's, and the MPI must not refuse it. All ranks must make this call.
 pub(super) unsafe fn bcast(
     shim: &Shim,
     group: &Group<'_>,
@@ -48,7 +48,7 @@ pub(super) unsafe fn bcast(
 ) -> c_int {
     let (len, own) = (span.bytes().unwrap_or(0), group.rank() == root);
     let spread = || {
-        // SAFETY: the program's own span, which lasts for this call.
+        // SAFETY: the program's own span, which lives for this call.
         unsafe {
             let place = match own {
                 true => Place::to_give(shim, span, len),
@@ -65,7 +65,7 @@ pub(super) unsafe fn bcast(
     shim.spread(&group.peers.collectives.long_bcast, group, len, spread, pass)
 }
 
-/// Allgather and Allgatherv. `mine`: the block of this rank; `lens`: of all `blocks`, in bytes.
+/// Allgather and Allgatherv. `mine`: the block of this rank; `lens`: those of all `blocks`, in bytes.
 ///
 /// # Safety
 /// As for [`bcast`].
@@ -79,7 +79,7 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
 ) -> c_int {
     let spread = || {
         let own = blocks.of(group.rank());
-        // SAFETY: the program's own blocks, which last for this call.
+        // SAFETY: the program's own blocks, which live for this call.
         unsafe {
             let (source, copied) = match mine.ptr == IN_PLACE {
                 true => (own, Ok(())),
@@ -109,7 +109,7 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
 }
 
 impl Shim {
-    /// Makes a collective of this number of bytes in chunks, or leaves it to the MPI; gives what the program gets.
+    /// Makes a collective of this number of bytes in chunks, or leaves it to the MPI; returns the program's result.
     fn spread(
         &self,
         chunked: &Chunked,
@@ -137,7 +137,7 @@ impl Shim {
             Ok(false) => pass(),
             Err(code) => raise(comm, code),
         };
-        // While messages go another way than most of the time, its time says nothing of other calls.
+        // While other methods are on trial, its time says nothing about later calls.
         if self.races && !on_trial && !self.engine.is_on_trial() {
             chunked.race.took(here, bytes, start.elapsed());
         }
@@ -145,7 +145,7 @@ impl Shim {
     }
 }
 
-/// The bytes of a block: in the program's memory if they lie there one after the other, else in ours.
+/// The bytes of a block: in the program's memory if contiguous, otherwise in ours.
 struct Place {
     span: Span,
     kind: Kind,
@@ -154,11 +154,11 @@ struct Place {
 }
 
 impl Place {
-    /// Of a block of this rank's own. It is at no place where it is left to the MPI: if there is no memory for it, it is in the memory of a
-    /// device, or it is not as long as the others expect.
+    /// For a block of this rank. Its address is null if it must be left to the MPI: there is no memory for a copy, it is in device memory,
+    /// or its length is not the one that the others expect.
     ///
     /// # Safety
-    /// The span must be what the program gave, and have `len` bytes.
+    /// The span must be the program's, and have `len` bytes.
     unsafe fn to_give(shim: &Shim, span: Span, len: usize) -> Self {
         // SAFETY: the caller vouches for the span.
         unsafe {
@@ -176,7 +176,7 @@ impl Place {
         }
     }
 
-    /// Of a block that another rank gives. Without memory for it, it is at no place.
+    /// For a block of another rank. Its address is null if there is no memory for it.
     fn new(shim: &Shim, span: Span, len: usize) -> Self {
         if let Layout::Contiguous(kind) = shim.layout(&span) {
             return Self { span, kind, at: span.ptr.cast(), ours: None };
@@ -189,7 +189,7 @@ impl Place {
         Self { span, kind: Kind::Other, at, ours }
     }
 
-    /// Puts what has come where the program wants it.
+    /// Copies the received block to the program's buffer.
     ///
     /// # Safety
     /// As for `to_give`.

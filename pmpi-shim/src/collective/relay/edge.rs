@@ -1,4 +1,4 @@
-//! What goes from one rank to another: all chunks in their order, some of them at a time.
+//! The messages from one rank to another: all chunks in order, several of them pending at a time.
 
 use super::{Form, Item, Relay, nothing};
 use crate::mpi::real;
@@ -9,28 +9,28 @@ use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::rc::Rc;
 
-/// Receives that are posted at a time.
+/// Greatest number of posted receives.
 const AHEAD: usize = 8;
 
-/// Sends that are under way at a time.
+/// Greatest number of pending sends.
 const WINDOW: usize = 32;
 
-/// Every send with a number divisible by this waits for its receiver, so that a receiver that is late does not get all that it has not asked for.
+/// Every send whose number is divisible by this is synchronous, so that a late receiver does not get too many unexpected messages.
 const WAITING: usize = 16;
 
-/// More bytes than a chunk has, where it is the head of a stream.
+/// Additional bytes of a chunk that is the head of a stream.
 const FRONT: usize = 64;
 
-/// What comes from a rank.
+/// The messages from a rank.
 pub(super) struct Incoming {
-    /// A rank of the world.
+    /// The source, a rank of the world.
     source: c_int,
     /// Whether it is on the same node.
     inside: bool,
     due: Vec<Item>,
-    /// What has been received of these.
+    /// Number of messages received.
     done: usize,
-    /// Receives that are posted, and their memory where it is not the program's.
+    /// Posted receives, and their memory if it is not the program's.
     posted: VecDeque<(MPI_Request, Option<Buffer>)>,
 }
 
@@ -57,10 +57,10 @@ impl Incoming {
             self.done += 1;
             self.take(relay, item, code.into_result(&status), memory);
             moved = true;
-            // The MPI receives the next ones meanwhile.
+            // So that the MPI receives the next ones meanwhile.
             self.post(relay);
             if !self.inside {
-                break; // others may have something to send
+                break; // others may have messages to send
             }
         }
         moved
@@ -69,7 +69,7 @@ impl Incoming {
     fn take(&self, relay: &mut Relay<'_>, item: Item, came: Result<usize, c_int>, memory: Option<Buffer>) {
         let (shim, id) = (relay.shim, relay.id);
         let block = &mut relay.blocks[item.block];
-        // Nothing would mean that its owner could not give it: a byte is damage.
+        // An empty chunk would mean that its owner could not send it: one byte marks damage.
         let len = came.unwrap_or(1);
         if block.at.is_null() && len > 0 && item.index < block.chunks() {
             let len = block.len;
@@ -97,18 +97,18 @@ impl Incoming {
         }
     }
 
-    /// Posts receives, as many as there may be; says whether there are new ones.
+    /// Posts as many receives as allowed; returns whether there are new ones.
     fn post(&mut self, relay: &mut Relay<'_>) -> bool {
         let before = self.posted.len();
         while self.posted.len() < AHEAD {
             let Some(&item) = self.due.get(self.done + self.posted.len()) else { break };
             let block = &relay.blocks[item.block];
-            // What waits to be handed on takes memory.
+            // Chunks waiting to be relayed use memory.
             if block.wires.len() >= AHEAD {
                 break;
             }
             let is_said = item.index == block.chunks();
-            // Without memory for it there may be none to come.
+            // If the block has no memory, it may be that none is needed: its form is not known yet.
             if block.at.is_null() && item.index > 0 && matches!(block.form, Form::Unknown) {
                 break;
             }
@@ -126,11 +126,11 @@ impl Incoming {
                 (at, len) = (buffer.room().as_mut_ptr(), room);
             }
             let mut request = REQUEST_NULL;
-            // SAFETY: room for `len` bytes, which lasts until the request completes.
+            // SAFETY: a buffer of `len` bytes, which lives until the request completes.
             let code = unsafe {
                 real::MPI_Irecv(
                     at.cast(),
-                    len as c_int, // of a MiB at most
+                    len as c_int, // at most a MiB
                     BYTE,
                     self.source,
                     relay.group.tag,
@@ -156,16 +156,16 @@ impl Came for c_int {
     }
 }
 
-/// What goes to a rank.
+/// The messages to a rank.
 pub(super) struct Leaving {
-    /// A rank of the world.
+    /// The destination, a rank of the world.
     dest: c_int,
     /// Whether it is on the same node.
     inside: bool,
     due: Vec<Item>,
-    /// What has been started of these.
+    /// Number of messages started.
     started: usize,
-    /// Sends under way, and their memory where it is not the program's.
+    /// Pending sends, and their memory if it is not the program's.
     under_way: VecDeque<(MPI_Request, Option<Rc<Buffer>>)>,
 }
 
@@ -198,13 +198,13 @@ impl Leaving {
             }
             moved = true;
             if !self.inside {
-                break; // it may have been encoded: then others have waited
+                break; // encoding may have taken time, for which others have waited
             }
         }
         moved
     }
 
-    /// Starts a message, if it can be.
+    /// Starts a message, if possible.
     fn start(&mut self, relay: &mut Relay<'_>, item: Item) -> bool {
         let shim = relay.shim;
         let block = &mut relay.blocks[item.block];
@@ -231,7 +231,7 @@ impl Leaving {
         let start = if item.index.is_multiple_of(WAITING) { real::MPI_Issend } else { real::MPI_Isend };
         let mut request = REQUEST_NULL;
         let (tag, comm) = (relay.group.tag, relay.group.comm);
-        // SAFETY: memory that lasts until the request completes: the program's, or kept with it.
+        // SAFETY: memory that lives until the request completes: the program's, or kept with it.
         let code = unsafe { start(at.cast(), len as c_int, BYTE, self.dest, tag, comm, &raw mut request) };
         ok(code).unwrap_or_else(|code| relay.cannot(code));
         self.under_way.push_back((request, memory));
