@@ -228,10 +228,10 @@ pub(crate) fn handshake(
     })
 }
 
-/// Waits until all ranks have answered. Ranks that have waited for `patience` run without the shim.
+/// Waits until all ranks have answered. After `patience` the others are assumed to run without the shim, which is an error.
 fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Result<(), c_int> {
     let start = Instant::now();
-    // Only one rank prints, since thousands may wait for one. Rank 1 does if rank 0 most likely cannot: it would have done so by now.
+    // Only ranks 0 and 1 print, since thousands may wait. Rank 1 prints later, in case rank 0 is missing.
     let first = WARNING.min(patience / 2);
     let mut warning = [first, first + first / 2].into_iter().zip(0..).find(|(_, speaker)| *speaker == rank);
     let (mut done, mut status) = (0, empty_status());

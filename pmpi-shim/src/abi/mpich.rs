@@ -1,5 +1,5 @@
-//! The ABI of MPICH (from 3.1 on) and of what is made from it: Intel MPI, MVAPICH, Cray MPICH (the ABI Compatibility Initiative of
-//! 2013; `libmpi.so.12`, Debian's `libmpich.so.12`). Handles are numbers.
+//! The ABI of MPICH (from 3.1 on) and its derivatives: Intel MPI, MVAPICH, Cray MPICH (the ABI Compatibility Initiative of 2013;
+//! `libmpi.so.12`, Debian's `libmpich.so.12`). Handles are integers.
 
 use super::{Abi, Dialect, Kind};
 use std::ffi::{c_int, c_void};
@@ -27,7 +27,7 @@ pub struct MPI_Status {
     pub MPI_ERROR: c_int,
 }
 
-/// The handle of this number: an `int` in `mpi.h`, whatever its highest bit.
+/// The handle with this value: an `int` in `mpi.h`, whatever its highest bit.
 const fn handle(number: u32) -> c_int {
     number.cast_signed()
 }
@@ -80,7 +80,7 @@ pub const COMBINER_NAMED: c_int = 1;
 pub const COMBINER_F90_REAL: c_int = 15;
 pub const COMBINER_F90_COMPLEX: c_int = 16;
 pub const COMBINER_F90_INTEGER: c_int = 17;
-/// What the MPI's numbers of constructors mean, and by whose rules its types have bounds.
+/// The MPI's combiner constants, and its rules for the bounds of datatypes.
 pub const DATATYPES: Abi = Abi::MPICH;
 pub const DIALECT: Dialect = Dialect::Mpich;
 

@@ -1,5 +1,5 @@
-//! The ABI of Open MPI 4 and 5 (`libmpi.so.40`). Handles are addresses; those of predefined objects are the addresses of variables of
-//! the library, which the loader fills in (`build/openmpi.rs`).
+//! The ABI of Open MPI 4 and 5 (`libmpi.so.40`). Handles are addresses; those of predefined objects are addresses of variables of the
+//! library, which the loader fills in (`build/openmpi.rs`).
 
 use super::{Abi, Dialect, Kind};
 use std::ffi::{c_int, c_void};
@@ -17,7 +17,7 @@ pub struct MPI_Status {
     ucount: usize,
 }
 
-/// The handle that is the address of a variable of the MPI's.
+/// The handle that is the address of a variable of the MPI.
 macro_rules! handle {
     ($name:ident) => {{
         unsafe extern "C" {
@@ -75,7 +75,7 @@ pub const COMBINER_NAMED: c_int = 0;
 pub const COMBINER_F90_REAL: c_int = 14;
 pub const COMBINER_F90_COMPLEX: c_int = 15;
 pub const COMBINER_F90_INTEGER: c_int = 16;
-/// What the MPI's numbers of constructors mean, and by whose rules its types have bounds.
+/// The MPI's combiner constants, and its rules for the bounds of datatypes.
 pub const DATATYPES: Abi = Abi::OPEN_MPI;
 pub const DIALECT: Dialect = Dialect::OpenMpi;
 

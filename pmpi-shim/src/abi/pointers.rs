@@ -1,4 +1,4 @@
-//! Handles that are pointers, each to a type of its own: those of Open MPI, and of the standard.
+//! Handles that are pointers, each of its own type: those of Open MPI and of the standard.
 
 macro_rules! handles {
     ($($name:ident = *mut $object:ident;)*) => {

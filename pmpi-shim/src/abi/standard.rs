@@ -1,5 +1,5 @@
-//! The ABI of the MPI 5.0 standard (chapter 20; `libmpi_abi.so.1`): MPICH from 5.0 on, Intel MPI from 2021.18 on. Handles are pointers
-//! to nothing; those of predefined objects are small numbers.
+//! The ABI of the MPI 5.0 standard (chapter 20; `libmpi_abi.so.1`): MPICH from 5.0 on, Intel MPI from 2021.18 on. Handles are opaque
+//! pointers; those of predefined objects are small integers.
 
 use super::{Abi, Dialect, Kind};
 use std::ffi::{c_int, c_void};
@@ -69,7 +69,7 @@ pub const COMBINER_NAMED: c_int = 101;
 pub const COMBINER_F90_REAL: c_int = 113;
 pub const COMBINER_F90_COMPLEX: c_int = 114;
 pub const COMBINER_F90_INTEGER: c_int = 115;
-/// What the MPI's numbers of constructors mean, and by whose rules its types have bounds.
+/// The MPI's combiner constants, and its rules for the bounds of datatypes.
 pub const DATATYPES: Abi = Abi::STANDARD;
 pub const DIALECT: Dialect = Dialect::Mpich;
 

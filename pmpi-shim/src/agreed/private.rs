@@ -1,6 +1,6 @@
-//! The communicator over which collectives send messages of ours: one for all communicators of the program, which have a tag each.
+//! The communicator for the messages of the layer's collectives: one for all communicators of the program, each of which has its own tag.
 //!
-//! A communicator of ours for each of the program's would double them, and MPICH has about two thousand.
+//! A separate communicator for each would double their number, and MPICH is limited to about two thousand.
 
 use super::tags::{Tag, Tags};
 use crate::handle::Handle;
@@ -13,9 +13,9 @@ use std::ops::RangeInclusive;
 use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// The communicator, of all ranks of the world, and what is asked of the MPI once.
+/// The communicator, of all ranks of the world, and values that are obtained from the MPI once.
 pub(crate) struct Private {
-    /// It returns errors.
+    /// Its error handler returns errors.
     pub(crate) comm: MPI_Comm,
     tags: Arc<Tags>,
     /// Tags that collectives do not use.
@@ -23,28 +23,29 @@ pub(crate) struct Private {
     pub(crate) refuses_aliases: OnceLock<bool>,
     pub(crate) ignores_uncommitted: OnceLock<bool>,
     pub(crate) ignores_types_of_nothing: OnceLock<bool>,
-    /// By datatype and operation, whether there is such a reduction.
+    /// By datatype and operation, whether the MPI supports that reduction.
     pub(crate) operations: Mutex<HashMap<(usize, usize), bool>>,
 }
 
-/// How often the ranks of a communicator try to agree on a tag. One time is enough unless another thread takes the tag meanwhile, or
-/// all large tags are used.
+/// Number of attempts of the ranks of a communicator to agree on a tag. One is enough unless another thread takes the tag meanwhile, or all
+/// large tags are used.
 const ROUNDS: u32 = 64;
 
 impl Private {
-    /// Makes the communicator, of the ranks of this one. All of them must; of the world before the program has its first attribute: a duplicate copies attributes, by the
-    /// program's own functions. Other ways to a communicator keep the processor busy while a rank waits.
+    /// Makes the communicator as a duplicate of `of`, on all of its ranks. For the world this must come before the program sets its first
+    /// attribute, since a duplicate copies attributes, by the program's own functions. Other ways to make a communicator spin while a rank
+    /// waits.
     pub(crate) fn new(of: MPI_Comm) -> Result<Self, c_int> {
         let (mut comm, mut request) = (COMM_NULL, REQUEST_NULL);
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
-        // SAFETY: a collective call; valid output pointers, which last until it is complete.
+        // SAFETY: a collective call; valid output pointers, which live until it is complete.
         unsafe {
             let code = PMPI_Comm_idup(of, &raw mut comm, &raw mut request);
             progress::finish(code, request);
             ok(PMPI_Comm_set_errhandler(comm, errors_return()))?;
             ok(PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found))?;
         }
-        // SAFETY: the value of this attribute is the address of an int, if there is one.
+        // SAFETY: the value of this attribute, if set, is the address of an int.
         let most = unsafe { value.cast::<c_int>().as_ref() }.copied().filter(|_| found != 0);
         let most = most.unwrap_or(32767); // the least an MPI may allow: MPI 4.0, section 9.1.2
         Ok(Self {
@@ -58,7 +59,7 @@ impl Private {
         })
     }
 
-    /// None: for a process that sends nothing of ours.
+    /// None, for a process that sends no messages of ours.
     pub(crate) fn none() -> Self {
         Self {
             comm: COMM_NULL,
@@ -71,30 +72,29 @@ impl Private {
         }
     }
 
-    /// The first tag, of `MPI_COMM_WORLD`: free on all ranks, so that they need not agree.
+    /// The first tag, that of `MPI_COMM_WORLD`: free on all ranks, so that they need not agree.
     pub(super) fn first_tag(&self) -> Option<Tag> {
         self.tags.reserve(0)
     }
 
-    /// Agrees with all ranks of the program's communicator on a tag for it. `None`: there is none that is free everywhere.
+    /// Agrees with all ranks of the program's communicator on a tag for it. `None`: no tag is free on all ranks.
     ///
-    /// Each rank proposes a tag, all take the largest, and it is theirs if it is free on all. Other threads may do the same for other
-    /// communicators meanwhile. No lock is held while ranks wait for each other; a tag that one of two threads gets on one rank and
-    /// the other on another is given back by both.
+    /// Each rank proposes a tag, and the largest is taken if it is free on all ranks. Other threads may do the same for other communicators
+    /// meanwhile. No lock is held while ranks wait for each other; if two threads get the same tag on different ranks, both release it.
     ///
     /// # Errors
     /// Those of the MPI, which has called the communicator's error handler.
     pub(super) fn agree(&self, comm: MPI_Comm) -> Result<Option<Tag>, c_int> {
         let (mut least, mut again) = (None, false);
         for round in 0..ROUNDS {
-            // The largest is the least of the negative ones. Without a proposal it is too large for every rank.
+            // The largest is found as the minimum of the negated ones. Without a proposal the value is too large for every rank.
             let proposal = self.tags.propose(least).map_or(c_int::MIN, |tag| -tag);
             let largest = minimum(proposal, comm)?;
             if largest == c_int::MIN {
                 if again {
                     return Ok(None);
                 }
-                // Some rank has no larger one: from the smallest on, once.
+                // Some rank has no larger tag: start again from the smallest, once.
                 (least, again) = (Some(0), true);
                 continue;
             }
@@ -102,7 +102,7 @@ impl Private {
             if minimum(c_int::from(tag.is_some()), comm)? == 1 {
                 return Ok(tag);
             }
-            // Two threads that meet here must not go on in step: they differ in the communicator.
+            // Two threads that collide must not go on in step; their communicators make the difference.
             let apart = round.wrapping_mul(comm.key() as u32 | 1) % (2 * round + 1);
             least = (-largest).checked_add_unsigned(1 + apart);
         }
@@ -110,7 +110,7 @@ impl Private {
     }
 }
 
-/// The minimum over all ranks of the program's communicator. An error goes to its handler, which need not come back: hence `open`.
+/// The minimum over all ranks of the program's communicator. An error is reported to its handler, which need not return: hence `open`.
 pub(super) fn minimum(mine: c_int, comm: MPI_Comm) -> Result<c_int, c_int> {
     let mut least = mine;
     // SAFETY: two numbers; all ranks make this call.

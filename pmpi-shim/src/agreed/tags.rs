@@ -1,27 +1,27 @@
-//! Tags that tell the collectives of communicators apart, which share one communicator of ours.
+//! Tags that distinguish the collectives of communicators which share our private communicator.
 //!
-//! Between two processes no two communicators may have the same tag. Each process keeps the tags of the communicators it is in, and a
+//! No two communicators that share two processes may have the same tag. Each process keeps the tags of its communicators, and a
 //! communicator gets a tag that is free in all of its processes.
 
 use std::collections::HashSet;
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The tags of this process.
+/// The tags used in this process.
 pub(super) struct Tags {
-    /// The largest tag that may be used.
+    /// The largest tag available.
     most: c_int,
     state: Mutex<State>,
 }
 
 struct State {
     used: HashSet<c_int>,
-    /// Where the search goes on. A tag that was given back comes last, so that a message that a program left behind in an erroneous
-    /// collective meets no other one for long.
+    /// Where the search continues. Released tags are reused last, so that a message left by a program in an erroneous collective is
+    /// unlikely to be matched by another.
     next: c_int,
 }
 
-/// A tag that this process uses, until it is dropped.
+/// A tag used in this process, until dropped.
 pub(super) struct Tag {
     number: c_int,
     tags: Arc<Tags>,
@@ -32,14 +32,13 @@ impl Tags {
         Arc::new(Self { most, state: Mutex::new(State { used: HashSet::new(), next: 0 }) })
     }
 
-    /// A tag that is free and no smaller than `least`, or where that is `None`, the one where the search goes on. `None`: there is
-    /// none.
+    /// A free tag that is at least `least`, or if that is `None`, at least where the search continues. `None`: there is none.
     pub(super) fn propose(&self, least: Option<c_int>) -> Option<c_int> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (least.unwrap_or(state.next)..=self.most).find(|tag| !state.used.contains(tag))
     }
 
-    /// Takes this tag, if it is free.
+    /// Reserves this tag, if it is free.
     pub(super) fn reserve(self: &Arc<Self>, number: c_int) -> Option<Tag> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !(0..=self.most).contains(&number) || !state.used.insert(number) {

@@ -1,4 +1,4 @@
-//! For how many calls a vote stands, and for how many a collective is left to the MPI.
+//! For how many calls a vote is valid, and for how many a collective is left to the MPI.
 
 use super::private;
 use crate::sys::*;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The outcome of the last vote, and for how many blocking calls it stands. Every rank counts alike.
+/// The outcome of the last vote, and for how many blocking calls it is valid. All ranks count the same.
 #[derive(Default)]
 pub(super) struct Vote {
     pub(super) short: AtomicBool,
@@ -16,14 +16,14 @@ pub(super) struct Vote {
 }
 
 impl Vote {
-    /// Whether it stands for this call.
+    /// Whether it is valid for this call.
     pub(super) fn stands(&self) -> bool {
         let left = self.left.load(Ordering::Relaxed);
         self.left.store(left.saturating_sub(1), Ordering::Relaxed);
         left > 0
     }
 
-    /// An outcome stands for twice as many calls as the one before, if it is the same.
+    /// An outcome that equals the previous one is valid for twice as many calls.
     pub(super) fn learn(&self, short: bool) {
         let same = self.short.swap(short, Ordering::Relaxed) == short;
         let next = if same { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) } else { 1 };
@@ -31,29 +31,29 @@ impl Vote {
         self.left.store(next, Ordering::Relaxed);
     }
 
-    /// No rank knows anything: the last outcome stands for as many calls as it did.
+    /// No rank has data: the last outcome is valid for as many calls as before.
     fn stand_again(&self) {
         self.left.store(self.next.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
-/// Whether collectives are made here of which a rank sees only what it sends itself. They are tried; then, from time to time, all ranks say
-/// whether anything has got shorter. Every rank counts alike.
+/// Decides whether to make collectives here in which a rank knows only about the blocks that it sends. They are tried; then some calls
+/// begin with a vote on whether anything got shorter. All ranks count the same.
 #[derive(Default)]
 pub(crate) struct Trial {
     vote: Vote,
-    /// Made here since the last vote that went against it.
+    /// Made here since the last negative vote.
     tried: AtomicBool,
-    /// Something of this rank's has got shorter since the last vote, ...
+    /// A block of this rank has got shorter since the last vote.
     shorter: AtomicBool,
-    /// ... or could have.
+    /// A block of this rank could have got shorter.
     known: AtomicBool,
-    /// A call that was counted is made again, with this outcome.
+    /// A counted call is repeated, with this decision.
     again: Mutex<Option<bool>>,
 }
 
 impl Trial {
-    /// Whether this call is made here. If not it is the MPI's.
+    /// Whether this call is made here, rather than by the MPI.
     ///
     /// # Errors
     /// Those of the vote; the MPI has called the communicator's error handler.
@@ -61,7 +61,7 @@ impl Trial {
         self.decide(|mine| private::minimum(mine, comm))
     }
 
-    /// The same, where `minimum` is that over all ranks.
+    /// The same, where `minimum` computes the minimum over all ranks.
     fn decide(&self, minimum: impl FnOnce(c_int) -> Result<c_int, c_int>) -> Result<bool, c_int> {
         if let Some(here) = self.again.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Ok(here);
@@ -74,7 +74,7 @@ impl Trial {
         }
         let shorter = self.shorter.swap(false, Ordering::Relaxed);
         let known = self.known.swap(false, Ordering::Relaxed);
-        // A rank that does not know goes before one that has seen nothing get shorter.
+        // A rank without data outranks one where nothing got shorter.
         let shorter = match minimum(if shorter { 0 } else { 1 + c_int::from(known) })? {
             1 => {
                 self.vote.stand_again();
@@ -89,19 +89,19 @@ impl Trial {
         Ok(shorter)
     }
 
-    /// The call was not made, since the MPI refuses this rank's arguments. The program may make it again: the others count it once.
+    /// The call was not made, since the MPI refuses this rank's arguments. The program may repeat it, while the other ranks count one call.
     pub(crate) fn repeat(&self, here: bool) {
         *self.again.lock().unwrap_or_else(PoisonError::into_inner) = Some(here);
     }
 
-    /// In a call that was made here something of this rank's got shorter, or nothing.
+    /// Learns from a call made here whether a block of this rank got shorter.
     pub(crate) fn learn(&self, shorter: bool) {
         self.shorter.fetch_or(shorter, Ordering::Relaxed);
         self.known.store(true, Ordering::Relaxed);
     }
 }
 
-/// How long a collective is left to the MPI. Every rank sees the same outcomes and comes to the same numbers.
+/// For how long a collective is left to the MPI. All ranks see the same outcomes, so their counts are the same.
 #[derive(Default)]
 pub(crate) struct Pause {
     left: AtomicU32,
@@ -119,7 +119,7 @@ impl Pause {
         left > 0
     }
 
-    /// Something got shorter in this call, or nothing: then there is a pause, twice as long each time.
+    /// Learns whether anything got shorter in this call. If not, there is a pause, twice as long each time.
     pub(crate) fn learn(&self, shorter: bool) {
         let next = if shorter { 0 } else { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) };
         self.next.store(next, Ordering::Relaxed);
@@ -127,38 +127,38 @@ impl Pause {
     }
 }
 
-/// Whether a collective is made here or by the MPI: the way that has been faster. Both are tried in turn; then all ranks go by the times of
-/// the slowest one for some calls. Every rank counts alike.
+/// Decides whether a collective is made here or by the MPI, whichever has been faster. Both are tried in turn; then the times of the
+/// slowest rank decide for some calls. All ranks count the same.
 #[derive(Default)]
 pub(crate) struct Race(Mutex<Tries>);
 
 #[derive(Default)]
 struct Tries {
     here: bool,
-    /// For how many calls the outcome stands, and for how many the last one stood.
+    /// Number of calls for which the outcome is valid, and for which the last one was.
     left: u32,
     stood: u32,
-    /// Calls that were tries since then, and the best times of a byte in them, here and by the MPI.
+    /// Number of trial calls since then, and the best times per byte in them, here and by the MPI.
     tried: u32,
     best: [Option<Duration>; 2],
 }
 
-/// Calls that are tries: the first and the last of them are made here.
+/// Number of trial calls: the first and the last are made here.
 const TRIES: u32 = 4;
 
-/// Times are compared for that many bytes.
+/// Times are compared per this many bytes.
 const PER: f64 = 1e6;
 
 impl Race {
-    /// Whether this call is made here. If not it is the MPI's.
+    /// Whether this call is made here, rather than by the MPI.
     ///
     /// # Errors
-    /// Those of the MPI, where the ranks could not tell each other their times; it has called the communicator's error handler.
+    /// Those of the MPI, if the ranks could not exchange their times; it has called the communicator's error handler.
     pub(crate) fn is_made_here(&self, comm: MPI_Comm) -> Result<bool, c_int> {
         self.decide(|mine| private::minimum(mine, comm))
     }
 
-    /// The same, where `minimum` is that over all ranks.
+    /// The same, where `minimum` computes the minimum over all ranks.
     fn decide(&self, minimum: impl Fn(c_int) -> Result<c_int, c_int>) -> Result<bool, c_int> {
         let best = {
             let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -168,28 +168,28 @@ impl Race {
             }
             if tries.tried < TRIES {
                 tries.tried += 1;
-                // A program may have two sorts of calls in turn: each way gets both.
+                // A program may alternate two kinds of calls: each way is tried with both.
                 return Ok(matches!(tries.tried, 1 | TRIES));
             }
             tries.best
         };
-        // A rank that does not know both says 0, which the others' times outweigh.
+        // A rank that lacks one of the times sends 0, which the others' times exceed.
         let [here, mpi] = match best {
             [Some(here), Some(mpi)] => [here, mpi].map(micros),
             _ => [0, 0],
         };
-        // The largest is the least of the negative ones.
+        // The largest is found as the minimum of the negated ones.
         let slowest = |time: c_int| minimum(-time).map(|least| -least);
         let (here, mpi) = (slowest(here)?, slowest(mpi)?);
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where no rank knows, the last outcome stands.
+        // If no rank has times, the last outcome remains.
         let here = if here == 0 { tries.here } else { here <= mpi };
         let stood = if here == tries.here { (2 * tries.stood).clamp(2 * TRIES, LONGEST) } else { 2 * TRIES };
         *tries = Tries { here, left: stood - 1, stood, ..Tries::default() };
         Ok(here)
     }
 
-    /// A call of this number of bytes took that long. Only tries count, of which each way has as many.
+    /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same number.
     pub(crate) fn took(&self, here: bool, bytes: usize, time: Duration) {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if tries.tried == 0 {
@@ -210,11 +210,11 @@ fn micros(time: Duration) -> c_int {
 mod tests {
     use super::*;
 
-    /// Calls of two lengths in turn, of which a byte takes so long here and by the MPI; gives how many of the last ones were made here.
+    /// Makes calls of two lengths in turn, with these times per byte here and by the MPI; returns how many of the last ones were made here.
     fn run(race: &Race, here_ns: u64, mpi_ns: u64, calls: usize) -> usize {
         let made = (0..calls).map(|call| {
             let here = race.decide(Ok).unwrap();
-            // Long calls take less for each byte.
+            // Long calls take less time per byte.
             let (bytes, factor) = if call % 2 == 0 { (1_000_000, 1) } else { (100_000, 3) };
             let ns = if here { here_ns } else { mpi_ns };
             race.took(here, bytes, Duration::from_nanos(bytes as u64 * ns * factor));
@@ -234,10 +234,10 @@ mod tests {
     fn a_race_without_times_changes_nothing() {
         let race = Race::default();
         run(&race, 10, 12, 200);
-        // Trials by the clock all the time.
+        // Timed trials throughout.
         let made = (0..1000).filter(|_| race.decide(Ok).unwrap()).count();
         assert!(made > 900, "{made}");
-        // A rank that knows nothing says what does not count.
+        // The value of a rank without times does not count.
         let said = std::cell::RefCell::new(Vec::new());
         while said.borrow().is_empty() {
             let note = |mine| {
@@ -249,13 +249,12 @@ mod tests {
         assert_eq!(*said.borrow(), [0, 0]);
     }
 
-    /// Calls of two ranks, in which nothing is learned in those that are on trial, and else whether something got shorter; gives how many
-    /// were made here.
+    /// Makes calls on two ranks; those on trial learn nothing, the others whether something got shorter. Returns how many were made here.
     fn vote(trials: &[Trial; 2], calls: usize, on_trial: [bool; 2], shorter: bool) -> usize {
         let made = (0..calls).filter(|_| {
             let said = |trial: &Trial| {
                 let said = std::cell::Cell::new(None);
-                // To see what it says, on a copy: a vote has one answer for all.
+                // Find the rank's value by a copy: a vote has one result for all ranks.
                 let copy = Trial {
                     shorter: AtomicBool::new(trial.shorter.load(Ordering::Relaxed)),
                     known: AtomicBool::new(trial.known.load(Ordering::Relaxed)),

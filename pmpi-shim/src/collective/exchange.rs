@@ -43,11 +43,10 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         let (rank, size) = (start.group.rank(), start.group.size());
-        // SAFETY: the program's own blocks. In each step a rank that sends to another is received from by that one.
+        // SAFETY: the program's own blocks. In each step a rank receives from the rank that sends to it.
         unsafe {
             if from.buf == to.buf && from.buf != BOTTOM {
-                // Aliased buffers: most MPIs refuse them. If one does not, parts of frames must not be sent on, so all blocks are read
-                // first.
+                // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no part of a frame is sent on.
                 (1..size)
                     .map(|step| (rank + step) % size)
                     .for_each(|dest| start.send_copy(&from.of(dest), dest));

@@ -50,7 +50,7 @@ impl Shim {
             || self.refuses(span)
     }
 
-    /// Like these, for the blocks of all ranks. `MPI_IN_PLACE` is invalid for them.
+    /// Checks the blocks of all ranks by `refuses`, one of the above. `MPI_IN_PLACE` is invalid for them.
     pub(super) fn refuses_any<F: Fn(c_int) -> Span>(
         &self,
         blocks: &Blocks<F>,

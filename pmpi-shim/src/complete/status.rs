@@ -1,5 +1,5 @@
-//! Request_get_status, and its forms for several requests, which came with MPI 4.1. The requests stay; so what a completed receive brought
-//! is set right now, and its status kept.
+//! Request_get_status, and its forms for several requests, which MPI 4.1 added. The requests remain, so a completed receive is delivered at
+//! once, and its status kept.
 
 use super::{Batch, store_statuses};
 use crate::arguments;
@@ -11,10 +11,10 @@ use std::ffi::c_int;
 use std::slice;
 
 impl Batch<'_> {
-    /// The requests `which` have completed with the statuses `found`, and stay with the program.
+    /// Finishes the requests `which`, which have completed with the statuses `found`, and remain with the program.
     ///
     /// # Safety
-    /// They must be what the MPI gave.
+    /// They must be the MPI's results.
     unsafe fn finish_early(&mut self, which: &[c_int], found: &mut [MPI_Status]) {
         for (&i, status) in which.iter().zip(found) {
             let record =
@@ -68,7 +68,7 @@ pub(crate) unsafe fn request_get_status_any(
         let code = batch
             .ask(|count, inner| open::MPI_Request_get_status_any(count, inner, index, flag, &raw mut found));
         if *index == UNDEFINED && !ready {
-            *flag = 0; // there are others
+            *flag = 0; // some requests are not ready
         }
         if code == SUCCESS && *flag != 0 {
             batch.finish_early(slice::from_ref(&*index), slice::from_mut(&mut found));
@@ -129,7 +129,7 @@ pub(crate) unsafe fn request_get_status_some(
         let code = batch
             .ask(|count, inner| open::MPI_Request_get_status_some(count, inner, outcount, indices, found_at));
         if *outcount == UNDEFINED && !ready {
-            *outcount = 0; // there are others
+            *outcount = 0; // some requests are not ready
         }
         let completed = usize::try_from(*outcount).unwrap_or(0);
         if code == SUCCESS && *outcount != UNDEFINED && completed <= found.len() {
@@ -140,20 +140,20 @@ pub(crate) unsafe fn request_get_status_some(
     }
 }
 
-/// Copies of the program's handles, for calls that leave these as they are: a batch may write to its own.
+/// Copies of the program's handles, for calls that must leave these unchanged: a batch may change its own.
 struct Handles(Vec<MPI_Request>);
 
 impl Handles {
     /// # Safety
-    /// `requests` must be what the program gave.
+    /// `requests` must be the program's array.
     unsafe fn copy(count: c_int, requests: *const MPI_Request) -> Self {
         let count = if requests.is_null() { 0 } else { usize::try_from(count).unwrap_or(0) };
-        // SAFETY: the caller vouches for the array, which is not looked at where it may be none.
+        // SAFETY: the caller vouches for the array, which is not accessed if `count` is not positive.
         Self((0..count).map(|i| unsafe { *requests.add(i) }).collect())
     }
 
     fn batch<'a>(&'a mut self, shim: &'a Shim) -> Option<Batch<'a>> {
-        // SAFETY: as many handles as there are.
+        // SAFETY: the count is that of the handles.
         unsafe { Batch::take(shim, c_int::try_from(self.0.len()).ok()?, self.0.as_mut_ptr()) }
     }
 }

@@ -1,7 +1,7 @@
-//! Decoding a datatype: by what `MPI_Type_get_envelope` and `MPI_Type_get_contents` say of it and of those it is made from.
+//! Decodes a datatype from `MPI_Type_get_envelope` and `MPI_Type_get_contents`, recursively.
 //!
-//! What comes of it is compared with what the MPI says of the handle, at each step. A type of which that differs stays unknown, as does one
-//! with a combiner that is.
+//! At each step the result is compared with the MPI's size and bounds of the handle. A type for which they differ remains unknown, as does
+//! one with an unknown combiner.
 
 use super::Known;
 use crate::handle::{Handle, HandleMap};
@@ -11,16 +11,16 @@ use mpress::Kind;
 use mpress_datatype::{Bounds, Contents, Datatype, Dialect};
 use std::ffi::c_int;
 
-/// Handles that one datatype is made from, at most: Open MPI gives new ones for the same type wherever it is named.
+/// Greatest number of handles that make up one datatype: Open MPI returns a new handle for each use of a type.
 const MOST_HANDLES: usize = 4096;
 
-/// How deep they may be nested.
+/// Greatest nesting depth.
 const DEEPEST: usize = 64;
 
-/// Integers, addresses and handles of one constructor, at most.
+/// Greatest number of integers, addresses and handles of one constructor.
 const MOST_ARGUMENTS: MPI_Count = 1 << 24;
 
-/// The same where only short descriptions count.
+/// The same where only short descriptions are decoded.
 const FEW_ARGUMENTS: MPI_Count = 64;
 
 pub(super) struct Decoder<'a> {
@@ -29,7 +29,7 @@ pub(super) struct Decoder<'a> {
     arguments: MPI_Count,
 }
 
-/// A datatype, and the kind of its elements: none if it has none.
+/// A datatype, and the kind of its elements; `None` if it has no elements.
 type Decoded = (Datatype, Option<Kind>);
 
 /// How a datatype was made, and the lengths of its contents.
@@ -46,12 +46,12 @@ impl<'a> Decoder<'a> {
         Self { kinds, handles: 0, arguments: MOST_ARGUMENTS }
     }
 
-    /// What has a longer one stays unknown.
+    /// Leaves datatypes with longer descriptions unknown.
     pub(super) fn of_short_descriptions(self) -> Self {
         Self { handles: MOST_HANDLES - FEW_ARGUMENTS as usize, arguments: FEW_ARGUMENTS, ..self }
     }
 
-    /// What a valid handle stands for; `None` if that is not known.
+    /// Decodes a valid handle; `None` if it is unknown.
     pub(super) fn decode(&mut self, handle: MPI_Datatype) -> Option<Known> {
         let (datatype, kind) = self.decoded(handle, 0)?;
         Some(Known { datatype, kind: kind.unwrap_or(Kind::Other) })
@@ -78,13 +78,13 @@ impl<'a> Decoder<'a> {
         let size = size(handle)?;
         let alone = |size, alignment| Datatype::named(DIALECT, size, alignment).ok();
         if let Some(kind) = self.kinds.predefined(handle) {
-            // MPICH packs only those bytes of a long double that mean something.
+            // MPICH packs only the significant bytes of a long double.
             if kind == Kind::Other && size >= 16 && DIALECT == Dialect::Mpich {
                 return None;
             }
             return Some((alone(size, alignment(kind, size))?, Some(kind)));
         }
-        // Pairs with a gap, which their sizes tell apart. MPICH packs these wrong in some places, so there they are its own.
+        // Pairs with a gap, distinguished by their sizes. MPICH packs these incorrectly in some places, so there they are left to the MPI.
         if DIALECT == Dialect::Mpich {
             return None;
         }
@@ -107,7 +107,7 @@ impl<'a> Decoder<'a> {
         let mut handles = vec![DATATYPE_NULL; length(made.datatypes)?];
         let (integers_place, addresses_place) = (integers.as_mut_ptr(), addresses.as_mut_ptr());
         let handles_place = handles.as_mut_ptr();
-        // SAFETY: a derived type, and arrays of the lengths that its envelope told; it has large counts only if the MPI knows these.
+        // SAFETY: a derived type, and arrays of the lengths that its envelope gives; it has large counts only if the MPI supports these.
         let code = unsafe {
             if made.counts > 0 {
                 PMPI_Type_get_contents_c(
@@ -137,7 +137,7 @@ impl<'a> Decoder<'a> {
         if code != SUCCESS {
             return None;
         }
-        // Derived ones are new handles, to be freed; also where what follows fails.
+        // Derived types are returned as new handles, to be freed even if the code below fails.
         let _ours: Vec<_> = handles
             .iter()
             .filter(|handle| is_constructed(**handle))
@@ -145,7 +145,7 @@ impl<'a> Decoder<'a> {
             .collect();
         let (datatypes, kind) = self.parts(&handles, depth)?;
         if made.counts > 0 {
-            // Of constructors with large counts the simplest is known.
+            // Of constructors with large counts only the simplest is supported.
             let contiguous = made.combiner == DATATYPES.combiner_contiguous;
             let ([count], [old], true) = (counts.as_slice(), datatypes.as_slice(), contiguous) else {
                 return None;
@@ -157,7 +157,7 @@ impl<'a> Decoder<'a> {
         Some((Datatype::from_contents(&DATATYPES, made.combiner, contents).ok()?, kind))
     }
 
-    /// What a datatype is made from. The same handle is the same datatype.
+    /// Decodes the datatypes that a datatype is made from. Equal handles are decoded once.
     fn parts(&mut self, handles: &[MPI_Datatype], depth: usize) -> Option<(Vec<Datatype>, Option<Kind>)> {
         let (mut datatypes, mut common): (Vec<Datatype>, Option<Kind>) =
             (Vec::with_capacity(handles.len()), None);
@@ -184,7 +184,7 @@ impl Made {
         let mut made = Self { combiner: UNDEFINED, integers: 0, addresses: 0, counts: 0, datatypes: 0 };
         // SAFETY: a valid datatype, and valid output pointers.
         let code = unsafe {
-            // Only this form may be asked of a type that was made with large counts.
+            // A type that was made with large counts supports only this form.
             if has_large_counts() {
                 PMPI_Type_get_envelope_c(
                     handle,
@@ -212,7 +212,7 @@ impl Made {
     }
 }
 
-/// Whether a handle stands for what a constructor made, so that it is to be freed.
+/// Whether a handle was made by a constructor, so that it must be freed.
 fn is_constructed(handle: MPI_Datatype) -> bool {
     let abi = DATATYPES;
     let constructors = [
@@ -232,7 +232,7 @@ fn is_constructed(handle: MPI_Datatype) -> bool {
     constructors.contains(&combiner(handle))
 }
 
-/// Fortran's numbers of a given precision or range.
+/// Fortran's numeric types of a given precision or range.
 fn parametrised(handle: MPI_Datatype, combiner: c_int) -> Option<Decoded> {
     let size = size(handle)?;
     let kind = match (combiner, size) {
@@ -247,7 +247,7 @@ fn parametrised(handle: MPI_Datatype, combiner: c_int) -> Option<Decoded> {
     Some((Datatype::named(DIALECT, size, alignment(kind, size)).ok()?, Some(kind)))
 }
 
-/// What compilers align a predefined type to.
+/// The alignment that compilers use for a predefined type.
 fn alignment(kind: Kind, size: usize) -> usize {
     match kind {
         Kind::F64 | Kind::Int64 => 8,

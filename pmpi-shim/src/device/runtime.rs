@@ -1,26 +1,26 @@
-//! The GPU libraries, and how each of them tells what memory an address is: CUDA's driver, AMD's HIP, and Level Zero. Names, numbers and
-//! types are those of their C interfaces, which stay as they are for the sake of built programs.
+//! The GPU libraries, and how each of them tells the kind of memory at an address: CUDA's driver, AMD's HIP, and Level Zero. Names,
+//! constants and types are those of their C interfaces, which stay compatible with existing binaries.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
-/// Looks up in a library what is needed.
+/// Looks up the functions needed from a library.
 type Open = fn(Library) -> Option<Runtime>;
 
-/// The names under which the libraries are found: these, and what may follow for their version.
+/// The names of the libraries, which may be followed by a version.
 const LIBRARIES: [(&[u8], Open); 3] =
     [(b"libcuda.so", cuda), (b"libamdhip64.so", hip), (b"libze_loader.so", level_zero)];
 
-/// Success, in all of them.
+/// The success code of all of them.
 const SUCCESS: c_int = 0;
 
 /// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE` and `HIP_POINTER_ATTRIBUTE_MEMORY_TYPE`.
 const MEMORY_TYPE: c_int = 2;
 
-/// `cuPointerGetAttribute` and `hipPointerGetAttribute`: the place for the answer, which attribute, and the address.
+/// `cuPointerGetAttribute` and `hipPointerGetAttribute`: output pointer, attribute, and address.
 type PointerGetAttribute = unsafe extern "C" fn(*mut c_void, c_int, *const c_void) -> c_int;
 
-/// A GPU library that can be asked.
+/// A supported GPU library.
 #[derive(Debug)]
 pub(super) enum Runtime {
     Cuda {
@@ -28,9 +28,9 @@ pub(super) enum Runtime {
     },
     Hip {
         attribute: PointerGetAttribute,
-        /// The two functions that give the thread's last error; the second clears it.
+        /// The functions that return the thread's last error; the second one also clears it.
         last_error: Option<[unsafe extern "C" fn() -> c_int; 2]>,
-        /// The greatest number that stands for memory of the host: its meaning changed with ROCm 6.
+        /// The greatest constant for host memory: its meaning changed with ROCm 6.
         host: c_int,
     },
     LevelZero {
@@ -40,9 +40,9 @@ pub(super) enum Runtime {
     },
 }
 
-// SAFETY: the handles of contexts are names that any thread may use; so the library's interface says.
+// SAFETY: context handles may be used by any thread, according to the library's interface.
 unsafe impl Send for Runtime {}
-// SAFETY: as above; nothing here changes.
+// SAFETY: as above; the state is immutable.
 unsafe impl Sync for Runtime {}
 
 /// Whether a loaded object is one of the GPU libraries, by its full name.
@@ -56,7 +56,7 @@ fn find(name: &CStr) -> Option<Open> {
 }
 
 impl Runtime {
-    /// The library of this name, if it is loaded and has what is needed.
+    /// The library of this name, if it is loaded and has the functions needed.
     pub(super) fn open(name: &CStr) -> Option<Self> {
         let open = find(name)?;
         // SAFETY: a C string. Nothing is loaded, so no foreign code runs.
@@ -64,21 +64,21 @@ impl Runtime {
         if library.is_null() { None } else { open(Library(library)) }
     }
 
-    /// Whether this library says that the memory at `ptr` is not the host's alone. It knows what was got by it, and nothing of any
-    /// other memory; so what it does not know is the host's.
+    /// Whether, according to this library, the memory at `ptr` is not the host's alone. The library knows only memory that was allocated
+    /// through it; all other memory is the host's.
     pub(super) fn owns(&self, ptr: *const c_void) -> bool {
         /// `CU_MEMORYTYPE_HOST`. 0 is no memory type.
         const CUDA_HOST: c_int = 1;
         match self {
             Self::Cuda { attribute } => {
                 let mut kind = 0;
-                // SAFETY: the attribute is one `unsigned int`. The address need not be one that CUDA knows.
+                // SAFETY: the attribute is one `unsigned int`. The address may be unknown to CUDA.
                 let code = unsafe { attribute((&raw mut kind).cast(), MEMORY_TYPE, ptr) };
                 code == SUCCESS && kind > CUDA_HOST
             }
             Self::Hip { attribute, last_error, host } => {
                 let mut kind = 0;
-                // SAFETY: as above. Where this fails HIP notes an error for the thread, which the program must not find.
+                // SAFETY: as above. On failure HIP records an error for the thread, which the program must not find.
                 unsafe {
                     let before = last_error.map_or(SUCCESS, |[peek, _]| peek());
                     let code = attribute((&raw mut kind).cast(), MEMORY_TYPE, ptr);
@@ -90,7 +90,7 @@ impl Runtime {
             }
             Self::LevelZero { properties, contexts } => contexts.iter().any(|context| {
                 let mut found = AllocProperties::new();
-                // SAFETY: a context of ours and a valid output pointer; that for the device is optional.
+                // SAFETY: our own context and a valid output pointer; that for the device is optional.
                 let code = unsafe { properties(*context, ptr, &raw mut found, ptr::null_mut()) };
                 code == SUCCESS && found.kind > AllocProperties::HOST
             }),
@@ -98,7 +98,7 @@ impl Runtime {
     }
 }
 
-/// A library that is loaded.
+/// A loaded library.
 #[derive(Clone, Copy)]
 struct Library(*mut c_void);
 
@@ -111,12 +111,12 @@ impl Library {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
         // SAFETY: a library that stays loaded, and a C string.
         let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        // SAFETY: the caller vouches for the type, which is as large as an address.
+        // SAFETY: the caller vouches for the type, which has the size of an address.
         (!address.is_null()).then(|| unsafe { std::mem::transmute_copy::<*mut c_void, F>(&address) })
     }
 }
 
-/// The driver is asked, which all of CUDA goes through. Before the program has started CUDA, it answers with an error.
+/// Uses the driver, on which all of CUDA is based. Before the program has started CUDA, it returns an error.
 fn cuda(library: Library) -> Option<Runtime> {
     // SAFETY: its type in cuda.h.
     let attribute = unsafe { library.function(c"cuPointerGetAttribute")? };
@@ -124,11 +124,11 @@ fn cuda(library: Library) -> Option<Runtime> {
 }
 
 fn hip(library: Library) -> Option<Runtime> {
-    /// `hipRuntimeGetVersion` gives ten million times the major version.
+    /// `hipRuntimeGetVersion` returns ten million times the major version.
     const VERSION_6: c_int = 60_000_000;
     /// Up to ROCm 5 `hipMemoryTypeHost` is 0; from ROCm 6 on it is 1, and 0 is `hipMemoryTypeUnregistered`.
     const HOST: [c_int; 2] = [0, 1];
-    // SAFETY: their types in hip_runtime_api.h; a place for the version.
+    // SAFETY: their types in hip_runtime_api.h; a valid output pointer for the version.
     unsafe {
         let attribute = library.function(c"hipPointerGetAttribute")?;
         let get_version: unsafe extern "C" fn(*mut c_int) -> c_int =
@@ -184,12 +184,12 @@ impl ContextDesc {
     const STRUCTURE: c_int = 0xd;
 }
 
-/// Level Zero answers only for a context, but each context knows the memory of all of its driver.
+/// Level Zero needs a context, but each context knows all memory of its driver.
 fn level_zero(library: Library) -> Option<Runtime> {
     type Init = unsafe extern "C" fn(u32) -> c_int;
     type DriverGet = unsafe extern "C" fn(*mut u32, *mut Handle) -> c_int;
     type ContextCreate = unsafe extern "C" fn(Handle, *const ContextDesc, *mut Handle) -> c_int;
-    // SAFETY: their types in ze_api.h; valid output pointers, and for as many drivers as are said to be there.
+    // SAFETY: their types in ze_api.h; valid output pointers, and an array with room for the number of drivers reported.
     unsafe {
         let properties = library.function(c"zeMemGetAllocProperties")?;
         let init: Init = library.function(c"zeInit")?;

@@ -1,4 +1,4 @@
-//! Taking frames out of the program's memory, and putting messages into memory that receives share.
+//! Moving frames out of the program's memory, and messages into memory that receives share.
 
 use super::{Claim, InPlace, Memory, overlapping};
 use crate::context::Context;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 impl Memory {
-    /// A copy of the first `len` bytes of a message there.
+    /// Copies the first `len` bytes of a message from this memory.
     ///
     /// # Safety
     /// The program must have lent the memory.
@@ -22,7 +22,7 @@ impl Memory {
         elements.count = MPI_Count::try_from(count).map_err(|_| ERR_INTERN)?;
         let mut buffer = context.room(count * size)?;
         buffer.set_len(count * size);
-        // SAFETY: the caller vouches for the memory, which has no fewer elements than that.
+        // SAFETY: the caller vouches for the memory, which has at least this number of elements.
         unsafe {
             if self.contiguous {
                 buffer.copy_from_slice(slice::from_raw_parts(elements.ptr.cast::<u8>(), count * size));
@@ -34,7 +34,7 @@ impl Memory {
         Ok(buffer)
     }
 
-    /// Whether a frame begins there.
+    /// Whether this memory begins with a frame.
     ///
     /// # Safety
     /// The program must have lent the memory, which must have room for a frame.
@@ -43,7 +43,7 @@ impl Memory {
         unsafe { self.front(context, |front| context.engine.is_frame(front)) }
     }
 
-    /// Shows the first [`FRONT`] bytes of a message there.
+    /// Passes the first [`FRONT`] bytes of a message in this memory to a closure.
     ///
     /// # Safety
     /// As for [`holds_frame`](Self::holds_frame).
@@ -52,7 +52,7 @@ impl Memory {
         context: &Context,
         see: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, c_int> {
-        // SAFETY: the caller vouches for the memory; a frame is longer than that.
+        // SAFETY: the caller vouches for the memory; a frame is longer than [`FRONT`].
         unsafe {
             if self.contiguous {
                 return Ok(see(slice::from_raw_parts(self.span.ptr.cast::<u8>(), FRONT)));
@@ -62,14 +62,14 @@ impl Memory {
     }
 }
 
-/// Puts bytes into memory, and what they replace into `before`. Another thread may be receiving there, inside the MPI: each byte
-/// that it writes is either replaced, and then in `before`, or stays.
+/// Writes bytes to memory, and the bytes that they replace to `before`. Another thread may be receiving there, inside the MPI: each byte
+/// that it writes is either replaced, and then in `before`, or remains.
 ///
 /// # Safety
-/// There must be memory for as many bytes as both slices have.
+/// The memory must have as many bytes as both slices.
 unsafe fn exchange(memory: *mut u8, bytes: &[u8], before: &mut [u8]) {
     const WORD: usize = size_of::<u64>();
-    // SAFETY: the caller vouches for the memory; a byte is aligned.
+    // SAFETY: the caller vouches for the memory; single bytes are aligned.
     let one = |i: usize, byte: u8| unsafe { AtomicU8::from_ptr(memory.add(i)) }.swap(byte, Ordering::Relaxed);
     let head = memory.align_offset(WORD).min(bytes.len());
     let words = head + (bytes.len() - head) / WORD * WORD;
@@ -80,14 +80,14 @@ unsafe fn exchange(memory: *mut u8, bytes: &[u8], before: &mut [u8]) {
     for (i, (bytes, before)) in bytes.zip(before).enumerate() {
         let mut word = [0; WORD];
         word.copy_from_slice(bytes);
-        // SAFETY: as above; aligned after the head.
+        // SAFETY: as above; the address is aligned after the head.
         let place = unsafe { AtomicU64::from_ptr(memory.add(head + i * WORD).cast()) };
         before.copy_from_slice(&place.swap(u64::from_ne_bytes(word), Ordering::Relaxed).to_ne_bytes());
     }
 }
 
 impl InPlace {
-    /// Puts a message into memory of a receive that has no claim on it. `write` puts it into such memory, or other bytes.
+    /// Writes a message to memory of a receive that has no claim. `write` writes it to that memory, or to other bytes.
     ///
     /// # Safety
     /// The program must have lent the memory.
@@ -97,7 +97,7 @@ impl InPlace {
         memory: &Memory,
         write: impl FnOnce(&Span) -> Result<usize, c_int>,
     ) -> Result<usize, c_int> {
-        // No receive may be posted there meanwhile: with the claim it gets a buffer of ours, without it waits for its own.
+        // While the claim is held, a receive that is posted there gets a buffer of ours.
         let claim = if memory.capacity > 0 { self.hold(memory, &memory.range()) } else { None };
         if claim.is_some() || memory.capacity == 0 {
             return write(&memory.span);
@@ -118,7 +118,7 @@ impl InPlace {
             }
             return Ok(len);
         }
-        // By the MPI, for whom other threads must not write there meanwhile.
+        // The MPI writes the message, so no other thread may write there meanwhile.
         // SAFETY: memory of pending receives, until the end of this function.
         let before: Vec<_> = starts.iter().map(|&start| unsafe { self.read(context, start) }).collect();
         let result = write(&memory.span);
@@ -131,7 +131,7 @@ impl InPlace {
         result
     }
 
-    /// What is in all the memory of a pending receive. `None` if memory is short.
+    /// The whole content of a pending receive's memory. `None` if memory is short.
     unsafe fn read(&self, context: &Context, start: usize) -> Option<Buffer> {
         let memory = self.lock().get(&start).filter(|one| !one.taken)?.memory;
         // SAFETY: the caller vouches for the memory.
@@ -141,7 +141,7 @@ impl InPlace {
     /// The frame of a receive that has completed with `received` bytes, if it got one.
     ///
     /// # Errors
-    /// The code of a damaged frame, or that there is no memory.
+    /// The code of a damaged frame, or of a lack of memory.
     ///
     /// # Safety
     /// The program must have lent the memory, which must have room for a frame.

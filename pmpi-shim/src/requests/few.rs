@@ -1,8 +1,8 @@
-//! What is known of the requests of one call: most calls have one, and programs poll with them.
+//! A list for the requests of one call: most calls have one, and programs poll with them.
 
 use std::ops::{Deref, DerefMut};
 
-/// Some values, without an allocation for one.
+/// A list of values, without an allocation for a single one.
 pub(crate) enum Few<T> {
     One([T; 1]),
     Many(Vec<T>),

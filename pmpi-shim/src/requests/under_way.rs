@@ -1,4 +1,4 @@
-//! The messages of a collective that are under way, and the request that a nonblocking one has.
+//! The pending messages of a collective, and the request of a nonblocking one.
 
 use super::{Active, Finish};
 use crate::context::Context;
@@ -7,7 +7,7 @@ use crate::sys::*;
 use std::collections::VecDeque;
 use std::ffi::c_int;
 
-/// Messages under way. The first error counts; the others are waited for all the same.
+/// Pending messages. The first error is kept; the others are waited for all the same.
 pub(crate) struct UnderWay {
     sends: VecDeque<Active>,
     receives: VecDeque<Active>,
@@ -31,22 +31,22 @@ impl UnderWay {
         self.outcome = self.outcome.and(outcome);
     }
 
-    /// What has become of them so far.
+    /// The result so far.
     pub(crate) fn outcome(&self) -> Result<(), c_int> {
         self.outcome
     }
 
-    /// How many sends are left.
+    /// Number of pending sends.
     pub(crate) fn sends_left(&self) -> usize {
         self.sends.len()
     }
 
-    /// How many receives are left.
+    /// Number of pending receives.
     pub(crate) fn receives_left(&self) -> usize {
         self.receives.len()
     }
 
-    /// Finishes those that have completed.
+    /// Finishes the messages that have completed.
     pub(crate) fn test(&mut self, context: &Context) {
         let mut outcome = self.outcome;
         for list in [&mut self.receives, &mut self.sends] {
@@ -61,12 +61,12 @@ impl UnderWay {
         self.outcome = outcome;
     }
 
-    /// Starts what is held of those that are sent.
+    /// Starts the sends that are held back.
     pub(super) fn start_held(&mut self) {
         self.sends.iter_mut().for_each(Active::start_held);
     }
 
-    /// A request for them, complete when they are. One message that is sent needs none of ours.
+    /// A request that is complete when all messages are. A single send does not need a generalized request.
     pub(crate) fn into_request(mut self, comm: MPI_Comm) -> Result<Active, c_int> {
         if self.outcome.is_ok()
             && self.receives.is_empty()
@@ -78,7 +78,7 @@ impl UnderWay {
         match generalized::pending() {
             Ok(request) => Ok(Active::new(request, Finish::Collective(comm, self))),
             Err(code) => {
-                // The MPI still reads and writes what they were given.
+                // Not freed, since the MPI still accesses its memory.
                 std::mem::forget(self);
                 Err(code)
             }
@@ -87,7 +87,7 @@ impl UnderWay {
 }
 
 impl Active {
-    /// Moves a collective on; says whether it is complete. Then its request is, too.
+    /// Advances a collective; returns whether it is complete. If so, its request is complete, too.
     pub(super) fn advance_collective(&mut self, context: &Context) -> bool {
         let Finish::Collective(comm, messages) = &mut self.finish else { return true };
         messages.test(context);
@@ -95,7 +95,7 @@ impl Active {
             return false;
         }
         let outcome = messages.outcome();
-        // SAFETY: the request of `into_request`, completed once: from here on it is no collective any more.
+        // SAFETY: the request of `into_request`, completed once: after this it is no longer treated as a collective.
         let completed = ok(unsafe { PMPI_Grequest_complete(self.operation.request) });
         self.finish = match outcome.and(completed) {
             Ok(()) => Finish::Nothing,

@@ -16,14 +16,14 @@ use std::slice;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-/// Chunks whose receives are posted at a time.
+/// Greatest number of posted receives of chunks.
 const POSTED: usize = 4;
 
-/// Where the message goes.
+/// The destination of the message.
 pub(crate) enum Target {
-    /// To this memory of the program's, which has room for it.
+    /// This memory of the program, which has room for it.
     Memory(*mut u8),
-    /// To elements there, with room for it.
+    /// Elements at this address, with room for it.
     Elements(Plan, *mut u8),
     /// To a buffer of ours.
     Buffer(Buffer),
@@ -31,37 +31,37 @@ pub(crate) enum Target {
     Nowhere(c_int),
 }
 
-/// What has come of a stream.
+/// The progress of a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// A chunk, which has been taken.
+    /// A chunk has been taken.
     Taken,
-    /// Nothing new yet.
+    /// No new chunk has come.
     Missing,
-    /// All of it, long since.
+    /// The stream was complete before.
     Over,
 }
 
-/// A stream whose head has come.
+/// A stream whose head has been received.
 pub(crate) struct Arriving {
     stream: Stream,
-    /// A rank of the world.
+    /// The source, a rank of the world.
     source: c_int,
     tag: c_int,
     target: Target,
     posted: VecDeque<(MPI_Request, Buffer)>,
-    /// The chunk that is to be decoded next, ...
+    /// The next chunk to decode.
     next: usize,
-    /// ... and that whose receive is to be posted next.
+    /// The next chunk to post a receive for.
     to_post: usize,
     outcome: Result<(), Kept>,
 }
 
 impl Arriving {
-    /// Begins with a head that came from rank `source` of the world.
+    /// Begins with a head from rank `source` of the world.
     ///
     /// # Safety
-    /// The memory of `target` must last until the stream is complete.
+    /// The memory of `target` must live until the stream is complete.
     pub(crate) unsafe fn new(
         context: &Context,
         (stream, head): (Stream, &Incoming<'_>),
@@ -76,10 +76,10 @@ impl Arriving {
         new
     }
 
-    /// Takes the tail of a stream from rank `source` of the world, and drops it.
+    /// Receives the tail of a stream from rank `source` of the world, and drops it.
     pub(crate) fn drop_tail(context: &Context, stream: Stream, source: c_int) {
         if source < 0 {
-            return; // it is not known
+            return; // the source is not known
         }
         let tag = context.streams.tag(&stream);
         let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(Kept::new(ERR_TRUNCATE)));
@@ -87,33 +87,33 @@ impl Arriving {
         Self { stream, source, tag, target, posted, next: 1, to_post: 1, outcome }.leave(context);
     }
 
-    /// Has what is left go to this memory, and copies what has come there, if it went to a buffer of ours so far.
+    /// Redirects the stream to this memory, and copies what has been decoded into a buffer of ours so far.
     ///
     /// # Safety
-    /// The memory must have room for the message, and last until the stream is complete.
+    /// The memory must have room for the message, and live until the stream is complete.
     pub(crate) unsafe fn move_to(&mut self, memory: *mut u8) {
         if let Target::Buffer(buffer) = &mut self.target {
             let come = self.stream.range(self.next).start;
             buffer.set_len(come);
-            // SAFETY: the caller vouches for the memory, which is no part of ours.
+            // SAFETY: the caller vouches for the memory, which is disjoint from ours.
             unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), memory, buffer.len()) };
             self.target = Target::Memory(memory);
         }
     }
 
-    /// Whether nobody wants its message any more.
+    /// Whether the message is no longer wanted.
     pub(crate) fn is_dropped(&self) -> bool {
         self.outcome.is_err()
     }
 
-    /// Leaves the rest to itself; gives the error, if there was one.
+    /// Drops the rest as it comes; returns the error, if there was one.
     pub(crate) fn drop_rest(mut self, context: &Context) -> Option<Kept> {
         let error = std::mem::replace(&mut self.outcome, Err(Kept::new(ERR_TRUNCATE))).err();
         self.leave(context);
         error
     }
 
-    /// The first error counts.
+    /// Keeps the first error.
     fn fail(&mut self, code: c_int) {
         if self.outcome.is_ok() {
             self.outcome = Err(Kept::new(code));
@@ -125,7 +125,7 @@ impl Arriving {
         context.streams.busy.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Takes what has come of tails that nobody wants.
+    /// Receives chunks of tails that are not wanted.
     pub(crate) fn sweep(context: &Context) {
         let mut dropped = context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner);
         let before = dropped.len();
@@ -133,15 +133,15 @@ impl Arriving {
         context.streams.busy.fetch_sub(before - dropped.len(), Ordering::AcqRel);
     }
 
-    /// Drops what is left of tails that nobody asked for, at the end.
+    /// At the end, receives and drops the remaining chunks of tails without a receiver.
     pub(crate) fn drop_leftovers(context: &Context) {
         let comm = context.private.comm;
         if comm == COMM_NULL {
-            return; // none were sent
+            return; // no stream was sent
         }
         loop {
             let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
-            // SAFETY: a communicator of ours, valid output pointers, and room for the message while it is received.
+            // SAFETY: our own communicator, valid output pointers, and a buffer with room for the message while it is received.
             unsafe {
                 let found = real::MPI_Improbe(
                     ANY_SOURCE,
@@ -165,7 +165,7 @@ impl Arriving {
         }
     }
 
-    /// Takes the chunks that have come; says whether it was the last one.
+    /// Takes the chunks that have come; returns whether the stream is complete.
     pub(crate) fn advance(&mut self, context: &Context) -> bool {
         loop {
             match self.take_next(context) {
@@ -182,7 +182,7 @@ impl Arriving {
             if let Err(code) = self.post(context) {
                 self.fail(code);
                 if self.posted.is_empty() {
-                    // The rest cannot be taken: the sender's own requests do not wait for that.
+                    // The rest cannot be received. The sender's own requests complete all the same.
                     return Next::Over;
                 }
                 break;
@@ -208,7 +208,7 @@ impl Arriving {
         Next::Taken
     }
 
-    /// Bytes of memory for chunks whose receives are posted.
+    /// Bytes of memory for the chunks with posted receives.
     pub(crate) fn room_for_chunks(&self) -> usize {
         self.posted.len() * self.stream.longest()
     }
@@ -217,7 +217,7 @@ impl Arriving {
         let mut buffer = context.room(self.stream.longest())?;
         let len = c_int::try_from(self.stream.longest()).map_err(|_| ERR_INTERN)?;
         let mut request = REQUEST_NULL;
-        // SAFETY: room for so many bytes, which lasts until the request completes: it is kept with it.
+        // SAFETY: a buffer with room for this number of bytes, kept with the request until that completes.
         unsafe {
             let (room, comm) = (buffer.room().as_mut_ptr(), context.private.comm);
             ok(real::MPI_Irecv(room.cast(), len, BYTE, self.source, self.tag, comm, &raw mut request))?;
@@ -227,7 +227,7 @@ impl Arriving {
         Ok(())
     }
 
-    /// Puts the next chunk where it belongs. After an error chunks are only taken.
+    /// Decodes the next chunk to its place. After an error chunks are only received.
     fn decode(
         &mut self,
         context: &Context,
@@ -242,7 +242,7 @@ impl Arriving {
             Target::Memory(memory) => *memory,
             Target::Buffer(buffer) => buffer.room().as_mut_ptr(),
             Target::Elements(plan, memory) => {
-                // SAFETY: elements that the program lends, with room for the message.
+                // SAFETY: elements with room for the message, which the program lends.
                 if let Err(code) = unsafe { unpack_chunk(context, plan, *memory, range, decode) } {
                     self.fail(code);
                 }
@@ -259,7 +259,7 @@ impl Arriving {
         }
     }
 
-    /// The length of the message, and the buffer of ours that it is in, if it is in one. To be called once it is complete.
+    /// The length of the message, and its buffer, if it is in one of ours. To be called once the stream is complete.
     pub(crate) fn finish(mut self) -> Result<(usize, Option<Buffer>), c_int> {
         std::mem::replace(&mut self.outcome, Ok(())).map_err(Kept::tell)?;
         let len = self.stream.raw_len();
@@ -286,7 +286,7 @@ unsafe fn unpack_chunk(
 ) -> Result<(), c_int> {
     let mut chunk = context.room(range.len())?;
     waiting::coding(|| {
-        // SAFETY: initialised bytes seen as possibly uninitialised ones; `decode` writes only initialised ones.
+        // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
         let out = unsafe { slice::from_raw_parts_mut(chunk.room().as_mut_ptr().cast(), range.len()) };
         decode(context, out).map_err(|error| context.damage(error))?;
         chunk.set_len(range.len());
@@ -297,7 +297,7 @@ unsafe fn unpack_chunk(
 }
 
 impl Drop for Arriving {
-    /// The MPI still writes to the memory of receives that are posted.
+    /// The memory of posted receives is not freed, since the MPI still writes to it.
     fn drop(&mut self) {
         self.posted.drain(..).for_each(std::mem::forget);
     }

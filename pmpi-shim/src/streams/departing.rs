@@ -13,21 +13,21 @@ use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-/// A stream on its way. The request of its message is that of its head.
+/// A stream being sent. The request of its message is that of its head.
 pub(crate) struct Departing {
     all: Arc<Streams>,
-    /// A rank of the world.
+    /// The destination, a rank of the world.
     dest: c_int,
     tag: c_int,
     to: Destination,
-    /// What the head's request sends.
+    /// The data sent by the head's request.
     head: Arc<Wire>,
     /// Chunks that have not been started.
     held: VecDeque<Buffer>,
     under_way: VecDeque<Send>,
-    /// Bytes that have been started.
+    /// Number of bytes started.
     started: usize,
-    /// Bytes of the longest chunk.
+    /// Length of the longest chunk in bytes.
     longest: usize,
     /// Bytes counted in `all`.
     bytes: usize,
@@ -39,16 +39,16 @@ enum State {
     /// The head has not been matched.
     Waiting,
     Matched,
-    /// It was cancelled, or its head has failed: nobody wants the tail.
+    /// The stream was cancelled, or its head failed: the tail is not sent.
     Over,
 }
 
 impl Departing {
-    /// Starts a stream of the message `raw` to rank `dest` of the world: `start_head` starts its head, as the message would be. Between
-    /// two chunks `meanwhile` is done.
+    /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the mode of the message.
+    /// `meanwhile` is called between chunks.
     ///
     /// # Errors
-    /// Those of `start_head`, and that there is no memory.
+    /// Those of `start_head`, and a lack of memory.
     pub(crate) fn start<E: From<c_int>>(
         context: &Context,
         (dest, to): (c_int, Destination),
@@ -87,12 +87,12 @@ impl Departing {
         Ok((stream, request))
     }
 
-    /// Where that is not known, tries whether chunks are sent before they are asked for.
+    /// Tests whether chunks are sent eagerly, if that is not known.
     fn try_eager(&mut self, context: &Context, tail: &mut Tail, raw: &Raw<'_>) -> Result<(), c_int> {
         if !self.all.eager(self.to).is_open(self.head.len()) {
             return Ok(());
         }
-        // While the second is encoded the MPI sends the first.
+        // The MPI sends the first while the second is encoded.
         for _ in 0..2 {
             if tail.due().is_none() {
                 break;
@@ -125,12 +125,12 @@ impl Departing {
         }
     }
 
-    /// Starts all chunks that have not been started: from now on the MPI does what is to be done.
+    /// Starts all remaining chunks: from now on the MPI does the rest.
     pub(crate) fn start_held(&mut self) {
         while let Some(chunk) = self.held.pop_front() {
             let mut request = REQUEST_NULL;
-            let len = c_int::try_from(chunk.len()).unwrap_or(0); // of a MiB at most
-            // SAFETY: the chunk lasts until the request completes: it is kept with it.
+            let len = c_int::try_from(chunk.len()).unwrap_or(0); // at most a MiB
+            // SAFETY: the chunk is kept with the request until that completes.
             let code = unsafe {
                 real::MPI_Isend(
                     chunk.as_ptr().cast(),
@@ -150,9 +150,9 @@ impl Departing {
         }
     }
 
-    /// Moves the stream on, whose head has this request; says whether it has been sent, so that the request may be completed.
+    /// Advances the stream, whose head has this request; returns whether the stream has been sent, so that the request may be completed.
     pub(crate) fn advance(&mut self, request: MPI_Request) -> bool {
-        // Chunks that have been sent give their memory back.
+        // Frees the memory of chunks that have been sent.
         while self.under_way.front_mut().is_some_and(|(request, _)| is_complete(request)) {
             self.under_way.pop_front();
         }
@@ -170,7 +170,7 @@ impl Departing {
             Look::UnderWay => return false,
             Look::Failed(..) => State::Over,
             Look::Complete(status) => {
-                // SAFETY: a status that the MPI gave, and a valid output pointer.
+                // SAFETY: the MPI's status, and a valid output pointer.
                 unsafe { PMPI_Test_cancelled(&raw const status, &raw mut cancelled) };
                 if cancelled == 0 { State::Matched } else { State::Over }
             }
@@ -183,19 +183,19 @@ impl Departing {
         true
     }
 
-    /// Whether its receiver has begun to take it, so that all of it is to be sent.
+    /// Whether the receiver has matched the head, so that the whole stream must be sent.
     pub(crate) fn is_matched(&self) -> bool {
         self.state == State::Matched
     }
 
-    /// The head's request has failed: the MPI may still read it.
+    /// The head's request has failed: its memory is not freed, since the MPI may still read it.
     pub(crate) fn abandon(mut self) {
         self.held.clear();
         std::mem::forget(Arc::clone(&self.head));
     }
 }
 
-/// The chunk that is due; `None` if memory is short.
+/// The next chunk; `None` if memory is short.
 fn next_chunk(context: &Context, tail: &mut Tail, raw: &Raw<'_>) -> Option<Buffer> {
     match raw {
         Raw::Bytes(bytes) => context.engine.next_chunk(tail, bytes.get(tail.due()?)?),
@@ -203,7 +203,7 @@ fn next_chunk(context: &Context, tail: &mut Tail, raw: &Raw<'_>) -> Option<Buffe
     }
 }
 
-/// The head is under way, and its receiver would wait for ever for what cannot be made or sent.
+/// Ends the job: the head has been sent, and its receiver would wait for ever for a chunk that cannot be made or sent.
 fn cannot_go_on(code: c_int) -> ! {
     give_up("the rest of a message that has been sent in part cannot be sent", COMM_WORLD, code)
 }
@@ -212,7 +212,7 @@ impl Drop for Departing {
     fn drop(&mut self) {
         if self.state != State::Matched && self.started > 0 {
             for (request, _) in &mut self.under_way {
-                // SAFETY: a request of ours.
+                // SAFETY: our own request.
                 unsafe { real::MPI_Cancel(request) };
             }
             self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(self.tag);

@@ -108,7 +108,7 @@ impl Incoming {
                 break;
             }
             let is_said = item.index == block.chunks();
-            // If the block has no memory, it may be that none is needed: its form is not known yet.
+            // Without memory for the block, later chunks are received only once its form is known.
             if block.at.is_null() && item.index > 0 && matches!(block.form, Form::Unknown) {
                 break;
             }
