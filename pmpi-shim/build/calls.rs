@@ -1,18 +1,18 @@
-//! Reads the list of calls, `src/calls.txt`: for the builds, and for the tests that compare it with the documentation and with what the
-//! shim exports.
+//! Parses the list of calls, `src/calls.txt`: for the builds, and for tests that compare it with the documentation and with the shim's
+//! exports.
 
-/// What becomes of the calls of a section.
+/// How the calls of a section are treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Treatment {
-    /// The handshake follows them.
+    /// They are followed by the handshake.
     Starting,
-    /// Each has a handler of its own.
+    /// Each has its own handler.
     Handled,
-    /// Each has a handler of its own, before which all that is held is started: it may wait in the MPI.
+    /// Each has its own handler, before which all held sends are started, since it may wait in the MPI.
     HandledAfter,
-    /// They are passed on after all that is held has been started.
+    /// They are passed on after all held sends have been started.
     Waiting,
-    /// They are passed on after buffered sends have ended.
+    /// They are passed on after buffered sends have completed.
     Detaching,
     /// They are passed on, and counted.
     Passed,
@@ -21,26 +21,26 @@ pub(crate) enum Treatment {
 }
 
 impl Treatment {
-    /// Whether each call has a handler of its own.
+    /// Whether each call has its own handler.
     pub(crate) fn is_handled(self) -> bool {
         matches!(self, Self::Handled | Self::HandledAfter)
     }
 }
 
-/// Calls that belong together.
+/// A group of calls.
 pub(crate) struct Section<'a> {
     pub(crate) treatment: Treatment,
     pub(crate) name: &'a str,
-    /// What becomes of them, for the documentation.
+    /// How they are treated, for the documentation.
     pub(crate) what: &'a str,
     /// Their names, without `MPI_`.
     pub(crate) calls: Vec<&'a str>,
 }
 
-/// The sections of the list, in its order.
+/// The sections of the list, in order.
 ///
 /// # Panics
-/// Where the text is not as its head says; the message has the line.
+/// If the text does not have the format described at its head; the message has the line.
 pub(crate) fn parse(text: &str) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {

@@ -1,4 +1,4 @@
-//! The Rust that is made from the calls and the prototypes: what the shim calls of the MPI, what it exports, and the arguments that handlers get.
+//! Generates Rust from the calls and the prototypes: the MPI functions that the shim calls, its exports, and the arguments of handlers.
 
 use crate::calls::{Section, Treatment};
 use crate::functions::{self, Function};
@@ -34,7 +34,7 @@ pub(crate) fn real(sections: &[Section<'_>], functions: &[Function<'_>]) -> Stri
     forms(sections, functions).map(function).collect()
 }
 
-/// A struct for each call that has a handler, for all of its forms. Calls with the same arguments have the same struct.
+/// A struct for the arguments of each call that has a handler, for all of its forms. Calls with the same arguments share a struct.
 pub(crate) fn arguments(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let mut known: Vec<(String, &str)> = Vec::new();
     let mut text = String::new();
@@ -56,7 +56,7 @@ pub(crate) fn arguments(sections: &[Section<'_>], functions: &[Function<'_>]) ->
     text
 }
 
-/// The calls that have handlers, for whoever has a layer.
+/// The calls that have handlers, for users of a layer.
 pub(crate) fn calls(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let mut text = String::new();
     for section in sections.iter().filter(|section| section.treatment.is_handled()) {
@@ -89,7 +89,7 @@ pub unsafe fn MPI_{name}(layer: Option<&Shim>, {declared}) -> c_int {{
     text
 }
 
-/// The functions that the preload library has the program's calls go to.
+/// The exported functions, to which the preload library redirects the program's calls.
 pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let mut sorts = 0;
     let mut text = String::new();
@@ -116,7 +116,7 @@ unsafe extern \"C-unwind\" fn MPI_{name}({declared}) -> c_int {{
     )
 }
 
-/// What an export does. `sort`: that of a call that is counted.
+/// The body of an export. `sort`: the category of a call that is counted.
 fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort: usize) -> String {
     let pass = pass(treatment, forms, form);
     match treatment {
@@ -145,7 +145,7 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
     }
 }
 
-/// Passes a call on as it came.
+/// Passes a call on unchanged.
 fn pass(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>) -> String {
     let module = if treatment == Treatment::Starting { "real" } else { "open" };
     let before = if may_wait(forms[0].name) { "before_waiting();\n        " } else { "" };
@@ -161,13 +161,13 @@ fn pass(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>) -> S
     )
 }
 
-/// What a handler may give otherwise than the caller: an info.
+/// The argument that a handler may replace: an info.
 fn given(treatment: Treatment, form: &Function<'_>) -> &'static str {
     let may = treatment.is_handled() && form.arguments.iter().any(|(name, _)| *name == "info");
     if may { "info" } else { "" }
 }
 
-/// Whether the MPI may wait for other ranks in this call. Names tell those that only start something, or look.
+/// Whether the MPI may wait for other ranks in this call. Calls that only start an operation, or test, are recognised by name.
 fn may_wait(call: &str) -> bool {
     let mut letters = call.chars();
     let starts = letters.next() == Some('I') && letters.next().is_some_and(char::is_lowercase);
@@ -177,7 +177,7 @@ fn may_wait(call: &str) -> bool {
     !(starts || looks) || call.starts_with("Inter")
 }
 
-/// Gives a call to its handler.
+/// Passes a call to its handler.
 fn handled(forms: &[&Function<'_>], form: &Function<'_>) -> String {
     let field = |(at, (name, ty)): (usize, &(&str, String))| {
         let is_common = common_type(forms, at) == *ty;
@@ -194,10 +194,10 @@ fn handled(forms: &[&Function<'_>], form: &Function<'_>) -> String {
     )
 }
 
-/// The type of an argument for the handler: one for all forms of a call.
+/// The type of an argument for the handler, which all forms of a call share.
 ///
 /// # Panics
-/// Where there is none.
+/// If there is none.
 fn common_type<'a>(forms: &[&'a Function<'_>], at: usize) -> &'a str {
     let mut types = forms.iter().map(|form| form.arguments[at].1.as_str());
     match (types.next(), types.next()) {
@@ -210,7 +210,7 @@ fn common_type<'a>(forms: &[&'a Function<'_>], at: usize) -> &'a str {
     }
 }
 
-/// All functions of the list, large-count forms as well.
+/// All functions of the list, including large-count forms.
 fn forms<'a>(
     sections: &'a [Section<'_>],
     functions: &'a [Function<'a>],

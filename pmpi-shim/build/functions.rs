@@ -1,27 +1,26 @@
-//! Reads the prototypes of MPI's functions, `src/functions.txt`, and says what they are in Rust. For the builds of the shims and of the preload
-//! library.
+//! Parses the prototypes of MPI's functions, `src/functions.txt`, into Rust. For the builds of the shims and of the preload library.
 
 /// A function of MPI. All of them return an error code.
 pub(crate) struct Function<'a> {
-    /// Without `MPI_`.
+    /// The name without `MPI_`.
     pub(crate) name: &'a str,
-    /// Names, and types in Rust.
+    /// Names, and Rust types.
     pub(crate) arguments: Vec<(&'a str, String)>,
 }
 
 /// All functions, in the order of the text.
 ///
 /// # Panics
-/// Where a line is no prototype; the message has the line.
+/// If a line is not a prototype; the message has the line.
 pub(crate) fn parse(text: &str) -> Vec<Function<'_>> {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| prototype(line).unwrap_or_else(|| panic!("not a prototype: {line}"))).collect()
 }
 
-/// The functions of a call of the table: itself and its large-count form, those that there are.
+/// The functions of a call: itself and its large-count form, as far as they exist.
 ///
 /// # Panics
-/// Where the call has no prototype.
+/// If the call has no prototype.
 pub(crate) fn forms<'a>(functions: &'a [Function<'a>], call: &str) -> Vec<&'a Function<'a>> {
     let is_form = |name: &str| name == call || name.strip_suffix("_c") == Some(call);
     let forms: Vec<_> = functions.iter().filter(|function| is_form(function.name)).collect();
@@ -39,7 +38,7 @@ fn prototype(line: &str) -> Option<Function<'_>> {
     Some(Function { name, arguments })
 }
 
-/// `const int counts[]`: a name, and the type before and after it.
+/// Parses for example `const int counts[]`: a name, with the type before and after it.
 fn argument(text: &str) -> Option<(&str, String)> {
     let text = text.trim();
     let (text, is_array) = text.strip_suffix("[]").map_or((text, false), |text| (text, true));
@@ -49,7 +48,7 @@ fn argument(text: &str) -> Option<(&str, String)> {
     let is_const = before.starts_with("const ");
     let base = before.trim_start_matches("const ").trim_end_matches([' ', '*']);
     if base.ends_with("_function") {
-        return Some((name, base.to_owned())); // a pointer as C has it, an option in Rust
+        return Some((name, base.to_owned())); // a pointer in C, an `Option` in Rust
     }
     let base = match base {
         "int" => "c_int",

@@ -1,4 +1,4 @@
-//! The same for the layer alone, which is built for the MPI that the crate `mpi` is built for.
+//! The build script of the layer alone, which is built for the MPI that the crate `mpi` is built for.
 #![allow(clippy::panic, clippy::expect_used, reason = "a build script fails by panicking")]
 
 #[allow(dead_code, reason = "the tests need the rest")]
@@ -13,9 +13,9 @@ fn main() {
     made::make(abi(), "");
 }
 
-/// The ABI of that MPI, by what its `mpi.h` has for the world.
+/// The ABI of that MPI, from the world communicator in its `mpi.h`.
 fn abi() -> &'static str {
-    // What `mpi-sys` is told.
+    // The variables that `mpi-sys` uses.
     for name in ["MPICC", "MPI_PKG_CONFIG", "CRAY_MPICH_DIR"] {
         println!("cargo:rerun-if-env-changed={name}");
     }

@@ -1,11 +1,11 @@
-//! The files that the build makes from the list of calls and the prototypes of MPI's functions.
+//! The files that the build generates from the list of calls and the prototypes of MPI's functions.
 
 use crate::calls::{self, Treatment};
 use crate::{exports, functions};
 use std::env;
 use std::path::PathBuf;
 
-/// Makes them for an ABI, and says what they depend on. `src`: from the package to the folder of the source.
+/// Generates them for an ABI, and declares their dependencies. `src`: the path from the package to the source folder.
 pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
     println!("cargo:rustc-check-cfg=cfg(abi, values(\"openmpi\", \"mpich\", \"standard\"))");
     println!("cargo:rustc-check-cfg=cfg(shim)");

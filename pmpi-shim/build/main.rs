@@ -1,4 +1,4 @@
-//! Makes Rust of the list of calls and the prototypes of MPI's functions. The shim is built once per ABI, which the name of the package tells.
+//! Generates Rust from the list of calls and the prototypes of MPI's functions. The shim is built once per ABI, given by the package name.
 #![allow(clippy::panic, clippy::expect_used, reason = "a build script fails by panicking")]
 
 #[allow(dead_code, reason = "the tests need the rest")]

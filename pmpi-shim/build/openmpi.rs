@@ -1,10 +1,10 @@
-//! A library that has the name and the variables of Open MPI's, for the linker to see them: where the shim is loaded, Open MPI is.
+//! A stub library with the name and the variables of Open MPI, for linking: where the shim is loaded, Open MPI itself is loaded, too.
 
 use std::env;
 use std::path::Path;
 use std::process::Command;
 
-/// The name by which programs that are linked to Open MPI 4 or 5 ask the loader for it.
+/// The name under which programs linked to Open MPI 4 or 5 load it.
 const SONAME: &str = "libmpi.so.40";
 
 /// Links the shim to Open MPI.
@@ -15,7 +15,7 @@ pub(crate) fn link(abi: &str, out: &Path) {
     variables.sort();
     variables.dedup();
     std::fs::write(&source, variables.concat()).expect("OUT_DIR is writable");
-    // Cargo tells of another linker by this name for the target's compiler.
+    // For another target, `CC` is its C compiler.
     let mut compiler = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
     compiler.args(["-shared", "-fPIC", "-nostdlib"]).arg(format!("-Wl,-soname,{SONAME}"));
     compiler.arg("-o").arg(&library).arg(&source);
