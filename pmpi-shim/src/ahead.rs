@@ -7,8 +7,8 @@
 //! is that of any message that is taken early ([`stash`](crate::stash)). Nothing else is taken. Behind a receive with a wildcard nothing is
 //! looked for.
 //!
-//! Who sends by a synchronous mode may take the end of the send for word that the program has received the message. So where this is on, no such
-//! message goes in a frame ([`Shim::frame_of`](crate::state::Shim::frame_of)), and none is taken.
+//! The end of a synchronous send tells the sender that the program has received the message. So no such message goes in a frame
+//! ([`Shim::frame_of`](crate::state::Shim::frame_of)), and none is taken.
 //!
 //! Whether that pays is measured: the time of decoding that was over when a message was asked for, less that of copying it, against the
 //! time that the predictor takes, and by which calls may have come back later ([`Trial`]).
