@@ -1,4 +1,5 @@
-//! What the ranks of a communicator have agreed on for collectives of ours: their tag, and how long they are done here or left to the MPI.
+//! State that the ranks of a communicator agree on for the layer's collectives: their tag, and for how long they are done here or by the
+//! MPI.
 
 mod private;
 mod tags;
@@ -14,39 +15,38 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tags::Tag;
 use turns::Vote;
 
-/// What a communicator needs for collectives of ours.
+/// State of a communicator for the layer's collectives.
 #[derive(Default)]
 pub(crate) struct Collectives {
-    /// The tag of its messages, once the ranks have agreed on one. `None`: there is none to be had, so that these collectives are
-    /// the MPI's.
+    /// The tag of their messages, once the ranks have agreed on it. `None`: no tag is available, so these collectives are left to the MPI.
     tag: OnceLock<Option<Tag>>,
     /// Whether a collective that needs no tag has been made.
     begun: AtomicBool,
     pub(crate) bcast: Pause,
     pub(crate) allgather: Pause,
-    /// The same for those that go in chunks, ...
+    /// The same for collectives in chunks.
     pub(crate) long_bcast: Chunked,
     pub(crate) long_allgather: Chunked,
-    /// ... and how many of these there have been.
+    /// Number of collectives in chunks so far.
     in_chunks: AtomicU32,
     pub(crate) reduce: Trial,
     varied: Vote,
 }
 
-/// Whether a collective of long blocks goes in chunks.
+/// Decides whether a collective of long blocks is done in chunks.
 #[derive(Default)]
 pub(crate) struct Chunked {
-    /// Where the adaptive strategy is to see to it that nothing gets slower.
+    /// For the adaptive strategy, which must make nothing slower.
     pub(crate) race: Race,
-    /// Where a codec is fixed.
+    /// For a fixed codec.
     pub(crate) pause: Pause,
 }
 
-/// How the program called a collective, and of which communicator.
+/// How the program called a collective, and on which communicator.
 #[derive(Clone, Copy)]
 pub(crate) enum How {
     Blocking(MPI_Comm),
-    /// And where it wants its request.
+    /// With the address of the program's request.
     Nonblocking(MPI_Comm, *mut MPI_Request),
 }
 
@@ -59,13 +59,13 @@ impl How {
 }
 
 impl Collectives {
-    /// `MPI_COMM_WORLD` has its tag from the beginning.
+    /// `MPI_COMM_WORLD` has its tag from the start.
     pub(crate) fn begin(&self, private: &Private) {
         self.tag.get_or_init(|| private.first_tag());
     }
 
-    /// The tag of the communicator, if this call can have one. To agree on it, all ranks have to wait for each other, which a
-    /// nonblocking collective must not do; before the first blocking one these are left to the MPI.
+    /// The tag of the communicator, if this call can have one. Agreeing on it makes all ranks wait for each other, which a nonblocking
+    /// collective must not do; nonblocking collectives before the first blocking one are left to the MPI.
     ///
     /// # Errors
     /// The ranks could not agree; the MPI has called the communicator's error handler.
@@ -86,18 +86,18 @@ impl Collectives {
         Ok(tag.as_ref().map(Tag::number))
     }
 
-    /// The tag, if the ranks have agreed on one already. All ranks come to the same answer.
+    /// The tag, if the ranks have agreed on one. The result is the same on all ranks.
     pub(crate) fn known_tag(&self) -> Option<c_int> {
         self.tag.get()?.as_ref().map(Tag::number)
     }
 
-    /// The number of a collective that goes in chunks. Every rank counts alike.
+    /// The number of a collective in chunks. It is the same on all ranks.
     pub(crate) fn next_in_chunks(&self) -> u32 {
         self.in_chunks.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A blocking collective that needs no tag: the second one agrees on it for the nonblocking ones that may follow. A communicator
-    /// that is used once is not worth it.
+    /// Called for a blocking collective that needs no tag. The second such call agrees on a tag, for nonblocking collectives that may
+    /// follow; for a communicator that is used once, agreement is not worth its cost.
     ///
     /// # Errors
     /// As for `tag`.
@@ -111,8 +111,8 @@ impl Collectives {
         self.tag(private, How::Blocking(comm)).map(|_| Prepared { begun: None })
     }
 
-    /// A call with blocks of several lengths for which a vote stood is not made where this rank's arguments are `refused`. The program may
-    /// make it again, with the same vote: the others count it once. Gives `refused`.
+    /// Returns `refused`. A blocking call with blocks of several lengths whose arguments are refused on this rank is not made. The program
+    /// may repeat it, while the other ranks count one call; so this rank does not count it.
     pub(crate) fn counted(&self, how: How, equal: bool, refused: bool) -> bool {
         if refused && !equal && matches!(how, How::Blocking(_)) {
             self.varied.left.fetch_add(1, Ordering::Relaxed);
@@ -121,8 +121,8 @@ impl Collectives {
     }
 
     /// Whether all-to-all, gather and scatter with blocks of several lengths are done here. No rank knows the lengths of all blocks, so
-    /// from time to time all say whether they have a `long` one to send, before anything else: also a rank whose arguments will be
-    /// refused takes part. They wait for each other then, which a nonblocking collective must not do: it goes by the last vote.
+    /// some calls begin with a vote on whether any rank has a `long` block to send. A rank whose arguments will be refused takes part, too.
+    /// The vote makes ranks wait for each other, which a nonblocking collective must not do; it uses the result of the last vote.
     ///
     /// # Errors
     /// Those of the MPI, which has called the communicator's error handler.
@@ -137,14 +137,15 @@ impl Collectives {
     }
 }
 
-/// A collective that has been counted, for the agreement with the second one.
+/// A collective that `prepare` has counted.
 pub(crate) struct Prepared<'a> {
-    /// Set by this one.
+    /// The flag, if this collective set it.
     begun: Option<&'a AtomicBool>,
 }
 
 impl Prepared<'_> {
-    /// It is not made, since this rank's arguments are refused. The program may make it again: the others count it once.
+    /// The collective is not made, since this rank's arguments are refused. The program may repeat it, while the other ranks count one
+    /// call.
     pub(crate) fn not_made(self) {
         if let Some(begun) = self.begun {
             begun.store(false, Ordering::Relaxed);

@@ -1,17 +1,17 @@
-//! What the program is expected to ask for next is looked for while it waits for something else (A. Afsahi and N. J. Dimopoulos,
-//! *Efficient Communication Using Message Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7).
+//! Receives messages ahead: while the program waits for one message, looks for the messages that it is expected to ask for next (A. Afsahi
+//! and N. J. Dimopoulos, *Efficient Communication Using Message Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7).
 //!
-//! A predictor sees the receive calls of this rank, and its matched probes. While a call waits, messages of exactly those sources, tags and
-//! communicators that it expects next are probed for. Where such a message may be a frame, and is the first that its source has sent and this
-//! rank has not received, it goes to the stash, and is received and decoded there, a frame or a chunk in each turn. So the order of messages
-//! is that of any message that is taken early ([`stash`](crate::stash)). Nothing else is taken. Behind a receive with a wildcard nothing is
-//! looked for.
+//! A predictor observes the receive calls and matched probes of this rank. While a call waits, messages with exactly the predicted sources,
+//! tags and communicators are probed for. If such a message may be a frame, and is the first message of its source that this rank has not
+//! received, it moves to the stash, where it is received and decoded, one frame or chunk per step. The message order is thus that of any
+//! message that is taken early ([`stash`](crate::stash)). No other messages are taken. After a receive with a wildcard nothing is looked
+//! for.
 //!
 //! The end of a synchronous send tells the sender that the program has received the message. So no such message goes in a frame
 //! ([`Shim::frame_of`](crate::state::Shim::frame_of)), and none is taken.
 //!
-//! Whether that pays is measured: the time of decoding that was over when a message was asked for, less that of copying it, against the
-//! time that the predictor takes, and by which calls may have come back later ([`Trial`]).
+//! The benefit is measured: the gain is the decoding time before the program asks for a message, less the time to copy the message; the
+//! loss is the time of the predictor, and the time by which waiting calls may return later ([`Trial`]).
 
 use crate::context::Context;
 use crate::error::Error;
@@ -26,43 +26,43 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Calls after the next one that are looked at.
+/// Number of predicted calls that are looked at.
 const FAR: usize = 32;
 
-/// Different messages that are looked for at a time.
+/// Number of different messages that are looked for at a time.
 const MOST: usize = 8;
 
-/// Communicators that are known at a time. Receives on others are not predicted.
+/// Number of communicators that are known at a time. Receives on others are not predicted.
 const COMMS: usize = 64;
 
-/// Messages to look for, of those that other ranks may send in frames.
+/// Messages to look for, among those that other ranks may send as frames.
 pub(crate) struct Ahead {
-    /// `None`: this is off. A thread that finds it taken does without.
+    /// `None` if this is off. A thread that finds the lock taken goes on without it.
     foresight: Option<Mutex<Foresight>>,
-    /// Changed only by who has the lock.
+    /// Changed only under the lock.
     phase: AtomicU8,
 }
 
 /// Nothing is looked for.
 const IDLE: u8 = 0;
-/// What is to be looked for is not known yet: the program has made another call.
+/// The program has made another call, so the messages to look for must be determined again.
 const STALE: u8 = 1;
-/// It is looked for.
+/// The messages in `wanted` are looked for.
 const LOOKING: u8 = 2;
 
 struct Foresight {
     predictor: Box<Tournament>,
-    /// By the numbers that the predictor has for them.
+    /// Indexed by the predictor's numbers for them.
     comms: Vec<Option<(MPI_Comm, Arc<Peers>)>>,
     wanted: Vec<Wanted>,
-    /// Which of them is looked for next.
+    /// Index of the message that is looked for next.
     turn: usize,
-    /// Memory for messages that are taken before they are asked for, in bytes.
+    /// Memory for messages taken ahead, in bytes.
     memory: usize,
     trial: Trial,
-    /// Nothing is looked for before.
+    /// Time of the next look.
     next_look: Instant,
-    /// For tests: whatever has come is taken, but only what may be a frame is received, and nothing ends that.
+    /// For tests: every message that has come is taken, but only possible frames are received, and the trial never ends.
     all: bool,
 }
 
@@ -71,7 +71,7 @@ struct Wanted {
     comm: u32,
     source: c_int,
     tag: c_int,
-    /// How many like this.
+    /// Number of messages like this that are expected.
     times: usize,
 }
 
@@ -92,13 +92,13 @@ impl Ahead {
         Self { foresight, phase: AtomicU8::new(IDLE) }
     }
 
-    /// Whether receive calls are to be told.
+    /// Whether receive calls need to be observed.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.foresight.is_some()
     }
 
-    /// The program asks for this message, which may be a frame; or for any, by a wildcard.
+    /// Observes that the program asks for this message, which may be a frame, or for any message, by a wildcard.
     #[inline]
     pub(crate) fn observe(
         &self,
@@ -113,7 +113,7 @@ impl Ahead {
         }
     }
 
-    /// Whether there is anything to look for, so that a call that waits must not wait in the MPI.
+    /// Whether there are messages to look for. If so, a waiting call must not wait in the MPI.
     #[inline]
     pub(crate) fn is_looking(&self, stash: &Stash) -> bool {
         match self.phase.load(Ordering::Acquire) {
@@ -131,7 +131,7 @@ impl Ahead {
         begun
     }
 
-    /// A call has waited in vain, and will go on.
+    /// Called when a waiting call has found nothing and goes on waiting.
     #[inline]
     pub(crate) fn step(&self, context: &Context, stash: &Stash) {
         let Some(mut foresight) = self.looking() else { return };
@@ -143,16 +143,16 @@ impl Ahead {
         }
     }
 
-    /// What is looked for, if anything is. Before the lock was there another thread may have made a call, after which that is something else.
+    /// The state, if messages are being looked for. Another thread's call may have changed that before the lock was taken.
     fn looking(&self) -> Option<MutexGuard<'_, Foresight>> {
         let looks = || self.phase.load(Ordering::Acquire) == LOOKING;
         if looks() { self.try_lock().filter(|_| looks()) } else { None }
     }
 
-    /// A communicator is gone. Its peers know that, too.
+    /// The communicator is being freed. Its peers are marked, too.
     pub(crate) fn forget(&self, context: &Context, comm: MPI_Comm) {
         let Some(foresight) = &self.foresight else { return };
-        // The thread that calls may have the lock, if the MPI has called the program back. No other thread must probe there now.
+        // The calling thread may hold the lock, if the MPI has called the program back. No other thread may probe on this communicator now.
         let foresight = match context.multiple {
             true => Some(foresight.lock().unwrap_or_else(PoisonError::into_inner)),
             false => self.try_lock(),
@@ -173,7 +173,7 @@ impl Ahead {
 }
 
 impl Foresight {
-    /// Takes note of a receive call; says whether others are to be looked for.
+    /// Records a receive call; returns whether other messages are to be looked for.
     fn observe(
         &mut self,
         context: &Context,
@@ -220,13 +220,13 @@ impl Foresight {
         u32::try_from(at).ok()
     }
 
-    /// A communicator, if it lives.
+    /// A communicator, if it has not been freed.
     fn comm(comms: &[Option<(MPI_Comm, Arc<Peers>)>], number: u32) -> Option<&(MPI_Comm, Arc<Peers>)> {
         let known = comms.get(usize::try_from(number).ok()?)?.as_ref();
         known.filter(|(comm, peers)| peers.handler_of(*comm) != COMM_NULL)
     }
 
-    /// Finds out what is to be looked for; says whether it is anything.
+    /// Determines the messages to look for; returns whether there are any.
     fn begin(&mut self, stash: &Stash) -> bool {
         self.wanted.clear();
         if self.all {
@@ -235,7 +235,7 @@ impl Foresight {
         }
         for call in self.predictor.ahead().take(FAR) {
             let Call { source, tag, comm, .. } = call;
-            // A tag that counts may come to its end: no call can ask for more.
+            // An extrapolated tag may exceed the greatest tag; no call can ask for it.
             if source < 0 || tag < 0 || tag > greatest_tag() {
                 break;
             }
@@ -261,7 +261,7 @@ impl Foresight {
         !self.wanted.is_empty()
     }
 
-    /// Everything from everyone who may send frames.
+    /// Looks for every message from every rank that may send frames.
     fn want_all(&mut self) {
         for (number, (_, peers)) in
             (0..).zip(&self.comms).filter_map(|(number, known)| Some((number, known.as_ref()?)))
@@ -276,7 +276,7 @@ impl Foresight {
         }
     }
 
-    /// Decodes what has come, and looks for one message; says whether there is more to do.
+    /// Decodes what has come, and looks for one message; returns whether there is more to do.
     fn step(&mut self, context: &Context, stash: &Stash, now: Instant) -> bool {
         let moving = !stash.is_empty() && stash.open().advance(context, self.memory);
         if self.wanted.is_empty() {
@@ -287,7 +287,7 @@ impl Foresight {
         }
         self.turn = (self.turn + 1) % self.wanted.len();
         let start = Instant::now();
-        // SAFETY: what is wanted is of communicators of the program's that are alive.
+        // SAFETY: the messages in `wanted` are on live communicators of the program.
         match unsafe { self.look(context, stash, self.turn) } {
             Ok(true) => {}
             Ok(false) => {
@@ -298,17 +298,17 @@ impl Foresight {
                 self.wanted.clear();
             }
         }
-        // The awaited message is to be noticed about as soon as if nothing were looked for. An MPI that finds nothing may give its processor
-        // away for some milliseconds.
+        // Notice the awaited message about as soon as if nothing were looked for. An MPI that finds nothing may yield its processor for
+        // some milliseconds.
         let end = Instant::now();
         self.next_look = end + (end - start);
         moving || !self.wanted.is_empty()
     }
 
-    /// Looks at the first message of a source, and takes it if it is looked for; says whether to look there again for this one.
+    /// Looks at the first message of a source, and takes it if it is wanted; returns whether to look there again for this one.
     ///
     /// # Safety
-    /// Its communicator must be alive.
+    /// Its communicator must be live.
     unsafe fn look(&mut self, context: &Context, stash: &Stash, which: usize) -> Result<bool, Error> {
         let Some(&Wanted { comm: number, source, .. }) = self.wanted.get(which) else { return Ok(true) };
         let Some((comm, peers)) = Self::comm(&self.comms, number) else { return Ok(false) };
@@ -321,7 +321,7 @@ impl Foresight {
                 && (wanted.tag == seen.MPI_TAG || wanted.tag == ANY_TAG)
                 && wanted.times > 0
         };
-        // Another one keeps it from being taken, and will be there until this call is over; and so will one that is no frame, or too long.
+        // An earlier message, or one that is too long or no frame, blocks this source until the current call is over.
         let Some(first) = self.wanted.iter().position(is_wanted) else { return Ok(self.all) };
         // SAFETY: as above.
         let taken =
@@ -333,31 +333,31 @@ impl Foresight {
     }
 }
 
-/// Receive calls after which it is seen whether it pays.
+/// Number of receive calls after which the trial is evaluated.
 const WINDOW: u32 = 256;
 
-/// Windows that a pause lasts, at most.
+/// Greatest length of a pause, in windows.
 const LONGEST_PAUSE: u32 = 64;
 
-/// What a call loses, by estimate, if it asks the MPI again and again instead of waiting there.
+/// Estimated loss of a call that polls the MPI instead of waiting in it.
 const ASKING: Duration = Duration::from_micros(1);
 
-/// One of as many calls of the predictor is timed.
+/// One in this many calls of the predictor is timed.
 const TIMED: u32 = 16;
 
-/// Whether it pays: in each window of receive calls more time must be gained than lost. Otherwise there is a pause of 1, 2, 4 ...
-/// [`LONGEST_PAUSE`] windows, in which the predictor sees nothing and nothing is looked for.
+/// Decides whether receiving ahead pays: in each window of receive calls, more time must be gained than lost. Otherwise there is a pause of
+/// 1, 2, 4 ... [`LONGEST_PAUSE`] windows, in which the predictor observes nothing and nothing is looked for.
 struct Trial {
-    /// Calls until the window, or the pause, is over.
+    /// Calls left in the window or the pause.
     left: u32,
     pauses: bool,
-    /// Windows that the next pause lasts.
+    /// Length of the next pause, in windows.
     pause: u32,
     /// Time lost in this window.
     lost: Duration,
     /// Nanoseconds gained before this window.
     gained: i64,
-    /// How long the last step took: by so much the call in which it was may have come back later.
+    /// Duration of the last step, by which the call that contained it may have returned later.
     last: Duration,
 }
 
@@ -367,7 +367,7 @@ impl Trial {
         Self { left: WINDOW, pauses: false, pause: 1, lost: zero, gained: 0, last: zero }
     }
 
-    /// Counts a call, and says whether it is to be looked at. `gained`: nanoseconds gained so far.
+    /// Counts a call; returns whether to observe it. `gained`: nanoseconds gained so far.
     fn goes_on(&mut self, gained: i64) -> bool {
         self.lost += std::mem::take(&mut self.last);
         self.left = self.left.saturating_sub(1);
@@ -397,12 +397,12 @@ impl Trial {
         self.lost += start.elapsed() * TIMED;
     }
 
-    /// A call is about to ask the MPI again and again.
+    /// A call is about to poll the MPI.
     fn waits(&mut self) {
         self.lost += ASKING;
     }
 
-    /// Nothing is looked for any more.
+    /// Ends the search.
     fn end(&mut self) {
         (self.pauses, self.left) = (true, u32::MAX);
     }
@@ -414,7 +414,7 @@ mod tests {
 
     const MICROSECOND: i64 = 1000;
 
-    /// How many of `calls` are looked at, if each gains so many nanoseconds and loses a microsecond.
+    /// Number of `calls` that are observed, if each gains `gain` nanoseconds and loses a microsecond.
     fn looked_at(trial: &mut Trial, calls: u32, gain: i64, gained: &mut i64) -> u32 {
         let mut count = 0;
         for _ in 0..calls {
@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn what_does_not_pauses_longer_each_time() {
         let (mut trial, mut gained) = (Trial::new(), 0);
-        // Windows of which the pauses after them are 1, 2, 4 ... 64, 64 windows long.
+        // Windows followed by pauses of 1, 2, 4 ... 64, 64 windows.
         let calls = WINDOW * (8 + 127 + 64);
         let count = looked_at(&mut trial, calls, MICROSECOND / 2, &mut gained);
         assert!((7 * WINDOW..=9 * WINDOW).contains(&count), "{count}");

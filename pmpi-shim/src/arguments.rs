@@ -1,5 +1,5 @@
-//! The arguments of the calls that have handlers, with the standard's names: a struct for each call, made from `calls.txt` and
-//! `functions.txt`. A large-count form has the struct of its call: a count is an `MPI_Count`, and an array of counts or displacements is
+//! Arguments of the calls that have handlers, under the standard's names: a struct per call, generated from `calls.txt` and
+//! `functions.txt`. A large-count form uses the struct of its call: a count is an `MPI_Count`, and an array of counts or displacements is
 //! [`Counts`].
 
 #![allow(non_camel_case_types, reason = "the names are those of MPI")]
@@ -11,7 +11,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 include!(concat!(env!("OUT_DIR"), "/arguments.rs"));
 
-/// An array of counts or displacements, of either width.
+/// An array of counts or displacements, of `int` or of the large type.
 #[derive(Clone, Copy)]
 pub(crate) enum Counts {
     Int(*const c_int),
@@ -42,7 +42,7 @@ impl Counts {
     /// # Safety
     /// The array must have this entry.
     pub(crate) unsafe fn at(self, index: usize) -> MPI_Count {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
                 Self::Int(array) => (*array.add(index)).into(),
@@ -52,7 +52,7 @@ impl Counts {
     }
 }
 
-/// A place in a packed buffer, of either width.
+/// The position in a packed buffer, as `int` or of the large type.
 #[derive(Clone, Copy)]
 pub(crate) enum Position {
     Int(*mut c_int),
@@ -73,9 +73,9 @@ impl From<*mut MPI_Count> for Position {
 
 impl Position {
     /// # Safety
-    /// It must be readable, or null.
+    /// The position must be readable, or null.
     pub(crate) unsafe fn get(self) -> Option<MPI_Count> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
                 Self::Int(place) => place.as_ref().map(|at| (*at).into()),
@@ -85,9 +85,9 @@ impl Position {
     }
 
     /// # Safety
-    /// It must be writable. A place of an `int` must be given one.
+    /// The position must be writable. For a position of type `int`, the value must fit.
     pub(crate) unsafe fn set(self, at: MPI_Count) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
                 Self::Int(place) => *place = c_int::try_from(at).unwrap_or(c_int::MAX),
@@ -103,14 +103,14 @@ pub(crate) fn span(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype)
 }
 
 impl Send {
-    /// What Send, Bsend, Ssend and Rsend send.
+    /// The message of Send, Bsend, Ssend and Rsend.
     pub(crate) fn message(&self) -> Envelope {
         Envelope::new(span(self.buf, self.count, self.datatype), self.dest, self.tag, self.comm)
     }
 }
 
 impl Isend {
-    /// What Isend, Send_init and those of the other modes send.
+    /// The message of the nonblocking and persistent sends in all modes.
     pub(crate) fn message(&self) -> Envelope {
         Envelope::new(span(self.buf, self.count, self.datatype), self.dest, self.tag, self.comm)
     }
@@ -123,7 +123,7 @@ impl Recv {
 }
 
 impl Irecv {
-    /// What Irecv and Recv_init receive.
+    /// The message of Irecv and Recv_init.
     pub(crate) fn message(&self) -> Envelope {
         Envelope::new(span(self.buf, self.count, self.datatype), self.source, self.tag, self.comm)
     }

@@ -1,8 +1,8 @@
-//! The way into the layer for programs that call it of their own will, `mpress-rsmpi`: a layer for one communicator.
+//! The interface to the layer for programs that call it explicitly, such as `mpress-rsmpi`: a layer for one communicator.
 //!
-//! All is as in the shim, but that the program's other calls do not come here. So nothing is held back for a later call: chunks of long
-//! messages are all started at once. And no message is taken from the MPI before the program asks for it, also where `MPRESS_PREDICT` is set:
-//! the stash stays empty.
+//! It works as in the shim, except that the layer does not see the program's other calls. So nothing is held back for a later call: all
+//! chunks of long messages are started at once. And no message is taken from the MPI before the program asks for it, even if
+//! `MPRESS_PREDICT` is set: the stash stays empty.
 
 use crate::agreed::Private;
 use crate::finish::{end_messages, free};
@@ -15,12 +15,12 @@ use crate::sys::*;
 use mpress::{Engine, Predict, Settings, SettingsError, Strategy};
 use std::ffi::c_int;
 
-/// Why there is no layer.
+/// Why a layer could not be attached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttachError {
-    /// The ranks have different versions or settings, or wrong ones.
+    /// The ranks have different versions or settings, or one has invalid settings.
     Disagreement,
-    /// The MPI is none that the layer knows enough of, for this reason.
+    /// The layer does not support this MPI, for this reason.
     Unsupported(String),
     /// An error code of the MPI.
     Mpi(c_int),
@@ -32,30 +32,30 @@ impl From<c_int> for AttachError {
     }
 }
 
-/// Makes a layer for an intra-communicator. All of its ranks must call this, and have all calls that may send or meet frames made with the
-/// layer. `None`: there is nothing to gain, or the settings say so. Of the settings, those of reports, records, patience and prediction are not
-/// used.
+/// Makes a layer for an intra-communicator. All of its ranks must call this, and must make all calls that may send or receive frames with
+/// the layer. Returns `None` if there is nothing to gain, or if the settings disable compression. The settings of reports, records,
+/// patience and prediction are not used.
 ///
 /// # Errors
-/// All ranks have an [`AttachError`] if one has.
+/// An [`AttachError`], on all ranks if on one.
 ///
 /// # Safety
-/// The MPI must be initialised, and the communicator live as long as the layer. No messages on it may be under way. The MPI writes to memory
-/// that the layer holds for requests under way: a layer must not be freed, but by [`detach`], before they are complete.
+/// The MPI must be initialised, the communicator must outlive all calls made with the layer, and no messages on it may be pending. The MPI
+/// writes to memory that the layer holds for pending requests, so before these are complete a layer must not be freed except by [`detach`].
 pub unsafe fn attach(
     comm: MPI_Comm,
     settings: &Result<Settings, SettingsError>,
 ) -> Result<Option<Shim>, AttachError> {
     let doubt = identity::doubt();
     let (mut rank, mut size) = (0, 0);
-    // SAFETY: a communicator that lives, places for the answers.
+    // SAFETY: a communicator that lives, valid output pointers.
     let known = unsafe {
         ok(PMPI_Comm_rank(comm, &raw mut rank)).and_then(|()| ok(PMPI_Comm_size(comm, &raw mut size)))
     };
     let agreement = known.and_then(|()| handshake(comm, settings, doubt.clone(), (rank, size), None));
     let (settings, mark, nodes) = match (settings, agreement, doubt) {
         (Ok(settings), Ok(Agreement::Reached(agreed, nodes)), None) => (settings, agreed.mark, nodes),
-        // Where the MPI has not even the first of these functions, this is why.
+        // Where the MPI lacks even the first of these functions, this says why.
         (_, _, Some(doubt)) => return Err(AttachError::Unsupported(doubt)),
         (_, Err(code), None) => return Err(code.into()),
         (_, Ok(_), None) => return Err(AttachError::Disagreement),
@@ -82,36 +82,36 @@ pub unsafe fn attach(
     Ok(Some(shim))
 }
 
-/// Ends a layer, once its communicator has been freed. Messages of requests that were completed are sent to their end before.
+/// Ends a layer, after its communicator has been freed. Messages of completed requests are first sent to their end.
 pub fn detach(layer: Shim) {
     let mut over = 0;
-    // SAFETY: a place for the answer, which may be asked for at any time.
+    // SAFETY: this may be called at any time; the output pointer is valid.
     unsafe { PMPI_Finalized(&raw mut over) };
     if over != 0 || end_messages(&layer) {
-        // The MPI is gone, or still reads what is left.
+        // MPI is finalized, or still reads the remaining messages.
         std::mem::forget(layer);
         return;
     }
     free(&layer);
     let mut private = layer.private.comm;
-    // SAFETY: a communicator of ours that nothing uses any more.
+    // SAFETY: our own communicator, which is no longer used.
     unsafe { PMPI_Comm_free(&raw mut private) };
 }
 
-/// `MPI_Mprobe`, which with a layer tells the length of a message also where that comes in a frame.
+/// `MPI_Mprobe`, which with a layer reports the message length for frames, too.
 ///
 /// # Errors
-/// The code of the MPI.
+/// The error code of the MPI.
 ///
 /// # Safety
-/// As for `MPI_Mprobe`. The message is to be received with the same layer.
+/// As for `MPI_Mprobe`. The message must be received with the same layer.
 pub unsafe fn mprobe(
     layer: Option<&Shim>,
     source: c_int,
     tag: c_int,
     comm: MPI_Comm,
 ) -> Result<(MPI_Message, MPI_Status), c_int> {
-    // SAFETY: the caller vouches for the arguments; places for the answers.
+    // SAFETY: the caller vouches for the arguments; valid output pointers.
     unsafe {
         if let Some(shim) = layer {
             return mprobe_only(shim, source, tag, comm);
@@ -129,13 +129,13 @@ impl Shim {
         &self.context.engine
     }
 
-    /// Whether messages between this rank and that one of a communicator may go in frames.
+    /// Whether messages between this rank and `rank` of a communicator may be sent as frames.
     #[must_use]
     pub fn frames_with(&self, comm: MPI_Comm, rank: c_int) -> bool {
         rank >= 0 && self.peers(comm).is_some_and(|peers| peers.frames_with(rank))
     }
 
-    /// Whether this error code is that of a damaged message.
+    /// Whether this is the error code of a damaged message.
     #[must_use]
     pub fn is_damage(&self, code: c_int) -> bool {
         code == self.damaged

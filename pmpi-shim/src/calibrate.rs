@@ -1,11 +1,10 @@
-//! The network, measured for `mpress calibrate`, which loads this library as a plugin: so the command needs no MPI itself.
+//! Measures the network for `mpress calibrate`, which loads this library as a plugin, so that the command itself needs no MPI.
 //!
-//! Exports that are no MPI functions: [`mpress_calibrate_begin`], [`mpress_calibrate_network`] and
-//! [`mpress_calibrate_end`], called in this order by every rank. Nothing is intercepted meanwhile. Errors of the MPI end the
-//! job in its own words, as in any program that does not ask for anything else.
+//! It exports functions that are not MPI's: [`mpress_calibrate_begin`], [`mpress_calibrate_network`] and [`mpress_calibrate_end`], called
+//! in this order by every rank. No calls are intercepted meanwhile. Errors of the MPI end the job with the MPI's own message, by the
+//! default error handler.
 //!
-//! Whoever has nothing to send waits asleep: a rank that spins takes time from the others where there are more ranks than
-//! cores.
+//! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank takes time from the others.
 
 use crate::mpi::{Depth, open, real};
 use crate::startup::{ask_for_nodes, make_world};
@@ -17,17 +16,17 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::time::{Duration, Instant};
 
-/// Where this rank is. The command has the same struct in `cli/src/calibrate/plugin.rs`.
+/// This rank's location. The command has the same struct in `cli/src/calibrate/plugin.rs`.
 #[repr(C)]
 struct Place {
     rank: c_int,
     ranks: c_int,
     nodes: c_int,
-    /// From `begin` to `end`; nothing for the caller to look into.
+    /// Valid from `begin` to `end`; opaque to the caller.
     world: *mut World,
 }
 
-/// Something that was measured. The command has the same struct.
+/// A measurement. The command has the same struct.
 #[repr(C)]
 struct Measurement {
     /// [`ALONE`] or [`TOGETHER`].
@@ -36,42 +35,42 @@ struct Measurement {
     peers: c_int,
     /// The length of the messages.
     bytes: u64,
-    /// As `what` says.
+    /// The value, in the unit of `what`.
     value: f64,
 }
 
-/// Microseconds that a message took one way, while no one else sent.
+/// Microseconds that a message takes one way, while no other rank sends.
 const ALONE: c_int = 0;
-/// MB/s (10^6 bytes a second) at which a rank received, while all ranks of the sending nodes sent.
+/// MB/s (10^6 bytes per second) received by a rank, while all ranks of the sending nodes send.
 const TOGETHER: c_int = 1;
 
-/// Hears of a measurement, with the context that was given along.
+/// Callback for a measurement, with the caller's context.
 type Hear = unsafe extern "C" fn(*mut c_void, *const Measurement);
 
-/// The longest message measured; the others are this by powers of 4.
+/// The longest message measured; the others are shorter by powers of 4.
 const LONGEST: usize = 4 << 20;
-/// Alone, messages of a length go there and back for so long, or once where that takes longer.
+/// Seconds of ping-pong per message length, or one round trip if that takes longer.
 const ALONE_TIME: f64 = 0.1;
-/// The most times they do, after which nothing new is learned.
+/// Greatest number of round trips; more add nothing.
 const ALONE_TIMES: f64 = 1001.0;
-/// Where there and back takes longer, longer messages are left out.
+/// If a round trip takes longer than this many seconds, longer messages are left out.
 const TOO_LONG: f64 = 1.0;
-/// Together, messages become longer until an exchange takes so long, then a round of exchanges is made to take so long.
+/// Seconds that an exchange of all ranks is to take, by the message length, and then a round of exchanges, by their number.
 const EXCHANGE_TIME: f64 = 0.02;
 const ROUND_TIME: f64 = 0.3;
 const ROUNDS: usize = 3;
 
-/// Initialises the MPI and finds out who is where.
+/// Initialises the MPI and finds the locations of the ranks.
 ///
 /// # Safety
-/// `place` is a place for the answer. To be called once.
+/// `place` must be writable. To be called once.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
-    // What the MPI calls of itself must not start the shim.
+    // The MPI's own calls of MPI functions must not start the shim.
     let _depth = Depth::enter();
     let begin = || {
         let (mut rank, mut ranks) = (0, 0);
-        // SAFETY: no arguments to look at, which MPI allows; places for the answers.
+        // SAFETY: MPI allows null arguments; the output pointers are valid.
         unsafe {
             ok(open::MPI_Init(ptr::null_mut(), ptr::null_mut()))?;
             ok(PMPI_Comm_rank(COMM_WORLD, &raw mut rank))?;
@@ -82,30 +81,30 @@ unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
         Ok(Place { rank, ranks, nodes, world: Box::into_raw(Box::new(world)) })
     };
     match begin() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Ok(found) => unsafe { place.write(found) },
         Err(code) => return code,
     }
     SUCCESS
 }
 
-/// Measures the network, and memory where a node has several ranks. Rank 0 hears of all that was measured, as it comes.
+/// Measures the network, and memory where a node has several ranks. On rank 0, `hear` is called for each measurement as it is made.
 ///
 /// # Safety
-/// `place` is as `mpress_calibrate_begin` left it; `hear` can be called with `context`.
+/// `place` must be as `mpress_calibrate_begin` left it; `hear` must be callable with `context`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mpress_calibrate_network(
     place: *const Place,
     hear: Hear,
     context: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's promise; `begin` has made the world, and only `end` takes it away.
+    // SAFETY: guaranteed by the caller; `begin` made the world, and only `end` frees it.
     let world = unsafe { &*(*place).world };
     let tell = |what, peers: PeerClass, bytes: usize, value| {
         if world.rank == 0 {
             let peers = c_int::try_from(peers.index()).unwrap_or(0);
             let measurement = Measurement { what, peers, bytes: bytes as u64, value };
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { hear(context, &raw const measurement) };
         }
     };
@@ -128,20 +127,20 @@ unsafe extern "C" fn mpress_calibrate_network(
     result.err().unwrap_or(SUCCESS)
 }
 
-/// Waits, asleep, until all ranks are here, then ends the MPI.
+/// Sleeps until all ranks have arrived, then finalizes the MPI.
 ///
 /// # Safety
-/// `place` is as `mpress_calibrate_begin` left it. To be called once, last.
+/// `place` must be as `mpress_calibrate_begin` left it. To be called once, last.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mpress_calibrate_end(place: *mut Place) -> c_int {
-    // SAFETY: the caller's promise; `begin` has leaked the box.
+    // SAFETY: guaranteed by the caller; `begin` leaked the box.
     let world = unsafe { Box::from_raw((*place).world) };
     let all_here = share(0.0, world.nodes.len());
-    // SAFETY: every rank ends the MPI here.
+    // SAFETY: every rank finalizes the MPI here.
     all_here.and_then(|_| ok(unsafe { PMPI_Finalize() })).err().unwrap_or(SUCCESS)
 }
 
-/// Two ranks of this class to each other, the lowest there are.
+/// The lowest two ranks of this class relative to each other.
 fn pair(world: &World, class: PeerClass) -> Option<(c_int, c_int)> {
     let nodes = world.by_node();
     if class == PeerClass::SAME_NODE {
@@ -150,15 +149,15 @@ fn pair(world: &World, class: PeerClass) -> Option<(c_int, c_int)> {
     Some((*nodes.first()?.first()?, *nodes.get(1)?.first()?))
 }
 
-/// Whom a rank sends to and whom it receives from; `MPI_PROC_NULL` for no one.
+/// The ranks that a rank sends to and receives from, or `MPI_PROC_NULL`.
 type Neighbours = (c_int, c_int);
 
-/// Who sends to whom while all of a node do, step by step.
+/// The steps in which all ranks of a node send, with each rank's neighbours.
 ///
-/// Inside a node, ranks send in a ring. Between nodes, each sends as many ranks on as the largest node has: with as many on every
-/// node, to its like on the next node. Where one node has more ranks than all others together, some find none on another node.
-/// First every second node sends, then the others: where TCP has to share the way with its own acknowledgements, messages both
-/// ways at a time get little more in all than one way.
+/// Within a node, ranks send in a ring. Between nodes, each rank sends to the rank that is as many ranks further on as the largest node
+/// has; if all nodes have that many, this is its counterpart on the next node. If one node has more ranks than all others together, some of
+/// its ranks have no neighbour on another node. First every second node sends, then the others: TCP shares the link with its own
+/// acknowledgements, so messages in both directions get little more bandwidth in total than in one.
 fn steps(world: &World, class: PeerClass) -> Vec<Neighbours> {
     let nodes = world.by_node();
     let node = |rank: c_int| nodes.iter().position(|ranks| ranks.contains(&rank)).unwrap_or(0);
@@ -183,7 +182,7 @@ fn steps(world: &World, class: PeerClass) -> Vec<Neighbours> {
     (0..2).map(step).collect()
 }
 
-/// What messages are sent with.
+/// State for sending the test messages.
 struct Bench {
     rank: c_int,
     ranks: usize,
@@ -196,7 +195,7 @@ impl Bench {
     fn alone(&mut self, (ping, pong): (c_int, c_int), tell: impl Fn(usize, f64)) -> Result<(), c_int> {
         for power in 0..=LONGEST.ilog2() / 2 {
             let len = 1 << (2 * power);
-            // Once to wake up, and to make the connection.
+            // One round trip to wake the ranks and to connect.
             self.ping_pong(ping, pong, len)?;
             let mut seconds = self.ping_pong(ping, pong, len)?;
             let once = self.heard_from(ping, seconds)?;
@@ -216,7 +215,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Seconds that a message takes there and back; 0 for who has no part in it.
+    /// Seconds of a round trip; 0 on ranks that take no part.
     fn ping_pong(&mut self, ping: c_int, pong: c_int, len: usize) -> Result<f64, c_int> {
         let start = Instant::now();
         if self.rank == ping {
@@ -245,10 +244,9 @@ impl Bench {
         })
     }
 
-    /// The bandwidth in MB/s at which a rank receives while all send, the median over nodes and steps, and the length of the
-    /// messages.
+    /// The bandwidth in MB/s at which a rank receives while all send, the median over nodes and steps, and the length of the messages.
     fn together(&mut self, steps: &[Neighbours], nodes: &[Vec<c_int>]) -> Result<(usize, f64), c_int> {
-        // Short enough for a hundred ranks behind one slow link.
+        // Short enough for a hundred ranks that share one slow link.
         let mut len = 64 << 10;
         let mut slowest = self.slowest_exchange(steps, len)?;
         while slowest < EXCHANGE_TIME && len < LONGEST {
@@ -258,7 +256,7 @@ impl Bench {
         let times = (ROUND_TIME / slowest).clamp(1.0, 1e4) as usize;
         let mut all = Vec::new();
         for &step in steps {
-            // What disturbs a round makes it slower.
+            // Disturbances only make a round slower.
             let mut fastest = vec![f64::INFINITY; nodes.len()];
             for _ in 0..ROUNDS {
                 self.meet()?;
@@ -268,24 +266,24 @@ impl Bench {
                 }
                 let receives = step.1 != PROC_NULL;
                 let seconds = share(if receives { start.elapsed().as_secs_f64() } else { 0.0 }, self.ranks)?;
-                // TCP is not fair to the ranks of a node: each has its share when the last one has all.
+                // TCP shares a link unfairly among the ranks of a node: the last one to finish counts.
                 for (fastest, ranks) in fastest.iter_mut().zip(nodes) {
                     let seconds = ranks.iter().filter_map(|&rank| seconds.get(usize::try_from(rank).ok()?));
                     *fastest = fastest.min(seconds.copied().fold(0.0, f64::max));
                 }
             }
-            // Nodes that received nothing took no time.
+            // Nodes that received nothing have a time of 0.
             let receiving = fastest.into_iter().filter(|&seconds| seconds > 0.0);
             all.extend(receiving.map(|seconds| (len * times) as f64 / seconds * 1e-6));
         }
         Ok((len, median(all)))
     }
 
-    /// Seconds of the slowest rank for one exchange; the same number on all.
+    /// Seconds of the slowest rank for one exchange; the same on all ranks.
     fn slowest_exchange(&mut self, steps: &[Neighbours], len: usize) -> Result<f64, c_int> {
         let mut slowest = 1e-9_f64;
         for &step in steps {
-            // Once for the connections.
+            // One exchange to connect.
             self.exchange(step, len)?;
             self.meet()?;
             let start = Instant::now();
@@ -296,8 +294,8 @@ impl Bench {
         Ok(slowest)
     }
 
-    /// Sends a message to one neighbour and receives one from the other, and lets others use the processor meanwhile: the longer
-    /// it takes, the less often it has to be looked after.
+    /// Sends a message to one neighbour and receives one from the other. Yields the processor meanwhile: the longer the exchange takes, the
+    /// less often it is polled.
     fn exchange(&mut self, (to, from): Neighbours, len: usize) -> Result<(), c_int> {
         const NAP: Duration = Duration::from_micros(20);
         let (out, into) =
@@ -320,20 +318,20 @@ impl Bench {
         }
     }
 
-    /// What a rank says, heard by all.
+    /// A value of `rank`, broadcast to all ranks.
     fn heard_from(&self, rank: c_int, mine: f64) -> Result<f64, c_int> {
         let all = share(mine, self.ranks)?;
         usize::try_from(rank).ok().and_then(|rank| all.get(rank)).copied().ok_or(ERR_INTERN)
     }
 
-    /// All ranks go on at about the same time: the first time wakes them up.
+    /// Synchronises the ranks: the first exchange wakes them up.
     fn meet(&self) -> Result<(), c_int> {
         share(0.0, self.ranks)?;
         share(0.0, self.ranks).map(drop)
     }
 }
 
-/// What all ranks say, heard by all. The longer a rank has to wait for it, the deeper it sleeps.
+/// An all-gather of one value per rank. The longer a rank waits, the longer it sleeps between polls.
 fn share(mine: f64, ranks: usize) -> Result<Vec<f64>, c_int> {
     const SHORTEST: Duration = Duration::from_micros(50);
     const DEEPEST: Duration = Duration::from_millis(10);
@@ -342,7 +340,7 @@ fn share(mine: f64, ranks: usize) -> Result<Vec<f64>, c_int> {
     let mut request = REQUEST_NULL;
     let (mut done, mut status) = (0, empty_status());
     let start = Instant::now();
-    // SAFETY: a number to send, room for one of each rank; both live until the request is done.
+    // SAFETY: a send buffer of one number and a receive buffer of one per rank; both live until the request is complete.
     unsafe {
         let (mine, all) = ((&raw const mine).cast(), all.as_mut_ptr().cast());
         ok(PMPI_Iallgather(mine, bytes, BYTE, all, bytes, BYTE, COMM_WORLD, &raw mut request))?;
@@ -357,7 +355,7 @@ fn share(mine: f64, ranks: usize) -> Result<Vec<f64>, c_int> {
     Ok(all)
 }
 
-/// Gives the processor to others: for so long, no longer than `most`, or for a moment if that is less than `least`.
+/// Yields the processor: sleeps for `nap`, at most `most`, or yields once if that is less than `least`.
 fn rest(nap: Duration, least: Duration, most: Duration) {
     if nap < least {
         std::thread::yield_now();
@@ -370,7 +368,7 @@ fn count(len: usize) -> Result<c_int, c_int> {
     c_int::try_from(len).map_err(|_| ERR_INTERN)
 }
 
-/// The middle one; 0 of none.
+/// The median; 0 if there are no values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)

@@ -1,5 +1,5 @@
-//! Where in the program a call was made: the return address of the first frame on the stack that is neither ours nor the MPI's, as the distance
-//! from where its file was loaded. Fortran's calls come by way of a library of the MPI's.
+//! The place in the program where a call was made: the return address of the first stack frame that is neither ours nor the MPI's, as an
+//! offset from the load address of its file. Fortran calls come through a library of the MPI.
 
 use crate::handle::HandleMap;
 use std::ffi::{CStr, c_int, c_void};
@@ -15,29 +15,29 @@ unsafe extern "C" {
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
 }
 
-/// `_URC_NO_REASON`: the next frame, please.
+/// `_URC_NO_REASON`: go on to the next frame.
 const GO_ON: c_int = 0;
 /// `_URC_NORMAL_STOP`
 const STOP: c_int = 4;
 
-/// Frames that are looked at, at most. Between the program and us are those of Fortran's bindings and of tools.
+/// Greatest number of frames looked at. Between the program and us are frames of Fortran bindings and of tools.
 const DEPTH: usize = 32;
 
-/// Above these bits stands the number of the library, 0 for the executable.
+/// The bits from this one on are the number of the library, 0 for the executable.
 const LIBRARY: u32 = 48;
 
-/// How files are called whose calls are not the program's.
+/// Names of files whose calls are not the program's.
 const NOT_THE_PROGRAM: [&str; 3] = ["libmpress", "libmpi", "libfmpich"];
 
-/// The call sites that are known.
+/// The known call sites.
 #[derive(Default)]
 pub(crate) struct Sites(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// By return address; `None` for one that is not the program's.
+    /// By return address; `None` for an address outside the program.
     sites: HandleMap<Option<u64>>,
-    /// Where libraries are loaded that calls came from.
+    /// Load addresses of libraries that calls came from.
     libraries: Vec<usize>,
 }
 
@@ -48,18 +48,18 @@ struct Search<'a> {
 }
 
 impl Sites {
-    /// The site of the call that this thread is in, 0 if it is not found.
+    /// The site of the current call of this thread, 0 if it is not found.
     pub(crate) fn here(&self) -> u64 {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut search = Search { known: &mut known, depth: 0, found: None };
-        // SAFETY: `step` gets this search, which lasts until the function returns, and contexts that it passes on.
+        // SAFETY: `step` gets this search, which lives until the function returns, and contexts that the unwinder passes.
         unsafe { _Unwind_Backtrace(step, (&raw mut search).cast()) };
         search.found.unwrap_or(0)
     }
 }
 
 extern "C" fn step(context: *mut c_void, search: *mut c_void) -> c_int {
-    // SAFETY: the search that `here` gave, and the unwinder's own context.
+    // SAFETY: the search that `here` passed, and the unwinder's own context.
     let (search, address) = unsafe { (&mut *search.cast::<Search<'_>>(), _Unwind_GetIP(context)) };
     search.depth += 1;
     search.found = search.known.site(address);
@@ -96,20 +96,20 @@ impl Known {
     }
 }
 
-/// Where the file is loaded that has this address, and its name.
+/// Load address and name of the file that contains this address.
 fn object(address: usize) -> Option<(usize, String)> {
-    // SAFETY: a C struct of pointers.
+    // SAFETY: a C struct of pointers and integers; all zero is valid.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: any address, and a place for the answer.
+    // SAFETY: any address, and a valid output pointer.
     if unsafe { libc::dladdr(address as *const c_void, &raw mut found) } == 0 || found.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: a string of the loader's.
+    // SAFETY: a C string of the loader.
     let name = unsafe { CStr::from_ptr(found.dli_fname) };
     Some((found.dli_fbase.addr(), name.to_string_lossy().into_owned()))
 }
 
-/// Where the executable is loaded: the kernel says where its table of segments is.
+/// Load address of the executable, from the address of its program headers that the kernel provides.
 fn executable() -> Option<usize> {
     // SAFETY: no precondition.
     let table = unsafe { libc::getauxval(libc::AT_PHDR) };

@@ -1,16 +1,16 @@
-//! Collectives that move data: who does them, and over what communicator.
+//! Collectives that move data: where they are done, and on which communicator.
 //!
-//! All ranks of a communicator must go about a collective in the same way. So whether it is done here or by the MPI depends on
-//! nothing but what all of them know: the settings, who is where, and lengths that are the same everywhere. Whether a message in
-//! it is compressed is decided where it is sent, as ever; receivers know frames when they see them, or are told lengths.
+//! All ranks of a communicator must do a collective in the same way. So the choice between the layer and the MPI depends only on what all
+//! ranks know: the settings, the locations of the ranks, and lengths that are the same everywhere. Whether a message of a collective is
+//! compressed is decided by its sender, as usual; receivers recognise frames, or are told lengths.
 //!
-//! - [`exchange`]: all-to-all, scatter and gather as messages between two ranks each, which need no word more than without us;
-//! - [`spread`]: broadcast and all-gather of long blocks, handed on in chunks ([`relay`]), and left to the MPI for a while where nothing got
+//! - [`exchange`]: all-to-all, scatter and gather as point-to-point messages, which need no additional message;
+//! - [`spread`]: broadcast and all-gather of long blocks, relayed in chunks ([`relay`]), and left to the MPI for a while where nothing got
 //!   shorter;
-//! - [`shared`]: those of short blocks by the MPI's own algorithms, in which messages pass through many hands. They need the
-//!   length of frames beforehand, and are left to the MPI in the same way;
-//! - [`direct`]: their nonblocking forms, as messages between two ranks each, where these leave a node no more often;
-//! - [`reduce`]: reductions whose result does not depend on the order, as messages between two ranks each.
+//! - [`shared`]: broadcast and all-gather of short blocks by the MPI's own algorithms, which relay messages through many ranks. They need
+//!   the lengths of frames beforehand, and are left to the MPI in the same way;
+//! - [`direct`]: their nonblocking forms, as point-to-point messages, where these do not leave a node more often;
+//! - [`reduce`]: reductions whose result does not depend on the order, as point-to-point messages.
 
 mod blocks;
 mod direct;
@@ -30,12 +30,12 @@ use crate::sys::*;
 use crate::waiting;
 use std::ffi::c_int;
 
-/// A collective of ours under way. Its messages go over the communicator of ours, between ranks of the world.
+/// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the world.
 struct Group<'a> {
     peers: &'a Peers,
     comm: MPI_Comm,
     tag: c_int,
-    /// The program's communicator, by whose strategy messages are compressed.
+    /// The program's communicator, whose strategy selects how messages are compressed.
     program: MPI_Comm,
 }
 
@@ -63,12 +63,12 @@ impl<'a> Group<'a> {
 }
 
 impl Shim {
-    /// Whether blocks that are as long on all ranks may be compressed.
+    /// Whether blocks that have the same length on all ranks may be compressed.
     pub(crate) fn is_long(&self, block: &Span) -> bool {
         block.bytes().is_some_and(|bytes| bytes >= self.threshold)
     }
 
-    /// Makes a collective of ours. An error goes to the program's communicator.
+    /// Makes a collective of the layer. An error is reported to the program's communicator.
     fn collectively(
         &self,
         group: &Group<'_>,

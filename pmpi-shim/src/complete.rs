@@ -1,5 +1,5 @@
-//! The completion calls: Wait and Test in their four forms, Cancel, Request_free, those that wait for buffered sends; in [`status`]
-//! Request_get_status.
+//! The completion calls: Wait and Test in their four forms, Cancel, Request_free, and the calls that wait for buffered sends. [`status`]
+//! has Request_get_status.
 
 pub(crate) mod status;
 
@@ -16,18 +16,18 @@ use crate::waiting;
 use std::ffi::c_int;
 use std::slice;
 
-/// The requests of one call: what to give the MPI, and our records of them.
+/// The requests of one call: the MPI's handles, and our records of them.
 struct Batch<'a> {
     shim: &'a Shim,
     requests: &'a mut [MPI_Request],
     inner: Few<MPI_Request>,
     records: Few<Option<Box<Record>>>,
-    /// Which of them the MPI may be asked about.
+    /// Which of them may be passed to the MPI.
     ready: Few<bool>,
 }
 
 impl<'a> Batch<'a> {
-    /// Takes the records of these requests; `None` if none has one.
+    /// Takes the records of these requests; `None` if none of them has one.
     unsafe fn take(shim: &'a Shim, count: c_int, requests: *mut MPI_Request) -> Option<Self> {
         let count = usize::try_from(count).ok().filter(|&n| n > 0)?;
         if shim.requests.is_empty() {
@@ -46,7 +46,7 @@ impl<'a> Batch<'a> {
         Some(Self { shim, requests, inner, records, ready })
     }
 
-    /// Moves them on; says whether the MPI may be asked about all.
+    /// Advances the operations; returns whether all requests may be passed to the MPI.
     fn advance(&mut self) -> bool {
         let mut all = true;
         let of_all = self.records.iter_mut().zip(self.inner.iter_mut()).zip(self.ready.iter_mut());
@@ -60,14 +60,14 @@ impl<'a> Batch<'a> {
         all
     }
 
-    /// Asks the MPI about those that it may be asked about; for the others it is given no request.
+    /// Passes the requests that are ready to the MPI, and null requests for the others.
     fn ask(&mut self, ask: impl FnOnce(c_int, *mut MPI_Request) -> c_int) -> c_int {
         for (inner, ready) in self.inner.iter_mut().zip(self.ready.iter()) {
             if !ready {
                 *inner = REQUEST_NULL;
             }
         }
-        let count = c_int::try_from(self.inner.len()).unwrap_or(c_int::MAX); // it was the program's
+        let count = c_int::try_from(self.inner.len()).unwrap_or(c_int::MAX); // fits, as it came from the program
         let code = ask(count, self.inner.as_mut_ptr());
         for ((inner, ready), record) in self.inner.iter_mut().zip(self.ready.iter()).zip(self.records.iter())
         {
@@ -79,17 +79,17 @@ impl<'a> Batch<'a> {
         code
     }
 
-    /// Testany: what it returns, and whether it found one, or that there is none.
+    /// Testany: returns its code, and whether it found a completed request or no active one.
     fn ask_any(&mut self, index: &mut c_int, found: &mut MPI_Status) -> (c_int, bool) {
         let mut flag = 0;
-        // SAFETY: requests of the program's and of ours, places for the answers.
+        // SAFETY: requests of the program and of ours, valid output pointers.
         let code =
             self.ask(|count, inner| unsafe { open::MPI_Testany(count, inner, index, &raw mut flag, found) });
         let others = *index == UNDEFINED && !self.ready.iter().all(|ready| *ready);
         (code, flag != 0 && !others)
     }
 
-    /// Whether the MPI would not wait for its only request, which it may be asked about.
+    /// Whether the only request is ready, and the MPI would not wait for it.
     fn is_complete(&mut self) -> bool {
         let ([Some(record)], [inner]) = (&mut *self.records, &mut *self.inner) else { return true };
         let Some(active) = &mut record.active else { return true };
@@ -98,7 +98,7 @@ impl<'a> Batch<'a> {
         is_complete
     }
 
-    /// Whether it is one receive.
+    /// Whether the batch is a single receive.
     fn is_receive(&self) -> bool {
         let [Some(record)] = &*self.records else { return false };
         record.active.as_ref().is_some_and(|active| matches!(active.finish, Finish::Receive(_)))
@@ -113,7 +113,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The MPI completed request `i` with an error: there is nothing to finish.
+    /// The MPI completed request `i` with an error, so it is not finished.
     fn failed(&mut self, i: usize, status: &MPI_Status) {
         let record = self.records.get_mut(i).and_then(Option::as_mut);
         if let Some(mut active) = record.and_then(|record| record.active.take()) {
@@ -121,7 +121,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// After a call of the single kind: the outcome of request `i`, its status where the program wants it.
+    /// Ends a call for a single request: finishes request `i` and stores its status if the program wants it.
     unsafe fn finish_one(mut self, i: usize, found: &mut MPI_Status, place: *mut MPI_Status) -> c_int {
         // SAFETY: the caller vouches for the completion and the place.
         let result = unsafe {
@@ -129,13 +129,13 @@ impl<'a> Batch<'a> {
             store_status(place, found);
             result
         };
-        // An error handler need not come back: the program has its handles before.
+        // An error handler need not return, so the program gets its handles first.
         drop(self);
         result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
     }
 
-    /// After a call of the multiple kind: the outcomes of the requests `which`, whose statuses are `found` and go to
-    /// `place`. `code` is what the MPI returned.
+    /// Ends a call for several requests: finishes the requests `which`, whose statuses are `found` and are stored at `place`. `code` is the
+    /// MPI's return value.
     unsafe fn finish_many(
         mut self,
         which: impl Iterator<Item = usize>,
@@ -165,7 +165,7 @@ impl<'a> Batch<'a> {
         unsafe { store_statuses(place, found, if ours.is_some() { ERR_IN_STATUS } else { code }) };
         drop(self); // as in `finish_one`
         ours.map_or(code, |(comm, code)| {
-            // The handler hears of the message's error, the caller of the call's.
+            // The handler gets the error of the message, the caller that of the call.
             raise(comm, code);
             ERR_IN_STATUS
         })
@@ -173,14 +173,14 @@ impl<'a> Batch<'a> {
 }
 
 impl Drop for Batch<'_> {
-    /// Gives the program its handles back: null for what has completed, unchanged for what has not or is persistent.
+    /// Gives the program its handles back: null for completed requests, unchanged for pending and persistent ones.
     fn drop(&mut self) {
         let asked = self.inner.iter().zip(self.ready.iter());
         for ((request, record), (inner, ready)) in
             self.requests.iter_mut().zip(self.records.iter_mut()).zip(asked)
         {
-            // The MPI has given up a request that failed without a word of it: it tells of one of several, or the error handler
-            // has left by an exception.
+            // The MPI has freed a failed request without reporting it: it reports one of several, or the error handler left by an
+            // exception.
             if let Some(record) = record.as_mut().filter(|_| *inner == REQUEST_NULL && *ready)
                 && let Some(mut active) = record.active.take()
             {
@@ -208,7 +208,7 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
         waiting::during(&shim.engine, || {
-            // Of one receive the MPI may find out what it brings.
+            // For a single receive, the MPI can report what has arrived.
             until(shim, || {
                 let (ready, alone) = (batch.advance(), shim.may_wait() && batch.is_receive());
                 (alone || ready && (shim.may_wait() || batch.is_complete())).then_some(())
@@ -285,7 +285,7 @@ pub(crate) unsafe fn testany(shim: &Shim, call: arguments::Testany, pass: impl F
     }
 }
 
-/// What Waitany and Testany have in common: request `index` has completed, or there was none.
+/// Common part of Waitany and Testany: request `index` has completed, or there was none.
 unsafe fn any(
     mut batch: Batch<'_>,
     code: c_int,
@@ -353,7 +353,7 @@ pub(crate) unsafe fn testall(shim: &Shim, call: arguments::Testall, pass: impl F
     }
 }
 
-/// What Waitall and Testall have in common: all requests have completed, or `code` says that some failed.
+/// Common part of Waitall and Testall: all requests have completed, or `code` says that some failed.
 unsafe fn all(batch: Batch<'_>, code: c_int, found: &mut [MPI_Status], statuses: *mut MPI_Status) -> c_int {
     if code != SUCCESS && code != ERR_IN_STATUS {
         return code;
@@ -374,7 +374,7 @@ pub(crate) unsafe fn testsome(shim: &Shim, call: arguments::Testsome, pass: impl
     unsafe { some(shim, false, call, pass) }
 }
 
-/// What Waitsome and Testsome have in common. `wait`: this is the former.
+/// Common part of Waitsome (`wait`) and Testsome.
 unsafe fn some(shim: &Shim, wait: bool, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Waitsome { incount: count, array_of_requests: requests, outcount, .. } = call;
     let (indices, statuses) = (call.array_of_indices, call.array_of_statuses);
@@ -389,7 +389,7 @@ unsafe fn some(shim: &Shim, wait: bool, call: arguments::Waitsome, pass: impl Fn
             let code =
                 batch.ask(|count, inner| function(count, inner, outcount, indices, found.as_mut_ptr()));
             if *outcount == UNDEFINED && !ready {
-                *outcount = 0; // there are others
+                *outcount = 0; // some requests are not ready
             }
             (waits || !wait || code != SUCCESS || *outcount != 0).then_some(code)
         });
@@ -402,13 +402,13 @@ unsafe fn some(shim: &Shim, wait: bool, call: arguments::Waitsome, pass: impl Fn
     }
 }
 
-/// Stores statuses where the program wants them. Their error fields count only if the call says so.
+/// Stores statuses where the program wants them. Their error fields are meaningful only if `code` says so.
 unsafe fn store_statuses(place: *mut MPI_Status, found: &[MPI_Status], code: c_int) {
     if place == STATUSES_IGNORE || place.is_null() {
         return;
     }
     for (i, status) in found.iter().enumerate() {
-        // SAFETY: the program's array has an entry for each.
+        // SAFETY: the program's array has an entry for each status.
         unsafe {
             if code == ERR_IN_STATUS {
                 *place.add(i) = *status;
@@ -429,7 +429,7 @@ pub(crate) unsafe fn cancel(shim: &Shim, call: arguments::Cancel, pass: impl Fn(
     }
 }
 
-/// Request_free: what is under way goes on without an owner.
+/// Request_free: a pending operation goes on as an orphan.
 pub(crate) unsafe fn request_free(
     shim: &Shim,
     call: arguments::Request_free,
@@ -444,14 +444,14 @@ pub(crate) unsafe fn request_free(
         shim.orphans.adopt(active, Awaited::Never);
     }
     if record.template.is_some() {
-        return pass(); // the handle of a persistent request is one of the MPI's own
+        return pass(); // a persistent request has a handle of the MPI
     }
     // SAFETY: as above.
     unsafe { *request = REQUEST_NULL };
     SUCCESS
 }
 
-/// Buffer_detach, and the other calls that detach or flush buffers, return when all buffered messages have been sent.
+/// Buffer_detach, and the other calls that detach or flush buffers, return after all buffered messages have been sent.
 pub(crate) fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
     shim.orphans.wait(shim, Awaited::AtDetach);
     pass()

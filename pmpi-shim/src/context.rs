@@ -1,4 +1,4 @@
-//! What the shim knows of the job and of the MPI, from `MPI_Init` on. Messages are encoded, sent, received and decoded with it.
+//! Knowledge about the job and the MPI, from `MPI_Init` on, with which messages are encoded, sent, received and decoded.
 
 use crate::agreed::Private;
 use crate::datatypes::Datatypes;
@@ -15,7 +15,7 @@ use mpress::{Engine, Reduce};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// What is known, and the memory of receives that are pending.
+/// That knowledge, and the memory of pending receives.
 pub struct Context {
     pub(crate) engine: Engine,
     pub(crate) world: World,
@@ -24,14 +24,14 @@ pub struct Context {
     pub(crate) datatypes: Datatypes,
     /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. It returns errors.
     pub(crate) own_comm: MPI_Comm,
-    /// Held while a message to ourselves is under way, so that two threads do not take each other's.
+    /// Held while a message to ourselves is pending, so that threads do not receive each other's.
     pub(crate) own_turn: Mutex<()>,
-    /// Held while the peers of a communicator are found out.
+    /// Held while the peers of a communicator are determined.
     pub(crate) peers_turn: Mutex<()>,
-    /// 2^30 bytes as one datatype: counts are `int`, messages may be longer.
+    /// 2^30 bytes as one datatype: counts are `int`, but messages may be longer.
     pub(crate) gibibyte: MPI_Datatype,
     pub(crate) in_place: Arc<InPlace>,
-    /// Over which collectives send messages of ours.
+    /// The communicator for messages of the layer's collectives.
     pub(crate) private: Private,
     pub(crate) streams: Arc<Streams>,
     /// Shorter messages are not compressed.
@@ -44,12 +44,12 @@ pub struct Context {
     /// Whether several threads may call the MPI at the same time.
     pub(crate) multiple: bool,
     pub(crate) family: Family,
-    /// What it brings to take messages before they are asked for.
+    /// Statistics of messages taken ahead.
     pub(crate) foreseen: Foreseen,
-    /// What is recorded of the program's calls, if anything is.
+    /// Records the program's calls, if the settings ask for it.
     pub(crate) recorder: Option<Recorder>,
     /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.
     pub(crate) damaged: c_int,
-    /// Whether `MPI_Pack` writes the elements' bytes and nothing else, once that is known.
+    /// Whether `MPI_Pack` writes the bytes of the elements and nothing else, once known.
     pub(crate) packs_plainly: OnceLock<bool>,
 }

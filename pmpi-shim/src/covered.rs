@@ -1,36 +1,36 @@
-//! A frame on which other messages were put before it was taken out of the program's memory.
+//! Recovers a frame that other messages overwrote before it was taken out of the program's memory.
 //!
-//! An MPI writes a message from front to back. So in the range where another message was put, the frame is what that replaced
-//! up to the point from which the memory has changed since, and from there on what is in the memory.
+//! An MPI writes a message from front to back. So in a range that another message was copied to, the frame has the bytes that were
+//! replaced, up to the point where the memory has changed since, and from there on the bytes in memory.
 
 use mpress::{Buffer, Engine};
 
-/// The messages that were put over a pending receive, the latest last.
+/// Messages copied over a pending receive, the latest last.
 #[derive(Default)]
 pub(crate) struct Covered {
     layers: Vec<Layer>,
 }
 
 struct Layer {
-    /// Where in the receive's memory, in bytes.
+    /// Offset in the receive's memory, in bytes.
     at: usize,
-    /// What was there before, ...
+    /// The bytes before the copy.
     before: Vec<u8>,
-    /// ... and what was put there: as many bytes.
+    /// The bytes copied, of the same length.
     after: Vec<u8>,
 }
 
-/// A frame is there, but not whole.
+/// There is a frame, but it is not complete.
 pub(crate) struct Damaged;
 
-/// More messages than these are not told apart: the frame of a receive that has been covered by more may be damaged.
+/// Greatest number of messages kept apart: the frame of a receive covered by more may be damaged.
 const MOST: usize = 64;
 
-/// A part of the frame that begins at most this many bytes before the first difference may look like what was put there.
+/// Up to this many bytes of the frame before the first difference may be equal to the bytes copied.
 const ALIKE: usize = 64;
 
 impl Layer {
-    /// Puts back what is not known to have come since; says how many bytes that are.
+    /// Puts back the bytes that have not been received since; returns their number.
     fn lift(&self, memory: &mut [u8]) -> usize {
         let Some(memory) = memory.get_mut(self.at..) else { return 0 };
         let len = memory.len().min(self.after.len());
@@ -46,7 +46,7 @@ impl Covered {
         self.layers.is_empty()
     }
 
-    /// A message is put at `at`: `before` is what it replaces. Where memory is short, the frame may be a damaged one.
+    /// Records that a message is copied to `at`, where it replaces `before`. If memory is short, the frame may end up damaged.
     pub(crate) fn put(&mut self, at: usize, before: &[u8], after: &[u8]) {
         let copy = |bytes: &[u8]| {
             let mut copy = Vec::new();
@@ -55,7 +55,7 @@ impl Covered {
             Some(copy)
         };
         let (Some(mut before), Some(after)) = (copy(before), copy(after)) else { return };
-        // Receives into one buffer, one after the other: what is under all of them is what counts.
+        // Successive receives into the same buffer: only the bytes under all of them count.
         if let Some(last) = self.layers.pop_if(|last| last.at == at && last.after.len() == after.len()) {
             Layer { at: 0, ..last }.lift(&mut before);
         }
@@ -65,10 +65,10 @@ impl Covered {
         self.layers.push(Layer { at, before, after });
     }
 
-    /// The frame of a receive that has completed, if there is one; `now` is what its memory holds, as many bytes as came.
+    /// The frame of a completed receive, if there is one; `now` has the received bytes as they are in its memory.
     pub(crate) fn frame(self, engine: &Engine, now: Buffer) -> Result<Option<Buffer>, Damaged> {
         if engine.open(&now).is_ok() {
-            return Ok(Some(now)); // all of it came later
+            return Ok(Some(now)); // everything was received later
         }
         let marked = engine.is_frame(&now);
         let mut whole = now;

@@ -1,4 +1,4 @@
-//! A message that is decoded into memory of ours, before the program asks for it.
+//! A message decoded into our own memory before the program asks for it.
 
 use crate::context::Context;
 use crate::streams::{Arriving, Next, Target};
@@ -9,24 +9,24 @@ use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 use std::{ptr, slice};
 
-/// Such a message, or what has come of it.
+/// Such a message, in progress or complete.
 pub(crate) struct Decoded {
     pub(crate) content: Content,
-    /// How long that took so far.
+    /// Decoding time so far.
     pub(crate) time: Duration,
-    /// In bytes, of the whole message.
+    /// Length of the whole message in bytes.
     pub(crate) len: usize,
 }
 
-/// Where it is.
+/// The location of the message.
 pub(crate) enum Content {
     Whole(Buffer),
     Stream(Box<Arriving>),
 }
 
 impl Decoded {
-    /// Decodes what has come from rank `source` of the world, if it is a frame of a message of at most `most` bytes: all of it, or the head
-    /// of a stream. `None`: it is for its receive to say what it is.
+    /// Decodes what has come from rank `source` of the world, if it is a frame, or the head of a stream, of a message of at most `most`
+    /// bytes. `None`: the receive will determine what it is.
     pub(crate) fn begin(context: &Context, wire: &[u8], source: c_int, most: usize) -> Option<Self> {
         if !context.engine.is_frame(wire) {
             return None;
@@ -39,7 +39,7 @@ impl Decoded {
         let start = Instant::now();
         let buffer = context.engine.buffer(len)?;
         let content = match incoming.stream() {
-            // SAFETY: the buffer lasts as long as the stream, which owns it.
+            // SAFETY: the buffer lives as long as the stream, which owns it.
             Some(stream) => Content::Stream(Box::new(unsafe {
                 Arriving::new(context, (stream, &incoming), source, Target::Buffer(buffer))
             })),
@@ -48,7 +48,7 @@ impl Decoded {
         Some(Self { content, time: start.elapsed(), len })
     }
 
-    /// Memory that it takes, in bytes: the message, and room for chunks of it that come.
+    /// Memory it uses, in bytes: the message, and room for incoming chunks.
     pub(crate) fn memory(&self) -> usize {
         match &self.content {
             Content::Whole(_) => self.len,
@@ -67,7 +67,7 @@ impl Decoded {
         next
     }
 
-    /// Nobody wants it; the rest of a stream is dropped as it comes.
+    /// The message is not wanted; the rest of a stream is dropped as it comes.
     pub(crate) fn discard(self, context: &Context) {
         if let Content::Stream(stream) = self.content {
             let _lost = stream.drop_rest(context);
@@ -79,7 +79,7 @@ impl Decoded {
 fn whole(context: &Context, incoming: &Incoming<'_>, mut buffer: Buffer) -> Option<Buffer> {
     let len = incoming.raw_len();
     let room = ptr::from_mut(buffer.room().get_mut(..len)?);
-    // SAFETY: initialised bytes seen as possibly uninitialised ones; `decode` writes only initialised ones.
+    // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
     let out = unsafe { slice::from_raw_parts_mut(room.cast::<MaybeUninit<u8>>(), len) };
     waiting::coding(|| context.engine.decode(incoming, out)).ok()?;
     buffer.set_len(len);

@@ -1,4 +1,4 @@
-//! Putting a message that has arrived into the program's buffer.
+//! Writes an arrived message to the program's buffer.
 
 use crate::context::Context;
 use crate::error::truncated;
@@ -8,7 +8,7 @@ use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
 
-/// Puts what arrived, a frame or a plain message, into `span`, and says how many bytes the message has.
+/// Writes an arrived frame or plain message to `span`, and returns the length of the message in bytes.
 ///
 /// # Safety
 /// `span` must be the buffer of a receive call, `capacity` its length in bytes, and `wire` not part of it.
@@ -30,7 +30,7 @@ pub(crate) unsafe fn land(
     }
     match context.layout(span) {
         Layout::Contiguous(_) => {
-            // SAFETY: contiguous elements with room for `len` bytes, apart from `wire`.
+            // SAFETY: contiguous elements with room for `len` bytes, disjoint from `wire`.
             let out = unsafe { slice::from_raw_parts_mut(span.ptr.cast::<MaybeUninit<u8>>(), len) };
             waiting::coding(|| context.engine.decode(&incoming, out))
                 .map_err(|error| context.damage(error))?;
@@ -38,7 +38,7 @@ pub(crate) unsafe fn land(
         Layout::Typed(_) => {
             let mut buffer = context.room(len)?;
             let room = ptr::from_mut(&mut buffer.room()[..len]);
-            // SAFETY: initialised bytes seen as possibly uninitialised ones; `decode` writes only initialised ones.
+            // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
             let out = unsafe { slice::from_raw_parts_mut(room.cast::<MaybeUninit<u8>>(), len) };
             waiting::coding(|| context.engine.decode(&incoming, out))
                 .map_err(|error| context.damage(error))?;
@@ -50,7 +50,7 @@ pub(crate) unsafe fn land(
     Ok(len)
 }
 
-/// The same for a message without a frame.
+/// Like [`land`], for a message without a frame.
 ///
 /// # Safety
 /// As for [`land`].
@@ -64,7 +64,7 @@ pub(crate) unsafe fn land_raw(
         return Err(truncated(raw.len(), capacity));
     }
     match context.layout(span) {
-        // SAFETY: contiguous elements with room for `raw`, which is not part of them.
+        // SAFETY: contiguous elements with room for `raw`, which is disjoint from them.
         Layout::Contiguous(_) => unsafe {
             ptr::copy_nonoverlapping(raw.as_ptr(), span.ptr.cast::<u8>(), raw.len());
         },

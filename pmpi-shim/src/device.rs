@@ -1,8 +1,8 @@
-//! Memory of a GPU: the host must not touch it. Whether an address is such memory is asked of the GPU libraries that the program
-//! has loaded. The shim loads none of them.
+//! GPU memory, which the host must not access. Whether an address is in such memory is asked of the GPU libraries that the program has
+//! loaded. The shim loads none of them.
 //!
-//! A program may load them at any time, also privately (`RTLD_LOCAL`). The dynamic linker counts the objects that it has loaded, so
-//! one look at that number tells whether there is anything new to look through.
+//! A program may load them at any time, also privately (`RTLD_LOCAL`). The dynamic linker counts the objects that it has loaded, so one
+//! look at that number tells whether there are new ones to examine.
 
 mod runtime;
 
@@ -11,17 +11,17 @@ use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-/// The GPU libraries that have been found, with their full names. They stay loaded: we hold a reference.
+/// The GPU libraries found, by full name. They stay loaded, since we hold a reference.
 static RUNTIMES: RwLock<Vec<(CString, Option<Runtime>)>> = RwLock::new(Vec::new());
 
-/// Whether one of them can be asked.
+/// Whether there is a library that can be asked.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// How many objects had been loaded at the last look.
+/// Number of objects that had been loaded at the last look.
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
-/// Whether only a GPU, or the GPU's library, may read and write at this address. Memory that host and GPU share counts as well: what
-/// is best done with it the MPI knows better.
+/// Whether only a GPU, or the GPU's library, may access this address. Memory that host and GPU share counts, too: the MPI knows best how to
+/// transfer it.
 pub(crate) fn is_device(ptr: *const c_void) -> bool {
     let loaded = loaded();
     if SEEN.load(Ordering::Acquire) != loaded {
@@ -34,27 +34,27 @@ pub(crate) fn is_device(ptr: *const c_void) -> bool {
     runtimes.iter().filter_map(|(_, runtime)| runtime.as_ref()).any(|runtime| runtime.owns(ptr))
 }
 
-/// Whether there may be such memory at all.
+/// Whether such memory may exist.
 pub(crate) fn is_any() -> bool {
     is_device(std::ptr::null()) || ANY.load(Ordering::Acquire)
 }
 
-/// How many objects this process has loaded so far. Never 0: there is at least the program.
+/// Number of objects that this process has loaded so far, at least 1, the program.
 fn loaded() -> u64 {
     unsafe extern "C" fn first(info: *mut libc::dl_phdr_info, _: usize, count: *mut c_void) -> c_int {
-        // SAFETY: `dl_iterate_phdr` gives a valid object, and the place that it was given.
+        // SAFETY: `dl_iterate_phdr` passes a valid object, and the pointer that it was given.
         unsafe { *count.cast() = (*info).dlpi_adds };
-        1 // every object has the same number
+        1 // all objects report the same number
     }
     let mut count = 0_u64;
-    // SAFETY: a callback of the right kind, and the place that it takes.
+    // SAFETY: a callback of the right type, and a pointer that it accepts.
     unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut count).cast()) };
     count
 }
 
-/// Looks for GPU libraries among the loaded objects, which were this many.
+/// Looks for GPU libraries among the `loaded` objects.
 fn look(loaded: u64) {
-    // No lock of ours is held while the dynamic linker's are taken: it may be calling a constructor that sends a message.
+    // Hold no lock of ours while the dynamic linker takes its own: it may be calling a constructor that sends a message.
     for name in gpu_libraries() {
         if RUNTIMES.read().unwrap_or_else(PoisonError::into_inner).iter().any(|(known, _)| *known == name) {
             continue;
@@ -67,10 +67,10 @@ fn look(loaded: u64) {
     SEEN.store(loaded, Ordering::Release);
 }
 
-/// The full names of the GPU libraries that are loaded.
+/// The full names of the loaded GPU libraries.
 fn gpu_libraries() -> Vec<CString> {
     unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
-        // SAFETY: `dl_iterate_phdr` gives a valid object, whose name is a C string or null, and the list that it was given.
+        // SAFETY: `dl_iterate_phdr` passes a valid object, whose name is a C string or null, and the list that it was given.
         unsafe {
             let name = (*info).dlpi_name;
             if !name.is_null() && runtime::is_gpu_library(CStr::from_ptr(name)) {
@@ -80,7 +80,7 @@ fn gpu_libraries() -> Vec<CString> {
         0
     }
     let mut names = Vec::new();
-    // SAFETY: a callback of the right kind, and the list that it takes.
+    // SAFETY: a callback of the right type, and a list that it accepts.
     unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut names).cast()) };
     names
 }

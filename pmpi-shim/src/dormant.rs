@@ -1,5 +1,5 @@
-//! A job in which no frames go, as on one node: the program's calls go past the shim, until it commits a datatype that the shim packs faster
-//! than the MPI. Then the shim becomes active in this process, without a word to others: what it sends are ordinary messages.
+//! A job without frames, such as one on a single node: calls bypass the shim until the program commits a datatype that the shim packs
+//! faster than the MPI. Then the shim becomes active in this process, without telling others: it sends ordinary messages.
 
 use crate::datatypes;
 use crate::mpi::nested;
@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Makes the shared state, by local calls.
 type Make = Box<dyn FnOnce() -> Result<Shim, c_int>>;
 
-/// How the shim awakes, if it sleeps.
+/// The function that wakes the shim, if it is dormant.
 static ASLEEP: AtomicPtr<Make> = AtomicPtr::new(ptr::null_mut());
 
-/// From now on the shim sleeps. `make` is called once, or never.
+/// Makes the shim dormant. `make` is called once, or never.
 pub(crate) fn sleep(make: Make) {
     ASLEEP.store(Box::into_raw(Box::new(make)), Ordering::Release);
     state::take_part();
@@ -26,7 +26,7 @@ pub(crate) fn sleep(make: Make) {
 /// `MPI_Type_commit`.
 ///
 /// # Safety
-/// `datatype` must be what the caller of that function gave.
+/// `datatype` must be the argument of that call.
 pub(crate) unsafe fn committing(datatype: *mut MPI_Datatype, pass: impl FnOnce() -> c_int) -> c_int {
     let code = pass();
     if code != SUCCESS || nested() || ASLEEP.load(Ordering::Acquire).is_null() {
@@ -47,7 +47,7 @@ fn awake() {
     }
     // SAFETY: only `sleep` stores here, a leaked box, and only one thread takes it out.
     let make = unsafe { Box::from_raw(make) };
-    // Where the MPI refuses what is needed, its own way is left.
+    // If the MPI refuses a resource, the shim stays inactive.
     if let Ok(shim) = make() {
         state::activate(shim);
         symbol::resume();

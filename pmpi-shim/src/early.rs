@@ -1,8 +1,8 @@
-//! A message that was taken from the MPI's queue before the program asked for it: only a frame's header tells the length that
-//! a probe must report, and only receiving a frame shows its header.
+//! A message taken from the MPI's queue before the program asks for it: only a frame's header tells the length that a probe must report,
+//! and only receiving a frame shows its header.
 //!
-//! Nothing here waits for the sender: a message is matched first, which leaves it where it is, and received into memory of ours
-//! only if it may be a frame and a probe asks for it.
+//! Nothing here waits for the sender: a message is first matched, which leaves it with the MPI, and received into our own memory only if it
+//! may be a frame and a probe asks for it.
 
 use crate::context::Context;
 use crate::decoded::Decoded;
@@ -23,28 +23,28 @@ use mpress::{SHORTEST, may_be_frame};
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// A message that is matched, but not yet the program's.
+/// A message that is matched, but not yet given to the program.
 pub(crate) struct Early {
     comm: MPI_Comm,
     pub(crate) source: c_int,
     pub(crate) tag: c_int,
-    /// Bytes on the wire.
+    /// Length on the wire in bytes.
     len: usize,
     peers: Arc<Peers>,
     state: State,
 }
 
 enum State {
-    /// The MPI has it.
+    /// The message is still with the MPI.
     Matched(MPI_Message),
-    /// It comes, or has come, to memory of ours. The message's length is known once it is there. `ahead`: it is to be decoded there, too.
+    /// It is being received into our own memory. The message length is known once it has arrived. `ahead`: it is to be decoded there, too.
     Receiving { request: MPI_Request, bounce: Bounce, message_len: Option<usize>, ahead: bool },
-    /// It is decoded in memory of ours. The request has brought its frame, or its head.
+    /// It is being decoded in our own memory. The request has received its frame, or its head.
     Decoding { request: MPI_Request, decoded: Decoded },
 }
 
 impl Early {
-    /// A message that a matched probe has taken, and what that reported.
+    /// A message taken by a matched probe, with the probe's status.
     pub(crate) fn matched(
         comm: MPI_Comm,
         peers: &Arc<Peers>,
@@ -67,7 +67,7 @@ impl Early {
             && (tag == ANY_TAG || tag == self.tag)
     }
 
-    /// What a probe reports, where it is known without a further call.
+    /// What a probe reports, if known without a further call.
     pub(crate) fn seen(&self) -> Option<Delivered> {
         let bytes = match self.state {
             State::Matched(_) if self.may_be_frame() => return None,
@@ -78,15 +78,15 @@ impl Early {
         Some(Delivered { source: self.source, tag: self.tag, bytes })
     }
 
-    /// Does what a probe needs to report it, as far as that goes without waiting. An error leaves it as it is: it can be received.
+    /// Does what a probe needs to report the message, as far as possible without waiting. An error leaves it unchanged: it can be received.
     pub(crate) fn look(&mut self, context: &Context) -> Result<Option<Delivered>, Error> {
         if self.may_be_frame() {
             self.receive(context)?;
         }
         if let State::Receiving { request, bounce, message_len: message_len @ None, .. } = &mut self.state {
-            // A failure is for whoever receives the message.
+            // A failure is reported by the receive of the message.
             if !matches!(look(*request), Look::UnderWay) {
-                // The length of a damaged frame is not known; its receive will say what is wrong with it.
+                // The length of a damaged frame is not known; its receive reports the error.
                 let opened = context.engine.open(&bounce.buffer);
                 *message_len = Some(opened.map_or(self.len, |incoming| incoming.raw_len()));
             }
@@ -98,17 +98,17 @@ impl Early {
         may_be_frame(self.len) && self.peers.frames_with(self.source)
     }
 
-    /// Starts to receive it into memory of ours, if that has not been done.
+    /// Starts to receive it into our own memory, unless already started.
     fn receive(&mut self, context: &Context) -> Result<(), Error> {
         let State::Matched(mut message) = self.state else { return Ok(()) };
         let bounce = Bounce::exact(context, self.len)?;
-        // SAFETY: a message matched before, and room for all of it, which lasts until it is there.
+        // SAFETY: a matched message, and a buffer for all of it, which lives until the receive is complete.
         let request = unsafe { imrecv(&bounce.bytes.span, &mut message)? };
         self.state = State::Receiving { request, bounce, message_len: None, ahead: false };
         Ok(())
     }
 
-    /// Starts to receive it, to decode it before it is asked for.
+    /// Starts to receive it, in order to decode it before the program asks for it.
     pub(crate) fn receive_ahead(&mut self, context: &Context) -> Result<(), Error> {
         self.receive(context)?;
         if let State::Receiving { ahead, .. } = &mut self.state {
@@ -117,7 +117,7 @@ impl Early {
         Ok(())
     }
 
-    /// Memory of ours that it takes, in bytes.
+    /// Memory it uses, in bytes.
     pub(crate) fn memory(&self) -> usize {
         match &self.state {
             State::Matched(_) => 0,
@@ -126,7 +126,7 @@ impl Early {
         }
     }
 
-    /// Decodes what has come of it, if it is to be decoded before it is asked for and takes no more than `most` bytes: a frame, or a chunk.
+    /// Decodes what has come of it, one frame or chunk, if it is to be decoded ahead and needs at most `most` bytes.
     pub(crate) fn advance(&mut self, context: &Context, most: usize) -> Next {
         match &mut self.state {
             State::Receiving { request, bounce, message_len, ahead: ahead @ true } => {
@@ -134,7 +134,7 @@ impl Early {
                     Look::UnderWay => return Next::Missing,
                     Look::Complete(_) => {}
                     Look::Failed(..) => {
-                        // For whoever receives it.
+                        // Its receive will decode it.
                         *ahead = false;
                         return Next::Over;
                     }
@@ -156,7 +156,7 @@ impl Early {
         }
     }
 
-    /// The message itself, if the MPI has it.
+    /// The MPI's handle of the message, if the MPI still has it.
     pub(crate) fn message(&self) -> Option<MPI_Message> {
         match self.state {
             State::Matched(message) => Some(message),
@@ -164,10 +164,10 @@ impl Early {
         }
     }
 
-    /// Makes it the message of a receive of the program's.
+    /// Makes it the message of a receive of the program.
     ///
     /// # Safety
-    /// `span` must be what the caller of a receive function gave.
+    /// `span` must be the buffer of that receive call.
     pub(crate) unsafe fn into_receive(
         mut self,
         context: &Context,
@@ -176,8 +176,8 @@ impl Early {
     ) -> Result<Active, Error> {
         let capacity = span.bytes().unwrap_or(0);
         if self.len > capacity {
-            // It is too long, if it is no frame. The MPI might report that to another error handler than the communicator's. Without
-            // the memory it does.
+            // It is too long for the buffer, unless it is a frame. The MPI might report that to another error handler than the
+            // communicator's, and does so if memory is short.
             let _ = self.receive(context);
         }
         let Self { comm, peers, .. } = self;
@@ -195,7 +195,7 @@ impl Early {
                     decoded.discard(context);
                     code.into()
                 }),
-            // SAFETY: the caller vouches for the span; what is posted lasts until the request completes.
+            // SAFETY: the caller vouches for the span; the posted receive lives until the request completes.
             State::Matched(mut message) => unsafe {
                 if capacity < SHORTEST || self.len < SHORTEST {
                     return Ok(Active::new(imrecv(span, &mut message)?, Finish::Nothing));
@@ -208,7 +208,7 @@ impl Early {
         }
     }
 
-    /// Nobody will receive it.
+    /// The message will not be received by the program.
     pub(crate) fn discard(self, context: &Context, orphans: &Orphans) {
         match self.state {
             State::Matched(_) => {}

@@ -1,4 +1,4 @@
-//! The elements of a message in memory: how they can be reached, copies of them, and bytes for the MPI to send or receive.
+//! The elements of a message in memory: their layout, copies of them, and byte spans for the MPI to send or receive.
 
 use crate::context::Context;
 use crate::device;
@@ -12,11 +12,11 @@ use std::ops::RangeInclusive;
 use std::ptr::NonNull;
 use std::sync::PoisonError;
 
-/// Shorter messages gain nothing. Of longer ones the memory would have to come from the system each time.
+/// Shorter messages gain nothing; for longer ones each copy would need new memory from the system.
 const WORTH_A_COPY: RangeInclusive<usize> = 32 << 10..=64 << 20;
 
 impl Context {
-    /// How the elements of a span can be reached. In a GPU's memory they may lie one after the other, but not for us.
+    /// The layout of a span's elements. Contiguous elements in GPU memory count as typed.
     pub(crate) fn layout(&self, span: &Span) -> Layout {
         match self.host_layout(span.datatype) {
             Layout::Contiguous(kind) if device::is_device(span.ptr) => Layout::Typed(kind),
@@ -24,7 +24,7 @@ impl Context {
         }
     }
 
-    /// The same in the host's memory.
+    /// The layout, assuming host memory.
     pub(crate) fn host_layout(&self, datatype: MPI_Datatype) -> Layout {
         if let Some(kind) = self.kinds.predefined(datatype) {
             return Layout::Contiguous(kind);
@@ -37,12 +37,12 @@ impl Context {
         }
     }
 
-    /// How elements that do not lie one after the other are packed; `None` if only the MPI knows, or may touch them.
+    /// How to pack elements that are not contiguous; `None` if only the MPI knows, or may access them.
     pub(crate) fn plan(&self, span: &Span) -> Option<Plan> {
         if self.kinds.predefined(span.datatype).is_some() || device::is_device(span.ptr) {
             return None;
         }
-        // Of absolute addresses one cannot see whose memory they are.
+        // For absolute addresses it is not known whether the memory is a GPU's.
         if span.ptr.is_null() && device::is_any() {
             return None;
         }
@@ -53,7 +53,7 @@ impl Context {
         (!device::is_device(first.cast())).then_some(plan)
     }
 
-    /// The length of elements that are packed in another order than that of the stream, so that packing them here is worth a copy.
+    /// The packed length of elements whose memory order differs from that of the stream, so that packing them here is worth a copy.
     pub(crate) fn reordered(&self, span: &Span) -> Option<usize> {
         if self.kinds.predefined(span.datatype).is_some() {
             return None;
@@ -62,10 +62,9 @@ impl Context {
         self.plan(span).filter(Plan::reorders).map(|_| len)
     }
 
-    /// Makes bytes of elements in a GPU's memory that lie one after the other, so that a message may end inside of one. Says
-    /// whether it did.
+    /// Turns contiguous elements in GPU memory into bytes, so that a message may end within an element. Returns whether it did.
     pub(crate) fn as_bytes(&self, span: &mut Span, len: usize) -> bool {
-        // Longer ones would need absolute addresses, of which an MPI cannot see whose memory they are.
+        // Longer ones would need absolute addresses, for which an MPI cannot tell whose memory they are.
         let Ok(count) = c_int::try_from(len) else { return false };
         let contiguous = self.host_layout(span.datatype).is_contiguous();
         if contiguous {
@@ -74,30 +73,29 @@ impl Context {
         contiguous
     }
 
-    /// Whether the MPI will refuse a span: elements without memory (absolute addresses have `MPI_BOTTOM`), or a datatype
-    /// that was not committed. The MPI itself is to say so, by the error of the call that the program made.
+    /// Whether the MPI will refuse a span: elements without memory (absolute addresses use `MPI_BOTTOM`), or a datatype that is not
+    /// committed. The MPI itself reports the error, in the program's own call.
     pub(crate) fn refused(&self, span: &Span) -> bool {
         if self.kinds.predefined(span.datatype).is_some() {
             return span.ptr.is_null() && span.count > 0;
         }
-        // No elements need no memory: then only the datatype is looked at.
+        // Zero elements need no memory: then only the datatype is checked.
         let nowhere = NonNull::<u8>::dangling().as_ptr().cast::<c_void>();
         let ptr = if span.count == 0 { nowhere } else { span.ptr };
-        // Arguments are checked before it is seen that nothing is to be sent.
-        // SAFETY: what the caller of an MPI function gave, for nobody.
+        // The MPI checks arguments before it sees that nothing is to be sent.
+        // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
         let code = unsafe { real::MPI_Send(ptr, 1, span.datatype, PROC_NULL, 0, self.own_comm) };
         code != SUCCESS || (ptr.is_null() && self.host_layout(span.datatype).is_contiguous())
     }
 
-    /// A hold on the span's datatype, which the program may free while an operation is under way; `None` for a predefined
-    /// one.
+    /// A reference to the span's datatype, which the program may free while an operation is pending; `None` for a predefined datatype.
     pub(crate) fn hold(&self, span: &mut Span) -> Result<Option<OwnedType>, c_int> {
         if combiner(span.datatype) == COMBINER_NAMED {
             return Ok(None);
         }
         let mut copy = DATATYPE_NULL;
-        // Not a duplicate: that would copy the program's attributes, by its own functions.
-        // SAFETY: a datatype that the caller of an MPI function gave, and a place for another one.
+        // Not a duplicate, since that would copy the program's attributes by its own callbacks.
+        // SAFETY: a datatype of an MPI function's caller, and a valid output pointer.
         ok(unsafe { PMPI_Type_contiguous(1, span.datatype, &raw mut copy) })?;
         let held = OwnedType(copy);
         // SAFETY: the type just made.
@@ -112,10 +110,10 @@ impl Context {
     /// Copies the elements of `span` into `packed`, which must have their length.
     ///
     /// # Safety
-    /// `span` must be what the caller of a send function gave.
+    /// `span` must be the buffer of a send call.
     pub(crate) unsafe fn gather(&self, span: &Span, packed: &mut [u8]) -> Result<(), c_int> {
         if let Some(plan) = self.plan(span) {
-            // SAFETY: the caller vouches for the elements, which lie in this range.
+            // SAFETY: the caller vouches for the elements, which are within this range.
             let memory = unsafe { Source::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
             return plan.pack(memory, 0..packed.len(), Target::new(packed, 0)).map_err(|_| ERR_INTERN);
         }
@@ -127,23 +125,23 @@ impl Context {
     /// Copies `packed` into the elements of `span`, as many as it fills.
     ///
     /// # Safety
-    /// `span` must be what the caller of a receive function gave, with room for `packed`.
+    /// `span` must be the buffer of a receive call, with room for `packed`.
     pub(crate) unsafe fn scatter(&self, packed: &[u8], span: &Span) -> Result<(), c_int> {
         if let Some(plan) = self.plan(span).filter(|plan| packed.len() <= plan.size()) {
-            // SAFETY: the caller vouches for the elements, which lie in this range.
+            // SAFETY: the caller vouches for the elements, which are within this range.
             let memory = unsafe { Target::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
             return plan.unpack(Source::new(packed, 0), 0..packed.len(), memory).map_err(|_| ERR_INTERN);
         }
         let packed = self.byte_span(packed.as_ptr().cast_mut(), packed.len())?;
-        // SAFETY: the caller vouches for `span`; `packed` is only read, being the source.
+        // SAFETY: the caller vouches for `span`; `packed` is the source and only read.
         unsafe { self.copy(&packed.span, span) }
     }
 
-    /// A message to ourselves does what pack and unpack do, and gets right what these get wrong: absolute addresses, and
-    /// messages that end inside an element.
+    /// Copies elements by a message to ourselves. Unlike pack and unpack, this is correct for absolute addresses, and for messages that end
+    /// within an element.
     ///
     /// # Safety
-    /// Both spans must be what the program gave, or ours.
+    /// Both spans must be the program's, or ours.
     pub(crate) unsafe fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
         let _turn = self.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut status = empty_status();
@@ -152,7 +150,7 @@ impl Context {
     }
 }
 
-/// With large counts where the MPI has them: without, its own calls cannot have given such a count.
+/// Uses large counts if the MPI has them; otherwise its own calls cannot have given such a count.
 unsafe fn send_to_self(from: &Span, to: &Span, own: MPI_Comm, status: *mut MPI_Status) -> c_int {
     let (out, into) = ((from.ptr, from.datatype), (to.ptr, to.datatype));
     // SAFETY: the caller vouches for both spans.
@@ -178,8 +176,8 @@ impl Context {
         }
     }
 
-    /// Pieces of memory, one after the other, as one element at `MPI_BOTTOM`. The elements are bytes, since MPICH
-    /// reports a truncation where a message of bytes ends inside a longer element.
+    /// Pieces of memory, in order, as one element at `MPI_BOTTOM`. The elements are bytes, since MPICH reports a truncation if a message of
+    /// bytes ends within a longer element.
     pub(crate) fn absolute(&self, pieces: &[(*mut u8, usize)]) -> Result<ByteSpan, c_int> {
         const GIBIBYTE: usize = 1 << 30;
         let (mut lengths, mut addresses, mut types) = (Vec::new(), Vec::new(), Vec::new());
@@ -196,7 +194,7 @@ impl Context {
         }
         let count = c_int::try_from(lengths.len()).map_err(|_| ERR_INTERN)?;
         let mut datatype = DATATYPE_NULL;
-        // SAFETY: three arrays of `count` entries, and a place for the new type.
+        // SAFETY: three arrays of `count` entries, and a valid output pointer.
         unsafe {
             ok(PMPI_Type_create_struct(
                 count,

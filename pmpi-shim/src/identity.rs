@@ -16,7 +16,7 @@ pub(crate) fn family() -> Family {
 /// Why messages must pass through in this process, if they must. The MPI is initialised.
 pub(crate) fn doubt() -> Option<String> {
     let (mut version, mut subversion) = (0, 0);
-    // SAFETY: places for the answers.
+    // SAFETY: valid output pointers.
     unsafe { PMPI_Get_version(&raw mut version, &raw mut subversion) };
     if let Some(missing) = NEEDED.iter().find(|function| function.get().is_none()) {
         return Some(format!("the MPI has no {}", missing.name()));

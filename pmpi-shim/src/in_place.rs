@@ -41,7 +41,7 @@ impl Memory {
             return start..start.saturating_add(self.capacity);
         }
         let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
-        // SAFETY: a datatype that the caller of an MPI function gave, and places for the answers.
+        // SAFETY: a datatype that the caller of an MPI function gave, and valid output pointers.
         unsafe { PMPI_Type_get_true_extent(self.span.datatype, &raw mut lower, &raw mut extent) };
         let first = start.wrapping_add(lower as usize);
         first..first.saturating_add(1)

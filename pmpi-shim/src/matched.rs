@@ -158,7 +158,7 @@ pub(crate) unsafe fn mprobe_only(
     comm: MPI_Comm,
 ) -> Result<(MPI_Message, MPI_Status), c_int> {
     let (mut message, mut status) = (MESSAGE_NULL, empty_status());
-    // SAFETY: the caller vouches for the arguments; places for the answers.
+    // SAFETY: the caller vouches for the arguments; valid output pointers.
     ok(unsafe { open::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status) })?;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return Ok((message, status)) };
     if !peers.may_be_frame(&status, received_bytes(&status)) {

@@ -42,7 +42,7 @@ fn end_job(info: &PanicHookInfo<'_>) {
     });
     thread::sleep(TO_BE_READ);
     let (mut begun, mut ended) = (0, 0);
-    // SAFETY: places for the answers, which may be asked for at any time; between them there is a world to end.
+    // SAFETY: valid output pointers, which may be asked for at any time; between them there is a world to end.
     unsafe {
         if PMPI_Initialized(&raw mut begun) == SUCCESS
             && PMPI_Finalized(&raw mut ended) == SUCCESS

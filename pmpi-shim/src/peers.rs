@@ -85,7 +85,7 @@ impl Context {
     /// The peers that are known already.
     fn kept_peers(&self, comm: MPI_Comm) -> Result<Option<Arc<Peers>>, c_int> {
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
-        // SAFETY: our key, the caller's communicator, places for the answers.
+        // SAFETY: our key, the caller's communicator, valid output pointers.
         unsafe {
             ok(PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut value).cast(), &raw mut found))?;
             if found == 0 {
@@ -134,7 +134,7 @@ impl Context {
     /// such a process knows frames was never agreed. Every member comes to the same result, from local data.
     fn find_peers(&self, comm: MPI_Comm) -> Option<Peers> {
         let mut inter = 0;
-        // SAFETY: a communicator of the caller's; places for the answers; groups are freed.
+        // SAFETY: a communicator of the caller's; valid output pointers; groups are freed.
         unsafe {
             ok(PMPI_Comm_test_inter(comm, &raw mut inter)).ok()?;
             let local = self.world_ranks(comm, PMPI_Comm_group)?;

@@ -278,7 +278,7 @@ impl Posted {
     /// The receive must have completed without an error, and `status` be what it gave.
     pub(crate) unsafe fn finish(mut self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
         let mut cancelled = 0;
-        // SAFETY: a status and a place for the answer.
+        // SAFETY: a status and a valid output pointer.
         unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
         if cancelled != 0 {
             return Ok(());

@@ -171,7 +171,7 @@ impl Active {
             return None;
         }
         let mut flag = 0;
-        // SAFETY: a request of ours and places for the answers; it has completed when `settle` is called.
+        // SAFETY: a request of ours and valid output pointers; it has completed when `settle` is called.
         unsafe {
             let code = open::MPI_Test(&raw mut self.operation.request, &raw mut flag, status);
             (code != SUCCESS || flag != 0).then(|| self.settle(context, code, status))

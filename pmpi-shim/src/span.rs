@@ -62,7 +62,7 @@ impl Span {
             return None;
         }
         let mut size: MPI_Count = 0;
-        // SAFETY: a datatype handle of the caller's, and a place for the answer.
+        // SAFETY: a datatype handle of the caller's, and a valid output pointer.
         let code = unsafe { PMPI_Type_size_x(self.datatype, &raw mut size) };
         if code != SUCCESS {
             return None;
@@ -88,7 +88,7 @@ impl Kinds {
 /// How a datatype was made.
 pub(crate) fn combiner(datatype: MPI_Datatype) -> c_int {
     let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, UNDEFINED);
-    // SAFETY: a valid datatype (its size was asked for before), and places for the answers.
+    // SAFETY: a valid datatype (its size was asked for before), and valid output pointers.
     unsafe {
         // Only this form may be asked of a type that was made with large counts.
         if has_large_counts() {
@@ -140,7 +140,7 @@ impl ByteSpan {
 /// How many bytes a receive brought, as its status says.
 pub(crate) fn received_bytes(status: &MPI_Status) -> usize {
     let mut bytes: MPI_Count = 0;
-    // SAFETY: a status of the MPI's and a place for the answer.
+    // SAFETY: a status of the MPI's and a valid output pointer.
     unsafe { PMPI_Get_elements_x(ptr::from_ref(status).cast_mut(), BYTE, &raw mut bytes) };
     usize::try_from(bytes).unwrap_or(0)
 }
@@ -172,7 +172,7 @@ pub(crate) fn greatest_tag() -> c_int {
     static GREATEST: OnceLock<c_int> = OnceLock::new();
     *GREATEST.get_or_init(|| {
         let (mut value, mut found) = (ptr::null::<c_int>(), 0);
-        // SAFETY: a predefined attribute, whose value is the address of an `int`, and places for the answers.
+        // SAFETY: a predefined attribute, whose value is the address of an `int`, and valid output pointers.
         unsafe {
             PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found);
             if found != 0 && !value.is_null() { *value } else { c_int::MAX }

@@ -71,7 +71,7 @@ fn make_chunks_eager() {
 
 fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     let (mut rank, mut size) = (0, 0);
-    // SAFETY: the MPI is initialised; places for the answers.
+    // SAFETY: the MPI is initialised; valid output pointers.
     unsafe {
         ok(PMPI_Comm_rank(COMM_WORLD, &raw mut rank))?;
         ok(PMPI_Comm_size(COMM_WORLD, &raw mut size))?;
@@ -156,7 +156,7 @@ fn make_recorder(world: &World, settings: &Settings) -> Option<Recorder> {
 /// program's, so it is the last to go: the program's own callbacks may still send messages, and find the shim active.
 fn be_called_at_the_end() -> Result<(), c_int> {
     let mut keyval = KEYVAL_INVALID;
-    // SAFETY: callbacks of the right kind, and a place for the key. The attribute keeps the freed key alive.
+    // SAFETY: callbacks of the right type, and a valid output pointer. The attribute keeps the freed key alive.
     unsafe {
         ok(PMPI_Comm_create_keyval(
             Some(not_copied),
@@ -236,7 +236,7 @@ fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Re
     let mut warning = [first, first + first / 2].into_iter().zip(0..).find(|(_, speaker)| *speaker == rank);
     let (mut done, mut status) = (0, empty_status());
     loop {
-        // SAFETY: a request of ours, places for the answers.
+        // SAFETY: a request of ours, valid output pointers.
         ok(unsafe { real::MPI_Test(&raw mut request, &raw mut done, &raw mut status) })?;
         if done != 0 {
             return Ok(());
@@ -264,7 +264,7 @@ fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Re
 /// Asks the MPI who shares memory with whom: for each rank the lowest one on its node.
 pub(crate) fn ask_for_nodes(comm: MPI_Comm, rank: c_int, size: c_int) -> Result<Vec<c_int>, c_int> {
     let mut node = COMM_NULL;
-    // SAFETY: collective calls, which every rank makes since all have agreed; places for the answers.
+    // SAFETY: collective calls, which every rank makes since all have agreed; valid output pointers.
     unsafe {
         ok(PMPI_Comm_split_type(comm, COMM_TYPE_SHARED, rank, INFO_NULL, &raw mut node))?;
         let (mut group, mut local) = (std::mem::zeroed(), std::mem::zeroed());
@@ -297,7 +297,7 @@ pub(crate) fn make_world(
     same_node: SameNode,
 ) -> Result<World, c_int> {
     let mut keyval = KEYVAL_INVALID;
-    // SAFETY: local calls with places for the answers.
+    // SAFETY: local calls with valid output pointers.
     unsafe {
         let mut group = std::mem::zeroed();
         ok(PMPI_Comm_group(comm, &raw mut group))?;
@@ -317,7 +317,7 @@ pub(crate) fn prepare(
     let mut own = COMM_NULL;
     let mut gibibyte = DATATYPE_NULL;
     let mut level = 0;
-    // SAFETY: local calls with places for the answers.
+    // SAFETY: local calls with valid output pointers.
     unsafe {
         ok(PMPI_Comm_dup(COMM_SELF, &raw mut own))?;
         ok(PMPI_Comm_set_errhandler(own, errors_return()))?;
@@ -380,7 +380,7 @@ unsafe extern "C" fn not_copied(
     _: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    // SAFETY: MPI gives a place for the answer.
+    // SAFETY: MPI gives a valid output pointer.
     unsafe { *flag = 0 };
     SUCCESS
 }

@@ -127,7 +127,7 @@ impl Opened<'_> {
         loop {
             self.messages.try_reserve(1).map_err(|_| ERR_NO_MEM)?;
             let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
-            // SAFETY: the program's own communicator, a source that sent something, places for the answers.
+            // SAFETY: the program's own communicator, a source that sent something, valid output pointers.
             called(unsafe {
                 real::MPI_Improbe(source, ANY_TAG, comm, &raw mut flag, &raw mut message, &raw mut status)
             })?;

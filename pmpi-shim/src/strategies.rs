@@ -19,7 +19,7 @@ pub(crate) struct Strategies {
 impl Strategies {
     pub(crate) fn new() -> Result<Self, c_int> {
         let mut keyval = KEYVAL_INVALID;
-        // SAFETY: callbacks of the right kind, and a place for the key.
+        // SAFETY: callbacks of the right type, and a valid output pointer.
         unsafe {
             ok(PMPI_Comm_create_keyval(Some(copied), Some(forgotten), &raw mut keyval, ptr::null_mut()))?;
         }
@@ -39,7 +39,7 @@ impl Strategies {
             return None;
         }
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
-        // SAFETY: our key, the caller's communicator, places for the answers.
+        // SAFETY: our key, the caller's communicator, valid output pointers.
         let code = unsafe { PMPI_Comm_get_attr(comm, self.keyval, (&raw mut value).cast(), &raw mut found) };
         if code != SUCCESS || found == 0 {
             return None;

@@ -176,7 +176,7 @@ impl Eager {
 /// Tests a request of ours. One that fails is over, too: what it was to bring is missed elsewhere.
 fn is_complete(request: &mut MPI_Request) -> bool {
     let (mut flag, mut status) = (0, empty_status());
-    // SAFETY: a request of ours, places for the answers.
+    // SAFETY: a request of ours, valid output pointers.
     let code = unsafe { crate::mpi::real::MPI_Test(request, &raw mut flag, &raw mut status) };
     code != SUCCESS || flag != 0
 }

@@ -68,7 +68,7 @@ pub(crate) fn has_large_counts() -> bool {
 /// 3.1, section 13.7): the ABI of Intel MPI 2021.18 has another constant than the standard.
 pub(crate) fn errors_return() -> MPI_Errhandler {
     let mut handler = ERRORS_RETURN;
-    // SAFETY: a place for the answer; no file has the default. An MPI that was built without files says that it has none.
+    // SAFETY: a valid output pointer; no file has the default. An MPI that was built without files says that it has none.
     if unsafe { PMPI_File_get_errhandler(FILE_NULL, &raw mut handler) } == SUCCESS {
         handler
     } else {

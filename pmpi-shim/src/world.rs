@@ -46,7 +46,7 @@ impl World {
     /// Gives the MPI its objects back. Attributes under the key keep it alive as long as they live.
     pub(crate) fn free(&self) {
         let (mut group, mut keyval) = (self.group, self.keyval);
-        // SAFETY: handles of ours that nothing uses any more.
+        // SAFETY: handles of ours that are no longer used.
         unsafe {
             PMPI_Comm_free_keyval(&raw mut keyval);
             PMPI_Group_free(&raw mut group);

@@ -1,10 +1,10 @@
-//! Every rank to every rank: all-gather and all-to-all.
+//! Communication from every rank to every rank: all-gather and all-to-all.
 
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, traits::*};
 use std::error::Error;
 
-/// Elements from a rank for a rank.
+/// Elements that a rank sends to each rank.
 const EACH: usize = 10_000;
 
 fn main() -> Result<(), Box<dyn Error>> {

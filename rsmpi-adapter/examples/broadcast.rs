@@ -1,4 +1,4 @@
-//! The root's table for all ranks: encoded once, and decoded by each.
+//! Broadcast of a table: the root encodes it once, and each rank decodes it.
 
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, traits::*};
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(table, expected);
     println!("Rank {} received a table that ends in {}.", world.rank(), table[table.len() - 1]);
 
-    // Short messages are the MPI's alone.
+    // Short messages are left to the MPI.
     let mut x = if world.rank() == 0 { 1024_u64 } else { 0 };
     root.compressed_broadcast_into(&mut x)?;
     assert_eq!(x, 1024);

@@ -1,10 +1,10 @@
-//! Ranks in a ring, each with a slab of a field, exchange the planes at their borders with both neighbours and smooth the field.
+//! Ranks in a ring, each with a slab of a field, exchange their border planes with both neighbours and smooth the field.
 
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, compressed_send_receive_into, traits::*};
 use std::error::Error;
 
-/// Cells of a plane, and planes of a rank beside the two that belong to its neighbours.
+/// Cells of a plane, and planes of a rank in addition to its neighbours' two.
 const PLANE: usize = 64 * 64;
 const PLANES: usize = 8;
 const STEPS: usize = 10;
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    // A digest of the field in the order of the ranks, whatever their number of nodes.
+    // A digest of the field in rank order, the same for any number of nodes.
     let own = &field[PLANE..(PLANES + 1) * PLANE];
     let digest = own.iter().fold(0_u64, |sum, cell| sum.wrapping_mul(31).wrapping_add(cell.to_bits()));
     let root = world.process_at_rank(0);

@@ -1,4 +1,4 @@
-//! Immediate operations in a scope of rsmpi's: waited for, tested, and dropped.
+//! Immediate operations in an rsmpi scope: completed by waiting, by testing and by dropping.
 
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, traits::*, wait_any};
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut send = next.immediate_compressed_send(scope, &mine[..])?;
         let status = receive.wait()?;
         assert_eq!(status.count(f32::equivalent_datatype()), 20_000);
-        // The other way to complete a request.
+        // A request can also be completed by testing.
         while let Err(request) = send.test()? {
             send = request;
         }
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     assert_eq!(x, expected);
 
-    // What is dropped is complete as well.
+    // A dropped request is completed, too.
     let mut y = vec![0.0_f32; mine.len()];
     mpi::request::scope(|scope| {
         let _receive = previous.immediate_compressed_receive_into_with_tag(scope, &mut y[..], 7)?;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     assert!(parts.iter().all(|part| part[..] == expected[..4096]));
 
-    // A collective operation, with time for other things meanwhile.
+    // A collective operation, overlapped with computation.
     let mut all = vec![0.0_f32; mine.len() * size as usize];
     mpi::request::scope(|scope| {
         let gather = world.immediate_compressed_all_gather_into(scope, &mine[..], &mut all[..])?;

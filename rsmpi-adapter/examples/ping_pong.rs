@@ -1,5 +1,5 @@
-//! Ping-pong between the first and the last rank, and what that takes one way: `ping_pong [BYTES [ROUNDS [plain|compressed
-//! [smooth|random]]]]`. The payload is doubles. A round's time is one sample.
+//! Ping-pong between the first and the last rank; prints the median one-way time: `ping_pong [BYTES [ROUNDS [plain|compressed
+//! [smooth|random]]]]`. The payload is doubles. Each round is one sample.
 
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, traits::*};

@@ -1,5 +1,5 @@
-//! How a communicator leads to its context: by an attribute, which each thread remembers of the communicator it used last.
-//! Looking an attribute up takes the MPIs some 50 ns, of which a short message has not many to spare.
+//! Maps a communicator to its context through an attribute. Each thread caches the context of the communicator it used last, because an
+//! attribute lookup takes some 50 ns in the MPIs, which is much for a short message.
 
 use crate::context::Context;
 use crate::error::{Error, Result, mpi_error};
@@ -17,7 +17,7 @@ pub(crate) struct Attached(pub(crate) Arc<Context>);
 
 impl CommAttribute for Attached {}
 
-/// How many attributes have gone. As long as none has, what a thread remembers is true.
+/// Number of attributes deleted. A thread's cached context is valid as long as this has not changed.
 static GONE: AtomicU64 = AtomicU64::new(0);
 
 impl Drop for Attached {
@@ -26,7 +26,7 @@ impl Drop for Attached {
     }
 }
 
-/// What a thread remembers.
+/// The communicator a thread used last, and its context.
 #[derive(Clone, Copy)]
 struct Last {
     comm: MPI_Comm,
@@ -39,12 +39,12 @@ thread_local! {
 }
 
 impl Context {
-    /// The context of a communicator, which must live.
+    /// The context of a live communicator.
     pub(crate) fn of(comm: MPI_Comm) -> Result<Arc<Self>> {
         let gone = GONE.load(Ordering::Acquire);
         if let Some(last) = LAST.get().filter(|last| last.comm == comm && last.gone == gone) {
-            // SAFETY: from `Arc::as_ptr` of an attribute. No attribute has gone since, so that one still holds its context, and
-            // the handle is still that of its communicator, which nobody can free while the caller borrows it.
+            // SAFETY: the pointer is from `Arc::as_ptr` of an attribute. No attribute has been deleted since, so that attribute still holds
+            // its context, and the handle still refers to its communicator, which cannot be freed while the caller borrows it.
             return Ok(unsafe {
                 Arc::increment_strong_count(last.context);
                 Arc::from_raw(last.context)
@@ -53,8 +53,8 @@ impl Context {
         static KEY: OnceLock<c_int> = OnceLock::new();
         let key = *KEY.get_or_init(|| Attached::get_key().as_raw());
         let (mut value, mut found) = (std::ptr::null_mut::<c_void>(), 0);
-        // SAFETY: a communicator that lives, a key of ours, and places for the answers. Under this key rsmpi keeps a box of
-        // `Attached` that lasts as long as the communicator.
+        // SAFETY: a live communicator, our own key, and valid output pointers. Under this key rsmpi keeps a box of `Attached` that lives as
+        // long as the communicator.
         let context = unsafe {
             let code = ffi::MPI_Comm_get_attr(comm, key, (&raw mut value).cast(), &raw mut found);
             if code != mpress_layer::SUCCESS {

@@ -1,4 +1,4 @@
-//! Collective operations of all ranks: what [`mpi::collective::CommunicatorCollectives`] does, compressed.
+//! Compressed forms of the collective operations in [`mpi::collective::CommunicatorCollectives`].
 
 use crate::context::Context;
 use crate::error::Result;
@@ -10,17 +10,17 @@ use mpi::traits::{Communicator, CommunicatorCollectives};
 use mpress_layer::{MPI_Comm, calls};
 use std::sync::Arc;
 
-/// Collective operations of a [`CompressedCommunicator`](crate::CompressedCommunicator). All processes must call the methods of
-/// this trait; none may call rsmpi's own for the same operation.
+/// Collective operations of a [`CompressedCommunicator`](crate::CompressedCommunicator). All processes must call the same method of this
+/// trait; none may call rsmpi's method for the same operation.
 ///
-/// Blocks shorter than the threshold of the settings, 1 KiB unless they say otherwise, are not compressed. In the `varcount` forms of all-to-all,
-/// gather and scatter, where a rank does not know the lengths of the others, the ranks tell each other from time to time, in blocking operations,
-/// whether there are longer ones; immediate ones go by what was last said.
+/// Blocks shorter than the threshold of the settings, 1 KiB by default, are not compressed. In the `varcount` forms of all-to-all, gather
+/// and scatter a rank does not know the lengths of other ranks' blocks. There, some of the blocking operations exchange whether any block
+/// reaches the threshold; immediate operations use the most recent exchange.
 ///
 /// # Errors
 /// All methods: [`Error::NotCompressed`](crate::Error::NotCompressed); [`Error::Parts`](crate::Error::Parts);
-/// [`Error::Frame`](crate::Error::Frame) for a damaged frame and [`Error::Truncated`](crate::Error::Truncated) for one of a message
-/// that does not fit; [`Error::Memory`](crate::Error::Memory); and errors of the MPI where its error handler comes back.
+/// [`Error::Frame`](crate::Error::Frame) for a damaged frame; [`Error::Truncated`](crate::Error::Truncated) for a frame whose message does
+/// not fit the buffer; [`Error::Memory`](crate::Error::Memory); and errors of the MPI if the communicator's error handler returns.
 #[allow(clippy::missing_errors_doc, reason = "here, of all methods")]
 pub trait CompressedCollectives: CommunicatorCollectives {
     /// Gathers the elements of all ranks on all ranks, as [`CommunicatorCollectives::all_gather_into`].
@@ -33,13 +33,13 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         let (out, into) = (Span::of(sendbuf), Span::of_mut(recvbuf));
         let share = context.share(into.count);
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Allgather(layer, out.at, out.count, out.kind, into.at, share, into.kind, comm)
         })
     }
 
-    /// Gathers as many elements as each rank has on all ranks, as [`CommunicatorCollectives::all_gather_varcount_into`].
+    /// Gathers a varying number of elements from each rank on all ranks, as [`CommunicatorCollectives::all_gather_varcount_into`].
     fn compressed_all_gather_varcount_into<S: Buffer + ?Sized, R: PartitionedBufferMut + ?Sized>(
         &self,
         sendbuf: &S,
@@ -50,7 +50,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         let (out, into) = (Span::of(sendbuf), Span::whole_mut(recvbuf));
         let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Allgatherv(
                 layer, out.at, out.count, out.kind, into.at, counts, places, into.kind, comm,
@@ -58,7 +58,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         })
     }
 
-    /// Sends each rank its elements, and receives from each, as [`CommunicatorCollectives::all_to_all_into`].
+    /// Sends each rank its elements, and receives from each rank, as [`CommunicatorCollectives::all_to_all_into`].
     fn compressed_all_to_all_into<S: Buffer + ?Sized, R: BufferMut + ?Sized>(
         &self,
         sendbuf: &S,
@@ -68,14 +68,13 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         let (out, into) = (Span::of(sendbuf), Span::of_mut(recvbuf));
         let (shares, share) = (context.share(out.count), context.share(into.count));
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Alltoall(layer, out.at, shares, out.kind, into.at, share, into.kind, comm)
         })
     }
 
-    /// Sends each rank as many elements as are its own, and receives from each, as
-    /// [`CommunicatorCollectives::all_to_all_varcount_into`].
+    /// Sends each rank a varying number of elements, and receives from each rank, as [`CommunicatorCollectives::all_to_all_varcount_into`].
     fn compressed_all_to_all_varcount_into<
         S: PartitionedBuffer + ?Sized,
         R: PartitionedBufferMut + ?Sized,
@@ -91,7 +90,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         let (sends, from) = (sendbuf.counts().as_ptr(), sendbuf.displs().as_ptr());
         let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Alltoallv(
                 layer, out.at, sends, from, out.kind, into.at, counts, places, into.kind, comm,
@@ -100,7 +99,8 @@ pub trait CompressedCollectives: CommunicatorCollectives {
     }
 
     /// Starts to gather the elements of all ranks on all ranks, as [`CommunicatorCollectives::immediate_all_gather_into`]. Each rank
-    /// sends its own to all, encoded once, and leaves that to the MPI where it would take longer ([`mpress::Spread`]).
+    /// encodes its elements once and sends them to all others; where this would take longer than the MPI's own algorithm, the operation is
+    /// left to the MPI ([`mpress::Spread`]).
     fn immediate_compressed_all_gather_into<
         'a,
         Sc: Scope<'a>,
@@ -115,7 +115,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         let (context, comm) = of(self)?;
         let (out, into) = (Span::of(sendbuf), Span::of_mut(recvbuf));
         let share = context.share(into.count);
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
                 calls::MPI_Iallgather(
@@ -125,8 +125,8 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         }
     }
 
-    /// Starts to gather as many elements as each rank has on all ranks, as
-    /// [`CommunicatorCollectives::immediate_all_gather_varcount_into`], in the way of
+    /// Starts to gather a varying number of elements from each rank on all ranks, as
+    /// [`CommunicatorCollectives::immediate_all_gather_varcount_into`]. It works like
     /// [`immediate_compressed_all_gather_into`](Self::immediate_compressed_all_gather_into).
     fn immediate_compressed_all_gather_varcount_into<
         'a,
@@ -143,7 +143,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         context.parts(recvbuf.counts(), recvbuf.displs())?;
         let (out, into) = (Span::of(sendbuf), Span::whole_mut(recvbuf));
         let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
                 calls::MPI_Iallgatherv(
@@ -153,7 +153,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         }
     }
 
-    /// Starts to send each rank its elements, and to receive from each, as [`CommunicatorCollectives::immediate_all_to_all_into`].
+    /// Starts to send each rank its elements, and to receive from each rank, as [`CommunicatorCollectives::immediate_all_to_all_into`].
     fn immediate_compressed_all_to_all_into<
         'a,
         Sc: Scope<'a>,
@@ -168,7 +168,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         let (context, comm) = of(self)?;
         let (out, into) = (Span::of(sendbuf), Span::of_mut(recvbuf));
         let (shares, share) = (context.share(out.count), context.share(into.count));
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
                 calls::MPI_Ialltoall(
@@ -178,7 +178,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         }
     }
 
-    /// Starts to send each rank as many elements as are its own, and to receive from each, as
+    /// Starts to send each rank a varying number of elements, and to receive from each rank, as
     /// [`CommunicatorCollectives::immediate_all_to_all_varcount_into`].
     fn immediate_compressed_all_to_all_varcount_into<
         'a,
@@ -197,7 +197,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         let (out, into) = (Span::whole(sendbuf), Span::whole_mut(recvbuf));
         let (sends, from) = (sendbuf.counts().as_ptr(), sendbuf.displs().as_ptr());
         let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
                 calls::MPI_Ialltoallv(
@@ -210,7 +210,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
 
 impl<C: Communicator + ?Sized> CompressedCollectives for C {}
 
-/// A communicator that compresses.
+/// The context and the handle of a compressed communicator.
 fn of<C: Communicator + ?Sized>(communicator: &C) -> Result<(Arc<Context>, MPI_Comm)> {
     let comm = communicator.as_raw();
     Ok((Context::of(comm)?, comm.0 as _))

@@ -1,4 +1,4 @@
-//! The communicator that compresses, and the layer that it is attached to.
+//! The compressed communicator, and the layer attached to it.
 
 use crate::attached::Attached;
 use crate::context::Context;
@@ -15,38 +15,38 @@ use std::sync::Arc;
 
 /// A communicator on which the methods of [`traits`](crate::traits) compress.
 ///
-/// It is a duplicate of the communicator it is made from, so nothing sent on that one is affected. It can be used like any
-/// [`SimpleCommunicator`], with one rule: what was sent by a method of this crate must be received by one, since it may be a
-/// frame. Everything else of rsmpi works on it as ever; messages that rsmpi's own methods send are received by either.
+/// It is a duplicate of the communicator it is made from, so messages on the original are not affected. It can be used like any
+/// [`SimpleCommunicator`], with one rule: a message sent by a method of this crate must be received by a method of this crate, since it may
+/// be a frame. Everything else of rsmpi works unchanged; messages sent by rsmpi's own methods can be received by either.
 ///
-/// Duplicates of it do not compress. Like any communicator it must be dropped before the
-/// [`Universe`](mpi::environment::Universe) is. Dropping it may take up to five seconds, if there are messages whose requests are complete and that
-/// nobody receives.
+/// Its duplicates do not compress. Like any communicator, it must be dropped before the [`Universe`](mpi::environment::Universe). The drop
+/// may take up to five seconds if there are messages whose requests are complete but which are not received.
 pub struct CompressedCommunicator {
-    // In this order: the attribute of the communicator holds the context, too, and must not be the last to do so.
+    // Field order matters: `comm` is dropped first, so that its attribute is not the last owner of the context.
     comm: SimpleCommunicator,
     context: Arc<Context>,
 }
 
 impl CompressedCommunicator {
-    /// Makes a communicator that compresses, of the processes of this one. All of them must call this, and with the same
-    /// settings. Of these `report`, `report_file`, `patience`, `dump_config` and those of prediction are not used; [`stats`](Self::stats) counts.
+    /// Makes a compressed communicator from the processes of `of`. All of them must call this, with the same settings. The settings
+    /// `report`, `report_file`, `patience`, `dump_config` and those of prediction are not used; [`stats`](Self::stats) has the counts.
     ///
-    /// Heuristics are read where the settings name a folder, else the network is measured, in some milliseconds, if the strategy
-    /// learns and every node has as many ranks. Where there is nothing to gain, on a single node, nothing is compressed.
+    /// Heuristics are read if the settings name a folder. Otherwise the network is measured, which takes some milliseconds, if the strategy
+    /// learns and all nodes have the same number of ranks. Where there is nothing to gain, for example on a single node, nothing is
+    /// compressed.
     ///
     /// # Errors
-    /// [`Error::Disagreement`] on every rank if they are not alike; [`Error::InterCommunicator`]; [`Error::Settings`] for
+    /// [`Error::Disagreement`] on every rank if settings or versions differ; [`Error::InterCommunicator`]; [`Error::Settings`] for
     /// [`Strategy::Guided`] without a record.
     pub fn new<C: Communicator + ?Sized>(of: &C, settings: &Settings) -> Result<Self> {
         Self::start(of, Ok(settings.clone()))
     }
 
-    /// The same with the settings of the `MPRESS_*` environment variables.
+    /// Like [`new`](Self::new), with the settings of the `MPRESS_*` environment variables.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and [`Error::Settings`] on a rank whose variables are wrong; the other ranks have
-    /// [`Error::Disagreement`] then.
+    /// As [`new`](Self::new), and [`Error::Settings`] on a rank whose variables are invalid; the other ranks then get
+    /// [`Error::Disagreement`].
     pub fn from_env<C: Communicator + ?Sized>(of: &C) -> Result<Self> {
         Self::start(of, Settings::from_vars(std::env::vars_os()))
     }
@@ -63,13 +63,13 @@ impl CompressedCommunicator {
             _ => Ok(settings),
         });
         let mut comm = of.duplicate();
-        // All ranks do so: all get the same answer.
+        // The shim gives the same answer on all ranks, so all of them do this.
         let settings = match settings {
             Ok(settings) if shim::is_active() => Ok(Settings { disable: true, ..settings }),
             settings => settings,
         };
-        // SAFETY: the MPI is initialised, since there is a communicator. This one is new, and lives as long as the layer: what is freed first is
-        // the communicator, but then no call is made with the layer any more.
+        // SAFETY: the MPI is initialised, since there is a communicator. This one is new. It is freed before the layer, but no call is made
+        // with the layer after that.
         let layer = unsafe { mpress_layer::attach(comm.as_raw().0 as _, &settings) };
         let unused = Engine::new(&settings?, &Knowledge::default(), None);
         let layer = layer.map_err(|error| match error {
@@ -82,20 +82,20 @@ impl CompressedCommunicator {
         Ok(Self { comm, context })
     }
 
-    /// What this rank has sent and received on this communicator by methods of this crate: messages from 1024 bytes on for ranks
-    /// that frames may go to.
+    /// Statistics of the messages that methods of this crate sent and received on this communicator: messages of at least 1024 bytes, to
+    /// and from ranks that frames may go to.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.context.engine().stats()
     }
 
-    /// The engine of this rank, for what it knows of the network, and for reports ([`mpress::report`]).
+    /// The engine of this rank: its knowledge of the network, and its data for reports ([`mpress::report`]).
     #[must_use]
     pub fn engine(&self) -> &Engine {
         self.context.engine()
     }
 
-    /// Whether messages between this rank and that one may go in frames.
+    /// Whether messages between this rank and `rank` may be sent as frames.
     #[must_use]
     pub fn compresses_with(&self, rank: Rank) -> bool {
         let frames = |layer: &Layer| layer.frames_with(self.comm.as_raw().0 as _, rank);

@@ -1,4 +1,4 @@
-//! What a compressed communicator knows: its layer, by which all calls are made.
+//! State of a compressed communicator: its layer, through which all calls are made.
 
 use crate::error::{Error, Result, mpi_error};
 use mpi::Rank;
@@ -13,15 +13,15 @@ const _: () = assert!(size_of::<ffi::MPI_Status>() == size_of::<mpress_layer::MP
 
 /// Shared by a communicator and its requests.
 pub(crate) struct Context {
-    /// `None`: all is the MPI's, for there is nothing to gain, or the shim does it.
+    /// `None` if all calls go to the MPI, because there is nothing to gain or because the shim compresses.
     layer: Option<Layer>,
-    /// The engine where there is no layer. It has counted nothing.
+    /// The engine used where there is no layer. Its counts are zero.
     unused: Engine,
     ranks: usize,
 }
 
-// SAFETY: the layer is made for all threads of a program: its handles of the MPI and its addresses are plain values, which the MPI lets any thread
-// use that may call the MPI at all; everything that changes is locked or atomic.
+// SAFETY: the layer is designed for use by all threads of a program. Its MPI handles and addresses are plain values, which any thread may
+// use that may call the MPI at all; all mutable state is locked or atomic.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
@@ -31,7 +31,7 @@ impl Context {
         Self { layer, unused, ranks: usize::try_from(ranks).unwrap_or(0) }
     }
 
-    /// The layer, for one of its calls.
+    /// The layer, to be passed to its calls.
     pub(crate) fn layer(&self) -> Option<&Layer> {
         self.layer.as_ref()
     }
@@ -40,7 +40,7 @@ impl Context {
         self.layer().map_or(&self.unused, Layer::engine)
     }
 
-    /// The outcome of a call of the layer's.
+    /// Converts the error code of a call of the layer.
     pub(crate) fn outcome(&self, code: c_int) -> Result<()> {
         if code == mpress_layer::SUCCESS { Ok(()) } else { Err(self.error(code)) }
     }
@@ -63,13 +63,13 @@ impl Context {
         }
     }
 
-    /// Whether a buffer has a part for every rank.
+    /// Checks that a buffer has a part for every rank.
     pub(crate) fn parts(&self, counts: &[mpi::Count], displacements: &[mpi::Count]) -> Result<()> {
         let (parts, ranks) = (counts.len().min(displacements.len()), self.ranks);
         if parts < ranks { Err(Error::Parts { parts, ranks }) } else { Ok(()) }
     }
 
-    /// How many elements of a buffer each rank has; those that are left over are none's, as in rsmpi.
+    /// Number of elements of a buffer per rank. A remainder is ignored, as in rsmpi.
     pub(crate) fn share(&self, count: mpi::Count) -> mpi::Count {
         count / c_int::try_from(self.ranks).unwrap_or(c_int::MAX).max(1)
     }

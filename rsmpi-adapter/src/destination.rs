@@ -1,4 +1,4 @@
-//! Sending: what [`mpi::traits::Destination`] does, compressed.
+//! Compressed forms of the send methods of [`mpi::traits::Destination`].
 
 use crate::context::Context;
 use crate::error::Result;
@@ -11,13 +11,13 @@ use mpi::traits::{Buffer, Destination};
 use mpress::Kind;
 use mpress_layer::{as_kind, calls};
 
-/// Sends to a process of a [`CompressedCommunicator`](crate::CompressedCommunicator); to be received by a method of
+/// Sends to a process of a [`CompressedCommunicator`](crate::CompressedCommunicator). The receiver must use a method of
 /// [`CompressedSource`](crate::CompressedSource).
 ///
-/// Buffered and ready sends are rsmpi's own: these messages go as they are, and are received like all others.
+/// Buffered and ready sends are rsmpi's own: their messages are not compressed, and are received like all others.
 ///
 /// # Errors
-/// All methods: [`Error::NotCompressed`](crate::Error::NotCompressed), and errors of the MPI where its error handler comes back.
+/// All methods: [`Error::NotCompressed`](crate::Error::NotCompressed), and errors of the MPI if the communicator's error handler returns.
 #[allow(clippy::missing_errors_doc, reason = "here, of all methods")]
 pub trait CompressedDestination: Destination {
     /// Sends a message, as [`Destination::send_with_tag`].
@@ -30,12 +30,12 @@ pub trait CompressedDestination: Destination {
         self.compressed_send_with_tag(buf, Tag::default())
     }
 
-    /// Sends a message and waits until its receive has begun, as [`Destination::synchronous_send_with_tag`].
+    /// Sends a message and waits until a matching receive has started, as [`Destination::synchronous_send_with_tag`].
     fn compressed_synchronous_send_with_tag<Buf: Buffer + ?Sized>(&self, buf: &Buf, tag: Tag) -> Result<()> {
         send(self, buf, tag, Mode::Synchronous)
     }
 
-    /// Sends a message and waits until its receive has begun, as [`Destination::synchronous_send`].
+    /// Sends a message and waits until a matching receive has started, as [`Destination::synchronous_send`].
     fn compressed_synchronous_send<Buf: Buffer + ?Sized>(&self, buf: &Buf) -> Result<()> {
         self.compressed_synchronous_send_with_tag(buf, Tag::default())
     }
@@ -59,8 +59,8 @@ pub trait CompressedDestination: Destination {
         self.immediate_compressed_send_with_tag(scope, buf, Tag::default())
     }
 
-    /// Starts to send bytes that are mostly elements of this kind, at multiples of their length, as
-    /// [`immediate_compressed_send_with_tag`](Self::immediate_compressed_send_with_tag) does. The receiver gets bytes.
+    /// Starts to send bytes that are mostly elements of the given kind, at multiples of their size, otherwise like
+    /// [`immediate_compressed_send_with_tag`](Self::immediate_compressed_send_with_tag). The receiver gets bytes.
     fn immediate_compressed_send_as_with_tag<'a, Sc: Scope<'a>>(
         &self,
         scope: Sc,
@@ -71,7 +71,7 @@ pub trait CompressedDestination: Destination {
         as_kind(kind, || immediate_send(self, scope, bytes, tag, Mode::Standard))
     }
 
-    /// Starts to send a message that is complete only when its receive has begun, as
+    /// Starts to send a message; the request is complete only when a matching receive has started, as
     /// [`Destination::immediate_synchronous_send_with_tag`].
     fn immediate_compressed_synchronous_send_with_tag<'a, Sc: Scope<'a>, Buf: Buffer + ?Sized + 'a>(
         &self,
@@ -82,7 +82,7 @@ pub trait CompressedDestination: Destination {
         immediate_send(self, scope, buf, tag, Mode::Synchronous)
     }
 
-    /// Starts to send a message that is complete only when its receive has begun, as
+    /// Starts to send a message; the request is complete only when a matching receive has started, as
     /// [`Destination::immediate_synchronous_send`].
     fn immediate_compressed_synchronous_send<'a, Sc: Scope<'a>, Buf: Buffer + ?Sized + 'a>(
         &self,
@@ -95,7 +95,7 @@ pub trait CompressedDestination: Destination {
 
 impl<D: Destination + ?Sized> CompressedDestination for D {}
 
-/// The two modes of sending that compress.
+/// The two send modes that compress.
 #[derive(Clone, Copy)]
 enum Mode {
     Standard,
@@ -110,7 +110,7 @@ fn send<D: Destination + ?Sized, B: Buffer + ?Sized>(to: &D, buf: &B, tag: Tag, 
         Mode::Synchronous => calls::MPI_Ssend,
     };
     let (rank, comm) = (to.destination_rank(), comm.0 as _);
-    // SAFETY: a borrowed buffer, which is initialised.
+    // SAFETY: the buffer is borrowed and initialised.
     context.outcome(unsafe { call(context.layer(), span.at, span.count, span.kind, rank, tag, comm) })
 }
 
@@ -128,7 +128,7 @@ fn immediate_send<'a, D: Destination + ?Sized, B: Buffer + ?Sized + 'a, S: Scope
         Mode::Synchronous => calls::MPI_Issend,
     };
     let (rank, comm) = (to.destination_rank(), comm.0 as _);
-    // SAFETY: an initialised buffer that is borrowed as long as the scope lasts.
+    // SAFETY: the buffer is initialised, and borrowed for the scope's lifetime.
     unsafe {
         Request::start(context, buf, scope, |layer, request| {
             call(layer, span.at, span.count, span.kind, rank, tag, comm, request)

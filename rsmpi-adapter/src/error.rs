@@ -1,73 +1,73 @@
-//! What can go wrong, beside what plain rsmpi ends the program for.
+//! Errors of the adapter, in addition to those for which plain rsmpi ends the program.
 
 use mpi::{Rank, ffi};
 use mpress::{FrameError, SettingsError};
 use std::ffi::{c_char, c_int};
 
-/// An error of the adapter. `Display` gives one line.
+/// An error of the adapter. Its `Display` is one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A setting of this rank that cannot be understood.
+    /// A setting of this rank is invalid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The ranks cannot exchange frames.
     #[error("the ranks have different versions or settings of mpress, or wrong ones")]
     Disagreement,
-    /// The MPI has not what is needed, or its functions are not in a library that is loaded with the program.
+    /// The MPI lacks a function that is needed, or its functions are not in a shared library loaded with the program.
     #[error("mpress cannot work with this MPI: {0}")]
     Unsupported(String),
-    /// Compression needs one group in which every rank knows every other.
+    /// Compression needs an intra-communicator.
     #[error("an inter-communicator cannot be compressed")]
     InterCommunicator,
-    /// A method of this crate was called on a communicator, or on a process of one, that is no
+    /// A method of this crate was called on a communicator, or on a process of a communicator, that is not a
     /// [`CompressedCommunicator`](crate::CompressedCommunicator).
     #[error("the communicator is not a CompressedCommunicator")]
     NotCompressed,
-    /// A compressed message arrived that is not what was sent. What the receive buffer holds is undefined.
+    /// A compressed message arrived damaged. The content of the receive buffer is undefined.
     #[error("a compressed message arrived damaged: {0}")]
     Frame(#[from] FrameError),
-    /// A compressed message is longer than its receive buffer, whose content is undefined.
+    /// A compressed message is longer than its receive buffer. The content of the buffer is undefined.
     #[error("a message of {message} bytes is longer than its receive buffer of {room}")]
     Truncated {
-        /// Bytes of the message.
+        /// Length of the message in bytes.
         message: usize,
-        /// Bytes of the buffer.
+        /// Length of the buffer in bytes.
         room: usize,
     },
-    /// A message that is no whole number of elements of the type it is received as.
+    /// The length of a message is not a whole number of elements of the type it is received as.
     #[error("a message of {message} bytes is no whole number of elements of {element} bytes")]
     Elements {
-        /// Bytes of the message.
+        /// Length of the message in bytes.
         message: usize,
-        /// Bytes of an element.
+        /// Size of an element in bytes.
         element: usize,
     },
-    /// The buffer of a collective operation has not a part for every rank.
+    /// The buffer of a collective operation does not have a part for every rank.
     #[error("a buffer of {parts} parts is too little for {ranks} ranks")]
     Parts {
-        /// Parts of the buffer.
+        /// Number of parts of the buffer.
         parts: usize,
-        /// Ranks of the communicator.
+        /// Number of ranks of the communicator.
         ranks: usize,
     },
-    /// A method for the root was called on another rank, or one for the others on the root.
+    /// A method for the root was called on another rank, or a method for the other ranks on the root.
     #[error("rank {rank} called the method for {}", caller(*rank == *root))]
     Root {
-        /// The rank that called.
+        /// The calling rank.
         rank: Rank,
         /// The root.
         root: Rank,
     },
-    /// Memory is short.
+    /// Allocation of this number of bytes failed.
     #[error("no memory for a message of {0} bytes")]
     Memory(usize),
-    /// An error of the MPI, where the communicator's error handler is not the default one, which ends the program.
+    /// An error of the MPI, returned because the communicator's error handler is not the default one, which ends the program.
     #[error("{text} (MPI error {code})")]
     Mpi {
         /// The MPI's error code.
         code: c_int,
-        /// What the MPI says of it.
+        /// The MPI's text for the code.
         text: String,
     },
 }
@@ -76,14 +76,14 @@ fn caller(is_root: bool) -> &'static str {
     if is_root { "the other ranks, but is the root" } else { "the root, but is not the root" }
 }
 
-/// What a method of this crate gives.
+/// The result type of this crate's methods.
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[cold]
 pub(crate) fn mpi_error(code: c_int) -> Error {
     let mut text = [0_u8; ffi::MPI_MAX_ERROR_STRING as usize];
     let mut len = 0;
-    // SAFETY: room for the longest text there is, and a place for its length.
+    // SAFETY: the buffer has room for the longest error text, and the length pointer is valid.
     unsafe { ffi::MPI_Error_string(code, text.as_mut_ptr().cast::<c_char>(), &raw mut len) };
     let text = text.get(..usize::try_from(len).unwrap_or(0)).unwrap_or_default();
     let text = String::from_utf8_lossy(text).lines().next().unwrap_or_default().to_owned();

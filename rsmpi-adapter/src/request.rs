@@ -1,4 +1,4 @@
-//! Requests: operations of the layer's under way.
+//! Requests of the layer's nonblocking operations.
 
 use crate::context::Context;
 use crate::error::Result;
@@ -13,34 +13,33 @@ use std::marker::PhantomData;
 use std::mem;
 use std::sync::Arc;
 
-/// What is under way.
+/// A pending operation.
 struct Operation {
     request: MPI_Request,
     context: Arc<Context>,
 }
 
-/// An operation under way, like [`mpi::request::Request`], registered with a scope of rsmpi's
-/// ([`mpi::request::scope`]).
+/// A pending operation, like [`mpi::request::Request`], registered with one of rsmpi's scopes ([`mpi::request::scope`]).
 ///
-/// A receive has its message in the buffer only after [`wait`](Self::wait) or [`test`](Self::test): these decode it. A request
-/// that is dropped waits, and decodes, so that no message is lost. If it cannot be delivered, being damaged or too long, the
-/// drop panics, as every drop of an unfinished request does in rsmpi: nobody else would be told. A request that is dropped by a
-/// panic neither waits nor completes; its scope then ends the program, as in rsmpi.
+/// A receive has its message in the buffer only after [`wait`](Self::wait) or [`test`](Self::test), which decode it. Dropping a request
+/// waits and decodes, so that no message is lost. If the message is damaged or too long, the drop panics, like every drop of an unfinished
+/// request in rsmpi, since it cannot return the error. A request dropped during a panic neither waits nor completes; its scope then ends
+/// the program, as in rsmpi.
 #[must_use]
 pub struct Request<'a, D: ?Sized, S: Scope<'a> = StaticScope> {
     /// `None` once complete.
     operation: Option<Operation>,
     data: *const D,
     scope: S,
-    // As in rsmpi: invariant, so that the buffer is borrowed for as long as the scope lasts.
+    // Invariant, as in rsmpi, so that the buffer is borrowed for the scope's whole lifetime.
     phantom: PhantomData<Cell<&'a ()>>,
 }
 
 impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
-    /// Starts an operation, by a call that gives the request.
+    /// Starts an operation by a call that sets the request.
     ///
     /// # Safety
-    /// `data` must be borrowed for `'a`, mutably for a receive, and so must all that the operation refers to.
+    /// `data`, and everything else that the operation refers to, must be borrowed for `'a`, mutably for a receive.
     pub(crate) unsafe fn start(
         context: Arc<Context>,
         data: *const D,
@@ -53,16 +52,16 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
         Ok(Self { operation: Some(Operation { request, context }), data, scope, phantom: PhantomData })
     }
 
-    /// Waits until the operation is complete, and decodes what it brought. The status of a collective operation says nothing.
+    /// Waits until the operation is complete, and decodes the message received. The status of a collective operation is undefined.
     ///
     /// # Errors
-    /// [`Error::Frame`](crate::Error::Frame), [`Error::Truncated`](crate::Error::Truncated), and errors of the MPI where its
-    /// error handler comes back. The request is complete then, too.
+    /// [`Error::Frame`](crate::Error::Frame), [`Error::Truncated`](crate::Error::Truncated), and errors of the MPI if the communicator's
+    /// error handler returns. The request is complete after an error, too.
     pub fn wait(mut self) -> Result<Status> {
         self.complete()
     }
 
-    /// The same without the status.
+    /// Like [`wait`](Self::wait), without the status.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -70,17 +69,17 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
         self.complete().map(|_| ())
     }
 
-    /// The same; gives the buffer.
+    /// Like [`wait`](Self::wait), and returns the buffer.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
     pub fn wait_for_data(mut self) -> Result<&'a D> {
         self.complete()?;
-        // SAFETY: borrowed for 'a, and the operation that used it is over.
+        // SAFETY: the data is borrowed for 'a, and the operation that used it is complete.
         Ok(unsafe { &*self.data })
     }
 
-    /// Whether the operation is complete: if so, its status, and what it brought is decoded; else the request.
+    /// Tests whether the operation is complete. If so, decodes the message received and returns the status; otherwise returns the request.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -95,7 +94,7 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
         let Operation { request, context } = self.operation.as_mut()?;
         let (mut done, mut status) = (0, empty_status());
         let place = (&raw mut status).cast();
-        // SAFETY: a request that is under way, and places for the answers; the buffers are borrowed for 'a.
+        // SAFETY: the request is pending and the output pointers are valid; the buffers are borrowed for 'a.
         let code = unsafe { calls::MPI_Test(context.layer(), request, &raw mut done, place) };
         let is_over = code != mpress_layer::SUCCESS || done != 0;
         is_over.then(|| self.ended(code, status))
@@ -111,10 +110,10 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
         self.ended(code, status)
     }
 
-    /// The operation is over.
+    /// Takes the operation, which is complete.
     fn ended(&mut self, code: c_int, status: ffi::MPI_Status) -> Result<Status> {
         let Some(operation) = self.operation.take() else { return Ok(Status::from_raw(status)) };
-        // SAFETY: registered by `start`, and unregistered only here, where the operation is taken.
+        // SAFETY: `start` registered the request. It is unregistered only here, where the operation is taken.
         unsafe { self.scope.unregister() };
         operation.context.outcome(code).map(|()| Status::from_raw(status))
     }
@@ -127,7 +126,7 @@ impl<'a, D: ?Sized, S: Scope<'a>> Drop for Request<'a, D, S> {
             return;
         }
         if std::thread::panicking() {
-            // What it waits for may never come. The buffers stay as they are; the scope ends the program.
+            // Its peer may never answer. The buffers stay allocated, since the scope ends the program.
             mem::forget(self.operation.take());
             return;
         }
@@ -144,11 +143,11 @@ impl<'a, D: ?Sized, S: Scope<'a>> fmt::Debug for Request<'a, D, S> {
     }
 }
 
-/// Waits for one of several requests and takes it out of the list; gives its place there and its status. `None` if the list is
-/// empty. Requests of several communicators are asked one after the other, again and again, which keeps the processor busy.
+/// Waits for one of several requests, removes it from the list, and returns its index and status. Returns `None` if the list is empty.
+/// Requests of several communicators are polled in turn, which keeps the processor busy.
 ///
 /// # Errors
-/// As [`Request::wait`]; the request that failed is taken out, too.
+/// As [`Request::wait`]; the request that failed is removed, too.
 pub fn wait_any<'a, D: ?Sized, S: Scope<'a>>(
     requests: &mut Vec<Request<'a, D, S>>,
 ) -> Result<Option<(usize, Status)>> {
@@ -166,7 +165,7 @@ pub fn wait_any<'a, D: ?Sized, S: Scope<'a>>(
     let count = c_int::try_from(raw.len()).unwrap_or(c_int::MAX);
     let (mut index, mut status) = (-1, empty_status());
     let place = (&raw mut status).cast();
-    // SAFETY: so many requests that are under way, and places for the answers; the buffers are borrowed for 'a.
+    // SAFETY: `count` pending requests and valid output pointers; the buffers are borrowed for 'a.
     let code = unsafe { calls::MPI_Waitany(context.layer(), count, raw.as_mut_ptr(), &raw mut index, place) };
     match usize::try_from(index).ok().filter(|&index| index < requests.len()) {
         Some(index) => Ok(Some((index, requests.remove(index).ended(code, status)?))),
@@ -174,7 +173,7 @@ pub fn wait_any<'a, D: ?Sized, S: Scope<'a>>(
     }
 }
 
-/// The same for requests of several communicators.
+/// [`wait_any`] for requests of several communicators.
 fn poll_any<'a, D: ?Sized, S: Scope<'a>>(
     requests: &mut Vec<Request<'a, D, S>>,
 ) -> Result<Option<(usize, Status)>> {
@@ -191,6 +190,6 @@ fn poll_any<'a, D: ?Sized, S: Scope<'a>>(
 
 /// A status to be filled in.
 pub(crate) fn empty_status() -> ffi::MPI_Status {
-    // SAFETY: a C struct of numbers.
+    // SAFETY: the status is a C struct of integers.
     unsafe { mem::zeroed() }
 }

@@ -1,4 +1,4 @@
-//! Collective operations with a root: what [`mpi::collective::Root`] does, compressed.
+//! Compressed forms of the collective operations in [`mpi::collective::Root`].
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -13,25 +13,24 @@ use mpress_layer::{MPI_Comm, calls};
 use std::ptr;
 use std::sync::Arc;
 
-/// Collective operations with a process of a [`CompressedCommunicator`](crate::CompressedCommunicator) as root. All processes
-/// must call the methods of this trait; none may call rsmpi's own for the same operation.
+/// Collective operations with a process of a [`CompressedCommunicator`](crate::CompressedCommunicator) as root. All processes must call the
+/// methods of this trait; none may call rsmpi's method for the same operation.
 ///
-/// Blocks shorter than the threshold of the settings, 1 KiB unless they say otherwise, are not compressed. In the `varcount` forms of all-to-all,
-/// gather and scatter, where a rank does not know the lengths of the others, the ranks tell each other from time to time, in blocking operations,
-/// whether there are longer ones; immediate ones go by what was last said.
+/// Blocks shorter than the threshold of the settings, 1 KiB by default, are not compressed. In the `varcount` forms of all-to-all, gather
+/// and scatter a rank does not know the lengths of other ranks' blocks. There, some of the blocking operations exchange whether any block
+/// reaches the threshold; immediate operations use the most recent exchange.
 ///
 /// # Errors
-/// All methods: [`Error::NotCompressed`]; [`Error::Root`]; [`Error::Parts`]; [`Error::Frame`] for a damaged frame and
-/// [`Error::Truncated`] for one of a message that does not fit; [`Error::Memory`]; and errors of the MPI where its error handler
-/// comes back.
+/// All methods: [`Error::NotCompressed`]; [`Error::Root`]; [`Error::Parts`]; [`Error::Frame`] for a damaged frame; [`Error::Truncated`] for
+/// a frame whose message does not fit the buffer; [`Error::Memory`]; and errors of the MPI if the communicator's error handler returns.
 #[allow(clippy::missing_errors_doc, reason = "here, of all methods")]
 pub trait CompressedRoot: Root {
-    /// The buffer of the root for all, as [`Root::broadcast_into`]. It is encoded once.
+    /// Sends the root's buffer to all ranks, as [`Root::broadcast_into`]. It is encoded once.
     fn compressed_broadcast_into<Buf: BufferMut + ?Sized>(&self, buffer: &mut Buf) -> Result<()> {
         let (context, root, comm) = of(self)?;
         let span = Span::of_mut(buffer);
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe { calls::MPI_Bcast(layer, span.at, span.count, span.kind, root, comm) })
     }
 
@@ -40,13 +39,13 @@ pub trait CompressedRoot: Root {
         let (context, root, comm) = other(self)?;
         let (out, into) = (Span::of(sendbuf), Span::none());
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Gather(layer, out.at, out.count, out.kind, into.at, 0, into.kind, root, comm)
         })
     }
 
-    /// Gathers the elements of all ranks on the root, which calls this, as [`Root::gather_into_root`].
+    /// Gathers the elements of all ranks on the root; called by the root, as [`Root::gather_into_root`].
     fn compressed_gather_into_root<S: Buffer + ?Sized, R: BufferMut + ?Sized>(
         &self,
         sendbuf: &S,
@@ -56,18 +55,18 @@ pub trait CompressedRoot: Root {
         let (out, into) = (Span::of(sendbuf), Span::of_mut(recvbuf));
         let share = context.share(into.count);
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Gather(layer, out.at, out.count, out.kind, into.at, share, into.kind, root, comm)
         })
     }
 
-    /// Sends as many elements as this rank has to the root, as [`Root::gather_varcount_into`].
+    /// Sends this rank's elements, whose number varies by rank, to the root, as [`Root::gather_varcount_into`].
     fn compressed_gather_varcount_into<S: Buffer + ?Sized>(&self, sendbuf: &S) -> Result<()> {
         let (context, root, comm) = other(self)?;
         let (out, into) = (Span::of(sendbuf), Span::none());
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Gatherv(
                 layer,
@@ -84,7 +83,7 @@ pub trait CompressedRoot: Root {
         })
     }
 
-    /// Gathers as many elements as each rank has on the root, which calls this, as [`Root::gather_varcount_into_root`].
+    /// Gathers a varying number of elements from each rank; called by the root, as [`Root::gather_varcount_into_root`].
     fn compressed_gather_varcount_into_root<S: Buffer + ?Sized, R: PartitionedBufferMut + ?Sized>(
         &self,
         sendbuf: &S,
@@ -95,7 +94,7 @@ pub trait CompressedRoot: Root {
         let (out, into) = (Span::of(sendbuf), Span::whole_mut(recvbuf));
         let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Gatherv(
                 layer, out.at, out.count, out.kind, into.at, counts, places, into.kind, root, comm,
@@ -108,13 +107,13 @@ pub trait CompressedRoot: Root {
         let (context, root, comm) = other(self)?;
         let (out, into) = (Span::none(), Span::of_mut(recvbuf));
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Scatter(layer, out.at, 0, out.kind, into.at, into.count, into.kind, root, comm)
         })
     }
 
-    /// Gives each rank its elements, on the root, as [`Root::scatter_into_root`].
+    /// Sends each rank its elements; called by the root, as [`Root::scatter_into_root`].
     fn compressed_scatter_into_root<S: Buffer + ?Sized, R: BufferMut + ?Sized>(
         &self,
         sendbuf: &S,
@@ -124,18 +123,18 @@ pub trait CompressedRoot: Root {
         let (out, into) = (Span::of(sendbuf), Span::of_mut(recvbuf));
         let share = context.share(out.count);
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Scatter(layer, out.at, share, out.kind, into.at, into.count, into.kind, root, comm)
         })
     }
 
-    /// Receives as many elements as are this rank's from the root, as [`Root::scatter_varcount_into`].
+    /// Receives this rank's elements, whose number varies by rank, from the root, as [`Root::scatter_varcount_into`].
     fn compressed_scatter_varcount_into<R: BufferMut + ?Sized>(&self, recvbuf: &mut R) -> Result<()> {
         let (context, root, comm) = other(self)?;
         let (out, into) = (Span::none(), Span::of_mut(recvbuf));
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Scatterv(
                 layer,
@@ -152,7 +151,7 @@ pub trait CompressedRoot: Root {
         })
     }
 
-    /// Gives each rank as many elements as are its own, on the root, as [`Root::scatter_varcount_into_root`].
+    /// Sends each rank a varying number of elements; called by the root, as [`Root::scatter_varcount_into_root`].
     fn compressed_scatter_varcount_into_root<S: PartitionedBuffer + ?Sized, R: BufferMut + ?Sized>(
         &self,
         sendbuf: &S,
@@ -163,7 +162,7 @@ pub trait CompressedRoot: Root {
         let (out, into) = (Span::whole(sendbuf), Span::of_mut(recvbuf));
         let (counts, places) = (sendbuf.counts().as_ptr(), sendbuf.displs().as_ptr());
         let layer = context.layer();
-        // SAFETY: borrowed buffers, what is received into alone; all are initialised.
+        // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
             calls::MPI_Scatterv(
                 layer, out.at, counts, places, out.kind, into.at, into.count, into.kind, root, comm,
@@ -171,8 +170,8 @@ pub trait CompressedRoot: Root {
         })
     }
 
-    /// Starts to send the buffer of the root to all, as [`Root::immediate_broadcast_into`]. It is encoded once; the root sends it to
-    /// each rank itself, and leaves that to the MPI where it would take longer ([`mpress::Spread`]).
+    /// Starts to send the root's buffer to all ranks, as [`Root::immediate_broadcast_into`]. The root encodes it once and sends it to each
+    /// rank itself; where this would take longer than the MPI's own algorithm, the operation is left to the MPI ([`mpress::Spread`]).
     fn immediate_compressed_broadcast_into<'a, Sc: Scope<'a>, Buf: BufferMut + ?Sized + 'a>(
         &self,
         scope: Sc,
@@ -180,7 +179,7 @@ pub trait CompressedRoot: Root {
     ) -> Result<Request<'a, Buf, Sc>> {
         let (context, root, comm) = of(self)?;
         let span = Span::of_mut(buffer);
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, buffer, scope, |layer, request| {
                 calls::MPI_Ibcast(layer, span.at, span.count, span.kind, root, comm, request)
@@ -196,7 +195,7 @@ pub trait CompressedRoot: Root {
     ) -> Result<Request<'a, S, Sc>> {
         let (context, root, comm) = other(self)?;
         let (out, into) = (Span::of(sendbuf), Span::none());
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, sendbuf, scope, |layer, request| {
                 calls::MPI_Igather(
@@ -206,7 +205,7 @@ pub trait CompressedRoot: Root {
         }
     }
 
-    /// Starts to gather the elements of all ranks on the root, which calls this, as [`Root::immediate_gather_into_root`].
+    /// Starts to gather the elements of all ranks; called by the root, as [`Root::immediate_gather_into_root`].
     fn immediate_compressed_gather_into_root<
         'a,
         Sc: Scope<'a>,
@@ -221,7 +220,7 @@ pub trait CompressedRoot: Root {
         let (context, root, comm) = root(self)?;
         let (out, into) = (Span::of(sendbuf), Span::of_mut(recvbuf));
         let share = context.share(into.count);
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
                 calls::MPI_Igather(
@@ -231,7 +230,7 @@ pub trait CompressedRoot: Root {
         }
     }
 
-    /// Starts to send as many elements as this rank has to the root, as [`Root::immediate_gather_varcount_into`].
+    /// Starts to send this rank's elements, whose number varies by rank, to the root, as [`Root::immediate_gather_varcount_into`].
     fn immediate_compressed_gather_varcount_into<'a, Sc: Scope<'a>, S: Buffer + ?Sized + 'a>(
         &self,
         scope: Sc,
@@ -239,7 +238,7 @@ pub trait CompressedRoot: Root {
     ) -> Result<Request<'a, S, Sc>> {
         let (context, root, comm) = other(self)?;
         let (out, into) = (Span::of(sendbuf), Span::none());
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, sendbuf, scope, |layer, request| {
                 calls::MPI_Igatherv(
@@ -259,8 +258,7 @@ pub trait CompressedRoot: Root {
         }
     }
 
-    /// Starts to gather as many elements as each rank has on the root, which calls this, as
-    /// [`Root::immediate_gather_varcount_into_root`].
+    /// Starts to gather a varying number of elements from each rank; called by the root, as [`Root::immediate_gather_varcount_into_root`].
     fn immediate_compressed_gather_varcount_into_root<
         'a,
         Sc: Scope<'a>,
@@ -276,7 +274,7 @@ pub trait CompressedRoot: Root {
         context.parts(recvbuf.counts(), recvbuf.displs())?;
         let (out, into) = (Span::of(sendbuf), Span::whole_mut(recvbuf));
         let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
                 calls::MPI_Igatherv(
@@ -295,7 +293,7 @@ pub trait CompressedRoot: Root {
     ) -> Result<Request<'a, R, Sc>> {
         let (context, root, comm) = other(self)?;
         let (out, into) = (Span::none(), Span::of_mut(recvbuf));
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
                 calls::MPI_Iscatter(
@@ -305,7 +303,7 @@ pub trait CompressedRoot: Root {
         }
     }
 
-    /// Starts to give each rank its elements, on the root, as [`Root::immediate_scatter_into_root`].
+    /// Starts to send each rank its elements; called by the root, as [`Root::immediate_scatter_into_root`].
     fn immediate_compressed_scatter_into_root<
         'a,
         Sc: Scope<'a>,
@@ -320,7 +318,7 @@ pub trait CompressedRoot: Root {
         let (context, root, comm) = root(self)?;
         let (out, into) = (Span::of(sendbuf), Span::of_mut(recvbuf));
         let share = context.share(out.count);
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
                 calls::MPI_Iscatter(
@@ -330,7 +328,7 @@ pub trait CompressedRoot: Root {
         }
     }
 
-    /// Starts to receive as many elements as are this rank's from the root, as [`Root::immediate_scatter_varcount_into`].
+    /// Starts to receive this rank's elements, whose number varies by rank, from the root, as [`Root::immediate_scatter_varcount_into`].
     fn immediate_compressed_scatter_varcount_into<'a, Sc: Scope<'a>, R: BufferMut + ?Sized + 'a>(
         &self,
         scope: Sc,
@@ -338,7 +336,7 @@ pub trait CompressedRoot: Root {
     ) -> Result<Request<'a, R, Sc>> {
         let (context, root, comm) = other(self)?;
         let (out, into) = (Span::none(), Span::of_mut(recvbuf));
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
                 calls::MPI_Iscatterv(
@@ -358,8 +356,7 @@ pub trait CompressedRoot: Root {
         }
     }
 
-    /// Starts to give each rank as many elements as are its own, on the root, as
-    /// [`Root::immediate_scatter_varcount_into_root`].
+    /// Starts to send each rank a varying number of elements; called by the root, as [`Root::immediate_scatter_varcount_into_root`].
     fn immediate_compressed_scatter_varcount_into_root<
         'a,
         Sc: Scope<'a>,
@@ -375,7 +372,7 @@ pub trait CompressedRoot: Root {
         context.parts(sendbuf.counts(), sendbuf.displs())?;
         let (out, into) = (Span::whole(sendbuf), Span::of_mut(recvbuf));
         let (counts, places) = (sendbuf.counts().as_ptr(), sendbuf.displs().as_ptr());
-        // SAFETY: buffers that are borrowed as long as the scope lasts, what is received into alone.
+        // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
                 calls::MPI_Iscatterv(
@@ -389,7 +386,7 @@ pub trait CompressedRoot: Root {
 
 impl<R: Root + ?Sized> CompressedRoot for R {}
 
-/// What a call with a root is made with.
+/// Context, root and communicator handle for a call.
 type With = (Arc<Context>, Rank, MPI_Comm);
 
 fn of<R: Root + ?Sized>(process: &R) -> Result<With> {
@@ -397,13 +394,13 @@ fn of<R: Root + ?Sized>(process: &R) -> Result<With> {
     Ok((Context::of(comm)?, process.root_rank(), comm.0 as _))
 }
 
-/// The same for the method of the root.
+/// Like [`of`], for the methods that the root calls.
 fn root<R: Root + ?Sized>(process: &R) -> Result<With> {
     let (rank, root) = (process.as_communicator().rank(), process.root_rank());
     if rank == root { of(process) } else { Err(Error::Root { rank, root }) }
 }
 
-/// The same for the method of the other ranks.
+/// Like [`of`], for the methods that the other ranks call.
 fn other<R: Root + ?Sized>(process: &R) -> Result<With> {
     let (rank, root) = (process.as_communicator().rank(), process.root_rank());
     if rank == root { Err(Error::Root { rank, root }) } else { of(process) }

@@ -1,15 +1,15 @@
-//! Whether compressing is the affair of the PMPI shim in this job: then it is left to it, so that nothing is compressed twice.
+//! Whether the PMPI shim compresses in this job. If so, the adapter does not, so that nothing is compressed twice.
 
 use std::ffi::c_int;
 
-/// Asks the shim, if it is loaded. After `MPI_Init`.
+/// Whether the shim is loaded and active. Valid after `MPI_Init`.
 pub(crate) fn is_active() -> bool {
-    // SAFETY: a name that ends in 0; the default scope has everything that was preloaded.
+    // SAFETY: the name is NUL-terminated; the default scope includes preloaded libraries.
     let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"mpress_shim_is_active".as_ptr()) };
     if symbol.is_null() {
         return false;
     }
-    // SAFETY: the shim exports a function of this type under that name (`docs/shim.md`), and nothing else does.
+    // SAFETY: only the shim exports this name, as a function of this type (`docs/shim.md`).
     let is_active = unsafe { std::mem::transmute::<*mut libc::c_void, extern "C" fn() -> c_int>(symbol) };
     is_active() != 0
 }

@@ -1,4 +1,4 @@
-//! Receiving: what [`mpi::traits::Source`] does, decompressed.
+//! Decompressing forms of the receive methods of [`mpi::traits::Source`].
 
 use crate::context::Context;
 use crate::destination::CompressedDestination;
@@ -14,25 +14,25 @@ use mpress_layer::{MPI_Comm, calls, mprobe};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-/// Receives from a process, or from any process, of a [`CompressedCommunicator`](crate::CompressedCommunicator) what a method of
-/// [`CompressedDestination`](crate::CompressedDestination) or of rsmpi sent.
+/// Receives messages from a process, or from any process, of a [`CompressedCommunicator`](crate::CompressedCommunicator), sent by a method
+/// of [`CompressedDestination`](crate::CompressedDestination) or of rsmpi.
 ///
-/// The probes are rsmpi's own. They give the length of what travels, which for a frame is less than that of its message; use
+/// Probes are rsmpi's own. They report the length on the wire, which for a frame is less than the length of its message; use
 /// [`compressed_receive_vec`](Self::compressed_receive_vec) where the length is not known.
 ///
 /// # Errors
-/// All methods: [`Error::NotCompressed`]; [`Error::Frame`] for a damaged frame and [`Error::Truncated`] for a compressed message
-/// that does not fit; [`Error::Memory`]; and errors of the MPI where its error handler comes back.
+/// All methods: [`Error::NotCompressed`]; [`Error::Frame`] for a damaged frame; [`Error::Truncated`] for a compressed message that does not
+/// fit the buffer; [`Error::Memory`]; and errors of the MPI if the communicator's error handler returns.
 #[allow(clippy::missing_errors_doc, reason = "here, of all methods")]
 pub trait CompressedSource: Source {
     /// Receives a single value, as [`Source::receive_with_tag`].
     ///
     /// # Errors
-    /// Beside those of all methods, [`Error::Elements`] if it is none, or not a whole one.
+    /// In addition to those of all methods, [`Error::Elements`] if the message is not exactly one value.
     fn compressed_receive_with_tag<Msg: Equivalence>(&self, tag: Tag) -> Result<(Msg, Status)> {
         let from = Envelope::of(self, tag)?;
         let mut room = [MaybeUninit::<Msg>::zeroed()];
-        // SAFETY: memory of our own, with zeros in it.
+        // SAFETY: the memory is our own and zeroed.
         let status = unsafe { from.receive(&Span::of_room(&mut room))? };
         let (message, element) = (received_bytes(&raw const status), element_size::<Msg>());
         if message != element {
@@ -58,7 +58,7 @@ pub trait CompressedSource: Source {
         tag: Tag,
     ) -> Result<Status> {
         let from = Envelope::of(self, tag)?;
-        // SAFETY: a buffer that is borrowed alone.
+        // SAFETY: the buffer is borrowed mutably.
         unsafe { from.receive(&Span::of_mut(buf)) }.map(Status::from_raw)
     }
 
@@ -70,7 +70,7 @@ pub trait CompressedSource: Source {
     /// Receives a message of any length, as [`Source::receive_vec_with_tag`].
     ///
     /// # Errors
-    /// Beside those of all methods, [`Error::Elements`] if it is no whole number of elements.
+    /// In addition to those of all methods, [`Error::Elements`] if the length is not a whole number of elements.
     fn compressed_receive_vec_with_tag<Msg: Equivalence>(&self, tag: Tag) -> Result<(Vec<Msg>, Status)> {
         receive_vec(&Envelope::of(self, tag)?)
     }
@@ -83,8 +83,8 @@ pub trait CompressedSource: Source {
         self.compressed_receive_vec_with_tag(any_tag())
     }
 
-    /// Starts to receive into a buffer, as [`Source::immediate_receive_into_with_tag`]. The message is there when the request has
-    /// been waited for or tested.
+    /// Starts to receive into a buffer, as [`Source::immediate_receive_into_with_tag`]. The buffer has the message when the request is
+    /// complete.
     fn immediate_compressed_receive_into_with_tag<'a, Sc: Scope<'a>, Buf: BufferMut + ?Sized + 'a>(
         &self,
         scope: Sc,
@@ -93,7 +93,7 @@ pub trait CompressedSource: Source {
     ) -> Result<Request<'a, Buf, Sc>> {
         let Envelope { context, rank, tag, comm } = Envelope::of(self, tag)?;
         let span = Span::of_mut(buf);
-        // SAFETY: a buffer that is borrowed alone as long as the scope lasts.
+        // SAFETY: the buffer is borrowed mutably for the scope's lifetime.
         unsafe {
             Request::start(context, buf, scope, |layer, request| {
                 calls::MPI_Irecv(layer, span.at, span.count, span.kind, rank, tag, comm, request)
@@ -116,7 +116,7 @@ impl<S: Source + ?Sized> CompressedSource for S {}
 /// Sends a message and receives another at the same time, as [`mpi::point_to_point::send_receive_into_with_tags`].
 ///
 /// # Errors
-/// As sending and receiving have; if both go wrong, that of receiving.
+/// Those of sending and receiving; if both fail, that of receiving.
 pub fn compressed_send_receive_into_with_tags<M, D, B, S>(
     msg: &M,
     destination_process: &D,
@@ -134,12 +134,12 @@ where
     let from = Envelope::of(source, receivetag)?;
     let to = destination_process.as_communicator().as_raw();
     if to != source.as_communicator().as_raw() {
-        // What cannot be sent must not leave a receive that is waited for.
+        // Check this first: if the send failed later, the pending receive would be waited for in vain.
         Context::of(to)?;
         return send_receive_apart(msg, destination_process, sendtag, buf, &from);
     }
     let (out, into, mut status) = (Span::of(msg), Span::of_mut(buf), empty_status());
-    // SAFETY: buffers that are borrowed, the one alone, and a place for the status.
+    // SAFETY: the buffers are borrowed, the receive buffer mutably, and the status pointer is valid.
     let code = unsafe {
         calls::MPI_Sendrecv(
             from.context.layer(),
@@ -160,7 +160,7 @@ where
     from.context.outcome(code).map(|()| Status::from_raw(status))
 }
 
-/// The same with processes of two communicators.
+/// [`compressed_send_receive_into_with_tags`] for processes of two communicators.
 fn send_receive_apart<M, D, B>(msg: &M, to: &D, sendtag: Tag, buf: &mut B, from: &Envelope) -> Result<Status>
 where
     M: Buffer + ?Sized,
@@ -170,7 +170,7 @@ where
     let Envelope { context, rank, tag, comm } = from;
     let (span, data) = (Span::of_mut(buf), &raw const *buf);
     mpi::request::scope(|scope| {
-        // SAFETY: a buffer that is borrowed alone; the request ends with this function.
+        // SAFETY: the buffer is borrowed mutably; the request ends with this function.
         let receive = unsafe {
             Request::start(Arc::clone(context), data, scope, |layer, request| {
                 calls::MPI_Irecv(layer, span.at, span.count, span.kind, *rank, *tag, *comm, request)
@@ -206,7 +206,7 @@ fn any_tag() -> Tag {
     unsafe { ffi::RSMPI_ANY_TAG }
 }
 
-/// Where a message comes from.
+/// Source, tag and communicator of a receive.
 struct Envelope {
     context: Arc<Context>,
     rank: Rank,
@@ -223,11 +223,11 @@ impl Envelope {
     /// Receives a message.
     ///
     /// # Safety
-    /// The elements must be initialised, and the caller's alone.
+    /// The elements of the span must be initialised and not aliased.
     unsafe fn receive<D>(&self, span: &Span<D>) -> Result<ffi::MPI_Status> {
         let mut status = empty_status();
         let (layer, place) = (self.context.layer(), (&raw mut status).cast());
-        // SAFETY: room for the message, which the caller vouches for, and a place for the status.
+        // SAFETY: the caller vouches for the receive buffer, and the status pointer is valid.
         let code = unsafe {
             calls::MPI_Recv(layer, span.at, span.count, span.kind, self.rank, self.tag, self.comm, place)
         };
@@ -238,14 +238,14 @@ impl Envelope {
 /// Receives a message of any length.
 fn receive_vec<Msg: Equivalence>(from: &Envelope) -> Result<(Vec<Msg>, Status)> {
     let Envelope { context, rank, tag, comm } = from;
-    // SAFETY: a source, a tag and a communicator of rsmpi's.
+    // SAFETY: source, tag and communicator are rsmpi's.
     let matched = unsafe { mprobe(context.layer(), *rank, *tag, *comm) };
     let (mut message, seen) = matched.map_err(|code| context.error(code))?;
     let (len, element) = (received_bytes((&raw const seen).cast()), element_size::<Msg>());
     let mut status = empty_status();
     let mut receive = |ptr, count, datatype| {
         let place = (&raw mut status).cast();
-        // SAFETY: room for all of the message, and a place for its status.
+        // SAFETY: the buffer has room for the whole message, and the status pointer is valid.
         context.outcome(unsafe {
             calls::MPI_Mrecv(context.layer(), ptr, count, datatype, &raw mut message, place)
         })
@@ -253,7 +253,7 @@ fn receive_vec<Msg: Equivalence>(from: &Envelope) -> Result<(Vec<Msg>, Status)> 
     let count =
         if len == 0 { Some(0) } else { len.checked_div(element).filter(|count| count * element == len) };
     let Some(count) = count else {
-        // To be received all the same, or it would be lost and keep its memory for ever.
+        // Receive the matched message all the same, or its memory would never be released.
         let mut bytes = room_for::<u8>(len, len)?;
         let span = Span::of_room(bytes.spare_capacity_mut().get_mut(..len).unwrap_or_default());
         receive(span.at, span.count, span.kind)?;
@@ -267,25 +267,25 @@ fn receive_vec<Msg: Equivalence>(from: &Envelope) -> Result<(Vec<Msg>, Status)> 
     Ok((values, Status::from_raw(status)))
 }
 
-/// Room for a matched message. Without memory the message is lost, which the error says.
+/// Allocates room for a matched message. If that fails, the message is lost, and the error says so.
 fn room_for<T>(count: usize, len: usize) -> Result<Vec<T>> {
     let mut room = Vec::new();
     room.try_reserve_exact(count).map_err(|_| Error::Memory(len))?;
     Ok(room)
 }
 
-/// Bytes of the message that a status tells of.
+/// Length in bytes of the message that a status describes.
 fn received_bytes(status: *const ffi::MPI_Status) -> usize {
     let mut bytes = 0;
-    // SAFETY: a status and a place for the answer.
+    // SAFETY: a valid status, and a valid output pointer.
     unsafe { ffi::MPI_Get_elements_x(status, ffi::RSMPI_UINT8_T, &raw mut bytes) };
     usize::try_from(bytes).unwrap_or(0)
 }
 
-/// Bytes of an element, packed.
+/// Packed size of an element in bytes.
 fn element_size<Msg: Equivalence>() -> usize {
     let mut size = 0;
-    // SAFETY: a datatype that lives until this is over, and a place for the answer.
+    // SAFETY: the datatype lives until the end of the statement, and the output pointer is valid.
     unsafe { ffi::MPI_Type_size_x(Msg::equivalent_datatype().as_raw(), &raw mut size) };
     usize::try_from(size).unwrap_or(0)
 }

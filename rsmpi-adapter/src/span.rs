@@ -1,4 +1,4 @@
-//! Buffers of the program as the layer takes them: an address, and elements of a datatype.
+//! Buffers of the program in the form that the layer takes: an address, a count and a datatype.
 
 use mpi::datatype::DatatypeRef;
 use mpi::datatype::traits::{AsDatatype, Buffer, BufferMut, PartitionedBuffer, PartitionedBufferMut};
@@ -8,12 +8,12 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// Elements in memory. Addresses and handles only: who uses one vouches for the memory.
+/// Elements in memory, as address and handles only; the user of a span vouches for the memory.
 pub(crate) struct Span<D> {
     pub(crate) at: *mut c_void,
     pub(crate) count: c_int,
     pub(crate) kind: MPI_Datatype,
-    /// The datatype, which may have been made for this alone. What is under way keeps what it needs of it.
+    /// Keeps the datatype, which may have been made for this span only. Pending operations keep what they need of it.
     _held: D,
 }
 
@@ -38,19 +38,19 @@ impl<D: Datatype> Span<D> {
         Self::new(room.as_mut_ptr().cast(), count, Msg::equivalent_datatype())
     }
 
-    /// A buffer of parts, whose counts are elsewhere.
+    /// A partitioned buffer, whose counts are passed separately.
     pub(crate) fn whole<B: PartitionedBuffer + AsDatatype<Out = D> + ?Sized>(buffer: &B) -> Self {
         Self::new(buffer.pointer().cast_mut(), 0, buffer.as_datatype())
     }
 
-    /// The same to receive into.
+    /// A partitioned buffer to receive into.
     pub(crate) fn whole_mut<B: PartitionedBufferMut + AsDatatype<Out = D> + ?Sized>(buffer: &mut B) -> Self {
         Self::new(buffer.pointer_mut(), 0, buffer.as_datatype())
     }
 }
 
 impl Span<DatatypeRef<'static>> {
-    /// No elements, on a rank that has none to give or to get.
+    /// No elements, for a rank that does not send or does not receive.
     pub(crate) fn none() -> Self {
         Self::new(ptr::null_mut(), 0, u8::equivalent_datatype())
     }

@@ -1,7 +1,7 @@
-//! The examples, and a program that checks semantics, at two and three ranks: on this host, between the nodes of an emulated
-//! cluster, compressing and passing, and under the shim.
+//! Runs the examples and the `semantics` program with two and three ranks: on this host, between the nodes of an emulated cluster, with
+//! compression on and off, and under the shim.
 //!
-//! `cargo xtask test` says which MPI and which shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+//! `cargo xtask test` sets the MPI and the shim to use (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -11,14 +11,14 @@ mod support;
 use mpress_cluster::{Launcher, Mpi};
 use support::{Rig, nodes};
 
-/// With frames wherever they are shorter, also inside a node.
+/// Sends frames wherever they are shorter, also within a node.
 const FRAMED: [(&str, &str); 2] =
     [("MPRESS_SAME_NODE", "compress"), ("MPRESS_STRATEGY", "fixed:diffpack-balanced")];
 
-/// Lines by ranks.
+/// Number of output lines, by number of ranks.
 type Lines = fn(usize) -> usize;
 
-/// The examples, and how many lines each prints with so many ranks.
+/// The examples, and the number of lines that each prints.
 const EXAMPLES: [(&str, Lines); 5] = [
     ("halo", |_| 1),
     ("broadcast", |ranks| ranks),
@@ -34,7 +34,7 @@ fn examples_on_this_host() {
         for (name, lines) in EXAMPLES {
             let run = |env: &[_]| rig.run(Launcher::Local, ranks, &[name], lines(ranks), env);
             let framed = run(&FRAMED);
-            // As a user gets it: nothing to do inside a node.
+            // With default settings, within a node: nothing is compressed.
             assert_eq!(framed.lines, run(&[]).lines, "{name}");
             assert_eq!((framed.stderr.as_str(), framed.lines[0].is_empty()), ("", false), "{name}");
         }
@@ -88,7 +88,7 @@ fn semantics_on_this_host() {
 #[test]
 fn semantics_by_the_adaptive_strategy() {
     let Some(rig) = Rig::new() else { return };
-    // The network it starts from is slow, so that there is something to gain.
+    // The starting values are of a slow network, so that there is something to gain.
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("adapter-{}", rig.mpi));
     std::fs::create_dir_all(&folder).unwrap();
     let network = "format = \"mpress network heuristics\"\nversion = 1\nmade = \"by hand\"\n\
@@ -96,7 +96,7 @@ fn semantics_by_the_adaptive_strategy() {
     std::fs::write(folder.join("network.toml"), network).unwrap();
     let env = [FRAMED[0], ("MPRESS_HEURISTICS", folder.to_str().unwrap()), ("MPRESS_THREADS", "2")];
     let written = rig.run(Launcher::Local, 2, &["semantics", "adaptive"], 1, &env);
-    // Rank 0 says that the folder has nothing of codecs, and no more.
+    // Rank 0 reports once that the folder has nothing about codecs, and nothing else.
     let lines: Vec<_> = written.stderr.lines().filter(|line| line.starts_with("mpress:")).collect();
     assert!(matches!(lines[..], [line] if line.contains("compression.toml")), "{}", written.stderr);
 }
@@ -107,7 +107,7 @@ fn semantics_between_nodes() {
     let Some(cluster) = nodes(3) else { return };
     rig.run(Launcher::Cluster(&cluster), 1, &["semantics", "framed"], 1, &FRAMED[1..]);
     drop(cluster);
-    // MPICH spins while it waits: more ranks than cores take it minutes.
+    // MPICH spins while it waits: with more ranks than cores it takes minutes.
     if rig.mpi == Mpi::OpenMpi {
         let Some(cluster) = nodes(2) else { return };
         let both = [("MPRESS_SAME_NODE", "compress"), FRAMED[1]];
@@ -115,7 +115,7 @@ fn semantics_between_nodes() {
     }
 }
 
-/// The shim compresses, once; the adapter leaves it to it.
+/// The shim compresses, and the adapter does not.
 #[test]
 fn under_the_shim_everything_is_passed_to_it() {
     let Some(rig) = Rig::new() else { return };
@@ -127,7 +127,7 @@ fn under_the_shim_everything_is_passed_to_it() {
         let compressed: u64 = summary.and_then(|line| line.split(' ').nth(1)).unwrap().parse().unwrap();
         assert!(compressed > 100, "{summary:?}");
     }
-    // A shim that is loaded but not active leaves it to the adapter.
+    // If the shim is loaded but not active, the adapter compresses.
     let inactive = [shim, FRAMED[1]];
     rig.run(Launcher::Local, 2, &["semantics"], 1, &inactive);
 }

@@ -37,7 +37,7 @@ impl Private {
     pub(crate) fn new(of: MPI_Comm) -> Result<Self, c_int> {
         let (mut comm, mut request) = (COMM_NULL, REQUEST_NULL);
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
-        // SAFETY: a collective call; places for the answers, which last until it is complete.
+        // SAFETY: a collective call; valid output pointers, which last until it is complete.
         unsafe {
             let code = PMPI_Comm_idup(of, &raw mut comm, &raw mut request);
             progress::finish(code, request);

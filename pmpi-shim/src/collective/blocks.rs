@@ -102,7 +102,7 @@ fn at(buf: *const c_void, offset: MPI_Aint) -> *mut c_void {
 pub(super) fn extent(datatype: MPI_Datatype) -> MPI_Aint {
     let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
     if datatype != DATATYPE_NULL {
-        // SAFETY: a datatype that the caller of an MPI function gave, places for the answers. What is no datatype has no extent.
+        // SAFETY: a datatype that the caller of an MPI function gave, valid output pointers. What is no datatype has no extent.
         unsafe { PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) };
     }
     extent

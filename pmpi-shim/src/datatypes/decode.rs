@@ -182,7 +182,7 @@ impl<'a> Decoder<'a> {
 impl Made {
     fn of(handle: MPI_Datatype) -> Option<Self> {
         let mut made = Self { combiner: UNDEFINED, integers: 0, addresses: 0, counts: 0, datatypes: 0 };
-        // SAFETY: a valid datatype, and places for the answers.
+        // SAFETY: a valid datatype, and valid output pointers.
         let code = unsafe {
             // Only this form may be asked of a type that was made with large counts.
             if has_large_counts() {
@@ -263,7 +263,7 @@ fn alignment(kind: Kind, size: usize) -> usize {
 
 fn size(handle: MPI_Datatype) -> Option<usize> {
     let mut size: MPI_Count = 0;
-    // SAFETY: a valid datatype, and a place for the answer.
+    // SAFETY: a valid datatype, and a valid output pointer.
     ok(unsafe { PMPI_Type_size_x(handle, &raw mut size) }).ok()?;
     usize::try_from(size).ok()
 }
@@ -271,7 +271,7 @@ fn size(handle: MPI_Datatype) -> Option<usize> {
 fn bounds(handle: MPI_Datatype) -> Option<Bounds> {
     let (mut lb, mut extent, mut true_lb, mut true_extent): (MPI_Aint, MPI_Aint, MPI_Aint, MPI_Aint) =
         Default::default();
-    // SAFETY: a valid datatype, and places for the answers.
+    // SAFETY: a valid datatype, and valid output pointers.
     unsafe {
         ok(PMPI_Type_get_extent(handle, &raw mut lb, &raw mut extent)).ok()?;
         ok(PMPI_Type_get_true_extent(handle, &raw mut true_lb, &raw mut true_extent)).ok()?;

@@ -90,7 +90,7 @@ impl Runtime {
             }
             Self::LevelZero { properties, contexts } => contexts.iter().any(|context| {
                 let mut found = AllocProperties::new();
-                // SAFETY: a context of ours and a place for the answer; that for the device is optional.
+                // SAFETY: a context of ours and a valid output pointer; that for the device is optional.
                 let code = unsafe { properties(*context, ptr, &raw mut found, ptr::null_mut()) };
                 code == SUCCESS && found.kind > AllocProperties::HOST
             }),
@@ -189,7 +189,7 @@ fn level_zero(library: Library) -> Option<Runtime> {
     type Init = unsafe extern "C" fn(u32) -> c_int;
     type DriverGet = unsafe extern "C" fn(*mut u32, *mut Handle) -> c_int;
     type ContextCreate = unsafe extern "C" fn(Handle, *const ContextDesc, *mut Handle) -> c_int;
-    // SAFETY: their types in ze_api.h; places for the answers, and for as many drivers as are said to be there.
+    // SAFETY: their types in ze_api.h; valid output pointers, and for as many drivers as are said to be there.
     unsafe {
         let properties = library.function(c"zeMemGetAllocProperties")?;
         let init: Init = library.function(c"zeInit")?;

@@ -141,7 +141,7 @@ impl Arriving {
         }
         loop {
             let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
-            // SAFETY: a communicator of ours, places for the answers, and room for the message while it is received.
+            // SAFETY: a communicator of ours, valid output pointers, and room for the message while it is received.
             unsafe {
                 let found = real::MPI_Improbe(
                     ANY_SOURCE,
@@ -190,7 +190,7 @@ impl Arriving {
         }
         let Some((request, _)) = self.posted.front_mut() else { return Next::Over };
         let (mut flag, mut status) = (0, empty_status());
-        // SAFETY: a request of ours, places for the answers.
+        // SAFETY: a request of ours, valid output pointers.
         let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
         if code == SUCCESS && flag == 0 {
             return Next::Missing;
@@ -290,7 +290,7 @@ unsafe fn unpack_chunk(
         let out = unsafe { slice::from_raw_parts_mut(chunk.room().as_mut_ptr().cast(), range.len()) };
         decode(context, out).map_err(|error| context.damage(error))?;
         chunk.set_len(range.len());
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let elements = unsafe { mpress_datatype::Target::from_raw(memory, plan.reach()) };
         plan.unpack(Source::new(&chunk, 0), range, elements).map_err(|_| ERR_INTERN)
     })

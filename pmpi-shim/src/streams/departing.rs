@@ -170,7 +170,7 @@ impl Departing {
             Look::UnderWay => return false,
             Look::Failed(..) => State::Over,
             Look::Complete(status) => {
-                // SAFETY: a status that the MPI gave, and a place for the answer.
+                // SAFETY: a status that the MPI gave, and a valid output pointer.
                 unsafe { PMPI_Test_cancelled(&raw const status, &raw mut cancelled) };
                 if cancelled == 0 { State::Matched } else { State::Over }
             }

@@ -1,4 +1,4 @@
-//! Runs the examples, and the program of the tests, with an MPI.
+//! Runs the examples and the `semantics` program with an MPI.
 
 use mpress_cluster::{Cluster, Config, Error, Finished, Launcher, Mpi, Outcome};
 use std::io::Write;
@@ -6,21 +6,21 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// MPI jobs want all cores; two at a time would be slower than one after the other, and spoil the time limits.
+/// MPI jobs use all cores; two at the same time would be slower than in sequence, and exceed time limits.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Far beyond any run here: what takes this long hangs.
+/// Far longer than any run here; a job that takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(150);
-/// MPICH hangs at its end, some programs nearly always; the cluster knows the case. What a job has written by then counts.
+/// MPICH may hang in `MPI_Finalize`, with some programs nearly always; `mpress-cluster` detects this, and the output up to then counts.
 const TRIES: u32 = 1;
 
-/// Not by `eprintln!`: the harness hides what a passing test prints, and a skip must never look like a pass.
+/// Does not use `eprintln!`: the harness hides the output of passing tests, and a skip must not look like a pass.
 pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
     None
 }
 
-/// What a test works with, and the permission to run jobs.
+/// The MPI under test, and the lock that permits running jobs.
 pub(crate) struct Rig {
     pub(crate) mpi: Mpi,
     pub(crate) shim: PathBuf,
@@ -29,7 +29,7 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// `None` where `cargo xtask test` has not said which MPI this was built for.
+    /// `None` if `cargo xtask test` has not set the MPI that this was built for.
     pub(crate) fn new() -> Option<Self> {
         let (Some(shim), Ok(mpi)) = (std::env::var_os("MPRESS_TEST_SHIM"), std::env::var("MPRESS_TEST_MPI"))
         else {
@@ -37,15 +37,15 @@ impl Rig {
         };
         let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is an MPI");
         let shim = PathBuf::from(shim).canonicalize().expect("MPRESS_TEST_SHIM is a file");
-        // Cargo builds examples beside the folder of tests.
+        // Cargo puts examples next to the folder of test binaries.
         let test = std::env::current_exe().unwrap();
         let examples = test.parent().and_then(|deps| deps.parent()).unwrap().join("examples");
-        // A test that failed has released the lock by panicking; that says nothing of the next.
+        // A failed test poisons the lock; that does not affect the next test.
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Self { mpi, shim, examples, _turn: turn })
     }
 
-    /// Runs a program with this environment to its end, and gives its lines in alphabetical order, of which there must be so many.
+    /// Runs a program in this environment to its end, checks the number of its output lines, and returns them in alphabetical order.
     pub(crate) fn run(
         &self,
         launcher: Launcher<'_>,
@@ -78,7 +78,7 @@ impl Rig {
         Written { lines: sorted, stderr }
     }
 
-    /// Runs a program that must fail, each rank started by this shell script, whose `"$0" "$@"` is the program.
+    /// Runs a program that must fail. Each rank is started by this shell script, in which `"$0" "$@"` is the program.
     pub(crate) fn fail(&self, ranks: usize, program: &str, script: &str) -> String {
         let mut job = Launcher::Local.mpirun(self.mpi, ranks);
         job.program("sh").args(["-c", script]).arg(self.examples.join(program));
@@ -94,13 +94,13 @@ impl Rig {
     }
 }
 
-/// What a job wrote.
+/// The output of a job.
 pub(crate) struct Written {
     pub(crate) lines: Vec<String>,
     pub(crate) stderr: String,
 }
 
-/// A cluster as fast as the machine: what is tested here is not speed.
+/// A cluster whose network is not slowed down: these tests do not measure speed.
 pub(crate) fn nodes(nodes: usize) -> Option<Cluster> {
     match Cluster::permitted() {
         Ok(()) => Some(Cluster::new(Config { nodes, rate: None }).unwrap()),

@@ -7,7 +7,7 @@ use mpi::datatype::{MutView, Partition, PartitionMut, UserDatatype};
 use mpi::traits::*;
 use mpress_rsmpi::traits::*;
 
-/// Elements of a rank: below what is compressed and above, and where the MPIs change their algorithms.
+/// Elements per rank: below and above the threshold, and around lengths where the MPIs change algorithm.
 pub(crate) const EACH: [usize; 5] = [0, 100, 2048, 5003, 60_000];
 
 pub(crate) fn check(job: &Job) {
@@ -54,7 +54,7 @@ fn rooted(job: &Job, smooth: bool, each: usize, root: i32) {
     assert_eq!(bits(&back), bits(&expected_back));
 }
 
-/// Counts of all ranks, one of which is 0, and displacements with gaps.
+/// Counts of all ranks, one of them 0; displacements with gaps.
 pub(crate) fn counts(size: usize, each: usize) -> (Vec<Count>, Vec<Count>, usize) {
     let counts: Vec<Count> = (0..size).map(|rank| (rank * each) as Count).collect();
     let starts = (0..size).map(|rank| counts[..rank].iter().sum::<Count>() + rank as Count).collect();
@@ -111,10 +111,10 @@ fn all_varcount(job: &Job, smooth: bool, each: usize) {
     job.plain.all_gather_varcount_into(&mine[..], &mut parts);
     assert_eq!(bits(&all), bits(&expected));
 
-    // As many to each rank as that rank has, times this rank's number: asymmetric, and some are 0.
+    // Each rank receives a number proportional to both ranks: asymmetric, and sometimes 0.
     let sends: Vec<Count> = (0..size).map(|to| (rank * to * each / 2) as Count).collect();
     let starts: Vec<Count> = (0..size).map(|to| sends[..to].iter().sum()).collect();
-    // Never empty: MPICH takes two empty vectors for one buffer that is used twice.
+    // Never empty: MPICH takes two empty vectors for one aliased buffer.
     let mine = doubles(smooth, rank as i32, sends.iter().sum::<Count>() as usize + 1);
     let (mut all, mut expected) = (vec![-1.0; mine.len()], vec![-1.0; mine.len()]);
     let out = Partition::new(&mine[..], &sends[..], &starts[..]);
@@ -125,7 +125,7 @@ fn all_varcount(job: &Job, smooth: bool, each: usize) {
     assert_eq!(bits(&all), bits(&expected));
 }
 
-/// Into buffers that are not one run of elements.
+/// Receives into buffers that are not contiguous.
 fn columns(job: &Job) {
     const ROWS: usize = 4000;
     let (rank, size) = (job.world.rank(), job.world.size() as usize);
@@ -133,15 +133,15 @@ fn columns(job: &Job) {
     let interleaved = |values: Vec<f64>| values.into_iter().flat_map(|x| [x, -1.0]).collect::<Vec<f64>>();
     let of_root = interleaved(doubles(true, 0, ROWS));
     let mut room = if rank == 0 { of_root.clone() } else { vec![-1.0; 2 * ROWS] };
-    // SAFETY: the buffer has a whole column.
+    // SAFETY: the buffer holds a whole column.
     let mut view = unsafe { MutView::with_count_and_datatype(&mut room[..], 1, &column) };
     job.world.process_at_rank(0).compressed_broadcast_into(&mut view).unwrap();
     assert_eq!(bits(&room), bits(&of_root));
 
-    // A column has no gap behind its last element: the next begins there.
+    // The extent of a column ends with its last element: the next column begins there.
     let mine = doubles(rank % 2 == 0, rank, ROWS);
     let (mut all, mut expected) = (vec![-1.0; size * 2 * ROWS], vec![-1.0; size * 2 * ROWS]);
-    // SAFETY: the buffers have so many columns.
+    // SAFETY: the buffers hold this number of columns.
     unsafe {
         let count = size as Count;
         let mut view = MutView::with_count_and_datatype(&mut all[..], count, &column);

@@ -1,4 +1,4 @@
-//! What is wrong is an error, and the next message is not to blame.
+//! Errors are returned, and do not affect the next message.
 
 use crate::Job;
 use crate::data::{bytes, doubles};
@@ -25,7 +25,7 @@ fn misuse(job: &Job) {
         job.world.duplicate().any_process().compressed_receive_vec::<f64>(),
         Err(Error::NotCompressed)
     ));
-    // What cannot be sent leaves no receive that is waited for.
+    // If the send is impossible, no receive remains pending.
     let (from, to) = (job.world.this_process(), job.plain.this_process());
     let outcome = compressed_send_receive_into(&x[..], &to, &mut [0.0_f64; 1000][..], &from);
     assert_eq!(outcome.err(), Some(Error::NotCompressed));
@@ -55,7 +55,7 @@ fn disagreement(job: &Job) {
     assert!((0..off.size()).all(|rank| !off.compresses_with(rank)));
 }
 
-/// Bytes that are no whole doubles; the message is received all the same.
+/// Bytes that are not a whole number of doubles; the message is received all the same.
 fn elements(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
@@ -73,7 +73,7 @@ fn elements(job: &Job) {
     }
 }
 
-/// A frame that fits where its message does not.
+/// The frame fits the buffer, but its message does not.
 fn truncated(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
@@ -86,7 +86,7 @@ fn truncated(job: &Job) {
     });
 }
 
-/// A frame that changes on its way, taken and sent on by plain rsmpi.
+/// A frame is altered on its way: plain rsmpi receives it and sends it on.
 fn damaged(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
@@ -110,13 +110,13 @@ fn damaged(job: &Job) {
                     false => previous.compressed_receive_into(&mut room[..]).map(|_| ()),
                 };
                 assert!(matches!(outcome, Err(Error::Frame(_))), "byte {at}: {outcome:?}");
-                // What is left must not look like a frame.
+                // The content of the buffer must not look like a frame.
                 assert!(by_vec || room[..4].iter().all(|&x| x == 0.0));
                 send.wait();
             });
         }
     }
-    // Whole, it is the message that was sent first.
+    // The unaltered frame, sent back, decodes to the original message.
     mpi::request::scope(|scope| {
         let send = previous.immediate_send(scope, &frame[..]);
         let (back, _) = next.compressed_receive_vec::<f64>().unwrap();

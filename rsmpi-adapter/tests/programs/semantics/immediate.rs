@@ -1,4 +1,4 @@
-//! Immediate collective operations, compared with plain rsmpi, completed in every way.
+//! Immediate collective operations, compared with plain rsmpi, completed in each of the possible ways.
 
 use crate::Job;
 use crate::collectives::{EACH, counts};
@@ -160,7 +160,7 @@ fn all_varcount(job: &Job, smooth: bool, each: usize, way: usize) {
 
     let sends: Vec<Count> = (0..size).map(|to| (rank * to * each / 2) as Count).collect();
     let starts: Vec<Count> = (0..size).map(|to| sends[..to].iter().sum()).collect();
-    // Never empty: MPICH takes two empty vectors for one buffer that is used twice.
+    // Never empty: MPICH takes two empty vectors for one aliased buffer.
     let mine = doubles(smooth, rank as i32, sends.iter().sum::<Count>() as usize + 1);
     let (mut all, mut expected) = (vec![-1.0; mine.len()], vec![-1.0; mine.len()]);
     let out = Partition::new(&mine[..], &sends[..], &starts[..]);
@@ -174,7 +174,7 @@ fn all_varcount(job: &Job, smooth: bool, each: usize, way: usize) {
     assert_eq!(bits(&all), bits(&expected));
 }
 
-/// Several under way, messages and collective operations, whichever is complete first.
+/// Several messages and collective operations pending at the same time, completed in any order.
 fn several(job: &Job) {
     const EACH: usize = 5000;
     let (rank, next, previous) = job.ring();
@@ -209,8 +209,8 @@ fn several(job: &Job) {
     assert_eq!(bits(&from_last), bits(&doubles(true, last, EACH)));
 }
 
-/// One rank after the other waits, the next one sits in a receive until then: no rank's operation may depend on what another does
-/// in its wait.
+/// The ranks wait one after the other; each sits in a receive until its turn. No rank's operation may depend on another rank's progress in
+/// its wait.
 fn in_turn(job: &Job) {
     const EACH: usize = 40_000;
     let (rank, size) = (job.world.rank(), job.world.size());
@@ -235,7 +235,7 @@ fn in_turn(job: &Job) {
                 job.plain.process_at_rank((rank + 1) % size).send(&1_u8);
             }
         });
-        // Both are encoded once, however many they go to.
+        // Both are encoded once, regardless of the number of receivers.
         let messages = job.world.stats().total().messages - before.messages;
         let expected = u64::from(rank == first) + 1;
         assert!(!job.framed || size == 1 || messages == expected, "{messages} frames");

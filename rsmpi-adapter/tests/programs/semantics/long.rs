@@ -1,4 +1,4 @@
-//! Long messages, which go in chunks: blocking and immediate, to a receive that waits for them and to none.
+//! Long messages, sent in chunks: blocking and immediate, to posted receives and unexpected.
 
 use crate::Job;
 use crate::data::{bits, doubles};
@@ -7,14 +7,14 @@ use mpi::request::scope;
 use mpi::traits::*;
 use mpress_rsmpi::{Error, compressed_send_receive_into, traits::*};
 
-/// 8 MiB: in chunks as long as no other such message is under way.
+/// 8 MiB: sent in chunks unless another such message is pending.
 const LEN: usize = 1 << 20;
 
-/// No chunk is longer, nor the head of a stream, and no frame of such a message is as short.
+/// Chunks, and the head of a stream, are at most this long; every frame of such a message is longer.
 const CHUNK: usize = 128 << 10;
 
 pub(crate) fn check(job: &Job) {
-    // First: a network that does not send chunks at once gets no more of them after some trials.
+    // This comes first: if the network does not send chunks at once, no more are sent after some trials.
     unexpected(job);
     for smooth in [true, false] {
         posted(job, smooth);
@@ -32,7 +32,7 @@ fn message(smooth: bool, rank: Rank) -> Vec<f64> {
     doubles(smooth, rank, LEN)
 }
 
-/// All messages have been sent before any rank receives; by a receive for it, and by one for any message of any length.
+/// All ranks send before any rank receives, with a receive into a buffer and with one for any length.
 fn unexpected(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
@@ -41,7 +41,7 @@ fn unexpected(job: &Job) {
         scope(|scope| {
             let send = next.immediate_compressed_send_with_tag(scope, &mine[..], 5).unwrap();
             job.plain.barrier();
-            // What rsmpi's own probe sees is what travels.
+            // rsmpi's own probe reports the length on the wire.
             let seen = previous.probe_with_tag(5).count(u8::equivalent_datatype()) as usize;
             assert!(
                 !job.framed || job.world.size() == 1 || seen < CHUNK,
@@ -64,7 +64,7 @@ fn unexpected(job: &Job) {
     }
 }
 
-/// Each rank's receive is there before any message is sent; completed in several ways.
+/// Each rank posts its receive before any message is sent; completed in several ways.
 fn posted(job: &Job, smooth: bool) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
@@ -103,7 +103,7 @@ fn posted(job: &Job, smooth: bool) {
     }
 }
 
-/// In both directions at the same time, and one after the other.
+/// In both directions at the same time, and in sequence.
 fn blocking(job: &Job, smooth: bool) {
     let (rank, next, previous) = job.ring();
     let (after, before) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
@@ -122,7 +122,7 @@ fn blocking(job: &Job, smooth: bool) {
     }
 }
 
-/// A rank waits in calls of rsmpi's own, of which the adapter does not know, while its message is to be received.
+/// A rank waits in rsmpi's own calls, which the adapter does not see, while its message is to be received.
 fn waits_elsewhere(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
@@ -138,7 +138,7 @@ fn waits_elsewhere(job: &Job) {
     });
 }
 
-/// Blocks that go in chunks, by blocking operations and by immediate ones.
+/// Blocks that are sent in chunks, in blocking and in immediate operations.
 fn gathered(job: &Job) {
     const EACH: usize = 1 << 18;
     let (rank, size) = (job.world.rank(), job.world.size() as usize);
@@ -153,7 +153,7 @@ fn gathered(job: &Job) {
             gather.unwrap().wait().unwrap();
         });
         assert_eq!((bits(&blocking), bits(&immediate)), (bits(&all), bits(&all)));
-        // Each rank's block for all others, there and back.
+        // Each rank sends its block to every rank.
         let turned: Vec<f64> = (0..size).flat_map(|_| mine.iter().copied()).collect();
         job.world.compressed_all_to_all_into(&turned[..], &mut blocking[..]).unwrap();
         assert_eq!(bits(&blocking), bits(&all));
@@ -170,7 +170,7 @@ fn gathered(job: &Job) {
     }
 }
 
-/// A message whose head fits where the message does not.
+/// The head of the message fits the buffer, but the message does not.
 fn truncated(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));

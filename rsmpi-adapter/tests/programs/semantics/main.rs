@@ -1,6 +1,5 @@
-//! What the adapter does, checked on all ranks: messages arrive as they were sent, with the status plain rsmpi gives, and what is
-//! wrong is an error. `semantics [framed|adaptive]`: with frames wherever they are shorter, with some, or where everything is
-//! passed on.
+//! Checks of the adapter on all ranks: messages arrive as sent, with the status of plain rsmpi, and faults are errors. `semantics
+//! [framed|adaptive]`: sends frames wherever they are shorter; sends some frames; without an argument, sends none.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -16,13 +15,13 @@ mod types;
 use mpi::traits::*;
 use mpress_rsmpi::CompressedCommunicator;
 
-/// What all checks work with.
+/// The communicators that all checks use.
 pub(crate) struct Job {
     /// The communicator that compresses.
     pub(crate) world: CompressedCommunicator,
-    /// Another, on which plain rsmpi does the same.
+    /// A plain communicator on which rsmpi does the same.
     pub(crate) plain: mpi::topology::SimpleCommunicator,
-    /// Whether messages that get shorter are frames.
+    /// Whether all messages that get shorter are sent as frames.
     pub(crate) framed: bool,
 }
 

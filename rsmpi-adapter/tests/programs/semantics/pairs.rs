@@ -20,7 +20,7 @@ pub(crate) fn check(job: &Job) {
     huge_room(job);
 }
 
-/// Into a buffer with more room: what is behind the message stays, and the status tells of the message.
+/// Receives into a longer buffer: the room after the message is unchanged, and the status describes the message.
 fn around(job: &Job, smooth: bool, len: usize, tag: i32) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
@@ -35,7 +35,7 @@ fn around(job: &Job, smooth: bool, len: usize, tag: i32) {
     assert_eq!(status.count(u8::equivalent_datatype()), 8 * len as i32);
 }
 
-/// To a rank that knows neither length nor sender nor tag; one after the other, synchronous at every other rank.
+/// Receives without knowing length, source or tag; senders take turns, and every other one sends synchronously.
 fn vectors(job: &Job, smooth: bool, len: usize, tag: i32) {
     let (rank, _, _) = job.ring();
     for sender in 1..job.world.size() {
@@ -48,7 +48,7 @@ fn vectors(job: &Job, smooth: bool, len: usize, tag: i32) {
                 root.compressed_synchronous_send_with_tag(&mine[..], tag).unwrap();
             }
         } else if rank == 0 {
-            // From whomever it comes.
+            // From any source.
             let (values, status) = job.world.any_process().compressed_receive_vec::<f64>().unwrap();
             assert_eq!(status.tag(), tag);
             assert_eq!(status.count(f64::equivalent_datatype()), len as i32);
@@ -101,7 +101,7 @@ fn mixed(job: &Job) {
     });
 }
 
-/// More room than an `int` counts bytes; the pages are never touched.
+/// A buffer of more bytes than an `int` can count; its pages are never touched.
 fn huge_room(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));

@@ -1,4 +1,4 @@
-//! Immediate messages: completed in any order, by waiting, testing and dropping.
+//! Immediate messages, completed in any order by waiting, testing and dropping.
 
 use crate::Job;
 use crate::data::{bits, doubles};
@@ -16,7 +16,7 @@ pub(crate) fn check(job: &Job) {
     statically(job);
 }
 
-/// Every other message is noise, which is no frame.
+/// Every other message is noise, which does not become a frame.
 fn message(rank: i32, at: usize) -> Vec<f64> {
     doubles(at.is_multiple_of(2), rank + 10 * at as i32, LEN)
 }
@@ -95,7 +95,7 @@ fn by_wait_any(job: &Job) {
     }
 }
 
-/// Buffers that live for ever need no scope, and a request of theirs may be forgotten.
+/// Static buffers need no scope, and their requests may be forgotten.
 fn statically(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));

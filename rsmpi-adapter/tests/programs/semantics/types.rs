@@ -1,4 +1,4 @@
-//! Elements of all types, and buffers that are not one run of them.
+//! Elements of all types, and buffers that are not contiguous.
 
 use crate::Job;
 use crate::data::noise;
@@ -25,7 +25,7 @@ pub(crate) fn check(job: &Job) {
     columns(job);
 }
 
-/// A struct with gaps, and a datatype that is made anew for each call.
+/// A struct with gaps, whose datatype is made anew for each call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 struct Record {
@@ -34,7 +34,7 @@ struct Record {
     flags: [u8; 3],
 }
 
-// SAFETY: the datatype has the fields where they are.
+// SAFETY: the datatype describes the fields at their offsets.
 unsafe impl Equivalence for Record {
     type Out = UserDatatype;
 
@@ -68,7 +68,7 @@ fn of_type<T: Equivalence + Clone + Default + PartialEq + Debug>(job: &Job, valu
     });
 }
 
-/// A column of a matrix: from a column, from a run, into a column, into a run.
+/// A column of a matrix, sent from a column or a contiguous array into a column or a contiguous array.
 fn columns(job: &Job) {
     const ROWS: usize = 3000;
     const COLUMNS: usize = 4;
@@ -87,10 +87,10 @@ fn columns(job: &Job) {
             mine[row * stride(from_column)] = cell(smooth, rank, row);
         }
         let mut room = vec![-1.0; ROWS * COLUMNS];
-        // SAFETY: the buffers have a whole column.
+        // SAFETY: the buffers hold a whole column.
         let out = unsafe { View::with_count_and_datatype(&mine[..], 1, &column) };
         mpi::request::scope(|scope| {
-            // Immediate: around the ring, a send that waits for its receive would wait for ever.
+            // Immediate, because a blocking send around the ring may wait for its receive for ever.
             let send = match from_column {
                 true => Ok(next.immediate_compressed_send(scope, &out).unwrap()),
                 false => Err(next.immediate_compressed_send(scope, &mine[..ROWS]).unwrap()),
