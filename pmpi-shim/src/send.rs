@@ -237,10 +237,11 @@ unsafe fn start_encoded(
 }
 
 impl Shim {
-    /// Whether a message sent by this mode may go in a frame. Where frames are taken before they are asked for, that must not end a send by
-    /// which the program learns that its message has been received.
+    /// Whether a message sent by this mode may go in a frame. The shim sends none by a synchronous mode: a probe begins to receive a frame, and the
+    /// sender would take the end of its send as proof that the program has received the message (the NBX algorithm: T. Hoefler, C. Siebert,
+    /// A. Lumsdaine, *Scalable Communication Protocols for Dynamic Sparse Data Exchange*, 2010). The layer alone is asked for compression.
     pub(crate) fn frame_of(&self, mode: Mode, message: &Envelope) -> Option<Candidate> {
-        if mode == Mode::Synchronous && self.ahead.is_on() { None } else { self.frame_candidate(message) }
+        if mode == Mode::Synchronous && cfg!(shim) { None } else { self.frame_candidate(message) }
     }
 
     /// Whether a message may go in a frame: it is long enough, it is in the host's memory, and the other end knows frames.

@@ -224,7 +224,7 @@ void to_self_and_nobody(void)
   detach();
 }
 
-/* A synchronous send is not complete before its receive has begun, also where the receiver waits for another message meanwhile. */
+/* A synchronous send is not complete before its receive has begun, also where the receiver probes its message or waits for another one meanwhile. */
 void synchronous_sends(void)
 {
   enum { LONG = 8000, GO = 200, ROUNDS = 5 };
@@ -245,6 +245,9 @@ void synchronous_sends(void)
       note_code(MPI_Send(go.data, GO, MPI_DOUBLE, peer, 51, MPI_COMM_WORLD));
       note_code(MPI_Wait(&request, MPI_STATUS_IGNORE));
     } else {
+      int flag = 0;
+      for (double start = MPI_Wtime(); round % 2 && MPI_Wtime() - start < 0.05;)
+        MPI_Iprobe(peer, 50, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
       note_code(MPI_Recv(go.data, GO, MPI_DOUBLE, peer, 51, MPI_COMM_WORLD, &status));
       note_code(MPI_Recv(m.data, LONG, MPI_DOUBLE, peer, 50, MPI_COMM_WORLD, &status));
       note_status(&status, MPI_DOUBLE);
