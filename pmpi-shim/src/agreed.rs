@@ -24,7 +24,7 @@ pub(crate) struct Collectives {
     begun: AtomicBool,
     pub(crate) bcast: Pause,
     pub(crate) allgather: Pause,
-    /// The same for collectives in chunks.
+    /// Where broadcasts in chunks are made; below, all-gathers in chunks.
     pub(crate) long_bcast: Chunked,
     pub(crate) long_allgather: Chunked,
     /// Number of collectives in chunks so far.

@@ -7,8 +7,8 @@
 //! message that is taken early ([`stash`](crate::stash)). No other messages are taken. After a receive with a wildcard nothing is looked
 //! for.
 //!
-//! The end of a synchronous send tells the sender that the program has received the message. So no such message goes in a frame
-//! ([`Shim::frame_of`](crate::state::Shim::frame_of)), and none is taken.
+//! The completion of a synchronous send tells the sender that the program's receive has started. So such messages are not sent as frames
+//! ([`Shim::frame_of`](crate::state::Shim::frame_of)), and not taken.
 //!
 //! The benefit is measured: the gain is the decoding time before the program asks for a message, less the time to copy the message; the
 //! loss is the time of the predictor, and the time by which waiting calls may return later ([`Trial`]).

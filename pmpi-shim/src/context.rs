@@ -22,7 +22,7 @@ pub struct Context {
     pub(crate) strategies: Strategies,
     pub(crate) kinds: Kinds,
     pub(crate) datatypes: Datatypes,
-    /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. It returns errors.
+    /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. Its error handler returns errors.
     pub(crate) own_comm: MPI_Comm,
     /// Held while a message to ourselves is pending, so that threads do not receive each other's.
     pub(crate) own_turn: Mutex<()>,

@@ -194,7 +194,7 @@ fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, 
     }
 }
 
-/// Gives a received message a handle of its own.
+/// Makes a separate message handle for a received message.
 unsafe fn stand_in(shim: &Shim, comm: MPI_Comm, early: Early) -> Result<MPI_Message, c_int> {
     let _turn = shim.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut request, mut handle, mut status) = (REQUEST_NULL, MESSAGE_NULL, empty_status());

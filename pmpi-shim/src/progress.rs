@@ -38,7 +38,7 @@ pub(crate) fn advance(shim: &Shim) {
     }
 }
 
-/// The same while messages are encoded, which takes time: pending receives are advanced, too, if they are few.
+/// Advances pending operations between steps of encoding, which takes time: pending receives, too, if they are few.
 pub(crate) fn advance_while_encoding(shim: &Shim) {
     const FEW: usize = 64;
     if shim.requests.len() <= FEW {

@@ -237,15 +237,16 @@ unsafe fn start_encoded(
 }
 
 impl Shim {
-    /// Whether a message sent by this mode may go in a frame. The shim sends none by a synchronous mode: a probe begins to receive a frame, and the
-    /// sender would take the end of its send as proof that the program has received the message (the NBX algorithm: T. Hoefler, C. Siebert,
-    /// A. Lumsdaine, *Scalable Communication Protocols for Dynamic Sparse Data Exchange*, 2010). The layer alone is asked for compression.
+    /// Whether a message in this mode may be sent as a frame. The shim does not send synchronous messages as frames: a probe starts to receive a
+    /// frame, and the sender would take the completion of its send as proof that the program has received the message (the NBX algorithm: T.
+    /// Hoefler, C. Siebert, A. Lumsdaine, *Scalable Communication Protocols for Dynamic Sparse Data Exchange*, 2010). A layer without the shim
+    /// does, since its program asks for compression.
     pub(crate) fn frame_of(&self, mode: Mode, message: &Envelope) -> Option<Candidate> {
         if mode == Mode::Synchronous && cfg!(shim) { None } else { self.frame_candidate(message) }
     }
 
-    /// Whether a message may go in a frame: it is long enough, it is in the host's memory, and the other end knows frames.
-    /// Arguments that the MPI will refuse never do.
+    /// Whether a message may be sent as a frame: it is long enough, it is in host memory, the other end knows frames, and the MPI will not
+    /// refuse the arguments.
     pub(crate) fn frame_candidate(&self, message: &Envelope) -> Option<Candidate> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR)?;
         if message.tag < 0 || message.peer < 0 {
@@ -260,7 +261,7 @@ impl Shim {
     }
 }
 
-/// Starts a send of this mode, in a frame or not. `detached`: the message's memory may change before it is sent.
+/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it is sent.
 ///
 /// # Safety
 /// `message` must be what the caller of a send function gave.
@@ -274,7 +275,7 @@ pub(crate) unsafe fn start(
     unsafe { start_any(shim, mode, message, detached, message.comm) }
 }
 
-/// The same for a collective call, by the strategy of its communicator.
+/// Starts a send of a collective call, with the strategy of its communicator.
 ///
 /// # Safety
 /// As for [`start`].
