@@ -49,7 +49,7 @@ pub(crate) struct Options {
     link: Option<Link>,
 
     /// Leave out messages inside a node, where ranks 0 to N-1 are on the first node, the next N on the second and so on
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = ranks)]
     ranks_per_node: Option<NonZeroI32>,
 
     /// A file for a picture of the result, as SVG
@@ -129,6 +129,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
 }
 
 /// Parses the value of the option for a link.
+fn ranks(text: &str) -> Result<NonZeroI32, String> {
+    let ranks = text.parse().ok().filter(|ranks: &NonZeroI32| ranks.get() > 0);
+    ranks.ok_or_else(|| "not a number from 1 on".to_owned())
+}
+
 fn link(text: &str) -> Result<Link, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     let parts = text.split_once(',').map(|(latency, bandwidth)| (number(latency), number(bandwidth)));

@@ -75,7 +75,18 @@ fn a_recording_is_replayed_as_the_job_ran() {
     assert!(text.contains("serial, 40 us, 11.8 MB/s\n"), "{text}");
     let total = words(&text, "total");
     assert_eq!(total[total.len() - 2], "3/3", "{text}");
+    assert!(!all.contains("NaN") && !text.contains("NaN"), "{text}");
     for wrong in ["40", "40,0", "a,b", "-1,5"] {
         assert!(!replay(&["--link", wrong]).0, "{wrong}");
     }
+    for wrong in ["0", "-2", "x"] {
+        assert!(!replay(&["--ranks-per-node", wrong]).0, "{wrong}");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_said_not_to_be() {
+    let output = Command::new(env!("CARGO_BIN_EXE_mpress")).args(["replay", "nowhere"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("nowhere: No such file"), "{said}");
 }

@@ -7,7 +7,7 @@ mod text;
 pub use clock::Clock;
 
 use crate::engine::{Destination, Engine};
-use crate::settings::Settings;
+use crate::settings::{SameNode, Settings};
 use crate::stats::{Line, Stats};
 use mpress_codec::Kind;
 use mpress_selector::Thresholds;
@@ -272,7 +272,7 @@ impl JobReport {
             gain,
             passed: about.passed.iter().filter(|passed| passed.count > 0).cloned().collect(),
             prediction: about.prediction,
-            verdict: verdict(&total, &gain, settings),
+            verdict: verdict(&total, &gain, about.nodes, settings),
         }
     }
 
@@ -350,7 +350,10 @@ fn threshold(thresholds: &Thresholds) -> Threshold {
 /// With less communication than this, in seconds over all ranks, a percentage is meaningless: a single trial of a codec is a large part of it.
 const WORTH_A_WORD_S: f64 = 1e-3;
 
-fn verdict(total: &Counts, gain: &Gain, settings: &Settings) -> String {
+fn verdict(total: &Counts, gain: &Gain, nodes: u64, settings: &Settings) -> String {
+    if total.messages == 0 && nodes == 1 && settings.same_node == SameNode::Pass {
+        return "all ranks are on one node, where messages are not compressed (unless MPRESS_SAME_NODE=compress)".into();
+    }
     if total.messages == 0 {
         return "no message was long enough to be compressed".into();
     }

@@ -240,6 +240,18 @@ fn counters_and_report() {
     );
     assert!(full.lines().all(|line| line.starts_with("mpress: ")), "{full}");
 
+    let measuring = Settings { strategy: mpress::Strategy::Measure, ..Settings::default() };
+    let measured = report::JobReport::new(&about, &measuring, &sum, &engine).text(Report::Summary);
+    assert!(
+        measured.contains("3 of 6 messages would be compressed over 4 ranks: 144.0 kB raw"),
+        "{measured}"
+    );
+    assert!(measured.contains(" would be sent"), "{measured}");
+    let (unused, here) = (Engine::default(), report::About { ranks: 1, nodes: 1, ..about });
+    let nothing = report::JobReport::new(&here, &Settings::default(), &report::Share::of(&unused), &unused);
+    assert!(nothing.verdict.starts_with("all ranks are on one node"), "{}", nothing.verdict);
+    assert!(nothing.text(Report::Full).contains("p: 1 rank on 1 node, "), "{}", nothing.text(Report::Full));
+
     let json = report.to_json().unwrap();
     assert_eq!(report::JobReport::from_json(&json).and_then(|report| report.to_json()).as_ref(), Ok(&json));
     for damage in ["", "{}", "[1]", &json[..json.len() / 2], &json.replace("mpress report", "other report")] {

@@ -169,14 +169,14 @@ fn recorded(job: &Job, here: &Recorded) {
         return;
     }
     let [calls, missing, messages, seen, bytes, seen_bytes, failed] = sum;
-    if let Some(folder) = &job.settings.trace {
+    if let Some(folder) = job.settings.trace.as_ref().filter(|_| calls > 0 || failed == 0) {
         let missing = match missing {
             0 => String::new(),
             _ => format!("; {missing} more are missing, for the disk was too slow, or a trace ended early"),
         };
         say!("mpress: {calls} receive calls are recorded in {}{missing}", folder.display());
     }
-    if let Some(folder) = &job.settings.record {
+    if let Some(folder) = job.settings.record.as_ref().filter(|_| messages > 0 || failed == 0) {
         let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         say!(
             "mpress: {messages} of {seen} messages ({:.1} of {:.1} MiB) are recorded in {}",

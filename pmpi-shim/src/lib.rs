@@ -36,7 +36,8 @@
 macro_rules! say {
     ($($word:tt)*) => {{
         use std::io::Write as _;
-        let _lost = writeln!(std::io::stderr(), $($word)*);
+        // In one write: ranks share a terminal.
+        let _lost = std::io::stderr().write_all((format!($($word)*) + "\n").as_bytes());
     }};
 }
 

@@ -6,7 +6,6 @@
 
 use crate::sys::*;
 use std::ffi::c_int;
-use std::io::Write as _;
 use std::panic::PanicHookInfo;
 use std::process::abort;
 use std::thread;
@@ -31,9 +30,7 @@ const TO_BE_READ: Duration = Duration::from_millis(200);
 fn end_job(info: &PanicHookInfo<'_>) {
     let place = info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
     let message = info.payload_as_str().unwrap_or("no message").replace('\n', " ");
-    // A line that cannot be written is lost.
-    let _ = writeln!(
-        std::io::stderr(),
+    say!(
         "mpress: internal error at {place}: {message}; please report it; MPRESS_DISABLE=1 runs the program without compression"
     );
     let _ = thread::Builder::new().spawn(|| {

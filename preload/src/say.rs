@@ -28,8 +28,8 @@ impl Line {
     pub(crate) fn say(&self) {
         if !SAID.swap(true, Ordering::Relaxed) && self.is_ours() {
             // Ignore write errors: `eprintln` would panic.
-            let _lost =
-                writeln!(std::io::stderr(), "mpress: {}; messages pass through uncompressed", self.why);
+            let line = format!("mpress: {}; messages pass through uncompressed\n", self.why);
+            let _lost = std::io::stderr().write_all(line.as_bytes()); // in one write: ranks share a terminal
         }
     }
 

@@ -50,6 +50,7 @@ pub(super) fn read(
 }
 
 fn read_file(path: &Path) -> Result<File, Error> {
+    std::fs::metadata(path).map_err(|error| wrong(path, error))?;
     let file = File::read(path).map_err(line)?;
     file.ok_or_else(|| wrong(path, "not a file of messages: the extension says of what (f64, i32, bin ...)"))
 }

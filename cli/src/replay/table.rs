@@ -77,13 +77,16 @@ pub(super) fn of(rows: &[Row], links: &[(String, Link)]) -> String {
         }
     }
     let all = || rows.iter().map(|row| &row.times);
-    let _ = writeln!(
-        text,
-        "a decision takes {:.0} ns outside the compression window, {:.0} ns inside, {:.0} ns with a sample (medians)",
-        median(all().flat_map(|times| &times.deciding[0])),
-        median(all().flat_map(|times| &times.deciding[1])),
-        median(all().flat_map(|times| &times.deciding[2]))
-    );
+    let decisions = ["outside the compression window", "inside", "with a sample"].into_iter().enumerate();
+    let decisions: Vec<_> = decisions
+        .filter_map(|(at, name)| {
+            let median = median(all().flat_map(|times| &times.deciding[at]))?;
+            Some(format!("{median:.0} ns {name}"))
+        })
+        .collect();
+    if !decisions.is_empty() {
+        let _ = writeln!(text, "a decision takes {} (medians)", decisions.join(", "));
+    }
     text
 }
 
@@ -103,8 +106,8 @@ fn line(name: &str, times: &Times) -> String {
     )
 }
 
-fn median<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
+fn median<'a>(values: impl Iterator<Item = &'a f64>) -> Option<f64> {
     let mut values: Vec<_> = values.copied().collect();
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    values.get(values.len() / 2).copied()
 }

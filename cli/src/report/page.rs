@@ -78,7 +78,7 @@ fn whole(xml: &mut Xml, Named { file, report }: &Named, rank: &str) {
         }
     });
     if report.total.messages == 0 {
-        xml.leaf("p", &[], "There is nothing to draw: no messages were long enough to be compressed.");
+        xml.leaf("p", &[], "There is nothing to draw: no message was considered.");
     } else {
         by_codec(xml, report);
         codec_shares(xml, &report.codecs);

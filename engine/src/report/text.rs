@@ -3,6 +3,7 @@
 use super::{Counts, JobReport, Threshold};
 use crate::codecs::RAW;
 use crate::settings::Report;
+use crate::strategy::Strategy;
 use std::fmt::Write as _;
 
 impl JobReport {
@@ -14,13 +15,14 @@ impl JobReport {
             return text;
         }
         let total = &self.total;
+        let would = if self.job.strategy == Strategy::Measure.to_string() { "would be " } else { "" };
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{} of {} messages compressed over {} ranks: {} raw, {} sent, ratio {:.3}; encoding {:.3} s, decoding {:.3} s",
+            "{} of {} messages {would}compressed over {}: {} raw, {} {would}sent, ratio {:.3}; encoding {:.3} s, decoding {:.3} s",
             self.compressed(),
             total.messages,
-            self.job.ranks,
+            number(self.job.ranks, "rank"),
             bytes(total.raw_bytes),
             bytes(total.wire_bytes),
             total.ratio(),
@@ -43,8 +45,14 @@ impl JobReport {
         let job = &self.job;
         let _ = writeln!(
             text,
-            "{}: {} ranks on {} nodes, {:.3} s; strategy {}; network {:.1} us, {:.1} MB/s",
-            job.program, job.ranks, job.nodes, job.seconds, job.strategy, job.latency_us, job.bandwidth_mb_s
+            "{}: {} on {}, {:.3} s; strategy {}; network {:.1} us, {:.1} MB/s",
+            job.program,
+            number(job.ranks, "rank"),
+            number(job.nodes, "node"),
+            job.seconds,
+            job.strategy,
+            job.latency_us,
+            job.bandwidth_mb_s
         );
         heading(text, "kind   codec");
         for line in &self.codecs {
@@ -76,6 +84,11 @@ impl JobReport {
             let _ = writeln!(text, "{}, as {} ranks see it", clock.text(), clock.ranks);
         }
     }
+}
+
+/// A count with its noun.
+fn number(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn heading(text: &mut String, name: &str) {
