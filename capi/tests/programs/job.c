@@ -168,7 +168,7 @@ static void report(void)
     CHECK(text[0] == '{' && strstr(text, "\"format\": \"mpress report\"") != NULL);
     mpress_text_free(text);
     OK(mpress_engine_report(engine, NULL, NULL, 0, MPRESS_REPORT_FORM_SUMMARY, &text));
-    CHECK(strstr(text, "10 of 10 messages compressed over 1 ranks") != NULL);
+    CHECK(strstr(text, "10 of 10 messages compressed over 1 rank") != NULL);
     mpress_text_free(text);
     FAILS(ARGUMENT, mpress_engine_report(engine, &job, sums, count - 1, MPRESS_REPORT_FORM_FULL, &text));
     CHECK(text == NULL);
