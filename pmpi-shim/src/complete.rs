@@ -82,7 +82,7 @@ impl<'a> Batch<'a> {
     /// Testany: returns its code, and whether it found a completed request or no active one.
     fn ask_any(&mut self, index: &mut c_int, found: &mut MPI_Status) -> (c_int, bool) {
         let mut flag = 0;
-        // SAFETY: requests of the program and of ours, valid output pointers.
+        // SAFETY: requests of the program and our own, valid output pointers.
         let code =
             self.ask(|count, inner| unsafe { open::MPI_Testany(count, inner, index, &raw mut flag, found) });
         let others = *index == UNDEFINED && !self.ready.iter().all(|ready| *ready);

@@ -50,7 +50,7 @@ impl Datatypes {
     /// Called at the end. Attributes under the key keep it alive.
     pub(crate) fn free(&self) {
         let mut keyval = self.keyval;
-        // SAFETY: a key of ours.
+        // SAFETY: our own key.
         unsafe { PMPI_Type_free_keyval(&raw mut keyval) };
     }
 

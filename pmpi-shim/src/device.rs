@@ -54,7 +54,7 @@ fn loaded() -> u64 {
 
 /// Looks for GPU libraries among the `loaded` objects.
 fn look(loaded: u64) {
-    // Hold no lock of ours while the dynamic linker takes its own: it may be calling a constructor that sends a message.
+    // Hold none of our locks while the dynamic linker takes its own: it may be calling a constructor that sends a message.
     for name in gpu_libraries() {
         if RUNTIMES.read().unwrap_or_else(PoisonError::into_inner).iter().any(|(known, _)| *known == name) {
             continue;

@@ -28,7 +28,7 @@ impl Family {
     }
 
     /// Whether a frame may be received into elements of several bytes of which it fills the last only in part. MPICH reports that as an
-    /// error. (With a contiguous buffer of ours instead, Open MPI would write beyond its end if a message is too long.)
+    /// error. (With our own contiguous buffer instead, Open MPI would write beyond its end if a message is too long.)
     pub(crate) fn takes_partial_elements(self) -> bool {
         self == Self::OpenMpi
     }

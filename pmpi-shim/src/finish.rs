@@ -92,7 +92,7 @@ pub(crate) fn end_messages(shim: &Shim) -> bool {
 pub(crate) fn free(shim: &Shim) {
     shim.datatypes.free();
     let (mut own, mut gibibyte) = (shim.own_comm, shim.gibibyte);
-    // SAFETY: handles of ours that are no longer used.
+    // SAFETY: our own handles that are no longer used.
     unsafe {
         PMPI_Type_free(&raw mut gibibyte);
         PMPI_Comm_free(&raw mut own);

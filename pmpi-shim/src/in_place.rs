@@ -4,7 +4,7 @@
 //! The standard forbids pending receives that share memory (MPI 3.1, section 3.7.2), but benchmarks post whole windows of receives into one
 //! buffer. So
 //!
-//! - a receive whose memory overlaps that of a pending one uses a buffer of ours, and so does every later one in that memory
+//! - a receive whose memory overlaps that of a pending one uses our own buffer, and so does every later one in that memory
 //!   ([`InPlace::claim`]);
 //! - before a message is copied to memory of a receive that is still pending, what that one has received so far is saved
 //!   ([`InPlace::land`], [`Covered`]).

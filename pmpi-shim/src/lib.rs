@@ -26,8 +26,8 @@
 //! - `datatypes`: the program's derived datatypes, decoded;
 //! - `arguments`, `span`, `error`, `generalized` requests and other `operation`s of the MPI, `passed` calls, `device` (GPU memory),
 //!   `waiting` (the time that this rank waits), `measure` (of the network), `identity` and `family` of the MPI;
-//! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where one
-//!   of ours would unwind.
+//! - `mpi`: the MPI's own functions, `handle`s as keys, and `sys`: the ABI. `symbol` finds the functions; `panics` ends the job where a
+//!   function of the shim would unwind.
 
 // The layer alone does not use some items that only C programs need from the shim.
 #![cfg_attr(not(shim), allow(dead_code))]

@@ -69,7 +69,7 @@ impl Operation {
     /// it for those calls.
     fn complete(&mut self) -> Look {
         let (mut flag, mut status) = (0, empty_status());
-        // SAFETY: a request of ours, valid output pointers.
+        // SAFETY: our own request, valid output pointers.
         let code = unsafe { open::MPI_Test(&raw mut self.request, &raw mut flag, &raw mut status) };
         if code == SUCCESS && flag == 0 {
             return Look::UnderWay;
@@ -100,7 +100,7 @@ impl Operation {
 impl Drop for Operation {
     fn drop(&mut self) {
         if self.is_persistent && self.request != REQUEST_NULL {
-            // SAFETY: a request of ours that is used nowhere else.
+            // SAFETY: our own request that is used nowhere else.
             unsafe { real::MPI_Request_free(&raw mut self.request) };
         }
     }

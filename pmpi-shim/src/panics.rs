@@ -1,4 +1,4 @@
-//! A panic of the shim is a bug of ours. It must not unwind into the program or the MPI, nor end one rank while others wait for it; so it
+//! A panic in the shim is a bug. It must not unwind into the program or the MPI, nor end one rank while others wait for it; so it
 //! ends the job, and prints one line with its location.
 //!
 //! This hook belongs to the shim's own copy of the standard library, which no other library in the process uses. It applies to all threads,

@@ -1,4 +1,4 @@
-//! Persistent requests. The program has a request of the MPI that is never started; each start begins an ordinary operation of ours, which
+//! Persistent requests. The program has a request of the MPI that is never started; each start begins an ordinary operation of the shim, which
 //! the completion calls find by that handle.
 
 use crate::arguments;

@@ -36,7 +36,7 @@ pub(crate) struct Posted {
 enum Came {
     /// A message, in the program's buffer.
     InPlace,
-    /// A message or a frame (`true`), in a buffer of ours.
+    /// A message or a frame (`true`), in our own buffer.
     Elsewhere(Buffer, bool),
     /// The head of a stream.
     Stream(Box<Arriving>),
@@ -49,13 +49,13 @@ enum Place {
     /// The program's buffer, as these bytes if it is contiguous. It has no claim if nothing else is received meanwhile, or if memory was
     /// short.
     Program(Option<ByteSpan>, Option<Claim>),
-    /// A buffer of ours, whose content is then moved to the program's.
+    /// Our own buffer, whose content is then moved to the program's.
     Bounce(Bounce),
     /// None: the received data has been taken out.
     Emptied,
 }
 
-/// A buffer of ours that a message is received into.
+/// Our own buffer that a message is received into.
 pub(crate) struct Bounce {
     pub(crate) bytes: ByteSpan,
     pub(crate) buffer: Buffer,
@@ -96,7 +96,7 @@ impl Posted {
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
     }
 
-    /// A receive whose message has come, or is coming, to a buffer of ours.
+    /// A receive whose message has come, or is coming, to our own buffer.
     pub(crate) fn arrived(
         context: &Context,
         span: &Span,
@@ -113,7 +113,7 @@ impl Posted {
         }
     }
 
-    /// A receive whose message has been, or is being, decoded into memory of ours.
+    /// A receive whose message has been, or is being, decoded into our own memory.
     pub(crate) fn decoded(
         context: &Context,
         span: &Span,
@@ -316,7 +316,7 @@ impl Posted {
         Ok(())
     }
 
-    /// Copies a message or a frame from a buffer of ours to the program's; returns the length of the message in bytes.
+    /// Copies a message or a frame from our own buffer to the program's; returns the length of the message in bytes.
     ///
     /// # Safety
     /// As for [`finish`](Self::finish).

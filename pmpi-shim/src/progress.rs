@@ -96,7 +96,7 @@ pub(crate) fn finish(code: c_int, mut request: MPI_Request) {
     must(code);
     let mut done = 0;
     loop {
-        // SAFETY: a request of ours, a valid output pointer.
+        // SAFETY: our own request, a valid output pointer.
         must(unsafe { real::MPI_Test(&raw mut request, &raw mut done, STATUS_IGNORE) });
         if done != 0 {
             return;

@@ -114,12 +114,12 @@ pub(crate) fn combiner(datatype: MPI_Datatype) -> c_int {
     combiner
 }
 
-/// A datatype of ours, freed when dropped; pending operations keep what they need of it.
+/// Our own datatype, freed when dropped; pending operations keep what they need of it.
 pub(crate) struct OwnedType(pub(crate) MPI_Datatype);
 
 impl Drop for OwnedType {
     fn drop(&mut self) {
-        // SAFETY: a type of ours, freed once.
+        // SAFETY: our own type, freed once.
         unsafe { PMPI_Type_free(&raw mut self.0) };
     }
 }

@@ -46,7 +46,7 @@ impl World {
     /// Frees our MPI objects. Attributes keep their key alive.
     pub(crate) fn free(&self) {
         let (mut group, mut keyval) = (self.group, self.keyval);
-        // SAFETY: handles of ours that are no longer used.
+        // SAFETY: our own handles that are no longer used.
         unsafe {
             PMPI_Comm_free_keyval(&raw mut keyval);
             PMPI_Group_free(&raw mut group);

@@ -59,7 +59,7 @@ impl Private {
         })
     }
 
-    /// None, for a process that sends no messages of ours.
+    /// No communicator and no tags, for a process that sends no private messages.
     pub(crate) fn none() -> Self {
         Self {
             comm: COMM_NULL,

@@ -284,7 +284,7 @@ mod tests {
     fn trials_by_the_clock_end_nothing() {
         let trials = [Trial::default(), Trial::default()];
         assert_eq!(vote(&trials, 1000, [false, false], true), 1000);
-        assert_eq!(vote(&trials, 1000, [true, true], false), 1000, "nobody knows");
+        assert_eq!(vote(&trials, 1000, [true, true], false), 1000, "no rank knows");
         assert_eq!(vote(&trials, 1000, [true, false], false), 1000, "one rank does not know");
         assert!(vote(&trials, 1000, [false, false], false) < 200, "all know that nothing gets shorter");
         assert!(vote(&trials, 1000, [false, false], true) > 700, "and that it does again");

@@ -1,4 +1,4 @@
-//! Arguments of collectives that the MPI refuses. A rank with such arguments makes the MPI's own call before it sends any message of ours.
+//! Arguments of collectives that the MPI refuses. A rank with such arguments makes the MPI's own call before it sends any private message.
 //!
 //! All other ranks do the collective here, so a rank must leave it only if the MPI really refuses its arguments (or would crash). Where
 //! MPIs differ, this MPI is tested.
@@ -69,7 +69,7 @@ impl Shim {
         *self.private.ignores_uncommitted.get_or_init(|| {
             let (mut datatype, mut byte) = (DATATYPE_NULL, 0_u8);
             let at = (&raw mut byte).cast::<c_void>();
-            // SAFETY: a datatype of ours, and none of its elements, on a communicator of one rank.
+            // SAFETY: our own datatype, and none of its elements, on a communicator of one rank.
             unsafe {
                 if PMPI_Type_contiguous(1, BYTE, &raw mut datatype) != SUCCESS {
                     return false;

@@ -35,7 +35,7 @@ pub(super) enum Runtime {
     },
     LevelZero {
         properties: GetAllocProperties,
-        /// A context of ours for each driver.
+        /// Our own context for each driver.
         contexts: Vec<Handle>,
     },
 }

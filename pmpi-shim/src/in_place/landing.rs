@@ -97,7 +97,7 @@ impl InPlace {
         memory: &Memory,
         write: impl FnOnce(&Span) -> Result<usize, c_int>,
     ) -> Result<usize, c_int> {
-        // While the claim is held, a receive that is posted there gets a buffer of ours.
+        // While the claim is held, a receive that is posted there gets our own buffer.
         let claim = if memory.capacity > 0 { self.hold(memory, &memory.range()) } else { None };
         if claim.is_some() || memory.capacity == 0 {
             return write(&memory.span);

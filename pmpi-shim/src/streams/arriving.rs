@@ -25,7 +25,7 @@ pub(crate) enum Target {
     Memory(*mut u8),
     /// Elements at this address, with room for it.
     Elements(Plan, *mut u8),
-    /// To a buffer of ours.
+    /// To our own buffer.
     Buffer(Buffer),
     /// Nowhere: it is too long, or there is no memory for it.
     Nowhere(c_int),
@@ -87,7 +87,7 @@ impl Arriving {
         Self { stream, source, tag, target, posted, next: 1, to_post: 1, outcome }.leave(context);
     }
 
-    /// Redirects the stream to this memory, and copies what has been decoded into a buffer of ours so far.
+    /// Redirects the stream to this memory, and copies what has been decoded into our own buffer so far.
     ///
     /// # Safety
     /// The memory must have room for the message, and live until the stream is complete.
@@ -190,7 +190,7 @@ impl Arriving {
         }
         let Some((request, _)) = self.posted.front_mut() else { return Next::Over };
         let (mut flag, mut status) = (0, empty_status());
-        // SAFETY: a request of ours, valid output pointers.
+        // SAFETY: our own request, valid output pointers.
         let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
         if code == SUCCESS && flag == 0 {
             return Next::Missing;
@@ -259,7 +259,7 @@ impl Arriving {
         }
     }
 
-    /// The length of the message, and its buffer, if it is in one of ours. To be called once the stream is complete.
+    /// The length of the message, and its buffer, if it is in one of our buffers. To be called once the stream is complete.
     pub(crate) fn finish(mut self) -> Result<(usize, Option<Buffer>), c_int> {
         std::mem::replace(&mut self.outcome, Ok(())).map_err(Kept::tell)?;
         let len = self.stream.raw_len();

@@ -47,7 +47,7 @@ impl Incoming {
         let mut moved = self.post(relay);
         while let Some((request, _)) = self.posted.front_mut() {
             let (mut flag, mut status) = (0, empty_status());
-            // SAFETY: a request of ours, valid output pointers.
+            // SAFETY: our own request, valid output pointers.
             let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
             if code == SUCCESS && flag == 0 {
                 break;
@@ -182,7 +182,7 @@ impl Leaving {
         let mut moved = false;
         while let Some((request, _)) = self.under_way.front_mut() {
             let (mut flag, mut status) = (0, empty_status());
-            // SAFETY: a request of ours, valid output pointers.
+            // SAFETY: our own request, valid output pointers.
             let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
             if code == SUCCESS && flag == 0 {
                 break;
