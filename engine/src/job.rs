@@ -5,8 +5,7 @@ use crate::codecs;
 use crate::frame::{FLOOR, Mark, SHORTEST};
 use crate::guide::Record;
 use crate::knowledge::Knowledge;
-use crate::settings::Report;
-use crate::settings::Settings;
+use crate::settings::{Report, Settings};
 use crate::strategy::Strategy;
 use crate::{Engine, network};
 use mpress_codec::frame;
@@ -49,7 +48,7 @@ pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
     let Some(settings) = settings else { return [0; WORDS] };
     let (build, common) = (hash(&build()).max(1), hash(&format!("{:?}", settings.in_common())));
     let random = RandomState::new().hash_one(build);
-    [build, !build, common, !common, random, u64::from(!wants_words(settings))]
+    [build, !build, common, !common, random, u64::from(!settings.wants_words())]
 }
 
 /// Evaluates the words of all processes: whether versions, lengths of frames, codecs, formats and settings are the same.
@@ -93,12 +92,17 @@ impl Settings {
             ..self.clone()
         }
     }
-}
 
-/// Whether there is output at the end: a report, or a record of decisions, which the guided strategy reads and does not write.
-fn wants_words(settings: &Settings) -> bool {
-    let records = settings.guide.is_some() && settings.strategy != Strategy::Guided;
-    settings.report != Report::None || settings.report_file.is_some() || records
+    /// Whether there is a report at the end, on standard error or in a file.
+    #[must_use]
+    pub fn wants_report(&self) -> bool {
+        self.report != Report::None || self.report_file.is_some()
+    }
+
+    /// Whether there is output at the end: a report, or a record of decisions, which the guided strategy reads and does not write.
+    fn wants_words(&self) -> bool {
+        self.wants_report() || (self.guide.is_some() && self.strategy.learns())
+    }
 }
 
 fn hash(value: &impl Hash) -> u64 {
@@ -130,9 +134,8 @@ impl Engine {
             errors.iter().for_each(|error| say(error));
             knowledge
         });
-        let learns = |strategy| matches!(strategy, Strategy::Adaptive | Strategy::Measure);
         // All processes have the same settings, and so the same result, whichever files they can read.
-        let may_learn = learns(settings.strategy) || settings.strategy == Strategy::Guided;
+        let may_learn = settings.strategy.learns() || settings.strategy == Strategy::Guided;
         let files = settings.heuristics.is_some() || settings.strategy == Strategy::Guided;
         let mut settings = settings.clone();
         let record = match &settings.guide {
@@ -148,7 +151,7 @@ impl Engine {
         };
         let engine = Self::new(&settings, &knowledge, record.as_ref()).begun(beginning);
         if let Some(part) = network::Part::of(nodes, rank).filter(|_| may_learn) {
-            let wanted = learns(settings.strategy) && !knowledge.links_measured;
+            let wanted = settings.strategy.learns() && !knowledge.links_measured;
             // If no file can make a difference between processes, all want the same.
             let by_any = if files { messages.sums([u64::from(wanted), 0])?[0] > 0 } else { wanted };
             if by_any {

@@ -20,6 +20,14 @@ pub enum Strategy {
     Measure,
 }
 
+impl Strategy {
+    /// Whether it makes decisions of its own, which can be recorded for the guided strategy.
+    #[must_use]
+    pub fn learns(self) -> bool {
+        matches!(self, Self::Adaptive | Self::Measure)
+    }
+}
+
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -96,20 +96,6 @@ impl Datatypes {
     }
 }
 
-/// A duplicate is decoded separately.
-unsafe extern "C" fn not_copied(
-    _: MPI_Datatype,
-    _: c_int,
-    _: *mut c_void,
-    _: *mut c_void,
-    _: *mut c_void,
-    flag: *mut c_int,
-) -> c_int {
-    // SAFETY: MPI gives a valid output pointer.
-    unsafe { *flag = 0 };
-    SUCCESS
-}
-
 /// A handle is being freed.
 unsafe extern "C" fn deleted(_: MPI_Datatype, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
     // SAFETY: the value of our attribute, which only `keep` stores: a leaked `Arc`, released once.

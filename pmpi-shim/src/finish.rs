@@ -7,7 +7,7 @@ use crate::streams::Arriving;
 use crate::sys::*;
 use crate::{passed, state};
 use mpress::report::{About, JobReport, Passed, Prediction, Share};
-use mpress::{Engine, Predict, Record, Report, Settings, Strategy};
+use mpress::{Engine, Predict, Record, Report, Settings};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -22,19 +22,8 @@ pub(crate) struct Job {
     pub(crate) start: Instant,
     pub(crate) ranks: c_int,
     pub(crate) nodes: usize,
-    /// Whether any rank has a report, record or trace to make. If so, all ranks take part in the sums, even if only rank 0 uses them.
+    /// Whether any rank has a report or a record of decisions to make. If so, all ranks take part in the sums, even if only rank 0 uses them.
     pub(crate) wants_words: bool,
-}
-
-impl Job {
-    fn wants_report(&self) -> bool {
-        self.settings.report != Report::None || self.settings.report_file.is_some()
-    }
-
-    /// Whether the strategy makes decisions to record. The guided strategy only reads the file. All ranks have the same strategy.
-    fn learns(&self) -> bool {
-        matches!(self.settings.strategy, Strategy::Adaptive | Strategy::Measure)
-    }
 }
 
 /// Set once the ranks have agreed.
@@ -108,8 +97,10 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     let mut sum = Share::of(engine);
     let (sorts, mut calls): (Vec<_>, Vec<_>) = passed::counts().into_iter().unzip();
     sum_over_ranks(&mut calls);
-    sum_over_ranks(&mut foreseen);
-    if !sum_over_ranks(sum.as_words_mut()) || !job.wants_report() {
+    if settings.predict != Predict::Off {
+        sum_over_ranks(&mut foreseen);
+    }
+    if !sum_over_ranks(sum.as_words_mut()) || !settings.wants_report() {
         return;
     }
     let [predicted, right, early, gained] = foreseen;
@@ -139,7 +130,8 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
 
 /// Rank 0 writes the choices of the adaptive strategy for the guided one, if asked to. All ranks take part.
 fn record(job: &Job, engine: &Engine) {
-    if !job.learns() {
+    // All ranks have the same strategy.
+    if !job.settings.strategy.learns() {
         return;
     }
     let mut tally = engine.tally();

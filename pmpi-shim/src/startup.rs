@@ -371,20 +371,6 @@ fn damaged() -> Result<c_int, c_int> {
     })
 }
 
-/// Duplicates of a communicator do not inherit our attribute; they determine their own.
-unsafe extern "C" fn not_copied(
-    _: MPI_Comm,
-    _: c_int,
-    _: *mut c_void,
-    _: *mut c_void,
-    _: *mut c_void,
-    flag: *mut c_int,
-) -> c_int {
-    // SAFETY: MPI gives a valid output pointer.
-    unsafe { *flag = 0 };
-    SUCCESS
-}
-
 /// A communicator is being freed: frees its peers, and its messages that were not received.
 unsafe extern "C" fn comm_freed(comm: MPI_Comm, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
     // SAFETY: the value of our attribute.

@@ -82,6 +82,20 @@ pub(crate) fn empty_status() -> MPI_Status {
     unsafe { std::mem::zeroed() }
 }
 
+/// The callback of an attribute that duplicates of a communicator or datatype do not inherit: they determine their own.
+pub(crate) unsafe extern "C" fn not_copied<H>(
+    _: H,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: MPI gives a valid output pointer.
+    unsafe { *flag = 0 };
+    SUCCESS
+}
+
 /// A code as a result: `Err` for anything but success.
 pub(crate) fn ok(code: c_int) -> Result<(), c_int> {
     if code == SUCCESS { Ok(()) } else { Err(code) }

@@ -46,9 +46,8 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         recvbuf: &mut R,
     ) -> Result<()> {
         let (context, comm) = of(self)?;
-        context.parts(recvbuf.counts(), recvbuf.displs())?;
         let (out, into) = (Span::of(sendbuf), Span::whole_mut(recvbuf));
-        let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
+        let (counts, places) = context.parts(recvbuf)?;
         let layer = context.layer();
         // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
@@ -84,11 +83,9 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         recvbuf: &mut R,
     ) -> Result<()> {
         let (context, comm) = of(self)?;
-        context.parts(sendbuf.counts(), sendbuf.displs())?;
-        context.parts(recvbuf.counts(), recvbuf.displs())?;
         let (out, into) = (Span::whole(sendbuf), Span::whole_mut(recvbuf));
-        let (sends, from) = (sendbuf.counts().as_ptr(), sendbuf.displs().as_ptr());
-        let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
+        let (sends, from) = context.parts(sendbuf)?;
+        let (counts, places) = context.parts(recvbuf)?;
         let layer = context.layer();
         // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
@@ -140,9 +137,8 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         recvbuf: &'a mut R,
     ) -> Result<Request<'a, R, Sc>> {
         let (context, comm) = of(self)?;
-        context.parts(recvbuf.counts(), recvbuf.displs())?;
         let (out, into) = (Span::of(sendbuf), Span::whole_mut(recvbuf));
-        let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
+        let (counts, places) = context.parts(recvbuf)?;
         // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
@@ -192,11 +188,9 @@ pub trait CompressedCollectives: CommunicatorCollectives {
         recvbuf: &'a mut R,
     ) -> Result<Request<'a, R, Sc>> {
         let (context, comm) = of(self)?;
-        context.parts(sendbuf.counts(), sendbuf.displs())?;
-        context.parts(recvbuf.counts(), recvbuf.displs())?;
         let (out, into) = (Span::whole(sendbuf), Span::whole_mut(recvbuf));
-        let (sends, from) = (sendbuf.counts().as_ptr(), sendbuf.displs().as_ptr());
-        let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
+        let (sends, from) = context.parts(sendbuf)?;
+        let (counts, places) = context.parts(recvbuf)?;
         // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, mpi_error};
 use mpi::Rank;
+use mpi::datatype::Partitioned;
 use mpi::ffi;
 use mpress::{DecodeError, DecodeErrorKind, Engine, FrameError};
 use mpress_layer::{Found, Layer};
@@ -63,10 +64,17 @@ impl Context {
         }
     }
 
-    /// Checks that a buffer has a part for every rank.
-    pub(crate) fn parts(&self, counts: &[mpi::Count], displacements: &[mpi::Count]) -> Result<()> {
-        let (parts, ranks) = (counts.len().min(displacements.len()), self.ranks);
-        if parts < ranks { Err(Error::Parts { parts, ranks }) } else { Ok(()) }
+    /// The counts and displacements of a buffer, which must have a part for every rank.
+    pub(crate) fn parts<P: Partitioned + ?Sized>(
+        &self,
+        buffer: &P,
+    ) -> Result<(*const mpi::Count, *const mpi::Count)> {
+        let (counts, displacements, ranks) = (buffer.counts(), buffer.displs(), self.ranks);
+        let parts = counts.len().min(displacements.len());
+        if parts < ranks {
+            return Err(Error::Parts { parts, ranks });
+        }
+        Ok((counts.as_ptr(), displacements.as_ptr()))
     }
 
     /// Number of elements of a buffer per rank. A remainder is ignored, as in rsmpi.

@@ -90,9 +90,8 @@ pub trait CompressedRoot: Root {
         recvbuf: &mut R,
     ) -> Result<()> {
         let (context, root, comm) = root(self)?;
-        context.parts(recvbuf.counts(), recvbuf.displs())?;
         let (out, into) = (Span::of(sendbuf), Span::whole_mut(recvbuf));
-        let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
+        let (counts, places) = context.parts(recvbuf)?;
         let layer = context.layer();
         // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
@@ -158,9 +157,8 @@ pub trait CompressedRoot: Root {
         recvbuf: &mut R,
     ) -> Result<()> {
         let (context, root, comm) = root(self)?;
-        context.parts(sendbuf.counts(), sendbuf.displs())?;
         let (out, into) = (Span::whole(sendbuf), Span::of_mut(recvbuf));
-        let (counts, places) = (sendbuf.counts().as_ptr(), sendbuf.displs().as_ptr());
+        let (counts, places) = context.parts(sendbuf)?;
         let layer = context.layer();
         // SAFETY: all buffers are borrowed and initialised; receive buffers are borrowed mutably.
         context.outcome(unsafe {
@@ -271,9 +269,8 @@ pub trait CompressedRoot: Root {
         recvbuf: &'a mut R,
     ) -> Result<Request<'a, R, Sc>> {
         let (context, root, comm) = root(self)?;
-        context.parts(recvbuf.counts(), recvbuf.displs())?;
         let (out, into) = (Span::of(sendbuf), Span::whole_mut(recvbuf));
-        let (counts, places) = (recvbuf.counts().as_ptr(), recvbuf.displs().as_ptr());
+        let (counts, places) = context.parts(recvbuf)?;
         // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
@@ -369,9 +366,8 @@ pub trait CompressedRoot: Root {
         recvbuf: &'a mut R,
     ) -> Result<Request<'a, R, Sc>> {
         let (context, root, comm) = root(self)?;
-        context.parts(sendbuf.counts(), sendbuf.displs())?;
         let (out, into) = (Span::whole(sendbuf), Span::of_mut(recvbuf));
-        let (counts, places) = (sendbuf.counts().as_ptr(), sendbuf.displs().as_ptr());
+        let (counts, places) = context.parts(sendbuf)?;
         // SAFETY: all buffers are borrowed for the scope's lifetime; receive buffers are borrowed mutably.
         unsafe {
             Request::start(context, recvbuf, scope, |layer, request| {
