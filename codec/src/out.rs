@@ -160,7 +160,8 @@ impl<'a> Out<'a> {
         let keep = keep.min(N);
         match self.buf[self.len..].first_chunk_mut::<N>() {
             Some(chunk) => {
-                *chunk = bytes.map(MaybeUninit::new);
+                // Not `map`, which a build without optimisation across crates calls for each byte.
+                chunk.write_copy_of_slice(bytes);
                 self.len += keep;
                 Ok(())
             }

@@ -261,7 +261,15 @@ fn column_cost<W: Word, const F: usize>(
         }
     }
     let words = || runs.iter().map(|[_, run @ ..]| run);
-    let greatest = |by| words().flatten().fold(W::ZERO, |most, word| most.max(word.rotated_left(by)));
+    let greatest = |by| {
+        let mut most = W::ZERO;
+        for run in words() {
+            for word in run {
+                most = most.max(word.rotated_left(by));
+            }
+        }
+        most
+    };
     let tops = [greatest(0), greatest(1)];
     let (mut steps, mut below) = (0, [0; 2]);
     for (run, words) in runs.iter().zip(words()) {

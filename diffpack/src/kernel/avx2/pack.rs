@@ -185,8 +185,8 @@ fn pack_groups<W: Word>(residuals: &Block, widths: &[u8], to: &mut [MaybeUninit<
         let [a, b] = load_both(group);
         let lanes = [together::<W>(a, *width), together::<W>(b, *width)];
         if bits < 8 {
-            if let Some(to) = to.first_chunk_mut() {
-                *to = narrow(lanes, bits).to_le_bytes().map(MaybeUninit::new);
+            if let Some(to) = to.first_chunk_mut::<{ size_of::<u64>() }>() {
+                to.write_copy_of_slice(&narrow(lanes, bits).to_le_bytes());
             }
         } else {
             // Pairs start at most 16 bytes apart, and the last one extends past the group's `bits` bytes.

@@ -10,13 +10,14 @@ use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
 
-/// The difference of order `ORDER` of the groups of its terms.
+/// The difference of order `ORDER` of the groups at index `i` of its terms. (An array of these groups would have to be made by `map`, which
+/// some builds call as a function.)
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn of_terms<W: Word, const ORDER: usize>(t: [&Group; 8]) -> V {
-    let pair = |a: usize| sub::<W>(load(t[a]), load(t[a + 1]));
+fn of_terms<W: Word, const ORDER: usize, const N: usize>(terms: &[&[Group; N]; 8], i: usize) -> V {
+    let pair = |a: usize| sub::<W>(load(&terms[a][i]), load(&terms[a + 1][i]));
     let difference = match ORDER {
-        0 => load(t[0]),
+        0 => load(&terms[0][i]),
         1 => pair(0),
         2 => sub::<W>(pair(0), pair(2)),
         _ => sub::<W>(sub::<W>(pair(0), pair(2)), sub::<W>(pair(4), pair(6))),
@@ -44,7 +45,7 @@ fn difference_of_order<W: Word, const ORDER: usize>(
 ) {
     let terms = terms::<W>(bytes, at, lags).map(groups);
     for (i, group) in residuals.groups_mut().iter_mut().enumerate() {
-        super::vector::store(group, of_terms::<W, ORDER>(terms.map(|term| &term[i])));
+        super::vector::store(group, of_terms::<W, ORDER, _>(&terms, i));
     }
 }
 
@@ -100,7 +101,7 @@ fn sample<W: Word, const ORDER: usize>(bytes: &[u8], at: usize, lags: &[u16]) ->
     let terms = terms.map(groups_of_sample);
     let mut v = [_mm512_setzero_si512(); 8];
     for (i, v) in v.iter_mut().enumerate() {
-        *v = of_terms::<W, ORDER>(terms.map(|term| &term[i]));
+        *v = of_terms::<W, ORDER, _>(&terms, i);
     }
     v
 }

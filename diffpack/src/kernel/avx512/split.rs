@@ -10,8 +10,8 @@ use core::arch::x86_64::*;
 fn bits<W: Word>(mask: &Mask, i: usize) -> u32 {
     let mut bits = [0; 4];
     let bytes = W::LANES / 8;
-    for (to, from) in bits[..bytes].iter_mut().zip(mask.iter().skip(i * bytes)) {
-        *to = *from;
+    if let Some(from) = mask.get(i * bytes..(i + 1) * bytes) {
+        bits[..bytes].copy_from_slice(from);
     }
     u32::from_le_bytes(bits)
 }
