@@ -98,13 +98,18 @@ pub(crate) fn encode(
     (end < raw.len()).then_some(end)
 }
 
-pub(crate) fn encode_block(encoder: &mut dyn Encode, block: &[u8], room: &mut [u8]) -> Option<usize> {
-    // So that a block's wire depends on the block only.
+fn encode_block(encoder: &mut dyn Encode, block: &[u8], room: &mut [u8]) -> Option<usize> {
+    // So that a block's wire depends on the block only, not on the threads.
     encoder.reset();
-    if encoder.worthwhile(block) == Some(false) {
+    encode_part(encoder, block, room)
+}
+
+/// Encodes a part of a message; returns its length, or `None` if it is not worthwhile or there is no room.
+pub(crate) fn encode_part(encoder: &mut dyn Encode, part: &[u8], room: &mut [u8]) -> Option<usize> {
+    if encoder.worthwhile(part) == Some(false) {
         return None;
     }
-    encode_into(encoder, block, room)
+    encode_into(encoder, part, room)
 }
 
 /// The codec of the blocks of a payload.

@@ -166,6 +166,15 @@ impl Decider {
         }
     }
 
+    /// Reports that the message was encoded to chunks of `wire_len` bytes together, and that handing them over took this long.
+    pub(crate) fn streamed(&self, plan: &Plan, wire_len: usize, encoding: Duration, handover: Duration) {
+        if let Some(decision) = &plan.decision {
+            let mut selector = self.selector();
+            selector.handed_over(decision.peer(), wire_len, nanoseconds(handover));
+            selector.encoded(decision, wire_len, nanoseconds(encoding));
+        }
+    }
+
     /// Reports that the probe was encoded to `wire_len` bytes.
     pub(crate) fn probed(&self, plan: &Plan, wire_len: usize, time: Duration) {
         if let Some(decision) = &plan.decision {

@@ -19,6 +19,7 @@ use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, encode_into};
 use mpress_selector::{ByTheClock, Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 /// If a codec cannot tell whether a message is compressible, a long message is first tried on a window at its start and one in its middle, so that
@@ -61,6 +62,8 @@ pub struct Engine {
     traffic: Traffic,
     /// The minimum length of messages that are sent in chunks.
     streams: Option<usize>,
+    /// Nanoseconds of decoding chunks.
+    decoded_ns: AtomicU64,
 }
 
 impl Default for Engine {
@@ -89,6 +92,7 @@ impl Engine {
             counters: Counters::default(),
             traffic: Traffic::default(),
             streams: None,
+            decoded_ns: AtomicU64::new(0),
         }
     }
 

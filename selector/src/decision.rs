@@ -79,6 +79,12 @@ impl Decision {
         Self { choice: Choice::Raw, probe: None, kind, peer, len, raw_ns, expected_ns, looked_at: None }
     }
 
+    /// The class of the process to which the message is sent.
+    #[must_use]
+    pub fn peer(&self) -> PeerClass {
+        self.peer
+    }
+
     /// The redundancy level of the message, if it was sampled.
     #[must_use]
     pub fn level(&self) -> Option<Level> {

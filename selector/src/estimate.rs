@@ -25,6 +25,11 @@ pub struct Packed {
     pub encode_ns: f64,
     /// Nanoseconds of decoding.
     pub decode_ns: f64,
+    /// Nanoseconds in which the sender's processor hands the compressed chunks of a [`Pipelined`](Transfer::Pipelined) message over to the network.
+    /// The receiver is assumed to need as long.
+    pub handover_ns: f64,
+    /// Nanoseconds in which the same processor decodes chunks that it receives meanwhile. (Taking them from the network is part of the handover.)
+    pub receiving_ns: f64,
 }
 
 impl Packed {
@@ -38,7 +43,8 @@ impl Packed {
                 // all but one overlap with the transfer.
                 let part = chunk as f64 / len as f64;
                 let wire = all - link.time_ns(0.0);
-                let stages = [self.encode_ns, wire, self.decode_ns];
+                let sending = self.encode_ns + self.handover_ns + self.receiving_ns;
+                let stages = [sending, wire, self.decode_ns + self.handover_ns];
                 let slowest = stages.into_iter().fold(0.0, f64::max);
                 link.time_ns(0.0) + slowest + (stages.iter().sum::<f64>() - slowest) * part
             }
@@ -55,7 +61,8 @@ mod tests {
 
     /// A codec of this ratio and these speeds in MB/s, for a message of 1 MB.
     fn codec(ratio: f64, encode: f64, decode: f64) -> Packed {
-        Packed { fraction: 1.0 / ratio, encode_ns: 1e9 / encode, decode_ns: 1e9 / decode }
+        let (encode_ns, decode_ns) = (1e9 / encode, 1e9 / decode);
+        Packed { fraction: 1.0 / ratio, encode_ns, decode_ns, handover_ns: 0.0, receiving_ns: 0.0 }
     }
 
     #[test]
@@ -74,6 +81,8 @@ mod tests {
         assert!((gain(codec(1.5, 7000.0, 7000.0)) - 1.5).abs() < 0.01);
         assert!((gain(codec(3.0, 2500.0, 7000.0)) - 2.0).abs() < 0.01, "bounded by the encoder");
         assert!(gain(codec(1.5, 1000.0, 7000.0)) < 1.0);
+        let busy = Packed { handover_ns: 300e3, receiving_ns: 100e3, ..codec(3.0, 2500.0, 7000.0) };
+        assert!((gain(busy) - 1.0).abs() < 0.01, "one processor does all of it");
         // A message of one chunk is coded like any other.
         let short = codec(1.5, 7000.0, 7000.0);
         let serial = short.time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000);

@@ -9,6 +9,7 @@ mod context;
 mod decision;
 mod epochs;
 mod estimate;
+mod flow;
 mod guided;
 mod heuristics;
 mod ledger;

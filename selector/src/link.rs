@@ -111,6 +111,27 @@ impl Passages {
     }
 }
 
+/// The number of handovers in an estimate; the fourth least is used. The first message in chunks touches new memory, and the rank may be interrupted.
+const HANDOVERS: usize = 8;
+
+/// The latest times, in nanoseconds per byte, to hand over chunks to the network; 0 at the beginning.
+#[derive(Clone, Copy, Debug, Default)]
+struct Handovers {
+    latest: [f64; HANDOVERS],
+    seen: usize,
+    usual: f64,
+}
+
+impl Handovers {
+    fn add(&mut self, ns: f64) {
+        self.latest[self.seen % HANDOVERS] = ns;
+        self.seen += 1;
+        let mut samples = self.latest;
+        samples.sort_unstable_by(f64::total_cmp);
+        self.usual = samples[HANDOVERS / 2 - 1];
+    }
+}
+
 /// A link, and the observations of transfers over it.
 ///
 /// A transfer takes at least as long as the network needs. So the bandwidth is close to that of the fastest of the latest transfers: the fourth of
@@ -123,18 +144,32 @@ pub(crate) struct Observed {
     /// Bandwidths by the waiting time, and by the total time.
     waits: Samples,
     passages: Passages,
+    handovers: Handovers,
 }
 
 impl Observed {
     pub(crate) fn new(link: Link) -> Self {
-        let (transfers, waits, passages) = Default::default();
-        Self { link, transfers, waits, passages }
+        let (transfers, waits, passages, handovers) = Default::default();
+        Self { link, transfers, waits, passages, handovers }
     }
 
     /// The current estimate.
     #[inline]
     pub(crate) fn link(&self) -> &Link {
         &self.link
+    }
+
+    /// The nanoseconds to hand over a byte of a message in chunks; 0 after few observations.
+    #[inline]
+    pub(crate) fn handover_ns(&self) -> f64 {
+        self.handovers.usual
+    }
+
+    /// Records that handing over this number of bytes in chunks took this long.
+    pub(crate) fn handed_over(&mut self, bytes: usize, ns: f64) {
+        if bytes > 0 && (0.0..1e12).contains(&ns) {
+            self.handovers.add(ns / bytes as f64);
+        }
     }
 
     /// Records that the network took this long for this number of bytes. Returns the factor by which the estimated bandwidth has changed.
@@ -227,6 +262,20 @@ mod tests {
             link.passed(4 << 20, 1e3, elapsed);
         }
         assert_eq!(link.link().bandwidth_mb_s, 120.0);
+    }
+
+    #[test]
+    fn a_handover_is_learned_from_several() {
+        let mut link = Observed::new(GIGABIT);
+        for ns in [2e6, 2e6, f64::NAN, 2e6, -1.0, f64::INFINITY, 2e6] {
+            link.handed_over(1_000_000, ns);
+        }
+        link.handed_over(0, 1e6);
+        assert_eq!(link.handover_ns(), 0.0, "four are not enough");
+        link.handed_over(1_000_000, 1e6);
+        assert_eq!(link.handover_ns(), 1.0);
+        (0..16).for_each(|at| link.handed_over(1_000_000, if at % 3 == 0 { 9e6 } else { 3e6 }));
+        assert_eq!(link.handover_ns(), 3.0);
     }
 
     #[test]

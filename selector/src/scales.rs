@@ -12,6 +12,7 @@ const HYSTERESIS: f64 = 0.02;
 const PROBE: usize = 8 << 10;
 
 /// A message of this level and length, and the codecs that may compress it. Candidates are named by their indices.
+#[derive(Clone, Copy)]
 pub(crate) struct Scales<'a> {
     pub(crate) candidates: &'a [Candidate],
     pub(crate) context: &'a Context,
@@ -21,6 +22,10 @@ pub(crate) struct Scales<'a> {
     pub(crate) len: usize,
     /// The nanoseconds that it takes raw.
     pub(crate) raw_ns: f64,
+    /// The nanoseconds to hand over a byte of a message in chunks.
+    pub(crate) handover_ns: f64,
+    /// The part of the messages for which this rank receives one as long.
+    pub(crate) both_ways: f64,
 }
 
 impl Scales<'_> {
@@ -29,10 +34,15 @@ impl Scales<'_> {
     pub(crate) fn time_ns(&self, at: usize, doubt: f64) -> f64 {
         let candidate = &self.candidates[at];
         let fraction = self.context.fraction(at, candidate.fraction(self.level));
+        let fraction = (fraction + doubt * self.context.cells[at].doubt()).clamp(0.0, 1.0);
+        let decode_ns = candidate.decode_ns(self.level, self.len);
+        let handover_ns = self.handover_ns * fraction * self.len as f64;
         let packed = Packed {
-            fraction: (fraction + doubt * self.context.cells[at].doubt()).clamp(0.0, 1.0),
+            fraction,
             encode_ns: candidate.encode_ns(self.level, self.len),
-            decode_ns: candidate.decode_ns(self.level, self.len),
+            decode_ns,
+            handover_ns,
+            receiving_ns: self.both_ways * decode_ns,
         };
         packed.time_ns(self.transfer, self.link, self.len)
     }

@@ -4,6 +4,7 @@ use crate::context::{Context, NEW_FRACTION};
 use crate::decision::{Admitted, Choice, Decision, LookedAt, Offer, Probe};
 use crate::epochs::{Epochs, Way};
 use crate::estimate::{Packed, Transfer};
+use crate::flow::Flow;
 use crate::heuristics::Behaviour;
 use crate::ledger::Ledger;
 use crate::link::{Link, Observed, PEER_CLASSES, PeerClass};
@@ -47,6 +48,7 @@ pub struct Selector {
     index: Box<[[[Option<u16>; LEVELS]; CLASSES]; KINDS]>,
     contexts: Vec<Context>,
     ledger: Ledger,
+    flow: Flow,
     gains: [Gain; PEER_CLASSES],
     epochs: Epochs,
 }
@@ -89,6 +91,7 @@ impl Selector {
             index: Box::new([[[None; LEVELS]; CLASSES]; KINDS]),
             contexts: Vec::new(),
             ledger: Ledger::default(),
+            flow: Flow::default(),
             gains: [Gain::default(); PEER_CLASSES],
             epochs: Epochs::new(),
         };
@@ -175,25 +178,30 @@ impl Selector {
         let (due, peer) = (context.is_due(), peer.index());
         let visits = context.visit();
 
-        let (candidates, link, ledger) =
-            (&self.candidates[kind as usize], self.links[peer].link(), &self.ledger);
-        let scales = Scales { candidates, context, link, transfer: self.transfer, level, len, raw_ns };
+        let (candidates, ledger) = (&self.candidates[kind as usize], &self.ledger);
+        let (link, handover_ns) = (self.links[peer].link(), self.links[peer].handover_ns());
+        let (transfer, both_ways) = (self.transfer, self.flow.both_ways());
+        let scales =
+            Scales { candidates, context, link, transfer, level, len, raw_ns, handover_ns, both_ways };
         let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
         let best = scales.best(scales.context.current(peer));
         // It may gain, but the possible loss may exceed what the gains so far allow.
         let certain =
             best.filter(|&(at, _)| !ledger.in_debt() && ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
+        // A codec that may be better is tried on the message itself, or one that only the time to hand over chunks keeps from gaining, as that may
+        // have changed.
+        let rival = match best {
+            Some(_) => certain.and_then(|best| Some((scales.rival(best)?, best.1))),
+            None => Scales { handover_ns: 0.0, ..scales }.best(None).map(|(at, _)| (at, raw_ns)),
+        };
+        let trial = rival
+            .filter(|&(at, without_ns)| due && ledger.covers(scales.time_ns(at, 1.0) - without_ns))
+            .map(|(at, _)| (at, scales.time_ns(at, 0.0)));
         let probed = match best {
-            None if due => scales.hopeful().filter(affordable),
+            None if due && trial.is_none() => scales.hopeful().filter(affordable),
             Some((at, _)) if certain.is_none() => Some(at).filter(affordable),
             _ => None,
         };
-        // A codec that may be better is tried on the message itself.
-        let trial = certain.filter(|_| due).and_then(|best| {
-            let loss_ns = |at: usize| scales.time_ns(at, 1.0) - best.1;
-            let rival = scales.rival(best).filter(|&at| ledger.covers(loss_ns(at)))?;
-            Some((rival, scales.time_ns(rival, 0.0)))
-        });
         if let Some((at, ns)) = trial.or(certain) {
             (decision.choice, decision.expected_ns) = (Choice::Encode(candidates[at].offer), ns);
         }
@@ -203,7 +211,7 @@ impl Selector {
         let context = &mut self.contexts[usize::from(at)];
         if certain.is_some() || best.is_none() {
             context.choose(peer, certain.map(|(at, _)| at));
-            if due && (certain.is_some() || probed.is_some()) {
+            if due && (certain.is_some() || trial.is_some() || probed.is_some()) {
                 context.wait();
             }
         }
@@ -232,9 +240,13 @@ impl Selector {
         let Some(candidate) = self.learn(decision, at, offer, (decision.len, fraction, ns)) else { return };
         let decode_ns = if packs { candidate.decode_ns(at.level, decision.len) } else { 0.0 };
         let encode_ns = candidate.own_encode_ns(at.level, decision.len, ns);
-        let packed = Packed { fraction: fraction.min(1.0), encode_ns, decode_ns };
-        let link = self.links[decision.peer.index()].link();
-        let gain_ns = decision.raw_ns - packed.time_ns(self.transfer, link, decision.len);
+        let link = &self.links[decision.peer.index()];
+        let fraction = fraction.min(1.0);
+        let handover_ns = link.handover_ns() * fraction * decision.len as f64;
+        self.flow.sent(decision.len);
+        let receiving_ns = self.flow.both_ways() * decode_ns;
+        let packed = Packed { fraction, encode_ns, decode_ns, handover_ns, receiving_ns };
+        let gain_ns = decision.raw_ns - packed.time_ns(self.transfer, link.link(), decision.len);
         self.ledger.settle(gain_ns);
         let gain = &mut self.gains[decision.peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
@@ -290,9 +302,16 @@ impl Selector {
 
     /// Reports that a message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is assumed to need the same time.
     pub fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
+        self.flow.received(len);
         if let Some(candidate) = self.candidates[kind as usize].iter_mut().find(|c| c.offer == offer) {
             candidate.observe_decode(len, ns);
         }
+    }
+
+    /// Reports that a message was sent in chunks of `bytes` bytes together, and that this rank was busy with that for `ns` nanoseconds, without encoding
+    /// them and without decoding others meanwhile.
+    pub fn handed_over(&mut self, peer: PeerClass, bytes: usize, ns: f64) {
+        self.links[peer.index()].handed_over(bytes, ns);
     }
 
     /// Reports that the network took `ns` nanoseconds for `bytes` bytes to a process of this class.

@@ -58,23 +58,26 @@ impl World {
             selector.probed(decision, (probe.window.len() as f64 * self.fractions[offer]) as usize, probe_ns);
             ns += probe_ns;
         }
-        let wire_len = match decision.choice {
-            Choice::Raw => {
-                ns += raw_ns;
-                len
-            }
-            Choice::Encode(offer) => {
-                let (fraction, speed) = (self.fractions[usize::from(offer)], self.speeds[usize::from(offer)]);
-                let encode_ns = speed.time_ns(len);
-                let decode_ns = if fraction < 1.0 { encode_ns } else { 0.0 };
-                ns += Packed { fraction, encode_ns, decode_ns }.time_ns(Transfer::Serial, &self.link, len);
-                selector.encoded(decision, (len as f64 * fraction) as usize, encode_ns);
-                if fraction < 1.0 {
-                    selector.decoded(Kind::F64, offer, len, decode_ns);
+        let wire_len =
+            match decision.choice {
+                Choice::Raw => {
+                    ns += raw_ns;
+                    len
                 }
-                (len as f64 * fraction) as usize
-            }
-        };
+                Choice::Encode(offer) => {
+                    let (fraction, speed) =
+                        (self.fractions[usize::from(offer)], self.speeds[usize::from(offer)]);
+                    let encode_ns = speed.time_ns(len);
+                    let decode_ns = if fraction < 1.0 { encode_ns } else { 0.0 };
+                    ns += Packed { fraction, encode_ns, decode_ns, handover_ns: 0.0, receiving_ns: 0.0 }
+                        .time_ns(Transfer::Serial, &self.link, len);
+                    selector.encoded(decision, (len as f64 * fraction) as usize, encode_ns);
+                    if fraction < 1.0 {
+                        selector.decoded(Kind::F64, offer, len, decode_ns);
+                    }
+                    (len as f64 * fraction) as usize
+                }
+            };
         selector.transferred(PeerClass::NETWORK, wire_len, self.link.time_ns(wire_len as f64));
         (ns, raw_ns)
     }

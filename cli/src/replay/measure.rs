@@ -30,7 +30,7 @@ impl Outcome {
     pub(super) fn packed(&self, len: usize) -> Packed {
         let fraction = self.wire_len.map_or(1.0, |wire_len| wire_len as f64 / len as f64);
         let decode_ns = if self.wire_len.is_some() { self.decode_ns } else { 0.0 };
-        Packed { fraction, encode_ns: self.encode_ns, decode_ns }
+        Packed { fraction, encode_ns: self.encode_ns, decode_ns, handover_ns: 0.0, receiving_ns: 0.0 }
     }
 }
 

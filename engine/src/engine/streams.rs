@@ -14,6 +14,7 @@ use mpress_codec::{CodecId, DecodeErrorKind};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Raw bytes of a chunk of a long message. With its header it fits in the 64 KiB up to which Open MPI sends over TCP without asking the receiver.
@@ -51,7 +52,11 @@ pub struct Tail {
     to: Destination,
     next: usize,
     wire_len: usize,
+    start: Instant,
+    /// Encoding time so far.
     time: Duration,
+    /// The process's decoding time at the start, in nanoseconds.
+    decoded_ns: u64,
 }
 
 impl Tail {
@@ -175,8 +180,9 @@ impl Engine {
         let time = start.elapsed();
         match head {
             Some(head) => {
-                let wire_len = head.len();
-                Outgoing::Stream(head, Tail { stream, setting, plan, to, next: 1, wire_len, time })
+                let (wire_len, decoded_ns) = (head.len(), self.decoded_ns.load(Relaxed));
+                let tail = Tail { stream, setting, plan, to, next: 1, wire_len, start, time, decoded_ns };
+                Outgoing::Stream(head, tail)
             }
             None => {
                 let len = stream.raw_len();
@@ -209,7 +215,10 @@ impl Engine {
         tail.next += 1;
         if tail.due().is_none() {
             let (kind, codec) = (tail.stream.kind, Some(tail.setting.codec));
-            self.decider.encoded(&tail.plan, tail.wire_len, tail.time);
+            let decoded = self.decoded_ns.load(Relaxed).wrapping_sub(tail.decoded_ns);
+            let coding = tail.time + Duration::from_nanos(decoded);
+            let handover = tail.start.elapsed().saturating_sub(coding);
+            self.decider.streamed(&tail.plan, tail.wire_len, tail.time, handover);
             self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
         }
         Some(chunk)
@@ -217,11 +226,11 @@ impl Engine {
 
     /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter, raw. `None` if out of memory.
     fn pack_chunk(&self, setting: Setting, raw: &[u8], front: usize) -> Option<Buffer> {
-        self.instances.with_block_encoder(setting, |encoder| {
+        self.instances.with_encoder(setting, |encoder| {
             let bound = encoder.max_encoded_len(raw.len())?.max(raw.len());
             let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;
             let room = buffer.room().get_mut(front..)?;
-            let len = blocks::encode_block(encoder, raw, room).filter(|len| *len < raw.len());
+            let len = blocks::encode_part(encoder, raw, room).filter(|len| *len < raw.len());
             if len.is_none() {
                 room.get_mut(..raw.len())?.copy_from_slice(raw);
             }
@@ -286,6 +295,7 @@ impl Engine {
             decoded.ok_or(FrameError::Codec(stream.codec))?.map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();
+        self.decoded_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(0), Relaxed);
         let codec = codecs::used(stream.codec, stream.setting);
         self.counters.received(stream.kind, codec, u64::from(index == 0), len, time);
         if let Some(codec) = codec.filter(|_| wire.len() < len) {
