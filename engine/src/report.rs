@@ -1,9 +1,11 @@
 //! The report at the end of a job: the messages sent, the effect of compression on them, and the gain. As text for the terminal, and as JSON
 //! (`docs/format/report.md`) for `mpress report` and other programs.
 
+mod calls;
 mod clock;
 mod text;
 
+pub use calls::{Call, InMpi};
 pub use clock::Clock;
 
 use crate::engine::{Destination, Engine};
@@ -40,6 +42,9 @@ pub struct JobReport {
     /// The results of receiving messages before the program asks for them; `None` if that was off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prediction: Option<Prediction>,
+    /// The time in calls of MPI; `None` if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_mpi: Option<InMpi>,
     /// The savings, in one line.
     pub verdict: String,
 }
@@ -227,6 +232,8 @@ pub struct About {
     pub passed: Vec<Passed>,
     /// The results of prediction, if the layer predicts.
     pub prediction: Option<Prediction>,
+    /// The time in calls of MPI, if the layer measures it.
+    pub in_mpi: Option<InMpi>,
 }
 
 impl JobReport {
@@ -272,6 +279,7 @@ impl JobReport {
             gain,
             passed: about.passed.iter().filter(|passed| passed.count > 0).cloned().collect(),
             prediction: about.prediction,
+            in_mpi: about.in_mpi.clone(),
             verdict: verdict(&total, &gain, about.nodes, settings),
         }
     }
@@ -291,6 +299,13 @@ impl JobReport {
         Some(format!(
             "{right} of {predicted} receives right, {early} messages decoded early, {moved_s:.3} s gained"
         ))
+    }
+
+    /// The time in MPI, as one line; `None` if it was not measured.
+    #[must_use]
+    pub fn in_mpi_line(&self) -> Option<String> {
+        let [least, mean, most] = self.in_mpi.as_ref()?.range();
+        Some(format!("{mean:.3} s on average over the ranks, from {least:.3} s to {most:.3} s"))
     }
 
     /// Parses a report.

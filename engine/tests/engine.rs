@@ -218,6 +218,7 @@ fn counters_and_report() {
         time: Duration::from_secs(5),
         passed,
         prediction: Some(report::Prediction { predicted: 9, right: 8, early: 7, moved_s: 0.25 }),
+        in_mpi: Some(report::InMpi::new([("Wait", 3, 2_000_000_000)], &[500_000_000, 1_500_000_000])),
     };
     let report = report::JobReport::new(&about, &Settings::default(), &sum, &engine);
     assert_eq!((report.total.messages, report.total.raw_bytes), (6, 144_000));
@@ -234,6 +235,11 @@ fn counters_and_report() {
     let full = report.text(Report::Full);
     assert!(full.contains("diffpack-balanced") && full.contains("p: 4 ranks on 2 nodes, 5.000 s"), "{full}");
     assert!(full.contains("not considered: 7 reductions\n"), "{full}");
+    assert!(
+        full.contains("in MPI: 1.000 s on average over the ranks, from 0.500 s to 1.500 s\n")
+            && full.contains("\nmpress: MPI_Wait                                      3      2.000\n"),
+        "{full}"
+    );
     assert!(
         full.contains("predicted: 8 of 9 receives right, 7 messages decoded early, 0.250 s gained\n"),
         "{full}"

@@ -91,14 +91,16 @@ pub unsafe fn MPI_{name}(layer: Option<&Shim>, {declared}) -> c_int {{
 
 /// The exported functions, to which the preload library redirects the program's calls.
 pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
-    let mut sorts = 0;
+    let (mut sorts, mut calls) = (0, 0);
     let mut text = String::new();
     for section in sections {
         for call in &section.calls {
             let forms = functions::forms(functions, call);
             for form in &forms {
-                text += &export(form, &body(section.treatment, &forms, form, sorts));
+                let spent = format!("    let _spent = spent::in_call({calls});\n");
+                text += &export(form, &(spent + &body(section.treatment, &forms, form, sorts)));
             }
+            calls += 1;
         }
         sorts += usize::from(section.treatment == Treatment::Passed);
     }

@@ -18,6 +18,7 @@ pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
     let functions = functions::parse(include_str!("../src/functions.txt"));
     let passed = sections.iter().filter(|section| section.treatment == Treatment::Passed);
     let sorts: Vec<_> = passed.map(|section| section.name).collect();
+    let calls: Vec<_> = sections.iter().flat_map(|section| &section.calls).collect();
     for (name, text) in [
         ("functions.rs", exports::functions(&functions)),
         ("open.rs", exports::open(&sections, &functions)),
@@ -25,6 +26,7 @@ pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
         ("arguments.rs", exports::arguments(&sections, &functions)),
         ("calls.rs", exports::calls(&sections, &functions)),
         ("exports.rs", exports::exports(&sections, &functions)),
+        ("names.rs", format!("pub(crate) const CALLS: &[&str] = &{calls:?};\n")),
         ("sorts.rs", format!("const SORTS: &[&str] = &{sorts:?};\n")),
     ] {
         std::fs::write(out.join(name), text).expect("OUT_DIR is writable");

@@ -12,7 +12,7 @@ use crate::mpi::{nested, open, real};
 use crate::progress::{active, before_waiting};
 use crate::startup::starting;
 use crate::sys::*;
-use crate::{calls, passed};
+use crate::{calls, passed, spent};
 use std::ffi::{c_char, c_int, c_void};
 
 include!(concat!(env!("OUT_DIR"), "/exports.rs"));

@@ -5,8 +5,8 @@ use crate::recorder::Recorded;
 use crate::state::Shim;
 use crate::streams::Arriving;
 use crate::sys::*;
-use crate::{passed, state};
-use mpress::report::{About, JobReport, Passed, Prediction, Share};
+use crate::{passed, spent, state};
+use mpress::report::{About, InMpi, JobReport, Passed, Prediction, Share};
 use mpress::{Engine, Predict, Record, Report, Settings};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -20,6 +20,7 @@ const LAST: Duration = Duration::from_secs(5);
 pub(crate) struct Job {
     pub(crate) settings: Settings,
     pub(crate) start: Instant,
+    pub(crate) rank: c_int,
     pub(crate) ranks: c_int,
     pub(crate) nodes: usize,
     /// Whether any rank has a report or a record of decisions to make. If so, all ranks take part in the sums, even if only rank 0 uses them.
@@ -100,9 +101,16 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     if settings.predict != Predict::Off {
         sum_over_ranks(&mut foreseen);
     }
+    let in_mpi = in_mpi(job);
     if !sum_over_ranks(sum.as_words_mut()) || !settings.wants_report() {
         return;
     }
+    let in_mpi = in_mpi.map(|[calls, ns, ranks]| {
+        InMpi::new(
+            spent::CALLS.iter().zip(calls).zip(ns).map(|((name, calls), ns)| (*name, calls, ns)),
+            &ranks,
+        )
+    });
     let [predicted, right, early, gained] = foreseen;
     let prediction = Prediction { predicted, right, early, moved_s: gained.cast_signed() as f64 * 1e-9 };
     let passed = sorts.into_iter().zip(calls);
@@ -113,6 +121,7 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
         time: job.start.elapsed(),
         passed: passed.map(|(sort, count)| Passed { calls: sort.to_owned(), count }).collect(),
         prediction: (settings.predict != Predict::Off).then_some(prediction),
+        in_mpi,
     };
     let report = JobReport::new(&about, settings, &sum, engine);
     let Some(file) = &settings.report_file else {
@@ -126,6 +135,21 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
         say!("mpress: {}: {why}; here is the report:", file.display());
         say!("{}", report.text(how).trim_end());
     }
+}
+
+/// The time in MPI of all ranks, for rank 0: for each call their number, and the nanoseconds in it; and for each rank its nanoseconds. All
+/// ranks take part. `None` for a program with a layer of its own, whose calls are not measured.
+fn in_mpi(job: &Job) -> Option<[Vec<u64>; 3]> {
+    if !cfg!(shim) {
+        return None;
+    }
+    let [mut calls, mut ns] = spent::counts();
+    let here = ns.iter().sum();
+    let mut ranks: Vec<_> = (0..job.ranks).map(|rank| if rank == job.rank { here } else { 0 }).collect();
+    for words in [&mut calls, &mut ns, &mut ranks] {
+        sum_over_ranks(words);
+    }
+    Some([calls, ns, ranks])
 }
 
 /// Rank 0 writes the choices of the adaptive strategy for the guided one, if asked to. All ranks take part.

@@ -94,6 +94,7 @@ mod requests;
 mod send;
 mod sendrecv;
 mod span;
+mod spent;
 mod startup;
 mod stash;
 mod state;

@@ -21,7 +21,7 @@ use crate::strategies::Strategies;
 use crate::streams::Streams;
 use crate::sys::*;
 use crate::world::World;
-use crate::{dormant, identity, measure, progress, symbol};
+use crate::{dormant, identity, measure, progress, spent, symbol};
 use mpress::job::{self, Agreed};
 use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Strategy};
 use mpress_record::Run;
@@ -118,7 +118,10 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
         }));
     }
     let wants_words = agreed.wants_words;
-    finish::expect(Job { settings, start: Instant::now(), ranks: size, nodes, wants_words });
+    if wants_words {
+        spent::measure();
+    }
+    finish::expect(Job { settings, start: Instant::now(), rank, ranks: size, nodes, wants_words });
     be_called_at_the_end()
 }
 

@@ -2,7 +2,7 @@
 
 use super::Named;
 use super::units::{count, fixed, length, percent, seconds, time};
-use mpress::report::{Counts, Gain, JobReport, SizeCounts, Window};
+use mpress::report::{Call, Counts, Gain, InMpi, JobReport, SizeCounts, Window};
 use mpress::selector::SizeClass;
 
 /// A table. Each row has one cell per column.
@@ -51,6 +51,17 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
     if let Some(prediction) = report.prediction_line() {
         facts.push(("Prediction", prediction));
     }
+    if let Some(in_mpi) = &report.in_mpi {
+        let [least, mean, most] = in_mpi.range();
+        let part = |seconds| match percent(seconds, job.seconds) {
+            Some(part) => format!("{} ({part})", time(seconds)),
+            None => time(seconds),
+        };
+        facts.push((
+            "In MPI",
+            format!("{} on average over the ranks, from {} to {}", part(mean), part(least), part(most)),
+        ));
+    }
     if is_measured_only(report) {
         facts.push(("Note", "no message was compressed; wire bytes are as they would have been".into()));
     }
@@ -79,6 +90,7 @@ pub(super) fn tables(report: &JobReport) -> Vec<Table> {
     }
     tables.extend(report.windows.iter().map(window));
     tables.push(gain(&report.gain));
+    tables.extend(report.in_mpi.as_ref().map(in_mpi));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
@@ -194,6 +206,21 @@ fn gain(gain: &Gain) -> Table {
         columns: vec!["", "seconds", "of all raw"],
         names: 1,
         rows,
+        has_total: false,
+    }
+}
+
+fn in_mpi(in_mpi: &InMpi) -> Table {
+    let whole = in_mpi.ranks_s.iter().sum();
+    let row = |Call { call, count: calls, seconds: s }: &Call| {
+        let part = percent(*s, whole).unwrap_or_else(|| NONE.into());
+        vec![call.clone(), count(*calls), seconds(*s), part]
+    };
+    Table {
+        title: "Time in calls of MPI, over all ranks".into(),
+        columns: vec!["call", "calls", "seconds", "of all"],
+        names: 1,
+        rows: in_mpi.calls.iter().map(row).collect(),
         has_total: false,
     }
 }

@@ -1,6 +1,6 @@
 //! The report as text.
 
-use super::{Counts, JobReport, Threshold};
+use super::{Call, Counts, JobReport, Threshold};
 use crate::codecs::RAW;
 use crate::settings::Report;
 use crate::strategy::Strategy;
@@ -73,6 +73,13 @@ impl JobReport {
         }
         if let Some(prediction) = self.prediction_line() {
             let _ = writeln!(text, "predicted: {prediction}");
+        }
+        if let (Some(in_mpi), Some(line)) = (&self.in_mpi, self.in_mpi_line()) {
+            let _ = writeln!(text, "in MPI: {line}");
+            let _ = writeln!(text, "{:<36} {:>10} {:>10}", "call", "calls", "seconds");
+            for Call { call, count, seconds } in &in_mpi.calls {
+                let _ = writeln!(text, "{call:<36} {count:>10} {seconds:>10.3}");
+            }
         }
         let gain = &self.gain;
         let _ = writeln!(

@@ -1,0 +1,63 @@
+//! Measures how long the program spends in wrapped calls, for the report.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+// The names of these calls, without large-count forms: `CALLS`.
+include!(concat!(env!("OUT_DIR"), "/names.rs"));
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+struct Counter {
+    calls: AtomicU64,
+    nanoseconds: AtomicU64,
+}
+
+static COUNTERS: [Counter; CALLS.len()] =
+    [const { Counter { calls: AtomicU64::new(0), nanoseconds: AtomicU64::new(0) } }; CALLS.len()];
+
+thread_local! {
+    /// Whether a call of this thread is being measured.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Measures calls from now on.
+pub(crate) fn measure() {
+    IS_ON.store(true, Relaxed);
+}
+
+/// Measures a call until dropped, unless it is made within another call: by the MPI, or by an error handler of the program.
+#[must_use]
+pub(crate) struct Spent {
+    call: Option<(usize, Instant)>,
+}
+
+/// Measures the call with this index in [`CALLS`].
+#[inline]
+pub(crate) fn in_call(call: usize) -> Spent {
+    let is_outermost = IS_ON.load(Relaxed) && !INSIDE.replace(true);
+    Spent { call: is_outermost.then(|| (call, Instant::now())) }
+}
+
+impl Drop for Spent {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some((call, start)) = self.call {
+            INSIDE.set(false);
+            if let Some(counter) = COUNTERS.get(call) {
+                counter.calls.fetch_add(1, Relaxed);
+                let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                counter.nanoseconds.fetch_add(nanoseconds, Relaxed);
+            }
+        }
+    }
+}
+
+/// For each of [`CALLS`], the number of calls; and for each, the nanoseconds in it.
+pub(crate) fn counts() -> [Vec<u64>; 2] {
+    let words = |of: fn(&Counter) -> &AtomicU64| {
+        COUNTERS.iter().map(move |counter| of(counter).load(Relaxed)).collect()
+    };
+    [words(|counter| &counter.calls), words(|counter| &counter.nanoseconds)]
+}
