@@ -2,7 +2,7 @@
 //! and N. J. Dimopoulos, *Efficient Communication Using Message Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7).
 //!
 //! A predictor observes the receive calls and matched probes of this rank. While a call waits, messages with exactly the predicted sources,
-//! tags and communicators are probed for. If such a message may be a frame, and is the first message of its source that this rank has not
+//! tags and communicators are probed for, if they are long enough ([`LONG`]). If such a message may be a frame, and is the first message of its source that this rank has not
 //! received, it moves to the stash, where it is received and decoded, one frame or chunk per step. The message order is thus that of any
 //! message that is taken early ([`stash`](crate::stash)). No other messages are taken. After a receive with a wildcard nothing is looked
 //! for.
@@ -28,6 +28,10 @@ use std::time::{Duration, Instant};
 
 /// Number of predicted calls that are looked at.
 const FAR: usize = 32;
+
+/// Length of a receive buffer from which its message is looked for, in bytes. To decode a shorter message takes only a few microseconds, and
+/// each look takes one.
+pub(crate) const LONG: usize = 32 << 10;
 
 /// Number of different messages that are looked for at a time.
 const MOST: usize = 8;
@@ -55,6 +59,8 @@ struct Foresight {
     /// Indexed by the predictor's numbers for them.
     comms: Vec<Option<(MPI_Comm, Arc<Peers>)>>,
     wanted: Vec<Wanted>,
+    /// Number of receive calls for which nothing is looked for, because no long message was expected soon.
+    rest: usize,
     /// Index of the message that is looked for next.
     turn: usize,
     /// Memory for messages taken ahead, in bytes.
@@ -64,6 +70,15 @@ struct Foresight {
     next_look: Instant,
     /// For tests: every message that has come is taken, but only possible frames are received, and the trial never ends.
     all: bool,
+}
+
+/// What a receive call or matched probe asks for.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) source: c_int,
+    pub(crate) tag: c_int,
+    /// Whether the message may have [`LONG`] bytes.
+    pub(crate) may_be_long: bool,
 }
 
 /// A message that is looked for.
@@ -82,6 +97,7 @@ impl Ahead {
                 predictor: Box::default(),
                 comms: Vec::new(),
                 wanted: Vec::new(),
+                rest: 0,
                 turn: 0,
                 memory: settings.predict_memory,
                 trial: Trial::new(),
@@ -100,15 +116,9 @@ impl Ahead {
 
     /// Observes that the program asks for this message, which may be a frame, or for any message, by a wildcard.
     #[inline]
-    pub(crate) fn observe(
-        &self,
-        context: &Context,
-        (source, tag): (c_int, c_int),
-        comm: MPI_Comm,
-        peers: &Arc<Peers>,
-    ) {
+    pub(crate) fn observe(&self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) {
         if let Some(mut foresight) = self.try_lock() {
-            let goes_on = foresight.observe(context, (source, tag), comm, peers);
+            let goes_on = foresight.observe(context, asked, comm, peers);
             self.phase.store(if goes_on { STALE } else { IDLE }, Ordering::Release);
         }
     }
@@ -174,21 +184,17 @@ impl Ahead {
 
 impl Foresight {
     /// Records a receive call; returns whether other messages are to be looked for.
-    fn observe(
-        &mut self,
-        context: &Context,
-        (source, tag): (c_int, c_int),
-        comm: MPI_Comm,
-        peers: &Arc<Peers>,
-    ) -> bool {
+    fn observe(&mut self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
         if !self.trial.goes_on(context.foreseen.gained()) && !self.all {
             return false;
         }
         let Some(comm) = self.number(comm, peers) else { return false };
+        let Asked { source, tag, may_be_long } = asked;
         let call = Call {
             source: if source == ANY_SOURCE { -1 } else { source },
             tag: if tag == ANY_TAG { -1 } else { tag },
             comm,
+            count: u64::from(may_be_long),
             ..Call::default()
         };
         if let Some(predicted) = self.predictor.predict(None) {
@@ -196,7 +202,8 @@ impl Foresight {
         }
         let trial = &mut self.trial;
         trial.timed(|| self.predictor.observe(0, call));
-        true
+        self.rest = self.rest.saturating_sub(1);
+        self.rest == 0 || self.all
     }
 
     /// The number of a communicator; `None` if there are too many.
@@ -233,8 +240,13 @@ impl Foresight {
             self.want_all();
             return true;
         }
+        let mut looked_at = 0;
         for call in self.predictor.ahead().take(FAR) {
-            let Call { source, tag, comm, .. } = call;
+            looked_at += 1;
+            let Call { source, tag, comm, count, .. } = call;
+            if count == 0 {
+                continue;
+            }
             // An extrapolated tag may exceed the greatest tag; no call can ask for it.
             if source < 0 || tag < 0 || tag > greatest_tag() {
                 break;
@@ -249,6 +261,10 @@ impl Foresight {
                 }
                 self.wanted.push(Wanted { comm, source, tag, times: 1 });
             }
+        }
+        if self.wanted.is_empty() {
+            self.rest = looked_at / 2;
+            return false;
         }
         let held = stash.hold();
         let comms = &self.comms;

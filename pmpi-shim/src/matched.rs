@@ -1,6 +1,7 @@
 //! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, since only then is its
 //! length known; the program gets the handle of an empty message to ourselves instead.
 
+use crate::ahead::Asked;
 use crate::arguments::{self, span};
 use crate::early::Early;
 use crate::error::{Error, called, raise};
@@ -37,7 +38,7 @@ pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn(
 unsafe fn wait_for_match(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Mprobe { source, tag, comm, message, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    shim.expect_after(source, tag, comm);
+    shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
     let taken = progress::until(shim, || {
         let may_block = !shim.multiple && shim.may_wait(); // as in `probe`
         // SAFETY: the program's own arguments.
@@ -78,7 +79,7 @@ unsafe fn look_for_match(shim: &Shim, call: arguments::Improbe, pass: impl Fn() 
             Ok(taken) => {
                 *flag = c_int::from(taken.is_some());
                 if let Some((handle, seen)) = taken {
-                    shim.expect_after(source, tag, comm);
+                    shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
                     *message = handle;
                     store_status(status, &seen);
                 }

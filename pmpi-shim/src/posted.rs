@@ -238,7 +238,7 @@ impl Posted {
             }
             _ => None,
         };
-        // The head is a small part of a stream, and the rest comes while it is decoded, so it tells nothing about the network.
+        // The head is a small part of a stream, whose bytes count when all have come.
         if may_be_frame && stream.is_none() {
             waiting::received(received);
         }

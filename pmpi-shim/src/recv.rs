@@ -1,5 +1,6 @@
 //! The receive calls, blocking and nonblocking.
 
+use crate::ahead::{Asked, LONG};
 use crate::arguments;
 use crate::error::{Error, called, raise};
 use crate::generalized::{self, Delivered};
@@ -36,17 +37,18 @@ impl Shim {
         let Envelope { span, peer, tag, comm } = *message;
         let is_wild = peer == ANY_SOURCE || tag == ANY_TAG;
         // Shorter receives, except those with wildcards, bring no frame.
-        if self.ahead.is_on() && (is_wild || span.bytes().is_some_and(|capacity| capacity >= SHORTEST)) {
-            self.expect_after(peer, tag, comm);
+        let capacity = span.bytes().unwrap_or(0);
+        if self.ahead.is_on() && (is_wild || capacity >= SHORTEST) {
+            self.expect_after(Asked { source: peer, tag, may_be_long: capacity >= LONG }, comm);
         }
     }
 
     /// Tells the predictor of a matched probe.
-    pub(crate) fn expect_after(&self, source: c_int, tag: c_int, comm: MPI_Comm) {
+    pub(crate) fn expect_after(&self, asked: Asked, comm: MPI_Comm) {
         if self.ahead.is_on()
-            && let Some(peers) = self.probe_peers(source, tag, comm)
+            && let Some(peers) = self.probe_peers(asked.source, asked.tag, comm)
         {
-            self.ahead.observe(self, (source, tag), comm, &peers);
+            self.ahead.observe(self, asked, comm, &peers);
         }
     }
 }

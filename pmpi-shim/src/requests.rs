@@ -86,7 +86,11 @@ impl Active {
             return Err((COMM_NULL, code)); // its handler has already been called
         }
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Nothing | Finish::Packed(_) | Finish::Forget(_) | Finish::Stream(_) => Ok(()),
+            Finish::Nothing | Finish::Packed(_) | Finish::Forget(_) => Ok(()),
+            Finish::Stream(stream) => {
+                waiting::sent(stream.wire_len());
+                Ok(())
+            }
             Finish::Send(wire) => {
                 waiting::sent(wire.len());
                 Ok(())

@@ -54,6 +54,8 @@ pub(crate) struct Arriving {
     next: usize,
     /// The next chunk to post a receive for.
     to_post: usize,
+    /// Bytes of the tail received so far.
+    received: usize,
     outcome: Result<(), Kept>,
 }
 
@@ -70,8 +72,17 @@ impl Arriving {
     ) -> Self {
         let tag = context.streams.tag(&stream);
         let outcome = if let Target::Nowhere(code) = target { Err(Kept::new(code)) } else { Ok(()) };
-        let mut new =
-            Self { stream, source, tag, target, posted: VecDeque::new(), next: 0, to_post: 1, outcome };
+        let mut new = Self {
+            stream,
+            source,
+            tag,
+            target,
+            posted: VecDeque::new(),
+            next: 0,
+            to_post: 1,
+            received: 0,
+            outcome,
+        };
         new.decode(context, |context, out| context.engine.decode_head(head, out));
         new
     }
@@ -84,7 +95,8 @@ impl Arriving {
         let tag = context.streams.tag(&stream);
         let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(Kept::new(ERR_TRUNCATE)));
         let posted = VecDeque::new();
-        Self { stream, source, tag, target, posted, next: 1, to_post: 1, outcome }.leave(context);
+        Self { stream, source, tag, target, posted, next: 1, to_post: 1, received: 0, outcome }
+            .leave(context);
     }
 
     /// Redirects the stream to this memory, and copies what has been decoded into our own buffer so far.
@@ -199,6 +211,10 @@ impl Arriving {
         let index = self.next;
         if code == SUCCESS {
             chunk.set_len(received_bytes(&status));
+            self.received += chunk.len();
+            if self.next + 1 == self.stream.chunks() {
+                waiting::received(self.received);
+            }
             let stream = self.stream;
             self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));
         } else {

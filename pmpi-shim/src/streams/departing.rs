@@ -183,6 +183,11 @@ impl Departing {
         true
     }
 
+    /// The number of bytes sent: the head and the chunks of the tail.
+    pub(crate) fn wire_len(&self) -> usize {
+        self.head.len() + self.started
+    }
+
     /// Whether the receiver has matched the head, so that the whole stream must be sent.
     pub(crate) fn is_matched(&self) -> bool {
         self.state == State::Matched
