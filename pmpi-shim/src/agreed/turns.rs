@@ -141,6 +141,8 @@ struct Tries {
     /// Number of trial calls since then, and the best times per byte in them, here and by the MPI.
     tried: u32,
     best: [Option<Duration>; 2],
+    /// A counted call is repeated, with this decision.
+    again: Option<bool>,
 }
 
 /// Number of trial calls: the first and the last are made here.
@@ -162,6 +164,9 @@ impl Race {
     fn decide(&self, minimum: impl Fn(c_int) -> Result<c_int, c_int>) -> Result<bool, c_int> {
         let best = {
             let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(here) = tries.again.take() {
+                return Ok(here);
+            }
             if tries.left > 0 {
                 tries.left -= 1;
                 return Ok(tries.here);
@@ -187,6 +192,11 @@ impl Race {
         let stood = if here == tries.here { (2 * tries.stood).clamp(2 * TRIES, LONGEST) } else { 2 * TRIES };
         *tries = Tries { here, left: stood - 1, stood, ..Tries::default() };
         Ok(here)
+    }
+
+    /// The call was not made, since the MPI refuses this rank's arguments. The program may repeat it, while the other ranks count one call.
+    pub(crate) fn repeat(&self, here: bool) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).again = Some(here);
     }
 
     /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same number.
@@ -247,6 +257,24 @@ mod tests {
             race.decide(note).unwrap();
         }
         assert_eq!(*said.borrow(), [0, 0]);
+    }
+
+    #[test]
+    fn a_repeated_call_counts_once() {
+        let (steady, repeating) = (Race::default(), Race::default());
+        let decide = |race: &Race| {
+            let here = race.decide(Ok).unwrap();
+            race.took(here, 1, Duration::from_micros(if here { 1 } else { 2 }));
+            here
+        };
+        for call in 0..1000 {
+            let here = decide(&steady);
+            assert_eq!(decide(&repeating), here, "{call}");
+            if call % 3 == 0 {
+                repeating.repeat(here);
+                assert_eq!(decide(&repeating), here, "{call}");
+            }
+        }
     }
 
     /// Makes calls on two ranks; those on trial learn nothing, the others whether something got shorter. Returns how many were made here.

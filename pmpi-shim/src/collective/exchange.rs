@@ -2,7 +2,7 @@
 
 use super::Group;
 use super::blocks::Blocks;
-use crate::agreed::How;
+use crate::agreed::{Exchange, How, Race};
 use crate::error::give_up;
 use crate::peers::Peers;
 use crate::progress;
@@ -14,6 +14,7 @@ use crate::state::Shim;
 use crate::sys::*;
 use std::ffi::c_int;
 use std::ptr;
+use std::time::Instant;
 
 /// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory at both ends.
 const UNDER_WAY: usize = 16;
@@ -41,7 +42,8 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
             || shim.refuses_aliased(&from, &to);
         peers.collectives.counted(how, to.equal, refused)
     };
-    shim.exchange(&peers, how, here, refused, pass, |start| {
+    let race = Raced::new(&peers, Exchange::AllToAll, &to.of(0), to.equal);
+    shim.exchange(&peers, how, (here, race), refused, pass, |start| {
         let (rank, size) = (start.group.rank(), start.group.size());
         // SAFETY: the program's own blocks. In each step a rank receives from the rank that sends to it.
         unsafe {
@@ -88,7 +90,8 @@ pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
         let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
         peers.collectives.counted(how, blocks.equal, refused)
     };
-    shim.exchange(&peers, how, here, refused, pass, |start| {
+    let race = Raced::new(&peers, Exchange::Gather, &one_of(&mine, &blocks, at_root), blocks.equal);
+    shim.exchange(&peers, how, (here, race), refused, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
             if !at_root {
@@ -124,7 +127,8 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
         let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
         peers.collectives.counted(how, blocks.equal, refused)
     };
-    shim.exchange(&peers, how, here, refused, pass, |start| {
+    let race = Raced::new(&peers, Exchange::Scatter, &one_of(&mine, &blocks, at_root), blocks.equal);
+    shim.exchange(&peers, how, (here, race), refused, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
             if !at_root {
@@ -164,6 +168,21 @@ impl Shim {
             || at_root
                 && (self.refuses_any(blocks, peers.size(), all)
                     || self.refuses_alias(blocks.buf, &blocks.of(root), mine, blocks.equal))
+    }
+}
+
+/// The race of a collective of equal blocks, and the length of a block.
+#[derive(Clone, Copy)]
+pub(super) struct Raced<'a> {
+    race: &'a Race,
+    bytes: usize,
+}
+
+impl<'a> Raced<'a> {
+    /// `None` if the blocks have several lengths, which not all ranks know.
+    fn new(peers: &'a Peers, exchange: Exchange, block: &Span, equal: bool) -> Option<Self> {
+        let bytes = block.bytes().filter(|_| equal)?;
+        Some(Self { race: peers.collectives.race(exchange, bytes)?, bytes })
     }
 }
 
@@ -347,35 +366,58 @@ impl Shim {
         unsafe { self.copy(from, to) }
     }
 
-    /// Makes a collective of point-to-point messages, if it is to be done `here`, which is an error if the vote on that failed. `refused`:
+    /// Makes a collective of point-to-point messages, if it is to be done `here`, which is an error if the vote on that failed; with a race,
+    /// also only if that has been faster. `refused`:
     /// whether the MPI refuses this rank's arguments, and must report that itself. The other ranks do not know, so it is evaluated after
     /// all ranks have agreed on what they need.
     pub(super) fn exchange(
         &self,
         peers: &Peers,
         how: How,
-        here: Result<bool, c_int>,
+        (here, race): (Result<bool, c_int>, Option<Raced<'_>>),
         refused: impl Fn() -> bool,
         pass: impl Fn() -> c_int,
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
         let comm = how.comm();
+        let race = race.filter(|_| self.races && matches!(how, How::Blocking(_)) && here == Ok(true));
+        let here = race.map_or(here, |race| race.race.is_made_here(comm));
+        let (start_time, on_trial) = (Instant::now(), self.engine.is_on_trial());
+        let took = |here| {
+            // While other methods are on trial, its time says nothing about later calls.
+            if let Some(Raced { race, bytes }) = race
+                && !on_trial
+                && !self.engine.is_on_trial()
+            {
+                race.took(here, bytes, start_time.elapsed());
+            }
+        };
+        let repeat = |here| {
+            if let Some(Raced { race, .. }) = race {
+                race.repeat(here);
+            }
+        };
         let tag =
             here.and_then(|here| if here { peers.collectives.tag(&self.private, how) } else { Ok(None) });
         let tag = match tag {
-            Ok(Some(_)) if refused() => return pass(),
+            Ok(Some(_)) if refused() => {
+                repeat(true);
+                return pass();
+            }
             Ok(Some(tag)) => tag,
             Ok(None) => {
                 let code = pass();
-                if code != SUCCESS {
-                    refused(); // so that the call is counted
+                if code == SUCCESS {
+                    took(false);
+                } else if refused() {
+                    repeat(false); // `refused` has also counted the call
                 }
                 return code;
             }
             Err(code) => return code,
         };
         let group = Group::of(self, peers, tag, comm);
-        self.collectively(&group, |group| {
+        let code = self.collectively(&group, |group| {
             let mut started = Start::new(self, group, how);
             start(&mut started);
             let mut messages = started.messages;
@@ -391,6 +433,8 @@ impl Shim {
                     Ok(())
                 }
             }
-        })
+        });
+        took(true);
+        code
     }
 }

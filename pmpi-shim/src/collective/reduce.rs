@@ -232,7 +232,7 @@ impl Shim {
         self.exchange(
             peers,
             How::Blocking(call.comm),
-            here,
+            (here, None),
             || false,
             pass,
             |start| {
