@@ -16,6 +16,10 @@ pub enum Transfer {
     },
 }
 
+/// How many times longer the receiver takes to get a chunk from the network than the sender to hand it over: it comes without being asked for, so
+/// the MPI copies it once more.
+const TAKING: f64 = 2.0;
+
 /// The result of a codec for a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packed {
@@ -26,7 +30,7 @@ pub struct Packed {
     /// Nanoseconds of decoding.
     pub decode_ns: f64,
     /// Nanoseconds in which the sender's processor hands the compressed chunks of a [`Pipelined`](Transfer::Pipelined) message over to the network.
-    /// The receiver is assumed to need as long.
+    /// The receiver is assumed to need twice as long.
     pub handover_ns: f64,
     /// Nanoseconds in which the same processor decodes chunks that it receives meanwhile. (Taking them from the network is part of the handover.)
     pub receiving_ns: f64,
@@ -44,7 +48,7 @@ impl Packed {
                 let part = chunk as f64 / len as f64;
                 let wire = all - link.time_ns(0.0);
                 let sending = self.encode_ns + self.handover_ns + self.receiving_ns;
-                let stages = [sending, wire, self.decode_ns + self.handover_ns];
+                let stages = [sending, wire, self.decode_ns + TAKING * self.handover_ns];
                 let slowest = stages.into_iter().fold(0.0, f64::max);
                 link.time_ns(0.0) + slowest + (stages.iter().sum::<f64>() - slowest) * part
             }

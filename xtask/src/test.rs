@@ -89,7 +89,7 @@ pub(crate) const PER_MPI: [&str; 8] = [
 ];
 
 /// All tests of `preload/tests`.
-const ALL: [&str; 12] = [
+const ALL: [&str; 13] = [
     "abi",
     "ahead",
     "device",
@@ -102,6 +102,7 @@ const ALL: [&str; 12] = [
     "recording",
     "table",
     "transparent",
+    "work",
 ];
 
 /// Tests of the shim with an MPI.

@@ -1,0 +1,57 @@
+//! How much work the shim makes for messages that it does not compress: calls of the MPI, readings of the clock, allocations and system calls are
+//! counted for each message.
+//!
+//! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+#[allow(dead_code, reason = "others need the rest")]
+mod support;
+
+use mpress_cluster::Launcher;
+use support::{Rig, SHIM, Written};
+
+/// Of a pair of messages, one in each direction: calls of the MPI, readings of the clock, allocations and system calls of the shim.
+struct Work {
+    way: String,
+    bytes: u32,
+    counts: [f64; 4],
+}
+
+fn work(written: &Written) -> Vec<Work> {
+    assert_eq!(written.failure, None);
+    let lines = written.stdout.lines().filter_map(|line| line.strip_prefix("work: 1 "));
+    let parsed = lines.map(|line| {
+        let (name, counts) = line.split_once(':').unwrap();
+        let (way, bytes) = name.split_once(' ').unwrap();
+        let counts: Vec<f64> = counts.split_whitespace().map(|count| count.parse().unwrap()).collect();
+        Work { way: way.into(), bytes: bytes.parse().unwrap(), counts: counts.try_into().unwrap() }
+    });
+    let parsed: Vec<_> = parsed.collect();
+    assert_eq!(parsed.len(), 8, "{}", written.stdout);
+    parsed
+}
+
+#[test]
+fn messages_that_are_not_compressed_cost_few_calls() {
+    let Some(rig) = Rig::new("work") else { return };
+    let job = rig.job(Launcher::Local, 2, "work", &[]).preloading(&[SHIM, "work.so"]);
+    let job = job.env("MPRESS_SAME_NODE", "compress");
+    for strategy in ["off", "adaptive"] {
+        for Work { way, bytes, counts } in work(&job.env("MPRESS_STRATEGY", strategy).run(strategy)) {
+            let most = match (&*way, bytes) {
+                // The program's own calls: a send and a receive, or two starts and a wait.
+                ("blocking", ..1024) => [2.0, 0.0, 0.0, 0.0],
+                (_, ..1024) => [3.0, 0.0, 0.0, 0.0],
+                // The receive may bring a frame.
+                ("blocking", _) => [5.0, 5.0, 0.0, 0.0],
+                // Messages on trial are also timed.
+                _ => [6.0, 4.1, 5.0, 0.0],
+            };
+            let is_within = counts.iter().zip(most).all(|(count, most)| *count <= most);
+            assert!(is_within, "{strategy} {way} {bytes}: {counts:?} of at most {most:?}");
+            assert!(counts[0] >= 2.0, "{strategy} {way} {bytes}: {counts:?}");
+        }
+    }
+}
