@@ -11,7 +11,8 @@ pub trait Codec {
     const NAME: &'static str;
     /// Length of an element in bytes. Messages of any other length are still coded without loss.
     const WIDTH: usize;
-    /// Whether an instance *can* carry state from message to message. Otherwise `reset` has no effect.
+    /// Whether an instance *can* carry state from message to message that its counterpart must share. Encoders of other codecs may remember what was
+    /// good for earlier messages; then `reset` changes their wires, which every decoder reads.
     const STATEFUL: bool;
 
     /// The maximum wire length of `raw_len` raw bytes in bytes; `None` if it overflows `usize`.

@@ -166,11 +166,20 @@ impl Decider {
         }
     }
 
-    /// Reports that the message was encoded to chunks of `wire_len` bytes together, and that handing them over took this long.
-    pub(crate) fn streamed(&self, plan: &Plan, wire_len: usize, encoding: Duration, handover: Duration) {
+    /// Reports that the message was encoded to chunks of `wire_len` bytes together, and that handing them over took this long, if
+    /// that is known.
+    pub(crate) fn streamed(
+        &self,
+        plan: &Plan,
+        wire_len: usize,
+        encoding: Duration,
+        handover: Option<Duration>,
+    ) {
         if let Some(decision) = &plan.decision {
             let mut selector = self.selector();
-            selector.handed_over(decision.peer(), wire_len, nanoseconds(handover));
+            if let Some(handover) = handover {
+                selector.handed_over(decision.peer(), wire_len, nanoseconds(handover));
+            }
             selector.encoded(decision, wire_len, nanoseconds(encoding));
         }
     }

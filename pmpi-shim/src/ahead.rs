@@ -244,12 +244,12 @@ impl Foresight {
         for call in self.predictor.ahead().take(FAR) {
             looked_at += 1;
             let Call { source, tag, comm, count, .. } = call;
-            if count == 0 {
-                continue;
-            }
             // An extrapolated tag may exceed the greatest tag; no call can ask for it.
             if source < 0 || tag < 0 || tag > greatest_tag() {
                 break;
+            }
+            if count == 0 {
+                continue;
             }
             let alike =
                 |wanted: &&mut Wanted| (wanted.source, wanted.tag, wanted.comm) == (source, tag, comm);

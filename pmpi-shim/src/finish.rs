@@ -23,6 +23,8 @@ pub(crate) struct Job {
     pub(crate) rank: c_int,
     pub(crate) ranks: c_int,
     pub(crate) nodes: usize,
+    /// Whether the program's calls are measured: on all ranks or on none.
+    pub(crate) measures: bool,
     /// Whether any rank has a report or a record of decisions to make. If so, all ranks take part in the sums, even if only rank 0 uses them.
     pub(crate) wants_words: bool,
 }
@@ -138,15 +140,19 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
 }
 
 /// The time in MPI of all ranks, for rank 0: for each call their number, and the nanoseconds in it; and for each rank its nanoseconds. All
-/// ranks take part. `None` for a program with a layer of its own, whose calls are not measured.
+/// ranks take part. `None` if calls are not measured.
 fn in_mpi(job: &Job) -> Option<[Vec<u64>; 3]> {
-    if !cfg!(shim) {
+    if !job.measures {
         return None;
     }
     let [mut calls, mut ns] = spent::counts();
-    let here = ns.iter().sum();
-    let mut ranks: Vec<_> = (0..job.ranks).map(|rank| if rank == job.rank { here } else { 0 }).collect();
-    for words in [&mut calls, &mut ns, &mut ranks] {
+    let here: u64 = ns.iter().sum();
+    let mut ranks = if job.rank == 0 { vec![0; usize::try_from(job.ranks).ok()?] } else { Vec::new() };
+    let from = (&raw const here).cast();
+    // SAFETY: one number, and at the root room for one of each rank.
+    let _incomplete =
+        unsafe { PMPI_Gather(from, 1, UINT64_T, ranks.as_mut_ptr().cast(), 1, UINT64_T, 0, COMM_WORLD) };
+    for words in [&mut calls, &mut ns] {
         sum_over_ranks(words);
     }
     Some([calls, ns, ranks])

@@ -18,8 +18,8 @@ static COUNTERS: [Counter; CALLS.len()] =
     [const { Counter { calls: AtomicU64::new(0), nanoseconds: AtomicU64::new(0) } }; CALLS.len()];
 
 thread_local! {
-    /// Whether a call of this thread is being measured.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// The place on the stack of this thread's call that is being measured; 0 if there is none.
+    static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Measures calls from now on.
@@ -33,18 +33,28 @@ pub(crate) struct Spent {
     call: Option<(usize, Instant)>,
 }
 
-/// Measures the call with this index in [`CALLS`].
-#[inline]
+/// Measures the call with this index in [`CALLS`]. Inlined, so that the place on the stack is the caller's.
+#[inline(always)]
 pub(crate) fn in_call(call: usize) -> Spent {
-    let is_outermost = IS_ON.load(Relaxed) && !INSIDE.replace(true);
-    Spent { call: is_outermost.then(|| (call, Instant::now())) }
+    if !IS_ON.load(Relaxed) {
+        return Spent { call: None };
+    }
+    let marker = 0_u8;
+    let here = (&raw const marker).addr();
+    // A call that is not below the measured one on the stack is not made within it: an error handler has left that one by a jump.
+    let outer = INSIDE.get();
+    if outer != 0 && here < outer {
+        return Spent { call: None };
+    }
+    INSIDE.set(here);
+    Spent { call: Some((call, Instant::now())) }
 }
 
 impl Drop for Spent {
     #[inline]
     fn drop(&mut self) {
         if let Some((call, start)) = self.call {
-            INSIDE.set(false);
+            INSIDE.set(0);
             if let Some(counter) = COUNTERS.get(call) {
                 counter.calls.fetch_add(1, Relaxed);
                 let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);

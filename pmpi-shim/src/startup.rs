@@ -102,7 +102,8 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     let world = make_world(COMM_WORLD, rank, nodes, settings.same_node)?;
     let nodes = world.count();
     // A job on one node may still be recorded.
-    if world.frames_any() || settings.trace.is_some() || settings.record.is_some() {
+    let is_active = world.frames_any() || settings.trace.is_some() || settings.record.is_some();
+    if is_active {
         let private = Private::new(COMM_WORLD)?;
         let engine = make_engine(&world, &settings, agreed.mark, &private)?;
         let shim = prepare(world, &settings, engine, private, true)?;
@@ -118,10 +119,12 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
         }));
     }
     let wants_words = agreed.wants_words;
-    if wants_words {
+    // The calls of a program with a layer of its own do not come here, nor do those of a program on one node.
+    let measures = cfg!(shim) && wants_words && is_active;
+    if measures {
         spent::measure();
     }
-    finish::expect(Job { settings, start: Instant::now(), rank, ranks: size, nodes, wants_words });
+    finish::expect(Job { settings, start: Instant::now(), rank, ranks: size, nodes, measures, wants_words });
     be_called_at_the_end()
 }
 
@@ -348,6 +351,8 @@ pub(crate) fn prepare(
         threshold: settings.threshold,
         collectives: settings.strategy != Strategy::Off,
         races: !matches!(settings.strategy, Strategy::Fixed(_)),
+        exchanges_race: matches!(settings.strategy, Strategy::Adaptive | Strategy::Guided)
+            && settings.record.is_none(),
         reduce: settings.reduce,
         multiple,
         family,

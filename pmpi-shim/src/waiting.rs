@@ -35,9 +35,10 @@ pub(crate) fn received(bytes: usize) {
 
 /// Does work that does not count as waiting.
 pub(crate) fn coding<R>(work: impl FnOnce() -> R) -> R {
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), CALL.get().coding);
     let result = work();
-    CALL.set(Call { coding: CALL.get().coding + start.elapsed(), ..CALL.get() });
+    // Work within this work has been added already.
+    CALL.set(Call { coding: before + start.elapsed(), ..CALL.get() });
     result
 }
 

@@ -1,4 +1,4 @@
-//! How much a rank receives while it sends.
+//! How much a rank receives for what it sends.
 
 /// After this number of bytes in both directions, earlier ones count half.
 const MEMORY: f64 = 64e6;

@@ -188,14 +188,18 @@ impl Selector {
         // It may gain, but the possible loss may exceed what the gains so far allow.
         let certain =
             best.filter(|&(at, _)| !ledger.in_debt() && ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
-        // A codec that may be better is tried on the message itself, or one that only the time to hand over chunks keeps from gaining, as that may
-        // have changed.
+        // A codec that may be better is tried on the message itself, or one that only handing chunks over and decoding others keeps from gaining, as
+        // that may have changed.
         let rival = match best {
-            Some(_) => certain.and_then(|best| Some((scales.rival(best)?, best.1))),
-            None => Scales { handover_ns: 0.0, ..scales }.best(None).map(|(at, _)| (at, raw_ns)),
+            Some(_) => certain.filter(|_| due).and_then(|best| Some((scales.rival(best)?, best.1))),
+            None if due && handover_ns + both_ways > 0.0 => {
+                let alone = Scales { handover_ns: 0.0, both_ways: 0.0, ..scales };
+                alone.best(None).map(|(at, _)| (at, raw_ns))
+            }
+            None => None,
         };
         let trial = rival
-            .filter(|&(at, without_ns)| due && ledger.covers(scales.time_ns(at, 1.0) - without_ns))
+            .filter(|&(at, without_ns)| ledger.covers(scales.time_ns(at, 1.0) - without_ns))
             .map(|(at, _)| (at, scales.time_ns(at, 0.0)));
         let probed = match best {
             None if due && trial.is_none() => scales.hopeful().filter(affordable),
@@ -215,7 +219,7 @@ impl Selector {
                 context.wait();
             }
         }
-        if certain.is_none() {
+        if certain.is_none() && trial.is_none() {
             self.windows[kind as usize][peer].gained(size, false);
         }
         decision

@@ -52,9 +52,12 @@ pub struct Tail {
     to: Destination,
     next: usize,
     wire_len: usize,
-    start: Instant,
+    /// When this rank began to encode it; `None` if that does not tell how long handing over takes.
+    start: Option<Instant>,
     /// Encoding time so far.
     time: Duration,
+    /// Time of producing its parts so far.
+    producing: Duration,
     /// The process's decoding time at the start, in nanoseconds.
     decoded_ns: u64,
 }
@@ -64,6 +67,11 @@ impl Tail {
     #[must_use]
     pub const fn stream(&self) -> &Stream {
         &self.stream
+    }
+
+    /// Its chunks are sent as other ranks need them, so that the time until the last one says nothing about handing over.
+    pub fn untimed(&mut self) {
+        self.start = None;
     }
 
     /// The range of the message to be encoded next; `None` once all of it is.
@@ -165,7 +173,9 @@ impl Engine {
 
     /// The next chunk of a message that is produced piece by piece, as in [`next_chunk`](Self::next_chunk).
     pub fn next_piece(&self, tail: &mut Tail, pieces: &dyn Pieces) -> Option<Buffer> {
+        let start = Instant::now();
         let raw = self.piece(pieces, tail.due()?)?;
+        tail.producing += start.elapsed();
         self.next_chunk(tail, &raw)
     }
 
@@ -181,7 +191,9 @@ impl Engine {
         match head {
             Some(head) => {
                 let (wire_len, decoded_ns) = (head.len(), self.decoded_ns.load(Relaxed));
-                let tail = Tail { stream, setting, plan, to, next: 1, wire_len, start, time, decoded_ns };
+                let (start, producing) = (Some(start), Duration::ZERO);
+                let tail =
+                    Tail { stream, setting, plan, to, next: 1, wire_len, start, time, producing, decoded_ns };
                 Outgoing::Stream(head, tail)
             }
             None => {
@@ -216,8 +228,8 @@ impl Engine {
         if tail.due().is_none() {
             let (kind, codec) = (tail.stream.kind, Some(tail.setting.codec));
             let decoded = self.decoded_ns.load(Relaxed).wrapping_sub(tail.decoded_ns);
-            let coding = tail.time + Duration::from_nanos(decoded);
-            let handover = tail.start.elapsed().saturating_sub(coding);
+            let other = tail.time + tail.producing + Duration::from_nanos(decoded);
+            let handover = tail.start.map(|start| start.elapsed().saturating_sub(other));
             self.decider.streamed(&tail.plan, tail.wire_len, tail.time, handover);
             self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
         }

@@ -194,9 +194,10 @@ impl Race {
         Ok(here)
     }
 
-    /// The call was not made, since the MPI refuses this rank's arguments. The program may repeat it, while the other ranks count one call.
-    pub(crate) fn repeat(&self, here: bool) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).again = Some(here);
+    /// The call is not made, since the MPI refuses this rank's arguments. The program may repeat it, while the other ranks count one call: the
+    /// next call has this decision, and does not count. `None`: it is made after all.
+    pub(crate) fn repeat(&self, again: Option<bool>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).again = again;
     }
 
     /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same number.
@@ -271,7 +272,7 @@ mod tests {
             let here = decide(&steady);
             assert_eq!(decide(&repeating), here, "{call}");
             if call % 3 == 0 {
-                repeating.repeat(here);
+                repeating.repeat(Some(here));
                 assert_eq!(decide(&repeating), here, "{call}");
             }
         }

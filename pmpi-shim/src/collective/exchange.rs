@@ -380,7 +380,8 @@ impl Shim {
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
         let comm = how.comm();
-        let race = race.filter(|_| self.races && matches!(how, How::Blocking(_)) && here == Ok(true));
+        let race =
+            race.filter(|_| self.exchanges_race && matches!(how, How::Blocking(_)) && here == Ok(true));
         let here = race.map_or(here, |race| race.race.is_made_here(comm));
         let (start_time, on_trial) = (Instant::now(), self.engine.is_on_trial());
         let took = |here| {
@@ -392,25 +393,29 @@ impl Shim {
                 race.took(here, bytes, start_time.elapsed());
             }
         };
-        let repeat = |here| {
+        let repeat = |again| {
             if let Some(Raced { race, .. }) = race {
-                race.repeat(here);
+                race.repeat(again);
             }
         };
         let tag =
             here.and_then(|here| if here { peers.collectives.tag(&self.private, how) } else { Ok(None) });
         let tag = match tag {
             Ok(Some(_)) if refused() => {
-                repeat(true);
+                repeat(Some(true));
                 return pass();
             }
             Ok(Some(tag)) => tag,
             Ok(None) => {
+                // Before the MPI reports a refusal: the program's error handler may never return.
+                repeat(Some(false));
                 let code = pass();
+                // `refused` has also counted the call.
+                if code == SUCCESS || !refused() {
+                    repeat(None);
+                }
                 if code == SUCCESS {
                     took(false);
-                } else if refused() {
-                    repeat(false); // `refused` has also counted the call
                 }
                 return code;
             }

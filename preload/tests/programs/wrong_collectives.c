@@ -2,6 +2,7 @@
  * refused and no other waits for it, it makes the right call afterwards. */
 #include "scenarios.h"
 
+#include <setjmp.h>
 #include <string.h>
 
 /* Elements of a block, above the floor; few enough that a message can leave its sender before a receiver waits for it. */
@@ -387,6 +388,45 @@ static void one_rank_errs_each_time(void)
   MPI_Comm_free(&comm);
 }
 
+/* Blocks of the same length, for which ranks compare times from time to time. One rank makes some calls twice, the first time with a wrong count, and
+ * leaves each other one of these by a jump out of its error handler. */
+static jmp_buf place;
+
+static void jumping_handler(MPI_Comm *comm, int *code, ...)
+{
+  (void)comm;
+  last_class = class_of(*code);
+  longjmp(place, 1);
+}
+
+static void one_rank_errs_in_races(void)
+{
+  enum { ROUNDS = 40 };
+  size_t room = (size_t)size * COUNT * 8;
+  memory out = memory_new(room), in = memory_new(room);
+  MPI_Comm comm;
+  MPI_Errhandler jumping;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_errhandler(jumping_handler, &jumping);
+  for (int round = 0; round < ROUNDS; round++) {
+    fill(out.data, room, SMOOTH, (uint64_t)(100 * round + rank));
+    begin("Alltoall, wrong before, round %d", round);
+    if (rank == 0 && round % 3 == 1) {
+      MPI_Comm_set_errhandler(comm, round % 2 ? jumping : MPI_ERRORS_RETURN);
+      if (setjmp(place) == 0)
+        last_class = class_of(MPI_Alltoall(out.data, -1, MPI_DOUBLE, in.data, COUNT, MPI_DOUBLE, comm));
+      note(" error=%d", last_class);
+    }
+    note_code(MPI_Alltoall(out.data, COUNT, MPI_DOUBLE, in.data, COUNT, MPI_DOUBLE, comm));
+    note(" in=%016lx", (unsigned long)digest(&in));
+    end();
+  }
+  MPI_Errhandler_free(&jumping);
+  memory_free(&out);
+  memory_free(&in);
+  MPI_Comm_free(&comm);
+}
+
 void wrong_collectives(void)
 {
   MPI_Errhandler before, errhandler;
@@ -407,6 +447,7 @@ void wrong_collectives(void)
           one((enum call)call, (enum wrong)wrong, 0, nonblocking, 1);
       }
   one_rank_errs_each_time();
+  one_rank_errs_in_races();
   MPI_Type_free(&another);
   MPI_Type_free(&pair);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
