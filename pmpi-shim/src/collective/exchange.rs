@@ -367,9 +367,8 @@ impl Shim {
     }
 
     /// Makes a collective of point-to-point messages, if it is to be done `here`, which is an error if the vote on that failed; with a race,
-    /// also only if that has been faster. `refused`:
-    /// whether the MPI refuses this rank's arguments, and must report that itself. The other ranks do not know, so it is evaluated after
-    /// all ranks have agreed on what they need.
+    /// only if that has also been faster. `refused`: whether the MPI refuses this rank's arguments, and must report that itself. The other
+    /// ranks do not know, so it is evaluated after all ranks have agreed on what they need.
     pub(super) fn exchange(
         &self,
         peers: &Peers,

@@ -1,0 +1,30 @@
+/* How long MPI_Init takes: prints the time of the slowest rank in milliseconds, from when the first rank begins: `ranks N init_ms T`.
+ *
+ * init
+ *
+ * The ranks must be on one host, as in an emulated cluster, where they have one clock. */
+#include <mpi.h>
+#include <stdio.h>
+#include <time.h>
+
+static double now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1e3 + now.tv_nsec * 1e-6;
+}
+
+int main(int argc, char **argv) {
+    int rank, size;
+    double begin = now_ms();
+    MPI_Init(&argc, &argv);
+    double end = now_ms(), first, last;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Reduce(&begin, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&end, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("ranks %d init_ms %.3f\n", size, last - first);
+    /* MPICH 4.0 hangs in MPI_Finalize over UCX and TCP where the last message goes one way (docs/shim.md, "Known limits"). */
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
