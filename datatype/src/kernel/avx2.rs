@@ -13,7 +13,8 @@ level::tiles!(Avx2, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_stream_si256
 /// Transposes of squares of elements in registers.
 mod squares {
     use core::arch::x86_64::*;
-    use core::array::from_fn;
+
+    // Arrays are written out: some builds call `array::from_fn` and its closures as functions.
 
     /// Two by two elements of 16 bytes.
     #[target_feature(enable = "avx2")]
@@ -25,21 +26,32 @@ mod squares {
     /// Four by four elements of 8 bytes: first pairs of rows, then their halves.
     #[target_feature(enable = "avx2")]
     #[inline]
-    pub(super) fn transpose8(rows: [__m256i; 4]) -> [__m256i; 4] {
-        let low: [_; 2] = from_fn(|i| _mm256_unpacklo_epi64(rows[2 * i], rows[2 * i + 1]));
-        let high: [_; 2] = from_fn(|i| _mm256_unpackhi_epi64(rows[2 * i], rows[2 * i + 1]));
-        let (even, odd) = (transpose16(low), transpose16(high));
-        [even[0], odd[0], even[1], odd[1]]
+    pub(super) fn transpose8([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+        let low = [_mm256_unpacklo_epi64(a, b), _mm256_unpacklo_epi64(c, d)];
+        let high = [_mm256_unpackhi_epi64(a, b), _mm256_unpackhi_epi64(c, d)];
+        let ([a, c], [b, d]) = (transpose16(low), transpose16(high));
+        [a, b, c, d]
     }
 
     /// Eight by eight elements of 4 bytes: first pairs of rows, then as for 8 bytes.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn transpose4(rows: [__m256i; 8]) -> [__m256i; 8] {
-        let low: [_; 4] = from_fn(|i| _mm256_unpacklo_epi32(rows[2 * i], rows[2 * i + 1]));
-        let high: [_; 4] = from_fn(|i| _mm256_unpackhi_epi32(rows[2 * i], rows[2 * i + 1]));
+        let [a, b, c, d, e, f, g, h] = rows;
+        let low = [
+            _mm256_unpacklo_epi32(a, b),
+            _mm256_unpacklo_epi32(c, d),
+            _mm256_unpacklo_epi32(e, f),
+            _mm256_unpacklo_epi32(g, h),
+        ];
+        let high = [
+            _mm256_unpackhi_epi32(a, b),
+            _mm256_unpackhi_epi32(c, d),
+            _mm256_unpackhi_epi32(e, f),
+            _mm256_unpackhi_epi32(g, h),
+        ];
         // In each half, `low` has elements 0 and 1 of its two rows, `high` 2 and 3.
-        let (low, high) = (transpose8(low), transpose8(high));
-        from_fn(|i| if i % 4 < 2 { low[i / 4 * 2 + i % 2] } else { high[i / 4 * 2 + i % 2] })
+        let ([a, b, e, f], [c, d, g, h]) = (transpose8(low), transpose8(high));
+        [a, b, c, d, e, f, g, h]
     }
 }

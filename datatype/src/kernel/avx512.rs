@@ -17,7 +17,8 @@ level::tiles!(Avx512, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_stream_si5
 /// Transposes of squares of elements in registers.
 mod squares {
     use core::arch::x86_64::*;
-    use core::array::from_fn;
+
+    // Arrays are written out: some builds call `array::from_fn` and its closures as functions.
 
     /// Four by four elements of 16 bytes.
     #[target_feature(enable = "avx512f")]
@@ -38,20 +39,37 @@ mod squares {
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn transpose8(rows: [__m512i; 8]) -> [__m512i; 8] {
-        let low: [_; 4] = from_fn(|i| _mm512_unpacklo_epi64(rows[2 * i], rows[2 * i + 1]));
-        let high: [_; 4] = from_fn(|i| _mm512_unpackhi_epi64(rows[2 * i], rows[2 * i + 1]));
-        let (even, odd) = (transpose16(low), transpose16(high));
-        from_fn(|i| if i % 2 == 0 { even[i / 2] } else { odd[i / 2] })
+        let [a, b, c, d, e, f, g, h] = rows;
+        let low = [
+            _mm512_unpacklo_epi64(a, b),
+            _mm512_unpacklo_epi64(c, d),
+            _mm512_unpacklo_epi64(e, f),
+            _mm512_unpacklo_epi64(g, h),
+        ];
+        let high = [
+            _mm512_unpackhi_epi64(a, b),
+            _mm512_unpackhi_epi64(c, d),
+            _mm512_unpackhi_epi64(e, f),
+            _mm512_unpackhi_epi64(g, h),
+        ];
+        let ([a, c, e, g], [b, d, f, h]) = (transpose16(low), transpose16(high));
+        [a, b, c, d, e, f, g, h]
     }
 
     /// Sixteen by sixteen elements of 4 bytes: first pairs of rows, then as for 8 bytes.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn transpose4(rows: [__m512i; 16]) -> [__m512i; 16] {
-        let low: [_; 8] = from_fn(|i| _mm512_unpacklo_epi32(rows[2 * i], rows[2 * i + 1]));
-        let high: [_; 8] = from_fn(|i| _mm512_unpackhi_epi32(rows[2 * i], rows[2 * i + 1]));
+        let (mut low, mut high) = ([rows[0]; 8], [rows[0]; 8]);
+        let mut i = 0;
+        while i < 8 {
+            low[i] = _mm512_unpacklo_epi32(rows[2 * i], rows[2 * i + 1]);
+            high[i] = _mm512_unpackhi_epi32(rows[2 * i], rows[2 * i + 1]);
+            i += 1;
+        }
         // In each quarter, `low` has elements 0 and 1 of its two rows, `high` 2 and 3.
         let (low, high) = (transpose8(low), transpose8(high));
-        from_fn(|i| if i % 4 < 2 { low[i / 4 * 2 + i % 2] } else { high[i / 4 * 2 + i % 2] })
+        let ([a, b, e, f, i, j, m, n], [c, d, g, h, k, l, o, p]) = (low, high);
+        [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
     }
 }

@@ -110,9 +110,11 @@ macro_rules! tiles {
                         // SAFETY: a vector at each of these places is part of a row or column that the caller guarantees; `self` proves the features.
                         // In a column that begins at a multiple of `LINE`, all vectors are aligned.
                         unsafe {
-                            let rows = core::array::from_fn(|i| {
-                                $load(from.wrapping_offset(i as isize * from_step).cast())
-                            });
+                            // Not `array::from_fn`, which some builds call as a function.
+                            let mut rows = [$load(from.cast()); ELEMENTS as usize];
+                            for (i, row) in (1..).zip(&mut rows[1..]) {
+                                *row = $load(from.wrapping_offset(i * from_step).cast());
+                            }
                             for (i, column) in (0..).zip(squares::$transpose(rows)) {
                                 let to = to.wrapping_offset(i * to_step).cast();
                                 if PAST_CACHES { $stream(to, column) } else { $store(to, column) }
