@@ -288,6 +288,7 @@ fn a_run_is_recorded_and_replayed() {
     assert_same(&without, &replay.run("replay"));
     let report = std::fs::read_to_string(&json).unwrap();
     assert!(report.contains("\"strategy\": \"guided\""), "{report}");
+    assert!(report.contains("\"in_mpi\"") && report.contains("\"call\": \"MPI_Send\""), "{report}");
 }
 
 #[test]
