@@ -2,10 +2,10 @@
 //! and N. J. Dimopoulos, *Efficient Communication Using Message Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7).
 //!
 //! A predictor observes the receive calls and matched probes of this rank. While a call waits, messages with exactly the predicted sources,
-//! tags and communicators are probed for, if they are long enough ([`LONG`]). If such a message may be a frame, and is the first message of its source that this rank has not
-//! received, it moves to the stash, where it is received and decoded, one frame or chunk per step. The message order is thus that of any
-//! message that is taken early ([`stash`](crate::stash)). No other messages are taken. After a receive with a wildcard nothing is looked
-//! for.
+//! tags and communicators are probed for, if they may be long enough ([`LONG`]). If such a message may be a frame, and is the first message
+//! of its source that this rank has not received, it moves to the stash, where it is received and decoded, one frame or chunk per step. The
+//! message order is thus that of any message that is taken early ([`stash`](crate::stash)). No other messages are taken. After a receive
+//! with a wildcard nothing is looked for.
 //!
 //! The completion of a synchronous send tells the sender that the program's receive has started. So such messages are not sent as frames
 //! ([`Shim::frame_of`](crate::state::Shim::frame_of)), and not taken.

@@ -22,6 +22,7 @@ mod relay;
 mod shared;
 mod spread;
 
+use crate::agreed::Race;
 use crate::error::raise;
 use crate::peers::Peers;
 use crate::span::{Envelope, Span};
@@ -29,6 +30,7 @@ use crate::state::Shim;
 use crate::sys::*;
 use crate::waiting;
 use std::ffi::c_int;
+use std::time::Instant;
 
 /// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the world.
 struct Group<'a> {
@@ -66,6 +68,15 @@ impl Shim {
     /// Whether blocks that have the same length on all ranks may be compressed.
     pub(crate) fn is_long(&self, block: &Span) -> bool {
         block.bytes().is_some_and(|bytes| bytes >= self.threshold)
+    }
+
+    /// Records how long a call in a race took since it began, unless other methods were on trial then or are now: in that case its time says
+    /// nothing about later calls. `began`: when, and whether any were.
+    fn raced(&self, race: &Race, here: bool, bytes: usize, began: (Instant, bool)) {
+        let (start, on_trial) = began;
+        if !on_trial && !self.engine.is_on_trial() {
+            race.took(here, bytes, start.elapsed());
+        }
     }
 
     /// Makes a collective of the layer. An error is reported to the program's communicator.

@@ -111,7 +111,8 @@ impl Passages {
     }
 }
 
-/// The number of handovers in an estimate; the fourth least is used, where those that are missing count as 0. The first message in chunks touches new memory, and the rank may be interrupted.
+/// The number of handovers in an estimate; the fourth least is used, where those that are missing count as 0. The first message in chunks touches new
+/// memory, and the rank may be interrupted.
 const HANDOVERS: usize = 8;
 
 /// The latest times, in nanoseconds per byte, to hand over chunks to the network; 0 at the beginning.

@@ -60,16 +60,29 @@ mod squares {
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn transpose4(rows: [__m512i; 16]) -> [__m512i; 16] {
-        let (mut low, mut high) = ([rows[0]; 8], [rows[0]; 8]);
-        let mut i = 0;
-        while i < 8 {
-            low[i] = _mm512_unpacklo_epi32(rows[2 * i], rows[2 * i + 1]);
-            high[i] = _mm512_unpackhi_epi32(rows[2 * i], rows[2 * i + 1]);
-            i += 1;
-        }
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = rows;
+        let low = [
+            _mm512_unpacklo_epi32(a, b),
+            _mm512_unpacklo_epi32(c, d),
+            _mm512_unpacklo_epi32(e, f),
+            _mm512_unpacklo_epi32(g, h),
+            _mm512_unpacklo_epi32(i, j),
+            _mm512_unpacklo_epi32(k, l),
+            _mm512_unpacklo_epi32(m, n),
+            _mm512_unpacklo_epi32(o, p),
+        ];
+        let high = [
+            _mm512_unpackhi_epi32(a, b),
+            _mm512_unpackhi_epi32(c, d),
+            _mm512_unpackhi_epi32(e, f),
+            _mm512_unpackhi_epi32(g, h),
+            _mm512_unpackhi_epi32(i, j),
+            _mm512_unpackhi_epi32(k, l),
+            _mm512_unpackhi_epi32(m, n),
+            _mm512_unpackhi_epi32(o, p),
+        ];
         // In each quarter, `low` has elements 0 and 1 of its two rows, `high` 2 and 3.
-        let (low, high) = (transpose8(low), transpose8(high));
-        let ([a, b, e, f, i, j, m, n], [c, d, g, h, k, l, o, p]) = (low, high);
+        let ([a, b, e, f, i, j, m, n], [c, d, g, h, k, l, o, p]) = (transpose8(low), transpose8(high));
         [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The time in those calls of MPI that the layer above the engine wraps. Most of it is waiting for messages and for other ranks.
+/// The time in those calls of MPI that the layer above the engine wraps, waiting for messages and for other ranks included.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct InMpi {
     /// Seconds of each rank, summed over its threads.

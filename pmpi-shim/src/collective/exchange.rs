@@ -382,14 +382,10 @@ impl Shim {
         let race =
             race.filter(|_| self.exchanges_race && matches!(how, How::Blocking(_)) && here == Ok(true));
         let here = race.map_or(here, |race| race.race.is_made_here(comm));
-        let (start_time, on_trial) = (Instant::now(), self.engine.is_on_trial());
+        let began = (Instant::now(), self.engine.is_on_trial());
         let took = |here| {
-            // While other methods are on trial, its time says nothing about later calls.
-            if let Some(Raced { race, bytes }) = race
-                && !on_trial
-                && !self.engine.is_on_trial()
-            {
-                race.took(here, bytes, start_time.elapsed());
+            if let Some(Raced { race, bytes }) = race {
+                self.raced(race, here, bytes, began);
             }
         };
         let repeat = |again| {

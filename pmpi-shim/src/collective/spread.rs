@@ -120,7 +120,7 @@ impl Shim {
     ) -> c_int {
         let comm = group.program;
         let here = if self.races { chunked.race.is_made_here(comm) } else { Ok(!chunked.pause.takes()) };
-        let (start, on_trial) = (Instant::now(), self.engine.is_on_trial());
+        let began = (Instant::now(), self.engine.is_on_trial());
         let (here, outcome) = match here {
             Ok(true) => {
                 let Handed { outcome, shorter } = waiting::during(&self.engine, spread);
@@ -137,9 +137,8 @@ impl Shim {
             Ok(false) => pass(),
             Err(code) => raise(comm, code),
         };
-        // While other methods are on trial, its time says nothing about later calls.
-        if self.races && !on_trial && !self.engine.is_on_trial() {
-            chunked.race.took(here, bytes, start.elapsed());
+        if self.races {
+            self.raced(&chunked.race, here, bytes, began);
         }
         code
     }
