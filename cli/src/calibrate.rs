@@ -3,6 +3,7 @@
 mod codecs;
 mod data;
 mod file;
+mod memory;
 mod network;
 mod plugin;
 mod progress;
@@ -10,8 +11,10 @@ mod progress;
 use crate::{launcher, libraries};
 use clap::Args;
 use mpress::knowledge::{
-    COMPRESSION_FILE, CodecBehaviour, CompressionFile, MeasuredLink, NETWORK_FILE, NetworkFile,
+    COMPRESSION_FILE, CodecBehaviour, CompressionFile, MEMORY_FILE, MeasuredLink, MemoryFile, NETWORK_FILE,
+    NetworkFile,
 };
+use mpress_datatype::Machine;
 use plugin::Session;
 use progress::Progress;
 use std::path::PathBuf;
@@ -28,10 +31,11 @@ const STEPS: usize = 2 * (12 + 1);
 ///     mpirun -n 64 mpress calibrate --out heuristics
 ///     export MPRESS_HEURISTICS=$PWD/heuristics
 ///
-/// It writes network.toml (latency and bandwidth, between nodes and inside a node) and
+/// It writes network.toml (latency and bandwidth, between nodes and inside a node),
 /// compression.toml (how much and how fast each codec compresses data of each kind on
-/// this machine), in less than a minute. Without mpirun, or on one node, it writes only
-/// compression.toml, because there is no network to measure.
+/// this machine) and memory.toml (sizes of pages, TLB and caches, for packing derived
+/// datatypes), in less than a minute. Without mpirun, or on one node, it does not write
+/// network.toml, because there is no network to measure.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Options {
@@ -52,7 +56,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with_all = ["mpi", "preload", "network_only"])]
     codecs_only: bool,
 
-    /// Do not measure the codecs
+    /// Do not measure the codecs, nor the memory
     #[arg(long)]
     network_only: bool,
 }
@@ -101,6 +105,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         written = true;
     }
     if first && !options.network_only {
+        let own = Machine::detect();
+        progress.part("the memory", 2 * memory::ROUNDS);
+        let mut done = 0;
+        let found = memory::measure(&own, || {
+            progress.step(done, "pages and caches");
+            done += 1;
+        });
+        progress.say(&memory::line(&found, &own));
+        file::write(&options.out.join(MEMORY_FILE), toml::to_string(&MemoryFile::new(file::made(), found)))?;
         let file = CompressionFile::new(file::made(), measure_codecs(&mut progress));
         file::write(&options.out.join(COMPRESSION_FILE), toml::to_string(&file))?;
         written = true;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use mpress::Knowledge;
+use mpress::knowledge::Memory;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -51,7 +52,7 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_codecs_file_is_one_that_the_engine_takes() {
+fn the_files_are_some_that_the_engine_takes() {
     let dir = folder("codecs").join("made/here");
     fs::create_dir_all(&dir).unwrap();
     fs::write(dir.join("compression.toml"), "of another make").unwrap();
@@ -59,8 +60,10 @@ fn the_codecs_file_is_one_that_the_engine_takes() {
     assert_eq!(status, Some(0), "{lines:?}");
     assert!(lines.iter().all(|line| line.starts_with("mpress: ")), "{lines:?}");
     let hint = format!("set MPRESS_HEURISTICS={}", dir.display());
-    assert!(lines.len() == 2 && lines[1].ends_with(&hint), "{lines:?}");
-    assert_eq!(names(&dir), ["compression.toml"]);
+    assert!(lines.len() == 4 && lines[3].ends_with(&hint), "{lines:?}");
+    let mut written = names(&dir);
+    written.sort();
+    assert_eq!(written, ["compression.toml", "memory.toml"]);
 
     let (knowledge, errors) = Knowledge::read(&dir);
     // The file of the network does not exist.
@@ -73,11 +76,28 @@ fn the_codecs_file_is_one_that_the_engine_takes() {
         });
         assert!(levels.iter().all(|rows| *rows > 0 && *rows == levels[0]), "{kind:?}: {levels:?}");
     }
-    let text = fs::read_to_string(dir.join("compression.toml")).unwrap();
-    let made = text.lines().find(|line| line.starts_with("made = ")).unwrap();
-    for word in ["20", " UTC on ", "mpress calibrate --codecs-only", env!("CARGO_PKG_VERSION")] {
-        assert!(made.contains(word), "`{word}` is not in {made}");
+    for file in ["compression.toml", "memory.toml"] {
+        let text = fs::read_to_string(dir.join(file)).unwrap();
+        let made = text.lines().find(|line| line.starts_with("made = ")).unwrap();
+        for word in ["20", " UTC on ", "mpress calibrate --codecs-only", env!("CARGO_PKG_VERSION")] {
+            assert!(made.contains(word), "`{word}` is not in {made}");
+        }
     }
+
+    // What was measured is in the file and in the first part of the line; everything else is the processor's own, and said to be.
+    let memory = Memory::read(&dir).unwrap();
+    let (measured, own) = lines[1].split_once("; ").unwrap_or((&lines[1], ""));
+    for (name, figure) in [
+        ("page ", memory.page_bytes),
+        ("T_p ", memory.tlb_entries),
+        ("L1 ", memory.l1_bytes),
+        ("L2 ", memory.l2_bytes),
+        ("L3 ", memory.l3_bytes),
+    ] {
+        let (here, there) = if figure.is_some() { (measured, own) } else { (own, measured) };
+        assert!(here.contains(name) && !there.contains(name), "{name}: {lines:?}, {memory:?}");
+    }
+    assert!(memory.page_bytes.is_some(), "the system says it: {memory:?}");
 }
 
 #[test]

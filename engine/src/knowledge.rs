@@ -1,10 +1,14 @@
 //! Heuristics files: knowledge of the network and the codecs before the first message. Formats: `docs/format/heuristics.md`.
 
+mod memory;
+
 use mpress_codec::Kind;
 use mpress_selector::{Behaviour, DEFAULT_LINKS, Level, Link, PEER_CLASSES, PeerClass, Speed};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+
+pub use memory::{MEMORY_FILE, Memory, MemoryFile};
 
 /// The name of the network file in a folder of heuristics.
 pub const NETWORK_FILE: &str = "network.toml";

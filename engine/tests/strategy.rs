@@ -236,3 +236,57 @@ fn damaged_heuristics_leave_the_defaults() {
         );
     }
 }
+
+#[test]
+fn figures_of_memory_may_be_missing_but_not_wrong() {
+    use mpress::knowledge::{MEMORY_FILE, Memory, MemoryFile};
+    let folder = tempfile::tempdir().unwrap();
+    let write = |text: &str| std::fs::write(folder.path().join(MEMORY_FILE), text).unwrap();
+    assert_eq!(Memory::read(folder.path()), Ok(Memory::default()), "no file");
+
+    let all = Memory {
+        page_bytes: Some(4096),
+        tlb_entries: Some(72),
+        l1_bytes: Some(32 << 10),
+        l2_bytes: Some(1 << 20),
+        l3_bytes: Some(32 << 20),
+    };
+    for memory in [Memory::default(), Memory { l3_bytes: None, ..all }, all] {
+        write(&toml::to_string(&MemoryFile::new("now".into(), memory)).unwrap());
+        assert_eq!(Memory::read(folder.path()), Ok(memory));
+    }
+    // As `docs/format/heuristics.md` has it.
+    let good = "format = \"mpress memory heuristics\"\nversion = 1\nmade = \"now\"\n\
+                [memory]\npage_bytes = 4096\ntlb_entries = 72\nl1_bytes = 32768\nl2_bytes = 1048576\n";
+    write(good);
+    assert_eq!(Memory::read(folder.path()), Ok(Memory { l3_bytes: None, ..all }));
+    // The other files say nothing of it.
+    let (_, errors) = Knowledge::read(folder.path());
+    assert!(errors.iter().all(|error| !error.file.ends_with(MEMORY_FILE)), "{errors:?}");
+
+    for (damage, part) in [
+        ("".to_owned(), "not a file of mpress memory heuristics"),
+        (good.replace("version = 1", "version = 2"), "this is for version 1"),
+        (good.replace("version = 1", ""), "no version"),
+        (good.replace("= 72", "= 0"), "memory.tlb_entries = 0: expected 1 to 1048576"),
+        (good.replace("= 72", "= -1"), "line 6: invalid value"),
+        (good.replace("= 72", "= 72.5"), "line 6: invalid type"),
+        (good.replace("= 72", "= \"many\""), "line 6: invalid type"),
+        (good.replace("4096", "5000"), "memory.page_bytes = 5000: not a power of two"),
+        (good.replace("4096", "512"), "memory.page_bytes = 512: expected 1024 to 1073741824"),
+        (good.replace("32768", "1023"), "memory.l1_bytes = 1023: expected 1024 to 1099511627776"),
+        (good.replace("1048576", "1099511627777"), "memory.l2_bytes = 1099511627777: expected"),
+        (good.replace("l2_bytes", "l3_bytes = 0 #"), "memory.l3_bytes = 0: expected"),
+        (good.replace("l2_bytes", "l4_bytes"), "unknown field `l4_bytes`"),
+        (good.replace("[memory]", "[memories]"), "memories"),
+        (good.replace("memory heuristics", "network heuristics"), "not a file of"),
+    ] {
+        write(&damage);
+        let line = Memory::read(folder.path()).unwrap_err().to_string();
+        assert!(line.contains(part) && line.lines().count() == 1, "{line}");
+        assert!(line.contains(MEMORY_FILE) && line.ends_with("built-in defaults are used"), "{line}");
+    }
+    std::fs::remove_file(folder.path().join(MEMORY_FILE)).unwrap();
+    std::fs::create_dir(folder.path().join(MEMORY_FILE)).unwrap();
+    assert!(Memory::read(folder.path()).unwrap_err().to_string().lines().count() == 1, "a folder");
+}
