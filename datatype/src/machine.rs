@@ -1,5 +1,6 @@
 //! The machine properties that packing depends on: pages, the TLB, caches.
 
+use core::fmt::{Display, Formatter, Result};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// A data cache of one level.
@@ -70,6 +71,18 @@ impl Machine {
     }
 }
 
+/// All figures in one line; sizes in bytes.
+impl Display for Machine {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Self { page, tlb, line, l1, l2, l3 } = self;
+        write!(f, "page {page}, T_p {tlb}, line {line}")?;
+        for (name, Cache { bytes, ways }) in [("L1", l1), ("L2", l2), ("L3", l3)] {
+            write!(f, ", {name} {bytes} in {ways} ways")?;
+        }
+        Ok(())
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod tables {
     use super::{Cache, Machine};
@@ -132,6 +145,14 @@ mod tables {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_figures_are_in_one_line() {
+        use alloc::string::ToString;
+        let text =
+            "page 4096, T_p 64, line 64, L1 32768 in 8 ways, L2 262144 in 8 ways, L3 8388608 in 16 ways";
+        assert_eq!(Machine::DEFAULT.to_string(), text);
+    }
 
     #[test]
     fn what_is_detected_is_plausible_and_stays() {

@@ -9,7 +9,9 @@ use crate::finish::{end_messages, free};
 use crate::identity;
 use crate::matched::mprobe_only;
 use crate::mpi::open;
-use crate::startup::{Agreement, ask_for_nodes, handshake, make_engine, make_world, prepare};
+use crate::startup::{
+    Agreement, ask_for_nodes, describe_machine, handshake, make_engine, make_world, prepare,
+};
 use crate::state::Shim;
 use crate::sys::*;
 use mpress::{Engine, Predict, Settings, SettingsError, Strategy};
@@ -73,6 +75,7 @@ pub unsafe fn attach(
         return Ok(None);
     }
     let settings = Settings { trace: None, record: None, predict: Predict::Off, ..settings.clone() };
+    describe_machine(&settings, rank);
     let private = Private::new(comm)?;
     let engine = make_engine(&world, &settings, mark, &private)?;
     let shim = prepare(world, &settings, engine, private, false)?;

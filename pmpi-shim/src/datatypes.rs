@@ -1,16 +1,17 @@
 //! The program's derived datatypes, decoded for `mpress-datatype` once, and kept as an attribute of the handle, which the MPI deletes when
-//! the handle is freed.
+//! the handle is freed; and the machine for which they are packed.
 
 mod decode;
 
 use crate::span::Kinds;
 use crate::sys::*;
 use decode::Decoder;
-use mpress::Kind;
-use mpress_datatype::{Datatype, Plan};
+use mpress::knowledge::{KnowledgeError, Memory};
+use mpress::{Kind, Settings};
+use mpress_datatype::{Datatype, Machine, Plan};
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Knowledge about a derived datatype.
 #[derive(Clone)]
@@ -111,7 +112,42 @@ const MANY: usize = 1024;
 pub(crate) fn may_reorder(kinds: &Kinds, datatype: MPI_Datatype) -> bool {
     let known = Decoder::new(kinds).of_short_descriptions().decode(datatype);
     known.is_some_and(|known| {
-        let reorders = |count| Plan::new(&known.datatype, count).is_ok_and(|plan| plan.reorders());
+        let reorders = |count| plan(&known.datatype, count).is_some_and(|plan| plan.reorders());
         reorders(1) || reorders(MANY)
+    })
+}
+
+/// The machine of this process. Plans are made before there is a layer, too ([`may_reorder`]), and several layers of a process are on one machine.
+static MACHINE: OnceLock<Machine> = OnceLock::new();
+
+/// Uses the figures of the memory file in the heuristics folder of these settings, if it has one, and the processor's own for all others. To be called
+/// before the first plan; of several layers in a process, the first decides.
+pub(crate) fn use_heuristics(settings: &Settings) -> Result<(), KnowledgeError> {
+    if let Some(folder) = &settings.heuristics {
+        let memory = Memory::read(folder)?;
+        MACHINE.get_or_init(|| with(Machine::detect(), &memory));
+    }
+    Ok(())
+}
+
+fn with(mut machine: Machine, memory: &Memory) -> Machine {
+    for (own, measured) in [
+        (&mut machine.page, memory.page_bytes),
+        (&mut machine.tlb, memory.tlb_entries),
+        (&mut machine.l1.bytes, memory.l1_bytes),
+        (&mut machine.l2.bytes, memory.l2_bytes),
+        (&mut machine.l3.bytes, memory.l3_bytes),
+    ] {
+        *own = measured.unwrap_or(*own);
+    }
+    machine
+}
+
+/// The plan for some elements on this machine; `None` if they do not fit into the address space.
+pub(crate) fn plan(datatype: &Datatype, count: usize) -> Option<Plan> {
+    let plan = Plan::new(datatype, count).ok()?;
+    Some(match MACHINE.get() {
+        Some(machine) => plan.with_machine(*machine),
+        None => plan,
     })
 }

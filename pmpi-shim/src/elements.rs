@@ -1,10 +1,10 @@
 //! The elements of a message in memory: their layout, copies of them, and byte spans for the MPI to send or receive.
 
 use crate::context::Context;
-use crate::device;
 use crate::mpi::real;
 use crate::span::{ByteSpan, Layout, OwnedType, Span, combiner};
 use crate::sys::*;
+use crate::{datatypes, device};
 use mpress::Kind;
 use mpress_datatype::{Plan, Source, Target};
 use std::ffi::{c_int, c_void};
@@ -48,7 +48,7 @@ impl Context {
         }
         let kept = self.datatypes.known(&self.kinds, span.datatype)?;
         let known = kept.as_ref().as_ref()?;
-        let plan = Plan::new(&known.datatype, usize::try_from(span.count).ok()?).ok()?;
+        let plan = datatypes::plan(&known.datatype, usize::try_from(span.count).ok()?)?;
         let first = span.ptr.cast::<u8>().wrapping_offset(plan.reach().start);
         (!device::is_device(first.cast())).then_some(plan)
     }

@@ -6,7 +6,7 @@
 use crate::agreed::Private;
 use crate::ahead::Ahead;
 use crate::context::Context;
-use crate::datatypes::Datatypes;
+use crate::datatypes::{self, Datatypes};
 use crate::error::raise;
 use crate::family::Family;
 use crate::finish::{self, Job};
@@ -95,6 +95,7 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     if settings.disable {
         return Ok(());
     }
+    describe_machine(&settings, rank);
     let nodes = match nodes {
         Some(nodes) => nodes,
         None => ask_for_nodes(COMM_WORLD, rank, size)?,
@@ -126,6 +127,15 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     }
     finish::expect(Job { settings, start: Instant::now(), rank, ranks: size, nodes, measures, wants_words });
     be_called_at_the_end()
+}
+
+/// Tells the plans of datatypes what the heuristics say of this machine's memory. Of a file that cannot be used, rank 0 says why.
+pub(crate) fn describe_machine(settings: &Settings, rank: c_int) {
+    if let Err(error) = datatypes::use_heuristics(settings)
+        && rank == 0
+    {
+        say!("mpress: {error}");
+    }
 }
 
 /// The engine, with all that is known before the first message. Unreadable files are reported once. All ranks must make theirs: the network

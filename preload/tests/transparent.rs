@@ -11,7 +11,7 @@ mod support;
 
 use mpress_cluster::{Cluster, Family, Launcher, Mpi};
 use support::compare::assert_same;
-use support::{Rig, Written, skip, two_nodes};
+use support::{Rig, SHIM, Written, skip, two_nodes};
 
 /// Scenarios that depend on the number and the placement of ranks.
 const WITH_MANY: [&str; 14] = [
@@ -272,6 +272,32 @@ fn a_file_that_cannot_be_used_is_one_line_and_the_program_runs_on() {
     assert_same(&without, &guided);
     let lines = guided.shim_lines().unwrap();
     assert!(lines.iter().any(|line| line.contains("/none/guide: No such file")), "{lines:?}");
+}
+
+/// The order in which datatypes are packed depends on the heuristics: how many pages the TLB holds. On one node the shim sleeps until it is worth it.
+#[test]
+fn datatypes_are_packed_for_the_machine_in_the_heuristics() {
+    let Some(rig) = Rig::new("machine") else { return };
+    let job = rig.job(Launcher::Local, 2, "machine", &[]).preloading(&[SHIM, "packed.so"]);
+    let packed = |name: &str, memory: &str| {
+        let folder = rig.folder().join(format!("heuristics-{name}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let head = "format = \"mpress memory heuristics\"\nversion = 1\nmade = \"by hand\"\n[memory]\n";
+        std::fs::write(folder.join("memory.toml"), format!("{head}{memory}\n")).unwrap();
+        let written = job.env("MPRESS_HEURISTICS", folder.to_str().unwrap()).run(name);
+        written.assert_well();
+        let line = written.logs[0].lines().find(|line| line.contains("packed=")).unwrap().to_owned();
+        (line, written)
+    };
+    let (line, _) = packed("many", "page_bytes = 4096\ntlb_entries = 64");
+    assert!(line.contains("wrong=0 packed=0"), "{line}");
+    let (line, _) = packed("few", "page_bytes = 4096\ntlb_entries = 8");
+    assert!(line.contains("wrong=0 packed=1"), "{line}");
+    let (line, written) = packed("bad", "tlb_entries = 0");
+    assert!(line.contains("wrong=0"), "{line}");
+    let lines = written.shim_lines().unwrap();
+    let bad = "memory.toml: memory.tlb_entries = 0: expected 1 to 1048576; built-in defaults are used";
+    assert_eq!(lines.iter().filter(|line| line.contains(bad)).count(), 1, "{lines:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use mpress_benches::packing::loops::Way;
 use mpress_benches::packing::measure::{Line, geometric_mean, measure};
 use mpress_benches::packing::patterns::{self, Pattern};
 use mpress_codec::simd::{Level, Tier};
+use mpress_datatype::Machine;
 use mpress_datatype::peer::Peer;
 use std::process::ExitCode;
 
@@ -75,6 +76,7 @@ fn run(args: Args) -> Result<()> {
             }
             Format::Table => {
                 if rows.is_empty() {
+                    println!("machine of the plans, in bytes: {}", Machine::detect());
                     let names: String = lines.iter().map(|line| format!(" {:>8}", line.method)).collect();
                     println!("{:<16} {:>11}{names}   x MPI  x memcpy", "pattern", "bytes");
                 }

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use mpress::knowledge::Memory;
 use mpress::{Knowledge, SameNode, Settings, Strategy};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol, ReadRef};
@@ -93,10 +94,14 @@ impl Facts {
 fn chosen(settings: &Settings) -> Chosen {
     let measured = match &settings.heuristics {
         None => Ok(false),
-        Some(folder) => match Knowledge::read(folder) {
-            (knowledge, errors) if errors.is_empty() => Ok(knowledge.links_measured),
-            (_, errors) => Err(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
-        },
+        Some(folder) => {
+            let (knowledge, mut errors) = Knowledge::read(folder);
+            errors.extend(Memory::read(folder).err());
+            match errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ") {
+                none if none.is_empty() => Ok(knowledge.links_measured),
+                errors => Err(errors),
+            }
+        }
     };
     Chosen {
         text: settings.in_common().to_toml(),
