@@ -1,8 +1,8 @@
 //! The sizes of this machine's memory hierarchy, on which the order depends in which datatypes are packed: pages, TLB, caches.
 //!
-//! Source: *Improving the Performance of MPI Derived Datatypes by Optimizing Memory-Access Cost* (Byna, Gropp, Sun, Thakur, 2003), section 5.3: the page size
-//! is the system's, T_p is found by the microbenchmark of Saavedra et al. (`walk`). The caches are found in the same way. What has no clear step in
-//! its curve is left to the processor's own tables.
+//! Source: *Improving the Performance of MPI Derived Datatypes by Optimizing Memory-Access Cost* (Byna, Gropp, Sun, Thakur, 2003), section 5.3: the
+//! page size is the system's, T_p is found by the microbenchmark of Saavedra et al. (`walk`). The caches are found in the same way. What has no clear
+//! step in its curve is left to the processor's own tables.
 
 mod step;
 mod walk;
@@ -32,8 +32,8 @@ const SHORT: usize = 1 << 15;
 
 /// The numbers of pages of a walk. First-level data TLBs have 16 to 256 entries, second-level ones 512 and more.
 const PAGES: RangeInclusive<usize> = 8..=384;
-/// The pages from one access to the next. Some processors keep up to eight neighbouring pages in one entry, which columns of matrices do not gain from.
-/// An odd number reaches all sets of a TLB.
+/// The pages from one access to the next. Some processors keep up to eight neighbouring pages in one entry, which does not help with columns of
+/// matrices. An odd number reaches all sets of a TLB.
 const APART: usize = 9;
 
 /// Measures. `own` are the tables of this processor. Calls `begin` for each round.

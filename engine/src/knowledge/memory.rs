@@ -10,7 +10,8 @@ pub const MEMORY_FILE: &str = "memory.toml";
 
 /// The memory hierarchy of a machine, as far as it was measured. What is `None` is as the processor says.
 ///
-/// Source: *Improving the Performance of MPI Derived Datatypes by Optimizing Memory-Access Cost* (Byna, Gropp, Sun, Thakur, 2003), sections 5.2 and 5.3.
+/// Source: *Improving the Performance of MPI Derived Datatypes by Optimizing Memory-Access Cost* (Byna, Gropp, Sun, Thakur, 2003), sections 5.2 and
+/// 5.3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
@@ -59,8 +60,8 @@ const TLB_ENTRIES: RangeInclusive<usize> = 1..=1 << 20;
 const CACHE_BYTES: RangeInclusive<usize> = 1 << 10..=1 << 40;
 
 impl Memory {
-    /// Reads the memory file of a folder of heuristics. Folders without one are of an earlier version, or were made with `--network-only`: then nothing is
-    /// known.
+    /// Reads the memory file of a folder of heuristics. Folders without one are of an earlier version, or were made with `--network-only`: then
+    /// nothing is known.
     ///
     /// # Errors
     /// If there is a file that cannot be used.

@@ -16,13 +16,13 @@ const RISE: f64 = 1.3;
 /// The number of points that a curve must have before and after a step.
 const BEFORE: usize = 2;
 const AFTER: usize = 3;
-/// A capacity ends at the size from which on an access takes this many times as long as before the step, or half the step's height if that is less.
+/// A capacity ends where an access takes this many times as long as before the step, or where half the step's height is, if that is less.
 const SLOWER: f64 = 2.0;
 /// The middle of a step, from half that rise to one and a half of it, must lie between sizes of at most this ratio; a slower rise is no step.
 const WIDTH: usize = 3;
 
-/// The greatest size before the step of a curve: the capacity that the step comes from, rounded down to a size of the curve. `None` if the curve has no
-/// clear step at sizes in `window`. The curve is in ascending order.
+/// The greatest size before the step of a curve: the capacity that the step comes from, rounded down to a size of the curve. `None` if the curve has
+/// no clear step at sizes in `window`. The curve is in ascending order.
 ///
 /// Other work on the machine only adds time. So a size is never slower than a greater one that was faster, and single slow points do no harm. Heights
 /// are ratios. What comes after a high step does not say where it begins: the next cache may be full of others' data, now or always.

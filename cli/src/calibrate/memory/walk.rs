@@ -1,5 +1,6 @@
-//! Walks through memory in which each access waits for the one before it, so that their times add up: *Micro Benchmark Analysis of the KSR1* (Saavedra,
-//! Gaines, Carlton, 1993). There a walk goes by a fixed stride; here it goes through the same places in a random order, which no prefetcher follows.
+//! Walks through memory in which each access waits for the one before it, so that their times add up: *Micro Benchmark Analysis of the KSR1*
+//! (Saavedra, Gaines, Carlton, 1993). There a walk goes by a fixed stride; here it goes through the same places in a random order, which no
+//! prefetcher follows.
 
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
@@ -24,10 +25,11 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// A walk through `place(0)`, `place(1)`, ..., in bytes after a page's start: as many as the last of `counts`, which ascend. A walk round the first
-    /// n places, for n in `counts`, is in random order, but has the same places as an ordered one.
+    /// A walk through `place(0)`, `place(1)`, ..., in bytes after a page's start: as many as the last of `counts`, which ascend. A walk round the
+    /// first n places, for n in `counts`, is in random order, but has the same places as an ordered one.
     ///
-    /// The memory is new, and so on other physical pages each time: caches that are indexed by physical addresses hold more of some pages than of others.
+    /// The memory is new, and so on other physical pages each time: caches that are indexed by physical addresses hold more of some pages than of
+    /// others.
     pub(super) fn new(
         counts: &[usize],
         page: usize,
