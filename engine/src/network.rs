@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const SHORT: usize = 8;
 const SHORT_ROUNDS: u32 = 9;
 /// The length of the first messages for measuring the bandwidth, and the factor between consecutive lengths.
-const LONG: usize = 4 << 10;
+const LONG: usize = 16 << 10;
 const GROWTH: usize = 4;
 /// The maximum length.
 const LONGEST: usize = 256 << 10;
