@@ -1,4 +1,4 @@
-//! The suite that every codec must pass, once per SIMD level. A codec's tests call [`run`] with a function that creates an encoder and a decoder; the
+//! The suite that every codec must pass, once per SIMD tier. A codec's tests call [`run`] with a function that creates an encoder and a decoder; the
 //! suite panics at the first violation and describes it.
 //!
 //! Compiled only with the feature `conformance`. The only part of this crate that needs std.
@@ -7,20 +7,20 @@
 
 mod corpus;
 mod data;
-mod levels;
 mod measure;
 mod skipped;
+mod tiers;
 
 use crate::{Codec, Decode, DecodeErrorKind, Encode, EncodeError, Out};
 pub use corpus::{CorpusFile, corpus};
 pub use data::{Family, families, random_bytes};
-pub(crate) use levels::kernel_chosen;
-pub use levels::{at_each_level, levels};
 pub use measure::{Measured, doubles, file_or, measure};
 pub use skipped::skipped;
 use std::string::String;
 use std::vec::Vec;
 use std::{format, vec};
+pub(crate) use tiers::kernel_chosen;
+pub use tiers::{at_each_tier, tiers};
 
 /// The message lengths that are tried, besides all up to 257.
 const LENGTHS: [usize; 9] = [511, 1000, 1024, 1031, 4096, 9999, 65_537, 131_072, 300_001];

@@ -8,7 +8,7 @@ use crate::lines::Lines;
 use crate::predictor::{Context, Predictor};
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, MemoryError, Out};
 
 /// The static description of the codec for one word: [`Dfcm64`](crate::Dfcm64), [`Dfcm32`](crate::Dfcm32).
@@ -43,7 +43,7 @@ enum Mode<W> {
 pub struct Encoder<W, M> {
     memory: M,
     mode: Mode<W>,
-    level: Level,
+    simd: Simd,
 }
 
 impl<W: Word, M: AsMut<[u64]>> Encoder<W, M> {
@@ -74,15 +74,15 @@ impl<W: Word, M: AsMut<[u64]>> Encoder<W, M> {
 
     fn checked(mut memory: M, most: Lines, mode: Mode<W>) -> Result<Self, MemoryError> {
         most.check::<W>(memory.as_mut())?;
-        let mut encoder = Self { memory, mode, level: Level::detect() };
+        let mut encoder = Self { memory, mode, simd: Simd::detect() };
         encoder.reset();
         Ok(encoder)
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -114,7 +114,7 @@ impl<W: Word, M: AsMut<[u64]>> Encode for Encoder<W, M> {
                     Predictor::resume(table, context)
                 }
             };
-            let left = kernel::encode(self.level, predictor, elements, out)?;
+            let left = kernel::encode(self.simd, predictor, elements, out)?;
             out.extend_from_slice(tail)?;
             if let Mode::Continuing(_, context, history) = &mut self.mode {
                 *context = left;

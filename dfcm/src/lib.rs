@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel` and `lanes::kernel`, for calls that rely on a `Level`
+#![deny(unsafe_code)] // allowed again only in `kernel` and `lanes::kernel`, for calls that rely on a `Simd`
 
 mod bits;
 mod decode;

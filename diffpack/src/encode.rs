@@ -14,7 +14,7 @@ use crate::search::{Search, Shortlist};
 use crate::window::Window;
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
 
 /// The length of the pieces in which a longer message is encoded, each with its own search for predictors. A whole number of blocks.
@@ -44,7 +44,7 @@ impl<W: Word> Codec for Diffpack<W> {
 #[derive(Clone, Debug)]
 pub struct Encoder<W> {
     effort: Effort,
-    level: Level,
+    simd: Simd,
     blocks: Blocks,
     repeats: Repeats,
     hints: Hints,
@@ -58,7 +58,7 @@ impl<W: Word> Encoder<W> {
     pub fn new(effort: Effort) -> Self {
         Self {
             effort,
-            level: Level::detect(),
+            simd: Simd::detect(),
             blocks: Blocks::new(),
             repeats: Repeats::new(),
             hints: Hints::none(),
@@ -74,10 +74,10 @@ impl<W: Word> Encoder<W> {
         Self { hints: Hints::some(), ..Self::new(effort) }
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -91,12 +91,12 @@ impl<W: Word> Encode for Encoder<W> {
     /// microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures.
     fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
         let settings = self.effort.settings();
-        Some(kernel::with(self.level, Verdict::<W> { raw, settings, words: PhantomData }))
+        Some(kernel::with(self.simd, Verdict::<W> { raw, settings, words: PhantomData }))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with(self.level, Message { encoder: self, raw, out }))
+        out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
     }
 
     /// Makes a [`remembering`](Encoder::remembering) encoder forget. Decoders need no reset.
@@ -192,7 +192,7 @@ impl<W: Word> Encoder<W> {
     /// Encodes a message of records with the guessed layout (format, section 12). Not inlined: most messages have no records.
     #[inline(never)]
     fn records(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
-        let Encoder { level, blocks, repeats, layouts, .. } = self;
+        let Encoder { simd, blocks, repeats, layouts, .. } = self;
         let layout: &Layout = layouts.layout();
         let stride = layout.stride();
         out.extend_from_slice(&header(VERSION_3, raw))?;
@@ -211,9 +211,9 @@ impl<W: Word> Encoder<W> {
                 }
                 let column = Column { column, settings, blocks, repeats, out };
                 match width {
-                    8 => kernel::with::<u64, _>(*level, column)?,
-                    4 => kernel::with::<u32, _>(*level, column)?,
-                    _ => kernel::with::<u16, _>(*level, column)?,
+                    8 => kernel::with::<u64, _>(*simd, column)?,
+                    4 => kernel::with::<u32, _>(*simd, column)?,
+                    _ => kernel::with::<u16, _>(*simd, column)?,
                 }
             }
         }

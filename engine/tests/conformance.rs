@@ -1,5 +1,5 @@
 //! The suite of `mpress-codec` on what the engine uses: every row of its table, at every width, with the settings it has there.
-//! The codecs' own tests run it at every SIMD level; here it is the settings that count.
+//! The codecs' own tests run it at every SIMD tier; here it is the settings that count.
 #![cfg(all(
     feature = "dfcm",
     feature = "diffpack",

@@ -10,7 +10,7 @@ use crate::kernel::{self, Kernel, Work};
 use crate::predictor::Predictor;
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
 
 /// The static description of the codec for one word: [`Fpc64`](crate::Fpc64), [`Fpc32`](crate::Fpc32).
@@ -34,7 +34,7 @@ impl<W: Word> Codec for Fpc<W> {
 pub struct Encoder<W: Word> {
     predictor: Predictor<W>,
     buffers: Buffers<W>,
-    level: Level,
+    simd: Simd,
 }
 
 /// The stages of a block.
@@ -56,13 +56,13 @@ impl<W: Word> Encoder<W> {
             lengths: Aligned([[0; ROW]; ROWS]),
             planes: [[[0; ROW / 8]; ROWS]; PLANES],
         };
-        Self { predictor: Predictor::new(), buffers, level: Level::detect() }
+        Self { predictor: Predictor::new(), buffers, simd: Simd::detect() }
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -80,7 +80,7 @@ impl<W: Word> Encode for Encoder<W> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with(self.level, Message { encoder: self, raw, out }))
+        out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
     }
 
     fn reset(&mut self) {}

@@ -4,12 +4,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use mpress_codec::DecodeErrorKind;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_fuzz::{decode, encode, pair, split};
 
 fuzz_target!(|data: &[u8]| {
     let Some((codec, setting, len, wire)) = split(data) else { return };
-    let new = || pair(codec, setting, Level::detect());
+    let new = || pair(codec, setting, Simd::detect());
     if let Ok(raw) = decode(&mut *new().1, wire, len) {
         let (_, without_last) = wire.split_last().expect("no codec accepts nothing");
         assert_eq!(decode(&mut *new().1, without_last, len), Err(DecodeErrorKind::Truncated));

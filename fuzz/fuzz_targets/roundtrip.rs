@@ -3,12 +3,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use mpress_codec::DecodeErrorKind;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_fuzz::{decode, encode, pair, split};
 
 fuzz_target!(|data: &[u8]| {
     let Some((codec, setting, cut, raw)) = split(data) else { return };
-    let new = || pair(codec, setting, Level::detect());
+    let new = || pair(codec, setting, Simd::detect());
     let (mut encoder, mut decoder) = new();
     let mut wire = encode(&mut *encoder, raw);
     assert!(decode(&mut *decoder, &wire, raw.len()).as_deref() == Ok(raw), "it did not come back");

@@ -9,7 +9,7 @@ use crate::parameter::Draft;
 use crate::unary::{self, Unary};
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
 
 /// The static description of the codec for one word: [`Rice8`](crate::Rice8), [`Rice16`](crate::Rice16), [`Rice32`](crate::Rice32),
@@ -35,7 +35,7 @@ impl<W: Word> Codec for Rice<W> {
 pub struct Encoder<W> {
     /// `None`: the best one is chosen for each block.
     mapping: Option<Mapping>,
-    level: Level,
+    simd: Simd,
     word: PhantomData<W>,
 }
 
@@ -43,19 +43,19 @@ impl<W: Word> Encoder<W> {
     /// An encoder with this mapping for all words.
     #[must_use]
     pub fn new(mapping: Mapping) -> Self {
-        Self { mapping: Some(mapping), level: Level::detect(), word: PhantomData }
+        Self { mapping: Some(mapping), simd: Simd::detect(), word: PhantomData }
     }
 
     /// An encoder that chooses the mapping for each block by estimating which gives the shortest result.
     #[must_use]
     pub fn auto() -> Self {
-        Self { mapping: None, level: Level::detect(), word: PhantomData }
+        Self { mapping: None, simd: Simd::detect(), word: PhantomData }
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -68,7 +68,7 @@ impl<W: Word> Encode for Encoder<W> {
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
         out.within(most, |out| {
-            kernel::run(self.level, Message::<W> { mapping: self.mapping, raw, out, word: PhantomData })
+            kernel::run(self.simd, Message::<W> { mapping: self.mapping, raw, out, word: PhantomData })
         })
     }
 

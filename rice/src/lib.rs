@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Level`
+#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Simd`
 
 mod block;
 pub mod ccsds;

@@ -5,7 +5,7 @@ use crate::block::{Code, Scratch, max_encoded_len};
 use crate::format::{BLOCK, PLANES_SHIFT, SETTING_SHIFT, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::width::Width;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Encode, EncodeError, Full, Out};
 
 /// Encodes messages with the code `C`. Takes 64 KiB of memory.
@@ -13,19 +13,19 @@ use mpress_codec::{Encode, EncodeError, Full, Out};
 pub struct Encoder<C: Code> {
     setting: C::Setting,
     planes: Width,
-    level: Level,
+    simd: Simd,
     scratch: Scratch,
 }
 
 impl<C: Code> Encoder<C> {
-    pub(crate) const fn with_setting(setting: C::Setting, planes: Width, level: Level) -> Self {
-        Self { setting, planes, level, scratch: Scratch::ZERO }
+    pub(crate) const fn with_setting(setting: C::Setting, planes: Width, simd: Simd) -> Self {
+        Self { setting, planes, simd, scratch: Scratch::ZERO }
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -37,7 +37,7 @@ impl<C: Code> Encode for Encoder<C> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with(self.level, Message { encoder: self, raw, out }))
+        out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
     }
 
     /// Does nothing: an encoder keeps no state between messages.

@@ -17,7 +17,7 @@ use crate::kernel::Kernel;
 use crate::reader::Reader;
 use crate::width::Width;
 pub(crate) use canonical::Codes;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 use ranking::Ranking;
 
@@ -111,6 +111,6 @@ impl<C: Lengthen> Encoder<C> {
     /// An encoder that splits elements of this width into byte planes, each with its own code. [`Width::One`] treats the message as bytes.
     #[must_use]
     pub fn new(planes: Width) -> Self {
-        Self::with_setting((), planes, Level::detect())
+        Self::with_setting((), planes, Simd::detect())
     }
 }

@@ -11,7 +11,7 @@ use crate::encode::Encoder;
 use crate::kernel::Kernel;
 use crate::reader::Reader;
 use crate::width::Width;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
 /// Runs of equal symbols of 1, 2, 4 or 8 bytes; other symbols are literals (PRAcTICaL-MPI names run lengths in section 4).
@@ -89,6 +89,6 @@ impl Encoder<Rle> {
     /// An encoder of runs of these symbols, in byte planes of elements of width `planes`. [`Width::One`] leaves the message as it is.
     #[must_use]
     pub fn new(symbol: Symbol, planes: Width) -> Self {
-        Self::with_setting(symbol, planes, Level::detect())
+        Self::with_setting(symbol, planes, Simd::detect())
     }
 }

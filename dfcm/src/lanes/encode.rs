@@ -8,7 +8,7 @@ use super::window::Window;
 use super::{head, probe};
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
 
 /// The static description of the codec for one word: [`Lanes64`](super::Lanes64), [`Lanes32`](super::Lanes32).
@@ -33,7 +33,7 @@ impl<W: Word> Codec for Lanes<W> {
 /// Encodes messages of words `W`. Keeps no state between messages.
 #[derive(Clone, Debug)]
 pub struct Encoder<W> {
-    level: Level,
+    simd: Simd,
     word: PhantomData<W>,
 }
 
@@ -41,13 +41,13 @@ impl<W: Word> Encoder<W> {
     /// An encoder.
     #[must_use]
     pub fn new() -> Self {
-        Self { level: Level::detect(), word: PhantomData }
+        Self { simd: Simd::detect(), word: PhantomData }
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -65,7 +65,7 @@ impl<W: Word> Encode for Encoder<W> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with::<W, _>(self.level, Message { raw, out }))
+        out.within(most, |out| kernel::with::<W, _>(self.simd, Message { raw, out }))
     }
 
     /// Does nothing: an encoder keeps no state between messages.

@@ -1,11 +1,11 @@
-//! The kernels of interleaved lanes write exactly the bytes that the format specifies: they are compared with a second implementation at every level,
+//! The kernels of interleaved lanes write exactly the bytes that the format specifies: they are compared with a second implementation at every tier,
 //! and decode its wires with every number of lanes. The bound is reached.
 
 use crate::support_lanes as model;
 use crate::support_real as real;
 
 use model::Model;
-use mpress_codec::conformance::{decode, encode, families, levels};
+use mpress_codec::conformance::{decode, encode, families, tiers};
 use mpress_codec::{Codec, Encode};
 use mpress_dfcm::Word;
 use mpress_dfcm::lanes::{Decoder, Encoder, Encoder32, Lanes};
@@ -17,10 +17,10 @@ const LENGTHS: [usize; 20] =
 fn check<W: Word>(raw: &[u8], what: &str) {
     let model = Model { width: W::BITS as usize };
     let expected = model.message(raw, model.choice(raw));
-    for level in levels() {
-        let wire = encode(&mut Encoder::<W>::new().with_level(level), raw);
-        assert!(wire == expected, "{what}, {} bytes, {level:?}", raw.len());
-        assert!(decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len()).as_deref() == Ok(raw));
+    for simd in tiers() {
+        let wire = encode(&mut Encoder::<W>::new().with_simd(simd), raw);
+        assert!(wire == expected, "{what}, {} bytes, {simd:?}", raw.len());
+        assert!(decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len()).as_deref() == Ok(raw));
     }
 }
 
@@ -28,9 +28,9 @@ fn any_lanes<W: Word>(raw: &[u8], what: &str) {
     let model = Model { width: W::BITS as usize };
     for lanes in model.group()..=model.group() + 24 {
         let wire = model.message(raw, lanes);
-        for level in levels() {
-            let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len());
-            assert!(back.as_deref() == Ok(raw), "{what}, {lanes} lanes, {level:?}");
+        for simd in tiers() {
+            let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len());
+            assert!(back.as_deref() == Ok(raw), "{what}, {lanes} lanes, {simd:?}");
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::predictor::Predictor;
 use super::{BLOCK, BLOCK_HEAD, CHUNK, DFCM, FpcStream, TableLevel, WIDTH};
 use crate::kernel::{self, Kernel, Work};
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, Encode, EncodeError, Full, MemoryError, Out};
 
 /// Encodes messages as streams of FPC 1.1 with the predictors' tables in `M`: `Vec<u64>`, `[u64; N]`, `&mut [u64]`...
@@ -14,7 +14,7 @@ use mpress_codec::{Codec, Encode, EncodeError, Full, MemoryError, Out};
 pub struct Encoder<M> {
     memory: M,
     tables: TableLevel,
-    level: Level,
+    simd: Simd,
 }
 
 impl<M: AsMut<[u64]>> Encoder<M> {
@@ -24,13 +24,13 @@ impl<M: AsMut<[u64]>> Encoder<M> {
     /// If `memory` has less than `tables.words()` words.
     pub fn new(mut memory: M, tables: TableLevel) -> Result<Self, MemoryError> {
         tables.check(memory.as_mut())?;
-        Ok(Self { memory, tables, level: Level::detect() })
+        Ok(Self { memory, tables, simd: Simd::detect() })
     }
 
-    /// Uses code compiled for this level. The wire is the same at every level.
+    /// Uses code compiled for this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -47,7 +47,7 @@ impl<M: AsMut<[u64]>> Encode for Encoder<M> {
             let tables = &mut self.memory.as_mut()[..self.tables.words()];
             tables.fill(0);
             let predictor = Predictor::new(tables);
-            kernel::with(self.level, Stream { predictor, raw, out })
+            kernel::with(self.simd, Stream { predictor, raw, out })
         })
     }
 

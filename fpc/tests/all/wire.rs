@@ -1,15 +1,14 @@
 //! The edges of both wire formats: header, bound, unused bits, memory, and a handwritten wire for every kind of error.
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
-use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use mpress_codec::{Codec, DecodeErrorKind, Encode, MemoryError};
 use mpress_fpc::stream::{self, FpcStream, TableLevel};
 use mpress_fpc::{Decoder, Decoder64, Encoder, Encoder32, Encoder64, Fpc, Fpc32, Fpc64, Word};
 
-/// The result of every level for a wire of doubles.
+/// The result of every tier for a wire of doubles.
 fn message(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
-    let results =
-        levels().into_iter().map(|level| decode(&mut Decoder64::new().with_level(level), wire, len));
+    let results = tiers().into_iter().map(|simd| decode(&mut Decoder64::new().with_simd(simd), wire, len));
     let results: Vec<_> = results.collect();
     assert!(results.iter().all(|result| *result == results[0]));
     results[0].clone()

@@ -8,7 +8,7 @@ use crate::format::VERSION;
 use crate::kernel;
 use crate::wire::Wire;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out};
 
 /// Length in bytes of the header of a stored message (format, section 9).
@@ -38,20 +38,20 @@ impl Codec for Ccsds121 {
 #[derive(Clone, Debug)]
 pub struct Encoder {
     parameters: Parameters,
-    level: Level,
+    simd: Simd,
 }
 
 impl Encoder {
     /// An encoder with these parameters.
     #[must_use]
     pub fn new(parameters: Parameters) -> Self {
-        Self { parameters, level: Level::detect() }
+        Self { parameters, simd: Simd::detect() }
     }
 
-    /// Uses code compiled for this level. The wire is the same at every level.
+    /// Uses code compiled for this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 
@@ -62,7 +62,7 @@ impl Encoder {
         out.extend_from_slice(&[VERSION, (raw.len() % 8) as u8 | CODED])?;
         out.extend_from_slice(&to_bytes(&parameters))?;
         let limit = limit - tail.len();
-        kernel::run(self.level, encode::Stream { parameters, raw: samples, out, limit })?;
+        kernel::run(self.simd, encode::Stream { parameters, raw: samples, out, limit })?;
         Ok(out.extend_from_slice(tail)?)
     }
 }
@@ -95,20 +95,20 @@ impl Encode for Encoder {
 /// Decodes messages, encoded with any parameters.
 #[derive(Clone, Debug)]
 pub struct Decoder {
-    level: Level,
+    simd: Simd,
 }
 
 impl Decoder {
     /// A decoder.
     #[must_use]
     pub fn new() -> Self {
-        Self { level: Level::detect() }
+        Self { simd: Simd::detect() }
     }
 
-    /// Uses code compiled for this level. The result is the same at every level.
+    /// Uses code compiled for this tier. The result is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 
@@ -129,7 +129,7 @@ impl Decoder {
                 let parameters = from_bytes(wire.take_array()?).ok_or(DecodeError::new(Corrupt, HEADER))?;
                 rest = raw_len % parameters.sample_len();
                 let stream = decode::Stream { parameters, wire, raw_len, out };
-                wire = kernel::run(self.level, stream)?;
+                wire = kernel::run(self.simd, stream)?;
             }
             _ => return Err(DecodeError::new(Corrupt, 1)),
         }
