@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// An instruction set tier. It proves nothing; see [`Simd`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Tier {
     /// Portable code only.
     Scalar,

@@ -10,7 +10,7 @@ use crate::table::Table;
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Length, State, Truncated, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::{Decode, DecodeError, MemoryError, Out};
+use mpress_codec::{Decode, DecodeError, MemoryError, Out, Reset};
 
 /// The continuing messages that a decoder can decode (format, section 8).
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,11 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
     /// If `memory` has less than `most.words::<W>()` words.
     pub fn with_lines(mut memory: M, most: Lines) -> Result<Self, MemoryError> {
         most.check::<W>(memory.as_mut())?;
-        Ok(Self { table: Table::new(memory), most, sequence: Sequence::Fresh, simd: Simd::detect() })
+        Ok(Self::unchecked(memory, most))
+    }
+
+    pub(crate) fn unchecked(memory: M, most: Lines) -> Self {
+        Self { table: Table::new(memory), most, sequence: Sequence::Fresh, simd: Simd::detect() }
     }
 
     /// Uses a kernel of this tier. The result is the same at every tier.
@@ -154,7 +158,9 @@ impl<W: Word, M: AsMut<[u64]>> Decode for Decoder<W, M> {
         }
         result
     }
+}
 
+impl<W: Word, M: AsMut<[u64]>> Reset for Decoder<W, M> {
     fn reset(&mut self) {
         self.sequence = Sequence::Fresh;
     }

@@ -8,7 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::{at_each_tier, decode, encode};
-use mpress_codec::{Codec, Decode, Encode};
+use mpress_codec::{Codec, Reset};
 use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word, lanes};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::{Decode, DecodeError, Full, Out};
+use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 
 /// Decodes messages of words `W`, encoded with any effort. Takes at most 30 KiB of memory.
 #[derive(Clone, Debug)]
@@ -45,15 +45,14 @@ impl<W: Word> Default for Decoder<W> {
     }
 }
 
+impl<W: Word> Reset for Decoder<W> {}
+
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| {
             kernel::with(self.simd, Message { decoder: self, wire, start: out.len(), out })
         })
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b, W> {

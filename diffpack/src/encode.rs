@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::blocks::{Blocks, Choice};
+use crate::decode::Decoder;
 use crate::effort::{Effort, Settings};
 use crate::format::{BLOCK, HEADER, Head, VERSION, VERSION_2, VERSION_3};
 use crate::hints::{FEW, Hints};
@@ -15,7 +16,7 @@ use crate::window::Window;
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 
 /// The length of the pieces in which a longer message is encoded, each with its own search for predictors. A whole number of blocks.
 const PIECE: usize = 1 << 20;
@@ -34,9 +35,16 @@ impl<W: Word> Codec for Diffpack<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, 2 bytes per block, and 2 (format, section 9).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(HEADER)
+    type Encoder = Encoder<W>;
+    type Decoder = Decoder<W>;
+
+    /// With [`Effort::Balanced`].
+    fn encoder() -> Self::Encoder {
+        Encoder::new(Effort::default())
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -83,8 +91,9 @@ impl<W: Word> Encoder<W> {
 }
 
 impl<W: Word> Encode for Encoder<W> {
+    /// `raw_len`, 2 bytes per block, and 2 (format, section 9).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        Diffpack::<W>::max_encoded_len(raw_len)
+        raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(HEADER)
     }
 
     /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on; some
@@ -98,7 +107,9 @@ impl<W: Word> Encode for Encoder<W> {
         let most = self.max_encoded_len(raw.len());
         out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
     }
+}
 
+impl<W: Word> Reset for Encoder<W> {
     /// Makes a [`remembering`](Encoder::remembering) encoder forget. Decoders need no reset.
     fn reset(&mut self) {
         self.hints.forget();

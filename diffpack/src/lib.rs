@@ -26,6 +26,14 @@ pub use effort::Effort;
 pub use encode::{Diffpack, Encoder};
 pub use word::Word;
 
+// What its users need, so that they need no other crate.
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+pub use mpress_codec::{
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
+    decode_into_uninit, encode_into, simd,
+};
+
 /// The static description of codec 3: words of 64 bits.
 pub type Diffpack64 = Diffpack<u64>;
 /// The static description of codec 4: words of 32 bits.

@@ -9,7 +9,7 @@ use crate::predictor::Predictor;
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::{Decode, DecodeError, Out};
+use mpress_codec::{Decode, DecodeError, Out, Reset};
 
 /// Decodes messages of words `W`. Contains predictors and buffers: 27 KiB for doubles, half as much for single floats.
 #[derive(Clone, Debug)]
@@ -55,13 +55,13 @@ impl<W: Word> Default for Decoder<W> {
     }
 }
 
+impl<W: Word> Reset for Decoder<W> {}
+
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         header(wire, out.remaining())?;
         out.all_or_nothing(|out| kernel::with(self.simd, Message { decoder: self, wire, out }))
     }
-
-    fn reset(&mut self) {}
 }
 
 /// Reads the header (format, section 2).

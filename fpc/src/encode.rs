@@ -3,6 +3,7 @@
 
 use crate::block::{Aligned, BlockBytes, Words};
 use crate::classes::{Classes, LENGTHS};
+use crate::decode::Decoder;
 use crate::format::{
     BLOCK, HEAD, HEADER, LANES, PACKED, PLANES, RAW_LEN_MASK, ROW, ROW_BYTES, ROWS, STEPS, VERSION,
 };
@@ -11,7 +12,7 @@ use crate::predictor::Predictor;
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 
 /// The static description of the codec for one word: [`Fpc64`](crate::Fpc64), [`Fpc32`](crate::Fpc32).
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +24,15 @@ impl<W: Word> Codec for Fpc<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, 2 bytes per block of 240 groups of four values, and 2 (format, section 7).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        raw_len.checked_add((raw_len / (LANES * W::WIDTH)).div_ceil(STEPS) * HEAD)?.checked_add(HEADER)
+    type Encoder = Encoder<W>;
+    type Decoder = Decoder<W>;
+
+    fn encoder() -> Self::Encoder {
+        Encoder::new()
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -73,17 +80,18 @@ impl<W: Word> Default for Encoder<W> {
     }
 }
 
+impl<W: Word> Reset for Encoder<W> {}
+
 impl<W: Word> Encode for Encoder<W> {
+    /// `raw_len`, 2 bytes per block of 240 groups of four values, and 2 (format, section 7).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        Fpc::<W>::max_encoded_len(raw_len)
+        raw_len.checked_add((raw_len / (LANES * W::WIDTH)).div_ceil(STEPS) * HEAD)?.checked_add(HEADER)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
         out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
     }
-
-    fn reset(&mut self) {}
 }
 
 /// A message to be encoded.

@@ -13,7 +13,7 @@ use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::{Decode, DecodeError, Full, Out};
+use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 
 /// Decodes messages of words `W`, encoded with any mapping. Keeps no state between messages.
 #[derive(Clone, Debug)]
@@ -43,13 +43,12 @@ impl<W: Word> Default for Decoder<W> {
     }
 }
 
+impl<W: Word> Reset for Decoder<W> {}
+
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| kernel::run(self.simd, Message::<W> { wire, out, word: PhantomData }))
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b, W> {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::block::{Block, remainders_len, rows};
+use crate::decode::Decoder;
 use crate::format::{BLOCK, HEADER, Head, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::mapping::{Mapped, Mapping, least};
@@ -10,7 +11,7 @@ use crate::unary::{self, Unary};
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 
 /// The static description of the codec for one word: [`Rice8`](crate::Rice8), [`Rice16`](crate::Rice16), [`Rice32`](crate::Rice32),
 /// [`Rice64`](crate::Rice64).
@@ -23,10 +24,16 @@ impl<W: Word> Codec for Rice<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, 2 bytes per block of 256 words, and 2 (format, section 8).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        let blocks = (raw_len / W::WIDTH).div_ceil(BLOCK);
-        raw_len.checked_add(blocks.checked_mul(Head::BYTES)?)?.checked_add(HEADER)
+    type Encoder = Encoder<W>;
+    type Decoder = Decoder<W>;
+
+    /// [`Encoder::auto`].
+    fn encoder() -> Self::Encoder {
+        Encoder::auto()
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -60,9 +67,13 @@ impl<W: Word> Encoder<W> {
     }
 }
 
+impl<W: Word> Reset for Encoder<W> {}
+
 impl<W: Word> Encode for Encoder<W> {
+    /// `raw_len`, 2 bytes per block of 256 words, and 2 (format, section 8).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        Rice::<W>::max_encoded_len(raw_len)
+        let blocks = (raw_len / W::WIDTH).div_ceil(BLOCK);
+        raw_len.checked_add(blocks.checked_mul(Head::BYTES)?)?.checked_add(HEADER)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -71,9 +82,6 @@ impl<W: Word> Encode for Encoder<W> {
             kernel::run(self.simd, Message::<W> { mapping: self.mapping, raw, out, word: PhantomData })
         })
     }
-
-    /// Does nothing: an encoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b, W> {

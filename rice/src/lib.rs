@@ -20,6 +20,14 @@ pub use encode::{Encoder, Rice};
 pub use mapping::Mapping;
 pub use word::Word;
 
+// What its users need, so that they need no other crate.
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+pub use mpress_codec::{
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
+    decode_into_uninit, encode_into, simd,
+};
+
 /// The static description of codec 9: words of 8 bits.
 pub type Rice8 = Rice<u8>;
 /// The static description of codec 10: words of 16 bits.

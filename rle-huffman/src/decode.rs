@@ -8,7 +8,7 @@ use crate::reader::Reader;
 use crate::width::Width;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::{Decode, DecodeError, Out};
+use mpress_codec::{Decode, DecodeError, Out, Reset};
 
 /// Decodes messages of the code `C`, encoded with any settings. Takes 64 KiB of memory plus tables.
 #[derive(Clone, Debug)]
@@ -39,15 +39,14 @@ impl<C: Code> Default for Decoder<C> {
     }
 }
 
+impl<C: Code> Reset for Decoder<C> {}
+
 impl<C: Code> Decode for Decoder<C> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| {
             kernel::with(self.simd, Message { decoder: self, wire: Reader::new(wire), out })
         })
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b, 'w, C: Code> {

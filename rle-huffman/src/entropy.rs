@@ -11,7 +11,8 @@ mod ranking;
 mod shannon_fano;
 mod streams;
 
-use crate::block::{max_encoded_len, private::Plane};
+use crate::block::private::Plane;
+use crate::decode::Decoder;
 use crate::encode::Encoder;
 use crate::kernel::Kernel;
 use crate::reader::Reader;
@@ -60,8 +61,16 @@ impl Codec for Huffman {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        max_encoded_len(raw_len)
+    type Encoder = Encoder<Self>;
+    type Decoder = Decoder<Self>;
+
+    /// Of bytes, without planes: [`Width::One`].
+    fn encoder() -> Self::Encoder {
+        Encoder::<Self>::new(Width::One)
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -71,8 +80,16 @@ impl Codec for ShannonFano {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        max_encoded_len(raw_len)
+    type Encoder = Encoder<Self>;
+    type Decoder = Decoder<Self>;
+
+    /// Of bytes, without planes: [`Width::One`].
+    fn encoder() -> Self::Encoder {
+        Encoder::<Self>::new(Width::One)
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 

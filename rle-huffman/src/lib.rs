@@ -20,6 +20,14 @@ pub use entropy::{Huffman, ShannonFano};
 pub use rle::{Rle, Symbol};
 pub use width::Width;
 
+// What its users need, so that they need no other crate.
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+pub use mpress_codec::{
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
+    decode_into_uninit, encode_into, simd,
+};
+
 /// Encodes runs of symbols (codec 14).
 pub type RleEncoder = Encoder<Rle>;
 /// Decodes runs of symbols.

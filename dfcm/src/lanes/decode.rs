@@ -10,7 +10,7 @@ use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::{Decode, DecodeError, Full, Out};
+use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 
 /// Decodes messages of words `W`. Keeps no state between messages.
 #[derive(Clone, Debug)]
@@ -40,15 +40,14 @@ impl<W: Word> Default for Decoder<W> {
     }
 }
 
+impl<W: Word> Reset for Decoder<W> {}
+
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| {
             kernel::with::<W, _>(self.simd, Message { wire: Wire { bytes: wire, at: 0 }, out })
         })
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b> {

@@ -2,7 +2,7 @@
 
 use mpress_codec::conformance;
 use mpress_codec::simd::Simd;
-use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word};
+use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word, lanes};
 
 /// `make` returns an encoder, and the number of lines that its decoder must support.
 fn run<W: Word>(make: impl Fn(Simd) -> (Encoder<W, Vec<u64>>, Lines)) {
@@ -63,4 +63,12 @@ fn floats_one_line() {
 #[test]
 fn floats_continuing() {
     continuing::<u32>();
+}
+
+#[test]
+fn the_defaults() {
+    conformance::run_defaults::<Dfcm<u64>>();
+    conformance::run_defaults::<Dfcm<u32>>();
+    conformance::run_defaults::<lanes::Lanes<u64>>();
+    conformance::run_defaults::<lanes::Lanes<u32>>();
 }

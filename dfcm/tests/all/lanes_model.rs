@@ -99,7 +99,7 @@ fn bound_is_exact<W: Word>() {
     // Up to the length from which the number of lanes is chosen.
     for elements in [0, 1, 2, group - 1, group, group + 1, 4 * group, 575 / W::WIDTH] {
         let raw = worst::<W>(elements);
-        let bound = Lanes::<W>::max_encoded_len(raw.len());
+        let bound = Lanes::<W>::encoder().max_encoded_len(raw.len());
         assert_eq!(bound, Some(raw.len() + (elements.div_ceil(group) * 6).div_ceil(8) + 2));
         assert_eq!(Some(encode(&mut Encoder::<W>::new(), &raw).len()), bound, "{elements} elements");
     }
@@ -110,8 +110,8 @@ fn the_bound_is_reached_and_never_passed() {
     bound_is_exact::<u64>();
     bound_is_exact::<u32>();
     for len in [usize::MAX, usize::MAX - 2, usize::MAX / 259 * 256 + 10_000] {
-        assert_eq!(Lanes::<u64>::max_encoded_len(len), None, "{len} bytes: no bound that fits");
+        assert_eq!(Lanes::<u64>::encoder().max_encoded_len(len), None, "{len} bytes: no bound that fits");
     }
-    assert!(Lanes::<u64>::max_encoded_len(usize::MAX / 259 * 256 - 10_000).is_some());
+    assert!(Lanes::<u64>::encoder().max_encoded_len(usize::MAX / 259 * 256 - 10_000).is_some());
     assert_eq!(Encoder32::new().max_encoded_len(65 * 4 + 1), Some(261 + 4 + 2));
 }

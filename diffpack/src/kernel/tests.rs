@@ -354,8 +354,7 @@ fn agree<W: Word>() {
             Tier::Avx2 => <W::Avx2 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
             #[cfg(target_arch = "x86_64")]
             Tier::Avx512 => <W::Avx512 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => {}
+            _ => panic!("a tier without a kernel"),
         }
     }
 }

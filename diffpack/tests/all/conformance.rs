@@ -33,3 +33,10 @@ suites! {
     words_of_16_balanced: u16, Balanced;
     words_of_16_ratio: u16, Ratio;
 }
+
+#[test]
+fn the_defaults() {
+    conformance::run_defaults::<Diffpack<u64>>();
+    conformance::run_defaults::<Diffpack<u32>>();
+    conformance::run_defaults::<Diffpack<u16>>();
+}

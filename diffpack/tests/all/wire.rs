@@ -2,7 +2,7 @@
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
-use mpress_codec::{Codec, Encode};
+use mpress_codec::{Codec, Encode, Reset};
 use mpress_diffpack::{Decoder, Decoder16, Decoder32, Decoder64, Diffpack, Effort, Encoder, Encoder64, Word};
 
 #[test]
@@ -36,8 +36,8 @@ fn bound_is_reached<W: Word>() {
             }
         }
     }
-    assert_eq!(Diffpack::<W>::max_encoded_len(10_000), Some(10_012));
-    assert_eq!(Diffpack::<W>::max_encoded_len(usize::MAX - 100), None);
+    assert_eq!(Diffpack::<W>::encoder().max_encoded_len(10_000), Some(10_012));
+    assert_eq!(Diffpack::<W>::encoder().max_encoded_len(usize::MAX - 100), None);
 }
 
 #[test]

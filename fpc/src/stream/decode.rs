@@ -8,7 +8,7 @@ use crate::kernel::{self, Kernel, Work};
 use core::hint::select_unpredictable;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::{Decode, DecodeError, MemoryError, Out};
+use mpress_codec::{Decode, DecodeError, MemoryError, Out, Reset};
 
 /// Decodes streams of FPC 1.1 with the predictors' tables in `M`: `Vec<u64>`, `[u64; N]`, `&mut [u64]`...
 ///
@@ -27,7 +27,11 @@ impl<M: AsMut<[u64]>> Decoder<M> {
     /// If `memory` has less than `most.words()` words.
     pub fn new(mut memory: M, most: TableLevel) -> Result<Self, MemoryError> {
         most.check(memory.as_mut())?;
-        Ok(Self { tables: Tables::new(memory), most, simd: Simd::detect() })
+        Ok(Self::unchecked(memory, most))
+    }
+
+    pub(super) fn unchecked(memory: M, most: TableLevel) -> Self {
+        Self { tables: Tables::new(memory), most, simd: Simd::detect() }
     }
 
     /// Uses code compiled for this tier. The result is the same at every tier.
@@ -37,6 +41,8 @@ impl<M: AsMut<[u64]>> Decoder<M> {
         self
     }
 }
+
+impl<M: AsMut<[u64]>> Reset for Decoder<M> {}
 
 impl<M: AsMut<[u64]>> Decode for Decoder<M> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
@@ -55,8 +61,6 @@ impl<M: AsMut<[u64]>> Decode for Decoder<M> {
             result
         })
     }
-
-    fn reset(&mut self) {}
 }
 
 /// The minimum length of the stream of a message of this length: only codes, in the longest blocks.

@@ -33,3 +33,10 @@ fn streams() {
         });
     });
 }
+
+#[test]
+fn the_defaults() {
+    conformance::run_defaults::<Fpc<u64>>();
+    conformance::run_defaults::<Fpc<u32>>();
+    conformance::run_defaults::<FpcStream>();
+}

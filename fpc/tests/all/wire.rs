@@ -52,7 +52,7 @@ fn random_messages_reach_the_bound() {
     fn run<W: Word>() {
         for values in [0, 1, 3, 4, 959, 960, 963, 964, 1920, 3000] {
             let raw = random_bytes(3, values * W::WIDTH + 1);
-            let bound = Fpc::<W>::max_encoded_len(raw.len());
+            let bound = Fpc::<W>::encoder().max_encoded_len(raw.len());
             let blocks = (values / 4).div_ceil(240);
             assert_eq!(bound, Some(raw.len() + 2 * blocks + 2));
             let wire = encode(&mut Encoder::<W>::new(), &raw);
@@ -63,8 +63,8 @@ fn random_messages_reach_the_bound() {
     run::<u64>();
     run::<u32>();
     for len in [usize::MAX, usize::MAX - 1, usize::MAX - usize::MAX / 10_000] {
-        assert_eq!(Fpc64::max_encoded_len(len), None, "{len} bytes: no bound that fits");
-        assert_eq!(FpcStream::max_encoded_len(len), None, "{len} bytes: no bound that fits");
+        assert_eq!(Fpc64::encoder().max_encoded_len(len), None, "{len} bytes: no bound that fits");
+        assert_eq!(FpcStream::encoder().max_encoded_len(len), None, "{len} bytes: no bound that fits");
     }
 }
 

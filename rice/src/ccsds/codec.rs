@@ -9,7 +9,7 @@ use crate::kernel;
 use crate::wire::Wire;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out};
+use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out, Reset};
 
 /// Length in bytes of the header of a stored message (format, section 9).
 const HEADER: usize = 2;
@@ -27,9 +27,16 @@ impl Codec for Ccsds121 {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    /// `raw_len` and 2 (format, section 9).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        raw_len.checked_add(HEADER)
+    type Encoder = Encoder;
+    type Decoder = Decoder;
+
+    /// With [`Parameters::BYTES`].
+    fn encoder() -> Self::Encoder {
+        Encoder::new(Parameters::BYTES)
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -67,9 +74,12 @@ impl Encoder {
     }
 }
 
+impl Reset for Encoder {}
+
 impl Encode for Encoder {
+    /// `raw_len` and 2 (format, section 9).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        Ccsds121::max_encoded_len(raw_len)
+        raw_len.checked_add(HEADER)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -87,9 +97,6 @@ impl Encode for Encoder {
             Ok(())
         })
     }
-
-    /// Does nothing: an encoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 /// Decodes messages, encoded with any parameters.
@@ -145,13 +152,12 @@ impl Default for Decoder {
     }
 }
 
+impl Reset for Decoder {}
+
 impl Decode for Decoder {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| self.message(wire, out))
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 /// Parameters as three bytes (format, section 9).

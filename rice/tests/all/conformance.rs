@@ -54,3 +54,12 @@ fn ccsds() {
         }
     });
 }
+
+#[test]
+fn the_defaults() {
+    conformance::run_defaults::<Rice<u8>>();
+    conformance::run_defaults::<Rice<u16>>();
+    conformance::run_defaults::<Rice<u32>>();
+    conformance::run_defaults::<Rice<u64>>();
+    conformance::run_defaults::<mpress_rice::ccsds::Ccsds121>();
+}

@@ -157,7 +157,7 @@ fn bound_is_exact<W: Word>() {
             }
         }
     }
-    assert_eq!(Rice::<W>::max_encoded_len(usize::MAX - 2), None);
+    assert_eq!(Rice::<W>::encoder().max_encoded_len(usize::MAX - 2), None);
 }
 
 #[test]
@@ -179,6 +179,7 @@ fn each_mapping_is_the_best_for_something_and_auto_finds_it() {
             Mapping::Signed => small(i).wrapping_sub(small((i + 1) % 256)),
             Mapping::Delta => i as u32 * 1_000_003 + small(i),
             Mapping::Offset => 1_000_000_000 + noise(i) % 1000,
+            _ => panic!("a mapping without words"),
         };
         let raw: Vec<u8> = (0..256).flat_map(|i| word(i).to_le_bytes()).collect();
         let len = |mapping| encode(&mut Encoder32::new(mapping), &raw).len();

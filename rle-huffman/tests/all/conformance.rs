@@ -36,3 +36,10 @@ fn shannon_fano() {
         run::<ShannonFano>(|| Encoder::<ShannonFano>::new(planes));
     }
 }
+
+#[test]
+fn the_defaults() {
+    conformance::run_defaults::<Rle>();
+    conformance::run_defaults::<Huffman>();
+    conformance::run_defaults::<ShannonFano>();
+}

@@ -1,34 +1,13 @@
 //! Every code with every setting, with a name.
 
 use mpress_codec::simd::Simd;
-use mpress_codec::{Decode, DecodeError, Encode, EncodeError, Out};
+use mpress_codec::{Decode, Encode};
 use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};
 
 /// Any encoder.
-pub(crate) struct AnyEncoder(Box<dyn Encode>);
+pub(crate) type AnyEncoder = Box<dyn Encode>;
 /// Any decoder.
-pub(crate) struct AnyDecoder(Box<dyn Decode>);
-
-impl Encode for AnyEncoder {
-    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        self.0.max_encoded_len(raw_len)
-    }
-    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
-        self.0.encode(raw, out)
-    }
-    fn reset(&mut self) {
-        self.0.reset();
-    }
-}
-
-impl Decode for AnyDecoder {
-    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        self.0.decode(wire, out)
-    }
-    fn reset(&mut self) {
-        self.0.reset();
-    }
-}
+pub(crate) type AnyDecoder = Box<dyn Decode>;
 
 /// A code with a setting.
 pub(crate) struct Setting {
@@ -38,7 +17,7 @@ pub(crate) struct Setting {
 
 fn pair<C: Code + 'static>(encoder: Encoder<C>, simd: Simd) -> (AnyEncoder, AnyDecoder) {
     let decoder = Decoder::<C>::new().with_simd(simd);
-    (AnyEncoder(Box::new(encoder.with_simd(simd))), AnyDecoder(Box::new(decoder)))
+    (Box::new(encoder.with_simd(simd)), Box::new(decoder))
 }
 
 fn rle(symbol: Symbol, planes: Width, simd: Simd) -> (AnyEncoder, AnyDecoder) {
