@@ -4,7 +4,7 @@
 # kind and length; for `stateful` a channel's codec and setting, then pieces of a message as events of the channel; for `datatype` see the end.
 set -eu
 cd "$(dirname "$0")/.."
-for target in roundtrip decode_hostile levels_agree no_output_leak used_decoder frame stateful datatype; do
+for target in roundtrip decode_hostile tiers_agree no_output_leak used_decoder frame stateful datatype; do
     mkdir -p "fuzz/corpus/$target"
 done
 # Numbers to bytes. The format is all octal escapes, so printf takes no argument.
@@ -50,10 +50,10 @@ for wire in dfcm/tests/golden/*.dfcm* dfcm/tests/golden/*.lanes* diffpack/tests/
     [ -f "$raw" ] || continue # of several messages
     len=$(($(wc -c < "$raw")))
     [ "$len" -lt 20000 ] || continue # more than `split` takes
-    for target in decode_hostile levels_agree no_output_leak; do
+    for target in decode_hostile tiers_agree no_output_leak; do
         { bytes "$codec" "$setting" $((len % 256)) $((len / 256)); cat "$wire"; } > "fuzz/corpus/$target/$name"
     done
-    for target in roundtrip levels_agree no_output_leak used_decoder; do
+    for target in roundtrip tiers_agree no_output_leak used_decoder; do
         { bytes "$codec" "$setting" $((len % 256)) $((len / 256)); cat "$raw"; } > "fuzz/corpus/$target/$name.raw"
     done
     { bytes "$id" 6 $((len % 256)) $((len / 256)) 0; cat "$wire"; } > "fuzz/corpus/frame/$name"

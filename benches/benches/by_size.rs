@@ -1,4 +1,4 @@
-//! The table of codecs by level, data and size, for any measurement.
+//! The table of codecs by tier, data and size, for any measurement.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a benchmark reports by panicking")]
 
 use criterion::measurement::Measurement;
@@ -7,7 +7,7 @@ use mpress_benches::aligned::Aligned;
 use mpress_benches::codecs::{CODECS, Role, Subject};
 use mpress_benches::coder::Coder;
 use mpress_benches::data::{DATASETS, Dataset};
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use std::time::Duration;
 
 /// From the shortest message worth a frame to a long message.
@@ -30,7 +30,7 @@ pub(crate) fn codecs<M: Measurement>(criterion: &mut Criterion<M>) {
             continue;
         };
         for subject in CODECS.iter().filter(|subject| subject.role == Role::Codec) {
-            if (subject.make)(dataset.element, Level::SCALAR).unwrap().is_none() {
+            if (subject.make)(dataset.element, Simd::SCALAR).unwrap().is_none() {
                 continue;
             }
             let mut group = criterion.benchmark_group(format!("{}/{}", subject.name, dataset.name));
@@ -44,22 +44,22 @@ pub(crate) fn codecs<M: Measurement>(criterion: &mut Criterion<M>) {
             }
             println!();
             for raw in SIZES.map(|len| Aligned::from(&data[..len])) {
-                for level in Level::available() {
-                    size(&mut group, subject, dataset, level, &raw);
+                for simd in Simd::available() {
+                    size(&mut group, subject, dataset, simd, &raw);
                 }
             }
         }
     }
 }
 
-fn make(subject: &Subject, dataset: &Dataset, level: Level) -> Box<dyn Coder> {
-    (subject.make)(dataset.element, level).unwrap().unwrap()
+fn make(subject: &Subject, dataset: &Dataset, simd: Simd) -> Box<dyn Coder> {
+    (subject.make)(dataset.element, simd).unwrap().unwrap()
 }
 
-/// The wire of a message, which must be the same at each level, after a round trip at each.
+/// The wire of a message, which must be the same at each tier, after a round trip at each.
 fn checked_wire(subject: &Subject, dataset: &Dataset, raw: &[u8]) -> Vec<u8> {
-    let wires = Level::available().map(|level| {
-        let mut coder = make(subject, dataset, level);
+    let wires = Simd::available().map(|simd| {
+        let mut coder = make(subject, dataset, simd);
         let mut wire = vec![0; coder.bound(raw.len()).unwrap()];
         let len = coder.encode(raw, &mut wire).unwrap();
         wire.truncate(len);
@@ -68,7 +68,7 @@ fn checked_wire(subject: &Subject, dataset: &Dataset, raw: &[u8]) -> Vec<u8> {
         assert!(back == raw, "{}: the message did not come back", subject.name);
         wire
     });
-    wires.reduce(|a, b| if a == b { a } else { panic!("{}: levels differ", subject.name) }).unwrap()
+    wires.reduce(|a, b| if a == b { a } else { panic!("{}: tiers differ", subject.name) }).unwrap()
 }
 
 /// The codec itself, in both directions: no message is sent raw here.
@@ -76,15 +76,15 @@ fn size<M: Measurement>(
     group: &mut BenchmarkGroup<'_, M>,
     subject: &Subject,
     dataset: &Dataset,
-    level: Level,
+    simd: Simd,
     raw: &[u8],
 ) {
     let wire = checked_wire(subject, dataset, raw);
-    let mut coder = make(subject, dataset, level);
+    let mut coder = make(subject, dataset, simd);
     let mut buffer = Aligned::zeroed(coder.bound(raw.len()).unwrap());
     let mut back = Aligned::zeroed(raw.len());
 
-    let name = level.tier().name();
+    let name = simd.tier().name();
     group.throughput(Throughput::Bytes(raw.len() as u64));
     group.bench_function(BenchmarkId::new(format!("encode/{name}"), raw.len()), |bencher| {
         bencher.iter(|| coder.encode(raw, &mut buffer));

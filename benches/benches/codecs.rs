@@ -1,4 +1,4 @@
-//! Every codec of the table by level, data and size, in wall-clock time and bytes per second.
+//! Every codec of the table by tier, data and size, in wall-clock time and bytes per second.
 
 mod by_size;
 

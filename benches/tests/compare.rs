@@ -5,7 +5,7 @@ use mpress_benches::codecs::{CODECS, Role, Subject};
 use mpress_benches::compare::Record;
 use mpress_benches::corpus::{Entry, File, Piece, write};
 use mpress_benches::element::Element;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -34,7 +34,7 @@ fn compare(folder: &Path, args: &[&str]) -> Output {
 
 /// Whether a codec supports files of these elements.
 fn is_for(codec: &Subject, element: Element) -> bool {
-    (codec.make)(element, Level::detect()).unwrap().is_some()
+    (codec.make)(element, Simd::detect()).unwrap().is_some()
 }
 
 fn records(folder: &Path, args: &[&str]) -> Vec<Record> {
@@ -128,7 +128,7 @@ fn what_is_wrong_is_one_line() {
         (here, &["--passes", "3"], "3 is not in 7.."),
         (here, &["--passes", "many"], "invalid digit"),
         (here, &["--piece", "0"], "not a size"),
-        (here, &["--level", "sse2"], "not scalar, avx2 or avx512"),
+        (here, &["--simd", "sse2"], "not scalar, avx2 or avx512"),
         (here, &["--from", "1MiB"], "no message"),
         (here, &["--nonsense"], "--nonsense"),
         (Path::new("/no/such/folder"), &[], "/no/such/folder: No such file"),

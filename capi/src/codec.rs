@@ -4,7 +4,7 @@ use crate::error::{Error, guard, guard_text};
 use crate::kind;
 use crate::memory::{self, Answer};
 use crate::mpress_status;
-use ::mpress_codec::decode_into;
+use ::mpress_codec::decode_into_uninit;
 use mpress::{Codec, Decoder, Encoder, Out};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn mpress_codec_decode(
         let mut decoder = lock(&codec.decoder)?;
         // Messages are independent: earlier ones must have no effect.
         decoder.reset();
-        decode_into(&mut **decoder, wire, raw)?;
+        decode_into_uninit(&mut **decoder, wire, raw)?;
         Ok(())
     })
 }
@@ -191,7 +191,7 @@ pub extern "C" fn mpress_codec_free(codec: Option<Box<mpress_codec>>) {
 mod tests {
     use super::*;
     use ::mpress_codec::{DecodeError, EncodeError};
-    use mpress::{Decode, Encode};
+    use mpress::{Decode, Encode, Reset};
 
     /// Panics, or replaces the output that it is lent by another one.
     struct Faulty {
@@ -205,6 +205,8 @@ mod tests {
         }
     }
 
+    impl Reset for Faulty {}
+
     impl Encode for Faulty {
         fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
             Some(raw_len)
@@ -213,7 +215,6 @@ mod tests {
             self.work(out);
             Ok(())
         }
-        fn reset(&mut self) {}
     }
 
     impl Decode for Faulty {
@@ -221,7 +222,6 @@ mod tests {
             self.work(out);
             Ok(())
         }
-        fn reset(&mut self) {}
     }
 
     /// The return values of both directions, and the decoded text.

@@ -1,4 +1,4 @@
-//! The suite that every codec must pass, once per SIMD level. A codec's tests call [`run`] with a function that creates an encoder and a decoder; the
+//! The suite that every codec must pass, once per SIMD tier. A codec's tests call [`run`] with a function that creates an encoder and a decoder; the
 //! suite panics at the first violation and describes it.
 //!
 //! Compiled only with the feature `conformance`. The only part of this crate that needs std.
@@ -7,20 +7,20 @@
 
 mod corpus;
 mod data;
-mod levels;
 mod measure;
 mod skipped;
+mod tiers;
 
-use crate::{Codec, Decode, DecodeErrorKind, Encode, EncodeError, Out};
+use crate::{Check, Codec, Decode, DecodeErrorKind, Encode, EncodeError, Out, decode_to_vec, encode_to_vec};
 pub use corpus::{CorpusFile, corpus};
 pub use data::{Family, families, random_bytes};
-pub(crate) use levels::kernel_chosen;
-pub use levels::{at_each_level, levels};
 pub use measure::{Measured, doubles, file_or, measure};
 pub use skipped::skipped;
 use std::string::String;
 use std::vec::Vec;
 use std::{format, vec};
+pub(crate) use tiers::kernel_chosen;
+pub use tiers::{at_each_tier, tiers};
 
 /// The message lengths that are tried, besides all up to 257.
 const LENGTHS: [usize; 9] = [511, 1000, 1024, 1031, 4096, 9999, 65_537, 131_072, 300_001];
@@ -43,6 +43,20 @@ pub fn run_remembering<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D)
     suite::<C, E, D>(make, Encoder::Remembers);
 }
 
+/// Runs the suite for the encoder and decoder that [`Codec`] names, without their SIMD tiers and what they remember: a message of each family comes
+/// back.
+///
+/// # Panics
+/// If a message does not come back.
+pub fn run_defaults<C: Codec>() {
+    let mut pair = (C::encoder(), C::decoder());
+    for (name, generate) in families() {
+        for len in [0, 5 * C::WIDTH + 1, 10_000] {
+            round_trip(&mut pair, &generate(len), name);
+        }
+    }
+}
+
 /// What the wire of a message may depend on if decoders carry no state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Encoder {
@@ -57,6 +71,7 @@ fn suite<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D), kind: Encode
     round_trips::<C, E, D>(&make);
     misaligned::<E, D>(&make);
     bound::<C, E, D>(&make);
+    prefixed::<C, E, D>(&make);
     sequences::<C, E, D>(&make, kind);
     reset_is_fresh::<E, D>(&make);
     hostile::<C, E, D>(&make);
@@ -150,13 +165,15 @@ fn misaligned<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
 }
 
 fn bound<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
-    assert_eq!(C::max_encoded_len(usize::MAX), None, "a bound above usize::MAX is no bound");
+    let encoder = make().0;
+    assert_eq!(encoder.max_encoded_len(usize::MAX), None, "a bound above usize::MAX is no bound");
     for (name, generate) in families() {
         for len in [0, 1, C::WIDTH, 100, 1024, 5003] {
             let raw = generate(len);
             let (mut encoder, _) = make();
             let bound = encoder.max_encoded_len(len).expect("bound of a small message");
-            assert_eq!(Some(bound), C::max_encoded_len(len), "trait and instance agree on the bound");
+            let by_default = C::encoder().max_encoded_len(len);
+            assert_eq!(Some(bound), by_default, "all encoders agree on the bound");
             if let Some(room) = bound.checked_sub(1) {
                 let mut buf = vec![0; room];
                 let mut out = Out::from_slice(&mut buf);
@@ -166,6 +183,41 @@ fn bound<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
             }
             // The refusal did not change the encoder.
             assert_eq!(encode(&mut encoder, &raw), encode(&mut make().0, &raw), "{name}, {len} bytes");
+        }
+    }
+}
+
+/// A message with its length and a check comes back; damage is found, and no more is allocated than is allowed.
+fn prefixed<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
+    for (name, generate) in families() {
+        for len in [0, 1, 3 * C::WIDTH, 300] {
+            let raw = generate(len);
+            let message = |check| encode_to_vec(&mut make().0, &raw, check).expect("memory");
+            let decode = |message: &[u8], most| {
+                decode_to_vec(&mut make().1, message, most).map_err(|error| error.kind)
+            };
+            let (bare, checked) = (message(Check::None), message(Check::Crc32));
+            assert!(decode(&bare, len).as_ref() == Ok(&raw), "{name}, {len} bytes with their length");
+            assert!(decode(&checked, len).as_ref() == Ok(&raw), "{name}, {len} bytes with a check");
+            if let Some(less) = len.checked_sub(1) {
+                assert_eq!(decode(&bare, less), Err(DecodeErrorKind::TooLong), "{name}, {len} bytes");
+            }
+            for bit in 0..checked.len() * 8 {
+                let mut flipped = checked.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                assert!(
+                    decode(&flipped, 1000).is_err(),
+                    "{name}, {len} bytes: damage in bit {bit} not found"
+                );
+                let mut flipped = bare.clone();
+                if let Some(byte) = flipped.get_mut(bit / 8) {
+                    *byte ^= 1 << (bit % 8);
+                    let _ = decode(&flipped, 1000);
+                }
+            }
+            for n in 0..checked.len() {
+                assert!(decode(&checked[..n], len).is_err(), "{name}, {len} bytes: cut at {n}");
+            }
         }
     }
 }

@@ -45,6 +45,8 @@ pub enum DecodeErrorKind {
     State,
     /// The decoder is faulty: it reported success without filling the output.
     Unfilled,
+    /// The message is longer than the caller allows, or there is no memory for it.
+    TooLong,
 }
 
 /// Wire data that cannot be decoded: the kind of error and its position.
@@ -74,6 +76,7 @@ impl fmt::Display for DecodeError {
             DecodeErrorKind::Unsupported => "unknown version, codec or mode",
             DecodeErrorKind::State => "wire data continues a history this decoder does not have",
             DecodeErrorKind::Unfilled => "the decoder reported success but did not fill the output",
+            DecodeErrorKind::TooLong => "the message is longer than allowed, or than there is memory for",
         };
         write!(f, "{what} (at byte {})", self.offset)
     }

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 /// The element kind of a message, which determines the codecs that may compress it well. It is a hint: every codec is lossless on every byte string.
+///
+/// Matches on it are meant to be exhaustive: another kind would be another version of the frame, and layers must say what they do with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {

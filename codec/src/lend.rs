@@ -4,28 +4,61 @@
 //! that relies on success must call them, not the methods of the traits.
 #![forbid(unsafe_code)]
 
-use crate::{Decode, DecodeError, DecodeErrorKind, Encode, Out};
+use crate::{Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Out};
 use core::mem::MaybeUninit;
 
-/// Encodes `raw` into the front of `room` and returns the length in bytes. `None` if the encoder fails or has written elsewhere.
-pub fn encode_into<E: Encode + ?Sized>(encoder: &mut E, raw: &[u8], room: &mut [u8]) -> Option<usize> {
+/// Encodes `raw` into the front of `room` and returns the length in bytes.
+///
+/// # Errors
+/// If `room` is shorter than [`max_encoded_len`](Encode::max_encoded_len) of `raw.len()`; nothing was written then. Also, with a `needed` that `room`
+/// has, if the encoder reported success but has written elsewhere.
+pub fn encode_into<E: Encode + ?Sized>(
+    encoder: &mut E,
+    raw: &[u8],
+    room: &mut [u8],
+) -> Result<usize, EncodeError> {
     let mut out = Out::from_slice(room);
     let place = out.place();
-    encoder.encode(raw, &mut out).ok()?;
-    (out.place() == place).then_some(out.len())
+    encoder.encode(raw, &mut out)?;
+    if out.place() != place {
+        let needed = encoder.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
+        return Err(EncodeError::new(needed, room.len()));
+    }
+    Ok(out.len())
+}
+
+/// Decodes `wire` into `room`, which must have the length of the message.
+///
+/// # Errors
+/// Those of [`Decode::decode`], and [`DecodeErrorKind::Unfilled`] if the decoder reported success but did not fill `room`. The contents of `room` are
+/// unspecified then.
+pub fn decode_into<D: Decode + ?Sized>(
+    decoder: &mut D,
+    wire: &[u8],
+    room: &mut [u8],
+) -> Result<(), DecodeError> {
+    filled(decoder, wire, Out::from_slice(room)).map(|_| ())
 }
 
 /// Decodes `wire` into `room`, which must have the length of the message, and returns the bytes. On success all of `room` is initialised, no matter
 /// what the decoder does in safe code; unsafe code may rely on that.
 ///
 /// # Errors
-/// Those of [`Decode::decode`], and [`DecodeErrorKind::Unfilled`] if the decoder reported success but did not fill `room`.
-pub fn decode_into<'a, D: Decode + ?Sized>(
+/// Those of [`decode_into`].
+pub fn decode_into_uninit<'a, D: Decode + ?Sized>(
     decoder: &mut D,
     wire: &[u8],
     room: &'a mut [MaybeUninit<u8>],
 ) -> Result<&'a mut [u8], DecodeError> {
-    let mut out = Out::new(room);
+    filled(decoder, wire, Out::new(room))
+}
+
+/// Lends `out` to a decoder, which must fill it.
+fn filled<'a, D: Decode + ?Sized>(
+    decoder: &mut D,
+    wire: &[u8],
+    mut out: Out<'a>,
+) -> Result<&'a mut [u8], DecodeError> {
     let place = out.place();
     decoder.decode(wire, &mut out)?;
     if out.place() != place || out.remaining() > 0 {
@@ -37,7 +70,7 @@ pub fn decode_into<'a, D: Decode + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::EncodeError;
+    use crate::Reset;
     use core::mem;
 
     /// Fills the output that it is lent, or another one.
@@ -71,6 +104,8 @@ mod tests {
         }
     }
 
+    impl Reset for Copy {}
+
     impl Encode for Copy {
         fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
             Some(raw_len)
@@ -79,7 +114,6 @@ mod tests {
             self.write(raw, out);
             Ok(())
         }
-        fn reset(&mut self) {}
     }
 
     impl Decode for Copy {
@@ -87,7 +121,6 @@ mod tests {
             self.write(wire, out);
             Ok(())
         }
-        fn reset(&mut self) {}
     }
 
     /// Other memory of the same length, for an output while one is lent.
@@ -100,7 +133,8 @@ mod tests {
     fn a_decoder_that_fills_other_memory_is_found_out() {
         let decode = |mut decoder: Copy| {
             let mut room = [MaybeUninit::uninit(); 3];
-            decode_into(&mut decoder, b"abc", &mut room).map(|bytes| <[u8; 3]>::try_from(bytes).unwrap())
+            decode_into_uninit(&mut decoder, b"abc", &mut room)
+                .map(|bytes| <[u8; 3]>::try_from(bytes).unwrap())
         };
         assert_eq!(decode(Copy::Honest), Ok(*b"abc"));
         assert_eq!(decode(Copy::Moves), Ok(*b"abc"));
@@ -108,15 +142,18 @@ mod tests {
         assert_eq!(decode(Copy::Idle), unfilled);
         assert_eq!(decode(Copy::Empty), unfilled);
         assert_eq!(decode(elsewhere()), unfilled);
+        let mut room = [0; 3];
+        assert_eq!(decode_into(&mut Copy::Idle, b"abc", &mut room).map(|()| [0; 3]), unfilled);
+        assert_eq!(decode_into(&mut Copy::Honest, b"abc", &mut room).map(|()| room), Ok(*b"abc"));
     }
 
     #[test]
     fn an_encoder_that_writes_elsewhere_is_found_out() {
         let encode = |mut encoder: Copy| encode_into(&mut encoder, b"abc", &mut [7; 3]);
-        assert_eq!(encode(Copy::Honest), Some(3));
-        assert_eq!(encode(Copy::Moves), Some(3));
-        assert_eq!(encode(Copy::Idle), Some(0));
-        assert_eq!(encode(Copy::Empty), None);
-        assert_eq!(encode(elsewhere()), None);
+        assert_eq!(encode(Copy::Honest), Ok(3));
+        assert_eq!(encode(Copy::Moves), Ok(3));
+        assert_eq!(encode(Copy::Idle), Ok(0));
+        assert_eq!(encode(Copy::Empty), Err(EncodeError::new(3, 3)));
+        assert_eq!(encode(elsewhere()), Err(EncodeError::new(3, 3)));
     }
 }

@@ -2,6 +2,8 @@
 #![no_std]
 #![deny(unsafe_code)] // allowed again only in `out`, the one audited module
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
 #[cfg(feature = "conformance")]
 extern crate std;
 
@@ -13,12 +15,16 @@ mod id;
 mod kind;
 mod lend;
 mod out;
+#[cfg(feature = "alloc")]
+mod prefixed;
 pub mod simd;
 mod traits;
 
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, Full, MemoryError};
 pub use id::CodecId;
 pub use kind::Kind;
-pub use lend::{decode_into, encode_into};
+pub use lend::{decode_into, decode_into_uninit, encode_into};
 pub use out::{Out, Place};
-pub use traits::{Codec, Decode, Encode};
+#[cfg(feature = "alloc")]
+pub use prefixed::{Check, decode_to_vec, encode_to_vec};
+pub use traits::{Codec, Decode, Encode, Reset};

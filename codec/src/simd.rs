@@ -1,13 +1,14 @@
-//! The SIMD level: the instruction set that a kernel may use.
+//! The SIMD tier: the instruction set that a kernel may use.
 //!
-//! A [`Level`] is a token. Only detection creates one, so code with a level of [`Tier::Avx2`] may call a function with the target features of that
+//! A [`Simd`] is a token. Only detection creates one, so code with a token of [`Tier::Avx2`] may call a function with the target features of that
 //! tier. It is chosen once, when an encoder or decoder is created.
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// An instruction set tier. It proves nothing; see [`Level`].
+/// An instruction set tier. It proves nothing; see [`Simd`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Tier {
     /// Portable code only.
     Scalar,
@@ -34,13 +35,13 @@ impl Tier {
 
 /// Proof that this CPU has the instructions of a [`Tier`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Level(Tier);
+pub struct Simd(Tier);
 
-impl Level {
+impl Simd {
     /// Portable code, which runs on every CPU.
     pub const SCALAR: Self = Self(Tier::Scalar);
 
-    /// The highest level of this CPU, or the cap set by `--cfg mpress_level="..."`. Detected once; later calls take one load.
+    /// The token of the highest tier of this CPU, or of the cap set by `--cfg mpress_simd="..."`. Detected once; later calls take one load.
     #[must_use]
     pub fn detect() -> Self {
         // CPUID takes tens of microseconds on a virtual machine. Concurrent callers find the same value.
@@ -53,18 +54,18 @@ impl Level {
         Self(tier)
     }
 
-    /// The level of this tier; `None` if this CPU lacks it or the build does not allow it.
+    /// The token of this tier; `None` if this CPU lacks it or the build does not allow it.
     #[must_use]
     pub fn new(tier: Tier) -> Option<Self> {
         (tier <= Self::detect().0).then_some(Self(tier))
     }
 
-    /// All levels of this CPU, lowest first. Tests and benches loop over them.
+    /// The tokens of all tiers of this CPU, lowest first. Tests and benches loop over them.
     pub fn available() -> impl Iterator<Item = Self> {
         Tier::ALL.into_iter().filter_map(Self::new)
     }
 
-    /// The proven tier. Codecs call this only where they select a kernel, so that `conformance::at_each_level` can tell which kernels have run.
+    /// The proven tier. Codecs call this only where they select a kernel, so that `conformance::at_each_tier` can tell which kernels have run.
     #[must_use]
     pub fn tier(self) -> Tier {
         #[cfg(feature = "conformance")]
@@ -73,9 +74,9 @@ impl Level {
     }
 }
 
-const CAP: Tier = if cfg!(mpress_level = "scalar") {
+const CAP: Tier = if cfg!(mpress_simd = "scalar") {
     Tier::Scalar
-} else if cfg!(mpress_level = "avx2") {
+} else if cfg!(mpress_simd = "avx2") {
     Tier::Avx2
 } else {
     Tier::Avx512
@@ -128,23 +129,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_ordered_and_start_at_scalar() {
-        let mut levels = Level::available();
-        assert_eq!(levels.next(), Some(Level::SCALAR));
-        assert_eq!(Level::available().last(), Some(Level::detect()));
+    fn tiers_are_ordered_and_start_at_scalar() {
+        let mut tiers = Simd::available();
+        assert_eq!(tiers.next(), Some(Simd::SCALAR));
+        assert_eq!(Simd::available().last(), Some(Simd::detect()));
     }
 
     #[test]
     fn what_was_detected_once_stays() {
-        let first = Level::detect();
+        let first = Simd::detect();
         assert_eq!(first.tier(), detected().min(CAP));
-        assert_eq!(Level::detect(), first);
+        assert_eq!(Simd::detect(), first);
     }
 
-    /// If detection missed a level, every test at that level would be skipped.
+    /// If detection missed a tier, every test at that tier would be skipped.
     #[test]
     #[cfg(target_arch = "x86_64")]
-    fn the_level_is_what_the_standard_library_finds() {
+    fn the_tier_is_what_the_standard_library_finds() {
         use std::arch::is_x86_feature_detected as has;
         let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
         let avx512 = has!("fma") && has!("f16c") && has!("avx512f") && has!("avx512bw") && has!("avx512dq");

@@ -15,13 +15,31 @@ pub trait Codec {
     /// good for earlier messages; then `reset` changes their wires, which every decoder reads.
     const STATEFUL: bool;
 
-    /// The maximum wire length of `raw_len` raw bytes in bytes; `None` if it overflows `usize`.
-    fn max_encoded_len(raw_len: usize) -> Option<usize>;
+    /// What [`encoder`](Self::encoder) makes.
+    type Encoder: Encode;
+    /// What [`decoder`](Self::decoder) makes.
+    type Decoder: Decode;
+
+    /// An encoder with default settings, which the codec names, without state from message to message, for the best SIMD tier of this CPU. The
+    /// constructors of [`Self::Encoder`] take other settings.
+    #[must_use]
+    fn encoder() -> Self::Encoder;
+
+    /// A decoder, for the best SIMD tier of this CPU, that reads at least all messages of such encoders.
+    #[must_use]
+    fn decoder() -> Self::Decoder;
+}
+
+/// What has a state that can be forgotten: every encoder and every decoder.
+pub trait Reset {
+    /// Forgets all messages so far. If the codec's decoders carry state, encoder and decoder must be reset at the same point in the sequence. Without
+    /// an implementation it does nothing, for encoders and decoders that remember nothing.
+    fn reset(&mut self) {}
 }
 
 /// The encoder of a codec.
-pub trait Encode {
-    /// The maximum wire length of `raw_len` raw bytes in bytes; see [`Codec::max_encoded_len`].
+pub trait Encode: Reset {
+    /// The maximum wire length of `raw_len` raw bytes in bytes; `None` if it overflows `usize`. It is the same for all encoders of a codec.
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize>;
 
     /// Whether encoding can make this message smaller, estimated from a few places in it. `Some(false)` only if encoding would gain nothing, so a
@@ -38,13 +56,10 @@ pub trait Encode {
     /// Only if `out` has less room than `max_encoded_len(raw.len())`. This is checked first: after an error, `out` and the encoder's state are
     /// unchanged.
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError>;
-
-    /// Forgets all messages encoded so far. The decoder must be reset at the same point in the sequence.
-    fn reset(&mut self);
 }
 
 /// The decoder of a codec.
-pub trait Decode {
+pub trait Decode: Reset {
     /// Fills all remaining room of `out` with the message in `wire`. The length of the message must be known in advance (from the frame header).
     /// `out` must still be the same output afterwards, not be replaced by another one; [`decode_into`](crate::decode_into) checks that.
     ///
@@ -52,7 +67,42 @@ pub trait Decode {
     /// If `wire` is not consumed exactly or `out` is not filled exactly. After an error, `out` has the same length as before the call, and a decoder
     /// that carries state refuses everything that depends on it ([`DecodeErrorKind::State`](crate::DecodeErrorKind::State)) until it is reset.
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
-
-    /// Forgets all messages decoded so far.
-    fn reset(&mut self);
 }
+
+/// References and boxes of encoders and decoders are such themselves.
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<T: Reset + ?Sized> Reset for $pointer {
+            #[inline]
+            fn reset(&mut self) {
+                (**self).reset();
+            }
+        }
+
+        impl<T: Encode + ?Sized> Encode for $pointer {
+            #[inline]
+            fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+                (**self).max_encoded_len(raw_len)
+            }
+            #[inline]
+            fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
+                (**self).worthwhile(raw)
+            }
+            #[inline]
+            fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+                (**self).encode(raw, out)
+            }
+        }
+
+        impl<T: Decode + ?Sized> Decode for $pointer {
+            #[inline]
+            fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+                (**self).decode(wire, out)
+            }
+        }
+    )*};
+}
+
+forward!(&mut T);
+#[cfg(feature = "alloc")]
+forward!(alloc::boxed::Box<T>);

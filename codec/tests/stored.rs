@@ -2,7 +2,7 @@
 #![cfg(feature = "conformance")]
 
 use mpress_codec::{
-    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Out, conformance,
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Out, Reset, conformance,
 };
 
 /// The fault of a [`Stored`].
@@ -39,14 +39,27 @@ impl Codec for Stored {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        raw_len.checked_add(1)
+    type Encoder = Self;
+    type Decoder = Self;
+
+    fn encoder() -> Self {
+        Self { fault: Fault::None, messages: 0, spoilt: false }
+    }
+
+    fn decoder() -> Self {
+        Self::encoder()
+    }
+}
+
+impl Reset for Stored {
+    fn reset(&mut self) {
+        self.messages = 0;
     }
 }
 
 impl Encode for Stored {
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        <Self as Codec>::max_encoded_len(raw_len)
+        raw_len.checked_add(1)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -61,10 +74,6 @@ impl Encode for Stored {
         let mark = if self.fault == Fault::Remembers { self.messages as u8 } else { 7 };
         out.extend_from_slice(&[mark]).map_err(|_| error)?;
         out.extend_from_slice(raw).map_err(|_| error)
-    }
-
-    fn reset(&mut self) {
-        self.messages = 0;
     }
 }
 
@@ -98,13 +107,11 @@ impl Decode for Stored {
         }
         Ok(())
     }
-
-    fn reset(&mut self) {}
 }
 
 fn finds(fault: Fault) -> bool {
     std::panic::catch_unwind(|| {
-        let new = || Stored { fault, messages: 0, spoilt: false };
+        let new = || Stored { fault, ..Stored::encoder() };
         conformance::run::<Stored, _, _>(|| (new(), new()));
     })
     .is_err()
@@ -113,6 +120,7 @@ fn finds(fault: Fault) -> bool {
 #[test]
 fn a_sound_codec_passes() {
     assert!(!finds(Fault::None));
+    conformance::run_defaults::<Stored>();
 }
 
 #[test]

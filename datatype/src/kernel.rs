@@ -1,7 +1,7 @@
-//! Copies: blocks at equal distances, blocks at listed places, and transposes. There is a [`Kernel`] for each SIMD level.
+//! Copies: blocks at equal distances, blocks at listed places, and transposes. There is a [`Kernel`] for each SIMD tier.
 //!
 //! The functions of [`Kernel`] are safe: each first computes the ranges that it reads and writes, and copies nothing unless both lie in the given
-//! memory. The result is the same at every level.
+//! memory. The result is the same at every tier.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -9,16 +9,16 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod blocks;
-#[cfg(target_arch = "x86_64")]
-mod level;
 mod lists;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod simd;
 mod tiles;
 
 use crate::error::PackError;
 use crate::memory::{Source, Target};
 use crate::shape::List;
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 pub(crate) use tiles::LINE;
 
 /// A loop: its number of iterations, and its step in bytes on both sides.
@@ -77,13 +77,13 @@ pub(crate) enum Kernel {
 }
 
 impl Kernel {
-    /// The best kernel for a level.
-    pub(crate) fn new(level: Level) -> Self {
-        match level.tier() {
+    /// The best kernel for a tier.
+    pub(crate) fn new(simd: Simd) -> Self {
+        match simd.tier() {
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 => avx512::Avx512::new(level).map_or(Self::Scalar, Self::Avx512),
+            Tier::Avx512 => avx512::Avx512::new(simd).map_or(Self::Scalar, Self::Avx512),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 => avx2::Avx2::new(level).map_or(Self::Scalar, Self::Avx2),
+            Tier::Avx2 => avx2::Avx2::new(simd).map_or(Self::Scalar, Self::Avx2),
             _ => Self::Scalar,
         }
     }

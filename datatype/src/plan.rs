@@ -11,7 +11,7 @@ use crate::machine::Machine;
 use crate::memory::{Source, Target};
 use crate::shape::{Form, Parts, Shape};
 use core::ops::Range;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use walk::{Pack, Unpack, Walk};
 
 /// The layout of a number of elements of a datatype in memory and in the packed stream, ready for copies in both directions.
@@ -23,7 +23,7 @@ pub struct Plan {
     shape: Option<Shape>,
     /// The range of memory that the elements span.
     reach: Range<isize>,
-    level: Level,
+    simd: Simd,
     machine: Machine,
 }
 
@@ -60,13 +60,13 @@ impl Plan {
             reach = add(bounds.true_lb, last.min(0))?..add(end, last.max(0))?;
             reach.end.checked_sub(reach.start).ok_or(Error::Overflow)?;
         }
-        Ok(Self { shape, reach, level: Level::detect(), machine: Machine::detect() })
+        Ok(Self { shape, reach, simd: Simd::detect(), machine: Machine::detect() })
     }
 
-    /// Uses the kernels of another level. This does not change the result.
+    /// Uses the kernels of another tier. This does not change the result.
     #[must_use]
-    pub fn with_level(self, level: Level) -> Self {
-        Self { level, ..self }
+    pub fn with_simd(self, simd: Simd) -> Self {
+        Self { simd, ..self }
     }
 
     /// Uses the values of another machine. This does not change the result.
@@ -172,7 +172,7 @@ impl Plan {
         to: &Target<'_>,
         range: Range<usize>,
     ) -> Result<(), PackError> {
-        let kernel = Kernel::new(self.level);
+        let kernel = Kernel::new(self.simd);
         let Some(shape) = &self.shape else { return Ok(()) };
         if range.is_empty() {
             return Ok(());

@@ -1,9 +1,9 @@
-//! Copies of every width and length and transposes of every shape, at any address, give the same result at every level as byte-by-byte copies.
+//! Copies of every width and length and transposes of every shape, at any address, give the same result at every tier as byte-by-byte copies.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 mod support;
 
-use mpress_codec::conformance::at_each_level;
+use mpress_codec::conformance::at_each_tier;
 use mpress_datatype::peer::memory;
 use mpress_datatype::{Class, Datatype, Dialect, Machine, Plan, Source, Target};
 use support::variants;
@@ -17,8 +17,8 @@ fn compare(datatype: &Datatype, places: &[usize], what: &str) {
     let plan = Plan::new(datatype, 1).unwrap();
     assert_eq!(plan.size(), places.len(), "{what}");
     let len = plan.reach().end.unsigned_abs();
-    at_each_level(|level| {
-        for plan in variants(&plan, level) {
+    at_each_tier(|simd| {
+        for plan in variants(&plan, simd) {
             for (from_start, to_start) in [(0, 0), (0, 8), (4, 0), (3, 61), (16, 32)] {
                 let old = memory(len + from_start, 0);
                 let old = &old[from_start..];
@@ -26,8 +26,8 @@ fn compare(datatype: &Datatype, places: &[usize], what: &str) {
                 let mut packed = vec![0xa5; places.len() + to_start + 1];
                 plan.pack(Source::new(old, 0), 0..places.len(), Target::new(&mut packed[to_start..], 0))
                     .unwrap();
-                assert!(packed[to_start..to_start + places.len()] == expected, "packing {what}, {level:?}");
-                assert_eq!(packed.last(), Some(&0xa5), "packing {what}, {level:?}");
+                assert!(packed[to_start..to_start + places.len()] == expected, "packing {what}, {simd:?}");
+                assert_eq!(packed.last(), Some(&0xa5), "packing {what}, {simd:?}");
 
                 let mut blank = memory(len + to_start, 77);
                 let mut unpacked = blank[to_start..].to_vec();
@@ -35,7 +35,7 @@ fn compare(datatype: &Datatype, places: &[usize], what: &str) {
                 let target = Target::new(&mut blank[to_start..], 0);
                 let packed = &packed[to_start..to_start + places.len()];
                 plan.unpack(Source::new(packed, 0), 0..places.len(), target).unwrap();
-                assert!(blank[to_start..] == unpacked, "unpacking {what}, {level:?}");
+                assert!(blank[to_start..] == unpacked, "unpacking {what}, {simd:?}");
             }
         }
     });
@@ -56,16 +56,16 @@ fn blocks_of_every_width() {
 fn long_runs() {
     for len in (256..=700).chain([2047, 2048, 6480, (1 << 20) - 1, 1 << 20, (1 << 20) + 65]) {
         let plan = Plan::new(&bytes(len), 1).unwrap();
-        at_each_level(|level| {
-            let plan = plan.clone().with_level(level);
+        at_each_tier(|simd| {
+            let plan = plan.clone().with_simd(simd);
             for (from_start, to_start) in [(0, 0), (1, 63), (24, 40), (40, 24)] {
                 let old = memory(len + from_start, 0);
                 let mut packed = vec![0xa5; to_start + len + 1];
                 let source = Source::new(&old[from_start..], 0);
                 plan.pack(source, 0..len, Target::new(&mut packed[to_start..], 0)).unwrap();
-                assert!(packed[to_start..to_start + len] == old[from_start..], "{len} bytes, {level:?}");
-                assert!(packed[..to_start].iter().all(|byte| *byte == 0xa5), "{len} bytes, {level:?}");
-                assert_eq!(packed.last(), Some(&0xa5), "{len} bytes, {level:?}");
+                assert!(packed[to_start..to_start + len] == old[from_start..], "{len} bytes, {simd:?}");
+                assert!(packed[..to_start].iter().all(|byte| *byte == 0xa5), "{len} bytes, {simd:?}");
+                assert_eq!(packed.last(), Some(&0xa5), "{len} bytes, {simd:?}");
             }
         });
     }

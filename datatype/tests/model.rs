@@ -1,9 +1,9 @@
-//! Compares plans with the type map of the standard: any nested type, every level, whole and in pieces.
+//! Compares plans with the type map of the standard: any nested type, every tier, whole and in pieces.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
 mod support;
 
-use mpress_codec::conformance::at_each_level;
+use mpress_codec::conformance::at_each_tier;
 use mpress_datatype::peer::{Random, memory, random};
 use mpress_datatype::{Dialect, Plan};
 use proptest::prelude::*;
@@ -40,8 +40,8 @@ fn compare(seed: u64) -> Result<(), TestCaseError> {
     let mut cuts: Vec<usize> = (0..numbers.count(0, 6)).map(|_| numbers.count(0, packed.len())).collect();
     cuts.extend([0, packed.len()]);
     cuts.sort_unstable();
-    at_each_level(|level| {
-        for plan in variants(&plan, level) {
+    at_each_tier(|simd| {
+        for plan in variants(&plan, simd) {
             assert!(pack(&plan, &old, low, 0..packed.len()) == packed, "packing {recipe:?}");
             let mut whole = blank.clone();
             unpack(&plan, &packed, 0..packed.len(), &mut whole, low);

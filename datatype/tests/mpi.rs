@@ -6,7 +6,7 @@
 mod support;
 
 use mpress_codec::conformance::skipped;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_datatype::peer::{Peer, Random, Recipe, memory, random};
 use mpress_datatype::{Abi, Dialect, Plan};
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ fn compare(peer: &mut Peer, seed: u64) -> Result<Sample, String> {
     let decoded = Plan::new(&decoded, count).expect("a few elements");
 
     let (low, old, blank) = (reach.start, memory(reach.len(), 0), memory(reach.len(), 77));
-    let level = Level::available().nth(seed as usize % Level::available().count()).expect("a level");
+    let simd = Simd::available().nth(seed as usize % Simd::available().count()).expect("a tier");
     // The standard forbids unpacking to overlapping blocks, and MPIs differ in the result.
     let mut marks = vec![0_u8; reach.len()];
     unpack(&plan, &vec![1; plan.size()], 0..plan.size(), &mut marks, low);
@@ -83,7 +83,7 @@ fn compare(peer: &mut Peer, seed: u64) -> Result<Sample, String> {
     cuts.extend([0, plan.size()]);
     cuts.sort_unstable();
     check(pack(&decoded, &old, low, 0..decoded.size()) == answer.packed, "decoded bytes")?;
-    for plan in variants(&plan, level) {
+    for plan in variants(&plan, simd) {
         check(pack(&plan, &old, low, 0..plan.size()) == answer.packed, "packed bytes")?;
         let mut whole = blank.clone();
         unpack(&plan, &answer.packed, 0..plan.size(), &mut whole, low);

@@ -9,8 +9,8 @@ use crate::predictor::{Context, Predictor};
 use crate::table::Table;
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Length, State, Truncated, Unsupported};
-use mpress_codec::simd::Level;
-use mpress_codec::{Decode, DecodeError, MemoryError, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Decode, DecodeError, MemoryError, Out, Reset};
 
 /// The continuing messages that a decoder can decode (format, section 8).
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub struct Decoder<W, M> {
     table: Table<M>,
     most: Lines,
     sequence: Sequence<W>,
-    level: Level,
+    simd: Simd,
 }
 
 impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
@@ -51,13 +51,17 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
     /// If `memory` has less than `most.words::<W>()` words.
     pub fn with_lines(mut memory: M, most: Lines) -> Result<Self, MemoryError> {
         most.check::<W>(memory.as_mut())?;
-        Ok(Self { table: Table::new(memory), most, sequence: Sequence::Fresh, level: Level::detect() })
+        Ok(Self::unchecked(memory, most))
     }
 
-    /// Uses a kernel of this level. The result is the same at every level.
+    pub(crate) fn unchecked(memory: M, most: Lines) -> Self {
+        Self { table: Table::new(memory), most, sequence: Sequence::Fresh, simd: Simd::detect() }
+    }
+
+    /// Uses a kernel of this tier. The result is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 
@@ -123,7 +127,7 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
         let context = context.unwrap_or(Context::START);
         let (table, before) = self.table.words(words);
         let start = out.len();
-        let blocks = kernel::decode(self.level, Predictor::resume(table, context), wire, at, elements, out);
+        let blocks = kernel::decode(self.simd, Predictor::resume(table, context), wire, at, elements, out);
         // Even after an error, `out` has every element from which the predictor has learned.
         let (learned, _) = W::split(&out.written()[start..]);
         self.table.wrote(words, before, context, learned);
@@ -154,7 +158,9 @@ impl<W: Word, M: AsMut<[u64]>> Decode for Decoder<W, M> {
         }
         result
     }
+}
 
+impl<W: Word, M: AsMut<[u64]>> Reset for Decoder<W, M> {
     fn reset(&mut self) {
         self.sequence = Sequence::Fresh;
     }

@@ -1,6 +1,7 @@
 //! The encoder, and the static description of the codec.
 #![forbid(unsafe_code)]
 
+use crate::decode::Decoder;
 use crate::format::{CONTINUING, HEADER, PLACE, RAW_LEN_SHIFT, VERSION};
 use crate::history::History;
 use crate::kernel;
@@ -8,8 +9,8 @@ use crate::lines::Lines;
 use crate::predictor::{Context, Predictor};
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::simd::Level;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, MemoryError, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, MemoryError, Out, Reset};
 
 /// The static description of the codec for one word: [`Dfcm64`](crate::Dfcm64), [`Dfcm32`](crate::Dfcm32).
 #[derive(Clone, Copy, Debug)]
@@ -21,11 +22,24 @@ impl<W: Word> Codec for Dfcm<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = true;
 
-    /// `raw_len`, half a byte per element, and 6 (format, section 7).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        raw_len.checked_add((raw_len / W::WIDTH).div_ceil(2))?.checked_add(HEADER + PLACE)
+    type Encoder = Encoder<W, InlineTable>;
+    type Decoder = Decoder<W, InlineTable>;
+
+    /// As [`Encoder::new`] makes, with its table in 16 KiB of the encoder itself. The decoder has as much, so it does not read messages that were
+    /// encoded with larger tables; [`Decoder::new`] does.
+    fn encoder() -> Self::Encoder {
+        Encoder::unchecked([0; SIZED], Mode::SelfContained(None))
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::unchecked([0; SIZED], Lines::MAX_SIZED)
     }
 }
+
+/// Words of memory for a table of [`Lines::MAX_SIZED`].
+const SIZED: usize = Lines::MAX_SIZED.words::<u64>();
+/// Memory for such a table.
+type InlineTable = [u64; SIZED];
 
 /// How an encoder's messages are related.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +57,7 @@ enum Mode<W> {
 pub struct Encoder<W, M> {
     memory: M,
     mode: Mode<W>,
-    level: Level,
+    simd: Simd,
 }
 
 impl<W: Word, M: AsMut<[u64]>> Encoder<W, M> {
@@ -74,22 +88,27 @@ impl<W: Word, M: AsMut<[u64]>> Encoder<W, M> {
 
     fn checked(mut memory: M, most: Lines, mode: Mode<W>) -> Result<Self, MemoryError> {
         most.check::<W>(memory.as_mut())?;
-        let mut encoder = Self { memory, mode, level: Level::detect() };
+        let mut encoder = Self::unchecked(memory, mode);
         encoder.reset();
         Ok(encoder)
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    fn unchecked(memory: M, mode: Mode<W>) -> Self {
+        Self { memory, mode, simd: Simd::detect() }
+    }
+
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
 
 impl<W: Word, M: AsMut<[u64]>> Encode for Encoder<W, M> {
+    /// `raw_len`, half a byte per element, and 6 (format, section 7).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        Dfcm::<W>::max_encoded_len(raw_len)
+        raw_len.checked_add((raw_len / W::WIDTH).div_ceil(2))?.checked_add(HEADER + PLACE)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -114,7 +133,7 @@ impl<W: Word, M: AsMut<[u64]>> Encode for Encoder<W, M> {
                     Predictor::resume(table, context)
                 }
             };
-            let left = kernel::encode(self.level, predictor, elements, out)?;
+            let left = kernel::encode(self.simd, predictor, elements, out)?;
             out.extend_from_slice(tail)?;
             if let Mode::Continuing(_, context, history) = &mut self.mode {
                 *context = left;
@@ -123,7 +142,9 @@ impl<W: Word, M: AsMut<[u64]>> Encode for Encoder<W, M> {
             Ok(())
         })
     }
+}
 
+impl<W: Word, M: AsMut<[u64]>> Reset for Encoder<W, M> {
     fn reset(&mut self) {
         if let Mode::Continuing(lines, context, history) = &mut self.mode {
             self.memory.as_mut()[..lines.words::<W>()].fill(0);

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel` and `lanes::kernel`, for calls that rely on a `Level`
+#![deny(unsafe_code)] // allowed again only in `kernel` and `lanes::kernel`, for calls that rely on a `Simd`
 
 mod bits;
 mod decode;
@@ -18,6 +18,14 @@ pub use decode::Decoder;
 pub use encode::{Dfcm, Encoder};
 pub use lines::Lines;
 pub use word::Word;
+
+// What its users need, so that they need no other crate.
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+pub use mpress_codec::{
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, MemoryError, Out, Reset,
+    decode_into, decode_into_uninit, encode_into, simd,
+};
 
 /// The static description of codec 1: elements of 64 bits.
 pub type Dfcm64 = Dfcm<u64>;

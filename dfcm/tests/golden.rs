@@ -7,8 +7,8 @@
 //! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
-use mpress_codec::conformance::{at_each_level, decode, encode};
-use mpress_codec::{Codec, Decode, Encode};
+use mpress_codec::conformance::{at_each_tier, decode, encode};
+use mpress_codec::{Codec, Reset};
 use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word, lanes};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,15 +52,15 @@ fn memory() -> Vec<u64> {
 fn run<W: Word>() {
     let lines = Lines::new(9).unwrap();
     let extension = Dfcm::<W>::NAME;
-    at_each_level(|level| {
-        let mut alone = Encoder::<W, _>::new(memory()).unwrap().with_level(level);
-        let mut continuing = Encoder::<W, _>::continuing(memory(), lines).unwrap().with_level(level);
-        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_level(level);
+    at_each_tier(|simd| {
+        let mut alone = Encoder::<W, _>::new(memory()).unwrap().with_simd(simd);
+        let mut continuing = Encoder::<W, _>::continuing(memory(), lines).unwrap().with_simd(simd);
+        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_simd(simd);
         let mut sequence = Vec::new();
         for (name, raw) in messages() {
             let wire = encode(&mut alone, &raw);
             let golden = golden(&format!("{name}.{extension}"), &wire);
-            assert!(wire == golden, "{name}.{extension} at {level:?} is another wire now");
+            assert!(wire == golden, "{name}.{extension} at {simd:?} is another wire now");
             assert!(decode(&mut decoder, &golden, raw.len()) == Ok(raw.clone()), "{name}.{extension}");
 
             let wire = encode(&mut continuing, &raw);
@@ -68,7 +68,7 @@ fn run<W: Word>() {
             sequence.extend(wire);
         }
         let golden = golden(&format!("sequence.{extension}"), &sequence);
-        assert!(sequence == golden, "sequence.{extension} at {level:?} is another wire now");
+        assert!(sequence == golden, "sequence.{extension} at {simd:?} is another wire now");
         let mut rest = &golden[..];
         decoder.reset();
         for (name, raw) in messages() {
@@ -82,13 +82,13 @@ fn run<W: Word>() {
 }
 
 fn run_lanes<W: Word>(extension: &str) {
-    at_each_level(|level| {
-        let mut encoder = lanes::Encoder::<W>::new().with_level(level);
-        let mut decoder = lanes::Decoder::<W>::new().with_level(level);
+    at_each_tier(|simd| {
+        let mut encoder = lanes::Encoder::<W>::new().with_simd(simd);
+        let mut decoder = lanes::Decoder::<W>::new().with_simd(simd);
         for (name, raw) in messages() {
             let wire = encode(&mut encoder, &raw);
             let golden = golden(&format!("{name}.{extension}"), &wire);
-            assert!(wire == golden, "{name}.{extension} at {level:?} is another wire now");
+            assert!(wire == golden, "{name}.{extension} at {simd:?} is another wire now");
             assert!(decode(&mut decoder, &golden, raw.len()) == Ok(raw), "{name}.{extension}");
         }
     });

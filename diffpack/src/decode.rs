@@ -13,13 +13,13 @@ use crate::word::Word;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
-use mpress_codec::simd::Level;
-use mpress_codec::{Decode, DecodeError, Full, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 
 /// Decodes messages of words `W`, encoded with any effort. Takes at most 30 KiB of memory.
 #[derive(Clone, Debug)]
 pub struct Decoder<W> {
-    level: Level,
+    simd: Simd,
     scratch: Scratch,
     word: PhantomData<W>,
 }
@@ -28,13 +28,13 @@ impl<W: Word> Decoder<W> {
     /// A decoder.
     #[must_use]
     pub fn new() -> Self {
-        Self { level: Level::detect(), scratch: Scratch::new(), word: PhantomData }
+        Self { simd: Simd::detect(), scratch: Scratch::new(), word: PhantomData }
     }
 
-    /// Uses a kernel of this level. The result is the same at every level.
+    /// Uses a kernel of this tier. The result is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -45,15 +45,14 @@ impl<W: Word> Default for Decoder<W> {
     }
 }
 
+impl<W: Word> Reset for Decoder<W> {}
+
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| {
-            kernel::with(self.level, Message { decoder: self, wire, start: out.len(), out })
+            kernel::with(self.simd, Message { decoder: self, wire, start: out.len(), out })
         })
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b, W> {
@@ -78,9 +77,9 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
             return Err(DecodeError::new(if rest < 8 { Length } else { Corrupt }, 1));
         }
         debug_assert_eq!(wire.at, HEADER);
-        let Decoder { level, scratch, .. } = self.decoder;
+        let Decoder { simd, scratch, .. } = self.decoder;
         if version == VERSION_3 {
-            scratch.records(*level, &mut wire, self.out)?;
+            scratch.records(*simd, &mut wire, self.out)?;
         } else {
             let may_copy = version == VERSION_2;
             scratch.blocks::<W, K>(kernel, &mut wire, raw_len / W::WIDTH, may_copy, self.out, self.start)?;
@@ -262,7 +261,7 @@ impl Scratch {
 
     /// Reads records, as many as fit in the remaining room (format, section 12).
     #[inline(never)]
-    fn records(&mut self, level: Level, wire: &mut Wire<'_>, out: &mut Out<'_>) -> Result<(), DecodeError> {
+    fn records(&mut self, simd: Simd, wire: &mut Wire<'_>, out: &mut Out<'_>) -> Result<(), DecodeError> {
         let place = wire.at;
         let rest = wire.bytes.get(place..).unwrap_or_default();
         let (layout, len) = Layout::from_wire(rest).map_err(|malformed| wire.malformed(malformed))?;
@@ -281,19 +280,19 @@ impl Scratch {
                 let this = Column { scratch: self, wire, records, column: &mut column };
                 match width {
                     8 => {
-                        kernel::with::<u64, _>(level, this)?;
+                        kernel::with::<u64, _>(simd, this)?;
                         scatter::<8, 8>(column.written(), piece, at, stride);
                     }
                     4 => {
-                        kernel::with::<u32, _>(level, this)?;
+                        kernel::with::<u32, _>(simd, this)?;
                         scatter::<4, 4>(column.written(), piece, at, stride);
                     }
                     2 => {
-                        kernel::with::<u16, _>(level, this)?;
+                        kernel::with::<u16, _>(simd, this)?;
                         scatter::<2, 2>(column.written(), piece, at, stride);
                     }
                     _ => {
-                        kernel::with::<u16, _>(level, this)?;
+                        kernel::with::<u16, _>(simd, this)?;
                         scatter::<2, 1>(column.written(), piece, at, stride);
                     }
                 }

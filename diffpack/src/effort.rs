@@ -3,6 +3,7 @@
 
 /// How much time an encoder spends to make the wire small. It is not stored in the wire; every decoder reads the output of all efforts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
 pub enum Effort {
     /// For the fastest links.
     Fast,

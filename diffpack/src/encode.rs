@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::blocks::{Blocks, Choice};
+use crate::decode::Decoder;
 use crate::effort::{Effort, Settings};
 use crate::format::{BLOCK, HEADER, Head, VERSION, VERSION_2, VERSION_3};
 use crate::hints::{FEW, Hints};
@@ -14,8 +15,8 @@ use crate::search::{Search, Shortlist};
 use crate::window::Window;
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::simd::Level;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 
 /// The length of the pieces in which a longer message is encoded, each with its own search for predictors. A whole number of blocks.
 const PIECE: usize = 1 << 20;
@@ -34,9 +35,16 @@ impl<W: Word> Codec for Diffpack<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, 2 bytes per block, and 2 (format, section 9).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(HEADER)
+    type Encoder = Encoder<W>;
+    type Decoder = Decoder<W>;
+
+    /// With [`Effort::Balanced`].
+    fn encoder() -> Self::Encoder {
+        Encoder::new(Effort::default())
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -44,7 +52,7 @@ impl<W: Word> Codec for Diffpack<W> {
 #[derive(Clone, Debug)]
 pub struct Encoder<W> {
     effort: Effort,
-    level: Level,
+    simd: Simd,
     blocks: Blocks,
     repeats: Repeats,
     hints: Hints,
@@ -58,7 +66,7 @@ impl<W: Word> Encoder<W> {
     pub fn new(effort: Effort) -> Self {
         Self {
             effort,
-            level: Level::detect(),
+            simd: Simd::detect(),
             blocks: Blocks::new(),
             repeats: Repeats::new(),
             hints: Hints::none(),
@@ -74,31 +82,34 @@ impl<W: Word> Encoder<W> {
         Self { hints: Hints::some(), ..Self::new(effort) }
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
 
 impl<W: Word> Encode for Encoder<W> {
+    /// `raw_len`, 2 bytes per block, and 2 (format, section 9).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        Diffpack::<W>::max_encoded_len(raw_len)
+        raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(HEADER)
     }
 
     /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on; some
     /// microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures.
     fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
         let settings = self.effort.settings();
-        Some(kernel::with(self.level, Verdict::<W> { raw, settings, words: PhantomData }))
+        Some(kernel::with(self.simd, Verdict::<W> { raw, settings, words: PhantomData }))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with(self.level, Message { encoder: self, raw, out }))
+        out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
     }
+}
 
+impl<W: Word> Reset for Encoder<W> {
     /// Makes a [`remembering`](Encoder::remembering) encoder forget. Decoders need no reset.
     fn reset(&mut self) {
         self.hints.forget();
@@ -192,7 +203,7 @@ impl<W: Word> Encoder<W> {
     /// Encodes a message of records with the guessed layout (format, section 12). Not inlined: most messages have no records.
     #[inline(never)]
     fn records(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
-        let Encoder { level, blocks, repeats, layouts, .. } = self;
+        let Encoder { simd, blocks, repeats, layouts, .. } = self;
         let layout: &Layout = layouts.layout();
         let stride = layout.stride();
         out.extend_from_slice(&header(VERSION_3, raw))?;
@@ -211,9 +222,9 @@ impl<W: Word> Encoder<W> {
                 }
                 let column = Column { column, settings, blocks, repeats, out };
                 match width {
-                    8 => kernel::with::<u64, _>(*level, column)?,
-                    4 => kernel::with::<u32, _>(*level, column)?,
-                    _ => kernel::with::<u16, _>(*level, column)?,
+                    8 => kernel::with::<u64, _>(*simd, column)?,
+                    4 => kernel::with::<u32, _>(*simd, column)?,
+                    _ => kernel::with::<u16, _>(*simd, column)?,
                 }
             }
         }

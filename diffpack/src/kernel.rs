@@ -1,4 +1,4 @@
-//! The operations on blocks: a [`Kernel`] for each SIMD level.
+//! The operations on blocks: a [`Kernel`] for each SIMD tier.
 //!
 //! A message's encoder or decoder is generic over the kernel; [`with`] selects it once per message. [`scalar`] defines the operations: every other
 //! kernel gives the same result for every input, valid or not.
@@ -21,7 +21,7 @@ use crate::word::Word;
 pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 pub(crate) use scalar::Scalar;
 
@@ -58,10 +58,10 @@ pub(crate) type Words = Window<{ 2 * BLOCK }>;
 
 /// Operations on blocks of words `W`. `at` is a byte offset in `bytes`; lags and reach count words. Lags are in ascending order.
 ///
-/// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every level); callers ensure that there are none.
+/// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
 pub trait Kernel<W>: Copy {
     /// The kernel, or `None` if the CPU lacks the instructions.
-    fn new(level: Level) -> Option<Self>;
+    fn new(simd: Simd) -> Option<Self>;
     /// Runs `work`, compiled for those instructions.
     fn enter<T: Work<W>>(self, work: T) -> T::Output;
 
@@ -148,17 +148,17 @@ pub trait Work<W> {
     fn run<K: Kernel<W>>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `work` with the best kernel for this level.
-pub(crate) fn with<W: Word, T: Work<W>>(level: Level, work: T) -> T::Output {
+/// Runs `work` with the best kernel for this tier.
+pub(crate) fn with<W: Word, T: Work<W>>(simd: Simd, work: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        if let Some(kernel) = <W::Avx512 as Kernel<W>>::new(level) {
+        if let Some(kernel) = <W::Avx512 as Kernel<W>>::new(simd) {
             return kernel.enter(work);
         }
-        if let Some(kernel) = <W::Avx2 as Kernel<W>>::new(level) {
+        if let Some(kernel) = <W::Avx2 as Kernel<W>>::new(simd) {
             return kernel.enter(work);
         }
     }
-    let _ = level;
+    let _ = simd;
     Scalar.enter(work)
 }

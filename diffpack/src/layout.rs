@@ -1,6 +1,6 @@
 //! Finds the layout of records by sampling a message, and remembers it for later messages.
 //!
-//! Uses integer arithmetic only, so every level finds the same.
+//! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
 
 use crate::kernel::{Kernel, SAMPLE};

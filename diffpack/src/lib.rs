@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Level`
+#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Simd`
 
 mod block;
 mod blocks;
@@ -25,6 +25,14 @@ pub use decode::Decoder;
 pub use effort::Effort;
 pub use encode::{Diffpack, Encoder};
 pub use word::Word;
+
+// What its users need, so that they need no other crate.
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+pub use mpress_codec::{
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
+    decode_into_uninit, encode_into, simd,
+};
 
 /// The static description of codec 3: words of 64 bits.
 pub type Diffpack64 = Diffpack<u64>;

@@ -1,6 +1,6 @@
 //! Makes the shortlist: samples a stretch of a message to find its record stride and row length, and ranks the predictors that these suggest.
 //!
-//! Uses integer arithmetic only, so every level finds the same.
+//! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
 
 use crate::effort::Settings;

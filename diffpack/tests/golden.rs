@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::Codec;
-use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use mpress_diffpack::{Decoder, Diffpack, Effort, Encoder, Word};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,9 +67,9 @@ fn run<W: Word>() {
         for effort in Effort::ALL {
             let file = format!("{name}.{}.{}", Diffpack::<W>::NAME, effort.name());
             let wire = golden(&file, || encode(&mut Encoder::<W>::new(effort), &raw));
-            for level in levels() {
-                let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len());
-                assert!(back.as_ref() == Ok(&raw), "{file} at {level:?} is not read");
+            for simd in tiers() {
+                let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len());
+                assert!(back.as_ref() == Ok(&raw), "{file} at {simd:?} is not read");
             }
         }
     }

@@ -109,7 +109,7 @@ pub(crate) fn encode_part(encoder: &mut dyn Encode, part: &[u8], room: &mut [u8]
     if encoder.worthwhile(part) == Some(false) {
         return None;
     }
-    encode_into(encoder, part, room)
+    encode_into(encoder, part, room).ok()
 }
 
 /// The codec of the blocks of a payload.

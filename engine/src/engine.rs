@@ -222,7 +222,7 @@ impl Engine {
     fn append(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
         let bound = encoder.max_encoded_len(raw.len())?;
         let mut buffer = self.buffers.take(frame::room(bound)?).ok()?;
-        let len = encode_into(encoder, raw, buffer.room().get_mut(HEADER_LEN..)?)?;
+        let len = encode_into(encoder, raw, buffer.room().get_mut(HEADER_LEN..)?).ok()?;
         buffer.set_len(HEADER_LEN + len);
         Some(buffer)
     }

@@ -29,7 +29,7 @@ pub use frame::{FLOOR, FrameError, HEADER_LEN, Incoming, Mark, SHORTEST, frame_l
 pub use guide::Record;
 pub use hierarchy::{HandOn, Hierarchy};
 pub use knowledge::Knowledge;
-pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out};
+pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out, Reset};
 pub use mpress_selector as selector;
 pub use settings::{Predict, Reduce, Report, SameNode, Settings, SettingsError, Streams};
 pub use spread::Spread;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const SHORT: usize = 8;
 const SHORT_ROUNDS: u32 = 9;
 /// The length of the first messages for measuring the bandwidth, and the factor between consecutive lengths.
-const LONG: usize = 4 << 10;
+const LONG: usize = 16 << 10;
 const GROWTH: usize = 4;
 /// The maximum length.
 const LONGEST: usize = 256 << 10;
@@ -231,6 +231,7 @@ mod tests {
         let part = Part { partners: None, measuring: 2, crowd: 4.0 };
         let link = measure(&part, &mut Heard).unwrap();
         assert!((link.latency_us - 10.0).abs() < 1e-6, "{link:?}");
-        assert!((link.bandwidth_mb_s - 1.024).abs() < 1e-6, "{link:?}");
+        // A millisecond, in which four ranks of the node would send.
+        assert!((link.bandwidth_mb_s - LONG as f64 * 1e-6 / 4e-3).abs() < 1e-6, "{link:?}");
     }
 }

@@ -152,7 +152,7 @@ const PREDICT_MEMORY: usize = 64 << 20;
 const RECORD_LIMIT: usize = 16 << 20;
 
 /// Variables with our prefix that other parts of the project read.
-const FOREIGN: [&str; 2] = ["MPRESS_LIBDIR", "MPRESS_REQUIRE_LEVEL"];
+const FOREIGN: [&str; 2] = ["MPRESS_LIBDIR", "MPRESS_REQUIRE_SIMD"];
 
 impl Settings {
     /// Reads the settings from the file in `MPRESS_CONFIG`, if set, and from the environment variables, which take precedence. Variables without our

@@ -8,15 +8,15 @@ use crate::kernel::{self, Kernel, Work};
 use crate::predictor::Predictor;
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
-use mpress_codec::simd::Level;
-use mpress_codec::{Decode, DecodeError, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Decode, DecodeError, Out, Reset};
 
 /// Decodes messages of words `W`. Contains predictors and buffers: 27 KiB for doubles, half as much for single floats.
 #[derive(Clone, Debug)]
 pub struct Decoder<W: Word> {
     predictor: Predictor<W>,
     buffers: Buffers<W>,
-    level: Level,
+    simd: Simd,
 }
 
 /// The stages of a block.
@@ -38,13 +38,13 @@ impl<W: Word> Decoder<W> {
             picks: Aligned([0; ROW]),
             values: [[W::ZERO_BYTES; 1 + STEPS]; LANES],
         };
-        Self { predictor: Predictor::new(), buffers, level: Level::detect() }
+        Self { predictor: Predictor::new(), buffers, simd: Simd::detect() }
     }
 
-    /// Uses a kernel of this level. The result is the same at every level.
+    /// Uses a kernel of this tier. The result is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -55,13 +55,13 @@ impl<W: Word> Default for Decoder<W> {
     }
 }
 
+impl<W: Word> Reset for Decoder<W> {}
+
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         header(wire, out.remaining())?;
-        out.all_or_nothing(|out| kernel::with(self.level, Message { decoder: self, wire, out }))
+        out.all_or_nothing(|out| kernel::with(self.simd, Message { decoder: self, wire, out }))
     }
-
-    fn reset(&mut self) {}
 }
 
 /// Reads the header (format, section 2).

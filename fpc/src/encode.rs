@@ -3,6 +3,7 @@
 
 use crate::block::{Aligned, BlockBytes, Words};
 use crate::classes::{Classes, LENGTHS};
+use crate::decode::Decoder;
 use crate::format::{
     BLOCK, HEAD, HEADER, LANES, PACKED, PLANES, RAW_LEN_MASK, ROW, ROW_BYTES, ROWS, STEPS, VERSION,
 };
@@ -10,8 +11,8 @@ use crate::kernel::{self, Kernel, Work};
 use crate::predictor::Predictor;
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::simd::Level;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 
 /// The static description of the codec for one word: [`Fpc64`](crate::Fpc64), [`Fpc32`](crate::Fpc32).
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +24,15 @@ impl<W: Word> Codec for Fpc<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, 2 bytes per block of 240 groups of four values, and 2 (format, section 7).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        raw_len.checked_add((raw_len / (LANES * W::WIDTH)).div_ceil(STEPS) * HEAD)?.checked_add(HEADER)
+    type Encoder = Encoder<W>;
+    type Decoder = Decoder<W>;
+
+    fn encoder() -> Self::Encoder {
+        Encoder::new()
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -34,7 +41,7 @@ impl<W: Word> Codec for Fpc<W> {
 pub struct Encoder<W: Word> {
     predictor: Predictor<W>,
     buffers: Buffers<W>,
-    level: Level,
+    simd: Simd,
 }
 
 /// The stages of a block.
@@ -56,13 +63,13 @@ impl<W: Word> Encoder<W> {
             lengths: Aligned([[0; ROW]; ROWS]),
             planes: [[[0; ROW / 8]; ROWS]; PLANES],
         };
-        Self { predictor: Predictor::new(), buffers, level: Level::detect() }
+        Self { predictor: Predictor::new(), buffers, simd: Simd::detect() }
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -73,17 +80,18 @@ impl<W: Word> Default for Encoder<W> {
     }
 }
 
+impl<W: Word> Reset for Encoder<W> {}
+
 impl<W: Word> Encode for Encoder<W> {
+    /// `raw_len`, 2 bytes per block of 240 groups of four values, and 2 (format, section 7).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        Fpc::<W>::max_encoded_len(raw_len)
+        raw_len.checked_add((raw_len / (LANES * W::WIDTH)).div_ceil(STEPS) * HEAD)?.checked_add(HEADER)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with(self.level, Message { encoder: self, raw, out }))
+        out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
     }
-
-    fn reset(&mut self) {}
 }
 
 /// A message to be encoded.

@@ -1,4 +1,4 @@
-//! The operations on rows of 64 values: a [`Kernel`] for each SIMD level.
+//! The operations on rows of 64 values: a [`Kernel`] for each SIMD tier.
 //!
 //! A message's encoder or decoder is generic over its kernel; [`with`] selects it once per message. [`scalar`] defines the operations: every other
 //! kernel gives the same result for every input.
@@ -14,7 +14,7 @@ use crate::block::{Row, RowBytes};
 use crate::classes::LENGTHS;
 use crate::format::{MAX_CLASSES, PACKED};
 use crate::word::Word;
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 
 /// Operations on rows.
 pub(crate) trait Kernel: Copy {
@@ -43,11 +43,11 @@ pub(crate) trait Work {
     fn run<K: Kernel>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `work` with the best kernel for this level, in code compiled for that level.
-pub(crate) fn with<T: Work>(level: Level, work: T) -> T::Output {
-    match level.tier() {
+/// Runs `work` with the best kernel for this tier, in code compiled for that tier.
+pub(crate) fn with<T: Work>(simd: Simd, work: T) -> T::Output {
+    match simd.tier() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a level of this tier proves that the CPU has the features that the function requires.
+        // SAFETY: a token of this tier proves that the CPU has the features that the function requires.
         Tier::Avx512 => unsafe { avx512::enter(work) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.

@@ -16,6 +16,14 @@ pub use decode::Decoder;
 pub use encode::{Encoder, Fpc};
 pub use word::Word;
 
+// What its users need, so that they need no other crate.
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+pub use mpress_codec::{
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, MemoryError, Out, Reset,
+    decode_into, decode_into_uninit, encode_into, simd,
+};
+
 /// The static description of codec 6: messages of 64-bit values.
 pub type Fpc64 = Fpc<u64>;
 /// The static description of codec 7: messages of 32-bit values.

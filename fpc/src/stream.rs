@@ -37,15 +37,24 @@ impl Codec for FpcStream {
     const WIDTH: usize = WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, half a byte per value, 6 bytes per block of 32768 values, and 1 (format, section 10).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        let values = raw_len / WIDTH;
-        raw_len
-            .checked_add(values.div_ceil(2))?
-            .checked_add(values.div_ceil(BLOCK) * BLOCK_HEAD)?
-            .checked_add(HEAD)
+    type Encoder = Encoder<InlineTables>;
+    type Decoder = Decoder<InlineTables>;
+
+    /// With tables of [`TableLevel::CACHED`], in 16 KiB of the encoder itself. The decoder has as much, so it does not read streams of higher levels;
+    /// [`Decoder::new`] takes memory for them.
+    fn encoder() -> Self::Encoder {
+        Encoder::unchecked([0; CACHED], TableLevel::CACHED)
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::unchecked([0; CACHED], TableLevel::CACHED)
     }
 }
+
+/// Words of memory for tables of [`TableLevel::CACHED`].
+const CACHED: usize = TableLevel::CACHED.words();
+/// Memory for such tables.
+type InlineTables = [u64; CACHED];
 
 /// The level on FPC's command line, called *predsize* there: both tables have 2 to this power entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 use mpress_codec::Codec;
-use mpress_codec::conformance::{at_each_level, decode, encode};
+use mpress_codec::conformance::{at_each_tier, decode, encode};
 use mpress_fpc::{Decoder, Encoder, Fpc, Word};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,15 +39,15 @@ fn golden(name: &str, wire: &[u8]) -> Vec<u8> {
 }
 
 fn run<W: Word>() {
-    at_each_level(|level| {
+    at_each_tier(|simd| {
         for name in NAMES {
             let raw = fs::read(folder().join(format!("{name}.raw"))).unwrap();
             let name = format!("{name}.{}", Fpc::<W>::NAME);
-            let wire = encode(&mut Encoder::<W>::new().with_level(level), &raw);
+            let wire = encode(&mut Encoder::<W>::new().with_simd(simd), &raw);
             let golden = golden(&name, &wire);
-            assert!(wire == golden, "{name} at {level:?} is another wire now");
+            assert!(wire == golden, "{name} at {simd:?} is another wire now");
             assert!(
-                decode(&mut Decoder::<W>::new().with_level(level), &golden, raw.len()) == Ok(raw),
+                decode(&mut Decoder::<W>::new().with_simd(simd), &golden, raw.len()) == Ok(raw),
                 "{name}"
             );
         }

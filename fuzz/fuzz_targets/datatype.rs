@@ -1,9 +1,9 @@
-//! Any description of a datatype is refused or gives a type. A type that fits is packed and unpacked with the same result at every level, whole and
+//! Any description of a datatype is refused or gives a type. A type that fits is packed and unpacked with the same result at every tier, whole and
 //! in pieces, and nothing outside its elements is written.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_datatype::peer::{NAMED, Recipe, memory};
 use mpress_datatype::{Dialect, Dimension, Distribution, Machine, Order, Plan, Source, Target};
 
@@ -124,8 +124,8 @@ fuzz_target!(|data: &[u8]| {
     };
     let cut = size * cut / 256;
     let mut first: Option<(Vec<u8>, Vec<u8>)> = None;
-    for level in Level::available() {
-        for plan in [plan.clone().with_level(level), plan.clone().with_level(level).with_machine(tiny())] {
+    for simd in Simd::available() {
+        for plan in [plan.clone().with_simd(simd), plan.clone().with_simd(simd).with_machine(tiny())] {
             let (mut whole, mut pieces) = (vec![1; size], vec![2; size]);
             plan.pack(source(), 0..size, Target::new(&mut whole, 0)).expect("it fits");
             plan.pack(source(), 0..cut, Target::new(&mut pieces, 0)).expect("it fits");
@@ -151,7 +151,7 @@ fuzz_target!(|data: &[u8]| {
             let result = (whole, unpacked);
             match &first {
                 None => first = Some(result),
-                Some(first) => assert!(*first == result, "levels differ"),
+                Some(first) => assert!(*first == result, "tiers differ"),
             }
         }
     }

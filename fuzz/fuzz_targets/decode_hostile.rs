@@ -3,13 +3,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mpress_codec::DecodeErrorKind;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
+use mpress_codec::{DecodeErrorKind, decode_to_vec};
 use mpress_fuzz::{decode, encode, pair, split};
 
 fuzz_target!(|data: &[u8]| {
     let Some((codec, setting, len, wire)) = split(data) else { return };
-    let new = || pair(codec, setting, Level::detect());
+    let new = || pair(codec, setting, Simd::detect());
+    if let Ok(raw) = decode_to_vec(&mut new().1, wire, len) {
+        assert!(raw.len() <= len, "more than was allowed");
+    }
     if let Ok(raw) = decode(&mut *new().1, wire, len) {
         let (_, without_last) = wire.split_last().expect("no codec accepts nothing");
         assert_eq!(decode(&mut *new().1, without_last, len), Err(DecodeErrorKind::Truncated));

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_fuzz::{continuing, decode, encode, pair, split};
 
 fuzz_target!(|data: &[u8]| {
@@ -10,7 +10,7 @@ fuzz_target!(|data: &[u8]| {
     // Codec numbers beyond the table are those whose state carries over from message to message.
     let new = || match codec {
         0xc0.. => continuing(codec, setting),
-        _ => pair(codec, setting, Level::detect()),
+        _ => pair(codec, setting, Simd::detect()),
     };
     let mut used = new().1;
     let raw: Vec<u8> = rest.iter().copied().cycle().take(raw_len.min(64 * rest.len())).collect();

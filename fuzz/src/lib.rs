@@ -1,7 +1,7 @@
 //! The common part of the fuzz targets: the codecs under test, selected by a byte, with checks around their use.
 #![forbid(unsafe_code)]
 
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Decode, DecodeErrorKind, Encode, Out};
 use mpress_dfcm::{Decoder, Encoder, Lines, Word};
 use mpress_diffpack::{Decoder as DiffpackDecoder, Effort, Encoder as DiffpackEncoder, Word as DiffpackWord};
@@ -13,78 +13,78 @@ pub type Pair = (Box<dyn Encode>, Box<dyn Decode>);
 pub const CODECS: u8 = 18;
 
 /// The codec with this number, with settings selected by a byte.
-pub fn pair(codec: u8, setting: u8, level: Level) -> Pair {
+pub fn pair(codec: u8, setting: u8, simd: Simd) -> Pair {
     let encoder = match codec % CODECS {
-        0 => return dfcm::<u64>(Encoder::new(memory()), level),
+        0 => return dfcm::<u64>(Encoder::new(memory()), simd),
         1 => Encoder::with_lines(memory(), lines(setting)),
         2 => Encoder::continuing(memory(), lines(setting)),
-        3 => return dfcm::<u32>(Encoder::new(memory()), level),
-        4 => return dfcm::<u32>(Encoder::with_lines(memory(), lines(setting)), level),
-        5 => return dfcm::<u32>(Encoder::continuing(memory(), lines(setting)), level),
-        6 => return diffpack::<u64>(setting, level, false),
-        7 => return diffpack::<u32>(setting, level, false),
-        8 => return diffpack::<u16>(setting, level, false),
-        9 => return diffpack::<u64>(setting, level, true),
-        10 => return diffpack::<u32>(setting, level, true),
-        11 => return diffpack::<u16>(setting, level, true),
-        12 => return dfcm_lanes(setting, level),
+        3 => return dfcm::<u32>(Encoder::new(memory()), simd),
+        4 => return dfcm::<u32>(Encoder::with_lines(memory(), lines(setting)), simd),
+        5 => return dfcm::<u32>(Encoder::continuing(memory(), lines(setting)), simd),
+        6 => return diffpack::<u64>(setting, simd, false),
+        7 => return diffpack::<u32>(setting, simd, false),
+        8 => return diffpack::<u16>(setting, simd, false),
+        9 => return diffpack::<u64>(setting, simd, true),
+        10 => return diffpack::<u32>(setting, simd, true),
+        11 => return diffpack::<u16>(setting, simd, true),
+        12 => return dfcm_lanes(setting, simd),
         13 => return lzo_compat(setting),
-        14 => return rle_huffman(setting, level),
-        15 => return fpc(setting, level),
-        16 => return rice(setting, level),
+        14 => return rle_huffman(setting, simd),
+        15 => return fpc(setting, simd),
+        16 => return rice(setting, simd),
         _ => return library(setting),
     };
-    dfcm::<u64>(encoder, level)
+    dfcm::<u64>(encoder, simd)
 }
 
 /// A codec whose state carries over from message to message.
 pub fn continuing(codec: u8, setting: u8) -> Pair {
-    pair(if codec.is_multiple_of(2) { 2 } else { 5 }, setting, Level::detect())
+    pair(if codec.is_multiple_of(2) { 2 } else { 5 }, setting, Simd::detect())
 }
 
 fn dfcm<W: Word + 'static>(
     encoder: Result<Encoder<W, Vec<u64>>, mpress_codec::MemoryError>,
-    level: Level,
+    simd: Simd,
 ) -> Pair {
     let decoder = Decoder::<W, _>::with_lines(memory(), LARGEST);
     let (encoder, decoder) = (encoder.expect("memory"), decoder.expect("memory"));
-    (Box::new(encoder.with_level(level)), Box::new(decoder.with_level(level)))
+    (Box::new(encoder.with_simd(simd)), Box::new(decoder.with_simd(simd)))
 }
 
-fn dfcm_lanes(setting: u8, level: Level) -> Pair {
-    fn of<W: Word + 'static>(level: Level) -> Pair {
+fn dfcm_lanes(setting: u8, simd: Simd) -> Pair {
+    fn of<W: Word + 'static>(simd: Simd) -> Pair {
         use mpress_dfcm::lanes::{Decoder, Encoder};
-        (Box::new(Encoder::<W>::new().with_level(level)), Box::new(Decoder::<W>::new().with_level(level)))
+        (Box::new(Encoder::<W>::new().with_simd(simd)), Box::new(Decoder::<W>::new().with_simd(simd)))
     }
-    if setting.is_multiple_of(2) { of::<u64>(level) } else { of::<u32>(level) }
+    if setting.is_multiple_of(2) { of::<u64>(simd) } else { of::<u32>(simd) }
 }
 
-fn diffpack<W: DiffpackWord>(setting: u8, level: Level, remembers: bool) -> Pair {
+fn diffpack<W: DiffpackWord>(setting: u8, simd: Simd, remembers: bool) -> Pair {
     let effort = Effort::ALL[usize::from(setting) % Effort::ALL.len()];
     let encoder = match remembers {
         true => DiffpackEncoder::<W>::remembering(effort),
         false => DiffpackEncoder::<W>::new(effort),
     };
-    (Box::new(encoder.with_level(level)), Box::new(DiffpackDecoder::<W>::new().with_level(level)))
+    (Box::new(encoder.with_simd(simd)), Box::new(DiffpackDecoder::<W>::new().with_simd(simd)))
 }
 
 /// Messages of either word, or streams of FPC 1.1.
-fn fpc(setting: u8, level: Level) -> Pair {
+fn fpc(setting: u8, simd: Simd) -> Pair {
     use mpress_fpc::stream::{self, TableLevel};
     use mpress_fpc::{Decoder, Encoder, Word};
-    fn of<W: Word + 'static>(level: Level) -> Pair {
-        (Box::new(Encoder::<W>::new().with_level(level)), Box::new(Decoder::<W>::new().with_level(level)))
+    fn of<W: Word + 'static>(simd: Simd) -> Pair {
+        (Box::new(Encoder::<W>::new().with_simd(simd)), Box::new(Decoder::<W>::new().with_simd(simd)))
     }
     match setting % 3 {
-        0 => return of::<u64>(level),
-        1 => return of::<u32>(level),
+        0 => return of::<u64>(simd),
+        1 => return of::<u32>(simd),
         _ => {}
     }
     let tables = TableLevel::new(1 + setting / 3 % TableLevel::CACHED.get()).expect("a level");
     let memory = || vec![0x5555_5555_5555_5555; TableLevel::CACHED.words()];
     let encoder = stream::Encoder::new(memory(), tables).expect("memory");
     let decoder = stream::Decoder::new(memory(), TableLevel::CACHED).expect("memory");
-    (Box::new(encoder.with_level(level)), Box::new(decoder.with_level(level)))
+    (Box::new(encoder.with_simd(simd)), Box::new(decoder.with_simd(simd)))
 }
 
 /// Either format, at either effort.
@@ -99,35 +99,35 @@ fn lzo_compat(setting: u8) -> Pair {
 
 /// Run lengths, Huffman or Shannon-Fano codes, in planes of each width. Bits 0-1 of the setting: the width; 2-3: the code; 4-6: the symbol width of
 /// run lengths.
-fn rle_huffman(setting: u8, level: Level) -> Pair {
+fn rle_huffman(setting: u8, simd: Simd) -> Pair {
     use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};
-    fn of<C: Code + 'static>(encoder: Encoder<C>, level: Level) -> Pair {
-        (Box::new(encoder.with_level(level)), Box::new(Decoder::<C>::new().with_level(level)))
+    fn of<C: Code + 'static>(encoder: Encoder<C>, simd: Simd) -> Pair {
+        (Box::new(encoder.with_simd(simd)), Box::new(Decoder::<C>::new().with_simd(simd)))
     }
     let planes = Width::ALL[usize::from(setting % 4)];
     let symbol =
         Width::ALL.get(usize::from(setting >> 4 & 7)).map_or(Symbol::Auto, |width| Symbol::Of(*width));
     match setting >> 2 & 3 {
-        0 => of::<Huffman>(Encoder::<Huffman>::new(planes), level),
-        1 => of::<ShannonFano>(Encoder::<ShannonFano>::new(planes), level),
-        _ => of::<Rle>(Encoder::<Rle>::new(symbol, planes), level),
+        0 => of::<Huffman>(Encoder::<Huffman>::new(planes), simd),
+        1 => of::<ShannonFano>(Encoder::<ShannonFano>::new(planes), simd),
+        _ => of::<Rle>(Encoder::<Rle>::new(symbol, planes), simd),
     }
 }
 
 /// Rice codes of every width with every mapping, and CCSDS 121.0-B with some resolutions.
-fn rice(setting: u8, level: Level) -> Pair {
+fn rice(setting: u8, simd: Simd) -> Pair {
     use mpress_rice::{Decoder, Encoder, Mapping, Word, ccsds};
-    fn words<W: Word>(mapping: u8, level: Level) -> Pair {
+    fn words<W: Word>(mapping: u8, simd: Simd) -> Pair {
         let mapping = Mapping::ALL.get(usize::from(mapping));
         let encoder = mapping.map_or(Encoder::<W>::auto(), |mapping| Encoder::new(*mapping));
-        (Box::new(encoder.with_level(level)), Box::new(Decoder::<W>::new().with_level(level)))
+        (Box::new(encoder.with_simd(simd)), Box::new(Decoder::<W>::new().with_simd(simd)))
     }
     let (width, rest) = (setting % 5, setting / 5);
     match width {
-        0 => return words::<u8>(4 - rest % 5, level),
-        1 => return words::<u16>(4 - rest % 5, level),
-        2 => return words::<u32>(4 - rest % 5, level),
-        3 => return words::<u64>(4 - rest % 5, level),
+        0 => return words::<u8>(4 - rest % 5, simd),
+        1 => return words::<u16>(4 - rest % 5, simd),
+        2 => return words::<u32>(4 - rest % 5, simd),
+        3 => return words::<u64>(4 - rest % 5, simd),
         _ => {}
     }
     let parameters = ccsds::Parameters::new([8, 16, 32, 3, 12][usize::from(rest % 5)]).expect("bits");
@@ -137,7 +137,7 @@ fn rice(setting: u8, level: Level) -> Pair {
         .expect("an interval")
         .with_preprocessor(rest % 3 != 1);
     let (encoder, decoder) = (ccsds::Encoder::new(parameters), ccsds::Decoder::new());
-    (Box::new(encoder.with_level(level)), Box::new(decoder.with_level(level)))
+    (Box::new(encoder.with_simd(simd)), Box::new(decoder.with_simd(simd)))
 }
 
 /// LZ4 or Zstandard, as in the engine.

@@ -3,7 +3,7 @@
 use crate::format::Format;
 use core::marker::PhantomData;
 use core::mem;
-use mpress_codec::{Decode, DecodeError, Out};
+use mpress_codec::{Decode, DecodeError, Out, Reset};
 
 /// Decodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x), encoded with any effort. Has no state.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ impl<F: Format> Default for Decoder<F> {
     }
 }
 
+impl<F: Format> Reset for Decoder<F> {}
+
 impl<F: Format> Decode for Decoder<F> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| {
@@ -33,7 +35,4 @@ impl<F: Format> Decode for Decoder<F> {
             result
         })
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }

@@ -1,9 +1,11 @@
 //! How hard an encoder searches for copies.
 
 /// How hard an encoder searches for copies. Not stored in the wire: a decoder reads the output of every effort.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
 pub enum Effort {
     /// One candidate per place; the first copy found is taken, and places are skipped after a long stretch without copies.
+    #[default]
     Fast,
     /// Four candidates per place, and a search at the next place before a copy is taken.
     Normal,

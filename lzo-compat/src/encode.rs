@@ -5,7 +5,7 @@ use crate::format::Format;
 use crate::parse;
 use crate::positions::Positions;
 use core::marker::PhantomData;
-use mpress_codec::{Encode, EncodeError, Out};
+use mpress_codec::{Encode, EncodeError, Out, Reset};
 
 /// Encodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x). Has a table of 64 KiB.
 #[derive(Clone, Debug)]
@@ -23,16 +23,15 @@ impl<F: Format> Encoder<F> {
     }
 }
 
+impl<F: Format> Reset for Encoder<F> {}
+
 impl<F: Format> Encode for Encoder<F> {
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        F::max_encoded_len(raw_len)
+        F::bound(raw_len)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
         out.within(most, |out| parse::message::<F>(raw, self.effort, &mut self.positions, out))
     }
-
-    /// Does nothing: an encoder keeps no state between messages.
-    fn reset(&mut self) {}
 }

@@ -25,6 +25,9 @@ pub trait Sealed {
     /// The maximum distance of a copy in bytes.
     const WINDOW: usize;
 
+    /// The maximum wire length of `raw_len` raw bytes in bytes; `None` if it overflows.
+    fn bound(raw_len: usize) -> Option<usize>;
+
     /// Whether the wire with this sequence is no longer than with literals instead. Only such sequences are written, so the worst case is a message
     /// of literals.
     fn pays(sequence: &Sequence<'_>) -> bool;

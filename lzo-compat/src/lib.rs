@@ -18,3 +18,11 @@ pub use encode::Encoder;
 pub use format::Format;
 pub use lz77::Lz77;
 pub use lzo::Lzo1x;
+
+// What its users need, so that they need no other crate.
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+pub use mpress_codec::{
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
+    decode_into_uninit, encode_into,
+};

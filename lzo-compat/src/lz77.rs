@@ -3,6 +3,9 @@
 mod read;
 mod write;
 
+use crate::decode::Decoder;
+use crate::effort::Effort;
+use crate::encode::Encoder;
 use crate::format::{Sealed, Sequence};
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
@@ -31,17 +34,29 @@ impl Codec for Lz77 {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    /// `raw_len` as literals: the header, a token with its distance, and the number of literals (format, section 5).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        if raw_len == 0 {
-            return Some(HEADER);
-        }
-        raw_len.checked_add(HEADER + HEAD + write::more_len(raw_len))
+    type Encoder = Encoder<Self>;
+    type Decoder = Decoder<Self>;
+
+    /// With [`Effort::Fast`].
+    fn encoder() -> Self::Encoder {
+        Encoder::new(Effort::default())
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
 impl Sealed for Lz77 {
     const WINDOW: usize = u16::MAX as usize;
+
+    /// `raw_len` as literals: the header, a token with its distance, and the number of literals (format, section 5).
+    fn bound(raw_len: usize) -> Option<usize> {
+        if raw_len == 0 {
+            return Some(HEADER);
+        }
+        raw_len.checked_add(HEADER + HEAD + write::more_len(raw_len))
+    }
 
     #[inline(always)]
     fn pays(sequence: &Sequence<'_>) -> bool {

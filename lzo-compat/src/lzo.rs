@@ -3,6 +3,9 @@
 mod read;
 mod write;
 
+use crate::decode::Decoder;
+use crate::effort::Effort;
+use crate::encode::Encoder;
 use crate::format::{Sealed, Sequence};
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
@@ -42,8 +45,25 @@ impl Codec for Lzo1x {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
+    type Encoder = Encoder<Self>;
+    type Decoder = Decoder<Self>;
+
+    /// With [`Effort::Fast`].
+    fn encoder() -> Self::Encoder {
+        Encoder::new(Effort::default())
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
+    }
+}
+
+impl Sealed for Lzo1x {
+    /// Twice `MIDDLE`, plus the range of 14 bits.
+    const WINDOW: usize = 3 * MIDDLE - 1;
+
     /// `raw_len` as literals: the number of literals and the end mark (format, section 6).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
+    fn bound(raw_len: usize) -> Option<usize> {
         let head = match raw_len {
             0 => 0,
             1..=MOST_FIRST => 1,
@@ -51,11 +71,6 @@ impl Codec for Lzo1x {
         };
         raw_len.checked_add(head + END.len())
     }
-}
-
-impl Sealed for Lzo1x {
-    /// Twice `MIDDLE`, plus the range of 14 bits.
-    const WINDOW: usize = 3 * MIDDLE - 1;
 
     /// Compared with a single run of literals, the extra cost is the head of the second run. After a short run every copy saves enough for it; after
     /// a long run the copy itself must save two bytes (format, section 6).

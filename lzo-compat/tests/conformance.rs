@@ -26,3 +26,9 @@ fn lzo1x_fast() {
 fn lzo1x_normal() {
     run::<Lzo1x>(Effort::Normal);
 }
+
+#[test]
+fn the_defaults() {
+    conformance::run_defaults::<Lz77>();
+    conformance::run_defaults::<Lzo1x>();
+}

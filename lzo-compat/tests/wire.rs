@@ -50,12 +50,12 @@ fn a_copy_is_what_the_page_says() {
 fn bound_is_exact<F: Format>(bound: impl Fn(usize) -> usize) {
     for len in (0..600).chain([16_397, 16_398, 16_399, 16_400, 70_000, 300_000]) {
         let raw = random_bytes(len as u64, len);
-        assert_eq!(F::max_encoded_len(len), Some(bound(len)), "{len} bytes");
+        assert_eq!(F::encoder().max_encoded_len(len), Some(bound(len)), "{len} bytes");
         assert_eq!(wire::<F>(&raw).len(), bound(len), "{len} bytes");
     }
-    assert_eq!(F::max_encoded_len(usize::MAX), None);
-    assert_eq!(F::max_encoded_len(usize::MAX - 4), None);
-    assert!(F::max_encoded_len(usize::MAX / 2).is_some());
+    assert_eq!(F::encoder().max_encoded_len(usize::MAX), None);
+    assert_eq!(F::encoder().max_encoded_len(usize::MAX - 4), None);
+    assert!(F::encoder().max_encoded_len(usize::MAX / 2).is_some());
     assert_eq!(Encoder::<F>::new(Effort::Normal).max_encoded_len(9), Some(bound(9)));
 }
 
@@ -81,7 +81,7 @@ fn the_bounds_are_never_passed() {
     fn run<F: Format>(raw: &[u8], what: &str) {
         for effort in Effort::ALL {
             let wire = encode(&mut Encoder::<F>::new(effort), raw);
-            assert!(wire.len() <= F::max_encoded_len(raw.len()).unwrap());
+            assert!(wire.len() <= F::encoder().max_encoded_len(raw.len()).unwrap());
             assert!(read::<F>(&wire, raw.len()).as_deref() == Ok(raw), "{what}");
         }
     }

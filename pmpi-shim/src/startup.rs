@@ -40,13 +40,14 @@ const SPIN: Duration = Duration::from_millis(100);
 /// Setting of UCX: the message length from which on it uses the rendezvous protocol.
 const UCX_THRESHOLD: &str = "UCX_RNDV_THRESH";
 
+/// Setting of Open MPI: how often a rank that has no TCP connection yet looks for one, in microseconds.
+const OPEN_MPI_TICK: &str = "OMPI_MCA_mpi_event_tick_rate";
+
 /// The MPI's own initialisation, and the handshake after it.
 pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
     let settings = Settings::from_vars(std::env::vars_os());
-    if settings.as_ref().is_ok_and(|settings| {
-        !settings.disable && settings.strategy != Strategy::Off && settings.streams != mpress::Streams::Off
-    }) {
-        make_chunks_eager();
+    if let Some(settings) = settings.as_ref().ok().filter(|settings| !settings.disable) {
+        prepare_mpi(settings);
     }
     let code = init();
     if code != SUCCESS || finish::is_expected() {
@@ -61,11 +62,20 @@ pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
     SUCCESS
 }
 
-/// By default UCX uses the rendezvous protocol also for chunks of long messages.
-fn make_chunks_eager() {
-    if identity::family() == Family::Mpich && std::env::var_os(UCX_THRESHOLD).is_none() {
+/// Settings of the MPI itself, where the user has not made them.
+fn prepare_mpi(settings: &Settings) {
+    let (name, value) = match identity::family() {
+        // By default UCX uses the rendezvous protocol also for chunks of long messages.
+        Family::Mpich if settings.strategy != Strategy::Off && settings.streams != mpress::Streams::Off => {
+            (UCX_THRESHOLD, "128k")
+        }
+        // By default a rank accepts its first connection up to 10 ms late, and each step of the handshake makes one.
+        Family::OpenMpi => (OPEN_MPI_TICK, "100"),
+        _ => return,
+    };
+    if std::env::var_os(name).is_none() {
         // SAFETY: programs call this before they start threads that read the environment; MPIs change it in the same call.
-        unsafe { std::env::set_var(UCX_THRESHOLD, "128k") };
+        unsafe { std::env::set_var(name, value) };
     }
 }
 

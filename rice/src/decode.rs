@@ -12,13 +12,13 @@ use crate::wire::Wire;
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
-use mpress_codec::simd::Level;
-use mpress_codec::{Decode, DecodeError, Full, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 
 /// Decodes messages of words `W`, encoded with any mapping. Keeps no state between messages.
 #[derive(Clone, Debug)]
 pub struct Decoder<W> {
-    level: Level,
+    simd: Simd,
     word: PhantomData<W>,
 }
 
@@ -26,13 +26,13 @@ impl<W: Word> Decoder<W> {
     /// A decoder.
     #[must_use]
     pub fn new() -> Self {
-        Self { level: Level::detect(), word: PhantomData }
+        Self { simd: Simd::detect(), word: PhantomData }
     }
 
-    /// Uses a kernel of this level. The result is the same at every level.
+    /// Uses a kernel of this tier. The result is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -43,13 +43,12 @@ impl<W: Word> Default for Decoder<W> {
     }
 }
 
+impl<W: Word> Reset for Decoder<W> {}
+
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        out.all_or_nothing(|out| kernel::run(self.level, Message::<W> { wire, out, word: PhantomData }))
+        out.all_or_nothing(|out| kernel::run(self.simd, Message::<W> { wire, out, word: PhantomData }))
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b, W> {

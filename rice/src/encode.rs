@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::block::{Block, remainders_len, rows};
+use crate::decode::Decoder;
 use crate::format::{BLOCK, HEADER, Head, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::mapping::{Mapped, Mapping, least};
@@ -9,8 +10,8 @@ use crate::parameter::Draft;
 use crate::unary::{self, Unary};
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::simd::Level;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 
 /// The static description of the codec for one word: [`Rice8`](crate::Rice8), [`Rice16`](crate::Rice16), [`Rice32`](crate::Rice32),
 /// [`Rice64`](crate::Rice64).
@@ -23,10 +24,16 @@ impl<W: Word> Codec for Rice<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, 2 bytes per block of 256 words, and 2 (format, section 8).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        let blocks = (raw_len / W::WIDTH).div_ceil(BLOCK);
-        raw_len.checked_add(blocks.checked_mul(Head::BYTES)?)?.checked_add(HEADER)
+    type Encoder = Encoder<W>;
+    type Decoder = Decoder<W>;
+
+    /// [`Encoder::auto`].
+    fn encoder() -> Self::Encoder {
+        Encoder::auto()
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -35,7 +42,7 @@ impl<W: Word> Codec for Rice<W> {
 pub struct Encoder<W> {
     /// `None`: the best one is chosen for each block.
     mapping: Option<Mapping>,
-    level: Level,
+    simd: Simd,
     word: PhantomData<W>,
 }
 
@@ -43,37 +50,38 @@ impl<W: Word> Encoder<W> {
     /// An encoder with this mapping for all words.
     #[must_use]
     pub fn new(mapping: Mapping) -> Self {
-        Self { mapping: Some(mapping), level: Level::detect(), word: PhantomData }
+        Self { mapping: Some(mapping), simd: Simd::detect(), word: PhantomData }
     }
 
     /// An encoder that chooses the mapping for each block by estimating which gives the shortest result.
     #[must_use]
     pub fn auto() -> Self {
-        Self { mapping: None, level: Level::detect(), word: PhantomData }
+        Self { mapping: None, simd: Simd::detect(), word: PhantomData }
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
 
+impl<W: Word> Reset for Encoder<W> {}
+
 impl<W: Word> Encode for Encoder<W> {
+    /// `raw_len`, 2 bytes per block of 256 words, and 2 (format, section 8).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        Rice::<W>::max_encoded_len(raw_len)
+        let blocks = (raw_len / W::WIDTH).div_ceil(BLOCK);
+        raw_len.checked_add(blocks.checked_mul(Head::BYTES)?)?.checked_add(HEADER)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
         out.within(most, |out| {
-            kernel::run(self.level, Message::<W> { mapping: self.mapping, raw, out, word: PhantomData })
+            kernel::run(self.simd, Message::<W> { mapping: self.mapping, raw, out, word: PhantomData })
         })
     }
-
-    /// Does nothing: an encoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b, W> {

@@ -1,6 +1,6 @@
-//! Code compiled for each SIMD level, and the two operations that levels implement in their own way.
+//! Code compiled for each SIMD tier, and the two operations that tiers implement in their own way.
 //!
-//! Nearly all of the codec consists of plain loops over blocks, which the compiler vectorises for the level for which it compiles them; [`run`]
+//! Nearly all of the codec consists of plain loops over blocks, which the compiler vectorises for the tier for which it compiles them; [`run`]
 //! selects that once per message.
 #![allow(unsafe_code)]
 
@@ -17,10 +17,10 @@ use crate::word::Word;
 use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 use avx512::Avx512;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use scalar::Scalar;
 
-/// The operations that a level implements in its own way. [`Scalar`] defines the results.
+/// The operations that a tier implements in its own way. [`Scalar`] defines the results.
 pub(crate) trait Kernel: Copy {
     /// Finds the positions of the ones in the first `len` bytes. Returns their number.
     fn places(self, unary: &Unary, len: usize, places: &mut Places) -> usize;
@@ -28,7 +28,7 @@ pub(crate) trait Kernel: Copy {
     fn undo_delta<W: Word>(self, residuals: &mut Block<W>, before: W);
 }
 
-/// An operation to run with a kernel. `run` and what it calls are inlined, so that they are compiled for the kernel's level.
+/// An operation to run with a kernel. `run` and what it calls are inlined, so that they are compiled for the kernel's tier.
 pub(crate) trait Work {
     /// The result.
     type Output;
@@ -36,17 +36,17 @@ pub(crate) trait Work {
     fn run<K: Kernel>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `work` with the best kernel for this level.
-pub(crate) fn run<T: Work>(level: Level, work: T) -> T::Output {
+/// Runs `work` with the best kernel for this tier.
+pub(crate) fn run<T: Work>(simd: Simd, work: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        if let Some(kernel) = Avx512::new(level) {
+        if let Some(kernel) = Avx512::new(simd) {
             return kernel.run(work);
         }
-        if let Some(kernel) = Avx2::new(level) {
+        if let Some(kernel) = Avx2::new(simd) {
             return kernel.run(work);
         }
     }
-    let _ = level;
+    let _ = simd;
     work.run(Scalar)
 }

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Level`
+#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Simd`
 
 mod block;
 pub mod ccsds;
@@ -19,6 +19,14 @@ pub use decode::Decoder;
 pub use encode::{Encoder, Rice};
 pub use mapping::Mapping;
 pub use word::Word;
+
+// What its users need, so that they need no other crate.
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+pub use mpress_codec::{
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
+    decode_into_uninit, encode_into, simd,
+};
 
 /// The static description of codec 9: words of 8 bits.
 pub type Rice8 = Rice<u8>;

@@ -7,6 +7,7 @@ use crate::word::Word;
 
 /// The mapping of words to residuals. Rice codes are short for small residuals, so choose the mapping that makes them small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Mapping {
     /// The words themselves: small unsigned integers.
     Unsigned,

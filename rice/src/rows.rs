@@ -1,7 +1,7 @@
 //! Packs remainders to bits and back, a row of lanes at a time (format, section 6).
 //!
 //! Every lane has its own bit string, and all lanes of a row are shifted by the same count: plain loops over lanes, which the compiler vectorises for
-//! the level for which it compiles them.
+//! the tier for which it compiles them.
 #![forbid(unsafe_code)]
 
 use crate::block::{Aligned, Block};

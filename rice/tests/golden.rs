@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::Codec;
-use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use mpress_rice::ccsds::{self, Parameters};
 use mpress_rice::{Decoder, Encoder, Rice, Word};
 use std::fs;
@@ -49,9 +49,9 @@ fn run<W: Word>() {
         assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw is another message now");
         let file = format!("{name}.{}", Rice::<W>::NAME);
         let wire = golden(&file, || encode(&mut Encoder::<W>::auto(), &raw));
-        for level in levels() {
-            let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len());
-            assert!(back.as_ref() == Ok(&raw), "{file} at {level:?} is not read");
+        for simd in tiers() {
+            let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len());
+            assert!(back.as_ref() == Ok(&raw), "{file} at {simd:?} is not read");
         }
     }
 }
@@ -87,9 +87,9 @@ fn version_1_of_ccsds() {
         ] {
             let file = format!("{name}.ccsds121.{setting}");
             let wire = golden(&file, || encode(&mut ccsds::Encoder::new(parameters), &raw));
-            for level in levels() {
-                let back = decode(&mut ccsds::Decoder::new().with_level(level), &wire, raw.len());
-                assert!(back.as_ref() == Ok(&raw), "{file} at {level:?} is not read");
+            for simd in tiers() {
+                let back = decode(&mut ccsds::Decoder::new().with_simd(simd), &wire, raw.len());
+                assert!(back.as_ref() == Ok(&raw), "{file} at {simd:?} is not read");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The interface of a code to the common header, blocks and planes (`docs/format/planes.md`).
 #![forbid(unsafe_code)]
 
-use crate::format::{BLOCK, HEADER};
+use crate::format::BLOCK;
 use crate::kernel::Kernel;
 use crate::reader::Reader;
 use mpress_codec::{Codec, DecodeError, Full, Out};
@@ -59,9 +59,4 @@ pub(crate) mod private {
             plane: &mut [u8],
         ) -> Result<(), DecodeError>;
     }
-}
-
-/// `raw_len`, 1 byte per block, and 2 (planes, section 5).
-pub(crate) fn max_encoded_len(raw_len: usize) -> Option<usize> {
-    raw_len.checked_add(raw_len.div_ceil(BLOCK))?.checked_add(HEADER)
 }

@@ -7,14 +7,14 @@ use crate::kernel::{self, Kernel, Work};
 use crate::reader::Reader;
 use crate::width::Width;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
-use mpress_codec::simd::Level;
-use mpress_codec::{Decode, DecodeError, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Decode, DecodeError, Out, Reset};
 
 /// Decodes messages of the code `C`, encoded with any settings. Takes 64 KiB of memory plus tables.
 #[derive(Clone, Debug)]
 pub struct Decoder<C: Code> {
     receiver: C::Receiver,
-    level: Level,
+    simd: Simd,
     scratch: Scratch,
 }
 
@@ -22,13 +22,13 @@ impl<C: Code> Decoder<C> {
     /// A decoder.
     #[must_use]
     pub fn new() -> Self {
-        Self { receiver: C::RECEIVER, level: Level::detect(), scratch: Scratch::ZERO }
+        Self { receiver: C::RECEIVER, simd: Simd::detect(), scratch: Scratch::ZERO }
     }
 
-    /// Uses a kernel of this level. The result is the same at every level.
+    /// Uses a kernel of this tier. The result is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -39,15 +39,14 @@ impl<C: Code> Default for Decoder<C> {
     }
 }
 
+impl<C: Code> Reset for Decoder<C> {}
+
 impl<C: Code> Decode for Decoder<C> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| {
-            kernel::with(self.level, Message { decoder: self, wire: Reader::new(wire), out })
+            kernel::with(self.simd, Message { decoder: self, wire: Reader::new(wire), out })
         })
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b, 'w, C: Code> {

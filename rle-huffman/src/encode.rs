@@ -1,47 +1,47 @@
 //! The encoder: header, blocks and planes (`docs/format/planes.md`).
 #![forbid(unsafe_code)]
 
-use crate::block::{Code, Scratch, max_encoded_len};
-use crate::format::{BLOCK, PLANES_SHIFT, SETTING_SHIFT, VERSION};
+use crate::block::{Code, Scratch};
+use crate::format::{BLOCK, HEADER, PLANES_SHIFT, SETTING_SHIFT, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::width::Width;
-use mpress_codec::simd::Level;
-use mpress_codec::{Encode, EncodeError, Full, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Encode, EncodeError, Full, Out, Reset};
 
 /// Encodes messages with the code `C`. Takes 64 KiB of memory.
 #[derive(Clone, Debug)]
 pub struct Encoder<C: Code> {
     setting: C::Setting,
     planes: Width,
-    level: Level,
+    simd: Simd,
     scratch: Scratch,
 }
 
 impl<C: Code> Encoder<C> {
-    pub(crate) const fn with_setting(setting: C::Setting, planes: Width, level: Level) -> Self {
-        Self { setting, planes, level, scratch: Scratch::ZERO }
+    pub(crate) const fn with_setting(setting: C::Setting, planes: Width, simd: Simd) -> Self {
+        Self { setting, planes, simd, scratch: Scratch::ZERO }
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
 
+impl<C: Code> Reset for Encoder<C> {}
+
 impl<C: Code> Encode for Encoder<C> {
+    /// `raw_len`, 1 byte per block, and 2 (planes, section 5).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        max_encoded_len(raw_len)
+        raw_len.checked_add(raw_len.div_ceil(BLOCK))?.checked_add(HEADER)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with(self.level, Message { encoder: self, raw, out }))
+        out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
     }
-
-    /// Does nothing: an encoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b, C: Code> {

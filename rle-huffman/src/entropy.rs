@@ -11,13 +11,14 @@ mod ranking;
 mod shannon_fano;
 mod streams;
 
-use crate::block::{max_encoded_len, private::Plane};
+use crate::block::private::Plane;
+use crate::decode::Decoder;
 use crate::encode::Encoder;
 use crate::kernel::Kernel;
 use crate::reader::Reader;
 use crate::width::Width;
 pub(crate) use canonical::Codes;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 use ranking::Ranking;
 
@@ -60,8 +61,16 @@ impl Codec for Huffman {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        max_encoded_len(raw_len)
+    type Encoder = Encoder<Self>;
+    type Decoder = Decoder<Self>;
+
+    /// Of bytes, without planes: [`Width::One`].
+    fn encoder() -> Self::Encoder {
+        Encoder::<Self>::new(Width::One)
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -71,8 +80,16 @@ impl Codec for ShannonFano {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        max_encoded_len(raw_len)
+    type Encoder = Encoder<Self>;
+    type Decoder = Decoder<Self>;
+
+    /// Of bytes, without planes: [`Width::One`].
+    fn encoder() -> Self::Encoder {
+        Encoder::<Self>::new(Width::One)
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -111,6 +128,6 @@ impl<C: Lengthen> Encoder<C> {
     /// An encoder that splits elements of this width into byte planes, each with its own code. [`Width::One`] treats the message as bytes.
     #[must_use]
     pub fn new(planes: Width) -> Self {
-        Self::with_setting((), planes, Level::detect())
+        Self::with_setting((), planes, Simd::detect())
     }
 }

@@ -1,4 +1,4 @@
-//! The operations that each SIMD level implements in its own way: a [`Kernel`] for each level.
+//! The operations that each SIMD tier implements in its own way: a [`Kernel`] for each tier.
 //!
 //! A message's encoder or decoder is generic over its kernel; [`with`] selects it once per message. [`scalar`] defines the operations: every other
 //! kernel gives the same result for every input.
@@ -14,13 +14,13 @@ mod scalar;
 
 use crate::entropy::Codes;
 use crate::width::Width;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 
-/// The operations of a SIMD level.
+/// The operations of a SIMD tier.
 pub trait Kernel: Copy {
     /// The kernel, or `None` if the CPU lacks the instructions.
-    fn new(level: Level) -> Option<Self>;
+    fn new(simd: Simd) -> Option<Self>;
     /// Runs `work`, compiled for those instructions.
     fn enter<T: Work>(self, work: T) -> T::Output;
 
@@ -44,17 +44,17 @@ pub trait Work {
     fn run<K: Kernel>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `work` with the best kernel for this level.
-pub(crate) fn with<T: Work>(level: Level, work: T) -> T::Output {
+/// Runs `work` with the best kernel for this tier.
+pub(crate) fn with<T: Work>(simd: Simd, work: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        if let Some(kernel) = avx512::Avx512::new(level) {
+        if let Some(kernel) = avx512::Avx512::new(simd) {
             return kernel.enter(work);
         }
-        if let Some(kernel) = avx2::Avx2::new(level) {
+        if let Some(kernel) = avx2::Avx2::new(simd) {
             return kernel.enter(work);
         }
     }
-    let _ = level;
+    let _ = simd;
     scalar::Scalar.enter(work)
 }

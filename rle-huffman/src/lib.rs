@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Level`
+#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Simd`
 
 mod bits;
 mod block;
@@ -19,6 +19,14 @@ pub use encode::Encoder;
 pub use entropy::{Huffman, ShannonFano};
 pub use rle::{Rle, Symbol};
 pub use width::Width;
+
+// What its users need, so that they need no other crate.
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+pub use mpress_codec::{
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
+    decode_into_uninit, encode_into, simd,
+};
 
 /// Encodes runs of symbols (codec 14).
 pub type RleEncoder = Encoder<Rle>;

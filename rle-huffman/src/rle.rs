@@ -6,12 +6,13 @@ mod decode;
 mod encode;
 mod runs;
 
-use crate::block::{max_encoded_len, private::Plane};
+use crate::block::private::Plane;
+use crate::decode::Decoder;
 use crate::encode::Encoder;
 use crate::kernel::Kernel;
 use crate::reader::Reader;
 use crate::width::Width;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
 /// Runs of equal symbols of 1, 2, 4 or 8 bytes; other symbols are literals (PRAcTICaL-MPI names run lengths in section 4).
@@ -20,6 +21,7 @@ pub struct Rle;
 
 /// The symbols in whose runs an encoder is interested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Symbol {
     /// The symbols whose runs save most in some samples of the message. In planes: bytes.
     Auto,
@@ -33,8 +35,16 @@ impl Codec for Rle {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        max_encoded_len(raw_len)
+    type Encoder = Encoder<Self>;
+    type Decoder = Decoder<Self>;
+
+    /// With [`Symbol::Auto`], without planes: [`Width::One`].
+    fn encoder() -> Self::Encoder {
+        Encoder::<Self>::new(Symbol::Auto, Width::One)
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -89,6 +99,6 @@ impl Encoder<Rle> {
     /// An encoder of runs of these symbols, in byte planes of elements of width `planes`. [`Width::One`] leaves the message as it is.
     #[must_use]
     pub fn new(symbol: Symbol, planes: Width) -> Self {
-        Self::with_setting(symbol, planes, Level::detect())
+        Self::with_setting(symbol, planes, Simd::detect())
     }
 }

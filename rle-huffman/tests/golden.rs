@@ -7,7 +7,7 @@
 #[path = "support/settings.rs"]
 mod settings;
 
-use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use settings::SETTINGS;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,10 +69,10 @@ fn version_1() {
         assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw is another message now");
         for setting in SETTINGS {
             let file = format!("{name}.{}", setting.name);
-            let wire = golden(&file, || encode(&mut (setting.make)(levels()[0]).0, &raw));
-            for level in levels() {
-                let back = decode(&mut (setting.make)(level).1, &wire, raw.len());
-                assert!(back.as_ref() == Ok(&raw), "{file} at {level:?} is not read");
+            let wire = golden(&file, || encode(&mut (setting.make)(tiers()[0]).0, &raw));
+            for simd in tiers() {
+                let back = decode(&mut (setting.make)(simd).1, &wire, raw.len());
+                assert!(back.as_ref() == Ok(&raw), "{file} at {simd:?} is not read");
             }
         }
     }

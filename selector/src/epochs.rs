@@ -11,17 +11,41 @@
 
 use crate::trials::{ByTheClock, Trials};
 
-/// The length of an epoch. Ranks that are a few milliseconds apart still agree on most of it.
-const EPOCH_NS: u64 = 125_000_000;
-/// A round; in a trial, its epochs 1 and 5 are the two ways. Messages in transit at the end of the first drain in epochs that do not count, so both
-/// ways begin alike.
-const ROUND_NS: u64 = 8 * EPOCH_NS;
-/// The start of an epoch on trial that is not counted either: earlier messages may still be in transit.
-const LEAD_NS: u64 = EPOCH_NS / 4;
+/// When there are trials. A round has eight epochs; in a trial, its epochs 1 and 5 are the two ways. Messages in transit at the end of
+/// the first drain in epochs that do not count, so both ways begin alike.
+struct Schedule {
+    /// The length of an epoch. Ranks that are a few milliseconds apart must agree on most of it.
+    epoch_ns: u64,
+}
+
+impl Schedule {
+    /// Short epochs, so that a large loss is found within half a minute.
+    const EARLY: Self = Self { epoch_ns: 31_250_000 };
+    /// Long ones, for small differences and programs with long iterations.
+    const LATE: Self = Self { epoch_ns: 125_000_000 };
+    /// The time of the change from one to the other.
+    const CHANGE_NS: u64 = 32_000_000_000;
+
+    const fn round_ns(&self) -> u64 {
+        8 * self.epoch_ns
+    }
+
+    /// The schedule at this time, the number of the round, and the time since its beginning.
+    const fn at(now_ns: u64) -> (Self, u64, u64) {
+        if now_ns < Self::CHANGE_NS {
+            let round_ns = Self::EARLY.round_ns();
+            (Self::EARLY, now_ns / round_ns, now_ns % round_ns)
+        } else {
+            let (round_ns, since) = (Self::LATE.round_ns(), now_ns - Self::CHANGE_NS);
+            (Self::LATE, Self::CHANGE_NS / Self::EARLY.round_ns() + since / round_ns, since % round_ns)
+        }
+    }
+}
+
 /// One round in this number is a trial, so one epoch in 32 goes the other way.
 const RARE: u64 = 4;
-/// No round before this one is a trial: in a job of one second, a trial costs more than it can teach.
-const FIRST: u64 = 1;
+/// There is no trial before this time: in a job of one second, it costs more than it can teach.
+const FIRST_NS: u64 = 1_000_000_000;
 /// The lead of raw messages in standard errors that is needed to change to them.
 const UP: f64 = 4.0;
 /// The lead that is needed to stay with them.
@@ -47,18 +71,19 @@ impl Way {
 
 /// The way on trial at this time, and whether bytes count; `None` if messages are sent as usual. `now_ns`: since the common beginning.
 fn on_trial(now_ns: u64) -> Option<(Way, bool)> {
-    let (round, at) = (now_ns / ROUND_NS, now_ns % ROUND_NS);
+    let (schedule, round, at) = Schedule::at(now_ns);
     let random = random(round);
-    if round < FIRST || !random.is_multiple_of(RARE) {
+    if now_ns < FIRST_NS || !random.is_multiple_of(RARE) {
         return None;
     }
     let first = if random >> 63 == 0 { Way::Decided } else { Way::Raw };
-    let way = match at / EPOCH_NS {
+    let way = match at / schedule.epoch_ns {
         1 => first,
         5 => first.other(),
         _ => return None,
     };
-    Some((way, at % EPOCH_NS >= LEAD_NS))
+    // In the first quarter, earlier messages may still be in transit.
+    Some((way, at % schedule.epoch_ns >= schedule.epoch_ns / 4))
 }
 
 /// The current trial.
@@ -89,7 +114,7 @@ impl Epochs {
 
     /// The way of a message of this number of bytes that is sent now. `now_ns`: the time since the common beginning.
     pub(crate) fn way(&mut self, len: usize, now_ns: u64) -> Way {
-        let number = now_ns / ROUND_NS;
+        let (_, number, _) = Schedule::at(now_ns);
         if number > self.round.number {
             let Round { bytes: [decided, raw], .. } = self.round;
             self.round = Round { number, ..Round::default() };

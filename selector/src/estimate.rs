@@ -57,6 +57,31 @@ impl Packed {
     }
 }
 
+/// Where a message goes, and what its processor does besides.
+#[derive(Clone, Copy)]
+pub(crate) struct Route<'a> {
+    pub(crate) link: &'a Link,
+    pub(crate) transfer: Transfer,
+    /// The nanoseconds to hand over a byte of a message in chunks.
+    pub(crate) handover_ns: f64,
+    /// The part of the messages for which this rank receives one as long.
+    pub(crate) both_ways: f64,
+}
+
+impl Route<'_> {
+    /// Nanoseconds until the receiver has a message of `len` bytes that is compressed to this fraction.
+    #[inline]
+    pub(crate) fn time_ns(&self, len: usize, fraction: f64, encode_ns: f64, decode_ns: f64) -> f64 {
+        let handover_ns = self.handover_ns * fraction * len as f64;
+        let receiving_ns = self.both_ways * decode_ns;
+        Packed { fraction, encode_ns, decode_ns, handover_ns, receiving_ns }.time_ns(
+            self.transfer,
+            self.link,
+            len,
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

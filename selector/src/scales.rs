@@ -1,8 +1,7 @@
 //! The weighing of one message: the expected result of each codec.
 
 use crate::context::Context;
-use crate::estimate::{Packed, Transfer};
-use crate::link::Link;
+use crate::estimate::Route;
 use crate::priors::Candidate;
 use crate::sample::Level;
 
@@ -16,16 +15,11 @@ const PROBE: usize = 8 << 10;
 pub(crate) struct Scales<'a> {
     pub(crate) candidates: &'a [Candidate],
     pub(crate) context: &'a Context,
-    pub(crate) link: &'a Link,
-    pub(crate) transfer: Transfer,
+    pub(crate) route: Route<'a>,
     pub(crate) level: Level,
     pub(crate) len: usize,
     /// The nanoseconds that it takes raw.
     pub(crate) raw_ns: f64,
-    /// The nanoseconds to hand over a byte of a message in chunks.
-    pub(crate) handover_ns: f64,
-    /// The part of the messages for which this rank receives one as long.
-    pub(crate) both_ways: f64,
 }
 
 impl Scales<'_> {
@@ -35,16 +29,8 @@ impl Scales<'_> {
         let candidate = &self.candidates[at];
         let fraction = self.context.fraction(at, candidate.fraction(self.level));
         let fraction = (fraction + doubt * self.context.cells[at].doubt()).clamp(0.0, 1.0);
-        let decode_ns = candidate.decode_ns(self.level, self.len);
-        let handover_ns = self.handover_ns * fraction * self.len as f64;
-        let packed = Packed {
-            fraction,
-            encode_ns: candidate.encode_ns(self.level, self.len),
-            decode_ns,
-            handover_ns,
-            receiving_ns: self.both_ways * decode_ns,
-        };
-        packed.time_ns(self.transfer, self.link, self.len)
+        let encode_ns = candidate.encode_ns(self.level, self.len);
+        self.route.time_ns(self.len, fraction, encode_ns, candidate.decode_ns(self.level, self.len))
     }
 
     /// The fastest candidate and its nanoseconds, if it is faster than raw. To replace the one in use it must be clearly faster.
@@ -69,7 +55,7 @@ impl Scales<'_> {
     /// The least observed of the candidates that would gain if they compressed the message to nothing.
     pub(crate) fn hopeful(&self) -> Option<usize> {
         let vanished_ns =
-            |at: usize| self.candidates[at].encode_ns(self.level, self.len) + self.link.time_ns(0.0);
+            |at: usize| self.candidates[at].encode_ns(self.level, self.len) + self.route.link.time_ns(0.0);
         let hopeful = (0..self.candidates.len()).filter(|&at| vanished_ns(at) < self.raw_ns);
         hopeful.min_by_key(|&at| self.context.cells[at].seen())
     }

@@ -3,7 +3,7 @@
 use crate::context::{Context, NEW_FRACTION};
 use crate::decision::{Admitted, Choice, Decision, LookedAt, Offer, Probe};
 use crate::epochs::{Epochs, Way};
-use crate::estimate::{Packed, Transfer};
+use crate::estimate::{Route, Transfer};
 use crate::flow::Flow;
 use crate::heuristics::Behaviour;
 use crate::ledger::Ledger;
@@ -179,10 +179,8 @@ impl Selector {
         let visits = context.visit();
 
         let (candidates, ledger) = (&self.candidates[kind as usize], &self.ledger);
-        let (link, handover_ns) = (self.links[peer].link(), self.links[peer].handover_ns());
-        let (transfer, both_ways) = (self.transfer, self.flow.both_ways());
-        let scales =
-            Scales { candidates, context, link, transfer, level, len, raw_ns, handover_ns, both_ways };
+        let route = route(&self.links[peer], self.transfer, &self.flow);
+        let scales = Scales { candidates, context, route, level, len, raw_ns };
         let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
         let best = scales.best(scales.context.current(peer));
         // It may gain, but the possible loss may exceed what the gains so far allow.
@@ -192,8 +190,8 @@ impl Selector {
         // that may have changed.
         let rival = match best {
             Some(_) => certain.filter(|_| due).and_then(|best| Some((scales.rival(best)?, best.1))),
-            None if due && handover_ns + both_ways > 0.0 => {
-                let alone = Scales { handover_ns: 0.0, both_ways: 0.0, ..scales };
+            None if due && route.handover_ns + route.both_ways > 0.0 => {
+                let alone = Scales { route: Route { handover_ns: 0.0, both_ways: 0.0, ..route }, ..scales };
                 alone.best(None).map(|(at, _)| (at, raw_ns))
             }
             None => None,
@@ -244,13 +242,9 @@ impl Selector {
         let Some(candidate) = self.learn(decision, at, offer, (decision.len, fraction, ns)) else { return };
         let decode_ns = if packs { candidate.decode_ns(at.level, decision.len) } else { 0.0 };
         let encode_ns = candidate.own_encode_ns(at.level, decision.len, ns);
-        let link = &self.links[decision.peer.index()];
-        let fraction = fraction.min(1.0);
-        let handover_ns = link.handover_ns() * fraction * decision.len as f64;
         self.flow.sent(decision.len);
-        let receiving_ns = self.flow.both_ways() * decode_ns;
-        let packed = Packed { fraction, encode_ns, decode_ns, handover_ns, receiving_ns };
-        let gain_ns = decision.raw_ns - packed.time_ns(self.transfer, link.link(), decision.len);
+        let route = route(&self.links[decision.peer.index()], self.transfer, &self.flow);
+        let gain_ns = decision.raw_ns - route.time_ns(decision.len, fraction.min(1.0), encode_ns, decode_ns);
         self.ledger.settle(gain_ns);
         let gain = &mut self.gains[decision.peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
@@ -383,6 +377,11 @@ impl Selector {
             self.reset_windows(peer);
         }
     }
+}
+
+/// The way of messages to these processes.
+fn route<'a>(to: &'a Observed, transfer: Transfer, flow: &Flow) -> Route<'a> {
+    Route { link: to.link(), transfer, handover_ns: to.handover_ns(), both_ways: flow.both_ways() }
 }
 
 /// The same number of decisions, all counted as raw.

@@ -80,7 +80,7 @@ enum Command {
     Npb(npb::Options),
     /// Measure the programs of i-structures on an emulated cluster of 100 Mbit/s, next to the paper's figures
     IStructures(i_structures::Options),
-    /// Test everything: all crates, each SIMD level, without std, and shim and rsmpi adapter with each MPI
+    /// Test everything: all crates, each SIMD tier, without std, and shim and rsmpi adapter with each MPI
     Test,
     /// Test the shim with more MPIs: Debian's two and, from PyPI, Open MPI 5, MPICH 4.3 and 5, Intel MPI, in each of their ABIs
     Mpis {

@@ -12,10 +12,10 @@ use crate::paths::Paths;
 use crate::step::{self, Done, Step};
 use crate::toolchain;
 
-/// Tests at SIMD levels fail unless this is the highest level that they find.
-const REQUIRED: &str = "MPRESS_REQUIRE_LEVEL";
+/// Tests at SIMD tiers fail unless this is the highest tier that they find.
+const REQUIRED: &str = "MPRESS_REQUIRE_SIMD";
 
-/// The crates whose kernels exist once per SIMD level.
+/// The crates whose kernels exist once per SIMD tier.
 const KERNELS: [&str; 14] = [
     "-p",
     "mpress-codec",
@@ -37,18 +37,18 @@ const KERNELS: [&str; 14] = [
 pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     let mut all = test(paths, "test");
     // This feature is not a default of the engine, but the shim has it.
-    all.args(["--features", "mpress/rayon"]).env(REQUIRED, highest_level());
-    let mut steps = vec![Step::new(format!("test of all crates, levels to {}", highest_level()), all)];
-    for level in ["scalar", "avx2"] {
-        let name = format!("test of the kernels, level {level}");
-        if level == "avx2" && highest_level() == "scalar" {
+    all.args(["--features", "mpress/rayon"]).env(REQUIRED, highest_tier());
+    let mut steps = vec![Step::new(format!("test of all crates, tiers to {}", highest_tier()), all)];
+    for tier in ["scalar", "avx2"] {
+        let name = format!("test of the kernels, tier {tier}");
+        if tier == "avx2" && highest_tier() == "scalar" {
             steps.push(Step::skipped(name, "this processor has no AVX2"));
             continue;
         }
-        let mut command = test(paths, level);
-        // The first step tested every level already; this one tests the flag. Building all tests again would take most of the time.
-        command.args(KERNELS).args(["--lib", "--test", "golden"]).env("RUSTFLAGS", flags(level));
-        command.env(REQUIRED, level);
+        let mut command = test(paths, tier);
+        // The first step tested every tier already; this one tests the flag. Building all tests again would take most of the time.
+        command.args(KERNELS).args(["--lib", "--test", "golden"]).env("RUSTFLAGS", flags(tier));
+        command.env(REQUIRED, tier);
         steps.push(Step::new(name, command));
     }
     steps.extend(no_std(paths));
@@ -165,14 +165,14 @@ fn test(paths: &Paths, target: &str) -> Command {
     command
 }
 
-/// The flags of the caller, and the one that forces a level.
-fn flags(level: &str) -> String {
+/// The flags of the caller, and the one that forces a tier.
+fn flags(tier: &str) -> String {
     let own = std::env::var("RUSTFLAGS").unwrap_or_default();
-    format!("{own} --cfg mpress_level=\"{level}\"").trim_start().to_owned()
+    format!("{own} --cfg mpress_simd=\"{tier}\"").trim_start().to_owned()
 }
 
-/// The highest level that the kernels have and this processor supports. Does not use the project's own detection, which is under test.
-fn highest_level() -> &'static str {
+/// The highest tier that the kernels have and this processor supports. Does not use the project's own detection, which is under test.
+fn highest_tier() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::is_x86_feature_detected as has;

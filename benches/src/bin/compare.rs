@@ -5,7 +5,7 @@ use clap::{Parser, ValueEnum};
 use mpress_benches::Result;
 use mpress_benches::compare::{Report, Settings, choose, markdown, measure, missing_peers, plot, table};
 use mpress_benches::corpus::{File, Piece, size};
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
@@ -45,9 +45,9 @@ struct Args {
     /// Number of timed passes, at least 7; speeds are the median
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(7..))]
     passes: u16,
-    /// The SIMD level of mpress's codecs: scalar, avx2 or avx512 [default: this machine's best]
-    #[arg(long, value_parser = level)]
-    level: Option<Level>,
+    /// The SIMD tier of mpress's codecs: scalar, avx2 or avx512 [default: this machine's best]
+    #[arg(long, value_parser = simd)]
+    simd: Option<Simd>,
     /// A folder for Pareto plots, one per kind of file
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
@@ -78,9 +78,9 @@ fn compare(args: Args) -> Result<()> {
         // On standard error, so that it is visible even if the output goes to a file.
         missing_peers().iter().for_each(|line| eprintln!("{line}"));
     }
-    let level = args.level.unwrap_or_else(Level::detect);
+    let simd = args.simd.unwrap_or_else(Simd::detect);
     let (piece, passes) = (args.piece, usize::from(args.passes));
-    let settings = Settings { level, piece, from: args.from, to: args.to.unwrap_or(usize::MAX), passes };
+    let settings = Settings { simd, piece, from: args.from, to: args.to.unwrap_or(usize::MAX), passes };
     let report = Report::new(measure(&files, &subjects, &settings)?);
     let text = match args.format {
         Format::Csv => report.csv()?,
@@ -94,10 +94,9 @@ fn compare(args: Args) -> Result<()> {
     Ok(())
 }
 
-fn level(name: &str) -> std::result::Result<Level, String> {
+fn simd(name: &str) -> std::result::Result<Simd, String> {
     let tier = Tier::ALL.into_iter().find(|tier| tier.name() == name);
-    Level::new(tier.ok_or("not scalar, avx2 or avx512")?)
-        .ok_or_else(|| "this machine does not have it".into())
+    Simd::new(tier.ok_or("not scalar, avx2 or avx512")?).ok_or_else(|| "this machine does not have it".into())
 }
 
 /// Where and how the measurement was made, for the record.
@@ -125,9 +124,6 @@ fn subtitle(settings: &Settings) -> String {
         (1, to) => format!(", of at most {to} bytes"),
         (from, to) => format!(", of {from} to {to} bytes"),
     };
-    let level = settings.level.tier().name();
-    format!(
-        "{piece}{range}; level {level}; median of {} passes of processor time, one thread",
-        settings.passes
-    )
+    let simd = settings.simd.tier().name();
+    format!("{piece}{range}; tier {simd}; median of {} passes of processor time, one thread", settings.passes)
 }

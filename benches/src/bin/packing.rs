@@ -6,7 +6,7 @@ use mpress_benches::Result;
 use mpress_benches::packing::loops::Way;
 use mpress_benches::packing::measure::{Line, geometric_mean, measure};
 use mpress_benches::packing::patterns::{self, Pattern};
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 use mpress_datatype::Machine;
 use mpress_datatype::peer::Peer;
 use std::process::ExitCode;
@@ -27,9 +27,9 @@ struct Args {
     /// Only patterns whose names contain one of these, such as transpose,wrf
     #[arg(long, value_delimiter = ',', value_name = "PART")]
     only: Option<Vec<String>>,
-    /// The SIMD level of mpress: scalar, avx2 or avx512
-    #[arg(long, value_name = "LEVEL")]
-    level: Option<String>,
+    /// The SIMD tier of mpress: scalar, avx2 or avx512
+    #[arg(long, value_name = "TIER")]
+    simd: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -43,11 +43,11 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<()> {
-    let level = match &args.level {
-        None => Level::detect(),
+    let simd = match &args.simd {
+        None => Simd::detect(),
         Some(name) => {
             let tier = Tier::ALL.into_iter().find(|tier| tier.name() == name);
-            tier.and_then(Level::new).ok_or_else(|| format!("no level {name} here"))?
+            tier.and_then(Simd::new).ok_or_else(|| format!("no tier {name} here"))?
         }
     };
     let wanted = |pattern: &Pattern| match &args.only {
@@ -67,7 +67,7 @@ fn run(args: Args) -> Result<()> {
         println!("pattern,bytes,method,gbps");
     }
     for pattern in patterns::all().into_iter().filter(wanted) {
-        let lines = measure(&pattern, way, level, &mut peers)?;
+        let lines = measure(&pattern, way, simd, &mut peers)?;
         match args.format {
             Format::Csv => {
                 for Line { pattern, bytes, method, gbps } in &lines {

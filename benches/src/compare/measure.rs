@@ -7,15 +7,15 @@ use crate::codecs::Subject;
 use crate::coder::Coder;
 use crate::corpus::{File, Piece};
 use cpu_time::ThreadTime;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use std::hint::black_box;
 use std::time::Duration;
 
 /// The settings of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// The SIMD level of this project's codecs.
-    pub level: Level,
+    /// The SIMD tier of this project's codecs.
+    pub simd: Simd,
     /// What to compress individually.
     pub piece: Piece,
     /// The minimum length in bytes.
@@ -53,7 +53,7 @@ pub fn measure(files: &[File], subjects: &[&'static Subject], settings: &Setting
         let Some(longest) = messages.iter().map(|message| message.len()).max() else { continue };
         for subject in subjects {
             let name = |error| format!("{} on {}: {error}", subject.name, file.name);
-            let Some(coder) = (subject.make)(file.element, settings.level).map_err(name)? else { continue };
+            let Some(coder) = (subject.make)(file.element, settings.simd).map_err(name)? else { continue };
             room = room.max(coder.bound(longest).map_err(name)?).max(longest);
             rows.push(Row::new(subject, file, coder, messages.clone()));
         }

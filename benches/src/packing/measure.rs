@@ -5,7 +5,7 @@
 use super::loops::{self, Way};
 use super::patterns::Pattern;
 use crate::Result;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_datatype::peer::Peer;
 use mpress_datatype::{Dialect, Plan, Source, Target};
 use std::hint::black_box;
@@ -53,9 +53,9 @@ pub struct Line {
 ///
 /// # Errors
 /// If the pattern is invalid.
-pub fn measure(pattern: &Pattern, way: Way, level: Level, peers: &mut [Peer]) -> Result<Vec<Line>> {
+pub fn measure(pattern: &Pattern, way: Way, simd: Simd, peers: &mut [Peer]) -> Result<Vec<Line>> {
     let datatype = pattern.recipe.build(Dialect::OpenMpi)?;
-    let plan = Plan::new(&datatype, 1)?.with_level(level);
+    let plan = Plan::new(&datatype, 1)?.with_simd(simd);
     let (size, reach) = (plan.size(), plan.reach());
     // The loops are relative to the address passed to the MPI.
     let origin = reach.start.min(0).unsigned_abs();

@@ -2,13 +2,13 @@
 
 use super::lists::Runs;
 use super::tiles::{self, LINE, Tile};
-use super::{Axis, Listed, Transpose, blocks as shared, level, lists};
+use super::{Axis, Listed, Transpose, blocks as shared, lists, simd};
 use core::arch::x86_64::*;
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 
-level::kernel!(Avx2, Tier::Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
+simd::kernel!(Avx2, Tier::Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
 
-level::tiles!(Avx2, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_stream_si256, 32: 4 transpose4 8 transpose8 16 transpose16);
+simd::tiles!(Avx2, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_stream_si256, 32: 4 transpose4 8 transpose8 16 transpose16);
 
 /// Transposes of squares of elements in registers.
 mod squares {

@@ -2,17 +2,17 @@
 
 use super::lists::Runs;
 use super::tiles::{self, LINE, Tile};
-use super::{Axis, Listed, Transpose, blocks as shared, level, lists};
+use super::{Axis, Listed, Transpose, blocks as shared, lists, simd};
 use core::arch::x86_64::*;
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 
-level::kernel!(
+simd::kernel!(
     Avx512,
     Tier::Avx512,
     "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt"
 );
 
-level::tiles!(Avx512, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_stream_si512, 64: 4 transpose4 8 transpose8 16 transpose16);
+simd::tiles!(Avx512, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_stream_si512, 64: 4 transpose4 8 transpose8 16 transpose16);
 
 /// Transposes of squares of elements in registers.
 mod squares {

@@ -1,4 +1,4 @@
-//! Blocks at equal distances. The code is shared by all levels and compiled for each.
+//! Blocks at equal distances. The code is shared by all tiers and compiled for each.
 
 use super::{Axis, prefetch};
 use core::ptr::copy_nonoverlapping;
@@ -39,7 +39,7 @@ pub(super) unsafe fn blocks(
     of_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 20 24 32 36 40 48 64 72 96 128)
 }
 
-/// A way to copy a block. Large closures would not be inlined, and so would not be compiled for the level's instructions.
+/// A way to copy a block. Large closures would not be inlined, and so would not be compiled for the tier's instructions.
 pub(super) trait Block: Copy {
     /// Copies `len` bytes.
     ///

@@ -1,4 +1,4 @@
-//! Runs at listed places. The code is shared by all levels and compiled for each.
+//! Runs at listed places. The code is shared by all tiers and compiled for each.
 
 use super::blocks::{Any, Block, Exactly};
 use super::{Axis, Listed};

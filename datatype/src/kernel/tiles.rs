@@ -1,4 +1,4 @@
-//! Transposes, tile by tile: the loops over the tiles, and the edges where no tile fits. Each level supplies its own tiles.
+//! Transposes, tile by tile: the loops over the tiles, and the edges where no tile fits. Each tier supplies its own tiles.
 
 use super::blocks::copy;
 use super::{Transpose, prefetch};
@@ -9,7 +9,7 @@ pub(crate) const LINE: usize = 64;
 /// Transposes squares of [`LINE`] by [`LINE`] bytes with elements of `W` bytes.
 pub(super) trait Tile<const W: usize>: Copy {
     /// Transposes one square. `from_step` and `to_step` are the distances in bytes between rows in the source and between columns in the target.
-    /// `PAST_CACHES`: stores bypass the caches if the level supports that.
+    /// `PAST_CACHES`: stores bypass the caches if the tier supports that.
     ///
     /// # Safety
     /// `LINE` bytes must be readable in each of `LINE / W` rows from `from` on, and writable in as many columns from `to` on; the two must not

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_datatype::peer::{NAMED, Recipe};
 use mpress_datatype::{Bounds, Distribution, Machine, Order, Plan, Source, Target};
 use std::ops::Range;
@@ -203,8 +203,8 @@ pub(crate) fn unpack(plan: &Plan, packed: &[u8], range: Range<usize>, memory: &m
     plan.unpack(Source::new(packed, 0), range, target).expect("to unpack");
 }
 
-/// A plan at every level, for this machine and for a tiny one.
-pub(crate) fn variants(plan: &Plan, level: Level) -> [Plan; 2] {
-    let plan = plan.clone().with_level(level);
+/// A plan at every tier, for this machine and for a tiny one.
+pub(crate) fn variants(plan: &Plan, simd: Simd) -> [Plan; 2] {
+    let plan = plan.clone().with_simd(simd);
     [plan.clone().with_machine(tiny()), plan]
 }

@@ -2,14 +2,15 @@
 #![forbid(unsafe_code)]
 
 use super::block::Block;
+use super::decode::Decoder;
 use super::format::{BLOCK, CODE_BITS, GROUP, HEADER, RAW_LEN_SHIFT, VERSION};
 use super::kernel::{self, Kernel, Work};
 use super::window::Window;
 use super::{head, probe};
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::simd::Level;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 
 /// The static description of the codec for one word: [`Lanes64`](super::Lanes64), [`Lanes32`](super::Lanes32).
 #[derive(Clone, Copy, Debug)]
@@ -21,19 +22,22 @@ impl<W: Word> Codec for Lanes<W> {
     const WIDTH: usize = W::WIDTH;
     const STATEFUL: bool = false;
 
-    /// `raw_len`, six bits per group of 64 bytes, and 2 (format, section 10.6).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        let groups = (raw_len / W::WIDTH).div_ceil(W::PER_GROUP);
-        raw_len
-            .checked_add((groups / 4).checked_mul(3)? + (groups % 4 * CODE_BITS).div_ceil(8))?
-            .checked_add(HEADER)
+    type Encoder = Encoder<W>;
+    type Decoder = Decoder<W>;
+
+    fn encoder() -> Self::Encoder {
+        Encoder::new()
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
 /// Encodes messages of words `W`. Keeps no state between messages.
 #[derive(Clone, Debug)]
 pub struct Encoder<W> {
-    level: Level,
+    simd: Simd,
     word: PhantomData<W>,
 }
 
@@ -41,13 +45,13 @@ impl<W: Word> Encoder<W> {
     /// An encoder.
     #[must_use]
     pub fn new() -> Self {
-        Self { level: Level::detect(), word: PhantomData }
+        Self { simd: Simd::detect(), word: PhantomData }
     }
 
-    /// Uses a kernel of this level. The wire is the same at every level.
+    /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
@@ -58,18 +62,21 @@ impl<W: Word> Default for Encoder<W> {
     }
 }
 
+impl<W: Word> Reset for Encoder<W> {}
+
 impl<W: Word> Encode for Encoder<W> {
+    /// `raw_len`, six bits per group of 64 bytes, and 2 (format, section 10.6).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        Lanes::<W>::max_encoded_len(raw_len)
+        let groups = (raw_len / W::WIDTH).div_ceil(W::PER_GROUP);
+        raw_len
+            .checked_add((groups / 4).checked_mul(3)? + (groups % 4 * CODE_BITS).div_ceil(8))?
+            .checked_add(HEADER)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with::<W, _>(self.level, Message { raw, out }))
+        out.within(most, |out| kernel::with::<W, _>(self.simd, Message { raw, out }))
     }
-
-    /// Does nothing: an encoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 struct Message<'a, 'b> {

@@ -1,4 +1,4 @@
-//! The operations on blocks: a [`Kernel`] for each SIMD level. [`scalar`] defines the operations; every other kernel gives the same result for every
+//! The operations on blocks: a [`Kernel`] for each SIMD tier. [`scalar`] defines the operations; every other kernel gives the same result for every
 //! input, valid or not.
 #![allow(unsafe_code)]
 
@@ -13,7 +13,7 @@ use super::past::Past;
 use super::probe::Sample;
 use super::window::View;
 use crate::word::Word;
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 use mpress_codec::{Full, Out};
 
 /// Operations on blocks of words `W` in `lanes` lanes (section 10.2 of the format gives the limits).
@@ -40,11 +40,11 @@ pub(super) trait Work<W> {
     fn run<K: Kernel<W>>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `work` with the best kernel for this level.
-pub(super) fn with<W: Word, T: Work<W>>(level: Level, work: T) -> T::Output {
-    match level.tier() {
+/// Runs `work` with the best kernel for this tier.
+pub(super) fn with<W: Word, T: Work<W>>(simd: Simd, work: T) -> T::Output {
+    match simd.tier() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a level of this tier proves that the CPU has the features that the function requires.
+        // SAFETY: a token of this tier proves that the CPU has the features that the function requires.
         Tier::Avx512 => unsafe { avx512::enter::<W, T>(work) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.

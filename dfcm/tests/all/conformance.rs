@@ -1,16 +1,16 @@
-//! The suite of `mpress-codec`, for both words and every way to create an encoder, at every level.
+//! The suite of `mpress-codec`, for both words and every way to create an encoder, at every tier.
 
 use mpress_codec::conformance;
-use mpress_codec::simd::Level;
-use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word};
+use mpress_codec::simd::Simd;
+use mpress_dfcm::{Decoder, Dfcm, Encoder, Lines, Word, lanes};
 
 /// `make` returns an encoder, and the number of lines that its decoder must support.
-fn run<W: Word>(make: impl Fn(Level) -> (Encoder<W, Vec<u64>>, Lines)) {
-    conformance::at_each_level(|level| {
+fn run<W: Word>(make: impl Fn(Simd) -> (Encoder<W, Vec<u64>>, Lines)) {
+    conformance::at_each_tier(|simd| {
         conformance::run::<Dfcm<W>, _, _>(|| {
-            let (encoder, lines) = make(level);
+            let (encoder, lines) = make(simd);
             let memory = vec![0xdead_beef; lines.words::<W>()];
-            (encoder, Decoder::<W, _>::with_lines(memory, lines).unwrap().with_level(level))
+            (encoder, Decoder::<W, _>::with_lines(memory, lines).unwrap().with_simd(simd))
         });
     });
 }
@@ -24,15 +24,15 @@ fn memory() -> Vec<u64> {
 }
 
 fn sized<W: Word>() {
-    run::<W>(|level| (Encoder::new(memory()).unwrap().with_level(level), Lines::MAX_SIZED));
+    run::<W>(|simd| (Encoder::new(memory()).unwrap().with_simd(simd), Lines::MAX_SIZED));
 }
 
 fn one_line<W: Word>() {
-    run::<W>(|level| (Encoder::with_lines(memory(), lines(0)).unwrap().with_level(level), lines(0)));
+    run::<W>(|simd| (Encoder::with_lines(memory(), lines(0)).unwrap().with_simd(simd), lines(0)));
 }
 
 fn continuing<W: Word>() {
-    run::<W>(|level| (Encoder::continuing(memory(), lines(9)).unwrap().with_level(level), lines(9)));
+    run::<W>(|simd| (Encoder::continuing(memory(), lines(9)).unwrap().with_simd(simd), lines(9)));
 }
 
 #[test]
@@ -63,4 +63,12 @@ fn floats_one_line() {
 #[test]
 fn floats_continuing() {
     continuing::<u32>();
+}
+
+#[test]
+fn the_defaults() {
+    conformance::run_defaults::<Dfcm<u64>>();
+    conformance::run_defaults::<Dfcm<u32>>();
+    conformance::run_defaults::<lanes::Lanes<u64>>();
+    conformance::run_defaults::<lanes::Lanes<u32>>();
 }

@@ -2,7 +2,7 @@
 
 use crate::support_real as real;
 
-use mpress_codec::conformance::{corpus, decode, encode, levels};
+use mpress_codec::conformance::{corpus, decode, encode, tiers};
 use mpress_dfcm::{Decoder, Encoder, Lines, Word, lanes};
 
 fn memory() -> Vec<u64> {
@@ -12,12 +12,12 @@ fn memory() -> Vec<u64> {
 /// Sends messages in interleaved lanes and returns the ratio.
 fn run_lanes<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, what: &str) -> f64 {
     let mut lens = (0, 0);
-    for level in levels() {
-        let mut encoder = lanes::Encoder::<W>::new().with_level(level);
-        let mut decoder = lanes::Decoder::<W>::new().with_level(level);
+    for simd in tiers() {
+        let mut encoder = lanes::Encoder::<W>::new().with_simd(simd);
+        let mut decoder = lanes::Decoder::<W>::new().with_simd(simd);
         for raw in messages.clone() {
             let wire = encode(&mut encoder, raw);
-            assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(raw), "{what}, {level:?}, lanes");
+            assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(raw), "{what}, {simd:?}, lanes");
             lens = (lens.0 + raw.len(), lens.1 + wire.len());
         }
     }
@@ -27,19 +27,19 @@ fn run_lanes<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, what
 /// Sends messages individually and as a sequence, and returns the ratio of the individual ones.
 fn run<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, what: &str) -> f64 {
     let mut lens = (0, 0);
-    for level in levels() {
-        let mut alone = Encoder::<W, _>::new(memory()).unwrap().with_level(level);
-        let mut continuing = Encoder::<W, _>::continuing(memory(), Lines::MAX).unwrap().with_level(level);
-        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_level(level);
+    for simd in tiers() {
+        let mut alone = Encoder::<W, _>::new(memory()).unwrap().with_simd(simd);
+        let mut continuing = Encoder::<W, _>::continuing(memory(), Lines::MAX).unwrap().with_simd(simd);
+        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_simd(simd);
         let mut follower = decoder.clone();
         for raw in messages.clone() {
             let wire = encode(&mut alone, raw);
-            assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(raw), "{what}, {level:?}");
+            assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(raw), "{what}, {simd:?}");
             lens = (lens.0 + raw.len(), lens.1 + wire.len());
             let wire = encode(&mut continuing, raw);
             assert!(
                 decode(&mut follower, &wire, raw.len()).as_deref() == Ok(raw),
-                "{what}, {level:?}, sequence"
+                "{what}, {simd:?}, sequence"
             );
         }
     }

@@ -1,7 +1,7 @@
 //! Interleaved lanes: the suite of `mpress-codec`, the edges of the wire format, random messages and wires.
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
-use mpress_codec::conformance::{self, decode, encode, families, levels};
+use mpress_codec::conformance::{self, decode, encode, families, tiers};
 use mpress_codec::{Codec, DecodeErrorKind};
 use mpress_dfcm::Word;
 use mpress_dfcm::lanes::{Decoder, Decoder32, Decoder64, Encoder, Encoder32, Encoder64, Lanes};
@@ -9,9 +9,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 fn suite<W: Word>() {
-    conformance::at_each_level(|level| {
+    conformance::at_each_tier(|simd| {
         conformance::run::<Lanes<W>, _, _>(|| {
-            (Encoder::<W>::new().with_level(level), Decoder::<W>::new().with_level(level))
+            (Encoder::<W>::new().with_simd(simd), Decoder::<W>::new().with_simd(simd))
         });
     });
 }
@@ -45,9 +45,9 @@ fn an_empty_message_is_a_header_and_a_tail_travels_as_it_is() {
 }
 
 fn refused<W: Word>(wire: &[u8], len: usize, kind: DecodeErrorKind) {
-    for level in levels() {
-        let result = decode(&mut Decoder::<W>::new().with_level(level), wire, len);
-        assert_eq!(result, Err(kind), "{wire:?}, {level:?}");
+    for simd in tiers() {
+        let result = decode(&mut Decoder::<W>::new().with_simd(simd), wire, len);
+        assert_eq!(result, Err(kind), "{wire:?}, {simd:?}");
     }
 }
 
@@ -99,20 +99,16 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
 
 fn comes_back<W: Word>(raw: &[u8]) {
     let expected = encode(&mut Encoder::<W>::new(), raw);
-    for level in levels() {
-        assert!(encode(&mut Encoder::<W>::new().with_level(level), raw) == expected, "{level:?}");
-        assert!(
-            decode(&mut Decoder::<W>::new().with_level(level), &expected, raw.len()).as_deref() == Ok(raw)
-        );
+    for simd in tiers() {
+        assert!(encode(&mut Encoder::<W>::new().with_simd(simd), raw) == expected, "{simd:?}");
+        assert!(decode(&mut Decoder::<W>::new().with_simd(simd), &expected, raw.len()).as_deref() == Ok(raw));
     }
 }
 
-/// Every level gives the same result for any wire.
+/// Every tier gives the same result for any wire.
 fn hostile<W: Word>(wire: &[u8], len: usize) {
-    let results: Vec<_> = levels()
-        .into_iter()
-        .map(|level| decode(&mut Decoder::<W>::new().with_level(level), wire, len))
-        .collect();
+    let results: Vec<_> =
+        tiers().into_iter().map(|simd| decode(&mut Decoder::<W>::new().with_simd(simd), wire, len)).collect();
     assert!(results.iter().all(|result| *result == results[0]));
 }
 

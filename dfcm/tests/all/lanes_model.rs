@@ -1,11 +1,11 @@
-//! The kernels of interleaved lanes write exactly the bytes that the format specifies: they are compared with a second implementation at every level,
+//! The kernels of interleaved lanes write exactly the bytes that the format specifies: they are compared with a second implementation at every tier,
 //! and decode its wires with every number of lanes. The bound is reached.
 
 use crate::support_lanes as model;
 use crate::support_real as real;
 
 use model::Model;
-use mpress_codec::conformance::{decode, encode, families, levels};
+use mpress_codec::conformance::{decode, encode, families, tiers};
 use mpress_codec::{Codec, Encode};
 use mpress_dfcm::Word;
 use mpress_dfcm::lanes::{Decoder, Encoder, Encoder32, Lanes};
@@ -17,10 +17,10 @@ const LENGTHS: [usize; 20] =
 fn check<W: Word>(raw: &[u8], what: &str) {
     let model = Model { width: W::BITS as usize };
     let expected = model.message(raw, model.choice(raw));
-    for level in levels() {
-        let wire = encode(&mut Encoder::<W>::new().with_level(level), raw);
-        assert!(wire == expected, "{what}, {} bytes, {level:?}", raw.len());
-        assert!(decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len()).as_deref() == Ok(raw));
+    for simd in tiers() {
+        let wire = encode(&mut Encoder::<W>::new().with_simd(simd), raw);
+        assert!(wire == expected, "{what}, {} bytes, {simd:?}", raw.len());
+        assert!(decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len()).as_deref() == Ok(raw));
     }
 }
 
@@ -28,9 +28,9 @@ fn any_lanes<W: Word>(raw: &[u8], what: &str) {
     let model = Model { width: W::BITS as usize };
     for lanes in model.group()..=model.group() + 24 {
         let wire = model.message(raw, lanes);
-        for level in levels() {
-            let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len());
-            assert!(back.as_deref() == Ok(raw), "{what}, {lanes} lanes, {level:?}");
+        for simd in tiers() {
+            let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len());
+            assert!(back.as_deref() == Ok(raw), "{what}, {lanes} lanes, {simd:?}");
         }
     }
 }
@@ -99,7 +99,7 @@ fn bound_is_exact<W: Word>() {
     // Up to the length from which the number of lanes is chosen.
     for elements in [0, 1, 2, group - 1, group, group + 1, 4 * group, 575 / W::WIDTH] {
         let raw = worst::<W>(elements);
-        let bound = Lanes::<W>::max_encoded_len(raw.len());
+        let bound = Lanes::<W>::encoder().max_encoded_len(raw.len());
         assert_eq!(bound, Some(raw.len() + (elements.div_ceil(group) * 6).div_ceil(8) + 2));
         assert_eq!(Some(encode(&mut Encoder::<W>::new(), &raw).len()), bound, "{elements} elements");
     }
@@ -110,8 +110,8 @@ fn the_bound_is_reached_and_never_passed() {
     bound_is_exact::<u64>();
     bound_is_exact::<u32>();
     for len in [usize::MAX, usize::MAX - 2, usize::MAX / 259 * 256 + 10_000] {
-        assert_eq!(Lanes::<u64>::max_encoded_len(len), None, "{len} bytes: no bound that fits");
+        assert_eq!(Lanes::<u64>::encoder().max_encoded_len(len), None, "{len} bytes: no bound that fits");
     }
-    assert!(Lanes::<u64>::max_encoded_len(usize::MAX / 259 * 256 - 10_000).is_some());
+    assert!(Lanes::<u64>::encoder().max_encoded_len(usize::MAX / 259 * 256 - 10_000).is_some());
     assert_eq!(Encoder32::new().max_encoded_len(65 * 4 + 1), Some(261 + 4 + 2));
 }

@@ -1,4 +1,4 @@
-//! The kernels write exactly the bytes that the paper's text specifies: they are compared with a second implementation at every level.
+//! The kernels write exactly the bytes that the paper's text specifies: they are compared with a second implementation at every tier.
 
 use crate::support_model as model;
 use crate::support_real as real;
@@ -15,15 +15,15 @@ fn memory() -> Vec<u64> {
 }
 
 fn self_contained<W: Word>(raw: &[u8], what: &str) {
-    for level in conformance::levels() {
+    for simd in conformance::tiers() {
         let log2 = Lines::for_elements(raw.len() / W::WIDTH).log2();
-        let mut encoder = Encoder::<W, _>::new(memory()).unwrap().with_level(level);
+        let mut encoder = Encoder::<W, _>::new(memory()).unwrap().with_simd(simd);
         let expected = Model::new(W::BITS as usize, log2.into()).message(raw, false);
-        assert!(encode(&mut encoder, raw) == expected, "{what}, {} bytes, {level:?}", raw.len());
+        assert!(encode(&mut encoder, raw) == expected, "{what}, {} bytes, {simd:?}", raw.len());
 
         for log2 in [0, 1, 9, 14, 15] {
             let lines = Lines::new(log2).unwrap();
-            let mut encoder = Encoder::<W, _>::with_lines(memory(), lines).unwrap().with_level(level);
+            let mut encoder = Encoder::<W, _>::with_lines(memory(), lines).unwrap().with_simd(simd);
             let expected = Model::new(W::BITS as usize, log2.into()).message(raw, false);
             assert!(encode(&mut encoder, raw) == expected, "{what}, {} bytes, {lines:?}", raw.len());
         }
@@ -32,12 +32,12 @@ fn self_contained<W: Word>(raw: &[u8], what: &str) {
 
 fn continuing<W: Word>(messages: impl Iterator<Item = Vec<u8>>, log2: u8) {
     let messages: Vec<_> = messages.collect();
-    for level in conformance::levels() {
+    for simd in conformance::tiers() {
         let lines = Lines::new(log2).unwrap();
-        let mut encoder = Encoder::<W, _>::continuing(memory(), lines).unwrap().with_level(level);
+        let mut encoder = Encoder::<W, _>::continuing(memory(), lines).unwrap().with_simd(simd);
         let mut model = Model::new(W::BITS as usize, log2.into());
         for (i, raw) in messages.iter().enumerate() {
-            assert!(encode(&mut encoder, raw) == model.message(raw, true), "message {i}, {level:?}");
+            assert!(encode(&mut encoder, raw) == model.message(raw, true), "message {i}, {simd:?}");
         }
     }
 }

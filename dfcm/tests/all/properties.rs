@@ -1,6 +1,6 @@
 //! Random messages of many kinds are restored exactly, and random wires do no harm.
 
-use mpress_codec::conformance::{decode, encode, families, levels};
+use mpress_codec::conformance::{decode, encode, families, tiers};
 use mpress_dfcm::{Decoder, Encoder, Lines, Word};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -33,21 +33,21 @@ fn memory() -> Vec<u64> {
 }
 
 fn self_contained<W: Word>(raw: &[u8], lines: Lines) {
-    for level in levels() {
-        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_level(level);
-        let mut encoder = Encoder::<W, _>::new(memory()).unwrap().with_level(level);
+    for simd in tiers() {
+        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_simd(simd);
+        let mut encoder = Encoder::<W, _>::new(memory()).unwrap().with_simd(simd);
         let wire = encode(&mut encoder, raw);
         assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(raw));
-        let mut encoder = Encoder::<W, _>::with_lines(memory(), lines).unwrap().with_level(level);
+        let mut encoder = Encoder::<W, _>::with_lines(memory(), lines).unwrap().with_simd(simd);
         let wire = encode(&mut encoder, raw);
         assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(raw));
     }
 }
 
 fn continuing<W: Word>(messages: &[Vec<u8>], lines: Lines) {
-    for level in levels() {
-        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_level(level);
-        let mut encoder = Encoder::<W, _>::continuing(memory(), lines).unwrap().with_level(level);
+    for simd in tiers() {
+        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_simd(simd);
+        let mut encoder = Encoder::<W, _>::continuing(memory(), lines).unwrap().with_simd(simd);
         for raw in messages {
             let wire = encode(&mut encoder, raw);
             assert!(decode(&mut decoder, &wire, raw.len()).as_ref() == Ok(raw));
@@ -55,10 +55,10 @@ fn continuing<W: Word>(messages: &[Vec<u8>], lines: Lines) {
     }
 }
 
-/// Every level gives the same result for any wire.
+/// Every tier gives the same result for any wire.
 fn hostile<W: Word>(wire: &[u8], len: usize) {
-    let results = levels().into_iter().map(|level| {
-        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_level(level);
+    let results = tiers().into_iter().map(|simd| {
+        let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_simd(simd);
         decode(&mut decoder, wire, len)
     });
     let results: Vec<_> = results.collect();

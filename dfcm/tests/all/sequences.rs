@@ -2,7 +2,7 @@
 
 use mpress_codec::DecodeErrorKind::{State, Truncated};
 use mpress_codec::conformance::{decode, encode, random_bytes};
-use mpress_codec::{Decode, DecodeErrorKind, Encode};
+use mpress_codec::{Decode, DecodeErrorKind, Reset};
 use mpress_dfcm::{Decoder, Decoder64, Encoder, Encoder64, Lines, Word};
 
 fn lines(log2: u8) -> Lines {

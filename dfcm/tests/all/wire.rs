@@ -4,8 +4,8 @@ use crate::support_model as model;
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{self, decode, encode, families};
-use mpress_codec::simd::Level;
-use mpress_codec::{Codec, Decode, Encode, MemoryError};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Codec, Encode, MemoryError, Reset};
 use mpress_dfcm::{Decoder, Decoder32, Decoder64, Dfcm, Encoder, Encoder32, Encoder64, Lines, Word};
 
 fn memory() -> Vec<u64> {
@@ -59,7 +59,7 @@ fn bound_is_exact<W: Word>() {
         let raw = worst::<W>(elements, 9);
         let mut alone = Encoder::<W, _>::with_lines(memory(), lines(9)).unwrap();
         let mut continuing = Encoder::<W, _>::continuing(memory(), lines(9)).unwrap();
-        let bound = Dfcm::<W>::max_encoded_len(raw.len());
+        let bound = Dfcm::<W>::encoder().max_encoded_len(raw.len());
         assert_eq!(bound, Some(raw.len() + elements.div_ceil(2) + 6));
         assert_eq!(Some(encode(&mut continuing, &raw).len()), bound, "{elements} elements");
         let wire = encode(&mut alone, &raw);
@@ -74,9 +74,9 @@ fn the_bound_is_reached_and_never_passed() {
     bound_is_exact::<u64>();
     bound_is_exact::<u32>();
     for len in [usize::MAX, usize::MAX - 6, usize::MAX / 17 * 16 + 20] {
-        assert_eq!(Dfcm::<u64>::max_encoded_len(len), None, "{len} bytes: no bound that fits");
+        assert_eq!(Dfcm::<u64>::encoder().max_encoded_len(len), None, "{len} bytes: no bound that fits");
     }
-    assert!(Dfcm::<u64>::max_encoded_len(usize::MAX / 17 * 16 - 20).is_some());
+    assert!(Dfcm::<u64>::encoder().max_encoded_len(usize::MAX / 17 * 16 - 20).is_some());
     assert_eq!(Encoder32::new(memory()).unwrap().max_encoded_len(9), Some(9 + 1 + 6));
 }
 
@@ -157,18 +157,17 @@ fn unused_bits_must_be_zero() {
 }
 
 #[test]
-fn every_level_writes_the_same_and_reads_the_others() {
+fn every_tier_writes_the_same_and_reads_the_others() {
     fn run<W: Word>() {
         for (name, generate) in families() {
             for len in [64, 5000, 70_001] {
                 let raw = generate(len);
-                let wire =
-                    |level| encode(&mut Encoder::<W, _>::new(memory()).unwrap().with_level(level), &raw);
-                let expected = wire(Level::SCALAR);
-                for level in conformance::levels() {
-                    assert!(wire(level) == expected, "{name}, {len} bytes, {level:?}");
-                    let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_level(level);
-                    assert!(decode(&mut decoder, &expected, len).as_ref() == Ok(&raw), "{name}, {level:?}");
+                let wire = |simd| encode(&mut Encoder::<W, _>::new(memory()).unwrap().with_simd(simd), &raw);
+                let expected = wire(Simd::SCALAR);
+                for simd in conformance::tiers() {
+                    assert!(wire(simd) == expected, "{name}, {len} bytes, {simd:?}");
+                    let mut decoder = Decoder::<W, _>::new(memory()).unwrap().with_simd(simd);
+                    assert!(decode(&mut decoder, &expected, len).as_ref() == Ok(&raw), "{name}, {simd:?}");
                 }
             }
         }

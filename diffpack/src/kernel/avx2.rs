@@ -10,7 +10,7 @@ mod vector;
 use super::{Kernel, LAGS, Span, Words, Work};
 use crate::block::{Block, Bytes, Mask, Widths};
 use crate::word::Word;
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 use mpress_codec::{Full, Out};
 
 /// Proof that the CPU has the instructions of [`Tier::Avx2`].
@@ -18,8 +18,8 @@ use mpress_codec::{Full, Out};
 pub struct Avx2(());
 
 impl<W: Word> Kernel<W> for Avx2 {
-    fn new(level: Level) -> Option<Self> {
-        (level.tier() >= Tier::Avx2).then_some(Self(()))
+    fn new(simd: Simd) -> Option<Self> {
+        (simd.tier() >= Tier::Avx2).then_some(Self(()))
     }
     fn enter<T: Work<W>>(self, work: T) -> T::Output {
         // SAFETY: `self` proves the features that the call requires.

@@ -11,7 +11,7 @@ use super::{Kernel, LAGS, Span, Work};
 use crate::block::{Block, Bytes, Mask, Widths};
 use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 use mpress_codec::{Full, Out};
 
 /// Proof that the CPU has the instructions of [`Tier::Avx512`].
@@ -19,8 +19,8 @@ use mpress_codec::{Full, Out};
 pub struct Avx512(());
 
 impl<W: Word> Kernel<W> for Avx512 {
-    fn new(level: Level) -> Option<Self> {
-        (level.tier() >= Tier::Avx512).then_some(Self(()))
+    fn new(simd: Simd) -> Option<Self> {
+        (simd.tier() >= Tier::Avx512).then_some(Self(()))
     }
     fn enter<T: Work<W>>(self, work: T) -> T::Output {
         // SAFETY: `self` proves the features that the call requires.

@@ -6,7 +6,7 @@ use super::*;
 use crate::format::{GROUP, GROUPS, MAX_REACH};
 use crate::predictor::{Domain, Predictor};
 use core::any::type_name;
-use mpress_codec::conformance::{families, levels, random_bytes};
+use mpress_codec::conformance::{families, random_bytes, tiers};
 use mpress_codec::simd::Tier;
 use std::vec;
 use std::vec::Vec;
@@ -347,15 +347,14 @@ fn agrees<W: Word, K: Kernel<W>>(kernel: K) {
 
 /// All kernels of this CPU.
 fn agree<W: Word>() {
-    for level in levels() {
-        match level.tier() {
+    for simd in tiers() {
+        match simd.tier() {
             Tier::Scalar => agrees::<W, _>(Scalar),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 => <W::Avx2 as Kernel<W>>::new(level).into_iter().for_each(agrees::<W, _>),
+            Tier::Avx2 => <W::Avx2 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 => <W::Avx512 as Kernel<W>>::new(level).into_iter().for_each(agrees::<W, _>),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => {}
+            Tier::Avx512 => <W::Avx512 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
+            _ => panic!("a tier without a kernel"),
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The suite of `mpress-codec`, for every word, effort and level, with a remembering encoder and without.
+//! The suite of `mpress-codec`, for every word, effort and tier, with a remembering encoder and without.
 
 use mpress_codec::conformance;
 use mpress_diffpack::{Decoder, Diffpack, Effort, Encoder, Word};
 
 fn run<W: Word>(effort: Effort) {
-    conformance::at_each_level(|level| {
-        let decoder = || Decoder::<W>::new().with_level(level);
-        conformance::run::<Diffpack<W>, _, _>(|| (Encoder::<W>::new(effort).with_level(level), decoder()));
+    conformance::at_each_tier(|simd| {
+        let decoder = || Decoder::<W>::new().with_simd(simd);
+        conformance::run::<Diffpack<W>, _, _>(|| (Encoder::<W>::new(effort).with_simd(simd), decoder()));
         // The encoders that the engine uses.
-        let remembering = || Encoder::<W>::remembering(effort).with_level(level);
+        let remembering = || Encoder::<W>::remembering(effort).with_simd(simd);
         conformance::run_remembering::<Diffpack<W>, _, _>(|| (remembering(), decoder()));
     });
 }
@@ -32,4 +32,11 @@ suites! {
     words_of_16_fast: u16, Fast;
     words_of_16_balanced: u16, Balanced;
     words_of_16_ratio: u16, Ratio;
+}
+
+#[test]
+fn the_defaults() {
+    conformance::run_defaults::<Diffpack<u64>>();
+    conformance::run_defaults::<Diffpack<u32>>();
+    conformance::run_defaults::<Diffpack<u16>>();
 }

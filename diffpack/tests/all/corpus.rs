@@ -1,20 +1,20 @@
-//! Every message of the corpus of real ones, if it is next to the repository, is restored at every level and effort.
+//! Every message of the corpus of real ones, if it is next to the repository, is restored at every tier and effort.
 
-use mpress_codec::conformance::{corpus, decode, encode, levels};
+use mpress_codec::conformance::{corpus, decode, encode, tiers};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
 
 /// Returns the ratio of the messages, sent in order.
 fn run<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, effort: Effort, what: &str) -> f64 {
     let mut lens = (0, 0);
-    for level in levels() {
-        let mut fresh = Encoder::<W>::new(effort).with_level(level);
-        let mut remembering = Encoder::<W>::remembering(effort).with_level(level);
-        let mut decoder = Decoder::<W>::new().with_level(level);
+    for simd in tiers() {
+        let mut fresh = Encoder::<W>::new(effort).with_simd(simd);
+        let mut remembering = Encoder::<W>::remembering(effort).with_simd(simd);
+        let mut decoder = Decoder::<W>::new().with_simd(simd);
         for raw in messages.clone() {
             for (encoder, counts) in [(&mut fresh, true), (&mut remembering, false)] {
                 let wire = encode(encoder, raw);
                 let back = decode(&mut decoder, &wire, raw.len());
-                assert!(back.as_deref() == Ok(raw), "{what}, {effort:?}, {level:?}");
+                assert!(back.as_deref() == Ok(raw), "{what}, {effort:?}, {simd:?}");
                 if counts {
                     lens = (lens.0 + raw.len(), lens.1 + wire.len().min(raw.len()));
                 }

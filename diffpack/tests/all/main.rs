@@ -3,7 +3,7 @@
 
 mod conformance;
 mod corpus;
-mod levels;
 mod properties;
 mod records;
+mod tiers;
 mod wire;

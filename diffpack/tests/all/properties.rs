@@ -1,6 +1,6 @@
 //! Random messages of many kinds are restored exactly, and random wires do no harm.
 
-use mpress_codec::conformance::{decode, encode, families, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, families, random_bytes, tiers};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -51,10 +51,10 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
 
 fn come_back<W: Word>(messages: &[Vec<u8>], effort: Effort) {
     let mut wires: Vec<Vec<u8>> = Vec::new();
-    for (i, level) in levels().into_iter().enumerate() {
-        let mut fresh = Encoder::<W>::new(effort).with_level(level);
-        let mut remembering = Encoder::<W>::remembering(effort).with_level(level);
-        let mut decoder = Decoder::<W>::new().with_level(level);
+    for (i, simd) in tiers().into_iter().enumerate() {
+        let mut fresh = Encoder::<W>::new(effort).with_simd(simd);
+        let mut remembering = Encoder::<W>::remembering(effort).with_simd(simd);
+        let mut decoder = Decoder::<W>::new().with_simd(simd);
         for (j, raw) in messages.iter().enumerate() {
             let wire = encode(&mut fresh, raw);
             assert!(decode(&mut decoder, &wire, raw.len()).as_ref() == Ok(raw));
@@ -64,16 +64,15 @@ fn come_back<W: Word>(messages: &[Vec<u8>], effort: Effort) {
             if i == 0 {
                 wires.push(both);
             } else {
-                assert!(wires[j] == both, "other bytes at {level:?}");
+                assert!(wires[j] == both, "other bytes at {simd:?}");
             }
         }
     }
 }
 
-/// Every level gives the same result for any wire.
+/// Every tier gives the same result for any wire.
 fn hostile<W: Word>(wire: &[u8], len: usize) {
-    let results =
-        levels().into_iter().map(|level| decode(&mut Decoder::<W>::new().with_level(level), wire, len));
+    let results = tiers().into_iter().map(|simd| decode(&mut Decoder::<W>::new().with_simd(simd), wire, len));
     let results: Vec<_> = results.collect();
     assert!(results.iter().all(|result| *result == results[0]));
 }

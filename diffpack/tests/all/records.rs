@@ -2,20 +2,20 @@
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated};
 use mpress_codec::Encode;
-use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use mpress_diffpack::{Decoder, Decoder16, Decoder32, Decoder64, Effort, Encoder, Word};
 
-/// The result of every level of every codec for a wire and `len` raw bytes.
+/// The result of every tier of every codec for a wire and `len` raw bytes.
 fn said(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
-    let all = levels().into_iter().flat_map(|level| {
+    let all = tiers().into_iter().flat_map(|simd| {
         [
-            decode(&mut Decoder64::new().with_level(level), wire, len),
-            decode(&mut Decoder32::new().with_level(level), wire, len),
-            decode(&mut Decoder16::new().with_level(level), wire, len),
+            decode(&mut Decoder64::new().with_simd(simd), wire, len),
+            decode(&mut Decoder32::new().with_simd(simd), wire, len),
+            decode(&mut Decoder16::new().with_simd(simd), wire, len),
         ]
     });
     let all: Vec<_> = all.collect();
-    assert!(all.iter().all(|other| *other == all[0]), "levels or codecs differ");
+    assert!(all.iter().all(|other| *other == all[0]), "tiers or codecs differ");
     all[0].clone()
 }
 
@@ -94,21 +94,21 @@ fn found<W: Word>(packed: bool) {
         raw.extend([1, 2, 3]);
         let stride = raw.len() / count as usize;
         for effort in [Effort::Balanced, Effort::Ratio] {
-            let mut wires = levels().into_iter().map(|level| {
-                let mut encoder = Encoder::<W>::remembering(effort).with_level(level);
+            let mut wires = tiers().into_iter().map(|simd| {
+                let mut encoder = Encoder::<W>::remembering(effort).with_simd(simd);
                 let wires = [(); 3].map(|()| encode(&mut encoder, &raw));
                 for wire in &wires {
                     // 52 bits of noise, 3 of kind, 1 of flag, 3 of number: 59 of 120 or 128.
-                    assert_eq!(wire[..1], [3], "{count}, {effort:?}, {level:?}: not records");
+                    assert_eq!(wire[..1], [3], "{count}, {effort:?}, {simd:?}: not records");
                     let bits = wire.len() * 8 / count as usize;
-                    assert!(bits < 66, "{bits} bits for {stride} bytes: {count}, {effort:?}, {level:?}");
-                    let back = decode(&mut Decoder::<W>::new().with_level(level), wire, raw.len());
-                    assert!(back.as_ref() == Ok(&raw), "{count}, {effort:?}, {level:?}");
+                    assert!(bits < 66, "{bits} bits for {stride} bytes: {count}, {effort:?}, {simd:?}");
+                    let back = decode(&mut Decoder::<W>::new().with_simd(simd), wire, raw.len());
+                    assert!(back.as_ref() == Ok(&raw), "{count}, {effort:?}, {simd:?}");
                 }
                 wires
             });
             let first = wires.next().unwrap();
-            assert!(wires.all(|other| other == first), "levels differ: {count}, {effort:?}");
+            assert!(wires.all(|other| other == first), "tiers differ: {count}, {effort:?}");
         }
     }
 }
@@ -138,12 +138,12 @@ fn sparse(count: u64) -> Vec<u8> {
 #[test]
 fn structures_that_are_mostly_noise_are_worthwhile() {
     let raw = sparse(1000);
-    for level in levels() {
+    for simd in tiers() {
         for effort in [Effort::Balanced, Effort::Ratio] {
-            let mut encoder = Encoder::<u64>::new(effort).with_level(level);
-            assert_eq!(encoder.worthwhile(&raw), Some(true), "{effort:?}, {level:?}");
-            assert_eq!(encoder.worthwhile(&random_bytes(4, raw.len())), Some(false), "{effort:?}, {level:?}");
-            assert!(encode(&mut encoder, &raw).len() < raw.len() * 17 / 18, "{effort:?}, {level:?}");
+            let mut encoder = Encoder::<u64>::new(effort).with_simd(simd);
+            assert_eq!(encoder.worthwhile(&raw), Some(true), "{effort:?}, {simd:?}");
+            assert_eq!(encoder.worthwhile(&random_bytes(4, raw.len())), Some(false), "{effort:?}, {simd:?}");
+            assert!(encode(&mut encoder, &raw).len() < raw.len() * 17 / 18, "{effort:?}, {simd:?}");
         }
     }
 }
@@ -181,6 +181,6 @@ fn damaged_records_do_no_harm() {
             let at = if change[3] < 128 { at % 40 } else { at };
             damaged[at] ^= change[2];
         }
-        let _same_at_every_level = said(&damaged, raw.len());
+        let _same_at_every_tier = said(&damaged, raw.len());
     }
 }

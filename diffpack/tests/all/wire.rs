@@ -1,8 +1,8 @@
 //! The edges of the wire format: header, bound, stored blocks, definitions, unused fields, and which wires are refused with which error.
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
-use mpress_codec::conformance::{decode, encode, levels, random_bytes};
-use mpress_codec::{Codec, Encode};
+use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
+use mpress_codec::{Codec, Encode, Reset};
 use mpress_diffpack::{Decoder, Decoder16, Decoder32, Decoder64, Diffpack, Effort, Encoder, Encoder64, Word};
 
 #[test]
@@ -36,8 +36,8 @@ fn bound_is_reached<W: Word>() {
             }
         }
     }
-    assert_eq!(Diffpack::<W>::max_encoded_len(10_000), Some(10_012));
-    assert_eq!(Diffpack::<W>::max_encoded_len(usize::MAX - 100), None);
+    assert_eq!(Diffpack::<W>::encoder().max_encoded_len(10_000), Some(10_012));
+    assert_eq!(Diffpack::<W>::encoder().max_encoded_len(usize::MAX - 100), None);
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn copies_by_hand() {
     let wire = copies(&[[2, 6, 2], [1, 55, 1]], &literals);
     let mut expected = [5, 6].repeat(4);
     expected.resize(64, 7);
-    for level in levels() {
-        let back = decode(&mut Decoder64::new().with_level(level), &wire, 512);
+    for simd in tiers() {
+        let back = decode(&mut Decoder64::new().with_simd(simd), &wire, 512);
         assert_eq!(back, Ok(words(&expected)));
     }
     // Literals after the last sequence, and no literals.
@@ -120,25 +120,25 @@ fn repeating<W: Word>() {
         raw.extend_from_slice(&piece);
         at += 2 + len / 16;
     }
-    let mut wires = levels().into_iter().map(|level| {
-        let wire = encode(&mut Encoder::<W>::new(Effort::Ratio).with_level(level), &raw);
+    let mut wires = tiers().into_iter().map(|simd| {
+        let wire = encode(&mut Encoder::<W>::new(Effort::Ratio).with_simd(simd), &raw);
         assert!(wire[0] == 2 && wire.len() * 3 < raw.len() * 2, "{} of {}", wire.len(), raw.len());
-        let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len());
+        let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len());
         assert!(back == Ok(raw.clone()));
         wire
     });
     let first = wires.next().unwrap();
     assert!(wires.all(|wire| wire == first));
-    // A damaged wire is refused or decoded, with the same result at every level.
+    // A damaged wire is refused or decoded, with the same result at every tier.
     for seed in 0..200 {
         let mut damaged = first.clone();
         for change in random_bytes(seed, 8).as_chunks::<4>().0 {
             let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % damaged.len();
             damaged[at] ^= change[2];
         }
-        let mut results = levels()
+        let mut results = tiers()
             .into_iter()
-            .map(|level| decode(&mut Decoder::<W>::new().with_level(level), &damaged, raw.len()));
+            .map(|simd| decode(&mut Decoder::<W>::new().with_simd(simd), &damaged, raw.len()));
         let result = results.next().unwrap();
         assert!(results.all(|other| other == result), "seed {seed}");
     }
@@ -152,12 +152,12 @@ fn what_repeats_itself_is_copied() {
 }
 
 fn noise_is_not_worthwhile<W: Word>(mistakes: usize) {
-    for level in levels() {
-        let encoder = Encoder::<W>::new(Effort::Fast).with_level(level);
+    for simd in tiers() {
+        let encoder = Encoder::<W>::new(Effort::Fast).with_simd(simd);
         for len in [4096, 28_000, 100_000, 300_000] {
             let mistaken = |seed: &u64| encoder.worthwhile(&random_bytes(*seed, len)) != Some(false);
             let seeds: Vec<u64> = (0..500).filter(mistaken).collect();
-            assert!(seeds.len() <= mistakes, "{} at {level:?}: {len} bytes of seeds {seeds:?}", W::NAME);
+            assert!(seeds.len() <= mistakes, "{} at {simd:?}: {len} bytes of seeds {seeds:?}", W::NAME);
         }
     }
 }
@@ -172,9 +172,9 @@ fn noise_of_any_width_is_not_worthwhile() {
 
 #[test]
 fn data_is_worthwhile() {
-    for level in levels() {
+    for simd in tiers() {
         for effort in Effort::ALL {
-            let encoder = Encoder64::new(effort).with_level(level);
+            let encoder = Encoder64::new(effort).with_simd(simd);
             let words =
                 |word: fn(u64) -> u64| (0..5000).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
             let gains = |raw: &[u8]| assert_eq!(encoder.worthwhile(raw), Some(true));
@@ -187,12 +187,11 @@ fn data_is_worthwhile() {
     }
 }
 
-/// The result of every level for a wire and `len` raw bytes.
+/// The result of every tier for a wire and `len` raw bytes.
 fn said(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
-    let mut all =
-        levels().into_iter().map(|level| decode(&mut Decoder64::new().with_level(level), wire, len));
+    let mut all = tiers().into_iter().map(|simd| decode(&mut Decoder64::new().with_simd(simd), wire, len));
     let first = all.next().unwrap();
-    assert!(all.all(|other| other == first), "levels differ");
+    assert!(all.all(|other| other == first), "tiers differ");
     first
 }
 

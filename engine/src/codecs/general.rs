@@ -4,7 +4,7 @@
 //! library's allocations depend on the wire: blocks and frames are decoded in one call, into the output.
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated};
-use mpress_codec::{Decode, DecodeError, Encode, EncodeError, Full, Out};
+use mpress_codec::{Decode, DecodeError, Encode, EncodeError, Full, Out, Reset};
 
 /// Length of the length field at the start.
 const HEADER: usize = 4;
@@ -26,6 +26,8 @@ pub(super) trait Opposite {
 /// An encoder that uses a library.
 pub(super) struct Compress<L>(pub(super) L);
 
+impl<L> Reset for Compress<L> {}
+
 impl<L: Library> Encode for Compress<L> {
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
         // The libraries accept every message, but the length field has 32 bits.
@@ -45,13 +47,12 @@ impl<L: Library> Encode for Compress<L> {
             Ok(())
         })
     }
-
-    /// Does nothing: messages are independent.
-    fn reset(&mut self) {}
 }
 
 /// A decoder that uses a library.
 pub(super) struct Decompress<L>(pub(super) L);
+
+impl<L> Reset for Decompress<L> {}
 
 impl<L: Opposite> Decode for Decompress<L> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
@@ -75,9 +76,6 @@ impl<L: Opposite> Decode for Decompress<L> {
             }
         })
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 #[cfg(feature = "zstd")]

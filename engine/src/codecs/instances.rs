@@ -1,7 +1,7 @@
 //! Idle instances of codecs.
 
 use super::{COUNT, Decoder, Encoder, Setting, Width, reader};
-use mpress_codec::{CodecId, DecodeError, Encode, decode_into};
+use mpress_codec::{CodecId, DecodeError, Encode, decode_into_uninit};
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
@@ -63,7 +63,7 @@ impl Instances {
             |decoder| {
                 // Payloads are independent: earlier ones must have no effect.
                 decoder.reset();
-                decode_into(&mut **decoder, wire, room).map(|_| ())
+                decode_into_uninit(&mut **decoder, wire, room).map(|_| ())
             },
         )
     }

@@ -7,8 +7,8 @@ use super::{BLOCK, BLOCK_HEAD, CHUNK, DFCM, HEAD, LENGTH_MASK, LENGTHS, TableLev
 use crate::kernel::{self, Kernel, Work};
 use core::hint::select_unpredictable;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
-use mpress_codec::simd::Level;
-use mpress_codec::{Decode, DecodeError, MemoryError, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Decode, DecodeError, MemoryError, Out, Reset};
 
 /// Decodes streams of FPC 1.1 with the predictors' tables in `M`: `Vec<u64>`, `[u64; N]`, `&mut [u64]`...
 ///
@@ -17,7 +17,7 @@ use mpress_codec::{Decode, DecodeError, MemoryError, Out};
 pub struct Decoder<M> {
     tables: Tables<M>,
     most: TableLevel,
-    level: Level,
+    simd: Simd,
 }
 
 impl<M: AsMut<[u64]>> Decoder<M> {
@@ -27,16 +27,22 @@ impl<M: AsMut<[u64]>> Decoder<M> {
     /// If `memory` has less than `most.words()` words.
     pub fn new(mut memory: M, most: TableLevel) -> Result<Self, MemoryError> {
         most.check(memory.as_mut())?;
-        Ok(Self { tables: Tables::new(memory), most, level: Level::detect() })
+        Ok(Self::unchecked(memory, most))
     }
 
-    /// Uses code compiled for this level. The result is the same at every level.
+    pub(super) fn unchecked(memory: M, most: TableLevel) -> Self {
+        Self { tables: Tables::new(memory), most, simd: Simd::detect() }
+    }
+
+    /// Uses code compiled for this tier. The result is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
+
+impl<M: AsMut<[u64]>> Reset for Decoder<M> {}
 
 impl<M: AsMut<[u64]>> Decode for Decoder<M> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
@@ -49,14 +55,12 @@ impl<M: AsMut<[u64]>> Decode for Decoder<M> {
         out.all_or_nothing(|out| {
             let start = out.len();
             let predictor = self.tables.start(level);
-            let result = kernel::with(self.level, Stream { predictor, wire, out });
+            let result = kernel::with(self.simd, Stream { predictor, wire, out });
             // Even after an error, `out` has every value that the predictors have learned.
             self.tables.learned(level, out.written()[start..].as_chunks().0);
             result
         })
     }
-
-    fn reset(&mut self) {}
 }
 
 /// The minimum length of the stream of a message of this length: only codes, in the longest blocks.

@@ -2,10 +2,10 @@
 #![forbid(unsafe_code)]
 
 use super::predictor::Predictor;
-use super::{BLOCK, BLOCK_HEAD, CHUNK, DFCM, FpcStream, TableLevel, WIDTH};
+use super::{BLOCK, BLOCK_HEAD, CHUNK, DFCM, HEAD, TableLevel, WIDTH};
 use crate::kernel::{self, Kernel, Work};
-use mpress_codec::simd::Level;
-use mpress_codec::{Codec, Encode, EncodeError, Full, MemoryError, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Encode, EncodeError, Full, MemoryError, Out, Reset};
 
 /// Encodes messages as streams of FPC 1.1 with the predictors' tables in `M`: `Vec<u64>`, `[u64; N]`, `&mut [u64]`...
 ///
@@ -14,7 +14,7 @@ use mpress_codec::{Codec, Encode, EncodeError, Full, MemoryError, Out};
 pub struct Encoder<M> {
     memory: M,
     tables: TableLevel,
-    level: Level,
+    simd: Simd,
 }
 
 impl<M: AsMut<[u64]>> Encoder<M> {
@@ -24,20 +24,31 @@ impl<M: AsMut<[u64]>> Encoder<M> {
     /// If `memory` has less than `tables.words()` words.
     pub fn new(mut memory: M, tables: TableLevel) -> Result<Self, MemoryError> {
         tables.check(memory.as_mut())?;
-        Ok(Self { memory, tables, level: Level::detect() })
+        Ok(Self::unchecked(memory, tables))
     }
 
-    /// Uses code compiled for this level. The wire is the same at every level.
+    pub(super) fn unchecked(memory: M, tables: TableLevel) -> Self {
+        Self { memory, tables, simd: Simd::detect() }
+    }
+
+    /// Uses code compiled for this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 }
 
+impl<M: AsMut<[u64]>> Reset for Encoder<M> {}
+
 impl<M: AsMut<[u64]>> Encode for Encoder<M> {
+    /// `raw_len`, half a byte per value, 6 bytes per block of 32768 values, and 1 (format, section 10).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        FpcStream::max_encoded_len(raw_len)
+        let values = raw_len / WIDTH;
+        raw_len
+            .checked_add(values.div_ceil(2))?
+            .checked_add(values.div_ceil(BLOCK) * BLOCK_HEAD)?
+            .checked_add(HEAD)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -47,11 +58,9 @@ impl<M: AsMut<[u64]>> Encode for Encoder<M> {
             let tables = &mut self.memory.as_mut()[..self.tables.words()];
             tables.fill(0);
             let predictor = Predictor::new(tables);
-            kernel::with(self.level, Stream { predictor, raw, out })
+            kernel::with(self.simd, Stream { predictor, raw, out })
         })
     }
-
-    fn reset(&mut self) {}
 }
 
 /// A message to be encoded, after the stream's head.

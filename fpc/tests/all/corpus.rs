@@ -1,6 +1,6 @@
 //! Every message of the corpus of real ones, if it is next to the repository, is restored.
 
-use mpress_codec::conformance::{corpus, decode, encode, levels};
+use mpress_codec::conformance::{corpus, decode, encode, tiers};
 use mpress_codec::{Decode, Encode};
 use mpress_fpc::stream::{self, TableLevel};
 use mpress_fpc::{Decoder, Encoder, Word};
@@ -18,11 +18,11 @@ fn run<'a>(messages: impl Iterator<Item = &'a [u8]>, pair: (impl Encode, impl De
 }
 
 fn messages<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, what: &str) -> f64 {
-    let run = |level| {
-        let pair = (Encoder::<W>::new().with_level(level), Decoder::<W>::new().with_level(level));
+    let run = |simd| {
+        let pair = (Encoder::<W>::new().with_simd(simd), Decoder::<W>::new().with_simd(simd));
         run(messages.clone(), pair, what)
     };
-    levels().into_iter().map(run).fold(0.0, f64::max)
+    tiers().into_iter().map(run).fold(0.0, f64::max)
 }
 
 fn streams<'a>(messages: impl Iterator<Item = &'a [u8]>, what: &str) -> f64 {

@@ -1,9 +1,9 @@
-//! The kernels write exactly the bytes that the format page specifies: they are compared with a second implementation at every level.
+//! The kernels write exactly the bytes that the format page specifies: they are compared with a second implementation at every tier.
 
 use crate::support_model as model;
 
 use model::Model;
-use mpress_codec::conformance::{decode, encode, families, levels};
+use mpress_codec::conformance::{decode, encode, families, tiers};
 use mpress_fpc::{Decoder, Encoder, Word};
 use std::fs;
 use std::path::Path;
@@ -14,11 +14,11 @@ const LENGTHS: [usize; 19] =
 
 fn run<W: Word>(raw: &[u8], what: &str) {
     let expected = Model { width: W::BITS as usize, top: W::TOP_BITS as usize }.message(raw);
-    for level in levels() {
-        let wire = encode(&mut Encoder::<W>::new().with_level(level), raw);
-        assert!(wire == expected, "{what}, {} bytes, {level:?}", raw.len());
-        let back = decode(&mut Decoder::<W>::new().with_level(level), &expected, raw.len());
-        assert!(back.as_deref() == Ok(raw), "{what}, {} bytes, {level:?}", raw.len());
+    for simd in tiers() {
+        let wire = encode(&mut Encoder::<W>::new().with_simd(simd), raw);
+        assert!(wire == expected, "{what}, {} bytes, {simd:?}", raw.len());
+        let back = decode(&mut Decoder::<W>::new().with_simd(simd), &expected, raw.len());
+        assert!(back.as_deref() == Ok(raw), "{what}, {} bytes, {simd:?}", raw.len());
     }
 }
 

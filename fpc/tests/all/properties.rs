@@ -1,7 +1,7 @@
 //! Random messages of many kinds are restored exactly, and random wires do no harm.
 
-use mpress_codec::conformance::{decode, encode, families, levels};
-use mpress_codec::simd::Level;
+use mpress_codec::conformance::{decode, encode, families, tiers};
+use mpress_codec::simd::Simd;
 use mpress_fpc::stream::{self, TableLevel};
 use mpress_fpc::{Decoder, Encoder, Word};
 use proptest::collection::vec;
@@ -34,10 +34,10 @@ fn wire<W: Word>() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn messages_come_back<W: Word>(raw: &[u8]) {
-    let scalar = encode(&mut Encoder::<W>::new().with_level(Level::SCALAR), raw);
-    for level in levels() {
-        assert!(encode(&mut Encoder::<W>::new().with_level(level), raw) == scalar);
-        assert!(decode(&mut Decoder::<W>::new().with_level(level), &scalar, raw.len()).as_deref() == Ok(raw));
+    let scalar = encode(&mut Encoder::<W>::new().with_simd(Simd::SCALAR), raw);
+    for simd in tiers() {
+        assert!(encode(&mut Encoder::<W>::new().with_simd(simd), raw) == scalar);
+        assert!(decode(&mut Decoder::<W>::new().with_simd(simd), &scalar, raw.len()).as_deref() == Ok(raw));
     }
 }
 
@@ -46,28 +46,27 @@ fn memory(tables: TableLevel) -> Vec<u64> {
 }
 
 fn streams_come_back(raw: &[u8], tables: TableLevel) {
-    for level in levels() {
-        let mut encoder = stream::Encoder::new(memory(tables), tables).unwrap().with_level(level);
-        let mut decoder = stream::Decoder::new(memory(tables), tables).unwrap().with_level(level);
+    for simd in tiers() {
+        let mut encoder = stream::Encoder::new(memory(tables), tables).unwrap().with_simd(simd);
+        let mut decoder = stream::Decoder::new(memory(tables), tables).unwrap().with_simd(simd);
         let wire = encode(&mut encoder, raw);
         assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(raw));
     }
 }
 
-/// Every level gives the same result for any wire.
+/// Every tier gives the same result for any wire.
 fn hostile<W: Word>(wire: &[u8], len: usize) {
-    let decoded = |level| decode(&mut Decoder::<W>::new().with_level(level), wire, len);
-    let expected = decoded(Level::SCALAR);
-    assert!(levels().into_iter().all(|level| decoded(level) == expected));
+    let decoded = |simd| decode(&mut Decoder::<W>::new().with_simd(simd), wire, len);
+    let expected = decoded(Simd::SCALAR);
+    assert!(tiers().into_iter().all(|simd| decoded(simd) == expected));
 }
 
 fn hostile_stream(wire: &[u8], len: usize) {
     let tables = TableLevel::CACHED;
-    let decoded = |level| {
-        decode(&mut stream::Decoder::new(memory(tables), tables).unwrap().with_level(level), wire, len)
-    };
-    let expected = decoded(Level::SCALAR);
-    assert!(levels().into_iter().all(|level| decoded(level) == expected));
+    let decoded =
+        |simd| decode(&mut stream::Decoder::new(memory(tables), tables).unwrap().with_simd(simd), wire, len);
+    let expected = decoded(Simd::SCALAR);
+    assert!(tiers().into_iter().all(|simd| decoded(simd) == expected));
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 //!
 //! A few small ones are in `tests/reference`, all of them next to the repository.
 
-use mpress_codec::conformance::{decode, encode, levels};
+use mpress_codec::conformance::{decode, encode, tiers};
 use mpress_fpc::stream::{Decoder, Encoder, TableLevel};
 use std::fs;
 use std::path::Path;
@@ -20,12 +20,12 @@ fn run(folder: &Path) -> usize {
         let tables = TableLevel::new(number.parse().unwrap()).unwrap();
         let theirs = fs::read(&path).unwrap();
         let raw = fs::read(folder.join(format!("{name}.raw"))).unwrap();
-        for level in levels() {
+        for simd in tiers() {
             let memory = || vec![7; tables.words()];
-            let mut decoder = Decoder::new(memory(), tables).unwrap().with_level(level);
-            assert!(decode(&mut decoder, &theirs, raw.len()).as_ref() == Ok(&raw), "{file} at {level:?}");
-            let ours = encode(&mut Encoder::new(memory(), tables).unwrap().with_level(level), &raw);
-            assert!(masked(ours) == masked(theirs.clone()), "{file} at {level:?} is another stream");
+            let mut decoder = Decoder::new(memory(), tables).unwrap().with_simd(simd);
+            assert!(decode(&mut decoder, &theirs, raw.len()).as_ref() == Ok(&raw), "{file} at {simd:?}");
+            let ours = encode(&mut Encoder::new(memory(), tables).unwrap().with_simd(simd), &raw);
+            assert!(masked(ours) == masked(theirs.clone()), "{file} at {simd:?} is another stream");
         }
         tested += 1;
     }

@@ -1,15 +1,14 @@
 //! The edges of both wire formats: header, bound, unused bits, memory, and a handwritten wire for every kind of error.
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
-use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use mpress_codec::{Codec, DecodeErrorKind, Encode, MemoryError};
 use mpress_fpc::stream::{self, FpcStream, TableLevel};
 use mpress_fpc::{Decoder, Decoder64, Encoder, Encoder32, Encoder64, Fpc, Fpc32, Fpc64, Word};
 
-/// The result of every level for a wire of doubles.
+/// The result of every tier for a wire of doubles.
 fn message(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
-    let results =
-        levels().into_iter().map(|level| decode(&mut Decoder64::new().with_level(level), wire, len));
+    let results = tiers().into_iter().map(|simd| decode(&mut Decoder64::new().with_simd(simd), wire, len));
     let results: Vec<_> = results.collect();
     assert!(results.iter().all(|result| *result == results[0]));
     results[0].clone()
@@ -53,7 +52,7 @@ fn random_messages_reach_the_bound() {
     fn run<W: Word>() {
         for values in [0, 1, 3, 4, 959, 960, 963, 964, 1920, 3000] {
             let raw = random_bytes(3, values * W::WIDTH + 1);
-            let bound = Fpc::<W>::max_encoded_len(raw.len());
+            let bound = Fpc::<W>::encoder().max_encoded_len(raw.len());
             let blocks = (values / 4).div_ceil(240);
             assert_eq!(bound, Some(raw.len() + 2 * blocks + 2));
             let wire = encode(&mut Encoder::<W>::new(), &raw);
@@ -64,8 +63,8 @@ fn random_messages_reach_the_bound() {
     run::<u64>();
     run::<u32>();
     for len in [usize::MAX, usize::MAX - 1, usize::MAX - usize::MAX / 10_000] {
-        assert_eq!(Fpc64::max_encoded_len(len), None, "{len} bytes: no bound that fits");
-        assert_eq!(FpcStream::max_encoded_len(len), None, "{len} bytes: no bound that fits");
+        assert_eq!(Fpc64::encoder().max_encoded_len(len), None, "{len} bytes: no bound that fits");
+        assert_eq!(FpcStream::encoder().max_encoded_len(len), None, "{len} bytes: no bound that fits");
     }
 }
 

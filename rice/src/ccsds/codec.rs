@@ -8,8 +8,8 @@ use crate::format::VERSION;
 use crate::kernel;
 use crate::wire::Wire;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
-use mpress_codec::simd::Level;
-use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out};
+use mpress_codec::simd::Simd;
+use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out, Reset};
 
 /// Length in bytes of the header of a stored message (format, section 9).
 const HEADER: usize = 2;
@@ -27,9 +27,16 @@ impl Codec for Ccsds121 {
     const WIDTH: usize = 1;
     const STATEFUL: bool = false;
 
-    /// `raw_len` and 2 (format, section 9).
-    fn max_encoded_len(raw_len: usize) -> Option<usize> {
-        raw_len.checked_add(HEADER)
+    type Encoder = Encoder;
+    type Decoder = Decoder;
+
+    /// With [`Parameters::BYTES`].
+    fn encoder() -> Self::Encoder {
+        Encoder::new(Parameters::BYTES)
+    }
+
+    fn decoder() -> Self::Decoder {
+        Decoder::new()
     }
 }
 
@@ -38,20 +45,20 @@ impl Codec for Ccsds121 {
 #[derive(Clone, Debug)]
 pub struct Encoder {
     parameters: Parameters,
-    level: Level,
+    simd: Simd,
 }
 
 impl Encoder {
     /// An encoder with these parameters.
     #[must_use]
     pub fn new(parameters: Parameters) -> Self {
-        Self { parameters, level: Level::detect() }
+        Self { parameters, simd: Simd::detect() }
     }
 
-    /// Uses code compiled for this level. The wire is the same at every level.
+    /// Uses code compiled for this tier. The wire is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 
@@ -62,14 +69,17 @@ impl Encoder {
         out.extend_from_slice(&[VERSION, (raw.len() % 8) as u8 | CODED])?;
         out.extend_from_slice(&to_bytes(&parameters))?;
         let limit = limit - tail.len();
-        kernel::run(self.level, encode::Stream { parameters, raw: samples, out, limit })?;
+        kernel::run(self.simd, encode::Stream { parameters, raw: samples, out, limit })?;
         Ok(out.extend_from_slice(tail)?)
     }
 }
 
+impl Reset for Encoder {}
+
 impl Encode for Encoder {
+    /// `raw_len` and 2 (format, section 9).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        Ccsds121::max_encoded_len(raw_len)
+        raw_len.checked_add(HEADER)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -87,28 +97,25 @@ impl Encode for Encoder {
             Ok(())
         })
     }
-
-    /// Does nothing: an encoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 /// Decodes messages, encoded with any parameters.
 #[derive(Clone, Debug)]
 pub struct Decoder {
-    level: Level,
+    simd: Simd,
 }
 
 impl Decoder {
     /// A decoder.
     #[must_use]
     pub fn new() -> Self {
-        Self { level: Level::detect() }
+        Self { simd: Simd::detect() }
     }
 
-    /// Uses code compiled for this level. The result is the same at every level.
+    /// Uses code compiled for this tier. The result is the same at every tier.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
         self
     }
 
@@ -129,7 +136,7 @@ impl Decoder {
                 let parameters = from_bytes(wire.take_array()?).ok_or(DecodeError::new(Corrupt, HEADER))?;
                 rest = raw_len % parameters.sample_len();
                 let stream = decode::Stream { parameters, wire, raw_len, out };
-                wire = kernel::run(self.level, stream)?;
+                wire = kernel::run(self.simd, stream)?;
             }
             _ => return Err(DecodeError::new(Corrupt, 1)),
         }
@@ -145,13 +152,12 @@ impl Default for Decoder {
     }
 }
 
+impl Reset for Decoder {}
+
 impl Decode for Decoder {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| self.message(wire, out))
     }
-
-    /// Does nothing: a decoder keeps no state between messages.
-    fn reset(&mut self) {}
 }
 
 /// Parameters as three bytes (format, section 9).

@@ -8,7 +8,7 @@ use super::predictor;
 use super::sample::{self, MOST};
 use crate::kernel::{self, Kernel, Work};
 use core::fmt;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{EncodeError, Full, Out};
 
 /// Why a message has no stream.
@@ -51,7 +51,7 @@ pub fn encode_stream(parameters: &Parameters, raw: &[u8], out: &mut Out<'_>) -> 
         return Err(StreamError::Sample { offset });
     }
     let stream = |out: &mut _| {
-        kernel::run(Level::detect(), Stream { parameters: *parameters, raw, out, limit: usize::MAX })
+        kernel::run(Simd::detect(), Stream { parameters: *parameters, raw, out, limit: usize::MAX })
     };
     out.all_or_nothing(stream).map_err(|stop| match stop {
         Stop::Full => StreamError::Output(error),

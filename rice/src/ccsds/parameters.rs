@@ -20,6 +20,9 @@ pub struct Parameters {
 }
 
 impl Parameters {
+    /// Samples of 8 bits, otherwise as by [`new`](Self::new).
+    pub const BYTES: Self = Self::of(8);
+
     /// Samples of `bits` bits, the resolution *n* (`bits_per_sample`), 1 to 32. Unsigned, least significant byte first, with the preprocessor, in
     /// blocks of 32 samples, with 128 blocks between reference samples.
     #[must_use]
@@ -27,7 +30,11 @@ impl Parameters {
         if bits < 1 || bits > 32 {
             return None;
         }
-        Some(Self {
+        Some(Self::of(bits))
+    }
+
+    const fn of(bits: u32) -> Self {
+        Self {
             bits,
             block: 32,
             interval: 128,
@@ -36,7 +43,7 @@ impl Parameters {
             big_endian: false,
             three_bytes: false,
             restricted: false,
-        })
+        }
     }
 
     /// Sets the number of samples per block, *J* (`block_size`): 8, 16, 32 or 64.

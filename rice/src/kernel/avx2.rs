@@ -6,15 +6,15 @@ use crate::format::ROW;
 use crate::unary::{self, Places, Unary};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 
 /// Proof that the CPU has the instructions of [`Tier::Avx2`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
-    pub(super) fn new(level: Level) -> Option<Self> {
-        (level.tier() >= Tier::Avx2).then_some(Self(()))
+    pub(super) fn new(simd: Simd) -> Option<Self> {
+        (simd.tier() >= Tier::Avx2).then_some(Self(()))
     }
 
     pub(super) fn run<T: Work>(self, work: T) -> T::Output {

@@ -5,15 +5,15 @@ use crate::block::Block;
 use crate::unary::{Places, Unary};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 
 /// Proof that the CPU has the instructions of [`Tier::Avx512`], and so those of the lower tiers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
 impl Avx512 {
-    pub(super) fn new(level: Level) -> Option<Self> {
-        (level.tier() >= Tier::Avx512).then_some(Self(()))
+    pub(super) fn new(simd: Simd) -> Option<Self> {
+        (simd.tier() >= Tier::Avx512).then_some(Self(()))
     }
 
     pub(super) fn run<T: Work>(self, work: T) -> T::Output {

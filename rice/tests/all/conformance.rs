@@ -1,16 +1,16 @@
-//! The suite of `mpress-codec`, for every word and every mapping, at every level.
+//! The suite of `mpress-codec`, for every word and every mapping, at every tier.
 
 use mpress_codec::conformance;
 use mpress_rice::{Decoder, Encoder, Mapping, Rice, Word};
 
 fn run<W: Word>() {
-    conformance::at_each_level(|level| {
+    conformance::at_each_tier(|simd| {
         conformance::run::<Rice<W>, _, _>(|| {
-            (Encoder::<W>::auto().with_level(level), Decoder::<W>::new().with_level(level))
+            (Encoder::<W>::auto().with_simd(simd), Decoder::<W>::new().with_simd(simd))
         });
         for mapping in Mapping::ALL {
             conformance::run::<Rice<W>, _, _>(|| {
-                (Encoder::<W>::new(mapping).with_level(level), Decoder::<W>::new().with_level(level))
+                (Encoder::<W>::new(mapping).with_simd(simd), Decoder::<W>::new().with_simd(simd))
             });
         }
     });
@@ -46,11 +46,20 @@ fn ccsds() {
         new(24).with_three_bytes().unwrap().with_big_endian(true).with_block(8).unwrap(),
         new(32).with_preprocessor(false).with_block(16).unwrap().with_interval(1).unwrap(),
     ];
-    conformance::at_each_level(|level| {
+    conformance::at_each_tier(|simd| {
         for parameters in settings {
             conformance::run::<Ccsds121, _, _>(|| {
-                (Encoder::new(parameters).with_level(level), Decoder::new().with_level(level))
+                (Encoder::new(parameters).with_simd(simd), Decoder::new().with_simd(simd))
             });
         }
     });
+}
+
+#[test]
+fn the_defaults() {
+    conformance::run_defaults::<Rice<u8>>();
+    conformance::run_defaults::<Rice<u16>>();
+    conformance::run_defaults::<Rice<u32>>();
+    conformance::run_defaults::<Rice<u64>>();
+    conformance::run_defaults::<mpress_rice::ccsds::Ccsds121>();
 }

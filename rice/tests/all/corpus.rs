@@ -1,6 +1,6 @@
-//! Every message of integers of the corpus of real ones, if it is next to the repository, and some of the other messages are restored at every level.
+//! Every message of integers of the corpus of real ones, if it is next to the repository, and some of the other messages are restored at every tier.
 
-use mpress_codec::conformance::{corpus, decode, encode, levels};
+use mpress_codec::conformance::{corpus, decode, encode, tiers};
 use mpress_codec::{Decode, Encode};
 use mpress_rice::ccsds::{self, Parameters};
 use mpress_rice::{Decoder, Encoder, Mapping, Word};
@@ -17,9 +17,9 @@ fn run(messages: &[&[u8]], mut encoder: impl Encode, mut decoder: impl Decode, w
 }
 
 fn rice<W: Word>(messages: &[&[u8]], mapping: Option<Mapping>, what: &str) -> f64 {
-    levels().into_iter().fold(0.0, |_, level| {
-        let encoder = mapping.map_or(Encoder::<W>::auto(), Encoder::new).with_level(level);
-        run(messages, encoder, Decoder::<W>::new().with_level(level), what)
+    tiers().into_iter().fold(0.0, |_, simd| {
+        let encoder = mapping.map_or(Encoder::<W>::auto(), Encoder::new).with_simd(simd);
+        run(messages, encoder, Decoder::<W>::new().with_simd(simd), what)
     })
 }
 
@@ -39,9 +39,9 @@ fn integers_come_back_smaller() {
         assert!(ratio > floor, "{mapping:?}: {ratio}");
     }
     let parameters = Parameters::new(32).unwrap().with_signed(true);
-    for level in levels() {
+    for simd in tiers() {
         let (encoder, decoder) = (ccsds::Encoder::new(parameters), ccsds::Decoder::new());
-        let ratio = run(&messages, encoder.with_level(level), decoder.with_level(level), "is.i32");
+        let ratio = run(&messages, encoder.with_simd(simd), decoder.with_simd(simd), "is.i32");
         assert!(ratio > 3.18, "CCSDS: {ratio}");
     }
     rice::<u8>(&messages[..10], None, "is.i32");

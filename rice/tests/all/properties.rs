@@ -1,7 +1,7 @@
-//! Random messages of many kinds are restored exactly, every level writes the same bytes, and random wires do no harm.
+//! Random messages of many kinds are restored exactly, every tier writes the same bytes, and random wires do no harm.
 
 use mpress_codec::DecodeErrorKind;
-use mpress_codec::conformance::{decode, encode, families, levels};
+use mpress_codec::conformance::{decode, encode, families, tiers};
 use mpress_rice::ccsds::{self, Parameters};
 use mpress_rice::{Decoder, Encoder, Mapping, Word};
 use proptest::collection::vec;
@@ -53,39 +53,39 @@ fn parameters() -> impl Strategy<Value = Parameters> {
     )
 }
 
-/// The wire of `raw`, which is the same at all levels and decoded by all.
+/// The wire of `raw`, which is the same at all tiers and decoded by all.
 fn come_back<W: Word>(raw: &[u8], mapping: Option<Mapping>) -> Vec<u8> {
-    let mut wires = levels().into_iter().map(|level| {
-        let mut encoder = mapping.map_or(Encoder::<W>::auto(), Encoder::new).with_level(level);
+    let mut wires = tiers().into_iter().map(|simd| {
+        let mut encoder = mapping.map_or(Encoder::<W>::auto(), Encoder::new).with_simd(simd);
         let wire = encode(&mut encoder, raw);
-        let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len());
-        assert!(back.as_deref() == Ok(raw), "{mapping:?}, {level:?}");
+        let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len());
+        assert!(back.as_deref() == Ok(raw), "{mapping:?}, {simd:?}");
         wire
     });
     let first = wires.next().unwrap();
-    assert!(wires.all(|wire| wire == first), "{mapping:?}: other bytes at another level");
+    assert!(wires.all(|wire| wire == first), "{mapping:?}: other bytes at another tier");
     first
 }
 
 fn come_back_ccsds(raw: &[u8], parameters: Parameters) -> Vec<u8> {
-    let mut wires = levels().into_iter().map(|level| {
-        let wire = encode(&mut ccsds::Encoder::new(parameters).with_level(level), raw);
-        let back = decode(&mut ccsds::Decoder::new().with_level(level), &wire, raw.len());
-        assert!(back.as_deref() == Ok(raw), "{parameters:?}, {level:?}");
+    let mut wires = tiers().into_iter().map(|simd| {
+        let wire = encode(&mut ccsds::Encoder::new(parameters).with_simd(simd), raw);
+        let back = decode(&mut ccsds::Decoder::new().with_simd(simd), &wire, raw.len());
+        assert!(back.as_deref() == Ok(raw), "{parameters:?}, {simd:?}");
         wire
     });
     let first = wires.next().unwrap();
-    assert!(wires.all(|wire| wire == first), "{parameters:?}: other bytes at another level");
+    assert!(wires.all(|wire| wire == first), "{parameters:?}: other bytes at another tier");
     first
 }
 
-/// Every level gives the same result for any wire.
+/// Every tier gives the same result for any wire.
 fn hostile<W: Word>(wire: &[u8], len: usize) {
-    agree(levels().into_iter().map(|level| decode(&mut Decoder::<W>::new().with_level(level), wire, len)));
+    agree(tiers().into_iter().map(|simd| decode(&mut Decoder::<W>::new().with_simd(simd), wire, len)));
 }
 
 fn hostile_ccsds(wire: &[u8], len: usize) {
-    agree(levels().into_iter().map(|level| decode(&mut ccsds::Decoder::new().with_level(level), wire, len)));
+    agree(tiers().into_iter().map(|simd| decode(&mut ccsds::Decoder::new().with_simd(simd), wire, len)));
 }
 
 fn agree(mut results: impl Iterator<Item = Result<Vec<u8>, DecodeErrorKind>>) {

@@ -1,7 +1,7 @@
 //! The edges of the wire format: headers, heads, bounds, and what a decoder refuses.
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
-use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use mpress_codec::{Codec, Encode};
 use mpress_rice::{Decoder, Encoder, Encoder8, Encoder32, Mapping, Rice, Word};
 
@@ -105,7 +105,7 @@ fn quotients<W: Word>(k: u32, quotients: &[u64]) -> (Vec<u8>, Option<Vec<u8>>) {
     (wire, raw)
 }
 
-fn every_level_refuses_quotients_that_no_encoder_writes<W: Word>() {
+fn every_tier_refuses_quotients_that_no_encoder_writes<W: Word>() {
     let noise = random_bytes(4, 30_000);
     let noise = |i: usize| u64::from(u16::from_le_bytes([noise[2 * i], noise[2 * i + 1]]));
     for k in 0..W::BITS {
@@ -122,9 +122,9 @@ fn every_level_refuses_quotients_that_no_encoder_writes<W: Word>() {
                     continue;
                 }
                 let (wire, raw) = quotients::<W>(k, &all);
-                for level in levels() {
-                    let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, len * W::WIDTH);
-                    assert_eq!(back.ok(), raw, "{} bits, k {k}, {len} words, {one}, {level:?}", W::BITS);
+                for simd in tiers() {
+                    let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, len * W::WIDTH);
+                    assert_eq!(back.ok(), raw, "{} bits, k {k}, {len} words, {one}, {simd:?}", W::BITS);
                 }
             }
         }
@@ -133,10 +133,10 @@ fn every_level_refuses_quotients_that_no_encoder_writes<W: Word>() {
 
 #[test]
 fn quotients_that_no_encoder_writes_are_corrupt() {
-    every_level_refuses_quotients_that_no_encoder_writes::<u8>();
-    every_level_refuses_quotients_that_no_encoder_writes::<u16>();
-    every_level_refuses_quotients_that_no_encoder_writes::<u32>();
-    every_level_refuses_quotients_that_no_encoder_writes::<u64>();
+    every_tier_refuses_quotients_that_no_encoder_writes::<u8>();
+    every_tier_refuses_quotients_that_no_encoder_writes::<u16>();
+    every_tier_refuses_quotients_that_no_encoder_writes::<u32>();
+    every_tier_refuses_quotients_that_no_encoder_writes::<u64>();
     // Two quotients that are too great, but with the correct sum modulo 256.
     let twice: Vec<_> = (0..256).map(|i| if i % 128 == 3 { 256 } else { 0 }).collect();
     let (wire, raw) = quotients::<u32>(0, &twice);
@@ -157,7 +157,7 @@ fn bound_is_exact<W: Word>() {
             }
         }
     }
-    assert_eq!(Rice::<W>::max_encoded_len(usize::MAX - 2), None);
+    assert_eq!(Rice::<W>::encoder().max_encoded_len(usize::MAX - 2), None);
 }
 
 #[test]
@@ -179,6 +179,7 @@ fn each_mapping_is_the_best_for_something_and_auto_finds_it() {
             Mapping::Signed => small(i).wrapping_sub(small((i + 1) % 256)),
             Mapping::Delta => i as u32 * 1_000_003 + small(i),
             Mapping::Offset => 1_000_000_000 + noise(i) % 1000,
+            _ => panic!("a mapping without words"),
         };
         let raw: Vec<u8> = (0..256).flat_map(|i| word(i).to_le_bytes()).collect();
         let len = |mapping| encode(&mut Encoder32::new(mapping), &raw).len();

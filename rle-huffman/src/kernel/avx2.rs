@@ -6,7 +6,7 @@ mod vector;
 use super::{Kernel, Work, planes, scalar};
 use crate::entropy::Codes;
 use crate::width::Width;
-use mpress_codec::simd::{Level, Tier};
+use mpress_codec::simd::{Simd, Tier};
 use mpress_codec::{Full, Out};
 
 /// Proof that the CPU has the instructions of [`Tier::Avx2`].
@@ -14,8 +14,8 @@ use mpress_codec::{Full, Out};
 pub(crate) struct Avx2(());
 
 impl Kernel for Avx2 {
-    fn new(level: Level) -> Option<Self> {
-        (level.tier() >= Tier::Avx2).then_some(Self(()))
+    fn new(simd: Simd) -> Option<Self> {
+        (simd.tier() >= Tier::Avx2).then_some(Self(()))
     }
     fn enter<T: Work>(self, work: T) -> T::Output {
         // SAFETY: `self` proves the features that the call requires.

@@ -4,7 +4,7 @@
 use super::scalar;
 use crate::width::Width;
 
-/// Vectors of `N` bytes of a SIMD level.
+/// Vectors of `N` bytes of a SIMD tier.
 pub(super) trait Vectors<const N: usize>: Copy {
     /// A vector.
     type V: Copy;
@@ -20,39 +20,34 @@ pub(super) trait Vectors<const N: usize>: Copy {
 
 /// [`Kernel::split`](super::Kernel::split) with vectors; the last elements one by one.
 #[inline(always)]
-pub(super) fn split<const N: usize>(
-    level: impl Vectors<N>,
-    elements: &[u8],
-    width: Width,
-    planes: &mut [u8],
-) {
+pub(super) fn split<const N: usize>(simd: impl Vectors<N>, elements: &[u8], width: Width, planes: &mut [u8]) {
     match width {
         Width::One => planes.copy_from_slice(elements),
-        Width::Two => split_of::<N, 2>(level, elements, width, planes),
-        Width::Four => split_of::<N, 4>(level, elements, width, planes),
-        Width::Eight => split_of::<N, 8>(level, elements, width, planes),
+        Width::Two => split_of::<N, 2>(simd, elements, width, planes),
+        Width::Four => split_of::<N, 4>(simd, elements, width, planes),
+        Width::Eight => split_of::<N, 8>(simd, elements, width, planes),
     }
 }
 
 /// [`Kernel::join`](super::Kernel::join) with vectors; the last elements one by one.
 #[inline(always)]
 pub(super) fn join<const N: usize>(
-    level: impl Vectors<N>,
+    simd: impl Vectors<N>,
     planes: &[&[u8]; 8],
     width: Width,
     elements: &mut [u8],
 ) {
     match width {
         Width::One => elements.copy_from_slice(planes[0]),
-        Width::Two => join_of::<N, 2>(level, planes, width, elements),
-        Width::Four => join_of::<N, 4>(level, planes, width, elements),
-        Width::Eight => join_of::<N, 8>(level, planes, width, elements),
+        Width::Two => join_of::<N, 2>(simd, planes, width, elements),
+        Width::Four => join_of::<N, 4>(simd, planes, width, elements),
+        Width::Eight => join_of::<N, 8>(simd, planes, width, elements),
     }
 }
 
 #[inline(always)]
 fn split_of<const N: usize, const W: usize>(
-    level: impl Vectors<N>,
+    simd: impl Vectors<N>,
     elements: &[u8],
     width: Width,
     planes: &mut [u8],
@@ -60,13 +55,13 @@ fn split_of<const N: usize, const W: usize>(
     let each = elements.len() / W;
     let groups = elements.as_chunks::<N>().0.as_chunks::<W>().0;
     for (group, at) in groups.iter().zip((0..).step_by(N)) {
-        let mut v = group.each_ref().map(|bytes| level.load(bytes));
+        let mut v = group.each_ref().map(|bytes| simd.load(bytes));
         // Even positions go to the front half of each part, odd ones to the back half.
         for part in parts::<W>() {
             let before = v;
             for start in (0..W).step_by(part) {
                 for i in 0..part / 2 {
-                    let [even, odd] = level.unzip(before[start + 2 * i], before[start + 2 * i + 1]);
+                    let [even, odd] = simd.unzip(before[start + 2 * i], before[start + 2 * i + 1]);
                     v[start + i] = even;
                     v[start + part / 2 + i] = odd;
                 }
@@ -75,7 +70,7 @@ fn split_of<const N: usize, const W: usize>(
         for (v, place) in v.into_iter().zip(0..) {
             let place = plane_at::<W>(place) * each + at;
             if let Some(to) = planes.get_mut(place..).and_then(|rest| rest.first_chunk_mut()) {
-                level.store(v, to);
+                simd.store(v, to);
             }
         }
     }
@@ -84,7 +79,7 @@ fn split_of<const N: usize, const W: usize>(
 
 #[inline(always)]
 fn join_of<const N: usize, const W: usize>(
-    level: impl Vectors<N>,
+    simd: impl Vectors<N>,
     planes: &[&[u8]; 8],
     width: Width,
     elements: &mut [u8],
@@ -94,20 +89,20 @@ fn join_of<const N: usize, const W: usize>(
     for (group, at) in groups.iter_mut().zip((0..).step_by(N)) {
         let mut v: [_; W] = core::array::from_fn(|place| {
             let plane = planes[plane_at::<W>(place)];
-            level.load(plane.get(at..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0; N]))
+            simd.load(plane.get(at..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0; N]))
         });
         for part in parts::<W>().rev() {
             let before = v;
             for start in (0..W).step_by(part) {
                 for i in 0..part / 2 {
-                    let [a, b] = level.zip(before[start + i], before[start + part / 2 + i]);
+                    let [a, b] = simd.zip(before[start + i], before[start + part / 2 + i]);
                     v[start + 2 * i] = a;
                     v[start + 2 * i + 1] = b;
                 }
             }
         }
         for (to, v) in group.iter_mut().zip(v) {
-            level.store(v, to);
+            simd.store(v, to);
         }
     }
     scalar::join(planes, width, elements, whole);

@@ -5,7 +5,7 @@ use super::{Kernel, Work};
 use crate::bits::{STAGE, Writer};
 use crate::entropy::Codes;
 use crate::width::Width;
-use mpress_codec::simd::Level;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 
 /// Requires no CPU features.
@@ -13,7 +13,7 @@ use mpress_codec::{Full, Out};
 pub(crate) struct Scalar;
 
 impl Kernel for Scalar {
-    fn new(_: Level) -> Option<Self> {
+    fn new(_: Simd) -> Option<Self> {
         Some(Self)
     }
     fn enter<T: Work>(self, work: T) -> T::Output {

@@ -1,11 +1,11 @@
-//! The suite of `mpress-codec`, for every code and setting, at every level.
+//! The suite of `mpress-codec`, for every code and setting, at every tier.
 
 use mpress_codec::conformance;
 use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};
 
 fn run<C: Code>(make: impl Fn() -> Encoder<C>) {
-    conformance::at_each_level(|level| {
-        conformance::run::<C, _, _>(|| (make().with_level(level), Decoder::<C>::new().with_level(level)));
+    conformance::at_each_tier(|simd| {
+        conformance::run::<C, _, _>(|| (make().with_simd(simd), Decoder::<C>::new().with_simd(simd)));
     });
 }
 
@@ -35,4 +35,11 @@ fn shannon_fano() {
     for planes in [Width::One, Width::Eight] {
         run::<ShannonFano>(|| Encoder::<ShannonFano>::new(planes));
     }
+}
+
+#[test]
+fn the_defaults() {
+    conformance::run_defaults::<Rle>();
+    conformance::run_defaults::<Huffman>();
+    conformance::run_defaults::<ShannonFano>();
 }

@@ -1,17 +1,17 @@
-//! Every message of the corpus of real ones, if it is next to the repository, is restored at every level.
+//! Every message of the corpus of real ones, if it is next to the repository, is restored at every tier.
 
-use mpress_codec::conformance::{corpus, decode, encode, levels};
+use mpress_codec::conformance::{corpus, decode, encode, tiers};
 use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};
 
 /// The ratio of messages, each sent raw if that is shorter.
 fn ratio<C: Code>(messages: &[&[u8]], encoder: &Encoder<C>, what: &str) -> f64 {
     let mut lens = (0, 0);
-    for level in levels() {
-        let mut encoder = encoder.clone().with_level(level);
-        let mut decoder = Decoder::<C>::new().with_level(level);
+    for simd in tiers() {
+        let mut encoder = encoder.clone().with_simd(simd);
+        let mut decoder = Decoder::<C>::new().with_simd(simd);
         for raw in messages {
             let wire = encode(&mut encoder, raw);
-            assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(*raw), "{what}, {level:?}");
+            assert!(decode(&mut decoder, &wire, raw.len()).as_deref() == Ok(*raw), "{what}, {simd:?}");
             lens = (lens.0 + raw.len(), lens.1 + wire.len().min(raw.len()));
         }
     }

@@ -3,8 +3,8 @@
 
 mod conformance;
 mod corpus;
-mod levels;
 mod properties;
+mod tiers;
 mod wire;
 
 #[path = "../support/settings.rs"]

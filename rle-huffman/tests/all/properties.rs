@@ -2,7 +2,7 @@
 
 use crate::support_settings as settings;
 
-use mpress_codec::conformance::{decode, encode, families, levels};
+use mpress_codec::conformance::{decode, encode, families, tiers};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use settings::{SETTINGS, Setting};
@@ -30,10 +30,10 @@ fn setting() -> impl Strategy<Value = &'static Setting> {
     (0..ALL.len()).prop_map(|i| &ALL[i])
 }
 
-/// Every level gives the same result for any wire.
+/// Every tier gives the same result for any wire.
 fn hostile(setting: &Setting, wire: &[u8], len: usize) {
     let results: Vec<_> =
-        levels().into_iter().map(|level| decode(&mut (setting.make)(level).1, wire, len)).collect();
+        tiers().into_iter().map(|simd| decode(&mut (setting.make)(simd).1, wire, len)).collect();
     assert!(results.iter().all(|result| *result == results[0]));
 }
 
@@ -49,8 +49,8 @@ proptest! {
     #[test]
     fn messages_come_back(raw in message(), setting in setting()) {
         let mut wires = Vec::new();
-        for level in levels() {
-            let (mut encoder, mut decoder) = (setting.make)(level);
+        for simd in tiers() {
+            let (mut encoder, mut decoder) = (setting.make)(simd);
             let wire = encode(&mut encoder, &raw);
             prop_assert!(decode(&mut decoder, &wire, raw.len()).as_ref() == Ok(&raw));
             wires.push(wire);
@@ -73,7 +73,7 @@ proptest! {
 
     #[test]
     fn a_changed_byte_does_no_harm(raw in message(), setting in setting(), at in any::<usize>(), to in any::<u8>()) {
-        let mut wire = encode(&mut (setting.make)(levels()[0]).0, &raw);
+        let mut wire = encode(&mut (setting.make)(tiers()[0]).0, &raw);
         let at = at % wire.len();
         wire[at] = to;
         hostile(setting, &wire, raw.len());

@@ -3,7 +3,7 @@
 use crate::support_settings as settings;
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
-use mpress_codec::conformance::{decode, encode, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use mpress_codec::{Codec, Encode};
 use mpress_rle_huffman::{
     Huffman, HuffmanDecoder, HuffmanEncoder, Rle, RleDecoder, RleEncoder, ShannonFano, ShannonFanoDecoder,
@@ -31,7 +31,7 @@ fn memory_is_what_is_promised() {
 #[test]
 fn the_bound_is_reached_by_noise_and_never_passed() {
     for setting in SETTINGS {
-        let (mut encoder, _) = (setting.make)(levels()[0]);
+        let (mut encoder, _) = (setting.make)(tiers()[0]);
         for len in [0_usize, 1, 7, 8, 300, 65_535, 65_536, 65_537, 200_000] {
             let bound = 2 + len + len.div_ceil(65_536);
             assert_eq!(encoder.max_encoded_len(len), Some(bound));
@@ -63,12 +63,12 @@ fn wires_are_the_documented_ones() {
     assert_eq!(encode(&mut planes, &doubles), expected);
 }
 
-/// The result of all decoders of these codes for a wire, at every level.
+/// The result of all decoders of these codes for a wire, at every tier.
 fn refused(wire: &[u8], len: usize, decoders: &str) -> DecodeErrorKind {
     let mut kinds = Vec::new();
     for setting in SETTINGS.iter().filter(|setting| setting.name.starts_with(decoders)) {
-        for level in levels() {
-            kinds.push(decode(&mut (setting.make)(level).1, wire, len).unwrap_err());
+        for simd in tiers() {
+            kinds.push(decode(&mut (setting.make)(simd).1, wire, len).unwrap_err());
         }
     }
     assert!(kinds.iter().all(|kind| *kind == kinds[0]), "{wire:?}: {kinds:?}");

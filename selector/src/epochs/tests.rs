@@ -8,6 +8,20 @@ struct Program {
     noise: u64,
 }
 
+/// The number of rounds of the early schedule.
+const EARLY_ROUNDS: u64 = Schedule::CHANGE_NS / Schedule::EARLY.round_ns();
+
+/// The middle of the epoch with this number in each of the first rounds.
+fn middles(epoch: u64, rounds: u64) -> impl Iterator<Item = u64> {
+    (0..rounds).map(move |round| {
+        let (schedule, since, begin) = match round.checked_sub(EARLY_ROUNDS) {
+            None => (Schedule::EARLY, round, 0),
+            Some(late) => (Schedule::LATE, late, Schedule::CHANGE_NS),
+        };
+        begin + since * schedule.round_ns() + epoch * schedule.epoch_ns + schedule.epoch_ns / 2
+    })
+}
+
 /// The number of iterations, and of those that began with raw messages.
 struct Ran {
     all: u32,
@@ -87,6 +101,15 @@ fn what_loses_is_found_out_and_given_up() {
 }
 
 #[test]
+fn a_large_loss_is_given_up_soon() {
+    for seed in 0..20 {
+        let (mut epochs, mut program) = (Epochs::new(), Program::new(seed));
+        program.run(&mut epochs, 32.0, 1300.0, 1000.0);
+        assert_eq!(epochs.in_use(), Way::Raw, "seed {seed}: {:?}", epochs.trials);
+    }
+}
+
+#[test]
 fn no_difference_is_no_reason_to_change() {
     for seed in 0..40 {
         let (mut epochs, mut program) = (Epochs::new(), Program::new(seed));
@@ -113,7 +136,7 @@ fn odd_clocks_do_no_harm() {
         let _ = epochs.are_odd(now);
     }
     for now in 0..1000 {
-        let _ = epochs.way(0, now * EPOCH_NS);
+        let _ = epochs.way(0, now * Schedule::LATE.epoch_ns);
     }
     assert_eq!(epochs.by_the_clock(), None, "nothing was sent");
 }
@@ -123,7 +146,7 @@ fn a_trial_has_both_ways_alike_and_all_ranks_the_same() {
     let (mut losing, mut fresh) = (Epochs::new(), Epochs::new());
     Program::new(0).run(&mut losing, 300.0, 1500.0, 1000.0);
     assert_eq!(losing.in_use(), Way::Raw);
-    assert!((0..400).all(|step| !fresh.are_odd(step * EPOCH_NS / 2)), "it has no messages");
+    assert!((0..400).all(|step| !fresh.are_odd(step * Schedule::LATE.epoch_ns / 2)), "it has no messages");
     // Whatever they have learned.
     for step in 0..400_000 {
         let now = 400_000_000_000 + step * 1_000_000;
@@ -131,9 +154,10 @@ fn a_trial_has_both_ways_alike_and_all_ranks_the_same() {
         assert_eq!(a == b, on_trial(now).is_some(), "{now}");
         assert_eq!(losing.are_odd(now) || fresh.are_odd(now), a == b, "{now}");
     }
-    let rounds = || (FIRST..100_000).filter(|round| on_trial(round * ROUND_NS + EPOCH_NS).is_some());
-    let time = |way| rounds().filter(|round| on_trial(round * ROUND_NS + EPOCH_NS).unwrap().0 == way).count();
-    assert!((24_500..25_500).contains(&rounds().count()));
+    let trials = |rounds| middles(1, rounds).filter_map(on_trial);
+    let time = |way| trials(100_000).filter(|on_trial| *on_trial == (way, true)).count();
+    assert!((20..38).contains(&trials(EARLY_ROUNDS).count()));
+    assert!((24_500..25_500).contains(&trials(100_000).count()));
     assert!(time(Way::Raw).abs_diff(time(Way::Decided)) < 500);
 }
 
@@ -142,10 +166,10 @@ fn a_program_in_step_with_the_rounds_is_not_misunderstood() {
     // It sends only when a round has its first epoch on trial, or only when it has the second: then the order decides the winner.
     for at in [1, 5] {
         let mut epochs = Epochs::new();
-        for round in 0..1_000_000 {
-            let _ = epochs.way(10_000, round * ROUND_NS + at * EPOCH_NS + EPOCH_NS / 2);
+        for now in middles(at, 1_000_000) {
+            let _ = epochs.way(10_000, now);
             if epochs.in_use() == Way::Raw {
-                panic!("{at}: {round}");
+                panic!("{at}: {now}");
             }
         }
     }
@@ -228,7 +252,18 @@ fn ranks_that_wait_for_each_other_come_to_the_same() {
 
 /// A program that posts messages without waiting, up to an amount that takes the network this long. Returns the way in use at the end.
 fn producer(epochs: &mut Epochs, seconds: f64, backlog_ms: f64, decided_us: f64, raw_us: f64) -> Way {
-    let mut program = Program::new(1);
+    produce(epochs, 1, seconds, backlog_ms, decided_us, raw_us)
+}
+
+fn produce(
+    epochs: &mut Epochs,
+    seed: u64,
+    seconds: f64,
+    backlog_ms: f64,
+    decided_us: f64,
+    raw_us: f64,
+) -> Way {
+    let mut program = Program::new(seed);
     let mut queue = alloc::collections::VecDeque::new();
     let room = (backlog_ms * 1e3 / raw_us) as usize;
     while program.now_ns < seconds * 1e9 {
@@ -255,6 +290,24 @@ fn what_drains_in_the_next_epoch_is_not_charged_to_it() {
             let mut epochs = Epochs::new();
             let way = producer(&mut epochs, 400.0, backlog_ms, 1100.0, 1000.0);
             assert_eq!(way, Way::Raw, "{backlog_ms} ms: {:?}", epochs.trials);
+        }
+    }
+}
+
+#[test]
+fn short_epochs_do_not_mislead() {
+    for seed in 0..10 {
+        for decided in [0.9, 1.0] {
+            for backlog_ms in [5.0, 20.0, 50.0, 100.0, 200.0, 400.0] {
+                let mut epochs = Epochs::new();
+                let way = produce(&mut epochs, seed, 32.0, backlog_ms, 1000.0 * decided, 1000.0);
+                assert_eq!(way, Way::Decided, "{backlog_ms} ms: {:?}", epochs.trials);
+            }
+            for us in [5e3, 20e3, 50e3, 90e3, 180e3, 700e3] {
+                let (mut epochs, mut program) = (Epochs::new(), Program::new(seed));
+                program.run(&mut epochs, 32.0, decided * us, us);
+                assert_eq!(epochs.in_use(), Way::Decided, "{us}: {:?}", epochs.trials);
+            }
         }
     }
 }

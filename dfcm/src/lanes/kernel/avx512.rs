@@ -12,7 +12,7 @@ use crate::lanes::window::View;
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// Proof that the CPU has the instructions of the level `avx512`: only [`enter`] creates one.
+/// Proof that the CPU has the instructions of the tier `avx512`: only [`enter`] creates one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx512(());
 

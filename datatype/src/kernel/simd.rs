@@ -1,4 +1,4 @@
-//! The common part of the kernels of all vector levels: the proof of a level, the shared copies compiled for it, and tiles made of squares.
+//! The common part of the kernels of all vector tiers: the proof of a tier, the shared copies compiled for it, and tiles made of squares.
 
 /// Defines the kernel of a tier with these target features. The module must have a `Tile` of 4, 8 and 16 bytes for it.
 macro_rules! kernel {
@@ -8,8 +8,8 @@ macro_rules! kernel {
         pub(crate) struct $kernel(());
 
         impl $kernel {
-            pub(super) fn new(level: Level) -> Option<Self> {
-                (level.tier() >= $tier).then_some(Self(()))
+            pub(super) fn new(simd: Simd) -> Option<Self> {
+                (simd.tier() >= $tier).then_some(Self(()))
             }
 
             /// # Safety

@@ -1,8 +1,8 @@
-//! Every level writes the same bytes and gives the same result for any wire.
+//! Every tier writes the same bytes and gives the same result for any wire.
 
 use crate::support_settings as settings;
 
-use mpress_codec::conformance::{decode, encode, families, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, families, random_bytes, tiers};
 use settings::{SETTINGS, Setting};
 
 /// Bytes of which each value is about half as frequent as the previous one: the longest codes would exceed the limit.
@@ -17,14 +17,14 @@ fn runs(len: usize) -> Vec<u8> {
 }
 
 fn agree(setting: &Setting, raw: &[u8], what: &str) {
-    let mut pairs: Vec<_> = levels().into_iter().map(setting.make).collect();
+    let mut pairs: Vec<_> = tiers().into_iter().map(setting.make).collect();
     let wires: Vec<_> = pairs.iter_mut().map(|(encoder, _)| encode(encoder, raw)).collect();
     for (wire, (_, decoder)) in wires.iter().zip(&mut pairs) {
         assert!(*wire == wires[0], "{what}, {} bytes, {}: other bytes", raw.len(), setting.name);
         let back = decode(decoder, wire, raw.len());
         assert!(back.as_deref() == Ok(raw), "{what}, {} bytes, {}", raw.len(), setting.name);
     }
-    // Damaged wires: all levels give the same result.
+    // Damaged wires: all tiers give the same result.
     for seed in 0..10 {
         let mut damaged = wires[0].clone();
         for change in random_bytes(seed, 12).as_chunks::<4>().0 {
@@ -38,7 +38,7 @@ fn agree(setting: &Setting, raw: &[u8], what: &str) {
 }
 
 #[test]
-fn all_levels_agree() {
+fn all_tiers_agree() {
     for setting in &SETTINGS {
         for (name, generate) in families().into_iter().chain([("skewed", skewed as _), ("runs", runs as _)]) {
             for len in [0, 1, 9, 65, 511, 513, 4095, 4100, 20_003, 65_536, 140_005] {

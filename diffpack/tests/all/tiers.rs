@@ -1,23 +1,23 @@
-//! Every level writes the same bytes and decodes every wire to the same result.
+//! Every tier writes the same bytes and decodes every wire to the same result.
 
-use mpress_codec::conformance::{decode, encode, families, levels, random_bytes};
+use mpress_codec::conformance::{decode, encode, families, random_bytes, tiers};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
 
-/// The wire of `raw`, which is the same at all levels and decoded by all.
+/// The wire of `raw`, which is the same at all tiers and decoded by all.
 fn agree<W: Word>(effort: Effort, raw: &[u8], what: &str) -> Vec<u8> {
-    let mut wires = levels().into_iter().map(|level| {
-        let wire = encode(&mut Encoder::<W>::new(effort).with_level(level), raw);
-        let back = decode(&mut Decoder::<W>::new().with_level(level), &wire, raw.len());
+    let mut wires = tiers().into_iter().map(|simd| {
+        let wire = encode(&mut Encoder::<W>::new(effort).with_simd(simd), raw);
+        let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len());
         assert!(
             back.as_deref() == Ok(raw),
-            "{what}, {} bytes, {effort:?}, {level:?}: does not come back",
+            "{what}, {} bytes, {effort:?}, {simd:?}: does not come back",
             raw.len()
         );
-        (level, wire)
+        (simd, wire)
     });
     let (_, first) = wires.next().unwrap();
-    for (level, wire) in wires {
-        assert!(wire == first, "{what}, {} bytes, {effort:?}: other bytes at {level:?}", raw.len());
+    for (simd, wire) in wires {
+        assert!(wire == first, "{what}, {} bytes, {effort:?}: other bytes at {simd:?}", raw.len());
     }
     first
 }
@@ -27,7 +27,7 @@ fn run<W: Word>() {
         for (name, generate) in families() {
             for len in [0, 1, 9, 800, 2048, 2050, 4096, 5003, 20_000, 100_001] {
                 let wire = agree::<W>(effort, &generate(len), name);
-                // Damaged wires: all levels give the same result.
+                // Damaged wires: all tiers give the same result.
                 for seed in 0..20 {
                     let mut damaged = wire.clone();
                     for change in random_bytes(seed, 16).as_chunks::<4>().0 {
@@ -36,9 +36,9 @@ fn run<W: Word>() {
                             damaged[at] ^= change[2];
                         }
                     }
-                    let mut results = levels()
+                    let mut results = tiers()
                         .into_iter()
-                        .map(|level| decode(&mut Decoder::<W>::new().with_level(level), &damaged, len));
+                        .map(|simd| decode(&mut Decoder::<W>::new().with_simd(simd), &damaged, len));
                     let first = results.next().unwrap();
                     assert!(
                         results.all(|result| result == first),

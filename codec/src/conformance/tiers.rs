@@ -1,0 +1,78 @@
+//! The SIMD tiers at which a codec is tested, and the proof that it was.
+
+use super::skipped;
+use crate::simd::{Simd, Tier};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::format;
+use std::vec::Vec;
+
+/// The tiers to test at: all tiers of this machine. Reports each other tier as skipped.
+///
+/// # Panics
+/// If the variable `MPRESS_REQUIRE_SIMD` is set to a tier other than the highest one of this machine.
+#[must_use]
+pub fn tiers() -> Vec<Simd> {
+    let tiers: Vec<_> = Simd::available().collect();
+    for missing in Tier::ALL.into_iter().filter(|tier| Simd::new(*tier).is_none()) {
+        skipped(&format!("tier {}, which this machine or build does not have", missing.name()));
+    }
+    if let Ok(required) = std::env::var("MPRESS_REQUIRE_SIMD") {
+        assert_eq!(Simd::detect().tier().name(), required, "the highest tier is not the required one");
+    }
+    tiers
+}
+
+/// Runs a suite at every tier of this machine.
+///
+/// # Panics
+/// If the suite's codec selected a kernel of another tier in this thread, or none.
+pub fn at_each_tier(suite: impl Fn(Simd)) {
+    for simd in tiers() {
+        let tier = simd.tier();
+        CHOSEN.take();
+        suite(simd);
+        let chosen = CHOSEN.take();
+        assert!(chosen.iter().eq(&[tier]), "a suite at {simd:?} chose kernels of {chosen:?}");
+    }
+}
+
+std::thread_local! {
+    /// The tiers returned by [`Simd::tier`] in this thread.
+    static CHOSEN: RefCell<BTreeSet<Tier>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// Records that a codec selects a kernel of this tier.
+pub(crate) fn kernel_chosen(tier: Tier) {
+    CHOSEN.with_borrow_mut(|chosen| chosen.insert(tier));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiers_are_all_there_are() {
+        assert!(tiers().into_iter().eq(Simd::available()));
+    }
+
+    #[test]
+    fn a_suite_at_its_tier_passes() {
+        at_each_tier(|simd| assert_eq!(Simd::new(simd.tier()), Some(simd)));
+    }
+
+    #[test]
+    #[should_panic(expected = "chose kernels of {}")]
+    fn a_suite_that_chooses_no_kernel_is_found() {
+        at_each_tier(|_| {});
+    }
+
+    #[test]
+    #[should_panic(expected = "chose kernels of {Scalar, Avx2}")]
+    fn a_suite_that_chooses_other_kernels_is_found() {
+        at_each_tier(|simd| {
+            let _ = simd.tier();
+            [Tier::Scalar, Tier::Avx2].into_iter().for_each(kernel_chosen);
+        });
+    }
+}

@@ -1,0 +1,230 @@
+//! Messages with their length, in vectors (feature `alloc`). Normative layout: `docs/format/prefixed.md`.
+#![forbid(unsafe_code)]
+
+use crate::DecodeErrorKind::{Corrupt, TooLong, Truncated, Unsupported};
+use crate::{Decode, DecodeError, Encode, EncodeError, decode_into, encode_into};
+use alloc::vec::Vec;
+
+/// Byte 0: the version.
+const VERSION: u8 = 1;
+/// Byte 0: the message ends with a check.
+const CHECKED: u8 = 1 << 4;
+/// Length of the check in bytes.
+const CHECK: usize = 4;
+/// The maximum number of bytes before the wire: one, and a length of 64 bits in groups of seven.
+const MAX_HEAD: usize = 1 + 10;
+
+/// What [`encode_to_vec`] adds to find damage. [`decode_to_vec`] sees it in the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Check {
+    /// Nothing. Most damage then gives wrong data.
+    None,
+    /// CRC-32/ISO-HDLC (that of Ethernet and zlib) of everything before it: 4 bytes. It finds every burst of up to 32 bits, and other damage with a
+    /// probability of 1 - 2^-32.
+    Crc32,
+}
+
+/// Encodes `raw` and returns its wire with its length before it, and a check after it if wanted.
+///
+/// ```
+/// # use mpress_codec::{CodecId, Decode, DecodeError, Encode, EncodeError, Out, Reset};
+/// # struct Copy;
+/// # impl Reset for Copy {}
+/// # impl Encode for Copy {
+/// #     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> { Some(raw_len) }
+/// #     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+/// #         out.within(Some(raw.len()), |out| out.extend_from_slice(raw))
+/// #     }
+/// # }
+/// # impl Decode for Copy {
+/// #     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+/// #         out.extend_from_slice(wire).unwrap();
+/// #         Ok(())
+/// #     }
+/// # }
+/// # let (mut encoder, mut decoder) = (Copy, Copy); // of any codec
+/// use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+///
+/// let message = encode_to_vec(&mut encoder, b"hello", Check::Crc32)?;
+/// let raw = decode_to_vec(&mut decoder, &message, 1 << 20)?; // refuses what would be longer than 1 MiB
+/// assert_eq!(raw, b"hello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If there is no memory for the longest possible wire, or such a length overflows `usize`; 0 bytes are `available` then. The encoder's state is
+/// unchanged.
+pub fn encode_to_vec<E: Encode + ?Sized>(
+    encoder: &mut E,
+    raw: &[u8],
+    check: Check,
+) -> Result<Vec<u8>, EncodeError> {
+    let no_memory = |needed| EncodeError::new(needed, 0);
+    let bound = encoder.max_encoded_len(raw.len()).ok_or(no_memory(usize::MAX))?;
+    let needed = bound.checked_add(MAX_HEAD + CHECK).ok_or(no_memory(usize::MAX))?;
+    let mut message = Vec::new();
+    message.try_reserve_exact(needed).map_err(|_| no_memory(needed))?;
+    message.push(VERSION | if check == Check::None { 0 } else { CHECKED });
+    let mut left = raw.len() as u64;
+    while left >= 0x80 {
+        message.push(left as u8 | 0x80);
+        left >>= 7;
+    }
+    message.push(left as u8);
+    let start = message.len();
+    message.resize(start + bound, 0);
+    let len = encode_into(encoder, raw, &mut message[start..])?;
+    message.truncate(start + len);
+    if check != Check::None {
+        let check = crc32fast::hash(&message);
+        message.extend_from_slice(&check.to_le_bytes());
+    }
+    message.shrink_to_fit();
+    Ok(message)
+}
+
+/// Decodes a message of [`encode_to_vec`] that has at most `max_len` raw bytes. `message` may be anything: no more than `max_len` bytes are allocated,
+/// and nothing before the check, if there is one, has been found right.
+///
+/// # Errors
+/// [`TooLong`] if the message is longer, or there is no memory for it; [`Corrupt`] if the check is wrong; [`Truncated`] or [`Unsupported`] if it has no
+/// beginning that is known; those of [`Decode::decode`], with offsets into `message`. Errors other than the decoder's leave its state unchanged.
+pub fn decode_to_vec<D: Decode + ?Sized>(
+    decoder: &mut D,
+    message: &[u8],
+    max_len: usize,
+) -> Result<Vec<u8>, DecodeError> {
+    let head = *message.first().ok_or(DecodeError::new(Truncated, 0))?;
+    if head & !CHECKED != VERSION {
+        return Err(DecodeError::new(Unsupported, 0));
+    }
+    let mut end = message.len();
+    if head & CHECKED != 0 {
+        let (checked, check) = message.split_last_chunk().unwrap_or((&[], &[0; CHECK]));
+        if checked.is_empty() {
+            return Err(DecodeError::new(Truncated, end));
+        }
+        end = checked.len();
+        if crc32fast::hash(checked) != u32::from_le_bytes(*check) {
+            return Err(DecodeError::new(Corrupt, end));
+        }
+    }
+    let (raw_len, start) = length(&message[..end])?;
+    let too_long = DecodeError::new(TooLong, 1);
+    let raw_len = usize::try_from(raw_len).ok().filter(|len| *len <= max_len).ok_or(too_long)?;
+    let mut raw = Vec::new();
+    raw.try_reserve_exact(raw_len).map_err(|_| too_long)?;
+    raw.resize(raw_len, 0);
+    let offset = |error: DecodeError| DecodeError { offset: error.offset.saturating_add(start), ..error };
+    decode_into(decoder, &message[start..end], &mut raw).map_err(offset)?;
+    Ok(raw)
+}
+
+/// The length from byte 1 on, and where it ends.
+fn length(message: &[u8]) -> Result<(u64, usize), DecodeError> {
+    let mut len = 0;
+    for (byte, at) in message.iter().zip(0..MAX_HEAD).skip(1) {
+        let shift = 7 * (at as u32 - 1);
+        let group = u64::from(byte & 0x7f);
+        // Neither a 65th bit, nor zeros at the end, which a shorter form lacks.
+        if group << shift >> shift != group || *byte == 0 && at > 1 {
+            return Err(DecodeError::new(Corrupt, at));
+        }
+        len |= group << shift;
+        if *byte < 0x80 {
+            return Ok((len, at + 1));
+        }
+    }
+    let kind = if message.len() < MAX_HEAD { Truncated } else { Corrupt };
+    Err(DecodeError::new(kind, message.len().min(MAX_HEAD)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Out, Reset};
+    use alloc::vec;
+
+    /// The message itself.
+    struct Copy;
+
+    impl Reset for Copy {}
+
+    impl Encode for Copy {
+        fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+            Some(raw_len)
+        }
+        fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+            out.within(Some(raw.len()), |out| out.extend_from_slice(raw))
+        }
+    }
+
+    impl Decode for Copy {
+        fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+            if wire.len() != out.remaining() {
+                return Err(DecodeError::new(crate::DecodeErrorKind::Length, wire.len()));
+            }
+            out.extend_from_slice(wire).map_err(|_| DecodeError::new(Corrupt, 0))
+        }
+    }
+
+    fn decode(message: &[u8]) -> Result<Vec<u8>, DecodeError> {
+        decode_to_vec(&mut Copy, message, 1000)
+    }
+
+    #[test]
+    fn the_layout_is_the_documented_one() {
+        assert_eq!(encode_to_vec(&mut Copy, b"abc", Check::None).unwrap(), b"\x01\x03abc");
+        let checked = encode_to_vec(&mut Copy, b"abc", Check::Crc32).unwrap();
+        assert_eq!(checked, b"\x11\x03abc\x11\x7e\x72\x43");
+        assert_eq!(decode(b"\x01\x03abc").unwrap(), b"abc");
+        assert_eq!(decode(&checked).unwrap(), b"abc");
+        assert_eq!(decode(b"\x01\x00").unwrap(), b"");
+        let long = encode_to_vec(&mut Copy, &[7; 300], Check::None).unwrap();
+        assert_eq!(long[..3], [1, 0xac, 2]);
+        assert_eq!(decode(&long).unwrap(), [7; 300]);
+    }
+
+    #[test]
+    fn what_no_encoder_writes_is_refused() {
+        let mut endless = vec![0xff; 11];
+        endless[0] = 1;
+        for (message, kind, at) in [
+            (&b""[..], Truncated, 0),
+            (b"\x01", Truncated, 1),
+            (b"\x01\x83", Truncated, 2),
+            (b"\x11\0\0\0", Truncated, 4),
+            (b"\x02\x03abc", Unsupported, 0),
+            (b"\x21\x03abc", Unsupported, 0),
+            (b"\x01\x83\0abc", Corrupt, 2),
+            (b"\x11\x03abc\x11\x7e\x72\x42", Corrupt, 5),
+            (b"\x01\xe9\x07", TooLong, 1),
+            (b"\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", TooLong, 1),
+            (b"\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", Corrupt, 10),
+            (&endless, Corrupt, 10),
+            (b"\x01\x03ab", crate::DecodeErrorKind::Length, 4),
+        ] {
+            assert_eq!(decode(message), Err(DecodeError::new(kind, at)), "{message:x?}");
+        }
+    }
+
+    #[test]
+    fn no_memory_is_an_error() {
+        struct Immense;
+        impl Reset for Immense {}
+        impl Encode for Immense {
+            fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+                usize::MAX.checked_sub(raw_len)
+            }
+            fn encode(&mut self, _: &[u8], _: &mut Out<'_>) -> Result<(), EncodeError> {
+                Ok(())
+            }
+        }
+        for len in [0, 100] {
+            assert_eq!(encode_to_vec(&mut Immense, &[0; 100][..len], Check::None).unwrap_err().available, 0);
+        }
+        let huge = b"\x01\xff\xff\xff\xff\xff\xff\xff\xff\x7f";
+        assert_eq!(decode_to_vec(&mut Copy, huge, usize::MAX), Err(DecodeError::new(TooLong, 1)));
+    }
+}
