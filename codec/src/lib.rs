@@ -18,6 +18,8 @@ mod out;
 #[cfg(feature = "alloc")]
 mod prefixed;
 pub mod simd;
+#[doc(hidden)]
+pub mod support;
 mod traits;
 
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, Full, MemoryError};

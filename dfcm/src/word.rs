@@ -3,12 +3,12 @@
 
 use crate::format::{BLOCK, BODY, COUNT_BITS};
 use crate::lanes::GROUP;
-use mpress_codec::CodecId;
+use mpress_codec::{CodecId, support};
 
 /// An element of a message, as an unsigned integer: `u64` for doubles, `u32` for single floats.
 ///
 /// Sealed, because each word has its own wire format and codec id.
-pub trait Word: internal::Arithmetic + internal::Layout {
+pub trait Word: support::Word + internal::Layout {
     /// The codec id of the wire format for this word.
     const ID: CodecId;
     /// The name of the codec for this word.
@@ -17,16 +17,19 @@ pub trait Word: internal::Arithmetic + internal::Layout {
     const LANES_ID: CodecId;
     /// The name of the codec for this word in interleaved lanes.
     const LANES_NAME: &'static str;
-    /// Bits of a word.
-    const BITS: u32;
-    /// Bytes of a word.
-    const WIDTH: usize = Self::BITS as usize / 8;
     /// The unit of a leading-zero count in bits: a sixteenth of the word.
     const UNIT: u32 = Self::BITS >> COUNT_BITS;
     /// The number of 64-bit words of memory in a table line.
     const LINE_WORDS: usize = Self::WIDTH / 4;
     /// Words in a group of interleaved lanes; also the minimum number of lanes.
     const PER_GROUP: usize = GROUP / Self::WIDTH;
+
+    /// The number of leading zero bits, less than the word's width.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn zeros(self) -> u32 {
+        Self::BITS - (self | Self::ONE).width()
+    }
 }
 
 impl Word for u64 {
@@ -34,7 +37,6 @@ impl Word for u64 {
     const NAME: &'static str = "dfcm";
     const LANES_ID: CodecId = CodecId::DFCM_LANES_F64;
     const LANES_NAME: &'static str = "dfcm-lanes";
-    const BITS: u32 = Self::BITS;
 }
 
 impl Word for u32 {
@@ -42,46 +44,10 @@ impl Word for u32 {
     const NAME: &'static str = "dfcm32";
     const LANES_ID: CodecId = CodecId::DFCM_LANES_F32;
     const LANES_NAME: &'static str = "dfcm32-lanes";
-    const BITS: u32 = Self::BITS;
 }
 
 pub(crate) mod internal {
     use super::BODY;
-    use core::fmt::Debug;
-    use core::ops::{BitOr, BitXor};
-
-    /// Operations on unsigned integers.
-    pub trait Arithmetic:
-        Copy + Eq + Debug + Into<u64> + BitXor<Output = Self> + BitOr<Output = Self>
-    {
-        const ZERO: Self;
-        /// The little-endian bytes of a word.
-        type Bytes: Copy;
-
-        /// The whole words of `raw`, and the remaining bytes.
-        fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]);
-        /// The whole words of `raw`, mutably.
-        fn split_mut(raw: &mut [u8]) -> &mut [Self::Bytes];
-        fn from_bytes(bytes: Self::Bytes) -> Self;
-        fn to_bytes(self) -> Self::Bytes;
-        fn plus(self, other: Self) -> Self;
-        fn minus(self, other: Self) -> Self;
-        /// The most significant `bits` bits, as a number.
-        fn top(self, bits: u32) -> usize;
-        /// The number of leading zero bits, less than the word's width.
-        fn zeros(self) -> u32;
-        /// The number of bits below the leading zeros.
-        fn width(self) -> u32;
-        /// The number if `condition` holds, otherwise 0; without a branch.
-        fn only_if(self, condition: bool) -> Self;
-        /// The number or its negative, whichever is smaller.
-        fn magnitude(self) -> Self;
-        /// Maps numbers near zero, positive or negative, to small ones: 0, -1, 1, -2... become 0, 1, 2, 3...
-        fn zigzag(self) -> Self;
-        /// The inverse of [`zigzag`](Arithmetic::zigzag).
-        fn unzigzag(self) -> Self;
-    }
-
     /// The layout of words in a table and in the body of a block.
     pub trait Layout: Sized {
         /// The two words of the line at word `index` of the table.
@@ -95,70 +61,7 @@ pub(crate) mod internal {
         fn extract(body: &[u8; BODY], at: u32, bits: u32) -> Self;
     }
 }
-use internal::{Arithmetic, Layout};
-
-macro_rules! arithmetic {
-    ($word:ty) => {
-        impl Arithmetic for $word {
-            const ZERO: Self = 0;
-            type Bytes = [u8; size_of::<$word>()];
-
-            fn split(raw: &[u8]) -> (&[Self::Bytes], &[u8]) {
-                raw.as_chunks()
-            }
-            fn split_mut(raw: &mut [u8]) -> &mut [Self::Bytes] {
-                raw.as_chunks_mut().0
-            }
-            #[inline(always)]
-            fn from_bytes(bytes: Self::Bytes) -> Self {
-                Self::from_le_bytes(bytes)
-            }
-            #[inline(always)]
-            fn to_bytes(self) -> Self::Bytes {
-                self.to_le_bytes()
-            }
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-            #[inline(always)]
-            fn top(self, bits: u32) -> usize {
-                (self >> (<$word>::BITS - bits)) as usize
-            }
-            #[inline(always)]
-            fn zeros(self) -> u32 {
-                (self | 1).leading_zeros()
-            }
-            #[inline(always)]
-            fn width(self) -> u32 {
-                <$word>::BITS - self.leading_zeros()
-            }
-            #[inline(always)]
-            fn only_if(self, condition: bool) -> Self {
-                self & Self::from(condition).wrapping_neg()
-            }
-            #[inline(always)]
-            fn magnitude(self) -> Self {
-                self.min(self.wrapping_neg())
-            }
-            #[inline(always)]
-            fn zigzag(self) -> Self {
-                self << 1 ^ (self >> (<$word>::BITS - 1)).wrapping_neg()
-            }
-            #[inline(always)]
-            fn unzigzag(self) -> Self {
-                self >> 1 ^ (self & 1).wrapping_neg()
-            }
-        }
-    };
-}
-
-arithmetic!(u64);
-arithmetic!(u32);
+use internal::Layout;
 
 /// A line is two words. The carry is half a byte or empty, because units are 4 bits.
 impl Layout for u64 {

@@ -19,7 +19,7 @@ pub(crate) static ZEROS: Bytes = [0; BLOCK];
 /// A block in a buffer of the codec's own, aligned to vectors.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub struct Block(pub(crate) Bytes);
+pub(crate) struct Block(pub(crate) Bytes);
 
 impl Block {
     pub(crate) const ZERO: Self = Self([0; BLOCK]);

@@ -14,6 +14,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Simd;
+use mpress_codec::support::Wire;
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 
 /// Decodes messages of words `W`, encoded with any effort. Takes at most 30 KiB of memory.
@@ -68,7 +69,7 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), DecodeError> {
         let raw_len = self.out.remaining();
-        let mut wire = Wire { bytes: self.wire, at: 0 };
+        let mut wire = Wire::new(self.wire);
         let [version, rest] = wire.take_array()?;
         if !(VERSION..=VERSION_3).contains(&version) {
             return Err(DecodeError::new(Unsupported, 0));
@@ -86,7 +87,7 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         }
         let full = DecodeError::new(Length, wire.at);
         self.out.extend_from_slice(wire.take(self.out.remaining())?).map_err(|Full { .. }| full)?;
-        if wire.at == self.wire.len() { Ok(()) } else { Err(DecodeError::new(Length, wire.at)) }
+        wire.finish()
     }
 }
 
@@ -107,34 +108,26 @@ impl<V: Word> Work<V> for Column<'_, '_, '_, '_> {
     }
 }
 
-/// The wire and the current read position.
-struct Wire<'a> {
-    bytes: &'a [u8],
-    at: usize,
+/// What blocks have on the wire.
+trait Blocks<'a> {
+    fn head(&mut self) -> Result<Head, DecodeError>;
+    fn slot<W: Word>(&mut self, head: Head, slots: &mut Slots) -> Result<u16, DecodeError>;
+    fn malformed(&self, malformed: Malformed) -> DecodeError;
+    fn stream<'w, W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        head: Head,
+        words: usize,
+        widths: &'w mut Widths,
+    ) -> Result<Packed<'w>, DecodeError>
+    where
+        'a: 'w;
 }
 
-impl<'a> Wire<'a> {
-    #[inline(always)]
-    fn take(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
-        let rest = self.bytes.get(self.at..).and_then(|rest| rest.get(..len));
-        let taken = rest.ok_or(DecodeError::new(Truncated, self.bytes.len()))?;
-        self.at += len;
-        Ok(taken)
-    }
-
-    #[inline(always)]
-    fn take_array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
-        let at = self.at;
-        self.take(N)?.first_chunk().copied().ok_or(DecodeError::new(Truncated, at))
-    }
-
+impl<'a> Blocks<'a> for Wire<'a> {
     #[inline(always)]
     fn head(&mut self) -> Result<Head, DecodeError> {
         self.take_array().map(|bytes| Head(u16::from_le_bytes(bytes)))
-    }
-
-    fn corrupt(&self) -> DecodeError {
-        DecodeError::new(Corrupt, self.at)
     }
 
     /// The slot of the block's predictor, which the block may define.
@@ -263,7 +256,7 @@ impl Scratch {
     #[inline(never)]
     fn records(&mut self, simd: Simd, wire: &mut Wire<'_>, out: &mut Out<'_>) -> Result<(), DecodeError> {
         let place = wire.at;
-        let rest = wire.bytes.get(place..).unwrap_or_default();
+        let rest = wire.rest();
         let (layout, len) = Layout::from_wire(rest).map_err(|malformed| wire.malformed(malformed))?;
         wire.at += len;
         let full = DecodeError::new(Length, place);
@@ -319,7 +312,7 @@ impl Scratch {
         if count == 0 || count > words {
             return Err(corrupt);
         }
-        let rest = wire.bytes.get(wire.at..).unwrap_or_default();
+        let rest = wire.rest();
         let (sequences, len) =
             Sequences::read(rest, count).ok_or(DecodeError::new(Truncated, wire.bytes.len()))?;
         wire.at += len;

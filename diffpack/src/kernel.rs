@@ -18,9 +18,9 @@ use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::window::Window;
 use crate::word::Word;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx2::Avx2;
+use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx512::Avx512;
+use avx512::Avx512;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 pub(crate) use scalar::Scalar;
@@ -35,7 +35,7 @@ pub(crate) const ROUND_BITS: u32 = 4;
 
 /// Statistics of some floats.
 #[derive(Clone, Copy, Debug)]
-pub struct Span {
+pub(crate) struct Span {
     /// The smallest unit in which one of them is a whole number (format, section 5).
     pub(crate) lowest: u32,
     /// The greatest exponent.
@@ -59,7 +59,7 @@ pub(crate) type Words = Window<{ 2 * BLOCK }>;
 /// Operations on blocks of words `W`. `at` is a byte offset in `bytes`; lags and reach count words. Lags are in ascending order.
 ///
 /// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
-pub trait Kernel<W>: Copy {
+pub(crate) trait Kernel<W>: Copy {
     /// The kernel, or `None` if the CPU lacks the instructions.
     fn new(simd: Simd) -> Option<Self>;
     /// Runs `work`, compiled for those instructions.
@@ -141,7 +141,7 @@ pub trait Kernel<W>: Copy {
 }
 
 /// An operation to run with a kernel. `run` and what it calls for every block are inlined into the kernel's `enter`.
-pub trait Work<W> {
+pub(crate) trait Work<W> {
     /// The result.
     type Output;
     /// Runs the operation.
@@ -152,10 +152,10 @@ pub trait Work<W> {
 pub(crate) fn with<W: Word, T: Work<W>>(simd: Simd, work: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        if let Some(kernel) = <W::Avx512 as Kernel<W>>::new(simd) {
+        if let Some(kernel) = <Avx512 as Kernel<W>>::new(simd) {
             return kernel.enter(work);
         }
-        if let Some(kernel) = <W::Avx2 as Kernel<W>>::new(simd) {
+        if let Some(kernel) = <Avx2 as Kernel<W>>::new(simd) {
             return kernel.enter(work);
         }
     }

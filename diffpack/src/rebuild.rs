@@ -17,7 +17,7 @@ type DecodeWindow = Window<{ GROUP + (MAX_REACH + 1) * 8 + BLOCK }>;
 
 /// How the residuals of a block become words.
 #[derive(Clone, Copy, Debug)]
-pub struct Form<'a, W> {
+pub(crate) struct Form<'a, W> {
     pub(crate) predictor: &'a Predictor,
     /// The block's maximum, in domains that have one.
     pub(crate) maximum: W,
@@ -29,14 +29,14 @@ pub struct Form<'a, W> {
 
 /// Residuals packed at the front of `wire`.
 #[derive(Clone, Copy, Debug)]
-pub struct Packed<'a> {
+pub(crate) struct Packed<'a> {
     pub(crate) wire: &'a [u8],
     pub(crate) widths: &'a Widths,
 }
 
 /// Scratch memory for decoding a block.
 #[derive(Clone, Debug)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     /// The words before a block, where the message itself cannot be used.
     pub(crate) window: DecodeWindow,
     pub(crate) words: Words,

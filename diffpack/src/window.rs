@@ -10,7 +10,7 @@ use crate::word::Word;
 /// `N` bytes: the block at the end, and the words before it.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub struct Window<const N: usize> {
+pub(crate) struct Window<const N: usize> {
     bytes: [u8; N],
     held: Option<Held>,
 }

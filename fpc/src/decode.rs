@@ -181,7 +181,7 @@ fn decode_block<W: Word, K: Kernel>(
         return Err(truncated);
     }
     for lane in &buffers.values {
-        out.extend_from_slice(W::bytes(&lane[1..=steps])).map_err(|_| full)?;
+        out.extend_from_slice(W::flat(&lane[1..=steps])).map_err(|_| full)?;
     }
     Ok(at)
 }

@@ -142,7 +142,7 @@ fn encode_block<W: Word, K: Kernel>(
     counts[0] -= fill as u32;
 
     let (classes, len) = Classes::choose(counts);
-    let raw = W::bytes(values);
+    let raw = W::flat(values);
     if len >= raw.len() {
         predictor.start();
         out.extend_from_slice(&[0; HEAD])?;

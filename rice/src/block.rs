@@ -15,21 +15,21 @@ pub struct Aligned<T>(pub(crate) T);
 impl<W: Word> Block<W> {
     #[inline(always)]
     pub(crate) fn zeroed() -> Self {
-        Self([W::of(0); BLOCK])
+        Self([W::ZERO; BLOCK])
     }
 
     /// Sets the words from index `count` on to 0.
     #[inline(always)]
     pub(crate) fn clear_behind(&mut self, count: usize) {
         if let Some(after) = self.0.get_mut(count..) {
-            after.fill(W::of(0));
+            after.fill(W::ZERO);
         }
     }
 
     /// The union (bitwise OR) of all words.
     #[inline(always)]
     pub(crate) fn union(&self) -> W {
-        self.0.iter().fold(W::of(0), |union, word| union | *word)
+        self.0.iter().fold(W::ZERO, |union, word| union | *word)
     }
 }
 

@@ -8,11 +8,11 @@ use crate::mapping::{Mapped, Mapping};
 use crate::parameter::Quotients;
 use crate::rows::Packed;
 use crate::unary::{self, Places, Unary};
-use crate::wire::Wire;
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
+use mpress_codec::support::Wire;
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 
 /// Decodes messages of words `W`, encoded with any mapping. Keeps no state between messages.
@@ -63,7 +63,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> Result<(), DecodeError> {
         let raw_len = self.out.remaining();
-        let mut wire = Wire { bytes: self.wire, at: 0 };
+        let mut wire = Wire::new(self.wire);
         if wire.take_array()? != [VERSION] {
             return Err(DecodeError::new(Unsupported, 0));
         }
@@ -80,7 +80,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
         }
         let tail = wire.take(raw_len % W::WIDTH)?;
         self.out.extend_from_slice(tail).map_err(|Full| wire.error(Length))?;
-        if wire.at == wire.bytes.len() { Ok(()) } else { Err(wire.error(Length)) }
+        wire.finish()
     }
 }
 
@@ -100,8 +100,8 @@ impl<W: Word> BlockDecoder<W> {
     #[inline(always)]
     fn new() -> Self {
         Self {
-            before: W::of(0),
-            packed: Aligned([W::of(0); BLOCK + 32]),
+            before: W::ZERO,
+            packed: Aligned([W::ZERO; BLOCK + 32]),
             words: Block::zeroed(),
             bytes: [0; BLOCK * 8],
             unary: unary::ZERO,
@@ -157,7 +157,7 @@ impl<W: Word> BlockDecoder<W> {
                 return Err(at_unary.corrupt());
             }
             for (word, quotient) in self.words.0.iter_mut().zip(&self.quotients.0) {
-                *word = *word | W::of(*quotient) << parameter;
+                *word = *word | W::of((*quotient).into()) << parameter;
             }
         }
         Mapped { mapping, reference }.words(kernel, &mut self.words);

@@ -129,7 +129,7 @@ struct Plan<W> {
 impl<W: Word> Plan<W> {
     #[inline(always)]
     fn new() -> Self {
-        let mapped = Mapped { mapping: Mapping::Unsigned, reference: W::of(0) };
+        let mapped = Mapped { mapping: Mapping::Unsigned, reference: W::ZERO };
         Self { mapped, residuals: Block::zeroed(), draft: Draft::ZERO }
     }
 
@@ -171,7 +171,7 @@ impl<W: Word> BlockEncoder<W> {
         let count = raw.len() / W::WIDTH;
         let plan = match self.mapping {
             Some(mapping) => {
-                let least = if mapping == Mapping::Offset { least(&self.words, count) } else { W::of(0) };
+                let least = if mapping == Mapping::Offset { least(&self.words, count) } else { W::ZERO };
                 self.plan(mapping, least, count, 0);
                 0
             }
@@ -184,7 +184,7 @@ impl<W: Word> BlockEncoder<W> {
     #[inline(always)]
     fn plan(&mut self, mapping: Mapping, least: W, count: usize, plan: usize) {
         let reference = match mapping {
-            Mapping::Unsigned | Mapping::Signed => W::of(0),
+            Mapping::Unsigned | Mapping::Signed => W::ZERO,
             Mapping::Delta => self.befores.0[0],
             Mapping::Offset => least,
         };

@@ -12,7 +12,6 @@ mod mapping;
 mod parameter;
 mod rows;
 mod unary;
-mod wire;
 mod word;
 
 pub use decode::Decoder;

@@ -72,11 +72,11 @@ impl<W: Word> Mapped<W> {
         match mapping {
             Mapping::Unsigned => pairs.for_each(|(residual, word)| *residual = *word),
             Mapping::Signed => pairs.for_each(|(residual, word)| *residual = word.zigzag()),
-            Mapping::Offset => pairs.for_each(|(residual, word)| *residual = word.sub(reference)),
+            Mapping::Offset => pairs.for_each(|(residual, word)| *residual = word.minus(reference)),
             Mapping::Delta => {
                 pairs
                     .zip(&befores.0)
-                    .for_each(|((residual, word), before)| *residual = word.sub(*before).zigzag());
+                    .for_each(|((residual, word), before)| *residual = word.minus(*before).zigzag());
             }
         }
         residuals.clear_behind(count);
@@ -90,7 +90,7 @@ impl<W: Word> Mapped<W> {
         match mapping {
             Mapping::Unsigned => {}
             Mapping::Signed => words.for_each(|word| *word = word.unzigzag()),
-            Mapping::Offset => words.for_each(|word| *word = word.add(reference)),
+            Mapping::Offset => words.for_each(|word| *word = word.plus(reference)),
             Mapping::Delta => kernel.undo_delta(residuals, reference),
         }
     }

@@ -16,7 +16,7 @@ pub(crate) type Packed<W> = Aligned<[W; BLOCK + 32]>;
 pub(crate) fn pack<W: Word, const L: usize>(words: &Block<W>, rows: usize, bits: u32, packed: &mut Block<W>) {
     let mask = low_bits::<W>(bits);
     let mut to = packed.0.as_chunks_mut::<L>().0.iter_mut();
-    let mut filling = [W::of(0); L];
+    let mut filling = [W::ZERO; L];
     let mut filled = 0;
     for row in words.0.as_chunks::<L>().0.iter().take(rows) {
         let row = row.map(|word| word & mask);
@@ -53,7 +53,7 @@ pub(crate) fn unpack<W: Word, const L: usize>(
         let (row, shift) = (at / W::BITS, at % W::BITS);
         at += bits;
         let &[lower, upper] =
-            from.get(row as usize..).and_then(<[_]>::first_chunk).unwrap_or(&[[W::of(0); L]; 2]);
+            from.get(row as usize..).and_then(<[_]>::first_chunk).unwrap_or(&[[W::ZERO; L]; 2]);
         for ((to, lower), upper) in to.iter_mut().zip(lower).zip(upper) {
             // If the word ends before its packed word does, the bits of the next one are masked out.
             *to = (lower >> shift | upper << 1 << (W::BITS - 1 - shift)) & mask;
@@ -64,5 +64,5 @@ pub(crate) fn unpack<W: Word, const L: usize>(
 /// A word with the lowest `bits` bits set, fewer than it has.
 #[inline(always)]
 fn low_bits<W: Word>(bits: u32) -> W {
-    (W::of(1) << bits).sub(W::of(1))
+    (W::ONE << bits).minus(W::ONE)
 }

@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use crate::entropy::Codes;
-use crate::reader::Reader;
 use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
+use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
 
 /// A buffer for bytes before they are copied to the output.
@@ -114,7 +114,7 @@ const LOOK: u32 = 17;
 /// A bit string at the front of a wire. Past the wire's end there are zeros; reading them is reported when the string is finished, or with the error
 /// that the zeros cause.
 pub(crate) struct Bits<'a, 'w> {
-    wire: &'a mut Reader<'w>,
+    wire: &'a mut Wire<'w>,
     at: usize,
     /// The next bits, from the top, and their number.
     bits: u64,
@@ -122,7 +122,7 @@ pub(crate) struct Bits<'a, 'w> {
 }
 
 impl<'a, 'w> Bits<'a, 'w> {
-    pub(crate) fn new(wire: &'a mut Reader<'w>) -> Self {
+    pub(crate) fn new(wire: &'a mut Wire<'w>) -> Self {
         Self { wire, at: 0, bits: 0, left: 0 }
     }
 

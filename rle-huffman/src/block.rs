@@ -3,7 +3,7 @@
 
 use crate::format::BLOCK;
 use crate::kernel::Kernel;
-use crate::reader::Reader;
+use mpress_codec::support::Wire;
 use mpress_codec::{Codec, DecodeError, Full, Out};
 
 /// The bytes of a block, split into planes.
@@ -21,7 +21,7 @@ pub trait Code: Codec + private::Plane + Copy + core::fmt::Debug {}
 impl<C: Codec + private::Plane + Copy + core::fmt::Debug> Code for C {}
 
 pub(crate) mod private {
-    use super::{DecodeError, Full, Kernel, Out, Reader};
+    use super::{DecodeError, Full, Kernel, Out, Wire};
     use crate::width::Width;
 
     /// The encoder and the decoder of a code of planes.
@@ -55,7 +55,7 @@ pub(crate) mod private {
         fn decode<K: Kernel>(
             receiver: &mut Self::Receiver,
             kernel: K,
-            wire: &mut Reader<'_>,
+            wire: &mut Wire<'_>,
             plane: &mut [u8],
         ) -> Result<(), DecodeError>;
     }

@@ -4,10 +4,10 @@
 use crate::block::{Code, Scratch};
 use crate::format::{BLOCK, PLANES_SHIFT, SETTING_SHIFT, VERSION};
 use crate::kernel::{self, Kernel, Work};
-use crate::reader::Reader;
 use crate::width::Width;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
+use mpress_codec::support::Wire;
 use mpress_codec::{Decode, DecodeError, Out, Reset};
 
 /// Decodes messages of the code `C`, encoded with any settings. Takes 64 KiB of memory plus tables.
@@ -44,14 +44,14 @@ impl<C: Code> Reset for Decoder<C> {}
 impl<C: Code> Decode for Decoder<C> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| {
-            kernel::with(self.simd, Message { decoder: self, wire: Reader::new(wire), out })
+            kernel::with(self.simd, Message { decoder: self, wire: Wire::new(wire), out })
         })
     }
 }
 
 struct Message<'a, 'b, 'w, C: Code> {
     decoder: &'a mut Decoder<C>,
-    wire: Reader<'w>,
+    wire: Wire<'w>,
     out: &'a mut Out<'b>,
 }
 
@@ -76,7 +76,7 @@ impl<C: Code> Work for Message<'_, '_, '_, C> {
         while self.out.remaining() > 0 {
             decode_block::<C, K>(receiver, kernel, planes, scratch, wire, self.out)?;
         }
-        if wire.rest().is_empty() { Ok(()) } else { Err(wire.error(Length)) }
+        wire.finish()
     }
 }
 
@@ -86,7 +86,7 @@ fn decode_block<C: Code, K: Kernel>(
     kernel: K,
     planes: Width,
     scratch: &mut Scratch,
-    wire: &mut Reader<'_>,
+    wire: &mut Wire<'_>,
     out: &mut Out<'_>,
 ) -> Result<(), DecodeError> {
     let len = out.remaining().min(BLOCK);

@@ -15,10 +15,10 @@ use crate::block::private::Plane;
 use crate::decode::Decoder;
 use crate::encode::Encoder;
 use crate::kernel::Kernel;
-use crate::reader::Reader;
 use crate::width::Width;
 pub(crate) use canonical::Codes;
 use mpress_codec::simd::Simd;
+use mpress_codec::support::Wire;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 use ranking::Ranking;
 
@@ -117,7 +117,7 @@ impl<C: Lengthen> Plane for C {
     fn decode<K: Kernel>(
         tables: &mut Self::Receiver,
         _kernel: K,
-        wire: &mut Reader<'_>,
+        wire: &mut Wire<'_>,
         plane: &mut [u8],
     ) -> Result<(), DecodeError> {
         tables.decode(wire, plane)

@@ -9,7 +9,6 @@ mod encode;
 mod entropy;
 mod format;
 mod kernel;
-mod reader;
 mod rle;
 mod width;
 

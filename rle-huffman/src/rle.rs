@@ -10,9 +10,9 @@ use crate::block::private::Plane;
 use crate::decode::Decoder;
 use crate::encode::Encoder;
 use crate::kernel::Kernel;
-use crate::reader::Reader;
 use crate::width::Width;
 use mpress_codec::simd::Simd;
+use mpress_codec::support::Wire;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
 /// Runs of equal symbols of 1, 2, 4 or 8 bytes; other symbols are literals (PRAcTICaL-MPI names run lengths in section 4).
@@ -83,7 +83,7 @@ impl Plane for Rle {
     fn decode<K: Kernel>(
         symbol: &mut Width,
         _kernel: K,
-        wire: &mut Reader<'_>,
+        wire: &mut Wire<'_>,
         plane: &mut [u8],
     ) -> Result<(), DecodeError> {
         match symbol {

@@ -93,7 +93,7 @@ pub(super) fn decode<W: Word>(
         };
 
         let mut reader = Reader::new(body);
-        for (group, packed) in W::split_mut(&mut raw)[..len].chunks_mut(GROUP).zip(counts) {
+        for (group, packed) in W::split_mut(&mut raw).0[..len].chunks_mut(GROUP).zip(counts) {
             let packed = u64::from_le_bytes(*packed);
             match group.first_chunk_mut::<GROUP>() {
                 Some(group) => decode_group(&mut predictor, packed, &mut reader, group),

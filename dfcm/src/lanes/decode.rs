@@ -2,14 +2,15 @@
 #![forbid(unsafe_code)]
 
 use super::block::{Block, Body, packed_bytes};
-use super::format::{BLOCK, GROUP, HEADER, LANES_MASK, MORE_LANES, RAW_LEN_SHIFT, VERSION};
+use super::format::{BLOCK, GROUP, LANES_MASK, MORE_LANES, RAW_LEN_SHIFT, VERSION};
 use super::head;
 use super::kernel::{self, Kernel, Work};
 use super::past::Past;
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
+use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
+use mpress_codec::support::Wire;
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 
 /// Decodes messages of words `W`. Keeps no state between messages.
@@ -44,9 +45,7 @@ impl<W: Word> Reset for Decoder<W> {}
 
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        out.all_or_nothing(|out| {
-            kernel::with::<W, _>(self.simd, Message { wire: Wire { bytes: wire, at: 0 }, out })
-        })
+        out.all_or_nothing(|out| kernel::with::<W, _>(self.simd, Message { wire: Wire::new(wire), out }))
     }
 }
 
@@ -80,17 +79,17 @@ impl<W: Word> Work<W> for Message<'_, '_> {
             left -= len;
         }
         out.extend_from_slice(wire.take(raw_len % W::WIDTH)?).map_err(full)?;
-        if wire.at < wire.bytes.len() { Err(DecodeError::new(Length, wire.at)) } else { Ok(()) }
+        wire.finish()
     }
 }
 
 /// Reads the header and returns the number of lanes (format, section 10.2).
 #[inline(always)]
 fn header<W: Word>(wire: &mut Wire<'_>, raw_len: usize) -> Result<usize, DecodeError> {
-    if wire.take(1)? != [VERSION] {
+    if wire.byte()? != VERSION {
         return Err(DecodeError::new(Unsupported, 0));
     }
-    let byte = wire.take(HEADER - 1)?.first().copied().unwrap_or(0);
+    let byte = wire.byte()?;
     if usize::from(byte >> RAW_LEN_SHIFT) != raw_len % 8 {
         return Err(DecodeError::new(Length, 1));
     }
@@ -119,7 +118,7 @@ fn block<W: Word, K: Kernel<W>>(
     let last = len - (groups - 1) * GROUP;
     let body_len = widths[..groups - 1].iter().map(|width| packed_bytes::<W>(GROUP, *width)).sum::<usize>()
         + packed_bytes::<W>(last, widths[groups - 1]);
-    let rest = &wire.bytes[wire.at..];
+    let rest = wire.rest();
     let body = wire.take(body_len)?;
     let used = last / W::WIDTH * usize::from(widths[groups - 1]) % 8;
     if used > 0 && body.last().is_some_and(|byte| byte >> used != 0) {
@@ -137,32 +136,4 @@ fn block<W: Word, K: Kernel<W>>(
     };
     kernel.unpack(body, widths, residuals);
     Ok(())
-}
-
-/// The wire and the current read position.
-struct Wire<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Wire<'a> {
-    #[inline(always)]
-    fn take(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
-        let taken = self.bytes[self.at..].get(..len).ok_or(DecodeError::new(Truncated, self.bytes.len()))?;
-        self.at += len;
-        Ok(taken)
-    }
-
-    /// Reads a number of `len` bytes, fewer than 8.
-    #[inline(always)]
-    fn take_number(&mut self, len: usize) -> Result<u64, DecodeError> {
-        let rest = &self.bytes[self.at..];
-        let taken = self.take(len)?;
-        // Load eight bytes: copying fewer into a `u64` would take longer than the rest of the block's head.
-        let number = match rest.first_chunk() {
-            Some(bytes) => u64::from_le_bytes(*bytes),
-            None => taken.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
-        };
-        Ok(number & !(u64::MAX << (8 * len)))
-    }
 }

@@ -15,7 +15,7 @@ use mpress_codec::{Full, Out};
 
 /// Proof that the CPU has the instructions of [`Tier::Avx2`].
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2(());
+pub(crate) struct Avx2(());
 
 impl<W: Word> Kernel<W> for Avx2 {
     fn new(simd: Simd) -> Option<Self> {

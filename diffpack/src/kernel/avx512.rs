@@ -16,7 +16,7 @@ use mpress_codec::{Full, Out};
 
 /// Proof that the CPU has the instructions of [`Tier::Avx512`].
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512(());
+pub(crate) struct Avx512(());
 
 impl<W: Word> Kernel<W> for Avx512 {
     fn new(simd: Simd) -> Option<Self> {

@@ -314,7 +314,7 @@ fn each_lag_and_width<W: Word, K: Kernel<W>>(kernel: K) {
         }
     }
     for width in 0..=W::BITS as u8 {
-        for word in W::words_mut(&mut residuals.0) {
+        for word in W::split_mut(&mut residuals.0).0 {
             *word =
                 W::of((W::from_bytes(*word).to_u64() & W::mask(width.into()).to_u64()) as usize).to_bytes();
         }
@@ -351,9 +351,9 @@ fn agree<W: Word>() {
         match simd.tier() {
             Tier::Scalar => agrees::<W, _>(Scalar),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 => <W::Avx2 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
+            Tier::Avx2 => <Avx2 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 => <W::Avx512 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
+            Tier::Avx512 => <Avx512 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
             _ => panic!("a tier without a kernel"),
         }
     }

@@ -84,7 +84,7 @@ fn classify(lengths: &mut RowBytes, codes: &[u8; 16], of_class: &[u8; MAX_CLASSE
 #[inline]
 fn pack<W: Word>(residuals: &Row<W>, lengths: &RowBytes, packed: &mut [u8; PACKED]) -> usize {
     let mut at = 0;
-    for (group, mask) in W::bytes(residuals).as_chunks().0.iter().zip(masks::<W>(lengths)) {
+    for (group, mask) in W::flat(residuals).as_chunks().0.iter().zip(masks::<W>(lengths)) {
         // Always stores the whole vector; later groups overwrite the excess. The remainder has no effect; it shows the compiler that the vector is
         // within the buffer.
         if let Some(room) = packed[at % ROW_BYTES..].first_chunk_mut() {
@@ -125,7 +125,7 @@ fn spread(bits: u64) -> RowBytes {
 #[inline]
 fn unpack<W: Word>(wire: &[u8; PACKED], lengths: &RowBytes, residuals: &mut Row<W>) -> usize {
     let mut at = 0;
-    for (group, mask) in W::bytes_mut(residuals).as_chunks_mut().0.iter_mut().zip(masks::<W>(lengths)) {
+    for (group, mask) in W::flat_mut(residuals).as_chunks_mut().0.iter_mut().zip(masks::<W>(lengths)) {
         // As in `pack`.
         if let Some(bytes) = wire[at % ROW_BYTES..].first_chunk() {
             store(_mm512_maskz_expand_epi8(mask, load(bytes)), group);

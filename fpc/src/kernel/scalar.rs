@@ -46,7 +46,7 @@ impl Kernel for Scalar {
         for (residual, length) in residuals.iter().zip(lengths) {
             // Always stores the whole word; later residuals overwrite the excess. The remainder has no effect; it shows the compiler that the word is
             // within the buffer.
-            W::put(*residual, &mut packed[at % ROW_BYTES..]);
+            W::from_bytes(*residual).store(&mut packed[at % ROW_BYTES..], 0);
             at += usize::from(*length);
         }
         at

@@ -2,12 +2,13 @@
 
 use super::{COPY, END, FAR_MASK, FEW, FIRST, MIDDLE, MIDDLE_MASK, NEAR, RUN, RUN_MASK};
 use crate::bytes::run;
-use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
+use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
+use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Out};
 
 #[inline(always)]
 pub(super) fn message(wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-    match instructions(Wire { bytes: wire, at: 0 }, out)? {
+    match instructions(Wire::new(wire), out)? {
         end if end < wire.len() || out.remaining() > 0 => Err(DecodeError::new(Length, end)),
         _ => Ok(()),
     }
@@ -88,27 +89,19 @@ fn instructions(mut wire: Wire<'_>, out: &mut Out<'_>) -> Result<usize, DecodeEr
     }
 }
 
-/// The wire and the current read position.
-struct Wire<'a> {
-    bytes: &'a [u8],
-    at: usize,
+/// What instructions have on the wire.
+trait Instructions {
+    fn number(&mut self) -> Result<usize, DecodeError>;
+    fn length(&mut self, low: usize, most: usize) -> Result<usize, DecodeError>;
+    fn long_length(&mut self, most: usize) -> Result<usize, DecodeError>;
+    fn literals(&mut self, count: usize, out: &mut Out<'_>) -> Result<(), DecodeError>;
 }
 
-impl Wire<'_> {
-    #[inline(always)]
-    fn byte(&mut self) -> Result<u8, DecodeError> {
-        let byte = *self.bytes.get(self.at).ok_or(DecodeError::new(Truncated, self.bytes.len()))?;
-        self.at += 1;
-        Ok(byte)
-    }
-
+impl Instructions for Wire<'_> {
     /// Reads a number of two bytes.
     #[inline(always)]
     fn number(&mut self) -> Result<usize, DecodeError> {
-        let truncated = DecodeError::new(Truncated, self.bytes.len());
-        let bytes = self.bytes[self.at..].first_chunk().ok_or(truncated)?;
-        self.at += 2;
-        Ok(usize::from(u16::from_le_bytes(*bytes)))
+        Ok(usize::from(u16::from_le_bytes(self.take_array()?)))
     }
 
     /// Reads a length whose part in the instruction's first byte is `low`, at most `most`.
@@ -131,9 +124,9 @@ impl Wire<'_> {
 
     #[inline(always)]
     fn literals(&mut self, count: usize, out: &mut Out<'_>) -> Result<(), DecodeError> {
-        let rest = &self.bytes[self.at..];
+        let rest = self.rest();
         if rest.len() < count {
-            return Err(DecodeError::new(Truncated, self.bytes.len()));
+            return Err(self.truncated());
         }
         self.at += count;
         run(out, rest, count).map_err(|_| DecodeError::new(Length, self.at))

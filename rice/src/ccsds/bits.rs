@@ -1,8 +1,8 @@
 //! Bit strings as in the standard: the most significant bit of a byte comes first.
 #![forbid(unsafe_code)]
 
-use crate::wire::Wire;
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Truncated};
+use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
 
 /// The maximum number of bits that are written or read at once: 64 minus those that may precede them in a byte.

@@ -6,9 +6,9 @@ use super::encode::{self, Stop};
 use super::parameters::Parameters;
 use crate::format::VERSION;
 use crate::kernel;
-use crate::wire::Wire;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
+use mpress_codec::support::Wire;
 use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out, Reset};
 
 /// Length in bytes of the header of a stored message (format, section 9).
@@ -121,7 +121,7 @@ impl Decoder {
 
     fn message(&self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         let raw_len = out.remaining();
-        let mut wire = Wire { bytes: wire, at: 0 };
+        let mut wire = Wire::new(wire);
         if wire.take_array()? != [VERSION] {
             return Err(DecodeError::new(Unsupported, 0));
         }
@@ -142,7 +142,7 @@ impl Decoder {
         }
         let rest = wire.take(rest)?;
         out.extend_from_slice(rest).map_err(|Full| wire.error(Length))?;
-        if wire.at == wire.bytes.len() { Ok(()) } else { Err(wire.error(Length)) }
+        wire.finish()
     }
 }
 

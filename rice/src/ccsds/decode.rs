@@ -8,9 +8,9 @@ use super::parameters::Parameters;
 use super::predictor;
 use super::sample::{self, MOST};
 use crate::kernel::{self, Kernel, Work};
-use crate::wire::Wire;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length};
 use mpress_codec::simd::Simd;
+use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
 
 /// Fills all remaining room of `out` with the samples of a stream, written by this crate or any other encoder of the standard. The padding of the
@@ -21,7 +21,7 @@ use mpress_codec::{DecodeError, Full, Out};
 pub fn decode_stream(parameters: &Parameters, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
     let raw_len = out.remaining();
     out.all_or_nothing(|out| {
-        let stream = Stream { parameters: *parameters, wire: Wire { bytes: wire, at: 0 }, raw_len, out };
+        let stream = Stream { parameters: *parameters, wire: Wire::new(wire), raw_len, out };
         let rest = kernel::run(Simd::detect(), stream)?;
         let whole = rest.at == wire.len() && raw_len.is_multiple_of(parameters.sample_len());
         if whole { Ok(()) } else { Err(rest.error(Length)) }

@@ -98,7 +98,7 @@ fn last_of_halves<W: Word>(v: __m256i) -> __m256i {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn unzigzag<W: Word>(v: __m256i) -> __m256i {
-    let sign = |v| _mm256_and_si256(v, splat(W::of(1)));
+    let sign = |v| _mm256_and_si256(v, splat(W::ONE));
     let zero = _mm256_setzero_si256();
     match W::BITS {
         64 => _mm256_xor_si256(_mm256_srli_epi64::<1>(v), _mm256_sub_epi64(zero, sign(v))),

@@ -19,7 +19,7 @@ impl Kernel for Scalar {
     #[inline(always)]
     fn undo_delta<W: Word>(self, residuals: &mut Block<W>, before: W) {
         residuals.0.iter_mut().fold(before, |before, word| {
-            *word = before.add(word.unzigzag());
+            *word = before.plus(word.unzigzag());
             *word
         });
     }

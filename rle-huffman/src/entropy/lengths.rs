@@ -5,7 +5,7 @@
 use super::{Codes, Lengths};
 use crate::bits::{Bits, STAGE, Writer, join};
 use crate::format::MAX_BITS;
-use crate::reader::Reader;
+use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
 
 /// The maximum size of any code's lengths in bytes: 256 differences of at most 13 bits, and gaps and runs, whose gamma codes take at most 2 bits per
@@ -167,7 +167,7 @@ fn gamma(n: usize) -> (u64, u32) {
 
 /// Reads the header of a plane.
 #[inline(always)]
-pub(crate) fn read(wire: &mut Reader<'_>) -> Result<Alphabet, DecodeError> {
+pub(crate) fn read(wire: &mut Wire<'_>) -> Result<Alphabet, DecodeError> {
     let mut bits = Bits::new(wire);
     let mut alphabet = Alphabet::EMPTY;
     let length = bits.get(4);
@@ -267,7 +267,7 @@ mod tests {
             let mut bytes = [0; ROOM];
             let mut out = Out::from_slice(&mut bytes);
             assert_eq!(write(&lengths, &mut out), Ok(()));
-            let alphabet = read(&mut Reader::new(out.written())).unwrap_or(Alphabet::EMPTY);
+            let alphabet = read(&mut Wire::new(out.written())).unwrap_or(Alphabet::EMPTY);
             let mut back = [0; 256];
             for entry in alphabet.entries() {
                 back[usize::from(entry >> 8)] = *entry as u8;

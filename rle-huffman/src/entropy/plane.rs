@@ -9,8 +9,8 @@ use super::ranking::Ranking;
 use super::{Lengthen, Lengths, streams};
 use crate::format::{MAX_BITS, streams as streams_of};
 use crate::kernel::Kernel;
-use crate::reader::Reader;
 use mpress_codec::DecodeErrorKind::Corrupt;
+use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
 
 /// Length in bytes of a stream's size field.
@@ -85,7 +85,7 @@ impl Tables {
 
     /// Reads a coded plane.
     #[inline(always)]
-    pub(super) fn decode(&mut self, wire: &mut Reader<'_>, plane: &mut [u8]) -> Result<(), DecodeError> {
+    pub(super) fn decode(&mut self, wire: &mut Wire<'_>, plane: &mut [u8]) -> Result<(), DecodeError> {
         let alphabet = lengths::read(wire)?;
         if let Some(symbol) = alphabet.single() {
             plane.fill(symbol);

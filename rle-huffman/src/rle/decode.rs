@@ -2,16 +2,16 @@
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, MORE};
-use crate::reader::Reader;
 use mpress_codec::DecodeError;
 use mpress_codec::DecodeErrorKind::Corrupt;
+use mpress_codec::support::Wire;
 
 /// The number of bytes that are copied or filled at once if there is room.
 const STRIDE: usize = 32;
 
 /// Reads a coded plane.
 #[inline(always)]
-pub(super) fn plane<const S: usize>(wire: &mut Reader<'_>, plane: &mut [u8]) -> Result<(), DecodeError> {
+pub(super) fn plane<const S: usize>(wire: &mut Wire<'_>, plane: &mut [u8]) -> Result<(), DecodeError> {
     let (symbols, tail) = plane.split_at_mut(plane.len() / S * S);
     let from = wire;
     // A local copy can be kept in registers.
@@ -70,7 +70,7 @@ fn fill<const S: usize>(symbol: [u8; S], len: usize, to: &mut [u8]) {
 
 /// Reads the rest of a count whose half byte is `half`.
 #[inline(always)]
-fn more(half: usize, wire: &mut Reader<'_>) -> Result<usize, DecodeError> {
+fn more(half: usize, wire: &mut Wire<'_>) -> Result<usize, DecodeError> {
     if half < MORE {
         return Ok(half);
     }

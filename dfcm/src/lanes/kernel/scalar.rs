@@ -22,7 +22,7 @@ impl<W: Word> Kernel<W> for Scalar {
         let row = |steps| W::split(window.back::<W>(steps, lanes).as_flattened()).0.iter();
         let rows = row(0).zip(row(1)).zip(row(2).zip(row(3)));
         for (residual, ((element, first), (second, third))) in
-            W::split_mut(residuals.bytes_mut()).iter_mut().zip(rows)
+            W::split_mut(residuals.bytes_mut()).0.iter_mut().zip(rows)
         {
             let (element, first) = (W::from_bytes(*element), W::from_bytes(*first));
             let (second, third) = (W::from_bytes(*second), W::from_bytes(*third));
@@ -158,6 +158,6 @@ fn words<W: Word>(group: &Group) -> &[W::Bytes] {
 /// The words one step before the group at word `at` of a row in their lanes, and the group.
 #[inline(always)]
 fn around<W: Word>(row: &mut Row, at: usize, lanes: usize) -> (&[W::Bytes], &mut [W::Bytes]) {
-    let (before, group) = W::split_mut(row.as_flattened_mut()).split_at_mut(at);
+    let (before, group) = W::split_mut(row.as_flattened_mut()).0.split_at_mut(at);
     (&before[at - lanes..][..W::PER_GROUP], &mut group[..W::PER_GROUP])
 }

@@ -4,7 +4,7 @@ use super::lanes;
 use crate::block::{Block, Group, Widths, sum_and_greatest, window};
 use crate::format::{BLOCK, GROUP, GROUPS};
 use crate::word::Word;
-use crate::word::internal::Arithmetic;
+use mpress_codec::support::Word as _;
 use mpress_codec::{Full, Out};
 
 /// The number of bytes past a packed group that may be written or read.

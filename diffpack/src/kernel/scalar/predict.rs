@@ -31,9 +31,9 @@ pub(in crate::kernel) fn term<const N: usize>(bytes: &[u8], at: usize, shift: us
 }
 
 pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
-    let [a, b, c, d, e, f, g, h] = terms::<W>(bytes, at, lags).map(W::words);
+    let [a, b, c, d, e, f, g, h] = terms::<W>(bytes, at, lags).map(|term| W::split(term).0);
     let at = |words: &[W::Bytes], i: usize| W::from_bytes(words[i]);
-    let residuals = W::words_mut(&mut residuals.0);
+    let residuals = W::split_mut(&mut residuals.0).0;
     match lags.len() {
         0 => (0..W::BLOCK).for_each(|i| residuals[i] = at(a, i).zigzag().to_bytes()),
         1 => (0..W::BLOCK).for_each(|i| residuals[i] = at(a, i).minus(at(b, i)).zigzag().to_bytes()),
@@ -58,8 +58,8 @@ pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block
 }
 
 fn below_rotated<W: Word, const ROTATION: u32>(words: &Bytes, residuals: &mut Block) -> W {
-    let residuals = W::words_mut(&mut residuals.0);
-    for (residual, word) in residuals.iter_mut().zip(W::words(words)) {
+    let residuals = W::split_mut(&mut residuals.0).0;
+    for (residual, word) in residuals.iter_mut().zip(W::split(words).0) {
         *residual = W::from_bytes(*word).rotated_left(ROTATION).to_bytes();
     }
     // Four maxima, because each comparison waits for the previous one.

@@ -6,7 +6,7 @@ use crate::word::Word;
 pub(super) fn above<W: Word>(residuals: &Block, width: u32) -> Mask {
     let mut mask = [0; _];
     let limit = W::mask(width);
-    for (eight, bits) in W::words(&residuals.0).chunks_exact(8).zip(&mut mask) {
+    for (eight, bits) in W::split(&residuals.0).0.chunks_exact(8).zip(&mut mask) {
         for residual in eight.iter().rev() {
             *bits = *bits << 1 | u8::from(W::from_bytes(*residual) > limit);
         }
@@ -21,9 +21,9 @@ pub(super) fn deal<W: Word>(
     wide: &mut Block,
     narrow: &mut Block,
 ) {
-    let (wide, narrow) = (W::words_mut(&mut wide.0), W::words_mut(&mut narrow.0));
+    let (wide, narrow) = (W::split_mut(&mut wide.0).0, W::split_mut(&mut narrow.0).0);
     let (mut wides, mut narrows) = (0, 0);
-    for (eight, bits) in W::words(&residuals.0)[..words.min(W::BLOCK)].chunks(8).zip(mask) {
+    for (eight, bits) in W::split(&residuals.0).0[..words.min(W::BLOCK)].chunks(8).zip(mask) {
         for (residual, i) in eight.iter().zip(0..) {
             // Written to both: the wrong one is overwritten.
             wide[wides] = *residual;
@@ -39,9 +39,9 @@ pub(super) fn deal<W: Word>(
 }
 
 pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
-    let (wide, narrow) = (W::words(&wide.0), W::words(&narrow.0));
+    let (wide, narrow) = (W::split(&wide.0).0, W::split(&narrow.0).0);
     let (mut wides, mut narrows) = (0, 0);
-    for (eight, bits) in W::words_mut(&mut residuals.0).chunks_exact_mut(8).zip(mask) {
+    for (eight, bits) in W::split_mut(&mut residuals.0).0.chunks_exact_mut(8).zip(mask) {
         for (residual, i) in eight.iter_mut().zip(0..) {
             let is_wide = bits >> i & 1;
             let both = [narrow[narrows], wide[wides]];

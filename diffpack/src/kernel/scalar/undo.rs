@@ -9,7 +9,7 @@ use crate::word::Word;
 pub(in crate::kernel) const SHORT: usize = 16;
 
 pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
-    for (to, residual) in W::split_mut(words.block_mut()).0.iter_mut().zip(W::words(&residuals.0)) {
+    for (to, residual) in W::split_mut(words.block_mut()).0.iter_mut().zip(W::split(&residuals.0).0) {
         *to = W::from_bytes(*residual).unzigzag().to_bytes();
     }
     // Each step gives the difference by the lags after it.
@@ -114,7 +114,7 @@ pub(super) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, 
 }
 
 fn undo_below_rotated<W: Word, const ROTATION: u32>(residuals: &Block, maximum: W, words: &mut Bytes) {
-    for (word, residual) in W::words_mut(words).iter_mut().zip(W::words(&residuals.0)) {
+    for (word, residual) in W::split_mut(words).0.iter_mut().zip(W::split(&residuals.0).0) {
         *word = maximum.minus(W::from_bytes(*residual)).rotated_right(ROTATION).to_bytes();
     }
 }

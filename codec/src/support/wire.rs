@@ -1,0 +1,109 @@
+//! A wire, read from its front.
+#![forbid(unsafe_code)]
+
+use crate::DecodeErrorKind::{self, Corrupt, Length, Truncated};
+use crate::{DecodeError, Full};
+
+/// A wire and the current read position. Small, so that it can be kept in registers and copied to remember a place.
+#[derive(Clone, Copy, Debug)]
+pub struct Wire<'a> {
+    /// All of the wire.
+    pub bytes: &'a [u8],
+    /// The position, in bytes. Not past the end.
+    pub at: usize,
+}
+
+impl<'a> Wire<'a> {
+    /// A wire at its front.
+    #[must_use]
+    #[inline(always)]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// What has not been read yet.
+    #[must_use]
+    #[inline(always)]
+    pub fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// Reads a byte.
+    ///
+    /// # Errors
+    /// [`Truncated`] at the end; so with the methods below.
+    #[inline(always)]
+    pub fn byte(&mut self) -> Result<u8, DecodeError> {
+        let byte = *self.bytes.get(self.at).ok_or(self.truncated())?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// Reads `len` bytes.
+    #[inline(always)]
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
+        let rest = self.bytes.get(self.at..).and_then(|rest| rest.get(..len));
+        let taken = rest.ok_or(self.truncated())?;
+        self.at += len;
+        Ok(taken)
+    }
+
+    /// Reads `N` bytes.
+    #[inline(always)]
+    pub fn take_array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let rest = self.bytes.get(self.at..).and_then(<[_]>::first_chunk);
+        let taken = rest.ok_or(self.truncated())?;
+        self.at += N;
+        Ok(*taken)
+    }
+
+    /// Reads a number of `len` bytes, fewer than 8.
+    #[inline(always)]
+    pub fn take_number(&mut self, len: usize) -> Result<u64, DecodeError> {
+        let rest = self.rest();
+        let taken = self.take(len)?;
+        // Load eight bytes: copying fewer into a `u64` takes longer than what is done with them.
+        let number = match rest.first_chunk() {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => taken.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+        };
+        Ok(number & !(u64::MAX << (8 * len)))
+    }
+
+    /// Ends the message: nothing may be left.
+    ///
+    /// # Errors
+    /// [`Length`] if something is.
+    #[inline(always)]
+    pub fn finish(&self) -> Result<(), DecodeError> {
+        if self.at == self.bytes.len() { Ok(()) } else { Err(self.error(Length)) }
+    }
+
+    /// An error at the current position.
+    #[must_use]
+    #[inline(always)]
+    pub fn error(&self, kind: DecodeErrorKind) -> DecodeError {
+        DecodeError::new(kind, self.at)
+    }
+
+    /// The error for something at the current position that no encoder writes.
+    #[must_use]
+    #[inline(always)]
+    pub fn corrupt(&self) -> DecodeError {
+        self.error(Corrupt)
+    }
+
+    /// The error for a wire that ends too early.
+    #[must_use]
+    #[inline(always)]
+    pub fn truncated(&self) -> DecodeError {
+        DecodeError::new(Truncated, self.bytes.len())
+    }
+
+    /// The error for an output without room for what the wire has up to here.
+    #[must_use]
+    #[inline(always)]
+    pub fn full(&self, _: Full) -> DecodeError {
+        self.error(Length)
+    }
+}
