@@ -5,7 +5,6 @@ mod pack;
 mod predict;
 mod split;
 mod undo;
-mod vector;
 
 use super::{Kernel, LAGS, Span, Words, Work};
 use crate::block::{Block, Bytes, Mask, Widths};

@@ -5,7 +5,6 @@ mod pack;
 mod predict;
 mod rebuild;
 mod split;
-mod vector;
 
 use super::{Kernel, LAGS, Span, Work};
 use crate::block::{Block, Bytes, Mask, Widths};

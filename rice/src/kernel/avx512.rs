@@ -6,6 +6,7 @@ use crate::unary::{Places, Unary};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::support::avx512::{load, store};
 
 /// Proof that the CPU has the instructions of [`Tier::Avx512`], and so those of the lower tiers.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +37,7 @@ impl Kernel for Avx512 {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn run<T: Work>(kernel: Avx512, work: T) -> T::Output {
     work.run(kernel)
 }
@@ -53,8 +53,7 @@ static PLACES: [u8; 64] = {
     places
 };
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn places(unary: &Unary, len: usize, to: &mut Places) -> usize {
     let mut ones = 0;
@@ -69,18 +68,4 @@ fn places(unary: &Unary, len: usize, to: &mut Places) -> usize {
         place = _mm512_add_epi8(place, _mm512_set1_epi8(64));
     }
     ones
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn store(bytes: &mut [u8; 64], v: __m512i) {
-    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
-    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), v) }
 }
