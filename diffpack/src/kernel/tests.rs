@@ -351,9 +351,9 @@ fn agree<W: Word>() {
         match simd.tier() {
             Tier::Scalar => agrees::<W, _>(Scalar),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 => <Avx2 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
+            Tier::Avx2 => Avx2::new(simd).into_iter().for_each(agrees::<W, _>),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 => <Avx512 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
+            Tier::Avx512 => Avx512::new(simd).into_iter().for_each(agrees::<W, _>),
             _ => panic!("a tier without a kernel"),
         }
     }

@@ -2,22 +2,14 @@
 //!
 //! The bytes of residuals are compressed and expanded by the byte instructions of VBMI2, a group at a time.
 
-use super::{Kernel, Work};
+use super::Kernel;
 use crate::block::{Row, RowBytes};
 use crate::classes::LENGTHS;
 use crate::format::{MAX_CLASSES, PACKED, PICKED, ROW_BYTES};
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::Avx512;
 use mpress_codec::support::avx512::{load, store};
-
-/// Proof that the CPU has the instructions of `Tier::Avx512`: only [`enter`] creates one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn enter<T: Work>(work: T) -> T::Output {
-    work.run(Avx512(()))
-}
 
 impl Kernel for Avx512 {
     #[inline(always)]

@@ -1,28 +1,13 @@
 //! The kernel for AVX2: computes prefix sums of differences, a row at a time.
 
-use super::{Kernel, Work};
+use super::Kernel;
 use crate::block::Block;
 use crate::format::ROW;
 use crate::unary::{self, Places, Unary};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::support::Avx2;
 use mpress_codec::support::avx2::{add, load, splat, store, unzigzag};
-
-/// Proof that the CPU has the instructions of [`Tier::Avx2`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
-
-impl Avx2 {
-    pub(super) fn new(simd: Simd) -> Option<Self> {
-        (simd.tier() >= Tier::Avx2).then_some(Self(()))
-    }
-
-    pub(super) fn run<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { run(self, work) }
-    }
-}
 
 impl Kernel for Avx2 {
     #[inline(always)]
@@ -35,11 +20,6 @@ impl Kernel for Avx2 {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { undo_delta(residuals, before) }
     }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run<T: Work>(kernel: Avx2, work: T) -> T::Output {
-    work.run(kernel)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

@@ -1,27 +1,12 @@
 //! The kernel for AVX-512: finds the ones in 64 bits of a unary part at once.
 
-use super::{Kernel, Work, avx2};
+use super::{Kernel, avx2};
 use crate::block::Block;
 use crate::unary::{Places, Unary};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::support::Avx512;
 use mpress_codec::support::avx512::{load, store};
-
-/// Proof that the CPU has the instructions of [`Tier::Avx512`], and so those of the lower tiers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
-
-impl Avx512 {
-    pub(super) fn new(simd: Simd) -> Option<Self> {
-        (simd.tier() >= Tier::Avx512).then_some(Self(()))
-    }
-
-    pub(super) fn run<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { run(self, work) }
-    }
-}
 
 impl Kernel for Avx512 {
     #[inline(always)]
@@ -35,11 +20,6 @@ impl Kernel for Avx512 {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { avx2::undo_delta(residuals, before) }
     }
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn run<T: Work>(kernel: Avx512, work: T) -> T::Output {
-    work.run(kernel)
 }
 
 /// The position of each byte: 0 to 63.

@@ -1,8 +1,8 @@
 //! Vectors of 32 bytes: loads, stores, and deinterleaving.
 
-use super::Avx2;
 use crate::kernel::planes::Vectors;
 use core::arch::x86_64::*;
+use mpress_codec::support::Avx2;
 use mpress_codec::support::avx2::store;
 pub(super) use mpress_codec::support::avx2::{V, load};
 

@@ -1,8 +1,8 @@
 //! Vectors of 64 bytes: loads, stores, and deinterleaving.
 
-use super::Avx512;
 use crate::kernel::planes::Vectors;
 use core::arch::x86_64::*;
+use mpress_codec::support::Avx512;
 use mpress_codec::support::avx512::store;
 pub(super) use mpress_codec::support::avx512::{V, load};
 
