@@ -1,7 +1,16 @@
-//! What the codecs of mpress share: words, and the wire as it is read. Not for others: it changes without notice.
+//! What the codecs of mpress share: words, vectors of them, the wire as it is read, and the entry to code for a SIMD tier. Not for others: it changes without notice.
 
+#[cfg(target_arch = "x86_64")]
+pub mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
+mod entry;
 mod wire;
 mod word;
 
+pub use crate::kernels;
+#[cfg(target_arch = "x86_64")]
+pub use entry::{Avx2, Avx512};
+pub use entry::{Task, run};
 pub use wire::Wire;
 pub use word::Word;

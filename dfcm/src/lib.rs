@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel` and `lanes::kernel`, for calls that rely on a `Simd`
+#![deny(unsafe_code)] // allowed again only in `lanes::kernel`, for loads, stores and calls that rely on a token
 
 mod bits;
 mod decode;

@@ -17,11 +17,7 @@ use crate::format::BLOCK;
 use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::window::Window;
 use crate::word::Word;
-#[cfg(target_arch = "x86_64")]
-use avx2::Avx2;
-#[cfg(target_arch = "x86_64")]
-use avx512::Avx512;
-use mpress_codec::simd::Simd;
+use mpress_codec::support::kernels;
 use mpress_codec::{Full, Out};
 pub(crate) use scalar::Scalar;
 
@@ -60,11 +56,6 @@ pub(crate) type Words = Window<{ 2 * BLOCK }>;
 ///
 /// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
 pub(crate) trait Kernel<W>: Copy {
-    /// The kernel, or `None` if the CPU lacks the instructions.
-    fn new(simd: Simd) -> Option<Self>;
-    /// Runs `work`, compiled for those instructions.
-    fn enter<T: Work<W>>(self, work: T) -> T::Output;
-
     /// The residuals of the block at `at`: its zigzagged difference by `lags`.
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block);
     /// Returns the greatest of the words, rotated by `rotation`, and stores each word's distance below it.
@@ -148,17 +139,8 @@ pub(crate) trait Work<W> {
     fn run<K: Kernel<W>>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `work` with the best kernel for this tier.
-pub(crate) fn with<W: Word, T: Work<W>>(simd: Simd, work: T) -> T::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(kernel) = <Avx512 as Kernel<W>>::new(simd) {
-            return kernel.enter(work);
-        }
-        if let Some(kernel) = <Avx2 as Kernel<W>>::new(simd) {
-            return kernel.enter(work);
-        }
-    }
-    let _ = simd;
-    Scalar.enter(work)
+kernels! {
+    /// Runs `work` with the best kernel for this tier.
+    pub(crate) fn with<W: Word>(Work<W>);
+    Scalar, |kernel| kernel, |kernel| kernel
 }

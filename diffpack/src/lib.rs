@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a `Simd`
+#![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a token
 
 mod block;
 mod blocks;

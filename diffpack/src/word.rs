@@ -16,8 +16,6 @@ pub trait Word: support::Word + internal::Float {
     const LANES: usize = GROUP / Self::WIDTH;
     /// Words of a full block.
     const BLOCK: usize = BLOCK / Self::WIDTH;
-    /// Words in 64 bits.
-    const PER_LANE: u32 = 64 / Self::BITS;
     /// Fraction bits of a float of this width; 0 where the format has no fixed-point domain.
     const FRACTION: u32;
     /// Exponent bits of a float of this width.

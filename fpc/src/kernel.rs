@@ -5,8 +5,6 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod scalar;
 
@@ -14,7 +12,7 @@ use crate::block::{Row, RowBytes};
 use crate::classes::LENGTHS;
 use crate::format::{MAX_CLASSES, PACKED};
 use crate::word::Word;
-use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::support::kernels;
 
 /// Operations on rows.
 pub(crate) trait Kernel: Copy {
@@ -43,15 +41,8 @@ pub(crate) trait Work {
     fn run<K: Kernel>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `work` with the best kernel for this tier, in code compiled for that tier.
-pub(crate) fn with<T: Work>(simd: Simd, work: T) -> T::Output {
-    match simd.tier() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a token of this tier proves that the CPU has the features that the function requires.
-        Tier::Avx512 => unsafe { avx512::enter(work) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Tier::Avx2 => unsafe { avx2::enter(work) },
-        _ => work.run(scalar::Scalar),
-    }
+kernels! {
+    /// Runs `work` with the best kernel for this tier, in code compiled for that tier.
+    pub(crate) fn with(Work);
+    scalar::Scalar, |_kernel| scalar::Scalar, |kernel| kernel
 }

@@ -13,14 +13,9 @@ mod scalar;
 use crate::block::Block;
 use crate::unary::{Places, Unary};
 use crate::word::Word;
-#[cfg(target_arch = "x86_64")]
-use avx2::Avx2;
-#[cfg(target_arch = "x86_64")]
-use avx512::Avx512;
-use mpress_codec::simd::Simd;
-use scalar::Scalar;
+use mpress_codec::support::kernels;
 
-/// The operations that a tier implements in its own way. [`Scalar`] defines the results.
+/// The operations that a tier implements in its own way. [`scalar`] defines the results.
 pub(crate) trait Kernel: Copy {
     /// Finds the positions of the ones in the first `len` bytes. Returns their number.
     fn places(self, unary: &Unary, len: usize, places: &mut Places) -> usize;
@@ -36,17 +31,8 @@ pub(crate) trait Work {
     fn run<K: Kernel>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `work` with the best kernel for this tier.
-pub(crate) fn run<T: Work>(simd: Simd, work: T) -> T::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(kernel) = Avx512::new(simd) {
-            return kernel.run(work);
-        }
-        if let Some(kernel) = Avx2::new(simd) {
-            return kernel.run(work);
-        }
-    }
-    let _ = simd;
-    work.run(Scalar)
+kernels! {
+    /// Runs `work` with the best kernel for this tier.
+    pub(crate) fn run(Work);
+    scalar::Scalar, |kernel| kernel, |kernel| kernel
 }

@@ -14,16 +14,11 @@ mod scalar;
 
 use crate::entropy::Codes;
 use crate::width::Width;
-use mpress_codec::simd::Simd;
+use mpress_codec::support::kernels;
 use mpress_codec::{Full, Out};
 
 /// The operations of a SIMD tier.
 pub trait Kernel: Copy {
-    /// The kernel, or `None` if the CPU lacks the instructions.
-    fn new(simd: Simd) -> Option<Self>;
-    /// Runs `work`, compiled for those instructions.
-    fn enter<T: Work>(self, work: T) -> T::Output;
-
     /// Splits elements of two or more bytes into byte planes: first the first byte of each element, then the second byte of each, and so on. Both
     /// slices have the same length, a multiple of the width.
     fn split(self, elements: &[u8], width: Width, planes: &mut [u8]);
@@ -37,24 +32,15 @@ pub trait Kernel: Copy {
 }
 
 /// An operation to run with a kernel. `run` and what it calls for every symbol are inlined into the kernel's `enter`.
-pub trait Work {
+pub(crate) trait Work {
     /// The result.
     type Output;
     /// Runs the operation.
     fn run<K: Kernel>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `work` with the best kernel for this tier.
-pub(crate) fn with<T: Work>(simd: Simd, work: T) -> T::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(kernel) = avx512::Avx512::new(simd) {
-            return kernel.enter(work);
-        }
-        if let Some(kernel) = avx2::Avx2::new(simd) {
-            return kernel.enter(work);
-        }
-    }
-    let _ = simd;
-    scalar::Scalar.enter(work)
+kernels! {
+    /// Runs `work` with the best kernel for this tier.
+    pub(crate) fn with(Work);
+    scalar::Scalar, |kernel| kernel, |kernel| kernel
 }

@@ -29,6 +29,8 @@ pub trait Word:
     const BITS: u32 = Self::WIDTH as u32 * 8;
     /// Bytes of a word.
     const WIDTH: usize = size_of::<Self>();
+    /// Words in 64 bits.
+    const PER_LANE: u32 = 64 / Self::BITS;
     /// The little-endian bytes of a word.
     type Bytes: Copy + Debug;
 

@@ -13,7 +13,7 @@ use super::past::Past;
 use super::probe::Sample;
 use super::window::View;
 use crate::word::Word;
-use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::support::kernels;
 use mpress_codec::{Full, Out};
 
 /// Operations on blocks of words `W` in `lanes` lanes (section 10.2 of the format gives the limits).
@@ -40,15 +40,8 @@ pub(super) trait Work<W> {
     fn run<K: Kernel<W>>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `work` with the best kernel for this tier.
-pub(super) fn with<W: Word, T: Work<W>>(simd: Simd, work: T) -> T::Output {
-    match simd.tier() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a token of this tier proves that the CPU has the features that the function requires.
-        Tier::Avx512 => unsafe { avx512::enter::<W, T>(work) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Tier::Avx2 => unsafe { avx2::enter::<W, T>(work) },
-        _ => work.run(scalar::Scalar),
-    }
+kernels! {
+    /// Runs `work` with the best kernel for this tier.
+    pub(super) fn with<W: Word>(Work<W>);
+    scalar::Scalar, |kernel| kernel, |kernel| kernel
 }

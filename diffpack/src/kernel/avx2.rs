@@ -5,26 +5,14 @@ mod pack;
 mod predict;
 mod split;
 mod undo;
-mod vector;
 
-use super::{Kernel, LAGS, Span, Words, Work};
+use super::{Kernel, LAGS, Span, Words};
 use crate::block::{Block, Bytes, Mask, Widths};
 use crate::word::Word;
-use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::support::Avx2;
 use mpress_codec::{Full, Out};
 
-/// Proof that the CPU has the instructions of [`Tier::Avx2`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
-
 impl<W: Word> Kernel<W> for Avx2 {
-    fn new(simd: Simd) -> Option<Self> {
-        (simd.tier() >= Tier::Avx2).then_some(Self(()))
-    }
-    fn enter<T: Work<W>>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { enter::<W, T>(self, work) }
-    }
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::difference::<W>(bytes, at, lags, residuals) }
@@ -106,11 +94,6 @@ impl<W: Word> Kernel<W> for Avx2 {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { fixed::unstrip::<W>(residuals, counts) }
     }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn enter<W: Word, T: Work<W>>(kernel: Avx2, work: T) -> T::Output {
-    work.run(kernel)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

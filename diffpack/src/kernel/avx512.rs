@@ -5,27 +5,15 @@ mod pack;
 mod predict;
 mod rebuild;
 mod split;
-mod vector;
 
-use super::{Kernel, LAGS, Span, Work};
+use super::{Kernel, LAGS, Span};
 use crate::block::{Block, Bytes, Mask, Widths};
 use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;
-use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::support::Avx512;
 use mpress_codec::{Full, Out};
 
-/// Proof that the CPU has the instructions of [`Tier::Avx512`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
-
 impl<W: Word> Kernel<W> for Avx512 {
-    fn new(simd: Simd) -> Option<Self> {
-        (simd.tier() >= Tier::Avx512).then_some(Self(()))
-    }
-    fn enter<T: Work<W>>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { enter::<W, T>(self, work) }
-    }
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::difference::<W>(bytes, at, lags, residuals) }
@@ -106,11 +94,6 @@ impl<W: Word> Kernel<W> for Avx512 {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { fixed::strip::<W>(residuals, counts) }
     }
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn enter<W: Word, T: Work<W>>(kernel: Avx512, work: T) -> T::Output {
-    work.run(kernel)
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]

@@ -9,11 +9,10 @@ mod predict;
 mod split;
 mod undo;
 
-use super::{Kernel, LAGS, Span, Words, Work};
+use super::{Kernel, LAGS, Span, Words};
 use crate::block::{Block, Bytes, Group, Mask, Widths};
 use crate::word::Word;
 pub(super) use fixed::{span, strip, to_fixed, to_float};
-use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 pub(super) use pack::{ROOM, group_bytes, groups_and_bytes};
 pub(super) use predict::{lag_scores, shifts, term, terms};
@@ -34,12 +33,6 @@ fn lanes(group: &Group) -> [u64; 8] {
 }
 
 impl<W: Word> Kernel<W> for Scalar {
-    fn new(_: Simd) -> Option<Self> {
-        Some(Self)
-    }
-    fn enter<T: Work<W>>(self, work: T) -> T::Output {
-        work.run(self)
-    }
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
         predict::difference::<W>(bytes, at, lags, residuals);
     }

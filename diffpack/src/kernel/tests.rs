@@ -8,6 +8,8 @@ use crate::predictor::{Domain, Predictor};
 use core::any::type_name;
 use mpress_codec::conformance::{families, random_bytes, tiers};
 use mpress_codec::simd::Tier;
+#[cfg(target_arch = "x86_64")]
+use mpress_codec::support::{Avx2, Avx512};
 use std::vec;
 use std::vec::Vec;
 
@@ -351,9 +353,9 @@ fn agree<W: Word>() {
         match simd.tier() {
             Tier::Scalar => agrees::<W, _>(Scalar),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 => <Avx2 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
+            Tier::Avx2 => Avx2::new(simd).into_iter().for_each(agrees::<W, _>),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 => <Avx512 as Kernel<W>>::new(simd).into_iter().for_each(agrees::<W, _>),
+            Tier::Avx512 => Avx512::new(simd).into_iter().for_each(agrees::<W, _>),
             _ => panic!("a tier without a kernel"),
         }
     }

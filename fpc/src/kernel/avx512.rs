@@ -2,23 +2,14 @@
 //!
 //! The bytes of residuals are compressed and expanded by the byte instructions of VBMI2, a group at a time.
 
-use super::{Kernel, Work};
+use super::Kernel;
 use crate::block::{Row, RowBytes};
 use crate::classes::LENGTHS;
 use crate::format::{MAX_CLASSES, PACKED, PICKED, ROW_BYTES};
 use crate::word::Word;
 use core::arch::x86_64::*;
-
-/// Proof that the CPU has the instructions of `Tier::Avx512`: only [`enter`] creates one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
-)]
-pub(super) fn enter<T: Work>(work: T) -> T::Output {
-    work.run(Avx512(()))
-}
+use mpress_codec::support::Avx512;
+use mpress_codec::support::avx512::{load, store};
 
 impl Kernel for Avx512 {
     #[inline(always)]
@@ -53,34 +44,28 @@ impl Kernel for Avx512 {
     }
 }
 
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
-)]
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn count(lengths: &mut RowBytes, counts: &mut [u32; LENGTHS]) -> u64 {
     let picked = load(lengths);
     let only = _mm512_andnot_si512(_mm512_set1_epi8(PICKED as i8), picked);
-    store(only, lengths);
+    store(lengths, only);
     for (length, count) in (0..).zip(counts) {
         *count += _mm512_cmpeq_epi8_mask(only, _mm512_set1_epi8(length)).count_ones();
     }
     _mm512_movepi8_mask(picked)
 }
 
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
-)]
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn classify(lengths: &mut RowBytes, codes: &[u8; 16], of_class: &[u8; MAX_CLASSES]) -> [u64; 3] {
     let codes = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(load128(codes)), load(lengths));
     let of_class = _mm512_set1_epi64(i64::from_le_bytes(*of_class));
-    store(_mm512_shuffle_epi8(of_class, codes), lengths);
+    store(lengths, _mm512_shuffle_epi8(of_class, codes));
     [1, 2, 4].map(|bit| _mm512_test_epi8_mask(codes, _mm512_set1_epi8(bit)))
 }
 
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
-)]
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn pack<W: Word>(residuals: &Row<W>, lengths: &RowBytes, packed: &mut [u8; PACKED]) -> usize {
     let mut at = 0;
@@ -88,16 +73,14 @@ fn pack<W: Word>(residuals: &Row<W>, lengths: &RowBytes, packed: &mut [u8; PACKE
         // Always stores the whole vector; later groups overwrite the excess. The remainder has no effect; it shows the compiler that the vector is
         // within the buffer.
         if let Some(room) = packed[at % ROW_BYTES..].first_chunk_mut() {
-            store(_mm512_maskz_compress_epi8(mask, load(group)), room);
+            store(room, _mm512_maskz_compress_epi8(mask, load(group)));
         }
         at += mask.count_ones() as usize;
     }
     at
 }
 
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
-)]
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn lengths(planes: [u64; 3], of_class: &[u8; MAX_CLASSES]) -> RowBytes {
     let [low, middle, high] = planes;
@@ -105,30 +88,26 @@ fn lengths(planes: [u64; 3], of_class: &[u8; MAX_CLASSES]) -> RowBytes {
     let codes = _mm512_or_si512(codes, _mm512_maskz_set1_epi8(middle, 2));
     let codes = _mm512_or_si512(codes, _mm512_maskz_set1_epi8(high, 4));
     let mut lengths = [0; 64];
-    store(_mm512_shuffle_epi8(_mm512_set1_epi64(i64::from_le_bytes(*of_class)), codes), &mut lengths);
+    store(&mut lengths, _mm512_shuffle_epi8(_mm512_set1_epi64(i64::from_le_bytes(*of_class)), codes));
     lengths
 }
 
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
-)]
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn spread(bits: u64) -> RowBytes {
     let mut bytes = [0; 64];
-    store(_mm512_maskz_set1_epi8(bits, 1), &mut bytes);
+    store(&mut bytes, _mm512_maskz_set1_epi8(bits, 1));
     bytes
 }
 
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
-)]
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn unpack<W: Word>(wire: &[u8; PACKED], lengths: &RowBytes, residuals: &mut Row<W>) -> usize {
     let mut at = 0;
     for (group, mask) in W::flat_mut(residuals).as_chunks_mut().0.iter_mut().zip(masks::<W>(lengths)) {
         // As in `pack`.
         if let Some(bytes) = wire[at % ROW_BYTES..].first_chunk() {
-            store(_mm512_maskz_expand_epi8(mask, load(bytes)), group);
+            store(group, _mm512_maskz_expand_epi8(mask, load(bytes)));
         }
         at += mask.count_ones() as usize;
     }
@@ -136,9 +115,7 @@ fn unpack<W: Word>(wire: &[u8; PACKED], lengths: &RowBytes, residuals: &mut Row<
 }
 
 /// For each group, the mask of the bytes that belong to residuals. Single floats have half as many groups.
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
-)]
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn masks<W: Word>(lengths: &RowBytes) -> [u64; 8] {
     let lengths = load(lengths);
@@ -162,20 +139,6 @@ const fn per_byte(width: usize) -> ([u8; 64], [u8; 64]) {
         byte += 1;
     }
     (word, place)
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are read; the load requires no alignment.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn store(vector: __m512i, bytes: &mut [u8; 64]) {
-    // SAFETY: the array has the 64 bytes that are written; the store requires no alignment.
-    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), vector) }
 }
 
 #[target_feature(enable = "sse2")]

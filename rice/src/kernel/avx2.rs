@@ -1,27 +1,13 @@
 //! The kernel for AVX2: computes prefix sums of differences, a row at a time.
 
-use super::{Kernel, Work};
+use super::Kernel;
 use crate::block::Block;
 use crate::format::ROW;
 use crate::unary::{self, Places, Unary};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::simd::{Simd, Tier};
-
-/// Proof that the CPU has the instructions of [`Tier::Avx2`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
-
-impl Avx2 {
-    pub(super) fn new(simd: Simd) -> Option<Self> {
-        (simd.tier() >= Tier::Avx2).then_some(Self(()))
-    }
-
-    pub(super) fn run<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { run(self, work) }
-    }
-}
+use mpress_codec::support::Avx2;
+use mpress_codec::support::avx2::{add, load, splat, store, unzigzag};
 
 impl Kernel for Avx2 {
     #[inline(always)]
@@ -34,11 +20,6 @@ impl Kernel for Avx2 {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { undo_delta(residuals, before) }
     }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run<T: Work>(kernel: Avx2, work: T) -> T::Output {
-    work.run(kernel)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -93,60 +74,4 @@ fn last_of_halves<W: Word>(v: __m256i) -> __m256i {
         16 => _mm256_shuffle_epi8(v, _mm256_set1_epi16(0x0f0e)),
         _ => _mm256_shuffle_epi8(v, _mm256_set1_epi8(0x0f)),
     }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn unzigzag<W: Word>(v: __m256i) -> __m256i {
-    let sign = |v| _mm256_and_si256(v, splat(W::ONE));
-    let zero = _mm256_setzero_si256();
-    match W::BITS {
-        64 => _mm256_xor_si256(_mm256_srli_epi64::<1>(v), _mm256_sub_epi64(zero, sign(v))),
-        32 => _mm256_xor_si256(_mm256_srli_epi32::<1>(v), _mm256_sub_epi32(zero, sign(v))),
-        16 => _mm256_xor_si256(_mm256_srli_epi16::<1>(v), _mm256_sub_epi16(zero, sign(v))),
-        _ => {
-            let half = _mm256_and_si256(_mm256_srli_epi16::<1>(v), _mm256_set1_epi8(0x7f));
-            _mm256_xor_si256(half, _mm256_sub_epi8(zero, sign(v)))
-        }
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn add<W: Word>(a: __m256i, b: __m256i) -> __m256i {
-    match W::BITS {
-        64 => _mm256_add_epi64(a, b),
-        32 => _mm256_add_epi32(a, b),
-        16 => _mm256_add_epi16(a, b),
-        _ => _mm256_add_epi8(a, b),
-    }
-}
-
-/// `word` in every lane.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn splat<W: Word>(word: W) -> __m256i {
-    let mut bytes = [0; 8];
-    W::write(&[word], &mut bytes);
-    let word = i64::from_le_bytes(bytes);
-    match W::BITS {
-        64 => _mm256_set1_epi64x(word),
-        32 => _mm256_set1_epi32(word as i32),
-        16 => _mm256_set1_epi16(word as i16),
-        _ => _mm256_set1_epi8(word as i8),
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn load(row: &[u8; ROW]) -> __m256i {
-    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
-    unsafe { _mm256_loadu_si256(row.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn store(row: &mut [u8; ROW], v: __m256i) {
-    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
-    unsafe { _mm256_storeu_si256(row.as_mut_ptr().cast(), v) }
 }

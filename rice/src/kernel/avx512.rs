@@ -1,26 +1,12 @@
 //! The kernel for AVX-512: finds the ones in 64 bits of a unary part at once.
 
-use super::{Kernel, Work, avx2};
+use super::{Kernel, avx2};
 use crate::block::Block;
 use crate::unary::{Places, Unary};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::simd::{Simd, Tier};
-
-/// Proof that the CPU has the instructions of [`Tier::Avx512`], and so those of the lower tiers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
-
-impl Avx512 {
-    pub(super) fn new(simd: Simd) -> Option<Self> {
-        (simd.tier() >= Tier::Avx512).then_some(Self(()))
-    }
-
-    pub(super) fn run<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { run(self, work) }
-    }
-}
+use mpress_codec::support::Avx512;
+use mpress_codec::support::avx512::{load, store};
 
 impl Kernel for Avx512 {
     #[inline(always)]
@@ -36,12 +22,6 @@ impl Kernel for Avx512 {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run<T: Work>(kernel: Avx512, work: T) -> T::Output {
-    work.run(kernel)
-}
-
 /// The position of each byte: 0 to 63.
 static PLACES: [u8; 64] = {
     let mut places = [0; 64];
@@ -53,8 +33,7 @@ static PLACES: [u8; 64] = {
     places
 };
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn places(unary: &Unary, len: usize, to: &mut Places) -> usize {
     let mut ones = 0;
@@ -69,18 +48,4 @@ fn places(unary: &Unary, len: usize, to: &mut Places) -> usize {
         place = _mm512_add_epi8(place, _mm512_set1_epi8(64));
     }
     ones
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn store(bytes: &mut [u8; 64], v: __m512i) {
-    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
-    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), v) }
 }

@@ -3,24 +3,13 @@
 mod runs;
 mod vector;
 
-use super::{Kernel, Work, planes, scalar};
+use super::{Kernel, planes, scalar};
 use crate::entropy::Codes;
 use crate::width::Width;
-use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::support::Avx2;
 use mpress_codec::{Full, Out};
 
-/// Proof that the CPU has the instructions of [`Tier::Avx2`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
-
 impl Kernel for Avx2 {
-    fn new(simd: Simd) -> Option<Self> {
-        (simd.tier() >= Tier::Avx2).then_some(Self(()))
-    }
-    fn enter<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { enter(self, work) }
-    }
     fn split(self, elements: &[u8], width: Width, planes: &mut [u8]) {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { split(self, elements, width, planes) }
@@ -44,11 +33,6 @@ impl Kernel for Avx2 {
     fn pack(self, symbols: &[u8], codes: &Codes, out: &mut Out<'_>) -> Result<(), Full> {
         scalar::pack(symbols, codes, out)
     }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn enter<T: Work>(kernel: Avx2, work: T) -> T::Output {
-    work.run(kernel)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

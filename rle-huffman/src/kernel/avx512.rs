@@ -4,24 +4,13 @@ mod pack;
 mod runs;
 mod vector;
 
-use super::{Kernel, Work, planes, scalar};
+use super::{Kernel, planes, scalar};
 use crate::entropy::Codes;
 use crate::width::Width;
-use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::support::Avx512;
 use mpress_codec::{Full, Out};
 
-/// Proof that the CPU has the instructions of [`Tier::Avx512`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
-
 impl Kernel for Avx512 {
-    fn new(simd: Simd) -> Option<Self> {
-        (simd.tier() >= Tier::Avx512).then_some(Self(()))
-    }
-    fn enter<T: Work>(self, work: T) -> T::Output {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { enter(self, work) }
-    }
     fn split(self, elements: &[u8], width: Width, planes: &mut [u8]) {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { split(self, elements, width, planes) }
@@ -45,11 +34,6 @@ impl Kernel for Avx512 {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { pack::pack(symbols, codes, out) }
     }
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn enter<T: Work>(kernel: Avx512, work: T) -> T::Output {
-    work.run(kernel)
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]

@@ -1,11 +1,10 @@
 //! The portable kernel, which defines the result of all kernels.
 #![forbid(unsafe_code)]
 
-use super::{Kernel, Work};
+use super::Kernel;
 use crate::bits::{STAGE, Writer};
 use crate::entropy::Codes;
 use crate::width::Width;
-use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 
 /// Requires no CPU features.
@@ -13,12 +12,6 @@ use mpress_codec::{Full, Out};
 pub(crate) struct Scalar;
 
 impl Kernel for Scalar {
-    fn new(_: Simd) -> Option<Self> {
-        Some(Self)
-    }
-    fn enter<T: Work>(self, work: T) -> T::Output {
-        work.run(self)
-    }
     fn split(self, elements: &[u8], width: Width, planes: &mut [u8]) {
         split(elements, width, planes, 0);
     }

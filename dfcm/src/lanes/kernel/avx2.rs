@@ -4,23 +4,15 @@ mod pack;
 mod predict;
 mod vector;
 
+use super::Kernel;
 use super::scalar::Scalar;
-use super::{Kernel, Work};
 use crate::lanes::block::{Block, Body, Widths};
 use crate::lanes::past::Past;
 use crate::lanes::probe::Sample;
 use crate::lanes::window::View;
 use crate::word::Word;
+use mpress_codec::support::Avx2;
 use mpress_codec::{Full, Out};
-
-/// Proof that the CPU has the instructions of the tier `avx2`: only [`enter`] creates one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Avx2(());
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn enter<W: Word, T: Work<W>>(work: T) -> T::Output {
-    work.run(Avx2(()))
-}
 
 impl<W: Word> Kernel<W> for Avx2 {
     #[inline(always)]

@@ -4,22 +4,14 @@ mod pack;
 mod predict;
 mod vector;
 
-use super::{Kernel, Work};
+use super::Kernel;
 use crate::lanes::block::{Block, Body, Widths};
 use crate::lanes::past::Past;
 use crate::lanes::probe::Sample;
 use crate::lanes::window::View;
 use crate::word::Word;
+use mpress_codec::support::Avx512;
 use mpress_codec::{Full, Out};
-
-/// Proof that the CPU has the instructions of the tier `avx512`: only [`enter`] creates one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Avx512(());
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn enter<W: Word, T: Work<W>>(work: T) -> T::Output {
-    work.run(Avx512(()))
-}
 
 impl<W: Word> Kernel<W> for Avx512 {
     #[inline(always)]

@@ -1,14 +1,14 @@
 //! The fixed-point domain (format, sections 5 and 6), for words of 64 and of 32 bits.
 
 use super::predict::bytes_of;
-use super::vector::{
-    V, VECTOR, add, each_shifted_left, each_shifted_right, equal, load, shifted_left, shifted_right, sign,
-    splat, store, sub, sum, union_of_words, unions, unzigzag, widths_of, zigzag,
-};
 use crate::block::{Block, Widths};
 use crate::kernel::{ROUND_BITS, Span, scalar};
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx2::{
+    V, VECTOR, add, each_shifted_left, each_shifted_right, equal, load, shifted_left, shifted_right, sign,
+    splat, store, sub, sum, union_of_words, unions, unzigzag, widths_of, zigzag,
+};
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn to_fixed<W: Word>(words: &[u8], unit: u32, fixed: &mut [u8]) {

@@ -1,12 +1,12 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte shuffles within pairs of lanes.
 
-use super::vector::{V, VECTOR, load, load_lane, splat, store, store_lane};
 use crate::block::{Block, Group, Widths, window};
 use crate::format::{BLOCK, GROUP};
 use crate::kernel::scalar::{ROOM, groups_and_bytes};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
+use mpress_codec::support::avx2::{V, VECTOR, load, load_lane, splat, store, store_lane};
 use mpress_codec::{Full, Out};
 
 /// The layout of lanes of one width in a packed group. A pair of lanes starts in the byte in which its first lane starts, and spans at most 16 bytes.

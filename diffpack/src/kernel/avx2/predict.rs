@@ -1,15 +1,15 @@
 //! Words to residuals, and their cost.
 
-use super::vector::{
-    Bytes as Half, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store,
-    sub, sum, union_of_words, unions, vectors, widths_of, zigzag,
-};
 use crate::block::{Block, Bytes, Widths};
 use crate::format::BLOCK;
 use crate::kernel::scalar::{self, shifts, terms};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx2::{
+    Bytes as Half, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store,
+    sub, sum, union_of_words, unions, vectors, widths_of, zigzag,
+};
 
 /// The difference of order `ORDER` of the vectors at index `i` of its terms.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

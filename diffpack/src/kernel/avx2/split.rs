@@ -1,10 +1,10 @@
 //! Deals residuals to two streams and collects them again, by permutations from a table: of all words of a vector or, with 16 bits, of half of one.
 
-use super::vector::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
 use crate::block::{Block, Mask, window};
 use crate::format::BLOCK;
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx2::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
 
 /// For each mask of the words that are moved at once, the source lane of each lane.
 #[repr(align(32))]

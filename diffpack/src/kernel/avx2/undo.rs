@@ -1,15 +1,15 @@
 //! Residuals to words, one factor 1 - B^lag after another. Lags are in bytes here, so that the same permutations serve every word.
 
-use super::vector::{
-    Bytes as Vector, V, VECTOR, add, load, load_at, load_lane, middle, quarter, rotated_right, splat, store,
-    sub, unzigzag, vectors,
-};
 use crate::block::{Block, Bytes};
 use crate::format::BLOCK;
 use crate::kernel::Words;
 use crate::kernel::scalar::{self, SHORT, shifts};
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx2::{
+    Bytes as Vector, V, VECTOR, add, load, load_at, load_lane, middle, quarter, rotated_right, splat, store,
+    sub, unzigzag, vectors,
+};
 
 /// Vectors in a block.
 const COUNT: usize = BLOCK / VECTOR;

@@ -1,14 +1,14 @@
 //! The fixed-point domain (format, sections 5 and 6), for words of 64 and of 32 bits.
 
-use super::vector::{
-    V, add, leading_zeros, load, shifted_left, shifted_right, sign, splat, store, store_bytes, sub, unions,
-    unzigzag, zigzag,
-};
 use crate::block::{Block, Widths};
 use crate::format::{GROUP, GROUPS};
 use crate::kernel::{ROUND_BITS, Span, scalar};
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx512::{
+    V, add, leading_zeros, load, shifted_left, shifted_right, sign, splat, store, store_bytes, sub, unions,
+    unzigzag, zigzag,
+};
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn to_fixed<W: Word>(words: &[u8], unit: u32, fixed: &mut [u8]) {

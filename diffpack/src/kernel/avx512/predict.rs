@@ -1,14 +1,14 @@
 //! Words to residuals, and their cost.
 
-use super::vector::{
-    V, add, greatest, load, load_at, max, rotated_left, splat, sub, unions, widths_of, zigzag,
-};
 use crate::block::{Block, Bytes, Group, Widths, groups};
 use crate::format::GROUP;
 use crate::kernel::scalar::{self, shifts, terms};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx512::{
+    V, add, greatest, load, load_at, max, rotated_left, splat, sub, unions, widths_of, zigzag,
+};
 
 /// The difference of order `ORDER` of the groups at index `i` of its terms. (An array of these groups would have to be made by `map`, which
 /// some builds call as a function.)
@@ -45,7 +45,7 @@ fn difference_of_order<W: Word, const ORDER: usize>(
 ) {
     let terms = terms::<W>(bytes, at, lags).map(groups);
     for (i, group) in residuals.groups_mut().iter_mut().enumerate() {
-        super::vector::store(group, of_terms::<W, ORDER, _>(&terms, i));
+        mpress_codec::support::avx512::store(group, of_terms::<W, ORDER, _>(&terms, i));
     }
 }
 
@@ -57,7 +57,10 @@ pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block
     }
     let maximum = greatest::<W>(maximum);
     for (to, group) in residuals.groups_mut().iter_mut().zip(groups(words)) {
-        super::vector::store(to, sub::<W>(splat(maximum), rotated_left::<W>(load(group), rotation)));
+        mpress_codec::support::avx512::store(
+            to,
+            sub::<W>(splat(maximum), rotated_left::<W>(load(group), rotation)),
+        );
     }
     maximum
 }
@@ -76,7 +79,7 @@ pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
     let [a, b, c, d] = eights;
     let all = _mm256_set_m128i(_mm_unpacklo_epi64(c, d), _mm_unpacklo_epi64(a, b));
     let mut widths = [0; _];
-    super::vector::store_half(&mut widths, all);
+    mpress_codec::support::avx512::store_half(&mut widths, all);
     widths
 }
 
@@ -166,7 +169,7 @@ pub(super) fn lag_scores<W: Word>(
     let all = W::BITS * places.len() as u32;
     for (sum, scores) in sums.into_iter().zip(scores.chunks_mut(W::LANES)) {
         let mut group = [0; GROUP];
-        super::vector::store(&mut group, sum);
+        mpress_codec::support::avx512::store(&mut group, sum);
         for (score, zeros) in scores.iter_mut().zip(W::split(&group).0.iter().rev()) {
             *score = all - W::from_bytes(*zeros).to_u64() as u32;
         }

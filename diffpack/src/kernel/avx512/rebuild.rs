@@ -5,17 +5,17 @@
 //! b)..., so nothing but the message itself must be kept.
 
 use super::fixed::{fixed_of, float_of};
-use super::pack::{Layout, is_narrow};
-use super::vector::{
-    V, add, behind, from_bytes, lane_indexes, load, load_at, load_to_the_end, load_unchecked, permute,
-    permute_kept, rotated_right, shifted_left, splat, store, sub, unzigzag,
-};
+use super::pack::is_narrow;
 use crate::block::{Block, Group, Widths};
 use crate::format::{GROUP, MAX_ORDER};
 use crate::predictor::Domain;
 use crate::rebuild::{Form, Packed};
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx512::{
+    Layout, V, add, behind, from_bytes, lane_indexes, load, load_at, load_to_the_end, load_unchecked,
+    permute, permute_kept, rotated_right, shifted_left, splat, store, sub, unzigzag,
+};
 use mpress_codec::{Full, Out};
 
 /// The number of groups that are in registers at once.
@@ -454,14 +454,14 @@ fn unpack_eight<W: Word>(
                 let layout = Layout::of::<W>(widths[I]);
                 // SAFETY: `from` has grown by at most 64 bytes for each of at most seven groups.
                 v[I] = layout.apart::<W, true>(unsafe { load_unchecked(room, from) }, widths[I]);
-                from += layout.len();
+                from += layout.bytes();
             });
         } else {
             each!(I, {
                 let layout = Layout::of::<W>(widths[I]);
                 // SAFETY: as above.
                 v[I] = layout.apart::<W, false>(unsafe { load_unchecked(room, from) }, widths[I]);
-                from += layout.len();
+                from += layout.bytes();
             });
         }
         *at += from;
@@ -471,7 +471,7 @@ fn unpack_eight<W: Word>(
         if I < groups {
             let layout = Layout::of::<W>(widths[I]);
             v[I] = layout.apart::<W, false>(load_to_the_end(wire, *at), widths[I]);
-            *at += layout.len();
+            *at += layout.bytes();
         }
     });
 }

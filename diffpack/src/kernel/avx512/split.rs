@@ -1,9 +1,9 @@
 //! Deals residuals to two streams and collects them again, with compress and expand instructions.
 
-use super::vector::{V, load, load_at, splat, store, store_part};
 use crate::block::{Block, Mask};
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx512::{V, load, load_at, splat, store, store_part};
 
 /// The mask's bits for group `i`.
 #[inline(always)]

@@ -1,26 +1,13 @@
 //! Vectors of 32 bytes: loads, stores, and deinterleaving.
 
-use super::Avx2;
 use crate::kernel::planes::Vectors;
 use core::arch::x86_64::*;
+use mpress_codec::support::Avx2;
+use mpress_codec::support::avx2::store;
+pub(super) use mpress_codec::support::avx2::{V, load};
 
-pub(super) type V = __m256i;
 /// Bytes of a vector.
 pub(super) const LANES: usize = 32;
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn load(bytes: &[u8; LANES]) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn store(v: V, bytes: &mut [u8; LANES]) {
-    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
-    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
-}
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -49,7 +36,7 @@ impl Vectors<LANES> for Avx2 {
     #[inline(always)]
     fn store(self, v: V, bytes: &mut [u8; LANES]) {
         // SAFETY: `self` proves the features that the call requires.
-        unsafe { store(v, bytes) }
+        unsafe { store(bytes, v) }
     }
     #[inline(always)]
     fn unzip(self, a: V, b: V) -> [V; 2] {

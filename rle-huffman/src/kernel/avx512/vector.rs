@@ -1,26 +1,13 @@
 //! Vectors of 64 bytes: loads, stores, and deinterleaving.
 
-use super::Avx512;
 use crate::kernel::planes::Vectors;
 use core::arch::x86_64::*;
+use mpress_codec::support::Avx512;
+use mpress_codec::support::avx512::store;
+pub(super) use mpress_codec::support::avx512::{V, load};
 
-pub(super) type V = __m512i;
 /// Bytes of a vector.
 pub(super) const LANES: usize = 64;
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn load(bytes: &[u8; LANES]) -> V {
-    // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn store(v: V, bytes: &mut [u8; LANES]) {
-    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
-    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), v) }
-}
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -81,7 +68,7 @@ impl Vectors<LANES> for Avx512 {
     #[inline(always)]
     fn store(self, v: V, bytes: &mut [u8; LANES]) {
         // SAFETY: `self` proves the features that the call requires.
-        unsafe { store(v, bytes) }
+        unsafe { store(bytes, v) }
     }
     #[inline(always)]
     fn unzip(self, a: V, b: V) -> [V; 2] {

@@ -1,11 +1,12 @@
 //! Packs words to bits, in pairs of 64-bit lanes: a pair is shifted to its bit position in a byte of the wire and stored whole.
 
-use super::vector::{Bytes, HALF, Half, V, VECTOR, load, load_half, splat, store_half};
+use super::vector::{HALF, Half, load_half, store_half};
 use crate::lanes::block::{Block, Body, Group, Widths, packed_bytes};
 use crate::lanes::format::GROUP;
 use crate::lanes::kernel::scalar;
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx2::{Bytes, V, VECTOR, load, splat};
 use mpress_codec::{Full, Out};
 
 /// For a pair with this number of whole bytes: moves the byte after them to the front and zeroes all other bytes.
@@ -74,7 +75,7 @@ fn pack_group<W: Word>(group: &Group, width: u8, bits: u32, packed: &mut [u8; 2 
 fn pairs<W: Word>(v: V, width: u8, bits: u32, shift: V) -> V {
     let v = together::<W>(v, width);
     let (first, second) = (_mm256_unpacklo_epi64(v, v), _mm256_unpackhi_epi64(v, v));
-    let start = _mm256_add_epi64(shift, splat(bits.into()));
+    let start = _mm256_add_epi64(shift, splat(u64::from(bits)));
     // A shift count of 64 and more, or below 0, gives 0: each lane gets only the bits that fall into it.
     let ups = _mm256_setr_epi64x(0, -64, 0, -64);
     let downs = _mm256_setr_epi64x(1 << 32, 64, 1 << 32, 64);
@@ -97,7 +98,7 @@ fn together<W: Word>(v: V, width: u8) -> V {
         return v;
     }
     let odd = _mm256_sll_epi64(_mm256_srli_epi64::<32>(v), _mm_cvtsi32_si128(width.into()));
-    _mm256_or_si256(_mm256_and_si256(v, splat(0xffff_ffff)), odd)
+    _mm256_or_si256(_mm256_and_si256(v, splat(0xffff_ffff_u64)), odd)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

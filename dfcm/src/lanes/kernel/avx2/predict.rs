@@ -1,13 +1,12 @@
 //! Elements to residuals and back.
 
-use super::vector::{
-    Bytes, V, VECTOR, add, load, pick, starting_at, store, sub, unzigzag, where_agreed, zigzag,
-};
+use super::vector::{pick, starting_at, where_agreed};
 use crate::lanes::block::Block;
 use crate::lanes::format::{AGREEMENT, GROUP};
 use crate::lanes::past::{BEFORE, Past, Row};
 use crate::lanes::window::View;
 use crate::word::Word;
+use mpress_codec::support::avx2::{Bytes, V, VECTOR, add, load, store, sub, unzigzag, zigzag};
 
 /// The number of vectors in the groups of a [`Row`] before the block.
 const BEFORE_BLOCK: usize = BEFORE * GROUP / VECTOR;

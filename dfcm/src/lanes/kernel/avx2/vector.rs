@@ -1,32 +1,13 @@
-//! Vectors of words: one name for the instructions of all word widths, and the load and the store.
+//! Vectors of words: one name for the instructions of all word widths, beside those of `mpress_codec::support`.
 
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx2::V;
 
-pub(super) type V = __m256i;
-
-/// Bytes of a vector.
-pub(super) const VECTOR: usize = 32;
-/// The bytes of a vector.
-pub(super) type Bytes = [u8; VECTOR];
 /// Bytes of half a vector.
 pub(super) const HALF: usize = 16;
 /// The bytes of half a vector.
 pub(super) type Half = [u8; HALF];
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn load(bytes: &Bytes) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn store(bytes: &mut Bytes, v: V) {
-    // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
-    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
-}
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -42,25 +23,6 @@ pub(super) fn store_half(bytes: &mut Half, v: __m128i) {
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
 }
 
-/// `number` in every 64-bit lane.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn splat(number: i64) -> V {
-    _mm256_set1_epi64x(number)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn add<W: Word>(a: V, b: V) -> V {
-    if W::BITS == 64 { _mm256_add_epi64(a, b) } else { _mm256_add_epi32(a, b) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn sub<W: Word>(a: V, b: V) -> V {
-    if W::BITS == 64 { _mm256_sub_epi64(a, b) } else { _mm256_sub_epi32(a, b) }
-}
-
 /// `v` where the `bits` most significant bits of `a` and `b` agree, otherwise 0.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -74,25 +36,6 @@ pub(super) fn where_agreed<W: Word>(v: V, a: V, b: V, bits: u32) -> V {
         _mm256_cmpeq_epi32(_mm256_srl_epi32(differing, rest), zero)
     };
     _mm256_and_si256(v, agreed)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn zigzag<W: Word>(d: V) -> V {
-    let zero = _mm256_setzero_si256();
-    let sign = if W::BITS == 64 { _mm256_cmpgt_epi64(zero, d) } else { _mm256_cmpgt_epi32(zero, d) };
-    _mm256_xor_si256(add::<W>(d, d), sign)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn unzigzag<W: Word>(z: V) -> V {
-    let (half, one) = if W::BITS == 64 {
-        (_mm256_srli_epi64::<1>(z), _mm256_set1_epi64x(1))
-    } else {
-        (_mm256_srli_epi32::<1>(z), _mm256_set1_epi32(1))
-    };
-    _mm256_xor_si256(half, sub::<W>(_mm256_setzero_si256(), _mm256_and_si256(z, one)))
 }
 
 /// The indices of the 32-bit parts of two consecutive vectors that form the vector starting at part `from` (0 to 7).

@@ -1,9 +1,6 @@
 //! Elements to residuals and back, and the operations for choosing widths and lanes.
 
-use super::vector::{
-    V, add, add_where_agreed, load, magnitude, pick, starting_at, store, sub, sum, unions, unzigzag, zeros,
-    zigzag,
-};
+use super::vector::{add_where_agreed, magnitude, pick, starting_at, sum};
 use crate::lanes::block::{Block, Widths};
 use crate::lanes::format::{AGREEMENT, GROUP, GROUPS};
 use crate::lanes::past::{BEFORE, Past, Row};
@@ -12,6 +9,9 @@ use crate::lanes::window::View;
 use crate::lanes::{head, probe};
 use crate::word::Word;
 use core::arch::x86_64::*;
+use mpress_codec::support::avx512::{
+    V, add, leading_zeros as zeros, load, store, sub, unions, unzigzag, zigzag,
+};
 
 /// The prediction for the next element of a lane, from an element and its difference from the one before.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]

@@ -1,46 +1,49 @@
-//! Vectors of words: one name for the instructions of all word widths, and the loads and stores. A vector is half a group.
+//! Vectors of words for AVX2: one name for the instructions of all word widths, and the loads and stores. A vector is half a group.
+//!
+//! Unsafe code: loads and stores through pointers to arrays.
+#![allow(unsafe_code)]
 
-use crate::word::Word;
+use super::Word;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-pub(super) type V = __m256i;
+pub type V = __m256i;
 
 /// Bytes of a vector.
-pub(super) const VECTOR: usize = 32;
+pub const VECTOR: usize = 32;
 /// The bytes of a vector.
-pub(super) type Bytes = [u8; VECTOR];
+pub type Bytes = [u8; VECTOR];
 
 /// A block, a sample or a group, as vectors.
 #[inline(always)]
-pub(super) fn vectors<const BYTES: usize, const N: usize>(bytes: &[u8; BYTES]) -> &[Bytes; N] {
+pub fn vectors<const BYTES: usize, const N: usize>(bytes: &[u8; BYTES]) -> &[Bytes; N] {
     bytes.as_chunks().0.first_chunk().unwrap_or(&[[0; VECTOR]; N])
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn load(bytes: &Bytes) -> V {
+pub fn load(bytes: &Bytes) -> V {
     // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn store(bytes: &mut Bytes, v: V) {
+pub fn store(bytes: &mut Bytes, v: V) {
     // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn load_lane(bytes: &[u8; 16]) -> __m128i {
+pub fn load_lane(bytes: &[u8; 16]) -> __m128i {
     // SAFETY: the 16 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn store_lane(bytes: &mut [MaybeUninit<u8>; 16], v: __m128i) {
+pub fn store_lane(bytes: &mut [MaybeUninit<u8>; 16], v: __m128i) {
     // SAFETY: the 16 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
 }
@@ -48,7 +51,7 @@ pub(super) fn store_lane(bytes: &mut [MaybeUninit<u8>; 16], v: __m128i) {
 /// The vector at byte `at`; zeros if it is not entirely in `bytes`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn load_at(bytes: &[u8], at: usize) -> V {
+pub fn load_at(bytes: &[u8], at: usize) -> V {
     match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         Some(bytes) => load(bytes),
         None => _mm256_setzero_si256(),
@@ -58,38 +61,41 @@ pub(super) fn load_at(bytes: &[u8], at: usize) -> V {
 /// `word` in every lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn splat<W: Word>(word: W) -> V {
+pub fn splat<W: Word>(word: W) -> V {
     match W::BITS {
         64 => _mm256_set1_epi64x(word.to_u64() as i64),
         32 => _mm256_set1_epi32(word.to_u64() as i32),
-        _ => _mm256_set1_epi16(word.to_u64() as i16),
+        16 => _mm256_set1_epi16(word.to_u64() as i16),
+        _ => _mm256_set1_epi8(word.to_u64() as i8),
     }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn add<W: Word>(a: V, b: V) -> V {
+pub fn add<W: Word>(a: V, b: V) -> V {
     match W::BITS {
         64 => _mm256_add_epi64(a, b),
         32 => _mm256_add_epi32(a, b),
-        _ => _mm256_add_epi16(a, b),
+        16 => _mm256_add_epi16(a, b),
+        _ => _mm256_add_epi8(a, b),
     }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn sub<W: Word>(a: V, b: V) -> V {
+pub fn sub<W: Word>(a: V, b: V) -> V {
     match W::BITS {
         64 => _mm256_sub_epi64(a, b),
         32 => _mm256_sub_epi32(a, b),
-        _ => _mm256_sub_epi16(a, b),
+        16 => _mm256_sub_epi16(a, b),
+        _ => _mm256_sub_epi8(a, b),
     }
 }
 
 /// Maps words to the form that [`max`] takes, and back: words of 64 bits can only be compared as signed.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn ordered<W: Word>(v: V) -> V {
+pub fn ordered<W: Word>(v: V) -> V {
     match W::BITS {
         64 => _mm256_xor_si256(v, splat(1_u64 << 63)),
         _ => v,
@@ -99,7 +105,7 @@ pub(super) fn ordered<W: Word>(v: V) -> V {
 /// The maximum of words that are [`ordered`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn max<W: Word>(a: V, b: V) -> V {
+pub fn max<W: Word>(a: V, b: V) -> V {
     match W::BITS {
         64 => _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(b, a)),
         32 => _mm256_max_epu32(a, b),
@@ -110,7 +116,7 @@ pub(super) fn max<W: Word>(a: V, b: V) -> V {
 /// All ones where the words are equal.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn equal<W: Word>(a: V, b: V) -> V {
+pub fn equal<W: Word>(a: V, b: V) -> V {
     match W::BITS {
         64 => _mm256_cmpeq_epi64(a, b),
         32 => _mm256_cmpeq_epi32(a, b),
@@ -121,7 +127,7 @@ pub(super) fn equal<W: Word>(a: V, b: V) -> V {
 /// Fills each word with its highest bit.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn sign<W: Word>(v: V) -> V {
+pub fn sign<W: Word>(v: V) -> V {
     match W::BITS {
         64 => _mm256_cmpgt_epi64(_mm256_setzero_si256(), v),
         32 => _mm256_srai_epi32::<31>(v),
@@ -131,21 +137,26 @@ pub(super) fn sign<W: Word>(v: V) -> V {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn zigzag<W: Word>(d: V) -> V {
+pub fn zigzag<W: Word>(d: V) -> V {
     _mm256_xor_si256(add::<W>(d, d), sign::<W>(d))
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn unzigzag<W: Word>(z: V) -> V {
-    let sign = sub::<W>(_mm256_setzero_si256(), _mm256_and_si256(z, splat(W::of(1))));
-    _mm256_xor_si256(shifted_right::<W>(z, 1), sign)
+pub fn unzigzag<W: Word>(z: V) -> V {
+    let sign = sub::<W>(_mm256_setzero_si256(), _mm256_and_si256(z, splat(W::ONE)));
+    let mut half = shifted_right::<W>(z, 1);
+    if W::BITS == 8 {
+        // Shifted as 16 bits.
+        half = _mm256_and_si256(half, splat(W::mask(7)));
+    }
+    _mm256_xor_si256(half, sign)
 }
 
 /// All words shifted left by `by` bits; 0 if that is their width or more.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn shifted_left<W: Word>(v: V, by: u32) -> V {
+pub fn shifted_left<W: Word>(v: V, by: u32) -> V {
     let by = _mm_cvtsi32_si128(by as i32);
     match W::BITS {
         64 => _mm256_sll_epi64(v, by),
@@ -156,7 +167,7 @@ pub(super) fn shifted_left<W: Word>(v: V, by: u32) -> V {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn shifted_right<W: Word>(v: V, by: u32) -> V {
+pub fn shifted_right<W: Word>(v: V, by: u32) -> V {
     let by = _mm_cvtsi32_si128(by as i32);
     match W::BITS {
         64 => _mm256_srl_epi64(v, by),
@@ -168,7 +179,7 @@ pub(super) fn shifted_right<W: Word>(v: V, by: u32) -> V {
 /// Each word of 64 or 32 bits shifted left by its count in `by`; 0 if that is its width or more.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn each_shifted_left<W: Word>(v: V, by: V) -> V {
+pub fn each_shifted_left<W: Word>(v: V, by: V) -> V {
     match W::BITS {
         64 => _mm256_sllv_epi64(v, by),
         _ => _mm256_sllv_epi32(v, by),
@@ -177,7 +188,7 @@ pub(super) fn each_shifted_left<W: Word>(v: V, by: V) -> V {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn each_shifted_right<W: Word>(v: V, by: V) -> V {
+pub fn each_shifted_right<W: Word>(v: V, by: V) -> V {
     match W::BITS {
         64 => _mm256_srlv_epi64(v, by),
         _ => _mm256_srlv_epi32(v, by),
@@ -187,7 +198,7 @@ pub(super) fn each_shifted_right<W: Word>(v: V, by: V) -> V {
 /// Words rotated left by one or not at all.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn rotated_left<W: Word, const ROTATION: u32>(v: V) -> V {
+pub fn rotated_left<W: Word, const ROTATION: u32>(v: V) -> V {
     match ROTATION {
         0 => v,
         _ => _mm256_or_si256(add::<W>(v, v), shifted_right::<W>(v, W::BITS - 1)),
@@ -196,7 +207,7 @@ pub(super) fn rotated_left<W: Word, const ROTATION: u32>(v: V) -> V {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn rotated_right<W: Word, const ROTATION: u32>(v: V) -> V {
+pub fn rotated_right<W: Word, const ROTATION: u32>(v: V) -> V {
     match ROTATION {
         0 => v,
         _ => _mm256_or_si256(shifted_right::<W>(v, 1), shifted_left::<W>(v, W::BITS - 1)),
@@ -206,7 +217,7 @@ pub(super) fn rotated_right<W: Word, const ROTATION: u32>(v: V) -> V {
 /// The maximum of words that are [`ordered`], in every lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn greatest<W: Word>(v: V) -> V {
+pub fn greatest<W: Word>(v: V) -> V {
     let mut v = max::<W>(v, _mm256_permute4x64_epi64::<0x4e>(v));
     v = max::<W>(v, _mm256_shuffle_epi32::<0x4e>(v));
     if W::BITS <= 32 {
@@ -221,28 +232,28 @@ pub(super) fn greatest<W: Word>(v: V) -> V {
 /// The word in the lowest lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn lowest<W: Word>(v: V) -> W {
+pub fn lowest<W: Word>(v: V) -> W {
     W::of(_mm_cvtsi128_si64(_mm256_castsi256_si128(v)) as usize)
 }
 
 /// The vector from the middle of `a` to the middle of `b`, which follows it.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn middle(a: V, b: V) -> V {
+pub fn middle(a: V, b: V) -> V {
     _mm256_permute2x128_si256::<0x21>(a, b)
 }
 
 /// The vector that starts a quarter into `a`; `b` starts at the middle of `a`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn quarter(a: V, b: V) -> V {
+pub fn quarter(a: V, b: V) -> V {
     _mm256_castpd_si256(_mm256_shuffle_pd::<5>(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b)))
 }
 
 /// The union (bitwise OR) of each of eight groups, from the unions of its halves: in eight 64-bit lanes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn unions(v: [V; 8]) -> [V; 2] {
+pub fn unions(v: [V; 8]) -> [V; 2] {
     let or = |a, b| _mm256_or_si256(a, b);
     let pair = |a, b| or(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
     let four = |a, b| or(_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b));
@@ -252,7 +263,7 @@ pub(super) fn unions(v: [V; 8]) -> [V; 2] {
 /// The union of the words in each 64-bit lane.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn union_of_words<W: Word>(mut union: V) -> V {
+pub fn union_of_words<W: Word>(mut union: V) -> V {
     if W::BITS <= 32 {
         union = _mm256_or_si256(union, _mm256_srli_epi64::<32>(union));
     }
@@ -269,7 +280,7 @@ pub(super) fn union_of_words<W: Word>(mut union: V) -> V {
 /// the program may have set.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn widths_of<W: Word>(v: V) -> V {
+pub fn widths_of<W: Word>(v: V) -> V {
     match W::BITS {
         64 => {
             let (low, high) = (splat((1023_u64 + 52) << 52), splat((1023_u64 + 52 + 32) << 52));
@@ -302,7 +313,7 @@ pub(super) fn widths_of<W: Word>(v: V) -> V {
 /// The sum of the 64-bit lanes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn sum(v: V) -> u64 {
+pub fn sum(v: V) -> u64 {
     let halves = _mm_add_epi64(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
     (_mm_cvtsi128_si64(halves) as u64).wrapping_add(_mm_extract_epi64::<1>(halves) as u64)
 }

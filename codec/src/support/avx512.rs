@@ -1,29 +1,39 @@
-//! Vectors of words: one name for the instructions of all word widths, and the loads and stores.
+//! Vectors of words for AVX-512: one name for the instructions of all word widths, and the loads and stores.
+//!
+//! Unsafe code: loads and stores through pointers to arrays.
+#![allow(unsafe_code)]
 
-use crate::block::Group;
-use crate::format::GROUP;
-use crate::word::Word;
+mod pack;
+
+pub use pack::Layout;
+
+use super::Word;
 use core::arch::x86_64::*;
 
-pub(super) type V = __m512i;
+pub type V = __m512i;
+
+/// Bytes of a group, which fills a vector.
+const GROUP: usize = 64;
+/// The bytes of a group.
+type Group = [u8; GROUP];
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn load(group: &Group) -> V {
+pub fn load(group: &Group) -> V {
     // SAFETY: the 64 bytes of the array are readable; the load requires no alignment.
     unsafe { _mm512_loadu_si512(group.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn store(group: &mut Group, v: V) {
+pub fn store(group: &mut Group, v: V) {
     // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm512_storeu_si512(group.as_mut_ptr().cast(), v) }
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn store_half(half: &mut [u8; 32], v: __m256i) {
+pub fn store_half(half: &mut [u8; 32], v: __m256i) {
     // SAFETY: the 32 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), v) }
 }
@@ -31,14 +41,14 @@ pub(super) fn store_half(half: &mut [u8; 32], v: __m256i) {
 /// Stores the lowest byte of each 64-bit lane.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn store_bytes(bytes: &mut [u8; 8], v: V) {
+pub fn store_bytes(bytes: &mut [u8; 8], v: V) {
     *bytes = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(v)).to_le_bytes();
 }
 
 /// The group at byte `at`; zeros if it is not entirely in `bytes`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn load_at(bytes: &[u8], at: usize) -> V {
+pub fn load_at(bytes: &[u8], at: usize) -> V {
     match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         Some(group) => load(group),
         None => _mm512_setzero_si512(),
@@ -51,7 +61,7 @@ pub(super) fn load_at(bytes: &[u8], at: usize) -> V {
 /// The group ends at or before the end of `bytes`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) unsafe fn load_unchecked(bytes: &[u8], at: usize) -> V {
+pub unsafe fn load_unchecked(bytes: &[u8], at: usize) -> V {
     debug_assert!(at + GROUP <= bytes.len());
     // SAFETY: the caller guarantees that the 64 bytes are readable; the load requires no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().add(at).cast()) }
@@ -60,7 +70,7 @@ pub(super) unsafe fn load_unchecked(bytes: &[u8], at: usize) -> V {
 /// The group at byte `at`, with zeros past the end of `bytes`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn load_to_the_end(bytes: &[u8], at: usize) -> V {
+pub fn load_to_the_end(bytes: &[u8], at: usize) -> V {
     let rest = bytes.get(at..).unwrap_or_default();
     match rest.first_chunk() {
         Some(group) => load(group),
@@ -72,7 +82,7 @@ pub(super) fn load_to_the_end(bytes: &[u8], at: usize) -> V {
 /// `word` in every lane.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn splat<W: Word>(word: W) -> V {
+pub fn splat<W: Word>(word: W) -> V {
     match W::BITS {
         64 => _mm512_set1_epi64(word.to_u64() as i64),
         32 => _mm512_set1_epi32(word.to_u64() as i32),
@@ -82,7 +92,7 @@ pub(super) fn splat<W: Word>(word: W) -> V {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn add<W: Word>(a: V, b: V) -> V {
+pub fn add<W: Word>(a: V, b: V) -> V {
     match W::BITS {
         64 => _mm512_add_epi64(a, b),
         32 => _mm512_add_epi32(a, b),
@@ -92,7 +102,7 @@ pub(super) fn add<W: Word>(a: V, b: V) -> V {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn sub<W: Word>(a: V, b: V) -> V {
+pub fn sub<W: Word>(a: V, b: V) -> V {
     match W::BITS {
         64 => _mm512_sub_epi64(a, b),
         32 => _mm512_sub_epi32(a, b),
@@ -102,7 +112,7 @@ pub(super) fn sub<W: Word>(a: V, b: V) -> V {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn max<W: Word>(a: V, b: V) -> V {
+pub fn max<W: Word>(a: V, b: V) -> V {
     match W::BITS {
         64 => _mm512_max_epu64(a, b),
         32 => _mm512_max_epu32(a, b),
@@ -112,7 +122,7 @@ pub(super) fn max<W: Word>(a: V, b: V) -> V {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn zigzag<W: Word>(d: V) -> V {
+pub fn zigzag<W: Word>(d: V) -> V {
     match W::BITS {
         64 => _mm512_xor_si512(_mm512_slli_epi64::<1>(d), _mm512_srai_epi64::<63>(d)),
         32 => _mm512_xor_si512(_mm512_slli_epi32::<1>(d), _mm512_srai_epi32::<31>(d)),
@@ -122,7 +132,7 @@ pub(super) fn zigzag<W: Word>(d: V) -> V {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn unzigzag<W: Word>(z: V) -> V {
+pub fn unzigzag<W: Word>(z: V) -> V {
     let zero = _mm512_setzero_si512();
     let sign = sub::<W>(zero, _mm512_and_si512(z, splat(W::of(1))));
     let half = match W::BITS {
@@ -136,7 +146,7 @@ pub(super) fn unzigzag<W: Word>(z: V) -> V {
 /// Each word shifted left by its count in `by`; 0 if that is its width or more.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn shifted_left<W: Word>(v: V, by: V) -> V {
+pub fn shifted_left<W: Word>(v: V, by: V) -> V {
     match W::BITS {
         64 => _mm512_sllv_epi64(v, by),
         32 => _mm512_sllv_epi32(v, by),
@@ -146,7 +156,7 @@ pub(super) fn shifted_left<W: Word>(v: V, by: V) -> V {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn shifted_right<W: Word>(v: V, by: V) -> V {
+pub fn shifted_right<W: Word>(v: V, by: V) -> V {
     match W::BITS {
         64 => _mm512_srlv_epi64(v, by),
         32 => _mm512_srlv_epi32(v, by),
@@ -157,7 +167,7 @@ pub(super) fn shifted_right<W: Word>(v: V, by: V) -> V {
 /// Fills each word with its highest bit.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn sign<W: Word>(v: V) -> V {
+pub fn sign<W: Word>(v: V) -> V {
     match W::BITS {
         64 => _mm512_srai_epi64::<63>(v),
         32 => _mm512_srai_epi32::<31>(v),
@@ -168,7 +178,7 @@ pub(super) fn sign<W: Word>(v: V) -> V {
 /// The number of leading zeros of words of 64 or 32 bits.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn leading_zeros<W: Word>(v: V) -> V {
+pub fn leading_zeros<W: Word>(v: V) -> V {
     match W::BITS {
         64 => _mm512_lzcnt_epi64(v),
         _ => _mm512_lzcnt_epi32(v),
@@ -178,7 +188,7 @@ pub(super) fn leading_zeros<W: Word>(v: V) -> V {
 /// Words rotated left by one or not at all.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn rotated_left<W: Word>(v: V, rotation: u32) -> V {
+pub fn rotated_left<W: Word>(v: V, rotation: u32) -> V {
     if rotation == 0 {
         return v;
     }
@@ -191,7 +201,7 @@ pub(super) fn rotated_left<W: Word>(v: V, rotation: u32) -> V {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn rotated_right<W: Word>(v: V, rotation: u32) -> V {
+pub fn rotated_right<W: Word>(v: V, rotation: u32) -> V {
     if rotation == 0 {
         return v;
     }
@@ -205,7 +215,7 @@ pub(super) fn rotated_right<W: Word>(v: V, rotation: u32) -> V {
 /// The greatest word in a vector.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn greatest<W: Word>(v: V) -> W {
+pub fn greatest<W: Word>(v: V) -> W {
     let mut group = [0; GROUP];
     store(&mut group, v);
     W::split(&group).0.iter().fold(W::ZERO, |greatest, word| greatest.max(W::from_bytes(*word)))
@@ -214,7 +224,7 @@ pub(super) fn greatest<W: Word>(v: V) -> W {
 /// The words of the lanes in `index`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn permute<W: Word>(index: V, v: V) -> V {
+pub fn permute<W: Word>(index: V, v: V) -> V {
     match W::BITS {
         64 => _mm512_permutexvar_epi64(index, v),
         32 => _mm512_permutexvar_epi32(index, v),
@@ -225,7 +235,7 @@ pub(super) fn permute<W: Word>(index: V, v: V) -> V {
 /// The same; 0 in the lanes not in `keep`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn permute_kept<W: Word>(keep: u32, index: V, v: V) -> V {
+pub fn permute_kept<W: Word>(keep: u32, index: V, v: V) -> V {
     match W::BITS {
         64 => _mm512_maskz_permutexvar_epi64(keep as u8, index, v),
         32 => _mm512_maskz_permutexvar_epi32(keep as u16, index, v),
@@ -236,7 +246,7 @@ pub(super) fn permute_kept<W: Word>(keep: u32, index: V, v: V) -> V {
 /// The words a number of lanes before those of `v`, which follows `before`: lane `i` of `index` is `i` minus that number.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn behind<W: Word>(v: V, index: V, before: V) -> V {
+pub fn behind<W: Word>(v: V, index: V, before: V) -> V {
     // A negative index selects a lane of the second vector, counted from its end.
     match W::BITS {
         64 => _mm512_permutex2var_epi64(v, index, before),
@@ -248,7 +258,7 @@ pub(super) fn behind<W: Word>(v: V, index: V, before: V) -> V {
 /// The union (bitwise OR) of each of eight groups, in eight lanes.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn unions(v: [V; 8]) -> V {
+pub fn unions(v: [V; 8]) -> V {
     let or = |a, b| _mm512_or_si512(a, b);
     let pair = |a, b| or(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
     let four = |a, b| or(_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b));
@@ -260,7 +270,7 @@ pub(super) fn unions(v: [V; 8]) -> V {
 /// The widths of eight groups, in eight lanes, from their unions.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn widths_of<W: Word>(mut union: V) -> V {
+pub fn widths_of<W: Word>(mut union: V) -> V {
     if W::BITS <= 32 {
         union = _mm512_or_si512(union, _mm512_srli_epi64::<32>(union));
     }
@@ -278,7 +288,7 @@ pub(super) fn widths_of<W: Word>(mut union: V) -> V {
 /// The index of each lane.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn lane_indexes<W: Word>() -> V {
+pub fn lane_indexes<W: Word>() -> V {
     from_bytes::<W>(
         &const {
             let mut bytes = [0; 32];
@@ -295,7 +305,7 @@ pub(super) fn lane_indexes<W: Word>() -> V {
 /// One lane for each byte.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn from_bytes<W: Word>(bytes: &[u8; 32]) -> V {
+pub fn from_bytes<W: Word>(bytes: &[u8; 32]) -> V {
     // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
     let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
     match W::BITS {
@@ -308,7 +318,7 @@ pub(super) fn from_bytes<W: Word>(bytes: &[u8; 32]) -> V {
 /// Stores as much of `v` at byte `at` as fits.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn store_part(bytes: &mut [u8], at: usize, v: V) {
+pub fn store_part(bytes: &mut [u8], at: usize, v: V) {
     match bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
         Some(group) => store(group, v),
         None => {

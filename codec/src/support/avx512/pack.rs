@@ -1,0 +1,185 @@
+//! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
+
+use super::{GROUP, Group, V, load};
+use crate::support::Word;
+use core::arch::x86_64::*;
+
+/// The layout of lanes of one width in a packed group. Lane `i` starts at bit `shift[i]` of byte `i * width / 8`.
+#[repr(align(64))]
+pub struct Layout {
+    /// The lanes' shift counts, as words.
+    shift: [[u8; 8]; 8],
+    /// For each packed byte: the byte of the shifted lanes with its lower bits, and the one with its upper bits (the same one if all bits belong to
+    /// one lane).
+    lower: Group,
+    upper: Group,
+    /// With more than 56 bits, a shifted lane may lose bits at its top. For each packed byte: the byte of the down-shifted lanes with these bits, or
+    /// a zero byte.
+    lost: Group,
+    /// For each byte of the lanes: the packed byte in which it starts.
+    from: Group,
+    /// In each lane's first byte: the packed byte after these.
+    behind: Group,
+    /// The mask of a lane's bits.
+    low: u64,
+}
+
+static LAYOUTS: [Layout; 65] = {
+    let mut layouts = [const { Layout::new(0) }; 65];
+    let mut width = 1;
+    while width <= 64 {
+        layouts[width] = Layout::new(width);
+        width += 1;
+    }
+    layouts
+};
+
+impl Layout {
+    const fn new(width: usize) -> Self {
+        let mut layout = Self {
+            shift: [[0; 8]; 8],
+            lower: [0; GROUP],
+            upper: [0; GROUP],
+            lost: [1; GROUP],
+            from: [0; GROUP],
+            behind: [0; GROUP],
+            low: if width == 64 { u64::MAX } else { (1 << width) - 1 },
+        };
+        let last = GROUP - 1;
+        let mut lane = 0;
+        while lane < 8 {
+            let (byte, shift) = (lane * width / 8, lane * width % 8);
+            layout.shift[lane][0] = shift as u8;
+            let mut i = 0;
+            while i < 8 {
+                layout.from[lane * 8 + i] = if byte + i < last { byte + i } else { last } as u8;
+                i += 1;
+            }
+            layout.behind[lane * 8] = if byte + 8 < last { byte + 8 } else { last } as u8;
+            // The bytes with bits of this lane. The entries for those shared with the previous lane are already set.
+            let mut i = 0;
+            while width >= 8 && i < (shift + width).div_ceil(8) {
+                let from = (lane * 8 + i) as u8;
+                if i == 8 {
+                    layout.lost[byte + i] = (lane * 8) as u8;
+                } else {
+                    layout.upper[byte + i] = from;
+                    if i > 0 || shift == 0 || lost_at(lane, width) == byte {
+                        layout.lower[byte + i] = from;
+                    }
+                }
+                i += 1;
+            }
+            lane += 1;
+        }
+        layout
+    }
+}
+
+/// The packed byte with the bits that lane `lane - 1` loses; `usize::MAX` if it loses none.
+const fn lost_at(lane: usize, width: usize) -> usize {
+    if lane == 0 {
+        return usize::MAX;
+    }
+    let bit = (lane - 1) * width;
+    if bit % 8 + width > 64 { bit / 8 + 8 } else { usize::MAX }
+}
+
+/// Compacts the words of each 64-bit lane, of `width` bits each, at its lower end.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn together<W: Word>(v: V, width: u8) -> V {
+    let width = _mm_cvtsi32_si128(width.into());
+    match W::PER_LANE {
+        1 => v,
+        2 => pairs_together(v, width),
+        _ => {
+            let even = _mm512_and_si512(v, _mm512_set1_epi32(0xffff));
+            let odd = _mm512_sll_epi32(_mm512_srli_epi32::<16>(v), width);
+            pairs_together(_mm512_or_si512(even, odd), _mm_add_epi64(width, width))
+        }
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn pairs_together(v: V, width: __m128i) -> V {
+    let even = _mm512_and_si512(v, _mm512_set1_epi64(0xffff_ffff));
+    _mm512_or_si512(even, _mm512_sll_epi64(_mm512_srli_epi64::<32>(v), width))
+}
+
+/// The inverse of [`together`].
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn apart<W: Word>(v: V, width: u8) -> V {
+    let count = _mm_cvtsi32_si128(width.into());
+    match W::PER_LANE {
+        1 => v,
+        2 => pairs_apart(v, count, LAYOUTS[usize::from(width) % 64].low),
+        _ => {
+            let low = LAYOUTS[usize::from(width) % 64].low;
+            let pairs = pairs_apart(v, _mm_add_epi64(count, count), LAYOUTS[usize::from(width) * 2 % 64].low);
+            let even = _mm512_and_si512(pairs, _mm512_set1_epi32(low as i32));
+            _mm512_or_si512(even, _mm512_slli_epi32::<16>(_mm512_srl_epi32(pairs, count)))
+        }
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn pairs_apart(v: V, width: __m128i, low: u64) -> V {
+    let even = _mm512_and_si512(v, _mm512_set1_epi64(low as i64));
+    _mm512_or_si512(even, _mm512_slli_epi64::<32>(_mm512_srl_epi64(v, width)))
+}
+
+impl Layout {
+    /// The layout for groups of words of this width.
+    #[inline(always)]
+    pub fn of<W: Word>(width: u8) -> &'static Self {
+        LAYOUTS.get(usize::from(width) * W::PER_LANE as usize).unwrap_or(&LAYOUTS[0])
+    }
+
+    /// Bytes of a packed group, at most 64: as many as a lane has bits, because there are eight lanes.
+    #[inline(always)]
+    pub fn bytes(&self) -> usize {
+        64 - self.low.leading_zeros() as usize
+    }
+
+    /// The words of a packed group. `NARROW`: a lane has at most 56 bits.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub fn apart<W: Word, const NARROW: bool>(&self, packed: V, width: u8) -> V {
+        let shift = load(self.shift.as_flattened().first_chunk().unwrap_or(&[0; GROUP]));
+        let bytes = _mm512_permutexvar_epi8(load(&self.from), packed);
+        let lanes = if NARROW {
+            _mm512_srlv_epi64(bytes, shift)
+        } else {
+            _mm512_shrdv_epi64(bytes, _mm512_permutexvar_epi8(load(&self.behind), packed), shift)
+        };
+        apart::<W>(_mm512_and_si512(lanes, _mm512_set1_epi64(self.low as i64)), width)
+    }
+
+    /// The packed group of these lanes, which are [`together`](Self::together) and have 8 bits or more, or none. `PLAIN`: they have at most 56 bits.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub fn packed<const PLAIN: bool>(&self, lanes: V) -> V {
+        let shift = load(self.shift.as_flattened().first_chunk().unwrap_or(&[0; GROUP]));
+        let shifted = _mm512_sllv_epi64(lanes, shift);
+        let v = _mm512_or_si512(
+            _mm512_permutexvar_epi8(load(&self.lower), shifted),
+            _mm512_permutexvar_epi8(load(&self.upper), shifted),
+        );
+        if PLAIN {
+            return v;
+        }
+        let lost = _mm512_srlv_epi64(lanes, _mm512_sub_epi64(_mm512_set1_epi64(64), shift));
+        _mm512_or_si512(v, _mm512_permutexvar_epi8(load(&self.lost), lost))
+    }
+
+    /// Compacts the words of each 64-bit lane, of `width` bits each, at its lower end.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub fn together<W: Word>(v: V, width: u8) -> V {
+        together::<W>(v, width)
+    }
+}

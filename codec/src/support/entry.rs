@@ -1,0 +1,113 @@
+//! The one entry to code compiled for a SIMD tier.
+//!
+//! Unsafe code: the calls of functions with target features, which rest on the token.
+#![allow(unsafe_code)]
+
+use crate::simd::{Simd, Tier};
+
+/// An operation, in a form for each tier. The forms are called in one place each and must be `#[inline(always)]`, with what they call for every word, so
+/// that they are compiled for the tier.
+pub trait Task: Sized {
+    /// The result.
+    type Output;
+    /// Portable code.
+    fn scalar(self) -> Self::Output;
+    /// With the instructions that the token proves.
+    #[cfg(target_arch = "x86_64")]
+    fn avx2(self, token: Avx2) -> Self::Output;
+    /// The same.
+    #[cfg(target_arch = "x86_64")]
+    fn avx512(self, token: Avx512) -> Self::Output;
+}
+
+/// Runs the form of `task` for the tier of this token.
+#[inline]
+pub fn run<T: Task>(simd: Simd, task: T) -> T::Output {
+    match simd.tier() {
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx512 => Avx512(()).run(task),
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx2 => Avx2(()).run(task),
+        _ => task.scalar(),
+    }
+}
+
+/// Proof that the CPU has the instructions of a tier.
+macro_rules! token {
+    ($token:ident, $form:ident, $features:literal) => {
+        #[doc = concat!("Proof that the CPU has the instructions of [`Tier::", stringify!($token), "`].")]
+        #[cfg(target_arch = "x86_64")]
+        #[derive(Clone, Copy, Debug)]
+        pub struct $token(());
+
+        #[cfg(target_arch = "x86_64")]
+        impl $token {
+            /// The token, if `simd` proves as much.
+            #[must_use]
+            #[inline]
+            pub fn new(simd: Simd) -> Option<Self> {
+                (simd.tier() >= Tier::$token).then_some(Self(()))
+            }
+
+            /// Runs this form of a task.
+            #[inline]
+            pub fn run<T: Task>(self, task: T) -> T::Output {
+                #[target_feature(enable = $features)]
+                fn enter<T: Task>(token: $token, task: T) -> T::Output {
+                    task.$form(token)
+                }
+                // SAFETY: a token of this tier exists only where the CPU has the features.
+                unsafe { enter(self, task) }
+            }
+        }
+    };
+}
+
+token!(Avx2, avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
+token!(Avx512, avx512, "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    /// The lower tier.
+    #[must_use]
+    #[inline]
+    pub fn avx2(self) -> Avx2 {
+        Avx2(())
+    }
+}
+
+/// A function that runs an operation with the kernel of a tier: `$work` is generic over its kernel, and `Scalar`, `Avx2` and `Avx512` (or what the
+/// arguments say) implement the kernel.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernels {
+    (
+        $(#[$doc:meta])*
+        $vis:vis fn $name:ident $(<$word:ident: $bound:path>)? ($work:path);
+        $scalar:expr, |$two:ident| $avx2:expr, |$five:ident| $avx512:expr
+    ) => {
+        $(#[$doc])*
+        $vis fn $name<$($word: $bound,)? T: $work>(simd: $crate::simd::Simd, work: T) -> T::Output {
+            struct Entry<$($word,)? T>(T, core::marker::PhantomData<($($word,)?)>);
+
+            impl<$($word: $bound,)? T: $work> $crate::support::Task for Entry<$($word,)? T> {
+                type Output = T::Output;
+                #[inline(always)]
+                fn scalar(self) -> T::Output {
+                    self.0.run($scalar)
+                }
+                #[cfg(target_arch = "x86_64")]
+                #[inline(always)]
+                fn avx2(self, $two: $crate::support::Avx2) -> T::Output {
+                    self.0.run($avx2)
+                }
+                #[cfg(target_arch = "x86_64")]
+                #[inline(always)]
+                fn avx512(self, $five: $crate::support::Avx512) -> T::Output {
+                    self.0.run($avx512)
+                }
+            }
+            $crate::support::run(simd, Entry::<$($word,)? T>(work, core::marker::PhantomData))
+        }
+    };
+}
