@@ -105,6 +105,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         written = true;
     }
     if first && !options.network_only {
+        let file = CompressionFile::new(file::made(), measure_codecs(&mut progress));
+        file::write(&options.out.join(COMPRESSION_FILE), toml::to_string(&file))?;
         let own = Machine::detect();
         progress.part("the memory", 2 * memory::ROUNDS);
         let mut done = 0;
@@ -114,8 +116,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         });
         progress.say(&memory::line(&found, &own));
         file::write(&options.out.join(MEMORY_FILE), toml::to_string(&MemoryFile::new(file::made(), found)))?;
-        let file = CompressionFile::new(file::made(), measure_codecs(&mut progress));
-        file::write(&options.out.join(COMPRESSION_FILE), toml::to_string(&file))?;
         written = true;
     }
     if written {

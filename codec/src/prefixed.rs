@@ -14,7 +14,7 @@ const CHECK: usize = 4;
 /// The maximum number of bytes before the wire: one, and a length of 64 bits in groups of seven.
 const MAX_HEAD: usize = 1 + 10;
 
-/// What [`encode_to_vec`] adds to find damage. [`decode_to_vec`] sees it in the message.
+/// What [`encode_to_vec`] adds to find damage, and [`decode_to_vec`] expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Check {
@@ -47,7 +47,7 @@ pub enum Check {
 /// use mpress_codec::{Check, decode_to_vec, encode_to_vec};
 ///
 /// let message = encode_to_vec(&mut encoder, b"hello", Check::Crc32)?;
-/// let raw = decode_to_vec(&mut decoder, &message, 1 << 20)?; // refuses what would be longer than 1 MiB
+/// let raw = decode_to_vec(&mut decoder, &message, 1 << 20, Check::Crc32)?; // refuses what would be longer than 1 MiB
 /// assert_eq!(raw, b"hello");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -65,7 +65,7 @@ pub fn encode_to_vec<E: Encode + ?Sized>(
     let needed = bound.checked_add(MAX_HEAD + CHECK).ok_or(no_memory(usize::MAX))?;
     let mut message = Vec::new();
     message.try_reserve_exact(needed).map_err(|_| no_memory(needed))?;
-    message.push(VERSION | if check == Check::None { 0 } else { CHECKED });
+    message.push(head(check));
     let mut left = raw.len() as u64;
     while left >= 0x80 {
         message.push(left as u8 | 0x80);
@@ -80,27 +80,26 @@ pub fn encode_to_vec<E: Encode + ?Sized>(
         let check = crc32fast::hash(&message);
         message.extend_from_slice(&check.to_le_bytes());
     }
-    message.shrink_to_fit();
     Ok(message)
 }
 
 /// Decodes a message of [`encode_to_vec`] that has at most `max_len` raw bytes. `message` may be anything: no more than `max_len` bytes are allocated,
-/// and nothing before the check, if there is one, has been found right.
+/// and nothing before the check, if there must be one, has been found right. `check` is that of the encoder: damage must not be able to switch it off.
 ///
 /// # Errors
 /// [`TooLong`] if the message is longer, or there is no memory for it; [`Corrupt`] if the check is wrong; [`Truncated`] or [`Unsupported`] if it has no
-/// beginning that is known; those of [`Decode::decode`], with offsets into `message`. Errors other than the decoder's leave its state unchanged.
+/// beginning that is known, or another check; those of [`Decode::decode`], with offsets into `message`. Errors other than the decoder's leave its state unchanged.
 pub fn decode_to_vec<D: Decode + ?Sized>(
     decoder: &mut D,
     message: &[u8],
     max_len: usize,
+    check: Check,
 ) -> Result<Vec<u8>, DecodeError> {
-    let head = *message.first().ok_or(DecodeError::new(Truncated, 0))?;
-    if head & !CHECKED != VERSION {
+    if *message.first().ok_or(DecodeError::new(Truncated, 0))? != head(check) {
         return Err(DecodeError::new(Unsupported, 0));
     }
     let mut end = message.len();
-    if head & CHECKED != 0 {
+    if check != Check::None {
         let (checked, check) = message.split_last_chunk().unwrap_or((&[], &[0; CHECK]));
         if checked.is_empty() {
             return Err(DecodeError::new(Truncated, end));
@@ -119,6 +118,11 @@ pub fn decode_to_vec<D: Decode + ?Sized>(
     let offset = |error: DecodeError| DecodeError { offset: error.offset.saturating_add(start), ..error };
     decode_into(decoder, &message[start..end], &mut raw).map_err(offset)?;
     Ok(raw)
+}
+
+/// Byte 0.
+fn head(check: Check) -> u8 {
+    VERSION | if check == Check::None { 0 } else { CHECKED }
 }
 
 /// The length from byte 1 on, and where it ends.

@@ -33,7 +33,7 @@ pub trait Codec {
 /// What has a state that can be forgotten: every encoder and every decoder.
 pub trait Reset {
     /// Forgets all messages so far. If the codec's decoders carry state, encoder and decoder must be reset at the same point in the sequence. Without
-    /// an implementation it does nothing, for encoders and decoders that remember nothing.
+    /// an implementation it does nothing, for encoders and decoders that remember nothing. A wrapper must hand it on.
     fn reset(&mut self) {}
 }
 

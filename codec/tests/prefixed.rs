@@ -30,8 +30,10 @@ impl Decode for Copy {
     }
 }
 
+/// The check is the one that byte 0 says.
 fn decode(message: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    decode_to_vec(&mut Copy, message, 1000)
+    let is_checked = message.first().is_some_and(|head| head >> 4 == 1);
+    decode_to_vec(&mut Copy, message, 1000, if is_checked { Check::Crc32 } else { Check::None })
 }
 
 #[test]
@@ -70,6 +72,18 @@ fn what_no_encoder_writes_is_refused() {
     }
 }
 
+/// Two flipped bits turn a message with a check into a longer one without.
+#[test]
+fn damage_does_not_switch_the_check_off() {
+    let mut message = encode_to_vec(&mut Copy, b"abc", Check::Crc32).unwrap();
+    message[0] ^= 0x10;
+    message[1] ^= 4;
+    assert_eq!(decode_to_vec(&mut Copy, &message, 1000, Check::None).unwrap().len(), 7);
+    let unsupported = Err(DecodeError::new(Unsupported, 0));
+    assert_eq!(decode_to_vec(&mut Copy, &message, 1000, Check::Crc32), unsupported);
+    assert_eq!(decode_to_vec(&mut Copy, b"\x11\x03abc\x11\x7e\x72\x43", 1000, Check::None), unsupported);
+}
+
 #[test]
 fn no_memory_is_an_error() {
     struct Immense;
@@ -86,7 +100,7 @@ fn no_memory_is_an_error() {
         assert_eq!(encode_to_vec(&mut Immense, &[0; 100][..len], Check::None).unwrap_err().available, 0);
     }
     let huge = b"\x01\xff\xff\xff\xff\xff\xff\xff\xff\x7f";
-    assert_eq!(decode_to_vec(&mut Copy, huge, usize::MAX), Err(DecodeError::new(TooLong, 1)));
+    assert_eq!(decode_to_vec(&mut Copy, huge, usize::MAX, Check::None), Err(DecodeError::new(TooLong, 1)));
 }
 
 proptest! {
@@ -94,20 +108,21 @@ proptest! {
     fn every_message_comes_back(raw in proptest::collection::vec(any::<u8>(), 0..1000), checked: bool) {
         let check = if checked { Check::Crc32 } else { Check::None };
         let message = encode_to_vec(&mut Copy, &raw, check).unwrap();
-        let back = decode_to_vec(&mut Copy, &message, raw.len());
+        let back = decode_to_vec(&mut Copy, &message, raw.len(), check);
         prop_assert_eq!(back.as_ref(), Ok(&raw));
         if let Some(less) = raw.len().checked_sub(1) {
-            let error = decode_to_vec(&mut Copy, &message, less).unwrap_err();
+            let error = decode_to_vec(&mut Copy, &message, less, check).unwrap_err();
             prop_assert_eq!(error.kind, TooLong);
         }
     }
 
     #[test]
-    fn any_bytes_do_no_harm(mut message in proptest::collection::vec(any::<u8>(), 0..40), head: bool, most in 0..64_usize) {
+    fn any_bytes_do_no_harm(mut message in proptest::collection::vec(any::<u8>(), 0..40), head: bool, most in 0..64_usize, checked: bool) {
+        let check = if checked { Check::Crc32 } else { Check::None };
         if let (true, Some(first)) = (head, message.first_mut()) {
             *first = 1;
         }
-        match decode_to_vec(&mut Copy, &message, most) {
+        match decode_to_vec(&mut Copy, &message, most, check) {
             Ok(raw) => prop_assert!(raw.len() <= most && message.ends_with(&raw)),
             Err(error) => prop_assert!(error.offset <= message.len()),
         }

@@ -122,7 +122,7 @@ impl CompressionFile {
 
 /// A file of heuristics that cannot be used. `Display` prints one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {why}; built-in defaults are used", file.display())]
+#[error("{}: {why}; {} used", file.display(), if file.ends_with(MEMORY_FILE) { "the processor's own tables are" } else { "built-in defaults are" })]
 pub struct KnowledgeError {
     /// The file.
     pub file: PathBuf,

@@ -4,13 +4,13 @@
 
 use libfuzzer_sys::fuzz_target;
 use mpress_codec::simd::Simd;
-use mpress_codec::{DecodeErrorKind, decode_to_vec};
+use mpress_codec::{Check, DecodeErrorKind, decode_to_vec};
 use mpress_fuzz::{decode, encode, pair, split};
 
 fuzz_target!(|data: &[u8]| {
     let Some((codec, setting, len, wire)) = split(data) else { return };
     let new = || pair(codec, setting, Simd::detect());
-    if let Ok(raw) = decode_to_vec(&mut new().1, wire, len) {
+    if let Ok(raw) = decode_to_vec(&mut new().1, wire, len, Check::None) {
         assert!(raw.len() <= len, "more than was allowed");
     }
     if let Ok(raw) = decode(&mut *new().1, wire, len) {

@@ -21,5 +21,5 @@ fuzz_target!(|data: &[u8]| {
     let (mut encoder, mut decoder) = new();
     let check = if setting.is_multiple_of(2) { Check::Crc32 } else { Check::None };
     let message = encode_to_vec(&mut encoder, raw, check).expect("memory");
-    assert!(decode_to_vec(&mut decoder, &message, raw.len()).as_deref() == Ok(raw), "nor in a vector");
+    assert!(decode_to_vec(&mut decoder, &message, raw.len(), check).as_deref() == Ok(raw), "nor in a vector");
 });

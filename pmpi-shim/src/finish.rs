@@ -151,7 +151,7 @@ fn in_mpi(job: &Job) -> Option<[Vec<u64>; 3]> {
     let from = (&raw const here).cast();
     // SAFETY: one number, and at the root room for one of each rank.
     let _incomplete =
-        unsafe { PMPI_Gather(from, 1, UINT64_T, ranks.as_mut_ptr().cast(), 1, UINT64_T, 0, COMM_WORLD) };
+        unsafe { PMPI_Gather(from, 1, UINT64_T, ranks.as_mut_ptr().cast(), 1, UINT64_T, 0, all_ranks()) };
     for words in [&mut calls, &mut ns] {
         sum_over_ranks(words);
     }
@@ -212,6 +212,12 @@ fn recorded(job: &Job, here: &Recorded) {
     }
 }
 
+/// A communicator of all ranks: the layer's own, if there is one. On the program's, messages of a collective that failed may be left over.
+fn all_ranks() -> MPI_Comm {
+    let own = state::shared().map(|shim| shim.private.comm);
+    own.filter(|comm| *comm != COMM_NULL).unwrap_or(COMM_WORLD)
+}
+
 /// Sums the words over all ranks into those of rank 0; returns whether this is rank 0.
 fn sum_over_ranks(words: &mut [u64]) -> bool {
     let mine = words.to_vec();
@@ -220,7 +226,7 @@ fn sum_over_ranks(words: &mut [u64]) -> bool {
     // SAFETY: two arrays of `count` numbers.
     let code = unsafe {
         PMPI_Comm_rank(COMM_WORLD, &raw mut rank);
-        PMPI_Reduce(mine.as_ptr().cast(), words.as_mut_ptr().cast(), count, UINT64_T, SUM, 0, COMM_WORLD)
+        PMPI_Reduce(mine.as_ptr().cast(), words.as_mut_ptr().cast(), count, UINT64_T, SUM, 0, all_ranks())
     };
     code == SUCCESS && rank == 0
 }

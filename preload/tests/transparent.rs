@@ -296,7 +296,8 @@ fn datatypes_are_packed_for_the_machine_in_the_heuristics() {
     let (line, written) = packed("bad", "tlb_entries = 0");
     assert!(line.contains("wrong=0"), "{line}");
     let lines = written.shim_lines().unwrap();
-    let bad = "memory.toml: memory.tlb_entries = 0: expected 1 to 1048576; built-in defaults are used";
+    let bad =
+        "memory.toml: memory.tlb_entries = 0: expected 1 to 1048576; the processor's own tables are used";
     assert_eq!(lines.iter().filter(|line| line.contains(bad)).count(), 1, "{lines:?}");
 }
 

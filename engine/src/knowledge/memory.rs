@@ -55,9 +55,9 @@ impl File for MemoryFile {
     }
 }
 
-const PAGE_BYTES: RangeInclusive<usize> = 1 << 10..=1 << 30;
-const TLB_ENTRIES: RangeInclusive<usize> = 1..=1 << 20;
-const CACHE_BYTES: RangeInclusive<usize> = 1 << 10..=1 << 40;
+const PAGE_BYTES: RangeInclusive<u64> = 1 << 10..=1 << 30;
+const TLB_ENTRIES: RangeInclusive<u64> = 1..=1 << 20;
+const CACHE_BYTES: RangeInclusive<u64> = 1 << 10..=1 << 40;
 
 impl Memory {
     /// Reads the memory file of a folder of heuristics. Folders without one are of an earlier version, or were made with `--network-only`: then
@@ -87,7 +87,7 @@ impl Memory {
             ("l2_bytes", memory.l2_bytes, CACHE_BYTES),
             ("l3_bytes", memory.l3_bytes, CACHE_BYTES),
         ] {
-            if let Some(value) = value.filter(|value| !range.contains(value)) {
+            if let Some(value) = value.filter(|value| !range.contains(&(*value as u64))) {
                 let (least, most) = range.into_inner();
                 return Err(format!("memory.{name} = {value}: expected {least} to {most}"));
             }
