@@ -1,4 +1,5 @@
-//! What the codecs of mpress share: words, vectors of them, the wire as it is read, and the entry to code for a SIMD tier. Not for others: it changes without notice.
+//! What the codecs of mpress share: words, vectors of them, the wire as it is read, and the entry to code for a SIMD tier. Not for others: it is not
+//! documented, and may change with each minor version.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;

@@ -3,7 +3,9 @@
 //! Unsafe code: the calls of functions with target features, which rest on the token.
 #![allow(unsafe_code)]
 
-use crate::simd::{Simd, Tier};
+use crate::simd::Simd;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Tier;
 
 /// An operation, in a form for each tier. The forms are called in one place each and must be `#[inline(always)]`, with what they call for every word, so
 /// that they are compiled for the tier.
