@@ -86,7 +86,8 @@ fn the_files_are_some_that_the_engine_takes() {
 
     // What was measured is in the file and in the first part of the line; everything else is the processor's own, and said to be.
     let memory = Memory::read(&dir).unwrap();
-    let (measured, own) = lines[1].split_once("; ").unwrap_or((&lines[1], ""));
+    let line = lines.iter().find_map(|line| line.strip_prefix("mpress: memory: ")).unwrap();
+    let (measured, own) = line.split_once("; ").unwrap_or((line, ""));
     for (name, figure) in [
         ("page ", memory.page_bytes),
         ("T_p ", memory.tlb_entries),
