@@ -136,7 +136,7 @@ impl<'a> Blocks<'a> for Wire<'a> {
         if head.code() != Head::DEFINED {
             return Ok(head.code());
         }
-        match Predictor::from_wire::<W>(&self.bytes[self.at..]) {
+        match Predictor::from_wire::<W>(self.rest()) {
             Ok((predictor, len)) => {
                 self.at += len;
                 Ok(slots.define(predictor))
@@ -166,9 +166,9 @@ impl<'a> Blocks<'a> for Wire<'a> {
     {
         let groups = words.div_ceil(W::LANES);
         let bits = head.offset_bits();
-        let from = self.at;
+        let rest = self.rest();
         self.take((groups * bits as usize).div_ceil(8))?;
-        offsets(kernel, &self.bytes[from..], head, widths);
+        offsets(kernel, rest, head, widths);
         let last = widths[..groups.min(GROUPS)].last().copied().unwrap_or(0);
         let (sum, too_wide) = sum(widths, groups, W::BITS);
         if too_wide {
@@ -176,9 +176,9 @@ impl<'a> Blocks<'a> for Wire<'a> {
         }
         let missing = groups * W::LANES - words;
         let len = sum * W::LANES / 8 - usize::from(last) * missing / 8;
-        let from = self.at;
+        let wire = self.rest();
         self.take(len)?;
-        Ok(Packed { wire: &self.bytes[from..], widths })
+        Ok(Packed { wire, widths })
     }
 }
 

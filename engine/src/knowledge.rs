@@ -122,12 +122,19 @@ impl CompressionFile {
 
 /// A file of heuristics that cannot be used. `Display` prints one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {why}; {} used", file.display(), if file.ends_with(MEMORY_FILE) { "the processor's own tables are" } else { "built-in defaults are" })]
+#[error("{}: {why}; {} are used", file.display(), self.instead())]
 pub struct KnowledgeError {
     /// The file.
     pub file: PathBuf,
     /// What is wrong with it.
     pub why: String,
+}
+
+impl KnowledgeError {
+    /// What is used in place of the file.
+    fn instead(&self) -> &'static str {
+        if self.file.ends_with(MEMORY_FILE) { "the processor's own tables" } else { "built-in defaults" }
+    }
 }
 
 impl Knowledge {

@@ -251,11 +251,7 @@ fn ranks_that_wait_for_each_other_come_to_the_same() {
 }
 
 /// A program that posts messages without waiting, up to an amount that takes the network this long. Returns the way in use at the end.
-fn producer(epochs: &mut Epochs, seconds: f64, backlog_ms: f64, decided_us: f64, raw_us: f64) -> Way {
-    produce(epochs, 1, seconds, backlog_ms, decided_us, raw_us)
-}
-
-fn produce(
+fn producer(
     epochs: &mut Epochs,
     seed: u64,
     seconds: f64,
@@ -281,14 +277,14 @@ fn produce(
 fn what_drains_in_the_next_epoch_is_not_charged_to_it() {
     for backlog_ms in [5.0, 20.0, 50.0, 100.0, 150.0, 200.0, 300.0, 400.0] {
         let mut epochs = Epochs::new();
-        let way = producer(&mut epochs, 400.0, backlog_ms, 900.0, 1000.0);
+        let way = producer(&mut epochs, 1, 400.0, backlog_ms, 900.0, 1000.0);
         assert_eq!(way, Way::Decided, "{backlog_ms} ms: {:?}", epochs.trials);
         let mut epochs = Epochs::new();
-        let way = producer(&mut epochs, 400.0, backlog_ms, 1000.0, 1000.0);
+        let way = producer(&mut epochs, 1, 400.0, backlog_ms, 1000.0, 1000.0);
         assert_eq!(way, Way::Decided, "{backlog_ms} ms: {:?}", epochs.trials);
         if backlog_ms < 100.0 {
             let mut epochs = Epochs::new();
-            let way = producer(&mut epochs, 400.0, backlog_ms, 1100.0, 1000.0);
+            let way = producer(&mut epochs, 1, 400.0, backlog_ms, 1100.0, 1000.0);
             assert_eq!(way, Way::Raw, "{backlog_ms} ms: {:?}", epochs.trials);
         }
     }
@@ -300,7 +296,7 @@ fn short_epochs_do_not_mislead() {
         for decided in [0.9, 1.0] {
             for backlog_ms in [5.0, 20.0, 50.0, 100.0, 200.0, 400.0] {
                 let mut epochs = Epochs::new();
-                let way = produce(&mut epochs, seed, 32.0, backlog_ms, 1000.0 * decided, 1000.0);
+                let way = producer(&mut epochs, seed, 32.0, backlog_ms, 1000.0 * decided, 1000.0);
                 assert_eq!(way, Way::Decided, "{backlog_ms} ms: {:?}", epochs.trials);
             }
             for us in [5e3, 20e3, 50e3, 90e3, 180e3, 700e3] {
