@@ -159,6 +159,13 @@ impl Decider {
         }
     }
 
+    /// The same once more, after the probe of a tentative plan was reported; `None` if the plan was final.
+    pub(crate) fn plan_again(&self, plan: &Plan, raw: &[u8]) -> Option<Plan> {
+        let tentative = plan.decision.as_ref().filter(|decision| decision.is_tentative())?;
+        let decision = self.selector().decide_again(tentative, raw);
+        Some(Plan { codec: codec(decision.choice), send: plan.send, decision: Some(decision) })
+    }
+
     /// Reports that the message was encoded to `wire_len` bytes, its own length if it is sent raw.
     pub(crate) fn encoded(&self, plan: &Plan, wire_len: usize, time: Duration) {
         if let Some(decision) = &plan.decision {

@@ -18,6 +18,7 @@ use crate::traffic::{self, Traffic};
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, encode_into};
 use mpress_selector::{ByTheClock, Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
@@ -27,6 +28,8 @@ use std::time::{Duration, Instant};
 const TRIAL_WINDOW: usize = 4 << 10;
 /// The minimum length of messages for this trial. For shorter ones, encoding everything costs no more than the trial.
 const TRIAL_FROM: usize = 8 * TRIAL_WINDOW;
+/// The maximum number of codecs that first encode a part of a message.
+const PROBES: usize = 8;
 
 /// The destination of a message, as far as it matters for compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,8 +133,7 @@ impl Engine {
         if raw.len() != len {
             return None;
         }
-        let plan = self.decider.plan(considered, raw);
-        self.probe(&plan, raw, kind, to);
+        let plan = self.plan(considered, raw, |window| raw.get(window));
         self.finish(&plan, raw, kind, to)
     }
 
@@ -151,16 +153,28 @@ impl Engine {
         packed.filter(|_| plan.send)
     }
 
-    /// Encodes the part of the message that the selector wants to be encoded.
-    fn probe(&self, plan: &Plan, raw: &[u8], kind: Kind, to: Destination) {
-        if let Some((_, probe)) = plan.probe()
-            && let Some(window) = raw.get(probe.window.clone())
-        {
-            self.probe_window(plan, window, kind, to);
+    /// Decides about a message that begins with `first`, and encodes the parts of it that the selector wants to be encoded before.
+    fn plan<W: Deref<Target = [u8]>>(
+        &self,
+        considered: Considered,
+        first: &[u8],
+        part: impl Fn(Range<usize>) -> Option<W>,
+    ) -> Plan {
+        let (kind, to) = (considered.kind, considered.to);
+        let mut plan = self.decider.plan(considered, first);
+        for _ in 0..PROBES {
+            let Some(window) = plan.probe().and_then(|(_, probe)| part(probe.window.clone())) else { break };
+            self.probe(&plan, &window, kind, to);
+            match self.decider.plan_again(&plan, first) {
+                Some(again) => plan = again,
+                None => break,
+            }
         }
+        plan
     }
 
-    fn probe_window(&self, plan: &Plan, window: &[u8], kind: Kind, to: Destination) {
+    /// Encodes a part of a message, and reports the outcome.
+    fn probe(&self, plan: &Plan, window: &[u8], kind: Kind, to: Destination) {
         let Some((codec, _)) = plan.probe() else { return };
         let Some(setting) = codec.of(kind) else { return };
         let start = Instant::now();

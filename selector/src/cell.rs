@@ -60,14 +60,24 @@ impl Cell {
 
 /// The factor between actual times and those of the heuristics.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace(f64);
+pub(crate) struct Pace {
+    factor: f64,
+    /// Of the last observation, the actual time over the expected one, if it was more than [`TIMES`]; otherwise 0.
+    excess: f64,
+}
 
 impl Pace {
-    pub(crate) const AS_EXPECTED: Self = Self(1.0);
+    pub(crate) const AS_EXPECTED: Self = Self { factor: 1.0, excess: 0.0 };
 
     #[inline]
     pub(crate) fn time_ns(self, speed: &Speed, len: usize) -> f64 {
-        self.0 * speed.time_ns(len)
+        self.factor * speed.time_ns(len)
+    }
+
+    /// Whether the last time was an interruption, or the first of a codec that has become much slower.
+    #[inline]
+    pub(crate) fn is_in_doubt(self) -> bool {
+        self.excess > 0.0
     }
 
     /// The part of a time that is the codec's own: an interruption of the rank would have happened without it, too.
@@ -76,12 +86,20 @@ impl Pace {
         if ns > 0.0 { ns.min(TIMES * self.time_ns(speed, len)) } else { 0.0 }
     }
 
+    /// Records that `len` bytes took `ns` nanoseconds. One time that is much longer than expected may be an interruption; after two in a row the
+    /// shorter one is believed.
     pub(crate) fn observe(&mut self, speed: &Speed, len: usize, ns: f64) {
         let expected = self.time_ns(speed, len);
-        if ns > 0.0 && expected > 0.0 {
-            let times = (ns / expected).clamp(1.0 / TIMES, TIMES);
-            self.0 = (self.0 * (1.0 + TIME_WEIGHT * (times - 1.0))).clamp(1e-3, 1e3);
+        if !(ns > 0.0 && expected > 0.0) {
+            return;
         }
+        let times = ns / expected;
+        let excess = if times > TIMES { times } else { 0.0 };
+        let (factor, excess) = match self.excess.min(excess) {
+            twice if twice > 0.0 => (self.factor * twice, 0.0),
+            _ => (self.factor * (1.0 + TIME_WEIGHT * (times.clamp(1.0 / TIMES, TIMES) - 1.0)), excess),
+        };
+        *self = Self { factor: factor.clamp(1e-3, 1e3), excess };
     }
 }
 
@@ -110,7 +128,10 @@ mod tests {
         let expected = pace.time_ns(&speed, 100_000);
         pace.observe(&speed, 100_000, 1e3 * expected);
         assert!(pace.time_ns(&speed, 100_000) < 1.3 * expected, "an interruption");
-        (0..20).for_each(|_| pace.observe(&speed, 100_000, 3.0 * expected));
+        (0..10).for_each(|_| pace.observe(&speed, 100_000, expected));
+        (0..2).for_each(|_| pace.observe(&speed, 100_000, 20.0 * expected));
+        assert!((pace.time_ns(&speed, 100_000) / expected - 20.0).abs() < 0.1, "two in a row");
+        (0..30).for_each(|_| pace.observe(&speed, 100_000, 3.0 * expected));
         assert!((pace.time_ns(&speed, 100_000) / expected - 3.0).abs() < 0.1);
         for ns in [f64::NAN, f64::INFINITY, -1.0, 0.0, f64::MAX] {
             (0..1000).for_each(|_| pace.observe(&speed, 100_000, ns));

@@ -43,6 +43,7 @@ pub struct Decision {
     pub(crate) raw_ns: f64,
     pub(crate) expected_ns: f64,
     pub(crate) looked_at: Option<LookedAt>,
+    pub(crate) is_tentative: bool,
 }
 
 /// A part of a message to encode, and the codec. The result is not sent.
@@ -76,7 +77,17 @@ impl Decision {
     /// The decision for a message outside the window.
     pub(crate) fn outside(kind: Kind, peer: PeerClass, len: usize) -> Self {
         let (raw_ns, expected_ns) = (0.0, 0.0);
-        Self { choice: Choice::Raw, probe: None, kind, peer, len, raw_ns, expected_ns, looked_at: None }
+        Self {
+            choice: Choice::Raw,
+            probe: None,
+            kind,
+            peer,
+            len,
+            raw_ns,
+            expected_ns,
+            looked_at: None,
+            is_tentative: false,
+        }
     }
 
     /// The class of the process to which the message is sent.
@@ -89,6 +100,13 @@ impl Decision {
     #[must_use]
     pub fn level(&self) -> Option<Level> {
         self.looked_at.map(|at| at.level).filter(|&level| level != Level::Unknown)
+    }
+
+    /// Whether the message should be decided about again after its probe ([`Selector::decide_again`](crate::Selector::decide_again)): it is long, and
+    /// the codec that should be the best has never been observed on messages of its sort. Without that it is sent raw.
+    #[must_use]
+    pub fn is_tentative(&self) -> bool {
+        self.is_tentative
     }
 
     /// Whether gains were estimated, that is, the message was inside the compression window.

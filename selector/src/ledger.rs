@@ -33,14 +33,9 @@ impl Ledger {
         self.balance_ns = (self.balance_ns + gain_ns).min(CAP_NS);
     }
 
-    /// Whether this loss may be risked.
+    /// Whether this loss may be risked. While earlier losses are not made up for, only a gain that makes up for them may be.
     #[inline]
     pub(crate) fn covers(&self, loss_ns: f64) -> bool {
-        loss_ns <= 0.0 || loss_ns <= self.balance_ns
-    }
-
-    #[inline]
-    pub(crate) fn in_debt(&self) -> bool {
-        self.balance_ns < 0.0
+        loss_ns <= self.balance_ns
     }
 }

@@ -67,6 +67,11 @@ impl Candidate {
         prior.encode_pace.time_ns(&prior.encode, len)
     }
 
+    /// Whether the last encoding time at this level was much longer than expected.
+    pub(crate) fn is_in_doubt(&self, level: Level) -> bool {
+        self.levels[level as usize].encode_pace.is_in_doubt()
+    }
+
     /// The part of an encoding time that is the codec's own, without an interruption of the rank.
     pub(crate) fn own_encode_ns(&self, level: Level, len: usize, ns: f64) -> f64 {
         let prior = &self.levels[level as usize];

@@ -7,8 +7,11 @@ use crate::sample::Level;
 
 /// The codec in use for a sort of messages is replaced only by one that is better by more than this fraction.
 const HYSTERESIS: f64 = 0.02;
-/// Bytes of a message that are encoded as a trial.
-const PROBE: usize = 8 << 10;
+/// The bytes of a message that are encoded as a probe: this part of a long one, within these bounds.
+const PROBE_PART: usize = 64;
+const PROBE: core::ops::Range<usize> = 8 << 10..64 << 10;
+/// From this length on, a codec that was never observed is tried on a part of the message, not on all of it.
+const LONG: usize = 128 << 10;
 
 /// A message of this level and length, and the codecs that may compress it. Candidates are named by their indices.
 #[derive(Clone, Copy)]
@@ -52,6 +55,13 @@ impl Scales<'_> {
         (0..self.candidates.len()).filter(may_win).min_by_key(|&at| self.context.cells[at].seen())
     }
 
+    /// Whether this candidate on the whole message could cost much: it is long, and the candidate has never been observed on such, or was last much
+    /// slower than expected.
+    pub(crate) fn is_risky(&self, at: usize) -> bool {
+        self.len >= LONG
+            && (self.context.cells[at].seen() == 0 || self.candidates[at].is_in_doubt(self.level))
+    }
+
     /// The least observed of the candidates that would gain if they compressed the message to nothing.
     pub(crate) fn hopeful(&self) -> Option<usize> {
         let vanished_ns =
@@ -62,7 +72,7 @@ impl Scales<'_> {
 
     /// The number of bytes of a probe.
     pub(crate) fn probe_len(&self) -> usize {
-        self.len.min(PROBE)
+        (self.len / PROBE_PART).clamp(PROBE.start, PROBE.end).min(self.len)
     }
 
     /// The nanoseconds that a probe of this candidate takes.

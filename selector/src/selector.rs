@@ -183,9 +183,15 @@ impl Selector {
         let scales = Scales { candidates, context, route, level, len, raw_ns };
         let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
         let best = scales.best(scales.context.current(peer));
+        if let Some((at, ns)) = best.filter(|&(at, _)| scales.is_risky(at))
+            && ledger.covers(ns + scales.probe_ns(at) - raw_ns)
+        {
+            decision.probe = Some(Probe::somewhere(candidates[at].offer, len, scales.probe_len(), visits));
+            decision.is_tentative = true;
+            return decision;
+        }
         // It may gain, but the possible loss may exceed what the gains so far allow.
-        let certain =
-            best.filter(|&(at, _)| !ledger.in_debt() && ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
+        let certain = best.filter(|&(at, _)| ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
         // A codec that may be better is tried on the message itself, or one that only handing chunks over and decoding others keeps from gaining, as
         // that may have changed.
         let rival = match best {
@@ -196,10 +202,14 @@ impl Selector {
             }
             None => None,
         };
+        let risky = rival.map(|(at, _)| at).filter(|&at| scales.is_risky(at));
         let trial = rival
-            .filter(|&(at, without_ns)| ledger.covers(scales.time_ns(at, 1.0) - without_ns))
+            .filter(|&(at, without_ns)| {
+                risky.is_none() && ledger.covers(scales.time_ns(at, 1.0) - without_ns)
+            })
             .map(|(at, _)| (at, scales.time_ns(at, 0.0)));
         let probed = match best {
+            _ if risky.is_some() => risky.filter(affordable),
             None if due && trial.is_none() => scales.hopeful().filter(affordable),
             Some((at, _)) if certain.is_none() => Some(at).filter(affordable),
             _ => None,
@@ -221,6 +231,13 @@ impl Selector {
             self.windows[kind as usize][peer].gained(size, false);
         }
         decision
+    }
+
+    /// Decides once more about a message whose first decision was [tentative](Decision::is_tentative), after its probe was reported.
+    pub fn decide_again(&mut self, tentative: &Decision, message: &[u8]) -> Decision {
+        let Decision { kind, peer, len, raw_ns, .. } = *tentative;
+        let admitted = Admitted { kind, peer, len, size: SizeClass::of(len), raw_ns, reopened: false };
+        self.weigh(admitted, message)
     }
 
     /// The context of these messages; `None` if the table is full, which does not happen.

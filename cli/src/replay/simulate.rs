@@ -88,14 +88,14 @@ fn select(file: &Measured<'_>, knowledge: &Knowledge, link: &Link, transfer: Tra
     let mut selector = knowledge.selector(transfer);
     for (at, message) in file.messages.iter().enumerate() {
         let start = Instant::now();
-        let decision = selector.decide(file.kind, PeerClass::NETWORK, message);
+        let mut decision = selector.decide(file.kind, PeerClass::NETWORK, message);
         let ns = (elapsed(start) - clock_ns).max(0.0);
         times.selector += ns;
         times.messages += 1;
         times.raw_bytes += message.len();
         let sort = usize::from(decision.is_estimated()) + usize::from(decision.level().is_some());
         times.deciding[sort].push(ns);
-        if let Some(probe) = &decision.probe
+        while let Some(probe) = &decision.probe
             && let Some(outcome) = outcome(file, usize::from(probe.offer), at)
         {
             let window = &message[probe.window.clone()];
@@ -103,6 +103,12 @@ fn select(file: &Measured<'_>, knowledge: &Knowledge, link: &Link, transfer: Tra
             let wire_len = encoded_len(usize::from(probe.offer), file, window).unwrap_or(window.len());
             selector.probed(&decision, wire_len, ns);
             times.selector += ns;
+            if !decision.is_tentative() {
+                break;
+            }
+            let start = Instant::now();
+            decision = selector.decide_again(&decision, message);
+            times.selector += (elapsed(start) - clock_ns).max(0.0);
         }
         let chosen = match decision.choice {
             Choice::Raw => None,

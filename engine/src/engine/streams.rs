@@ -111,8 +111,7 @@ impl Engine {
         if raw.len() != len {
             return Outgoing::Raw;
         }
-        let plan = self.decider.plan(considered, raw);
-        self.probe(&plan, raw, kind, to);
+        let plan = self.plan(considered, raw, |window| raw.get(window));
         let setting = plan.codec.filter(|_| plan.send).and_then(|codec| codec.of(kind));
         let stream = setting
             .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
@@ -142,12 +141,7 @@ impl Engine {
             return Err(considered);
         }
         let Some(first) = self.piece(pieces, 0..chunk) else { return Err(considered) };
-        let plan = self.decider.plan(considered, &first);
-        if let Some((_, probe)) = plan.probe()
-            && let Some(window) = self.piece(pieces, probe.window.clone())
-        {
-            self.probe_window(&plan, &window, kind, to);
-        }
+        let plan = self.plan(considered, &first, |window| self.piece(pieces, window));
         let setting = plan.codec.and_then(|codec| codec.of(kind));
         let stream = setting
             .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
