@@ -1,9 +1,9 @@
 /* grains: grains of a polycrystal grow, and other ranks watch them.
  *
  * The Potts model of grain growth at temperature zero: M. P. Anderson, D. J. Srolovitz, G. S. Grest, P. S. Sahni,
- * Acta Metallurgica 32, 1984. Each cell of a periodic box has the number of its grain. In a sweep each cell
- * considers the grain of one of its six neighbours, and takes it if it then has no more neighbours of other grains
- * than before. Cells of even and of odd parity take turns, so that none changes while a neighbour looks at it.
+ * Acta Metallurgica 32, 1984. Each cell of a periodic box has one of 64 orientations; cells of one orientation that
+ * touch are a grain. In a sweep each cell considers the orientation of one of its six neighbours, and takes it if it
+ * then has no more neighbours of other orientations than before. Cells of even and of odd parity take turns, so that none changes while a neighbour looks at it.
  *
  * In-transit analysis: the first half of the ranks simulate, each a slab of planes, with its neighbours' planes as
  * halos (MPI_Sendrecv). Every EVERY sweeps each of them sends its slab, one message of MPI_INT (MPI_Send), to its
@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { ORIENTATIONS = 64 };
 
 static int me, nranks, pairs;  /* simulating ranks, and as many that watch */
 static long n, plane;          /* cells along an axis, and in a plane */
@@ -53,11 +55,11 @@ static long argument(const char *text, long most)
     return *text && !*end && value > 0 && value <= most ? value : 0;
 }
 
-/* At the beginning each cell is a grain of its own, with a number at random. */
+/* At the beginning each cell has an orientation at random. */
 static void start(int *cells, long low, long planes)
 {
     for (long i = 0; i < planes * plane; i++)
-        cells[i] = (int)(noise((uint64_t)(low * plane + i)) % (uint64_t)(n * plane));
+        cells[i] = (int)(noise((uint64_t)(low * plane + i)) % ORIENTATIONS);
 }
 
 /* One colour of the checkerboard. `cells` begins with a plane of halo. */

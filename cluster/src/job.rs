@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
+
 use crate::cluster::Cluster;
 use crate::names::{Tag, host};
 use crate::process::system;
@@ -32,7 +35,7 @@ impl Launcher<'_> {
             Self::Local => Place::Local,
             Self::Cluster(cluster) => Place::Nodes(cluster.tag(), cluster.nodes()),
         };
-        Job { mpi, ranks_per_node, place, env: Vec::new(), dir: None, program: Vec::new() }
+        Job { mpi, ranks_per_node, place, env: Vec::new(), dir: None, program: Vec::new(), pinned: false }
     }
 
     /// The number of nodes: 1 on this host.
@@ -54,6 +57,7 @@ pub struct Job {
     env: Vec<(OsString, OsString)>,
     dir: Option<PathBuf>,
     program: Vec<OsString>,
+    pinned: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +100,14 @@ impl Job {
         self
     }
 
+    /// Keeps each rank on one processor, as on clusters: rank 0 on the first that this process may use, rank 1 on the next, and so on in turn. Otherwise
+    /// the system may leave two busy ranks on one processor and two waiting ones on another for seconds, which no measurement should depend on. The
+    /// threads of a rank share its processor.
+    pub fn pinned(&mut self) -> &mut Self {
+        self.pinned = true;
+        self
+    }
+
     /// The MPI of the job.
     #[must_use]
     pub fn mpi(&self) -> Mpi {
@@ -128,6 +140,13 @@ impl Job {
         match self.mpi.family() {
             Family::OpenMpi => self.open_mpi(&mut command),
             Family::Mpich => self.mpich(&mut command),
+        }
+        if self.pinned {
+            let rank = match self.mpi.family() {
+                Family::OpenMpi => "OMPI_COMM_WORLD_RANK",
+                Family::Mpich => "PMI_RANK",
+            };
+            command.args(["/bin/sh", "-c", &pinning(rank), "sh"]);
         }
         if !self.env.is_empty() {
             // The same way for both MPIs, all nodes and all values; an empty value crashes MPICH's -genv.
@@ -199,6 +218,24 @@ impl Job {
     }
 }
 
+/// A shell's commands that run another command on the processor of this rank, or on any if that is not possible.
+fn pinning(rank: &str) -> String {
+    let processors = processors();
+    if processors.is_empty() {
+        return "exec \"$@\"".to_owned();
+    }
+    let cases: String =
+        processors.iter().enumerate().map(|(at, cpu)| format!("{at}) cpu={cpu};; ")).collect();
+    let cpu = format!("cpu=; case $((${{{rank}:-0}} % {})) in {cases}esac", processors.len());
+    format!("{cpu}; command -v taskset >/dev/null || cpu=; exec ${{cpu:+taskset -c $cpu}} \"$@\"")
+}
+
+/// The processors that this process may use; none if that is not known.
+fn processors() -> Vec<usize> {
+    let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
+    (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,6 +254,20 @@ mod tests {
         job.program("./app").env("LD_PRELOAD", "/x.so").env("EMPTY", "");
         let options = "--allow-run-as-root --oversubscribe --bind-to none -n 4";
         assert_eq!(words(&job), format!("mpirun.openmpi {options} env LD_PRELOAD=/x.so EMPTY= ./app"));
+    }
+
+    #[test]
+    fn pinned_ranks_take_turns_on_the_processors() {
+        let ran = |rank: usize| {
+            let script = "mine=$(taskset -cp $$); echo ${mine##* }";
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", &pinning("PMI_RANK"), "sh", "/bin/sh", "-c", script]);
+            let output = command.env("PMI_RANK", rank.to_string()).env("cpu", "x").output().unwrap();
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        for (rank, cpu) in processors().iter().cycle().enumerate().take(processors().len() + 1) {
+            assert_eq!(ran(rank), cpu.to_string());
+        }
     }
 
     #[test]

@@ -73,7 +73,8 @@ impl Knowledge {
     /// A selector that starts from this knowledge and chooses among the codecs of this build. A codec's offer is its [`index`](Codec::index).
     #[must_use]
     pub fn selector(&self, transfer: Transfer) -> Selector {
-        let kinds = |at: usize| Codec::at(at).map_or(&[][..], Codec::adaptive_kinds);
+        // A codec of the table that is not in this build is for no kind.
+        let kinds = |at: usize| Codec::all().find(|c| c.index() == at).map_or(&[][..], Codec::adaptive_kinds);
         let offers: Vec<_> =
             names().enumerate().map(|(at, name)| Offered { name, kinds: kinds(at) }).collect();
         Selector::new(&offers, &self.behaviours(), &self.links, transfer)

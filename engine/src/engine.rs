@@ -28,8 +28,8 @@ use std::time::{Duration, Instant};
 const TRIAL_WINDOW: usize = 4 << 10;
 /// The minimum length of messages for this trial. For shorter ones, encoding everything costs no more than the trial.
 const TRIAL_FROM: usize = 8 * TRIAL_WINDOW;
-/// The maximum number of codecs that first encode a part of a message.
-const PROBES: usize = 8;
+/// The maximum number of times that a part of a message is encoded first: two for each codec that may be chosen.
+const PROBES: usize = 16;
 
 /// The destination of a message, as far as it matters for compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,11 +160,13 @@ impl Engine {
         first: &[u8],
         part: impl Fn(Range<usize>) -> Option<W>,
     ) -> Plan {
-        let (kind, to) = (considered.kind, considered.to);
+        let (kind, to, len) = (considered.kind, considered.to, considered.len);
+        // A part is encoded by one thread, the message perhaps by several.
+        let threads = if self.streams.is_some() { 1 } else { self.threads.at_once(len) };
         let mut plan = self.decider.plan(considered, first);
         for _ in 0..PROBES {
             let Some(window) = plan.probe().and_then(|(_, probe)| part(probe.window.clone())) else { break };
-            self.probe(&plan, &window, kind, to);
+            self.probe(&plan, &window, (kind, to), threads);
             match self.decider.plan_again(&plan, first) {
                 Some(again) => plan = again,
                 None => break,
@@ -173,15 +175,15 @@ impl Engine {
         plan
     }
 
-    /// Encodes a part of a message, and reports the outcome.
-    fn probe(&self, plan: &Plan, window: &[u8], kind: Kind, to: Destination) {
+    /// Encodes a part of a message that as a whole is encoded by this number of threads, and reports the outcome.
+    fn probe(&self, plan: &Plan, window: &[u8], (kind, to): (Kind, Destination), threads: usize) {
         let Some((codec, _)) = plan.probe() else { return };
         let Some(setting) = codec.of(kind) else { return };
         let start = Instant::now();
         let packed = self.instances.with_encoder(setting, |encoder| self.compress(encoder, window)).flatten();
         let time = start.elapsed();
         let wire_len = packed.map_or(window.len(), |buffer| buffer.len().saturating_sub(HEADER_LEN));
-        self.decider.probed(plan, wire_len, time);
+        self.decider.probed(plan, wire_len, time / u32::try_from(threads).unwrap_or(u32::MAX));
         self.counters.tried(kind, codec, to, time);
     }
 

@@ -6,6 +6,8 @@ use crate::heuristics::Speed;
 const WEIGHT: f32 = 1.0 / 8.0;
 /// An observed time is limited to this factor above or below the expected one: the rank may have been interrupted.
 const TIMES: f64 = 2.0;
+/// A time below this is not believed to show another pace at once: for so short a time the caches count more than the codec.
+const CLEAR_NS: f64 = 20e3;
 /// The weight of an observed time.
 const TIME_WEIGHT: f64 = 1.0 / 4.0;
 /// A fraction that differs this much from the expected one is a surprise; after two in a row in the same direction the past is forgotten.
@@ -62,12 +64,12 @@ impl Cell {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     factor: f64,
-    /// Of the last observation, the actual time over the expected one, if it was more than [`TIMES`]; otherwise 0.
-    excess: f64,
+    /// The last actual time over the expected one, if it differed by more than [`TIMES`]; otherwise 1.
+    surprise: f64,
 }
 
 impl Pace {
-    pub(crate) const AS_EXPECTED: Self = Self { factor: 1.0, excess: 0.0 };
+    pub(crate) const AS_EXPECTED: Self = Self { factor: 1.0, surprise: 1.0 };
 
     #[inline]
     pub(crate) fn time_ns(self, speed: &Speed, len: usize) -> f64 {
@@ -77,7 +79,12 @@ impl Pace {
     /// Whether the last time was an interruption, or the first of a codec that has become much slower.
     #[inline]
     pub(crate) fn is_in_doubt(self) -> bool {
-        self.excess > 0.0
+        self.surprise > 1.0
+    }
+
+    /// Forgets a surprise.
+    pub(crate) fn is_as_expected(&mut self) {
+        self.surprise = 1.0;
     }
 
     /// The part of a time that is the codec's own: an interruption of the rank would have happened without it, too.
@@ -86,20 +93,27 @@ impl Pace {
         if ns > 0.0 { ns.min(TIMES * self.time_ns(speed, len)) } else { 0.0 }
     }
 
-    /// Records that `len` bytes took `ns` nanoseconds. One time that is much longer than expected may be an interruption; after two in a row the
-    /// shorter one is believed.
+    /// Records that `len` bytes took `ns` nanoseconds. A time that differs much from the expected one changes little, as the rank may have been
+    /// interrupted; after two in a row on the same side the nearer one is believed.
     pub(crate) fn observe(&mut self, speed: &Speed, len: usize, ns: f64) {
         let expected = self.time_ns(speed, len);
         if !(ns > 0.0 && expected > 0.0) {
-            return;
+            return self.is_as_expected();
         }
         let times = ns / expected;
-        let excess = if times > TIMES { times } else { 0.0 };
-        let (factor, excess) = match self.excess.min(excess) {
-            twice if twice > 0.0 => (self.factor * twice, 0.0),
-            _ => (self.factor * (1.0 + TIME_WEIGHT * (times.clamp(1.0 / TIMES, TIMES) - 1.0)), excess),
+        let nearer = match self.surprise {
+            last if last > 1.0 && times > TIMES => last.min(times),
+            last if last < 1.0 && times < 1.0 / TIMES => last.max(times),
+            _ => 1.0,
         };
-        *self = Self { factor: factor.clamp(1e-3, 1e3), excess };
+        let is_usual = (1.0 / TIMES..=TIMES).contains(&times);
+        *self = if nearer != 1.0 && ns >= CLEAR_NS {
+            Self { factor: self.factor * nearer, surprise: 1.0 }
+        } else {
+            let step = 1.0 + TIME_WEIGHT * (times.clamp(1.0 / TIMES, TIMES) - 1.0);
+            Self { factor: self.factor * step, surprise: if is_usual { 1.0 } else { times } }
+        };
+        self.factor = self.factor.clamp(1e-3, 1e3);
     }
 }
 
@@ -131,6 +145,8 @@ mod tests {
         (0..10).for_each(|_| pace.observe(&speed, 100_000, expected));
         (0..2).for_each(|_| pace.observe(&speed, 100_000, 20.0 * expected));
         assert!((pace.time_ns(&speed, 100_000) / expected - 20.0).abs() < 0.1, "two in a row");
+        (0..2).for_each(|_| pace.observe(&speed, 100_000, expected));
+        assert!((pace.time_ns(&speed, 100_000) / expected - 1.0).abs() < 0.1, "and back");
         (0..30).for_each(|_| pace.observe(&speed, 100_000, 3.0 * expected));
         assert!((pace.time_ns(&speed, 100_000) / expected - 3.0).abs() < 0.1);
         for ns in [f64::NAN, f64::INFINITY, -1.0, 0.0, f64::MAX] {

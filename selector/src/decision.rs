@@ -102,8 +102,9 @@ impl Decision {
         self.looked_at.map(|at| at.level).filter(|&level| level != Level::Unknown)
     }
 
-    /// Whether the message should be decided about again after its probe ([`Selector::decide_again`](crate::Selector::decide_again)): it is long, and
-    /// the codec that should be the best has never been observed on messages of its sort. Without that it is sent raw.
+    /// Whether the message should be decided about again after its probe ([`Selector::decide_again`](crate::Selector::decide_again)): it has
+    /// 128 KiB or more, and the codec that should be the best has never been observed on messages of its kind, length and level, or was last much
+    /// slower than expected. Without that it is sent raw.
     #[must_use]
     pub fn is_tentative(&self) -> bool {
         self.is_tentative

@@ -94,6 +94,11 @@ impl Candidate {
         self.levels[level as usize].cell.observe(fraction);
     }
 
+    /// Forgets that the last encoding time at this level was much longer than expected.
+    pub(crate) fn is_as_expected(&mut self, level: Level) {
+        self.levels[level as usize].encode_pace.is_as_expected();
+    }
+
     /// Records that encoding a message of `len` bytes took `ns` nanoseconds.
     pub(crate) fn observe_encode(&mut self, level: Level, len: usize, ns: f64) {
         let prior = &mut self.levels[level as usize];

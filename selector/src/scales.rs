@@ -8,7 +8,7 @@ use crate::sample::Level;
 /// The codec in use for a sort of messages is replaced only by one that is better by more than this fraction.
 const HYSTERESIS: f64 = 0.02;
 /// The bytes of a message that are encoded as a probe: this part of a long one, within these bounds.
-const PROBE_PART: usize = 64;
+const PROBE_PART: usize = 8;
 const PROBE: core::ops::Range<usize> = 8 << 10..64 << 10;
 /// From this length on, a codec that was never observed is tried on a part of the message, not on all of it.
 const LONG: usize = 128 << 10;
@@ -55,11 +55,20 @@ impl Scales<'_> {
         (0..self.candidates.len()).filter(may_win).min_by_key(|&at| self.context.cells[at].seen())
     }
 
+    /// Whether a codec that is much slower than known would cost much.
+    pub(crate) fn is_long(&self) -> bool {
+        self.len >= LONG
+    }
+
     /// Whether this candidate on the whole message could cost much: it is long, and the candidate has never been observed on such, or was last much
     /// slower than expected.
     pub(crate) fn is_risky(&self, at: usize) -> bool {
-        self.len >= LONG
-            && (self.context.cells[at].seen() == 0 || self.candidates[at].is_in_doubt(self.level))
+        self.is_long() && (self.context.cells[at].seen() == 0 || self.candidates[at].is_in_doubt(self.level))
+    }
+
+    /// The least observed of the candidates other than the best one. It may only seem to be slow.
+    pub(crate) fn forgotten(&self, best: usize) -> Option<usize> {
+        (0..self.candidates.len()).filter(|&at| at != best).min_by_key(|&at| self.context.cells[at].seen())
     }
 
     /// The least observed of the candidates that would gain if they compressed the message to nothing.

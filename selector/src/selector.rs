@@ -191,7 +191,8 @@ impl Selector {
             return decision;
         }
         // It may gain, but the possible loss may exceed what the gains so far allow.
-        let certain = best.filter(|&(at, _)| ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
+        let certain =
+            best.filter(|&(at, _)| !scales.is_risky(at) && ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
         // A codec that may be better is tried on the message itself, or one that only handing chunks over and decoding others keeps from gaining, as
         // that may have changed.
         let rival = match best {
@@ -212,6 +213,9 @@ impl Selector {
             _ if risky.is_some() => risky.filter(affordable),
             None if due && trial.is_none() => scales.hopeful().filter(affordable),
             Some((at, _)) if certain.is_none() => Some(at).filter(affordable),
+            Some((at, _)) if due && rival.is_none() && scales.is_long() => {
+                scales.forgotten(at).filter(affordable)
+            }
             _ => None,
         };
         if let Some((at, ns)) = trial.or(certain) {
@@ -233,8 +237,12 @@ impl Selector {
         decision
     }
 
-    /// Decides once more about a message whose first decision was [tentative](Decision::is_tentative), after its probe was reported.
+    /// Decides once more about a message whose first decision was [tentative](Decision::is_tentative), after its probe was reported. That can be
+    /// tentative, too. Returns a final decision unchanged.
     pub fn decide_again(&mut self, tentative: &Decision, message: &[u8]) -> Decision {
+        if !tentative.is_tentative {
+            return tentative.clone();
+        }
         let Decision { kind, peer, len, raw_ns, .. } = *tentative;
         let admitted = Admitted { kind, peer, len, size: SizeClass::of(len), raw_ns, reopened: false };
         self.weigh(admitted, message)
@@ -256,12 +264,15 @@ impl Selector {
         let (Choice::Encode(offer), Some(at)) = (decision.choice, decision.looked_at) else { return };
         let fraction = wire_len as f64 / decision.len.max(1) as f64;
         let packs = wire_len < decision.len;
-        let Some(candidate) = self.learn(decision, at, offer, (decision.len, fraction, ns)) else { return };
-        let decode_ns = if packs { candidate.decode_ns(at.level, decision.len) } else { 0.0 };
-        let encode_ns = candidate.own_encode_ns(at.level, decision.len, ns);
+        let Some(Learned { own_ns, decode_ns }) =
+            self.learn(decision, at, offer, (decision.len, fraction, ns))
+        else {
+            return;
+        };
+        let decode_ns = if packs { decode_ns } else { 0.0 };
         self.flow.sent(decision.len);
         let route = route(&self.links[decision.peer.index()], self.transfer, &self.flow);
-        let gain_ns = decision.raw_ns - route.time_ns(decision.len, fraction.min(1.0), encode_ns, decode_ns);
+        let gain_ns = decision.raw_ns - route.time_ns(decision.len, fraction.min(1.0), own_ns, decode_ns);
         self.ledger.settle(gain_ns);
         let gain = &mut self.gains[decision.peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
@@ -275,8 +286,8 @@ impl Selector {
         let fraction = wire_len as f64 / probe.window.len().max(1) as f64;
         let before = self.expected(decision, at, probe.offer);
         let len = probe.window.len();
-        let Some(candidate) = self.learn(decision, at, probe.offer, (len, fraction, ns)) else { return };
-        let cost_ns = candidate.own_encode_ns(at.level, len, ns);
+        let learned = self.learn(decision, at, probe.offer, (len, fraction, ns));
+        let Some(Learned { own_ns: cost_ns, .. }) = learned else { return };
         self.ledger.settle(-cost_ns);
         self.gains[decision.peer.index()].measured_ns -= cost_ns;
         if before.is_some_and(|before| fraction < before - NEW_FRACTION) {
@@ -301,18 +312,22 @@ impl Selector {
         at: LookedAt,
         offer: Offer,
         (len, fraction, ns): (usize, f64, f64),
-    ) -> Option<&Candidate> {
+    ) -> Option<Learned> {
         let candidates = &mut self.candidates[decision.kind as usize];
         let place = candidates.iter().position(|candidate| candidate.offer == offer)?;
         let candidate = &mut candidates[place];
         let expected = candidate.fraction(at.level);
+        let own_ns = candidate.own_encode_ns(at.level, len, ns);
         candidate.observe_fraction(at.level, fraction);
         // An encoder that fails may have stopped early: its time can only show that it is slower than expected.
         if fraction < 1.0 || ns > candidate.encode_ns(at.level, len) {
             candidate.observe_encode(at.level, len, ns);
+        } else {
+            candidate.is_as_expected(at.level);
         }
+        let decode_ns = candidate.decode_ns(at.level, len);
         self.contexts.get_mut(usize::from(at.context))?.observe(place, expected, fraction);
-        Some(candidate)
+        Some(Learned { own_ns, decode_ns })
     }
 
     /// Reports that a message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is assumed to need the same time.
@@ -394,6 +409,14 @@ impl Selector {
             self.reset_windows(peer);
         }
     }
+}
+
+/// What an encoded message, or a part of one, has cost.
+struct Learned {
+    /// Nanoseconds of encoding, without an interruption of the rank.
+    own_ns: f64,
+    /// Nanoseconds of decoding, as expected.
+    decode_ns: f64,
 }
 
 /// The way of messages to these processes.

@@ -305,7 +305,11 @@ proptest! {
             for selector in &mut selectors {
                 match event.clone() {
                     Event::Send { kind, peer, len, wire, ns } => {
-                        let decision = selector.decide(kind, peer, &bytes[..len]);
+                        let mut decision = selector.decide(kind, peer, &bytes[..len]);
+                        for _ in 0..4 {
+                            selector.probed(&decision, wire, ns);
+                            decision = selector.decide_again(&decision, &bytes[..len]);
+                        }
                         if let Choice::Encode(offer) = decision.choice {
                             prop_assert!(offered[usize::from(offer)].kinds.contains(&kind));
                         }
@@ -339,21 +343,21 @@ proptest! {
 
 #[test]
 fn an_interrupted_rank_goes_on_compressing() {
-    // On a machine with more ranks than processors, another rank runs for some milliseconds while a message is encoded.
-    let (world, message) = (World::new(60.0), vec![0x5a_u8; 13_000]);
-    let mut selector = selector(60.0);
-    let raw = (0..200).filter(|at| {
-        let (decision, _) = world.decide(&mut selector, &message);
-        if let (Choice::Encode(offer), 0) = (decision.choice, at % 20) {
-            selector.encoded(
-                &decision,
-                (message.len() as f64 * world.fractions[usize::from(offer)]) as usize,
-                4e6,
-            );
-        } else {
-            world.send(&mut selector, &decision, message.len());
-        }
-        is_raw(decision.choice)
-    });
-    assert!(raw.count() <= 6);
+    // On a machine with more ranks than processors, another rank runs for some milliseconds while a message is encoded, now and then two times in a row.
+    for (mb_s, len, interruptions, ns) in [(60.0, 13_000, 1, 4e6), (100.0, 4 << 20, 2, 100e6)] {
+        let (world, message) = (World::new(mb_s), vec![0x5a_u8; len]);
+        let mut selector = selector(mb_s);
+        let raw = (0..200).filter(|at| {
+            let (decision, _) = world.decide(&mut selector, &message);
+            if let (Choice::Encode(offer), true) = (decision.choice, at % 20 < interruptions) {
+                let wire_len = len as f64 * world.fractions[usize::from(offer)];
+                selector.encoded(&decision, wire_len as usize, ns);
+            } else {
+                world.send(&mut selector, &decision, len);
+            }
+            is_raw(decision.choice)
+        });
+        let raw = raw.count();
+        assert!(raw <= 6, "{len} bytes: {raw}");
+    }
 }

@@ -74,6 +74,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
             for name in PROGRAMS {
                 progress.begin(&format!("{name}, {ranks} ranks, blocks of {block}"));
                 let mut job = Launcher::Cluster(&cluster).mpirun(mpi, ranks / nodes);
+                job.pinned();
                 let names: Vec<_> = modes.iter().map(|mode| mode.name()).collect();
                 let (block, runs) = (block.to_string(), options.runs.to_string());
                 job.program(&program).args([name, &names.join(","), "--csv"]);

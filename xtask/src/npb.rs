@@ -175,6 +175,7 @@ fn one_run(
     report: Option<&Path>,
 ) -> Result<Run, Error> {
     let mut job = cluster.mpirun(options.mpi, program.ranks_per_node);
+    job.pinned();
     if let Some(report) = report {
         let _nothing_there = fs::remove_file(report);
         job.program(paths.mpress()).args(["run", "--"]).arg(&program.path).env("MPRESS_REPORT_FILE", report);

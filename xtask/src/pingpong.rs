@@ -140,6 +140,10 @@ fn measure(
             for _ in 0..TURNS {
                 for (mpress, times) in [(false, &mut plain), (true, &mut ours)] {
                     let mut job = launcher.mpirun(mpi, 2 / launcher.nodes());
+                    // The threads of an encoder would share its rank's processor.
+                    if std::env::var_os("MPRESS_THREADS").is_none() {
+                        job.pinned();
+                    }
                     start(&mut job, (bytes, exchanges, exchanges, payload), mpress);
                     let finished = job.run_patiently(LIMIT, TRIES, |stdout| time_us(stdout).is_some())?;
                     times.push(time_us(&finished.output.stdout).ok_or_else(|| no_time(mpi))?);

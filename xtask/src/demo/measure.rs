@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 const SIZES: [(&str, &[&str]); 4] = [
     ("euler3d", &["32", "32", "216", "45"]),
     ("reaction3d", &["96", "96", "96", "15"]),
-    ("grains", &["128", "60", "2"]),
+    ("grains", &["128", "60", "1"]),
     ("shuffle", &["262144", "200"]),
 ];
 
@@ -58,6 +58,7 @@ pub(crate) fn measure(
     variant: Variant,
 ) -> Result<Run, Error> {
     let mut job = launcher.mpirun(mpi, ranks / launcher.nodes());
+    job.pinned();
     let binary = paths.examples(mpi).join(program);
     if variant == Variant::Mpress {
         job.program(paths.mpress()).arg("run");

@@ -149,6 +149,7 @@ fn measure(
     for _ in 0..TURNS {
         for ours in [0, 1] {
             let mut job = cluster.mpirun(mpi, pattern.ranks_per_node);
+            job.pinned();
             match ours {
                 1 => job.program(paths.mpress()).args(["run", "--"]).arg(program),
                 _ => job.program(program),
