@@ -72,6 +72,11 @@ impl Context {
         self.visits >= self.next_try
     }
 
+    /// Whether trials have changed nothing for a long time.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.interval == TRY_MAX
+    }
+
     /// Makes the next message try another codec.
     pub(crate) fn try_now(&mut self) {
         self.next_try = self.visits;

@@ -8,7 +8,7 @@ use crate::sample::Level;
 /// The codec in use for a sort of messages is replaced only by one that is better by more than this fraction.
 const HYSTERESIS: f64 = 0.02;
 /// The bytes of a message that are encoded as a probe: this part of a long one, within these bounds.
-const PROBE_PART: usize = 8;
+const PROBE_PART: usize = 16;
 const PROBE: core::ops::Range<usize> = 8 << 10..64 << 10;
 /// From this length on, a codec that was never observed is tried on a part of the message, not on all of it.
 const LONG: usize = 128 << 10;

@@ -181,8 +181,9 @@ impl Selector {
         let (candidates, ledger) = (&self.candidates[kind as usize], &self.ledger);
         let route = route(&self.links[peer], self.transfer, &self.flow);
         let scales = Scales { candidates, context, route, level, len, raw_ns };
-        let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
         let best = scales.best(scales.context.current(peer));
+        // Where a codec should gain, probes that are due are made even in debt. They are rare, and they show the way out.
+        let affordable = |at: &usize| (due && best.is_some()) || ledger.covers(scales.probe_ns(*at));
         if let Some((at, ns)) = best.filter(|&(at, _)| scales.is_risky(at))
             && ledger.covers(ns + scales.probe_ns(at) - raw_ns)
         {
@@ -213,7 +214,7 @@ impl Selector {
             _ if risky.is_some() => risky.filter(affordable),
             None if due && trial.is_none() => scales.hopeful().filter(affordable),
             Some((at, _)) if certain.is_none() => Some(at).filter(affordable),
-            Some((at, _)) if due && rival.is_none() && scales.is_long() => {
+            Some((at, _)) if due && rival.is_none() && scales.is_long() && scales.context.is_settled() => {
                 scales.forgotten(at).filter(affordable)
             }
             _ => None,
@@ -227,9 +228,9 @@ impl Selector {
         let context = &mut self.contexts[usize::from(at)];
         if certain.is_some() || best.is_none() {
             context.choose(peer, certain.map(|(at, _)| at));
-            if due && (certain.is_some() || trial.is_some() || probed.is_some()) {
-                context.wait();
-            }
+        }
+        if due && (certain.is_some() || trial.is_some() || probed.is_some()) {
+            context.wait();
         }
         if certain.is_none() && trial.is_none() {
             self.windows[kind as usize][peer].gained(size, false);
