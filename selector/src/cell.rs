@@ -83,7 +83,7 @@ impl Pace {
     }
 
     /// Forgets a surprise.
-    pub(crate) fn is_as_expected(&mut self) {
+    pub(crate) fn clear_surprise(&mut self) {
         self.surprise = 1.0;
     }
 
@@ -98,7 +98,7 @@ impl Pace {
     pub(crate) fn observe(&mut self, speed: &Speed, len: usize, ns: f64) {
         let expected = self.time_ns(speed, len);
         if !(ns > 0.0 && expected > 0.0) {
-            return self.is_as_expected();
+            return self.clear_surprise();
         }
         let times = ns / expected;
         let nearer = match self.surprise {

@@ -95,8 +95,8 @@ impl Candidate {
     }
 
     /// Forgets that the last encoding time at this level was much longer than expected.
-    pub(crate) fn is_as_expected(&mut self, level: Level) {
-        self.levels[level as usize].encode_pace.is_as_expected();
+    pub(crate) fn clear_surprise(&mut self, level: Level) {
+        self.levels[level as usize].encode_pace.clear_surprise();
     }
 
     /// Records that encoding a message of `len` bytes took `ns` nanoseconds.

@@ -182,8 +182,7 @@ impl Selector {
         let route = route(&self.links[peer], self.transfer, &self.flow);
         let scales = Scales { candidates, context, route, level, len, raw_ns };
         let best = scales.best(scales.context.current(peer));
-        // Where a codec should gain, probes that are due are made even in debt. They are rare, and they show the way out.
-        let affordable = |at: &usize| (due && best.is_some()) || ledger.covers(scales.probe_ns(*at));
+        let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
         if let Some((at, ns)) = best.filter(|&(at, _)| scales.is_risky(at))
             && ledger.covers(ns + scales.probe_ns(at) - raw_ns)
         {
@@ -324,7 +323,7 @@ impl Selector {
         if fraction < 1.0 || ns > candidate.encode_ns(at.level, len) {
             candidate.observe_encode(at.level, len, ns);
         } else {
-            candidate.is_as_expected(at.level);
+            candidate.clear_surprise(at.level);
         }
         let decode_ns = candidate.decode_ns(at.level, len);
         self.contexts.get_mut(usize::from(at.context))?.observe(place, expected, fraction);
