@@ -288,7 +288,7 @@ impl Selector {
         let len = probe.window.len();
         let learned = self.learn(decision, at, probe.offer, (len, fraction, ns));
         let Some(Learned { own_ns: cost_ns, .. }) = learned else { return };
-        self.ledger.settle(-cost_ns);
+        self.ledger.pay(cost_ns);
         self.gains[decision.peer.index()].measured_ns -= cost_ns;
         if before.is_some_and(|before| fraction < before - NEW_FRACTION) {
             // The situation has changed: the next messages are weighed, too.

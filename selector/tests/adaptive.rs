@@ -224,6 +224,23 @@ fn data_that_always_turns_against_the_choice_is_bounded() {
 }
 
 #[test]
+fn one_mistake_does_not_stop_later_gains() {
+    // A long message does not get shorter and takes long; each of the short ones gains less than that has cost.
+    let (mut selector, message) = (selector(200.0), vec![0x5a_u8; 16 * LEN]);
+    let world = World::new(200.0);
+    let (decision, _) = world.decide(&mut selector, &message);
+    assert!(!is_raw(decision.choice));
+    selector.encoded(&decision, message.len(), 1e9);
+    let raw = (0..100).filter(|_| {
+        let (decision, _) = world.decide(&mut selector, &message[..LEN]);
+        world.send(&mut selector, &decision, LEN);
+        is_raw(decision.choice)
+    });
+    let raw = raw.count();
+    assert!(raw <= 10, "{raw}");
+}
+
+#[test]
 fn codecs_that_never_succeed_and_are_slower_than_known_are_found_out() {
     // Fifty times slower than the heuristics say, and neither probes nor messages ever get shorter.
     let slow = Speed { start_us: 10.0, mb_s: 120.0 };
