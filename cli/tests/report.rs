@@ -119,9 +119,13 @@ fn a_report_is_printed_and_made_a_page() {
     {
         assert!(page.contains(number), "{number}");
     }
-    for title in
-        ["Bytes by element kind and codec", "Shares of codecs", "Bytes to other nodes by length", "Gain"]
-    {
+    for title in [
+        "Bytes by element kind and codec",
+        "Shares of codecs",
+        "Bytes to other nodes by length",
+        "Gain",
+        "Time in MPI by peer",
+    ] {
         assert!(page.contains(title), "{title}");
     }
     // Kinds and codecs, shares, messages and bytes for each of two destinations, two windows, the gain.

@@ -19,6 +19,7 @@ use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, encode_into};
 use mpress_selector::{ByTheClock, Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
 use std::ops::{Deref, Range};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
@@ -67,6 +68,8 @@ pub struct Engine {
     streams: Option<usize>,
     /// Nanoseconds of decoding chunks.
     decoded_ns: AtomicU64,
+    /// The file in which this process keeps the link at the end of the job, and the number of its nodes there.
+    pub(crate) keeps_link: Option<(PathBuf, u64)>,
 }
 
 impl Default for Engine {
@@ -96,6 +99,7 @@ impl Engine {
             traffic: Traffic::default(),
             streams: None,
             decoded_ns: AtomicU64::new(0),
+            keeps_link: None,
         }
     }
 

@@ -5,12 +5,15 @@ use crate::codecs;
 use crate::frame::{FLOOR, Mark, SHORTEST};
 use crate::guide::Record;
 use crate::knowledge::Knowledge;
+use crate::links::Links;
 use crate::settings::{Report, Settings};
 use crate::strategy::Strategy;
 use crate::{Engine, network};
 use mpress_codec::frame;
+use mpress_selector::Link;
 use std::fmt::Display;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use std::path::Path;
 use std::time::Instant;
 
 /// The number of words that each process contributes.
@@ -105,6 +108,25 @@ impl Settings {
     }
 }
 
+/// The link that the first process finds in the file, for all processes.
+fn kept_link<X: network::Exchange>(
+    file: &Path,
+    place: u64,
+    rank: usize,
+    say: impl Fn(&dyn Display),
+    messages: &mut X,
+) -> Result<Option<Link>, X::Error> {
+    let links = if rank == 0 { Links::read(file).map(|links| links.find(place)) } else { Ok(None) };
+    let mine = links.unwrap_or_else(|why| {
+        say(&format!("{}: {why}; the network is measured", file.display()));
+        None
+    });
+    let words = mine.map_or([0; 2], |link| [link.latency_us.to_bits(), link.bandwidth_mb_s.to_bits()]);
+    // The others add zeros.
+    let [latency_us, bandwidth_mb_s] = messages.sums(words)?.map(f64::from_bits);
+    Ok(Some(Link { latency_us, bandwidth_mb_s }).filter(Link::is_sane))
+}
+
 fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
@@ -113,8 +135,9 @@ fn hash(value: &impl Hash) -> u64 {
 
 impl Engine {
     /// Creates the engine of a process of a job, with the contents of the files in the settings, and with a measurement of the network if the files
-    /// do not describe it. `nodes` contains the node of each rank, as any number that identifies it, and `rank` is that of this process. All
-    /// processes must call this with the same settings: [`network::measure`] needs them all.
+    /// do not describe it. `nodes` contains the node of each rank, as any number that identifies it, and `rank` is that of this process. `place`
+    /// is a number of the nodes and how many ranks each has, the same for all jobs there: the link is kept under it
+    /// ([`Settings::links`](crate::Settings::links)). All processes must call this with the same settings: [`network::measure`] needs them all.
     ///
     /// Files that cannot be read are reported to `say`, in one line each, and ignored.
     ///
@@ -123,6 +146,7 @@ impl Engine {
     pub fn start<X: network::Exchange>(
         settings: &Settings,
         nodes: &[i32],
+        place: u64,
         rank: usize,
         say: impl Fn(&dyn Display),
         messages: &mut X,
@@ -149,19 +173,37 @@ impl Engine {
             ),
             _ => None,
         };
-        let engine = Self::new(&settings, &knowledge, record.as_ref()).begun(beginning);
+        let mut engine = Self::new(&settings, &knowledge, record.as_ref()).begun(beginning);
         if let Some(part) = network::Part::of(nodes, rank).filter(|_| may_learn) {
             let wanted = settings.strategy.learns() && !knowledge.links_measured;
             // If no file can make a difference between processes, all want the same.
             let by_any = if files { messages.sums([u64::from(wanted), 0])?[0] > 0 } else { wanted };
             if by_any {
-                let link = network::measure(&part, messages)?;
+                let kept = match &settings.links {
+                    Some(file) => kept_link(file, place, rank, say, messages)?,
+                    None => None,
+                };
+                let link = match kept {
+                    Some(link) => link,
+                    None => network::measure(&part, messages)?,
+                };
                 if wanted {
                     engine.set_link(link);
+                    engine.keeps_link = settings.links.filter(|_| rank == 0).map(|file| (file, place));
                 }
             }
         }
         Ok(engine)
+    }
+
+    /// Keeps the link as it is known now for later jobs, if the settings name a file for that and this is the first process; for the end of a job.
+    ///
+    /// # Errors
+    /// One line, with the file: why it cannot be read or written.
+    pub fn keep_link(&self) -> Result<(), String> {
+        let Some((file, place)) = &self.keeps_link else { return Ok(()) };
+        Links::keep(file, *place, self.link())
+            .map_err(|why| format!("{}: {why}; the link is not kept", file.display()))
     }
 }
 

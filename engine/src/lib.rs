@@ -11,6 +11,7 @@ mod guide;
 mod hierarchy;
 pub mod job;
 pub mod knowledge;
+mod links;
 pub mod network;
 pub mod report;
 mod settings;

@@ -5,7 +5,7 @@ mod calls;
 mod clock;
 mod text;
 
-pub use calls::{Call, InMpi};
+pub use calls::{Call, Communicator, InMpi};
 pub use clock::Clock;
 
 use crate::engine::{Destination, Engine};

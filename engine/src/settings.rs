@@ -18,6 +18,8 @@ pub struct Settings {
     pub strategy: Strategy,
     /// `MPRESS_HEURISTICS=DIR`: the folder with the files written by `mpress calibrate`.
     pub heuristics: Option<PathBuf>,
+    /// `MPRESS_LINKS=FILE`: the file in which jobs keep what the network is like, for later jobs on the same nodes.
+    pub links: Option<PathBuf>,
     /// `MPRESS_GUIDE=FILE`: the record of decisions that the guided strategy reads, and that the other strategies write at the end.
     pub guide: Option<PathBuf>,
     /// `MPRESS_THRESHOLD=BYTES`: shorter messages are not compressed. At least [`FLOOR`].
@@ -59,6 +61,7 @@ impl Default for Settings {
         Self {
             strategy: Strategy::default(),
             heuristics: None,
+            links: None,
             guide: None,
             threshold: FLOOR,
             report: Report::default(),
@@ -112,9 +115,10 @@ pub enum SettingsError {
 }
 
 /// The keys of settings, as in a file. Variables have them in capitals after [`PREFIX`].
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "strategy",
     "heuristics",
+    "links",
     "guide",
     "threshold",
     "report",
@@ -218,6 +222,7 @@ impl Settings {
                     value.parse().map_err(|error: crate::StrategyError| wrong(error.to_string()))?;
             }
             "heuristics" => self.heuristics = Some(value.into()),
+            "links" => self.links = Some(value.into()),
             "guide" => self.guide = Some(value.into()),
             "threshold" => {
                 let bytes = size::parse(value).filter(|bytes| *bytes >= FLOOR);
@@ -294,6 +299,7 @@ impl Settings {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| quoted(&path.to_string_lossy()));
         line("strategy", Some(quoted(&self.strategy.to_string())));
         line("heuristics", path(&self.heuristics));
+        line("links", path(&self.links));
         line("guide", path(&self.guide));
         line("threshold", Some(self.threshold.to_string()));
         line("report", Some(quoted(["none", "summary", "full"][self.report as usize])));
@@ -355,6 +361,7 @@ mod tests {
         let all = Settings {
             strategy: "fixed:dfcm".parse().unwrap(),
             heuristics: Some("/h".into()),
+            links: Some("l".into()),
             guide: Some("g".into()),
             threshold: 16 << 10,
             report: Report::Full,
@@ -377,6 +384,7 @@ mod tests {
             from(&[
                 ("MPRESS_STRATEGY", "fixed:dfcm"),
                 ("MPRESS_HEURISTICS", "/h"),
+                ("MPRESS_LINKS", "l"),
                 ("MPRESS_GUIDE", "g"),
                 ("MPRESS_THRESHOLD", "16KiB"),
                 ("MPRESS_REPORT", "full"),
@@ -450,7 +458,7 @@ mod tests {
             (
                 ("MPRESS_REPROT", "full"),
                 "MPRESS_REPROT: unknown setting (known: MPRESS_CONFIG, MPRESS_STRATEGY, MPRESS_HEURISTICS, \
-                 MPRESS_GUIDE, MPRESS_THRESHOLD, MPRESS_REPORT, MPRESS_REPORT_FILE, MPRESS_SAME_NODE, \
+                 MPRESS_LINKS, MPRESS_GUIDE, MPRESS_THRESHOLD, MPRESS_REPORT, MPRESS_REPORT_FILE, MPRESS_SAME_NODE, \
                  MPRESS_THREADS, MPRESS_STREAMS, MPRESS_REDUCE, MPRESS_CLOCK, \
                  MPRESS_PREDICT, MPRESS_PREDICT_MEMORY, MPRESS_TRACE, MPRESS_RECORD, MPRESS_RECORD_LIMIT, \
                  MPRESS_PATIENCE, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",

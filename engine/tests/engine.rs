@@ -218,7 +218,12 @@ fn counters_and_report() {
         time: Duration::from_secs(5),
         passed,
         prediction: Some(report::Prediction { predicted: 9, right: 8, early: 7, moved_s: 0.25 }),
-        in_mpi: Some(report::InMpi::new([("Wait", 3, 2_000_000_000)], &[500_000_000, 1_500_000_000])),
+        in_mpi: Some(report::InMpi::new(
+            [("Wait", 3, 2_000_000_000)],
+            [("MPI_COMM_WORLD, 2 ranks".into(), 5, 1_250_000_000)],
+            &[500_000_000, 1_500_000_000],
+            &[0, 250_000_000],
+        )),
     };
     let report = report::JobReport::new(&about, &Settings::default(), &sum, &engine);
     assert_eq!((report.total.messages, report.total.raw_bytes), (6, 144_000));
@@ -237,7 +242,13 @@ fn counters_and_report() {
     assert!(full.contains("not considered: 7 reductions\n"), "{full}");
     assert!(
         full.contains("in MPI: 1.000 s on average over the ranks, from 0.500 s to 1.500 s\n")
-            && full.contains("\nmpress: MPI_Wait                                      3      2.000\n"),
+            && full.contains(
+                "\nmpress: MPI_Wait                                                  3      2.000\n"
+            )
+            && full.contains(
+                "\nmpress: MPI_COMM_WORLD, 2 ranks                                   5      1.250\n"
+            )
+            && full.contains("\nmpress: most seconds with: rank 1 0.250 s\n"),
         "{full}"
     );
     assert!(

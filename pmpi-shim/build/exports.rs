@@ -97,7 +97,7 @@ pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> S
         for call in &section.calls {
             let forms = functions::forms(functions, call);
             for form in &forms {
-                let spent = format!("    let _spent = spent::in_call({calls});\n");
+                let spent = about(form, &format!("spent::in_call({calls})"));
                 text += &export(form, &(spent + &body(section.treatment, &forms, form, sorts)));
             }
             calls += 1;
@@ -105,6 +105,35 @@ pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> S
         sorts += usize::from(section.treatment == Treatment::Passed);
     }
     text
+}
+
+/// Measures a call, with what it is about: a communicator and a peer, or requests.
+fn about(form: &Function<'_>, in_call: &str) -> String {
+    let has = |name: &str, kind: &str| form.arguments.iter().any(|(known, of)| *known == name && of == kind);
+    let has_request = has("request", "*mut MPI_Request");
+    if has("comm", "MPI_Comm") {
+        let peer = ["source", "dest"].into_iter().find(|name| has(name, "c_int")).unwrap_or("PROC_NULL");
+        let start = if has_request { ".starting(request)" } else { "" };
+        return format!("    let _spent = {in_call}.with(comm, {peer}){start};\n");
+    }
+    let is_about_requests =
+        ["Wait", "Test", "Start", "Request_free"].iter().any(|prefix| form.name.starts_with(prefix));
+    let given = match form.arguments.first() {
+        Some((count, _)) if has("array_of_requests", "*mut MPI_Request") => {
+            format!("{count}, array_of_requests")
+        }
+        _ if has_request => "1, request".to_owned(),
+        _ => String::new(),
+    };
+    if !is_about_requests || given.is_empty() {
+        return format!("    let _spent = {in_call};\n");
+    }
+    format!(
+        "    let spent = {in_call};
+    // SAFETY: the caller's own requests.
+    let _spent = unsafe {{ spent.waiting({given}) }};
+"
+    )
 }
 
 fn export(form: &Function<'_>, body: &str) -> String {

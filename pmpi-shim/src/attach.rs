@@ -5,7 +5,7 @@
 //! `MPRESS_PREDICT` is set: the stash stays empty.
 
 use crate::agreed::Private;
-use crate::finish::{end_messages, free};
+use crate::finish::{end_messages, free, keep_link};
 use crate::identity;
 use crate::matched::mprobe_only;
 use crate::mpi::open;
@@ -55,8 +55,10 @@ pub unsafe fn attach(
         ok(PMPI_Comm_rank(comm, &raw mut rank)).and_then(|()| ok(PMPI_Comm_size(comm, &raw mut size)))
     };
     let agreement = known.and_then(|()| handshake(comm, settings, doubt.clone(), (rank, size), None));
-    let (settings, mark, nodes) = match (settings, agreement, doubt) {
-        (Ok(settings), Ok(Agreement::Reached(agreed, nodes)), None) => (settings, agreed.mark, nodes),
+    let (settings, mark, nodes, place) = match (settings, agreement, doubt) {
+        (Ok(settings), Ok(Agreement::Reached(agreed, nodes, place)), None) => {
+            (settings, agreed.mark, nodes, place)
+        }
         // Where the MPI lacks even the first of these functions, this says why.
         (_, _, Some(doubt)) => return Err(AttachError::Unsupported(doubt)),
         (_, Err(code), None) => return Err(code.into()),
@@ -69,7 +71,7 @@ pub unsafe fn attach(
         Some(nodes) => nodes,
         None => ask_for_nodes(comm, rank, size)?,
     };
-    let world = make_world(comm, rank, nodes, settings.same_node)?;
+    let world = make_world(comm, rank, nodes, place, settings.same_node)?;
     if !world.frames_any() {
         world.free();
         return Ok(None);
@@ -87,6 +89,7 @@ pub unsafe fn attach(
 
 /// Ends a layer, after its communicator has been freed. Messages of completed requests are first sent to their end.
 pub fn detach(layer: Shim) {
+    keep_link(&layer.engine);
     let mut over = 0;
     // SAFETY: this may be called at any time; the output pointer is valid.
     unsafe { PMPI_Finalized(&raw mut over) };

@@ -76,7 +76,9 @@ unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
             ok(PMPI_Comm_rank(COMM_WORLD, &raw mut rank))?;
             ok(PMPI_Comm_size(COMM_WORLD, &raw mut ranks))?;
         }
-        let world = make_world(COMM_WORLD, rank, ask_for_nodes(COMM_WORLD, rank, ranks)?, SameNode::Pass)?;
+        let nodes = ask_for_nodes(COMM_WORLD, rank, ranks)?;
+        // It keeps no link.
+        let world = make_world(COMM_WORLD, rank, nodes, 0, SameNode::Pass)?;
         let nodes = c_int::try_from(world.count()).map_err(|_| ERR_INTERN)?;
         Ok(Place { rank, ranks, nodes, world: Box::into_raw(Box::new(world)) })
     };

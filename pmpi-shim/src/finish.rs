@@ -49,6 +49,9 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
     if let (Some(job), Some(recorder)) = (JOB.get(), shim.and_then(|shim| shim.recorder.as_ref())) {
         recorded(job, &recorder.finish(&job.settings));
     }
+    if let Some(shim) = shim {
+        keep_link(&shim.engine);
+    }
     if let Some(job) = JOB.get().filter(|job| job.wants_words) {
         // If no rank is reached through frames, the report is empty.
         let unused = shim.is_none().then(Engine::default);
@@ -93,6 +96,13 @@ pub(crate) fn free(shim: &Shim) {
     shim.strategies.free();
 }
 
+/// Keeps what is known of the network for later jobs, if asked to.
+pub(crate) fn keep_link(engine: &Engine) {
+    if let Err(why) = engine.keep_link() {
+        say!("mpress: {why}");
+    }
+}
+
 /// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if asked to. All ranks take part, since others may
 /// not know whether it was.
 fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
@@ -107,12 +117,6 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     if !sum_over_ranks(sum.as_words_mut()) || !settings.wants_report() {
         return;
     }
-    let in_mpi = in_mpi.map(|[calls, ns, ranks]| {
-        InMpi::new(
-            spent::CALLS.iter().zip(calls).zip(ns).map(|((name, calls), ns)| (*name, calls, ns)),
-            &ranks,
-        )
-    });
     let [predicted, right, early, gained] = foreseen;
     let prediction = Prediction { predicted, right, early, moved_s: gained.cast_signed() as f64 * 1e-9 };
     let passed = sorts.into_iter().zip(calls);
@@ -139,23 +143,32 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     }
 }
 
-/// The time in MPI of all ranks, for rank 0: for each call their number, and the nanoseconds in it; and for each rank its nanoseconds. All
-/// ranks take part. `None` if calls are not measured.
-fn in_mpi(job: &Job) -> Option<[Vec<u64>; 3]> {
+/// The time in MPI of all ranks, for rank 0. All ranks take part. `None` if calls are not measured.
+fn in_mpi(job: &Job) -> Option<InMpi> {
     if !job.measures {
         return None;
     }
     let [mut calls, mut ns] = spent::counts();
-    let here: u64 = ns.iter().sum();
-    let mut ranks = if job.rank == 0 { vec![0; usize::try_from(job.ranks).ok()?] } else { Vec::new() };
-    let from = (&raw const here).cast();
-    // SAFETY: one number, and at the root room for one of each rank.
-    let _incomplete =
-        unsafe { PMPI_Gather(from, 1, UINT64_T, ranks.as_mut_ptr().cast(), 1, UINT64_T, 0, all_ranks()) };
-    for words in [&mut calls, &mut ns] {
+    let (mut peers, lines) = spent::tables();
+    let ranks = gather(job, &[ns.iter().sum()]);
+    let lines = spent::lines(&gather(job, &lines));
+    for words in [&mut calls, &mut ns, &mut peers] {
         sum_over_ranks(words);
     }
-    Some([calls, ns, ranks])
+    let calls = spent::CALLS.iter().zip(calls).zip(ns).map(|((name, calls), ns)| (*name, calls, ns));
+    let lines = lines.into_iter().map(|line| (line.name, line.calls, line.nanoseconds));
+    Some(InMpi::new(calls, lines, &ranks, &peers))
+}
+
+/// The words of all ranks, in their order, for rank 0; as many of each.
+fn gather(job: &Job, words: &[u64]) -> Vec<u64> {
+    let ranks = if job.rank == 0 { usize::try_from(job.ranks).unwrap_or(0) } else { 0 };
+    let mut all = vec![0; words.len() * ranks];
+    let count = c_int::try_from(words.len()).unwrap_or(0);
+    let (from, to) = (words.as_ptr().cast(), all.as_mut_ptr().cast());
+    // SAFETY: `count` numbers, and at the root room for those of each rank.
+    let _incomplete = unsafe { PMPI_Gather(from, count, UINT64_T, to, count, UINT64_T, 0, all_ranks()) };
+    all
 }
 
 /// Rank 0 writes the choices of the adaptive strategy for the guided one, if asked to. All ranks take part.

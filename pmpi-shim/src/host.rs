@@ -55,6 +55,16 @@ pub(crate) fn nodes(words: &[u64]) -> Option<Vec<c_int>> {
     hosts.iter().map(leader).collect()
 }
 
+/// A number of the hosts and how many ranks each has, from the words of all ranks: the same for all jobs there, until a host starts anew.
+pub(crate) fn place(words: &[u64]) -> u64 {
+    let (hosts, _) = words.as_chunks::<{ Host::WORDS }>();
+    let mut keys: Vec<u64> = hosts.iter().map(|[key, _]| *key).collect();
+    keys.sort_unstable();
+    let mut hasher = DefaultHasher::new();
+    keys.hash(&mut hasher);
+    hasher.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +74,14 @@ mod tests {
         let words = [[7, 2], [9, 1], [7, 2], [8, 1]];
         assert_eq!(nodes(words.as_flattened()), Some(vec![0, 1, 0, 3]));
         assert_eq!(nodes(&[]), Some(vec![]));
+    }
+
+    #[test]
+    fn a_place_has_the_same_hosts_with_as_many_ranks() {
+        let place = |keys: [u64; 4]| place(keys.map(|key| [key, 2]).as_flattened());
+        assert_eq!(place([7, 7, 9, 9]), place([9, 7, 9, 7]));
+        assert_ne!(place([7, 7, 9, 9]), place([7, 9, 9, 9]));
+        assert_ne!(place([7, 7, 9, 9]), place([7, 7, 8, 8]));
     }
 
     #[test]

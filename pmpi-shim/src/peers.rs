@@ -22,6 +22,8 @@ pub(crate) struct Peers {
     pub(crate) collectives: Collectives,
     /// The communicator's number in a trace, once assigned.
     pub(crate) number: OnceLock<u32>,
+    /// The communicator's line in the report's table, once it has one.
+    pub(crate) line: OnceLock<usize>,
     /// The program has freed the handle; pending operations go on.
     freed: AtomicBool,
 }
@@ -158,6 +160,7 @@ impl Context {
                 spread,
                 collectives,
                 number: OnceLock::new(),
+                line: OnceLock::new(),
                 freed: AtomicBool::new(false),
             })
         }

@@ -1,6 +1,14 @@
-//! Measures how long the program spends in wrapped calls, for the report.
+//! Measures how long the program spends in wrapped calls, for the report: by call, by communicator and by peer.
 
+mod about;
+
+pub(crate) use about::lines;
+
+use crate::sys::*;
+use about::{About, TABLES};
 use std::cell::Cell;
+use std::ffi::c_int;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -22,15 +30,22 @@ thread_local! {
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Measures calls from now on.
-pub(crate) fn measure() {
+/// Measures calls from now on. `ranks`: of the job.
+pub(crate) fn measure(ranks: c_int) {
+    about::prepare(ranks);
     IS_ON.store(true, Relaxed);
 }
 
 /// Measures a call until dropped, unless it is made within another call: by the MPI, or by an error handler of the program.
 #[must_use]
 pub(crate) struct Spent {
-    call: Option<(usize, Instant)>,
+    call: Option<Measured>,
+}
+
+struct Measured {
+    call: usize,
+    about: About,
+    start: Instant,
 }
 
 /// Measures the call with this index in [`CALLS`]. Inlined, so that the place on the stack is the caller's.
@@ -47,18 +62,52 @@ pub(crate) fn in_call(call: usize) -> Spent {
         return Spent { call: None };
     }
     INSIDE.set(here);
-    Spent { call: Some((call, Instant::now())) }
+    Spent { call: Some(Measured { call, about: About::Nothing, start: Instant::now() }) }
+}
+
+impl Spent {
+    /// The call is about this communicator, and a message from or to this rank of it (`MPI_PROC_NULL` if about none).
+    #[inline]
+    pub(crate) fn with(mut self, comm: MPI_Comm, peer: c_int) -> Self {
+        if let Some(measured) = &mut self.call {
+            measured.about = About::with(comm, peer);
+        }
+        self
+    }
+
+    /// The call, which is about a communicator, starts the operation whose request it stores here.
+    #[inline]
+    pub(crate) fn starting(mut self, request: *mut MPI_Request) -> Self {
+        if let Some(measured) = &mut self.call {
+            measured.about.start(request);
+        }
+        self
+    }
+
+    /// The call waits for these requests, or asks for them.
+    ///
+    /// # Safety
+    /// There must be so many requests there until this is dropped.
+    #[inline]
+    pub(crate) unsafe fn waiting(mut self, count: c_int, requests: *mut MPI_Request) -> Self {
+        if let Some(measured) = &mut self.call {
+            // SAFETY: the caller vouches for the requests.
+            measured.about = unsafe { About::requests(count, requests) };
+        }
+        self
+    }
 }
 
 impl Drop for Spent {
     #[inline]
     fn drop(&mut self) {
-        if let Some((call, start)) = self.call {
+        if let Some(Measured { call, about, start }) = self.call.take() {
             INSIDE.set(0);
             if let Some(counter) = COUNTERS.get(call) {
                 counter.calls.fetch_add(1, Relaxed);
                 let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
                 counter.nanoseconds.fetch_add(nanoseconds, Relaxed);
+                about.charge(nanoseconds);
             }
         }
     }
@@ -70,4 +119,10 @@ pub(crate) fn counts() -> [Vec<u64>; 2] {
         COUNTERS.iter().map(move |counter| of(counter).load(Relaxed)).collect()
     };
     [words(|counter| &counter.calls), words(|counter| &counter.nanoseconds)]
+}
+
+/// The nanoseconds with each rank of the job as peer, and the lines by communicator as words.
+pub(crate) fn tables() -> (Vec<u64>, Vec<u64>) {
+    let tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    (tables.peers().to_vec(), tables.words())
 }

@@ -89,8 +89,9 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     let is_wanted = settings.as_ref().is_ok_and(|settings| !settings.disable);
     let doubt = if is_wanted { identity::doubt() } else { None };
     let patience = settings.as_ref().map_or_else(|_| Settings::default().patience, |known| known.patience);
-    let (agreed, nodes) = match handshake(COMM_WORLD, &settings, doubt, (rank, size), Some(patience))? {
-        Agreement::Reached(agreed, nodes) => (agreed, nodes),
+    let (agreed, nodes, place) = match handshake(COMM_WORLD, &settings, doubt, (rank, size), Some(patience))?
+    {
+        Agreement::Reached(agreed, nodes, place) => (agreed, nodes, place),
         Agreement::Doubtful(doubt) => {
             if rank == 0 {
                 say!("mpress: {doubt}; messages pass through uncompressed");
@@ -110,7 +111,7 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
         Some(nodes) => nodes,
         None => ask_for_nodes(COMM_WORLD, rank, size)?,
     };
-    let world = make_world(COMM_WORLD, rank, nodes, settings.same_node)?;
+    let world = make_world(COMM_WORLD, rank, nodes, place, settings.same_node)?;
     let nodes = world.count();
     // A job on one node may still be recorded.
     let is_active = world.frames_any() || settings.trace.is_some() || settings.record.is_some();
@@ -133,7 +134,7 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     // The calls of a program with a layer of its own do not come here, nor do those of a program on one node.
     let measures = cfg!(shim) && wants_words && is_active;
     if measures {
-        spent::measure();
+        spent::measure(size);
     }
     finish::expect(Job { settings, start: Instant::now(), rank, ranks: size, nodes, measures, wants_words });
     be_called_at_the_end()
@@ -162,7 +163,14 @@ pub(crate) fn make_engine(
         }
     };
     let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
-    let engine = Engine::start(settings, &world.nodes, rank, say, &mut measure::Messages::new(private.comm))?;
+    let engine = Engine::start(
+        settings,
+        &world.nodes,
+        world.place,
+        rank,
+        say,
+        &mut measure::Messages::new(private.comm),
+    )?;
     let engine = engine.with_mark(mark);
     Ok(if identity::family().answers_for_freed_communicators() {
         engine.with_streams(settings)
@@ -197,8 +205,8 @@ fn be_called_at_the_end() -> Result<(), c_int> {
 
 /// The result of the handshake.
 pub(crate) enum Agreement {
-    /// All ranks are alike: what they have in common, and for each rank the lowest rank on its node, if known.
-    Reached(Agreed, Option<Vec<c_int>>),
+    /// All ranks are alike: what they have in common, and for each rank the lowest rank on its node, if known; and a number of the hosts ([`host::place`]).
+    Reached(Agreed, Option<Vec<c_int>>, u64),
     /// The ranks are not alike, for this reason.
     Doubtful(String),
 }
@@ -249,7 +257,7 @@ pub(crate) fn handshake(
     }
     Ok(match (settings, job::heard(*least)) {
         (Err(error), _) => Agreement::Doubtful(error.to_string()),
-        (Ok(_), Ok(agreed)) => Agreement::Reached(agreed, host::nodes(hosts)),
+        (Ok(_), Ok(agreed)) => Agreement::Reached(agreed, host::nodes(hosts), host::place(hosts)),
         (Ok(_), Err(why)) => Agreement::Doubtful(why.to_string()),
     })
 }
@@ -320,6 +328,7 @@ pub(crate) fn make_world(
     comm: MPI_Comm,
     rank: c_int,
     nodes: Vec<c_int>,
+    place: u64,
     same_node: SameNode,
 ) -> Result<World, c_int> {
     let mut keyval = KEYVAL_INVALID;
@@ -328,7 +337,7 @@ pub(crate) fn make_world(
         let mut group = std::mem::zeroed();
         ok(PMPI_Comm_group(comm, &raw mut group))?;
         ok(PMPI_Comm_create_keyval(Some(not_copied), Some(comm_freed), &raw mut keyval, ptr::null_mut()))?;
-        Ok(World { rank, group, nodes, same_node, keyval })
+        Ok(World { rank, group, nodes, place, same_node, keyval })
     }
 }
 

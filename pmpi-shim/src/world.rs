@@ -10,6 +10,8 @@ pub(crate) struct World {
     pub(crate) group: MPI_Group,
     /// For each rank, the lowest rank that shares memory with it.
     pub(crate) nodes: Vec<c_int>,
+    /// A number of the nodes and how many ranks each has.
+    pub(crate) place: u64,
     pub(crate) same_node: SameNode,
     /// The attribute key under which communicators keep their `Peers`.
     pub(crate) keyval: c_int,

@@ -315,7 +315,10 @@ fn a_run_is_recorded_and_replayed() {
     assert_same(&without, &replay.run("replay"));
     let report = std::fs::read_to_string(&json).unwrap();
     assert!(report.contains("\"strategy\": \"guided\""), "{report}");
-    assert!(report.contains("\"in_mpi\"") && report.contains("\"call\": \"MPI_Send\""), "{report}");
+    let world = "\"communicator\": \"MPI_COMM_WORLD, 2 ranks\"";
+    for part in ["\"in_mpi\"", "\"call\": \"MPI_Send\"", world, "\"peers_s\""] {
+        assert!(report.contains(part), "no {part} in {report}");
+    }
 }
 
 #[test]

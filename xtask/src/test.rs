@@ -89,13 +89,14 @@ pub(crate) const PER_MPI: [&str; 8] = [
 ];
 
 /// All tests of `preload/tests`.
-const ALL: [&str; 13] = [
+const ALL: [&str; 14] = [
     "abi",
     "ahead",
     "device",
     "failures",
     "family",
     "first_call",
+    "links",
     "modules",
     "network",
     "preload",

@@ -2,7 +2,7 @@
 
 use super::Named;
 use super::units::{count, fixed, length, percent, seconds, time};
-use mpress::report::{Call, Counts, Gain, InMpi, JobReport, SizeCounts, Window};
+use mpress::report::{Counts, Gain, InMpi, JobReport, SizeCounts, Window};
 use mpress::selector::SizeClass;
 
 /// A table. Each row has one cell per column.
@@ -90,7 +90,7 @@ pub(super) fn tables(report: &JobReport) -> Vec<Table> {
     }
     tables.extend(report.windows.iter().map(window));
     tables.push(gain(&report.gain));
-    tables.extend(report.in_mpi.as_ref().map(in_mpi));
+    tables.extend(report.in_mpi.iter().flat_map(in_mpi));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
@@ -210,19 +210,39 @@ fn gain(gain: &Gain) -> Table {
     }
 }
 
-fn in_mpi(in_mpi: &InMpi) -> Table {
+/// The time in MPI: by call, by communicator, and by peer, of which the page has those with the most.
+fn in_mpi(in_mpi: &InMpi) -> [Table; 3] {
+    const PEERS: usize = 32;
     let whole = in_mpi.ranks_s.iter().sum();
-    let row = |Call { call, count: calls, seconds: s }: &Call| {
-        let part = percent(*s, whole).unwrap_or_else(|| NONE.into());
-        vec![call.clone(), count(*calls), seconds(*s), part]
+    let row = |name: &str, calls: Option<u64>, s: f64| {
+        let part = percent(s, whole).unwrap_or_else(|| NONE.into());
+        [name.to_owned()].into_iter().chain(calls.map(count)).chain([seconds(s), part]).collect::<Vec<_>>()
     };
-    Table {
-        title: "Time in calls of MPI, over all ranks".into(),
-        columns: vec!["call", "calls", "seconds", "of all"],
+    let table = |title: &str, columns: &[&'static str], rows| Table {
+        title: title.into(),
+        columns: columns.to_vec(),
         names: 1,
-        rows: in_mpi.calls.iter().map(row).collect(),
+        rows,
         has_total: false,
-    }
+    };
+    let calls = in_mpi.calls.iter().map(|line| row(&line.call, Some(line.count), line.seconds));
+    let communicators = in_mpi.communicators.iter();
+    let communicators = communicators.map(|line| row(&line.communicator, Some(line.count), line.seconds));
+    let peers = in_mpi.peers(PEERS).into_iter();
+    let peers = peers.map(|(rank, seconds)| row(&format!("rank {rank}"), None, seconds));
+    [
+        table(
+            "Time in calls of MPI, over all ranks",
+            &["call", "calls", "seconds", "of all"],
+            calls.collect(),
+        ),
+        table(
+            "Time in MPI by communicator",
+            &["communicator", "calls", "seconds", "of all"],
+            communicators.collect(),
+        ),
+        table("Time in MPI by peer, the ones with the most", &["peer", "seconds", "of all"], peers.collect()),
+    ]
 }
 
 /// As a part of the time that sending all raw would have taken.

@@ -1,6 +1,6 @@
 //! The report as text.
 
-use super::{Call, Counts, JobReport, Threshold};
+use super::{Counts, JobReport, Threshold};
 use crate::codecs::RAW;
 use crate::settings::Report;
 use crate::strategy::Strategy;
@@ -76,9 +76,25 @@ impl JobReport {
         }
         if let (Some(in_mpi), Some(line)) = (&self.in_mpi, self.in_mpi_line()) {
             let _ = writeln!(text, "in MPI: {line}");
-            let _ = writeln!(text, "{:<36} {:>10} {:>10}", "call", "calls", "seconds");
-            for Call { call, count, seconds } in &in_mpi.calls {
-                let _ = writeln!(text, "{call:<36} {count:>10} {seconds:>10.3}");
+            let mut table = |heading: &str, rows: &[(&str, u64, f64)]| {
+                if !rows.is_empty() {
+                    let _ = writeln!(text, "{heading:<48} {:>10} {:>10}", "calls", "seconds");
+                }
+                for (name, count, seconds) in rows {
+                    let _ = writeln!(text, "{name:<48} {count:>10} {seconds:>10.3}");
+                }
+            };
+            let calls = in_mpi.calls.iter().map(|line| (&*line.call, line.count, line.seconds));
+            table("call", &calls.collect::<Vec<_>>());
+            let communicators = &in_mpi.communicators;
+            let communicators =
+                communicators.iter().map(|line| (&*line.communicator, line.count, line.seconds));
+            table("communicator", &communicators.collect::<Vec<_>>());
+            let peers =
+                in_mpi.peers(8).into_iter().map(|(rank, seconds)| format!("rank {rank} {seconds:.3} s"));
+            let peers: Vec<_> = peers.collect();
+            if !peers.is_empty() {
+                let _ = writeln!(text, "most seconds with: {}", peers.join(", "));
             }
         }
         let gain = &self.gain;

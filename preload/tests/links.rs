@@ -1,0 +1,51 @@
+//! `MPRESS_LINKS`: what a job knows of the network is kept for the next one.
+//!
+//! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+#[allow(dead_code, reason = "others need the rest")]
+mod support;
+
+use mpress_cluster::Launcher;
+use support::compare::assert_same;
+use support::{Rig, two_nodes};
+
+#[test]
+fn the_next_job_on_the_same_nodes_starts_with_the_link() {
+    let Some(rig) = Rig::new("links") else { return };
+    let Some(cluster) = two_nodes() else { return };
+    let job = rig.job(Launcher::Cluster(&cluster), 1, "transparent", &["every_pair"]);
+    let without = job.run("without");
+    let file = rig.folder().join("links.toml");
+    let text = || std::fs::read_to_string(&file).unwrap();
+    let with = job.shimmed().env("MPRESS_LINKS", file.to_str().unwrap()).env("MPRESS_REPORT", "full");
+    // If MPICH hung in MPI_Finalize, what was said is lost, but the file is written.
+    let lines = |name: &str| -> Option<Vec<String>> {
+        let with = with.run(name);
+        assert_same(&without, &with);
+        Some(with.shim_lines()?.into_iter().map(str::to_owned).collect())
+    };
+    lines("first");
+    let kept = text();
+    assert_eq!(kept.matches("[[link]]").count(), 1, "{kept}");
+    // What the file says is believed: these few messages do not tell that it is wrong.
+    let changed: Vec<_> = kept
+        .lines()
+        .map(|line| if line.starts_with("bandwidth_mb_s") { "bandwidth_mb_s = 77.0" } else { line })
+        .collect();
+    std::fs::write(&file, changed.join("\n")).unwrap();
+    if let Some(lines) = lines("second") {
+        assert!(lines.iter().any(|line| line.contains(" 77.0 MB/s")), "{lines:?}");
+    }
+    assert_eq!(text().matches("[[link]]").count(), 1, "{}", text());
+    std::fs::write(&file, "no TOML").unwrap();
+    if let Some(lines) = lines("third") {
+        let about: Vec<_> = lines.iter().filter(|line| line.contains("links.toml")).collect();
+        let [measured, not_kept] = about[..] else { panic!("{lines:?}") };
+        assert!(measured.ends_with("; the network is measured"), "{measured}");
+        assert!(not_kept.ends_with("; the link is not kept"), "{not_kept}");
+    }
+    assert_eq!(text(), "no TOML");
+}
