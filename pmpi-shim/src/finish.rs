@@ -52,20 +52,28 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
     if let Some(shim) = shim {
         keep_link(&shim.engine);
     }
-    if let Some(job) = JOB.get().filter(|job| job.wants_words) {
+    if let Some(job) = JOB.get() {
         // If no rank is reached through frames, the report is empty.
         let unused = shim.is_none().then(Engine::default);
-        if let Some(engine) = shim.map(|shim| &shim.engine).or(unused.as_ref()) {
+        if let Some(engine) = shim.map(|shim| &shim.engine).or(unused.as_ref()).filter(|_| job.wants_words) {
             let words = shim.map_or([0; 4], |shim| shim.foreseen.words());
             report(job, engine, words);
             record(job, engine);
         }
+        leave_together();
     }
     state::deactivate();
     if let Some(shim) = shim {
         free(shim);
     }
     SUCCESS
+}
+
+/// Waits for all ranks: each has sent and received last, and `MPI_Finalize` is a call of all ranks anyway. MPICH 4.0 over UCX and TCP hangs there if a
+/// rank that has nothing left to send ends before another (pmodels/mpich#6596), and the messages of our start and of the sums make that more likely.
+fn leave_together() {
+    // SAFETY: a communicator of all ranks, each of which is here.
+    let _ended_anyway = unsafe { PMPI_Barrier(all_ranks()) };
 }
 
 /// Waits for messages that belong to no request of the program; returns whether others are left, which the MPI still reads.
