@@ -6,7 +6,7 @@ mod tags;
 mod turns;
 
 pub(crate) use private::Private;
-pub(crate) use turns::{Pause, Race, Trial};
+pub(crate) use turns::{Pause, Race, Trial, Way};
 
 use crate::sys::*;
 use std::ffi::c_int;

@@ -22,28 +22,41 @@ mod relay;
 mod shared;
 mod spread;
 
-use crate::agreed::Race;
+use crate::agreed::{Race, Way};
 use crate::error::raise;
 use crate::peers::Peers;
 use crate::span::{Envelope, Span};
 use crate::state::Shim;
 use crate::sys::*;
 use crate::waiting;
+use mpress::Strategy;
 use std::ffi::c_int;
 use std::time::Instant;
 
 /// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the world.
+#[derive(Clone, Copy)]
 struct Group<'a> {
     peers: &'a Peers,
     comm: MPI_Comm,
     tag: c_int,
-    /// The program's communicator, whose strategy selects how messages are compressed.
+    /// The program's communicator.
     program: MPI_Comm,
+    /// How messages are compressed, if not as usual.
+    strategy: Option<Strategy>,
 }
 
 impl<'a> Group<'a> {
     fn of(shim: &Shim, peers: &'a Peers, tag: c_int, program: MPI_Comm) -> Self {
-        Self { peers, comm: shim.private.comm, tag, program }
+        let strategy = shim.strategies.of(program);
+        Self { peers, comm: shim.private.comm, tag, program, strategy }
+    }
+
+    /// The same collective made in this way, which is not the MPI's.
+    fn made(self, way: Way) -> Self {
+        match way {
+            Way::Raw => Self { strategy: Some(Strategy::Off), ..self },
+            Way::Compressed | Way::Mpi => self,
+        }
     }
 
     fn rank(&self) -> c_int {
@@ -72,10 +85,10 @@ impl Shim {
 
     /// Records how long a call in a race took since it began, unless other methods were on trial then or are now: in that case its time says
     /// nothing about later calls. `began`: when, and whether any were.
-    fn raced(&self, race: &Race, here: bool, bytes: usize, began: (Instant, bool)) {
+    fn raced(&self, race: &Race, way: Way, bytes: usize, began: (Instant, bool)) {
         let (start, on_trial) = began;
         if !on_trial && !self.engine.is_on_trial() {
-            race.took(here, bytes, start.elapsed());
+            race.took(way, bytes, start.elapsed());
         }
     }
 

@@ -15,7 +15,7 @@ use crate::streams::Departing;
 use crate::sys::*;
 use crate::waiting;
 use crate::wire::{Candidate, Raw, Wire};
-use mpress::{Destination, FLOOR, Outgoing, Tail};
+use mpress::{Destination, FLOOR, Outgoing, Strategy, Tail};
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
     waiting::during(&shim.engine, || {
         // SAFETY: the program's own arguments; a wire lives until the send returns.
         unsafe {
-            let wire = match encoded(shim, mode, &message, &candidate, message.comm) {
+            let wire = match encoded(shim, mode, &message, &candidate, shim.strategies.of(message.comm)) {
                 Encoded::Raw => {
                     let code = without_frame(shim, mode, &message, pass);
                     waiting::sent(candidate.len);
@@ -135,7 +135,9 @@ unsafe fn nonblocking(
     // SAFETY: the program's own arguments.
     let started = unsafe {
         candidate
-            .and_then(|candidate| start_encoded(shim, mode, &message, &candidate, message.comm))
+            .and_then(|candidate| {
+                start_encoded(shim, mode, &message, &candidate, shim.strategies.of(message.comm))
+            })
             .or_else(|| start_packed(shim, mode, &message))
     };
     match started {
@@ -159,20 +161,20 @@ enum Encoded {
     Started(Result<Box<Active>, Error>),
 }
 
-/// Encodes a message, and starts it if it is sent in chunks. `strategy_of`: the communicator whose strategy applies.
+/// Encodes a message, and starts it if it is sent in chunks. `strategy`: that of its communicator, if it has its own.
 unsafe fn encoded(
     shim: &Shim,
     mode: Mode,
     message: &Envelope,
     candidate: &Candidate,
-    strategy_of: MPI_Comm,
+    strategy: Option<Strategy>,
 ) -> Encoded {
     let Candidate { len, to } = *candidate;
     // A buffered send is complete at once, so it would need a copy of the whole message.
     let chunk = shim.engine.chunk(len).filter(|_| mode != Mode::Buffered);
     let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(to, len)?))) else {
         // SAFETY: the caller vouches for the message.
-        let frame = unsafe { shim.frame(message, candidate, strategy_of) };
+        let frame = unsafe { shim.frame(message, candidate, strategy) };
         return frame.map_or(Encoded::Raw, Encoded::Frame);
     };
     let start = |outgoing, raw: &Raw<'_>| match outgoing {
@@ -197,7 +199,7 @@ unsafe fn encoded(
         },
     };
     // SAFETY: the caller vouches for the message.
-    unsafe { shim.encode_raw(message, candidate, strategy_of, encode) }.unwrap_or(Encoded::Raw)
+    unsafe { shim.encode_raw(message, candidate, strategy, encode) }.unwrap_or(Encoded::Raw)
 }
 
 /// Starts a stream. Its head uses a synchronous send: like a long message of the MPI, the rest is not sent before the head is matched.
@@ -218,17 +220,17 @@ unsafe fn start_stream(
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
 }
 
-/// Encodes a message and starts it; `None` if it is better sent unchanged. `strategy_of`: as above.
+/// Encodes a message and starts it; `None` if it is better sent unchanged. `strategy`: as above.
 unsafe fn start_encoded(
     shim: &Shim,
     mode: Mode,
     message: &Envelope,
     candidate: &Candidate,
-    strategy_of: MPI_Comm,
+    strategy: Option<Strategy>,
 ) -> Option<Result<Active, Error>> {
     // SAFETY: the caller vouches for the message.
     unsafe {
-        match encoded(shim, mode, message, candidate, strategy_of) {
+        match encoded(shim, mode, message, candidate, strategy) {
             Encoded::Raw => None,
             Encoded::Frame(wire) => Some(start_wire(shim, mode, wire, message)),
             Encoded::Started(started) => Some(started.map(|active| *active)),
@@ -272,10 +274,10 @@ pub(crate) unsafe fn start(
     detached: bool,
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
-    unsafe { start_any(shim, mode, message, detached, message.comm) }
+    unsafe { start_any(shim, mode, message, detached, shim.strategies.of(message.comm)) }
 }
 
-/// Starts a send of a collective call, with the strategy of its communicator.
+/// Starts a send of a collective call, with this strategy if there is one.
 ///
 /// # Safety
 /// As for [`start`].
@@ -284,7 +286,7 @@ pub(crate) unsafe fn start_by(
     mode: Mode,
     message: &Envelope,
     detached: bool,
-    strategy_of: MPI_Comm,
+    strategy: Option<Strategy>,
 ) -> Result<Active, Error> {
     if shim.records() {
         let dst = shim.all_peers(message.comm).map(|peers| peers.world_rank(message.peer));
@@ -292,7 +294,7 @@ pub(crate) unsafe fn start_by(
         unsafe { shim.sample_collective(&message.span, dst) };
     }
     // SAFETY: the caller vouches for the message.
-    unsafe { start_any(shim, mode, message, detached, strategy_of) }
+    unsafe { start_any(shim, mode, message, detached, strategy) }
 }
 
 unsafe fn start_any(
@@ -300,12 +302,12 @@ unsafe fn start_any(
     mode: Mode,
     message: &Envelope,
     detached: bool,
-    strategy_of: MPI_Comm,
+    strategy: Option<Strategy>,
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
         if let Some(candidate) = shim.frame_of(mode, message)
-            && let Some(started) = start_encoded(shim, mode, message, &candidate, strategy_of)
+            && let Some(started) = start_encoded(shim, mode, message, &candidate, strategy)
         {
             return started;
         }
@@ -320,20 +322,20 @@ unsafe fn start_any(
     }
 }
 
-/// Starts sends of one message to several ranks, encoded at most once, and passes each to `started`. `strategy_of`: as above.
+/// Starts sends of one message to several ranks, encoded at most once, and passes each to `started`. `strategy`: as above.
 ///
 /// # Safety
 /// `message` must be what the caller of a send function gave, except for its destination.
 pub(crate) unsafe fn start_to_each(
     shim: &Shim,
     message: &Envelope,
-    strategy_of: MPI_Comm,
+    strategy: Option<Strategy>,
     dests: impl Iterator<Item = c_int>,
     mut started: impl FnMut(Result<Active, Error>),
 ) {
     // SAFETY: the caller vouches for the message.
     unsafe {
-        let wire = shim.shared_frame(message, strategy_of);
+        let wire = shim.shared_frame(message, strategy);
         for dest in dests {
             let message = Envelope { peer: dest, ..*message };
             started(match wire.as_ref().filter(|_| shim.frame_candidate(&message).is_some()) {

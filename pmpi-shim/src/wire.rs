@@ -5,7 +5,7 @@ use crate::device;
 use crate::span::{ByteSpan, Envelope, Layout};
 use crate::sys::*;
 use crate::waiting;
-use mpress::{Buffer, Considered, Destination, Kind, Pieces};
+use mpress::{Buffer, Considered, Destination, Kind, Pieces, Strategy};
 use mpress_datatype::{Plan, Source, Target};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -89,7 +89,7 @@ pub fn as_kind<R>(kind: Kind, call: impl FnOnce() -> R) -> R {
 }
 
 impl Context {
-    /// The frame of a message; `None` if it is better sent unchanged. `strategy_of`: the communicator whose strategy applies.
+    /// The frame of a message; `None` if it is better sent unchanged. `strategy`: that of its communicator, if it has its own.
     ///
     /// # Safety
     /// `message` must be what the caller of a send function gave, in host memory, to a rank that `frame_candidate` accepts.
@@ -97,11 +97,11 @@ impl Context {
         &self,
         message: &Envelope,
         candidate: &Candidate,
-        strategy_of: MPI_Comm,
+        strategy: Option<Strategy>,
     ) -> Option<Arc<Wire>> {
         let encode = |considered, raw: &[u8]| self.engine.encode_considered(considered, raw);
         // SAFETY: the caller vouches for the message.
-        let frame = unsafe { self.encode(message, candidate, strategy_of, encode)? }?;
+        let frame = unsafe { self.encode(message, candidate, strategy, encode)? }?;
         Wire::new(self, frame).ok()
     }
 
@@ -113,12 +113,12 @@ impl Context {
         &self,
         message: &Envelope,
         candidate: &Candidate,
-        strategy_of: MPI_Comm,
+        strategy: Option<Strategy>,
         encode: impl FnOnce(Considered, &[u8]) -> R,
     ) -> Option<R> {
         // SAFETY: the caller vouches for the message.
         unsafe {
-            self.encode_raw(message, candidate, strategy_of, |considered, raw| match raw {
+            self.encode_raw(message, candidate, strategy, |considered, raw| match raw {
                 Raw::Bytes(bytes) => Some(encode(considered, bytes)),
                 Raw::Elements(_) => Some(encode(considered, &self.packed(message, candidate.len).ok()?)),
             })?
@@ -133,12 +133,11 @@ impl Context {
         &self,
         message: &Envelope,
         candidate: &Candidate,
-        strategy_of: MPI_Comm,
+        strategy: Option<Strategy>,
         encode: impl FnOnce(Considered, Raw<'_>) -> R,
     ) -> Option<R> {
         let Candidate { len, to } = *candidate;
         let span = &message.span;
-        let strategy = self.strategies.of(strategy_of);
         let layout = self.host_layout(span.datatype); // it is in host memory
         let kind = match layout {
             Layout::Contiguous(kind) => SAID.get().unwrap_or(kind),
@@ -162,11 +161,15 @@ impl Context {
         })
     }
 
-    /// The frame of a message to many ranks, some of them on other nodes, if it is worth one. `strategy_of`: as above.
+    /// The frame of a message to many ranks, some of them on other nodes, if it is worth one. `strategy`: as above.
     ///
     /// # Safety
     /// The message must be the program's, and the MPI must not refuse it.
-    pub(crate) unsafe fn shared_frame(&self, message: &Envelope, strategy_of: MPI_Comm) -> Option<Arc<Wire>> {
+    pub(crate) unsafe fn shared_frame(
+        &self,
+        message: &Envelope,
+        strategy: Option<Strategy>,
+    ) -> Option<Arc<Wire>> {
         let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
         // Only the MPI may read it.
         if device::is_device(message.span.ptr) {
@@ -175,7 +178,7 @@ impl Context {
         // SAFETY: the caller vouches for the message.
         unsafe { self.sample_collective(&message.span, None) };
         // SAFETY: the caller vouches for the message.
-        unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode }, strategy_of) }
+        unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode }, strategy) }
     }
 
     /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper (`docs/datatypes.md`). It

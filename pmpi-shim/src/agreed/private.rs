@@ -110,12 +110,23 @@ impl Private {
     }
 }
 
-/// The minimum over all ranks of the program's communicator. An error is reported to its handler, which need not return: hence `open`.
+/// The minimum over all ranks of the program's communicator.
+///
+/// # Errors
+/// As for [`minima`].
 pub(super) fn minimum(mine: c_int, comm: MPI_Comm) -> Result<c_int, c_int> {
+    minima([mine], comm).map(|[least]| least)
+}
+
+/// The minima over all ranks of the program's communicator, place by place.
+///
+/// # Errors
+/// Those of the MPI. It reports them to the communicator's handler, which need not return: hence `open`.
+pub(super) fn minima<const N: usize>(mine: [c_int; N], comm: MPI_Comm) -> Result<[c_int; N], c_int> {
     let mut least = mine;
-    // SAFETY: two numbers; all ranks make this call.
+    // SAFETY: two arrays of this number of elements; all ranks make this call.
     ok(unsafe {
-        open::MPI_Allreduce((&raw const mine).cast(), (&raw mut least).cast(), 1, INT32_T, MIN, comm)
+        open::MPI_Allreduce(mine.as_ptr().cast(), least.as_mut_ptr().cast(), N as c_int, INT32_T, MIN, comm)
     })?;
     Ok(least)
 }

@@ -127,87 +127,103 @@ impl Pause {
     }
 }
 
-/// Decides whether a collective is made here or by the MPI, whichever has been faster. Both are tried in turn; then the times of the
-/// slowest rank decide for some calls. All ranks count the same.
+/// How a collective is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Here, each block compressed or not, as is decided for messages.
+    Compressed,
+    /// Here, with all blocks uncompressed: its messages may be in a better order than the MPI's, even if coding takes too long.
+    Raw,
+    /// By the MPI.
+    #[default]
+    Mpi,
+}
+
+impl Way {
+    const ALL: [Self; 3] = [Self::Compressed, Self::Raw, Self::Mpi];
+}
+
+/// Decides how a collective is made: in the way that has been fastest. All are tried in turn; then the times of the slowest rank decide for
+/// some calls. All ranks count the same.
 #[derive(Default)]
 pub(crate) struct Race(Mutex<Tries>);
 
 #[derive(Default)]
 struct Tries {
-    here: bool,
+    way: Way,
     /// Number of calls for which the outcome is valid, and for which the last one was.
     left: u32,
     stood: u32,
-    /// Number of trial calls since then, and the best times per byte in them, here and by the MPI.
-    tried: u32,
-    best: [Option<Duration>; 2],
-    /// A counted call is repeated, with this decision.
-    again: Option<bool>,
+    /// Number of trial calls since then, and the best time per byte of each way in them.
+    tried: usize,
+    best: [Option<Duration>; Way::ALL.len()],
+    /// A counted call is repeated, in this way.
+    again: Option<Way>,
 }
 
-/// Number of trial calls: the first and the last are made here.
-const TRIES: u32 = 4;
+/// The ways of trial calls. A program may alternate two kinds of calls: each way is tried with both.
+const TRIES: [Way; 6] = [Way::Compressed, Way::Raw, Way::Mpi, Way::Mpi, Way::Raw, Way::Compressed];
+
+/// The least number of calls for which an outcome is valid.
+const SHORTEST: u32 = 8;
 
 /// Times are compared per this many bytes.
 const PER: f64 = 1e6;
 
 impl Race {
-    /// Whether this call is made here, rather than by the MPI.
+    /// How this call is made.
     ///
     /// # Errors
     /// Those of the MPI, if the ranks could not exchange their times; it has called the communicator's error handler.
-    pub(crate) fn is_made_here(&self, comm: MPI_Comm) -> Result<bool, c_int> {
-        self.decide(|mine| private::minimum(mine, comm))
+    pub(crate) fn way(&self, comm: MPI_Comm) -> Result<Way, c_int> {
+        self.decide(|mine| private::minima(mine, comm))
     }
 
-    /// The same, where `minimum` computes the minimum over all ranks.
-    fn decide(&self, minimum: impl Fn(c_int) -> Result<c_int, c_int>) -> Result<bool, c_int> {
+    /// The same, where `minima` computes the minima over all ranks.
+    fn decide(&self, minima: impl FnOnce([c_int; 3]) -> Result<[c_int; 3], c_int>) -> Result<Way, c_int> {
         let best = {
             let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(here) = tries.again.take() {
-                return Ok(here);
+            if let Some(way) = tries.again.take() {
+                return Ok(way);
             }
             if tries.left > 0 {
                 tries.left -= 1;
-                return Ok(tries.here);
+                return Ok(tries.way);
             }
-            if tries.tried < TRIES {
+            if let Some(way) = TRIES.get(tries.tried) {
                 tries.tried += 1;
-                // A program may alternate two kinds of calls: each way is tried with both.
-                return Ok(matches!(tries.tried, 1 | TRIES));
+                return Ok(*way);
             }
             tries.best
         };
         // A rank that lacks one of the times sends 0, which the others' times exceed.
-        let [here, mpi] = match best {
-            [Some(here), Some(mpi)] => [here, mpi].map(micros),
-            _ => [0, 0],
-        };
-        // The largest is found as the minimum of the negated ones.
-        let slowest = |time: c_int| minimum(-time).map(|least| -least);
-        let (here, mpi) = (slowest(here)?, slowest(mpi)?);
+        let mine = if best.contains(&None) { [0; 3] } else { best.map(|time| time.map_or(0, micros)) };
+        // The largest are found as the minima of the negated ones.
+        let slowest = minima(mine.map(|time| -time))?.map(|least| -least);
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // If no rank has times, the last outcome remains.
-        let here = if here == 0 { tries.here } else { here <= mpi };
-        let stood = if here == tries.here { (2 * tries.stood).clamp(2 * TRIES, LONGEST) } else { 2 * TRIES };
-        *tries = Tries { here, left: stood - 1, stood, ..Tries::default() };
-        Ok(here)
+        // Of equal ones, the first; if no rank has times, the last outcome remains.
+        let fastest =
+            std::iter::zip(slowest, Way::ALL).filter(|(time, _)| *time > 0).min_by_key(|(time, _)| *time);
+        let way = fastest.map_or(tries.way, |(_, way)| way);
+        let stood = if way == tries.way { (2 * tries.stood).clamp(SHORTEST, LONGEST) } else { SHORTEST };
+        *tries = Tries { way, left: stood - 1, stood, ..Tries::default() };
+        Ok(way)
     }
 
     /// The call is not made, since the MPI refuses this rank's arguments. The program may repeat it, while the other ranks count one call: the
     /// next call has this decision, and does not count. `None`: it is made after all.
-    pub(crate) fn repeat(&self, again: Option<bool>) {
+    pub(crate) fn repeat(&self, again: Option<Way>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).again = again;
     }
 
     /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same number.
-    pub(crate) fn took(&self, here: bool, bytes: usize, time: Duration) {
+    pub(crate) fn took(&self, way: Way, bytes: usize, time: Duration) {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if tries.tried == 0 {
             return;
         }
         let time = time.mul_f64(PER / (bytes.max(1) as f64));
-        let best = &mut tries.best[usize::from(!here)];
+        let best = &mut tries.best[way as usize];
         *best = Some(best.map_or(time, |best| best.min(time)));
     }
 }
@@ -221,59 +237,66 @@ fn micros(time: Duration) -> c_int {
 mod tests {
     use super::*;
 
-    /// Makes calls of two lengths in turn, with these times per byte here and by the MPI; returns how many of the last ones were made here.
-    fn run(race: &Race, here_ns: u64, mpi_ns: u64, calls: usize) -> usize {
+    /// Makes calls of two lengths in turn, which take this time per byte in each way; returns how the last ones were made.
+    fn run(race: &Race, ns: [u64; 3], calls: usize) -> Vec<Way> {
         let made = (0..calls).map(|call| {
-            let here = race.decide(Ok).unwrap();
+            let way = race.decide(Ok).unwrap();
             // Long calls take less time per byte.
             let (bytes, factor) = if call % 2 == 0 { (1_000_000, 1) } else { (100_000, 3) };
-            let ns = if here { here_ns } else { mpi_ns };
-            race.took(here, bytes, Duration::from_nanos(bytes as u64 * ns * factor));
-            here
+            race.took(way, bytes, Duration::from_nanos(bytes as u64 * ns[way as usize] * factor));
+            way
         });
-        made.skip(calls / 2).filter(|here| *here).count()
+        made.skip(calls / 2).collect()
     }
 
     #[test]
-    fn the_faster_way_wins_whatever_calls_come_in_turn() {
+    fn the_fastest_way_wins_whatever_calls_come_in_turn() {
         let race = Race::default();
-        assert!(run(&race, 10, 12, 1000) > 450, "a little faster here");
-        assert!(run(&race, 12, 10, 1000) < 50, "things have changed");
+        for (ns, wanted) in [
+            ([10, 12, 12], Way::Compressed),
+            ([12, 12, 10], Way::Mpi),
+            ([12, 10, 11], Way::Raw),
+            ([10, 10, 10], Way::Compressed),
+        ] {
+            let made = run(&race, ns, 1000);
+            let won = made.iter().filter(|way| **way == wanted).count();
+            assert!(won > 460, "{ns:?}: {won} of {}", made.len());
+        }
     }
 
     #[test]
     fn a_race_without_times_changes_nothing() {
         let race = Race::default();
-        run(&race, 10, 12, 200);
+        run(&race, [10, 12, 12], 200);
         // Timed trials throughout.
-        let made = (0..1000).filter(|_| race.decide(Ok).unwrap()).count();
+        let made = (0..1000).filter(|_| race.decide(Ok).unwrap() == Way::Compressed).count();
         assert!(made > 900, "{made}");
         // The value of a rank without times does not count.
-        let said = std::cell::RefCell::new(Vec::new());
-        while said.borrow().is_empty() {
+        let said = std::cell::Cell::new(None);
+        while said.get().is_none() {
             let note = |mine| {
-                said.borrow_mut().push(mine);
+                said.set(Some(mine));
                 Ok(mine)
             };
             race.decide(note).unwrap();
         }
-        assert_eq!(*said.borrow(), [0, 0]);
+        assert_eq!(said.get(), Some([0; 3]));
     }
 
     #[test]
     fn a_repeated_call_counts_once() {
         let (steady, repeating) = (Race::default(), Race::default());
         let decide = |race: &Race| {
-            let here = race.decide(Ok).unwrap();
-            race.took(here, 1, Duration::from_micros(if here { 1 } else { 2 }));
-            here
+            let way = race.decide(Ok).unwrap();
+            race.took(way, 1, Duration::from_micros(if way == Way::Compressed { 1 } else { 2 }));
+            way
         };
         for call in 0..1000 {
-            let here = decide(&steady);
-            assert_eq!(decide(&repeating), here, "{call}");
+            let way = decide(&steady);
+            assert_eq!(decide(&repeating), way, "{call}");
             if call % 3 == 0 {
-                repeating.repeat(Some(here));
-                assert_eq!(decide(&repeating), here, "{call}");
+                repeating.repeat(Some(way));
+                assert_eq!(decide(&repeating), way, "{call}");
             }
         }
     }

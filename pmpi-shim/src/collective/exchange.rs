@@ -2,7 +2,7 @@
 
 use super::Group;
 use super::blocks::Blocks;
-use crate::agreed::{Exchange, How, Race};
+use crate::agreed::{Exchange, How, Race, Way};
 use crate::error::give_up;
 use crate::peers::Peers;
 use crate::progress;
@@ -225,7 +225,7 @@ impl<'a> Start<'a> {
         let message = self.group.message(span, dest);
         // SAFETY: the caller vouches for the span.
         let start = |detached| unsafe {
-            send::start_by(self.shim, Mode::Standard, &message, detached, self.group.program)
+            send::start_by(self.shim, Mode::Standard, &message, detached, self.group.strategy)
         };
         match start(detached).or_else(|error| if detached { start(false) } else { Err(error) }) {
             Ok(active) => self.messages.sends(active),
@@ -255,7 +255,7 @@ impl<'a> Start<'a> {
         let dests = dests.map(|rank| group.peers.world_rank(rank));
         // SAFETY: the caller vouches for the span.
         unsafe {
-            send::start_to_each(self.shim, &message, group.program, dests, |started| match started {
+            send::start_to_each(self.shim, &message, group.strategy, dests, |started| match started {
                 Ok(active) => messages.sends(active),
                 Err(error) => failed(messages, group.program, error.code()),
             });
@@ -381,11 +381,14 @@ impl Shim {
         let comm = how.comm();
         let race =
             race.filter(|_| self.exchanges_race && matches!(how, How::Blocking(_)) && here == Ok(true));
-        let here = race.map_or(here, |race| race.race.is_made_here(comm));
+        let way = match race {
+            Some(race) => race.race.way(comm),
+            None => here.map(|here| if here { Way::Compressed } else { Way::Mpi }),
+        };
         let began = (Instant::now(), self.engine.is_on_trial());
-        let took = |here| {
+        let took = |way| {
             if let Some(Raced { race, bytes }) = race {
-                self.raced(race, here, bytes, began);
+                self.raced(race, way, bytes, began);
             }
         };
         let repeat = |again| {
@@ -393,30 +396,32 @@ impl Shim {
                 race.repeat(again);
             }
         };
-        let tag =
-            here.and_then(|here| if here { peers.collectives.tag(&self.private, how) } else { Ok(None) });
-        let tag = match tag {
-            Ok(Some(_)) if refused() => {
-                repeat(Some(true));
+        let made = way.and_then(|way| match way {
+            Way::Mpi => Ok(None),
+            _ => Ok(peers.collectives.tag(&self.private, how)?.map(|tag| (way, tag))),
+        });
+        let (way, tag) = match made {
+            Ok(Some((way, _))) if refused() => {
+                repeat(Some(way));
                 return pass();
             }
-            Ok(Some(tag)) => tag,
+            Ok(Some(made)) => made,
             Ok(None) => {
                 // Before the MPI reports a refusal: the program's error handler may never return.
-                repeat(Some(false));
+                repeat(Some(Way::Mpi));
                 let code = pass();
                 // `refused` has also counted the call.
                 if code == SUCCESS || !refused() {
                     repeat(None);
                 }
                 if code == SUCCESS {
-                    took(false);
+                    took(Way::Mpi);
                 }
                 return code;
             }
             Err(code) => return code,
         };
-        let group = Group::of(self, peers, tag, comm);
+        let group = Group::of(self, peers, tag, comm).made(way);
         let code = self.collectively(&group, |group| {
             let mut started = Start::new(self, group, how);
             start(&mut started);
@@ -434,7 +439,7 @@ impl Shim {
                 }
             }
         });
-        took(true);
+        took(way);
         code
     }
 }

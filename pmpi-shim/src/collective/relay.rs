@@ -22,7 +22,7 @@ use crate::state::Shim;
 use crate::sys::*;
 use crate::waiting;
 use edge::{Incoming, Leaving};
-use mpress::{Buffer, Destination, HandOn, Hierarchy, Kind, Outgoing, SameNode, Stream, Tail};
+use mpress::{Buffer, Destination, HandOn, Hierarchy, Kind, Outgoing, SameNode, Strategy, Stream, Tail};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
@@ -202,13 +202,12 @@ impl Block {
     }
 
     /// Starts to encode this rank's own block, if it is worth it: the first chunk at once.
-    fn encode(&mut self, shim: &Shim, program: MPI_Comm, kind: Kind, id: u32) {
+    fn encode(&mut self, shim: &Shim, strategy: Option<Strategy>, kind: Kind, id: u32) {
         self.here = self.chunks() + 1;
         self.form = Form::Raw;
         if self.at.is_null() {
             self.form = Form::Nothing;
         } else if self.is_long && self.goes_on {
-            let strategy = shim.strategies.of(program);
             // SAFETY: the block, which the program lends for the collective.
             let raw = unsafe { slice::from_raw_parts(self.at, self.len) };
             let begun = waiting::coding(|| {
@@ -286,7 +285,7 @@ impl Shim {
         if let Some(own) =
             relay.blocks.iter_mut().find(|block| block.owner == group.rank().unsigned_abs() as usize)
         {
-            own.encode(self, group.program, kind, id);
+            own.encode(self, group.strategy, kind, id);
         }
         progress::until(self, || {
             while relay.step() {}

@@ -7,7 +7,7 @@
 use super::Group;
 use super::blocks::Blocks;
 use super::relay::{Handed, Part};
-use crate::agreed::Chunked;
+use crate::agreed::{Chunked, Way};
 use crate::device;
 use crate::error::raise;
 use crate::peers::Peers;
@@ -47,7 +47,7 @@ pub(super) unsafe fn bcast(
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let (len, own) = (span.bytes().unwrap_or(0), group.rank() == root);
-    let spread = || {
+    let spread = |group: &Group<'_>| {
         // SAFETY: the program's own span, which lives for this call.
         unsafe {
             let place = match own {
@@ -77,7 +77,7 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
     lens: &[usize],
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let spread = || {
+    let spread = |group: &Group<'_>| {
         let own = blocks.of(group.rank());
         // SAFETY: the program's own blocks, which live for this call.
         unsafe {
@@ -115,21 +115,27 @@ impl Shim {
         chunked: &Chunked,
         group: &Group<'_>,
         bytes: usize,
-        spread: impl FnOnce() -> Handed,
+        spread: impl FnOnce(&Group<'_>) -> Handed,
         pass: impl Fn() -> c_int,
     ) -> c_int {
         let comm = group.program;
-        let here = if self.races { chunked.race.is_made_here(comm) } else { Ok(!chunked.pause.takes()) };
+        let way = if self.races {
+            chunked.race.way(comm)
+        } else if chunked.pause.takes() {
+            Ok(Way::Mpi)
+        } else {
+            Ok(Way::Compressed)
+        };
         let began = (Instant::now(), self.engine.is_on_trial());
-        let (here, outcome) = match here {
-            Ok(true) => {
-                let Handed { outcome, shorter } = waiting::during(&self.engine, spread);
+        let (way, outcome) = match way {
+            Ok(Way::Mpi) => (Way::Mpi, Ok(false)),
+            Ok(way) => {
+                let Handed { outcome, shorter } = waiting::during(&self.engine, || spread(&group.made(way)));
                 if !self.races {
                     chunked.pause.learn(shorter);
                 }
-                (true, outcome)
+                (way, outcome)
             }
-            Ok(false) => (false, Ok(false)),
             Err(code) => return code,
         };
         let code = match outcome {
@@ -138,7 +144,7 @@ impl Shim {
             Err(code) => raise(comm, code),
         };
         if self.races {
-            self.raced(&chunked.race, here, bytes, began);
+            self.raced(&chunked.race, way, bytes, began);
         }
         code
     }
