@@ -13,6 +13,9 @@ pub(crate) type Widths = [u8; GROUPS];
 /// A bit for each word of a block.
 pub(crate) type Mask = [u8; BLOCK / 2 / 8];
 
+/// A one in each byte.
+pub(crate) const EACH: u64 = 0x0101_0101_0101_0101;
+
 /// A block of zeros.
 pub(crate) static ZEROS: Bytes = [0; BLOCK];
 

@@ -1,7 +1,7 @@
 //! The decoder.
 #![forbid(unsafe_code)]
 
-use crate::block::{Widths, window};
+use crate::block::{EACH, Widths, window};
 use crate::format::{BLOCK, GROUPS, HEADER, Head, VERSION, VERSION_2, VERSION_3};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::{Malformed, Predictor, Slots};
@@ -201,9 +201,6 @@ fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &m
         *eight = (kernel.spread(packed, bits) + minimums).to_le_bytes();
     }
 }
-
-/// A one in each byte.
-const EACH: u64 = 0x0101_0101_0101_0101;
 
 /// The sum of some widths, and whether one of them exceeds `most`. Reads eight at a time, as they were stored.
 #[inline(always)]

@@ -62,6 +62,8 @@ pub(crate) trait Kernel<W>: Copy {
     fn below(self, words: &Bytes, rotation: u32, residuals: &mut Block) -> W;
     /// Spreads eight numbers of `bits` bits (1 to 8) to one byte each.
     fn spread(self, packed: u64, bits: u32) -> u64;
+    /// The inverse of [`spread`](Kernel::spread): the lowest `bits` bits of each byte, one after the other.
+    fn gather(self, spread: u64, bits: u32) -> u64;
     /// The width of each group.
     fn widths(self, residuals: &Block) -> Widths;
     /// The sum of the widths of the eight groups at `at`, if coded as differences.

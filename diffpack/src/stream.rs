@@ -1,7 +1,7 @@
 //! A stream of packed residuals: the widths of its groups and how they are written (format, section 8).
 #![forbid(unsafe_code)]
 
-use crate::block::{Block, Widths, sum_and_greatest};
+use crate::block::{Block, EACH, Widths, sum_and_greatest};
 use crate::format::{GROUPS, Head};
 use crate::kernel::Kernel;
 use crate::word::Word;
@@ -45,17 +45,17 @@ impl Stream {
 
     /// Writes the offsets: eight offsets take as many bytes as one has bits.
     #[inline(always)]
-    fn write_offsets(&self, out: &mut Out<'_>) -> Result<(), Full> {
+    fn write_offsets<W: Word, K: Kernel<W>>(&self, kernel: K, out: &mut Out<'_>) -> Result<(), Full> {
         if self.bits == 0 {
             return Ok(());
         }
-        for (eight, start) in self.widths.as_chunks::<8>().0.iter().zip((0..self.groups).step_by(8)) {
-            let mut packed = 0;
-            for (width, i) in eight.iter().zip(0..).take(self.groups - start) {
-                packed |= u64::from(width - self.minimum) << (i * self.bits);
-            }
-            let len = ((self.groups - start).min(8) * self.bits as usize).div_ceil(8);
-            out.store(&packed.to_le_bytes(), len)?;
+        for (eight, start) in self.widths.as_chunks().0.iter().zip((0..self.groups).step_by(8)) {
+            let some = (self.groups - start).min(8);
+            let used = u64::MAX >> (64 - 8 * some);
+            // No width is less than the minimum, so nothing is borrowed.
+            let offsets = (u64::from_le_bytes(*eight) & used) - ((EACH * u64::from(self.minimum)) & used);
+            let len = (some * self.bits as usize).div_ceil(8);
+            out.store(&kernel.gather(offsets, self.bits).to_le_bytes(), len)?;
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Stream {
         words: usize,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
-        self.write_offsets(out)?;
+        self.write_offsets(kernel, out)?;
         kernel.pack(residuals, &self.widths, words, out)
     }
 }

@@ -216,6 +216,11 @@ pub fn rotated_right<W: Word>(v: V, rotation: u32) -> V {
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub fn greatest<W: Word>(v: V) -> W {
+    match W::BITS {
+        64 => return W::of(_mm512_reduce_max_epu64(v) as usize),
+        32 => return W::of(_mm512_reduce_max_epu32(v) as usize),
+        _ => {}
+    }
     let mut group = [0; GROUP];
     store(&mut group, v);
     W::split(&group).0.iter().fold(W::ZERO, |greatest, word| greatest.max(W::from_bytes(*word)))

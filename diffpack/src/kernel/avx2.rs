@@ -7,7 +7,7 @@ mod split;
 mod undo;
 
 use super::{Kernel, LAGS, Span, Words};
-use crate::block::{Block, Bytes, Mask, Widths};
+use crate::block::{Block, Bytes, EACH, Mask, Widths};
 use crate::word::Word;
 use mpress_codec::support::Avx2;
 use mpress_codec::{Full, Out};
@@ -25,6 +25,11 @@ impl<W: Word> Kernel<W> for Avx2 {
     fn spread(self, packed: u64, bits: u32) -> u64 {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { spread(packed, bits) }
+    }
+    #[inline]
+    fn gather(self, spread: u64, bits: u32) -> u64 {
+        // SAFETY: `self` proves the features that the call requires.
+        unsafe { gather(spread, bits) }
     }
     fn widths(self, residuals: &Block) -> Widths {
         // SAFETY: `self` proves the features that the call requires.
@@ -99,5 +104,11 @@ impl<W: Word> Kernel<W> for Avx2 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn spread(packed: u64, bits: u32) -> u64 {
-    core::arch::x86_64::_pdep_u64(packed, 0x0101_0101_0101_0101 * ((1 << bits) - 1))
+    core::arch::x86_64::_pdep_u64(packed, EACH * ((1 << bits) - 1))
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn gather(spread: u64, bits: u32) -> u64 {
+    core::arch::x86_64::_pext_u64(spread, EACH * ((1 << bits) - 1))
 }

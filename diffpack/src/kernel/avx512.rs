@@ -1,13 +1,28 @@
 //! The kernel for AVX-512: a group fills a vector.
 
+/// Repeats the body for each of some vectors, with `$i` constant, so that the vectors stay in registers. The steps of a group wait for each other;
+/// those of other groups fill the gaps.
+macro_rules! each {
+    ($i:ident, $body:block) => {
+        each!(@ $i, $body, 0, 1, 2, 3, 4, 5, 6, 7)
+    };
+    (@ $i:ident, $body:block, $($n:literal),*) => {
+        $({
+            const $i: usize = $n;
+            $body
+        })*
+    };
+}
+
 mod fixed;
 mod pack;
 mod predict;
 mod rebuild;
+mod short;
 mod split;
 
 use super::{Kernel, LAGS, Span};
-use crate::block::{Block, Bytes, Mask, Widths};
+use crate::block::{Block, Bytes, EACH, Mask, Widths};
 use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;
 use mpress_codec::support::Avx512;
@@ -26,6 +41,11 @@ impl<W: Word> Kernel<W> for Avx512 {
     fn spread(self, packed: u64, bits: u32) -> u64 {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { spread(packed, bits) }
+    }
+    #[inline]
+    fn gather(self, spread: u64, bits: u32) -> u64 {
+        // SAFETY: `self` proves the features that the call requires.
+        unsafe { gather(spread, bits) }
     }
     fn widths(self, residuals: &Block) -> Widths {
         // SAFETY: `self` proves the features that the call requires.
@@ -99,5 +119,11 @@ impl<W: Word> Kernel<W> for Avx512 {
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn spread(packed: u64, bits: u32) -> u64 {
-    core::arch::x86_64::_pdep_u64(packed, 0x0101_0101_0101_0101 * ((1 << bits) - 1))
+    core::arch::x86_64::_pdep_u64(packed, EACH * ((1 << bits) - 1))
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn gather(spread: u64, bits: u32) -> u64 {
+    core::arch::x86_64::_pext_u64(spread, EACH * ((1 << bits) - 1))
 }

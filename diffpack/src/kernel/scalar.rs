@@ -14,7 +14,7 @@ use crate::block::{Block, Bytes, Group, Mask, Widths};
 use crate::word::Word;
 pub(super) use fixed::{span, strip, to_fixed, to_float};
 use mpress_codec::{Full, Out};
-pub(super) use pack::{ROOM, group_bytes, groups_and_bytes};
+pub(super) use pack::{ROOM, groups_and_bytes};
 pub(super) use predict::{lag_scores, shifts, term, terms};
 pub(super) use undo::{SHORT, undo_short};
 
@@ -41,6 +41,9 @@ impl<W: Word> Kernel<W> for Scalar {
     }
     fn spread(self, packed: u64, bits: u32) -> u64 {
         pack::spread(packed, bits)
+    }
+    fn gather(self, spread: u64, bits: u32) -> u64 {
+        pack::gather(spread, bits)
     }
     fn widths(self, residuals: &Block) -> Widths {
         predict::widths::<W>(residuals)

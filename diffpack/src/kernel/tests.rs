@@ -333,6 +333,14 @@ fn each_lag_and_width<W: Word, K: Kernel<W>>(kernel: K) {
             let packed = u64::from_le_bytes(*packed);
             let spread = Kernel::<W>::spread(Scalar, packed, bits);
             assert_eq!(kernel.spread(packed, bits), spread, "{}: spread {bits} bits", type_name::<K>());
+            let low = packed & u64::MAX >> (64 - 8 * bits);
+            assert_eq!(Kernel::<W>::gather(Scalar, spread, bits), low, "the inverse");
+            assert_eq!(
+                kernel.gather(packed, bits),
+                Kernel::<W>::gather(Scalar, packed, bits),
+                "{}",
+                type_name::<K>()
+            );
         }
     }
 }

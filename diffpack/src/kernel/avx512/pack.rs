@@ -1,23 +1,24 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
 
-use crate::block::{Block, Widths};
-use crate::format::{GROUP, GROUPS};
-use crate::kernel::scalar::group_bytes;
+use crate::block::{Block, EACH, Widths};
+use crate::format::{BLOCK, GROUP, GROUPS};
+use crate::kernel::scalar::groups_and_bytes;
+use crate::rebuild::Packed;
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx512::{Layout, load, load_to_the_end, store};
+use core::mem::MaybeUninit;
+use mpress_codec::support::avx512::{Layout, V, load, load_to_the_end, load_unchecked, store};
 use mpress_codec::{Full, Out};
 
 /// A mask of the lowest `width` bits in each of eight bytes.
 const fn byte_bits(width: u32) -> u64 {
-    0x0101_0101_0101_0101 * ((1 << width) - 1)
+    EACH * ((1 << width) - 1)
 }
 
 /// Whether one permutation can pack the lanes of every width: none is below 8 bits or above 56. Reads eight widths at a time, as they were stored;
 /// widths past the last group may make it `false`.
 #[inline(always)]
 fn is_plain<W: Word>(widths: &Widths, groups: usize) -> bool {
-    const EACH: u64 = 0x0101_0101_0101_0101;
     let least = 8 / W::PER_LANE as u64;
     let greatest = 56 / W::PER_LANE as u64;
     let mut bad = 0;
@@ -37,49 +38,59 @@ pub(super) fn pack<W: Word>(
     words: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
-    let groups = words.div_ceil(W::LANES).min(GROUPS);
-    if is_plain::<W>(widths, groups) {
-        pack_groups::<W, true>(residuals, &widths[..groups], words, out)
-    } else {
-        pack_groups::<W, false>(residuals, &widths[..groups], words, out)
+    // What follows relies on it, and `append` on groups of a vector at most.
+    if widths.iter().any(|width| u32::from(*width) > W::BITS) {
+        return Err(Full);
     }
+    let plain = is_plain::<W>(widths, words.div_ceil(W::LANES).min(GROUPS));
+    let (widths, len) = groups_and_bytes::<W>(widths, words);
+    if out.remaining() < len + GROUP {
+        let mut packed = [MaybeUninit::uninit(); BLOCK + GROUP];
+        let mut packed = Out::new(&mut packed);
+        // SAFETY: no group is longer than a vector, so a packed block is no longer than a block.
+        unsafe { append::<W>(residuals, widths, len, plain, &mut packed) };
+        return out.extend_from_slice(packed.written());
+    }
+    // SAFETY: the condition.
+    unsafe { append::<W>(residuals, widths, len, plain, out) };
+    Ok(())
 }
 
+/// Appends groups of these widths, packed to `len` bytes.
+///
+/// # Safety
+/// `out` has room for them and a vector. No width exceeds a word's, and the groups take `len` bytes, or less than a vector more if the last one is not
+/// kept whole.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn pack_groups<W: Word, const PLAIN: bool>(
-    residuals: &Block,
-    widths: &[u8],
-    words: usize,
-    out: &mut Out<'_>,
-) -> Result<(), Full> {
-    let mut packed = [0; GROUP];
-    for (i, (group, width)) in residuals.groups().iter().zip(widths).enumerate() {
+unsafe fn append<W: Word>(residuals: &Block, widths: &[u8], len: usize, plain: bool, out: &mut Out<'_>) {
+    let mut at = out.len();
+    let to = out.as_mut_ptr().cast::<u8>();
+    for (group, width) in residuals.groups().iter().zip(widths) {
         let lanes = Layout::together::<W>(load(group), *width);
         let bits = u32::from(*width) * W::PER_LANE;
         let layout = Layout::of::<W>(*width);
-        // Also the number of bytes: there are eight lanes.
-        let mut len = bits as usize;
-        if i + 1 == widths.len() {
-            len = group_bytes::<W>(*width, words - i * W::LANES);
-        }
-        if !PLAIN && bits < 8 {
+        let packed = if plain {
+            layout.packed::<true>(lanes)
+        } else if bits < 8 {
             let low = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(lanes)) as u64;
-            let narrow = _pext_u64(low, byte_bits(bits)).to_le_bytes();
-            out.store(&narrow, len)?;
+            _mm512_castsi128_si512(_mm_cvtsi64_si128(_pext_u64(low, byte_bits(bits)) as i64))
         } else {
-            store(&mut packed, layout.packed::<PLAIN>(lanes));
-            out.store(&packed, len)?;
-        }
+            layout.packed::<false>(lanes)
+        };
+        // SAFETY: all groups before this one are kept whole, so it begins within the `len` bytes, which have a vector of room behind them.
+        unsafe { _mm512_storeu_si512(to.add(at).cast(), packed) };
+        // There are eight lanes.
+        at += bits as usize;
     }
-    Ok(())
+    // SAFETY: no group is longer than a vector, so the stores covered all of these bytes.
+    unsafe { out.assume_written(len) };
 }
 
 /// Whether one permutation can unpack the lanes of every width: none is above 56 bits. Reads eight widths at a time, as they were stored; widths past
 /// the last group may make it `false`.
 #[inline(always)]
-pub(super) fn is_narrow<W: Word>(widths: &Widths) -> bool {
-    const EACH: u64 = 0x0101_0101_0101_0101;
+fn is_narrow<W: Word>(widths: &Widths) -> bool {
     let greatest = 56 / W::PER_LANE as u64;
     let mut bad = 0;
     for eight in widths.as_chunks().0 {
@@ -92,11 +103,70 @@ pub(super) fn is_narrow<W: Word>(widths: &Widths) -> bool {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
-    let groups = words.div_ceil(W::LANES).min(GROUPS);
-    let mut at = 0;
-    for (group, width) in residuals.groups_mut().iter_mut().zip(&widths[..groups]) {
-        let layout = Layout::of::<W>(*width);
-        store(group, layout.apart::<W, false>(load_to_the_end(wire, at), *width));
-        at += layout.bytes();
+    let mut source = Source::new::<W>(Packed { wire, widths });
+    for (i, group) in residuals.groups_mut().iter_mut().enumerate().take(words.div_ceil(W::LANES)) {
+        store(group, source.group::<W>(i));
     }
+}
+
+/// Reads packed groups, one after the other.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    packed: Packed<'a>,
+    /// The offset of the next group, and the first one from which less than a vector is left.
+    pub(super) at: usize,
+    end: usize,
+    /// Whether no lane has more than 56 bits.
+    pub(super) narrow: bool,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new<W: Word>(packed: Packed<'a>) -> Self {
+        let end = (packed.wire.len() + 1).saturating_sub(GROUP);
+        Self { packed, at: 0, end, narrow: is_narrow::<W>(packed.widths) }
+    }
+
+    /// The residuals of group `i`, which follows the group read before.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub(super) fn group<W: Word>(&mut self, i: usize) -> V {
+        let width = self.packed.widths[i % GROUPS];
+        let layout = Layout::of::<W>(width);
+        let group = if self.at < self.end {
+            // SAFETY: a vector or more is left.
+            unsafe { load_unchecked(self.packed.wire, self.at) }
+        } else {
+            load_to_the_end(self.packed.wire, self.at)
+        };
+        self.at += usize::from(width) * W::PER_LANE as usize;
+        if self.narrow {
+            layout.apart::<W, true>(group, width)
+        } else {
+            layout.apart::<W, false>(group, width)
+        }
+    }
+
+    /// The widths of the `N` groups from `i` on and the bytes they may take; `None` near the end.
+    #[inline]
+    pub(super) fn some<const N: usize, const ROOM: usize>(
+        &self,
+        i: usize,
+    ) -> Option<(&'a [u8; N], &'a [u8; ROOM])> {
+        let Packed { wire, widths } = self.packed;
+        Some((widths.get(i..)?.first_chunk()?, wire.get(self.at..)?.first_chunk()?))
+    }
+}
+
+/// Unpacks the group at byte `at` and moves past it.
+///
+/// # Safety
+/// A vector ends there at or before the end of `wire`.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) unsafe fn unpack_at<W: Word, const NARROW: bool>(wire: &[u8], at: &mut usize, width: u8) -> V {
+    let layout = Layout::of::<W>(width);
+    // SAFETY: guaranteed by the caller.
+    let group = unsafe { load_unchecked(wire, *at) };
+    *at += layout.bytes();
+    layout.apart::<W, NARROW>(group, width)
 }

@@ -1,181 +1,82 @@
-//! Residuals to words in one pass: eight groups at a time stay in registers from the wire to the message.
+//! Residuals to words in one pass: a group stays in registers from the wire to the message. Nothing but a few last values connects one group to the
+//! next, so the processor works on many at a time.
 //!
 //! Lags shorter than two vectors are undone in registers: within a vector by prefix sums, between vectors by carrying the last values. The terms of
 //! longer lags are read from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) - x(i - a -
 //! b)..., so nothing but the message itself must be kept.
 
 use super::fixed::{fixed_of, float_of};
-use super::pack::is_narrow;
-use crate::block::{Block, Group, Widths};
-use crate::format::{GROUP, MAX_ORDER};
+use super::pack::{Source, unpack_at};
+use super::short::{SOME, Short, lanes_from, lanes_up, load_edge};
+use crate::block::Block;
+use crate::format::{GROUP, GROUPS, MAX_ORDER};
 use crate::predictor::Domain;
 use crate::rebuild::{Form, Packed};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::support::avx512::{
-    Layout, V, add, behind, from_bytes, lane_indexes, load, load_at, load_to_the_end, load_unchecked,
-    permute, permute_kept, rotated_right, shifted_left, splat, store, sub, unzigzag,
+    V, add, behind, lane_indexes, permute_kept, rotated_right, shifted_left, splat, sub, unzigzag,
 };
 use mpress_codec::{Full, Out};
 
-/// The number of groups that are in registers at once.
-const EIGHT: usize = 8;
 /// The distance in groups below which a load that spans two stores would wait for them.
 const RECENT: usize = 12;
 /// The maximum number of terms of a difference besides the word itself.
 const TERMS: usize = (1 << MAX_ORDER) - 1;
-
-/// Repeats the body for each of eight vectors, with `$i` constant, so that the vectors stay in registers.
-macro_rules! each {
-    ($i:ident, $body:block) => {
-        each!(@ $i, $body, 0, 1, 2, 3, 4, 5, 6, 7)
-    };
-    (@ $i:ident, $body:block, $($n:literal),*) => {
-        $({
-            const $i: usize = $n;
-            $body
-        })*
-    };
-}
-
-/// Lane indices modulo each lag.
-static REMAINDERS: [[u8; 32]; 33] = {
-    let mut table = [[0; 32]; 33];
-    let mut lag = 1;
-    while lag <= 32 {
-        let mut i = 0;
-        while i < 32 {
-            table[lag][i] = (i % lag) as u8;
-            i += 1;
-        }
-        lag += 1;
-    }
-    table
-};
-
-/// A factor 1 - B^lag with a lag shorter than two vectors.
-#[derive(Clone, Copy)]
-struct Short {
-    lag: usize,
-    /// The last two vectors of the result.
-    last: [V; 2],
-}
-
-impl Short {
-    /// Starts at the end of a message with the differences of its words by the remaining lags. Values before the message are 0.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn begin<W: Word>(&mut self, lag: usize, rest: &[u16], message: &[u8], unit: Option<u32>) {
-        self.lag = lag;
-        if !message.is_empty() {
-            self.last[0] = difference_before::<W>(message, GROUP, rest, unit);
-            if lag > W::LANES {
-                self.last[1] = difference_before::<W>(message, 2 * GROUP, rest, unit);
+/// Unpacks the groups from `$i` on into `$v`. Not a function, because the vectors must stay in registers.
+macro_rules! unpack_some {
+    ($word:ident, $source:ident, $i:ident, $v:ident) => {
+        match $source.some::<SOME, { SOME * GROUP }>($i) {
+            Some((widths, room)) => {
+                let mut from = 0;
+                if $source.narrow {
+                    each!(I, {
+                        // SAFETY: no group is longer than a vector, and there is room for as many vectors.
+                        $v[I] = unsafe { unpack_at::<$word, true>(room, &mut from, widths[I]) };
+                    });
+                } else {
+                    each!(I, {
+                        // SAFETY: as above.
+                        $v[I] = unsafe { unpack_at::<$word, false>(room, &mut from, widths[I]) };
+                    });
+                }
+                $source.at += from;
+            }
+            None => {
+                each!(I, {
+                    $v[I] = $source.group::<$word>($i + I);
+                });
             }
         }
-    }
+    };
+}
 
+/// A term of the longer lags.
+#[derive(Clone, Copy)]
+struct Term {
+    /// How far it looks back, in bytes; at least two vectors.
+    shift: usize,
+    /// If it is made of two vectors, the distance of the later one, and which lanes it consists of.
+    back: usize,
+    up: V,
+}
+
+impl Term {
+    /// A load that spans two recent stores would wait until both are in the cache, so a vector is assembled from two loads there.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    fn undo<W: Word>(&mut self, v: &mut [V; EIGHT]) {
-        if self.lag > W::LANES {
-            let up = lanes_up::<W>(self.lag - W::LANES);
-            let [mut last, mut last_but_one] = self.last;
-            each!(I, {
-                let earlier = behind::<W>(last, up, last_but_one);
-                last_but_one = last;
-                last = add::<W>(v[I], earlier);
-                v[I] = last;
-            });
-            self.last = [last, last_but_one];
-            return;
-        }
-        // Prefix sum within each vector: each step adds the lanes `lag`, 2 `lag`, 4 `lag`... below.
-        let mut lanes = self.lag;
-        while lanes < W::LANES {
-            let (keep, up) = (lanes_from::<W>(lanes), lanes_up::<W>(lanes));
-            each!(I, {
-                v[I] = add::<W>(v[I], permute_kept::<W>(keep, up, v[I]));
-            });
-            lanes *= 2;
-        }
-        // The position, in the previous vector, of the value that precedes each lane.
-        let remainders = REMAINDERS.get(self.lag).unwrap_or(&[0; 32]);
-        let from = add::<W>(from_bytes::<W>(remainders), splat(W::of(W::LANES - self.lag)));
-        let mut last = self.last[0];
-        each!(I, {
-            last = add::<W>(v[I], permute::<W>(from, last));
-            v[I] = last;
-        });
-        self.last[0] = last;
+    fn new<W: Word>(shift: usize) -> Self {
+        let back = if shift / GROUP < RECENT { shift / GROUP * GROUP } else { shift };
+        Self { shift, back, up: lanes_up::<W>((shift - back) / W::WIDTH) }
     }
 }
 
-/// The index vector that moves words up by `lanes` lanes.
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn lanes_up<W: Word>(lanes: usize) -> V {
-    sub::<W>(lane_indexes::<W>(), splat(W::of(lanes)))
-}
-
-/// The mask of the lanes from `lane` on.
-fn lanes_from<W: Word>(lane: usize) -> u32 {
-    (u32::MAX >> (32 - W::LANES)) & (u32::MAX << lane.min(31))
-}
-
-/// The terms of the longer lags: for each non-empty subset of the lags, numbered from 1, the sum of its lags in bytes at index number - 1.
-type Terms = [usize; TERMS];
-
-/// The terms of up to three lags, and the number of terms.
+/// The shifts of the terms of up to three lags: for each non-empty subset of the lags, numbered from 1, the sum of its lags in bytes at index number - 1.
 #[inline(always)]
-fn terms_of<W: Word>(lags: &[u16]) -> (Terms, usize) {
+fn shifts_of<W: Word>(lags: &[u16]) -> [usize; TERMS] {
     let lag = |i: usize| lags.get(i).map_or(0, |lag| usize::from(*lag) * W::WIDTH);
     let (a, b, c) = (lag(0), lag(1), lag(2));
-    ([a, b, a + b, c, a + c, b + c, a + b + c], (1 << lags.len().min(MAX_ORDER)) - 1)
-}
-
-/// Adds or subtracts the term with this index.
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn plus<W: Word>(x: V, index: usize, term: V) -> V {
-    // Subsets of two lags are subtracted.
-    match index {
-        2 | 4 | 5 => sub::<W>(x, term),
-        _ => add::<W>(x, term),
-    }
-}
-
-/// The vector at byte `at` of a message, as words or in fixed point. Words before the message are 0.
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn load_edge<W: Word>(message: &[u8], at: isize, unit: Option<u32>) -> V {
-    let v = match usize::try_from(at) {
-        Ok(at) => load_at(message, at),
-        Err(_) if at <= -(GROUP as isize) => return _mm512_setzero_si512(),
-        Err(_) => {
-            let lanes = at.unsigned_abs() / W::WIDTH;
-            permute_kept::<W>(lanes_from::<W>(lanes), lanes_up::<W>(lanes), load_at(message, 0))
-        }
-    };
-    unit.map_or(v, |unit| fixed_of::<W>(v, unit))
-}
-
-/// The difference by up to two lags of the vector `back` bytes before the end of a message.
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn difference_before<W: Word>(message: &[u8], back: usize, lags: &[u16], unit: Option<u32>) -> V {
-    let at = message.len() as isize - back as isize;
-    let lag = |i: usize| lags.get(i).map_or(0, |lag| usize::from(*lag) * W::WIDTH) as isize;
-    let mut v = load_edge::<W>(message, at, unit);
-    if !lags.is_empty() {
-        v = sub::<W>(v, load_edge::<W>(message, at - lag(0), unit));
-    }
-    if lags.len() > 1 {
-        let other = load_edge::<W>(message, at - lag(1), unit);
-        let both = load_edge::<W>(message, at - lag(0) - lag(1), unit);
-        v = sub::<W>(v, sub::<W>(other, both));
-    }
-    v
+    [a, b, a + b, c, a + c, b + c, a + b + c]
 }
 
 /// The message while one of its blocks is being reconstructed.
@@ -204,44 +105,56 @@ impl Message {
     /// The words of a term for the next group.
     ///
     /// # Safety
-    /// The message has at least the term's shift plus a vector of bytes.
+    /// The message is a vector longer than the term's shift.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn term<W: Word>(&self, shift: usize) -> V {
-        if shift / GROUP >= RECENT || shift.is_multiple_of(GROUP) {
-            // SAFETY: a term's shift is at least two vectors; the rest is guaranteed by the caller.
-            return unsafe { self.before(shift) };
+    unsafe fn inside<W: Word>(&self, term: &Term) -> V {
+        // SAFETY: guaranteed by the caller; `back` is at least two vectors, because a shift is.
+        unsafe {
+            match term.back {
+                back if back == term.shift => self.before(back),
+                back => behind::<W>(self.before(back), term.up, self.before(back + GROUP)),
+            }
         }
-        // A load that spans two recent stores would wait until both are in the cache, so the vector is assembled from two loads.
-        let back = shift / GROUP * GROUP;
-        // SAFETY: the shift lies between these two distances, the greater of which exceeds it by less than a vector.
-        let (last, last_but_one) = unsafe { (self.before(back), self.before(back + GROUP)) };
-        behind::<W>(last, lanes_up::<W>((shift - back) / W::WIDTH), last_but_one)
     }
 
-    /// Appends a vector.
-    ///
-    /// # Safety
-    /// `out` has room for it.
+    /// The same for a term that may reach before the message.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn append(&mut self, v: V) {
-        // SAFETY: the caller guarantees that the 64 bytes after the message are writable.
-        unsafe { _mm512_storeu_si512(self.start.add(self.len).cast(), v) };
-        self.len += GROUP;
+    fn term<W: Word>(&self, term: &Term) -> V {
+        if self.len < term.shift + GROUP {
+            return self.edge::<W>(term.shift);
+        }
+        // SAFETY: the condition above.
+        unsafe { self.inside::<W>(term) }
     }
 
-    /// Appends the first `len` bytes of a vector, at least one.
+    /// The words `shift` bytes before the next group, of which some may be before the message.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[cold]
+    #[inline(never)]
+    fn edge<W: Word>(&self, shift: usize) -> V {
+        load_edge::<W>(self.bytes(), self.len as isize - shift as isize, None)
+    }
+
+    /// Appends the first `len` bytes of a vector, at least one, or all of it if `len` is more.
     ///
     /// # Safety
     /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn append_part(&mut self, v: V, len: usize) {
-        let keep = u64::MAX >> (GROUP - len.clamp(1, GROUP));
-        // SAFETY: only the bytes in the mask are written; the caller guarantees that there is room for them.
-        unsafe { _mm512_mask_storeu_epi8(self.start.add(self.len).cast(), keep, v) };
-        self.len += len;
+    unsafe fn append(&mut self, v: V, len: usize) {
+        // SAFETY: the caller guarantees that there is room for `len` bytes; of a vector that is longer only the bytes in the mask are written.
+        unsafe {
+            let to = self.start.add(self.len).cast();
+            if len >= GROUP {
+                _mm512_storeu_si512(to, v);
+                self.len += GROUP;
+            } else {
+                _mm512_mask_storeu_epi8(to.cast(), u64::MAX >> (GROUP - len.max(1)), v);
+                self.len += len;
+            }
+        }
     }
 
     /// The fixed-point values of the vector at a byte of the message. Words of the current block are fixed-point values already: the format
@@ -273,7 +186,7 @@ impl Message {
             // SAFETY: only the bytes in the mask are read, all in the block; they are overwritten below.
             unsafe {
                 let v = _mm512_maskz_loadu_epi8(keep, self.start.add(self.len).cast());
-                self.append_part(float_of::<W>(v, unit), some);
+                self.append(float_of::<W>(v, unit), some);
             }
         }
     }
@@ -283,64 +196,10 @@ impl Message {
         // SAFETY: all bytes up to `len` are initialised, and nothing else refers to them while the message is reconstructed.
         unsafe { core::slice::from_raw_parts(self.start, self.len) }
     }
-
-    /// Adds `TERMS` terms to eight groups and appends the sums.
-    ///
-    /// # Safety
-    /// `out` has room for them, and the message has at least each term's shift plus a vector of bytes.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    unsafe fn eight<W: Word, const TERMS: usize>(&mut self, v: &[V; EIGHT], terms: &Terms) {
-        each!(I, {
-            let mut x = v[I];
-            for (i, shift) in terms.iter().enumerate().take(TERMS) {
-                // SAFETY: guaranteed by the caller; the message only grows.
-                x = plus::<W>(x, i, unsafe { self.term::<W>(*shift) });
-            }
-            // SAFETY: guaranteed by the caller.
-            unsafe { self.append(x) };
-        });
-    }
-
-    /// The same for any number of groups, the last of which may be partial, and for terms that may reach before the message.
-    ///
-    /// # Safety
-    /// `out` has room for `len` bytes.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    unsafe fn any<W: Word>(&mut self, v: &[V; EIGHT], len: usize, terms: &[usize], unit: Option<u32>) {
-        let mut eight = Eight([[0; GROUP]; EIGHT]);
-        each!(I, {
-            store(&mut eight.0[I], v[I]);
-        });
-        for (group, at) in eight.0.iter().zip((0..len).step_by(GROUP)) {
-            let mut x = load(group);
-            for (i, shift) in terms.iter().enumerate() {
-                let at = self.len as isize - *shift as isize;
-                let mut earlier = if shift + GROUP > self.len {
-                    load_edge::<W>(self.bytes(), at, None)
-                } else {
-                    // SAFETY: the condition above.
-                    unsafe { self.term::<W>(*shift) }
-                };
-                if let Some(unit) = unit {
-                    earlier = self.fixed::<W>(earlier, at, unit);
-                }
-                x = plus::<W>(x, i, earlier);
-            }
-            // SAFETY: guaranteed by the caller.
-            unsafe { self.append_part(x, (len - at).min(GROUP)) };
-        }
-    }
 }
-
-/// Eight vectors in memory.
-#[repr(align(64))]
-struct Eight([Group; EIGHT]);
 
 /// Appends the words of a block to the message that begins at `start` of `out`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
 pub(super) fn rebuild<W: Word>(
     packed: Option<Packed<'_>>,
     form: &Form<'_, W>,
@@ -348,140 +207,171 @@ pub(super) fn rebuild<W: Word>(
     start: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
-    let zero = _mm512_setzero_si512();
-    let words = form.words.min(W::BLOCK);
-    let groups = words.div_ceil(W::LANES);
-    let narrow = packed.is_some_and(|packed| is_narrow::<W>(packed.widths));
-    let unit = match form.predictor.domain {
-        Domain::Fixed(unit) => Some(u32::from(unit)),
-        _ => None,
-    };
-    let is_difference = form.predictor.is_difference();
-    let rotation = u32::from(form.predictor.domain == Domain::BelowRotated);
-
-    let mut left = words * W::WIDTH;
-    let message = out.written().get(start..).ok_or(Full)?;
-    let lags = form.predictor.lags();
-    let shorts = lags.iter().take_while(|lag| usize::from(**lag) < 2 * W::LANES).count();
-    let (short, long) = lags.split_at(shorts);
-    let mut factors = [Short { lag: 1, last: [zero; 2] }; MAX_ORDER];
-    for (i, (factor, lag)) in factors.iter_mut().zip(short).enumerate() {
-        factor.begin::<W>((*lag).into(), &lags[i + 1..], message, unit);
-    }
-    let factors = &mut factors[..shorts.min(MAX_ORDER)];
-    let (terms, count) = terms_of::<W>(long);
-    let reach = long.iter().map(|lag| usize::from(*lag)).sum::<usize>() * W::WIDTH;
-    let is_inside = reach + GROUP <= message.len() && unit.is_none();
-    let len = message.len();
-    if left > out.remaining() {
+    let len = form.words.min(W::BLOCK) * W::WIDTH;
+    let written = out.written().len();
+    if start > written || len > out.remaining() {
         return Err(Full);
     }
+    // Residuals in a block are like packed ones of the full width.
+    let widths = [W::BITS as u8; GROUPS];
+    let source = Source::new::<W>(packed.unwrap_or(Packed { wire: &residuals.0, widths: &widths }));
     // SAFETY: `start` is not past the bytes that have been written.
-    let mut message = Message { start: unsafe { out.as_mut_ptr().add(start) }.cast(), len, block: len };
-
-    let mut at = 0;
-    let eights = residuals.groups().as_chunks::<EIGHT>().0;
-    for (i, first) in (0..groups).step_by(EIGHT).enumerate() {
-        let mut v = [zero; EIGHT];
-        match packed {
-            Some(Packed { wire, widths }) => {
-                let eight = widths.as_chunks().0.get(i).unwrap_or(&[0; EIGHT]);
-                unpack_eight::<W>(wire, &mut at, eight, groups - first, narrow, &mut v);
-            }
-            None => {
-                if let Some(eight) = eights.get(i) {
-                    each!(I, {
-                        v[I] = load(&eight[I]);
-                    });
-                }
-            }
+    let start_of_message = unsafe { out.as_mut_ptr().add(start) }.cast();
+    let message = Message { start: start_of_message, len: written - start, block: written - start };
+    let lags = form.predictor.lags();
+    let (short, long) = lags.split_at(lags.partition_point(|lag| usize::from(*lag) < 2 * W::LANES));
+    let any = matches!(form.predictor.domain, Domain::Fixed(_)) || form.strip.is_some();
+    // SAFETY: `out` has room for the block.
+    unsafe {
+        match (short.len(), long) {
+            _ if !form.predictor.is_difference() => message.below::<W>(source, form, len),
+            (0, []) if !any => message.differences::<W, 0, 0>(source, form, len),
+            (1, []) if !any => message.differences::<W, 1, 0>(source, form, len),
+            (2, []) if !any => message.differences::<W, 2, 0>(source, form, len),
+            (3, []) if !any => message.differences::<W, 3, 0>(source, form, len),
+            (0, [_]) if !any => message.differences::<W, 0, 1>(source, form, len),
+            (1, [_]) if !any => message.differences::<W, 1, 1>(source, form, len),
+            (2, [_]) if !any => message.differences::<W, 2, 1>(source, form, len),
+            (0, [a, b]) if !any && a == b => message.differences::<W, 0, 2>(source, form, len),
+            (1, [a, b]) if !any && a == b => message.differences::<W, 1, 2>(source, form, len),
+            (0, [_, _]) if !any => message.differences::<W, 0, 3>(source, form, len),
+            (1, [_, _]) if !any => message.differences::<W, 1, 3>(source, form, len),
+            (0, _) => message.differences::<W, 0, TERMS>(source, form, len),
+            (1, _) => message.differences::<W, 1, TERMS>(source, form, len),
+            (2, _) => message.differences::<W, 2, TERMS>(source, form, len),
+            _ => message.differences::<W, 3, TERMS>(source, form, len),
         }
-        if is_difference {
-            each!(I, {
-                v[I] = unzigzag::<W>(v[I]);
-            });
-            if let Some(strip) = form.strip {
-                shift_in::<W>(strip, i, &mut v);
-            }
-            for factor in &mut *factors {
-                factor.undo::<W>(&mut v);
-            }
-        } else {
-            let maximum = splat(form.maximum);
-            each!(I, {
-                v[I] = rotated_right::<W>(sub::<W>(maximum, v[I]), rotation);
-            });
-        }
-        let len = left.min(EIGHT * GROUP);
-        left -= len;
-        // SAFETY: `out` has room for all words of the block, of which the words not yet appended are left. In the first three cases these fill eight
-        // groups, and no term reaches before the message.
-        unsafe {
-            match count {
-                0 if unit.is_none() && len == EIGHT * GROUP => message.eight::<W, 0>(&v, &terms),
-                1 if is_inside && len == EIGHT * GROUP => message.eight::<W, 1>(&v, &terms),
-                3 if is_inside && len == EIGHT * GROUP => message.eight::<W, 3>(&v, &terms),
-                _ => message.any::<W>(&v, len, &terms[..count.min(TERMS)], unit),
-            }
-        }
+        // All words of the block have been written after the existing bytes.
+        out.assume_written(len);
     }
-    if let Some(unit) = unit {
-        message.finish_fixed::<W>(unit);
-    }
-    // SAFETY: all words of the block have been written after the existing bytes.
-    unsafe { out.assume_written(words * W::WIDTH) };
     Ok(())
 }
 
-/// Unpacks eight groups, or as many as are left, from byte `at` of the wire.
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn unpack_eight<W: Word>(
-    wire: &[u8],
-    at: &mut usize,
-    widths: &[u8; EIGHT],
-    groups: usize,
-    narrow: bool,
-    v: &mut [V; EIGHT],
-) {
-    let rest = wire.get(*at..).unwrap_or_default();
-    // No packed group is longer than a vector.
-    let room: Option<&[u8; (EIGHT + 1) * GROUP]> = rest.first_chunk();
-    if let (Some(room), true) = (room, groups >= EIGHT) {
-        let mut from = 0;
-        if narrow {
+impl Message {
+    /// Appends `len` bytes of words from their distances below the greatest one.
+    ///
+    /// # Safety
+    /// `out` has room for them.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    unsafe fn below<W: Word>(mut self, mut source: Source<'_>, form: &Form<'_, W>, len: usize) {
+        let maximum = splat(form.maximum);
+        let rotation = u32::from(form.predictor.domain == Domain::BelowRotated);
+        let mut i = 0;
+        while i + SOME <= len / GROUP {
+            let mut v = [maximum; SOME];
+            unpack_some!(W, source, i, v);
             each!(I, {
-                let layout = Layout::of::<W>(widths[I]);
-                // SAFETY: `from` has grown by at most 64 bytes for each of at most seven groups.
-                v[I] = layout.apart::<W, true>(unsafe { load_unchecked(room, from) }, widths[I]);
-                from += layout.bytes();
+                // SAFETY: guaranteed by the caller.
+                unsafe { self.append(rotated_right::<W>(sub::<W>(maximum, v[I]), rotation), GROUP) };
             });
-        } else {
-            each!(I, {
-                let layout = Layout::of::<W>(widths[I]);
-                // SAFETY: as above.
-                v[I] = layout.apart::<W, false>(unsafe { load_unchecked(room, from) }, widths[I]);
-                from += layout.bytes();
-            });
+            i += SOME;
         }
-        *at += from;
-        return;
+        for i in i..len.div_ceil(GROUP) {
+            let v = rotated_right::<W>(sub::<W>(maximum, source.group::<W>(i)), rotation);
+            // SAFETY: guaranteed by the caller.
+            unsafe { self.append(v, len - i * GROUP) };
+        }
     }
-    each!(I, {
-        if I < groups {
-            let layout = Layout::of::<W>(widths[I]);
-            v[I] = layout.apart::<W, false>(load_to_the_end(wire, *at), widths[I]);
-            *at += layout.bytes();
-        }
-    });
-}
 
-/// Shifts the trailing zeros of these groups' differences back in.
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn shift_in<W: Word>(strip: &Widths, i: usize, v: &mut [V; EIGHT]) {
-    let counts: [u8; EIGHT] = strip.as_chunks().0.get(i).copied().unwrap_or([0; EIGHT]);
-    each!(I, {
-        v[I] = shifted_left::<W>(v[I], splat(W::of(counts[I].into())));
-    });
+    /// Appends `len` bytes of words from their differences, `SHORTS` of whose lags are short. The others have `COUNT` terms: 2 are those of a lag
+    /// twice, 3 those of two lags, and 7 those of any lags, and in fixed point.
+    ///
+    /// # Safety
+    /// `out` has room for them.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    unsafe fn differences<W: Word, const SHORTS: usize, const COUNT: usize>(
+        mut self,
+        mut source: Source<'_>,
+        form: &Form<'_, W>,
+        len: usize,
+    ) {
+        let unit = match form.predictor.domain {
+            Domain::Fixed(unit) if COUNT == TERMS => Some(u32::from(unit)),
+            _ => None,
+        };
+        let lags = form.predictor.lags();
+        let shifts = shifts_of::<W>(lags.get(SHORTS..).unwrap_or_default());
+        let count = (1 << lags.len().saturating_sub(SHORTS)) - 1;
+        let short = |i| Short::new::<W>(lags, i, self.bytes(), unit);
+        let (mut a, mut b, mut c) = (short(0), short(1), short(2));
+        let first = Term::new::<W>(shifts[0]);
+        let second = Term::new::<W>(shifts[1]);
+        let last = Term::new::<W>(shifts[2]);
+        let groups = len.div_ceil(GROUP);
+        // Most groups are whole, and no term of theirs reaches before the message.
+        let reach = if COUNT == 0 { 0 } else { shifts[TERMS - 1] + GROUP };
+        let simple =
+            if COUNT == TERMS { 0..0 } else { reach.saturating_sub(self.len).div_ceil(GROUP)..len / GROUP };
+        let mut i = 0;
+        while i < groups {
+            if simple.contains(&i) && i + SOME <= simple.end {
+                let mut v = [_mm512_setzero_si512(); SOME];
+                unpack_some!(W, source, i, v);
+                each!(I, {
+                    v[I] = unzigzag::<W>(v[I]);
+                });
+                if SHORTS > 0 {
+                    a.undo_some::<W>(&mut v);
+                }
+                if SHORTS > 1 {
+                    b.undo_some::<W>(&mut v);
+                }
+                if SHORTS > 2 {
+                    c.undo_some::<W>(&mut v);
+                }
+                each!(I, {
+                    let mut v = v[I];
+                    // SAFETY: terms do not reach before the message, and `out` has room for the group.
+                    unsafe {
+                        if COUNT > 0 {
+                            let term = self.inside::<W>(&first);
+                            v = add::<W>(v, if COUNT == 2 { add::<W>(term, term) } else { term });
+                        }
+                        if COUNT > 1 {
+                            v = sub::<W>(v, self.inside::<W>(&last));
+                        }
+                        if COUNT == 3 {
+                            v = add::<W>(v, self.inside::<W>(&second));
+                        }
+                        self.append(v, GROUP);
+                    }
+                });
+                i += SOME;
+                continue;
+            }
+            let mut v = unzigzag::<W>(source.group::<W>(i));
+            if let Some(strip) = form.strip {
+                v = shifted_left::<W>(v, splat(W::of(strip[i % GROUPS].into())));
+            }
+            v = if SHORTS > 0 { a.undo::<W>(v) } else { v };
+            v = if SHORTS > 1 { b.undo::<W>(v) } else { v };
+            v = if SHORTS > 2 { c.undo::<W>(v) } else { v };
+            for (i, shift) in shifts[..count.min(TERMS)].iter().enumerate() {
+                v = self.plus::<W>(v, i, *shift, unit);
+            }
+            // SAFETY: guaranteed by the caller.
+            unsafe { self.append(v, len - i * GROUP) };
+            i += 1;
+        }
+        if let Some(unit) = unit {
+            self.finish_fixed::<W>(unit);
+        }
+    }
+
+    /// Adds or subtracts the term with this index, if need be in fixed point.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn plus<W: Word>(&self, v: V, index: usize, shift: usize, unit: Option<u32>) -> V {
+        let mut term = self.term::<W>(&Term::new::<W>(shift));
+        if let Some(unit) = unit {
+            term = self.fixed::<W>(term, self.len as isize - shift as isize, unit);
+        }
+        // Subsets of two lags are subtracted.
+        match index {
+            2 | 4 | 5 => sub::<W>(v, term),
+            _ => add::<W>(v, term),
+        }
+    }
 }

@@ -14,6 +14,10 @@ pub(super) fn spread(packed: u64, bits: u32) -> u64 {
     (0..8).fold(0, |spread, i| spread | (packed >> (i * bits) & ((1 << bits) - 1)) << (8 * i))
 }
 
+pub(super) fn gather(spread: u64, bits: u32) -> u64 {
+    (0..8).fold(0, |packed, i| packed | (spread >> (8 * i) & ((1 << bits) - 1)) << (i * bits))
+}
+
 /// Compacts the words of a 64-bit lane, of `width` bits each, at its lower end.
 #[inline(always)]
 fn together<W: Word>(lane: u64, width: u32) -> u64 {
@@ -40,12 +44,6 @@ fn apart<W: Word>(lane: u64, width: u32) -> u64 {
             pairs & low | (pairs >> width & low) << 16
         }
     }
-}
-
-/// Bytes of a group of `width` bits, of which only the first `words` words are present.
-#[inline(always)]
-pub(in crate::kernel) fn group_bytes<W: Word>(width: u8, words: usize) -> usize {
-    (usize::from(width) * words.min(W::LANES)).div_ceil(8)
 }
 
 /// The widths of the groups of the first `words` residuals, and their packed length in bytes.
