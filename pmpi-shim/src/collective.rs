@@ -5,8 +5,7 @@
 //! compressed is decided by its sender, as usual; receivers recognise frames, or are told lengths.
 //!
 //! - [`exchange`]: all-to-all, scatter and gather as point-to-point messages, which need no additional message;
-//! - [`spread`]: broadcast and all-gather of long blocks, relayed in chunks ([`relay`]), and left to the MPI for a while where nothing got
-//!   shorter;
+//! - [`spread`]: broadcast and all-gather of long blocks, relayed in chunks ([`relay`]), or left to the MPI where that is faster;
 //! - [`shared`]: broadcast and all-gather of short blocks by the MPI's own algorithms, which relay messages through many ranks. They need
 //!   the lengths of frames beforehand, and are left to the MPI in the same way;
 //! - [`direct`]: their nonblocking forms, as point-to-point messages, where these do not leave a node more often;
@@ -51,12 +50,10 @@ impl<'a> Group<'a> {
         Self { peers, comm: shim.private.comm, tag, program, strategy }
     }
 
-    /// The same collective made in this way, which is not the MPI's.
-    fn made(self, way: Way) -> Self {
-        match way {
-            Way::Raw => Self { strategy: Some(Strategy::Off), ..self },
-            Way::Compressed | Way::Mpi => self,
-        }
+    /// The same collective made in this way, which is not the MPI's. A strategy that does not weigh whether compression pays stays.
+    fn made(self, shim: &Shim, way: Way) -> Self {
+        let weighs = matches!(self.strategy.unwrap_or(shim.strategy), Strategy::Adaptive | Strategy::Guided);
+        if way == Way::Raw && weighs { Self { strategy: Some(Strategy::Off), ..self } } else { self }
     }
 
     fn rank(&self) -> c_int {

@@ -11,7 +11,7 @@ use crate::strategies::Strategies;
 use crate::streams::Streams;
 use crate::sys::*;
 use crate::world::World;
-use mpress::{Engine, Reduce};
+use mpress::{Engine, Reduce, Strategy};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -36,6 +36,8 @@ pub struct Context {
     pub(crate) streams: Arc<Streams>,
     /// Shorter messages are not compressed.
     pub(crate) threshold: usize,
+    /// The strategy of the job, which communicators may override.
+    pub(crate) strategy: Strategy,
     /// Whether anything in collectives may be compressed.
     pub(crate) collectives: bool,
     /// Whether collectives in chunks must show that they are faster than the MPI's.

@@ -274,7 +274,7 @@ pub(crate) unsafe fn start(
     detached: bool,
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
-    unsafe { start_any(shim, mode, message, detached, shim.strategies.of(message.comm)) }
+    unsafe { start_any(shim, mode, message, detached, || shim.strategies.of(message.comm)) }
 }
 
 /// Starts a send of a collective call, with this strategy if there is one.
@@ -294,7 +294,7 @@ pub(crate) unsafe fn start_by(
         unsafe { shim.sample_collective(&message.span, dst) };
     }
     // SAFETY: the caller vouches for the message.
-    unsafe { start_any(shim, mode, message, detached, strategy) }
+    unsafe { start_any(shim, mode, message, detached, || strategy) }
 }
 
 unsafe fn start_any(
@@ -302,12 +302,12 @@ unsafe fn start_any(
     mode: Mode,
     message: &Envelope,
     detached: bool,
-    strategy: Option<Strategy>,
+    strategy: impl FnOnce() -> Option<Strategy>,
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
         if let Some(candidate) = shim.frame_of(mode, message)
-            && let Some(started) = start_encoded(shim, mode, message, &candidate, strategy)
+            && let Some(started) = start_encoded(shim, mode, message, &candidate, strategy())
         {
             return started;
         }

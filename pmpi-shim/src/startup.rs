@@ -378,6 +378,7 @@ pub(crate) fn prepare(
         streams,
         private,
         threshold: settings.threshold,
+        strategy: settings.strategy,
         collectives: settings.strategy != Strategy::Off,
         races: !matches!(settings.strategy, Strategy::Fixed(_)),
         exchanges_race: matches!(settings.strategy, Strategy::Adaptive | Strategy::Guided)

@@ -28,8 +28,8 @@ impl Transfer {
 
 /// The value of a nanosecond of coding in nanoseconds on the network, for a message that is not sent in chunks. The network carries such messages while
 /// the program computes and while others are on their way, so time saved there is often not waited for; time in which the processor encodes or
-/// decodes is always lost. With 1.0, SP of the NAS benchmarks lost 8 % at 10 Gbit/s on messages that were to gain 3 %.
-const PRICE: f64 = 1.5;
+/// decodes is always lost. With 1.0, SP of the NAS benchmarks lost 8 % at 10 Gbit/s (`benches/record/2026-11-25-npb.txt`).
+pub(crate) const PRICE: f64 = 1.5;
 
 /// How many times longer the receiver takes to get a chunk from the network than the sender to hand it over: some chunks come before they are asked
 /// for, and the MPI copies those once more. Measured over TCP: 1.0 to 1.8. Too high a factor forgoes gains; too low a one is found out by the clock.
@@ -81,13 +81,20 @@ pub(crate) struct Route<'a> {
     pub(crate) handover_ns: f64,
     /// The part of the messages for which this rank receives one as long.
     pub(crate) both_ways: f64,
+    /// The [`PRICE`] of coding for decisions, 1 for reports.
+    pub(crate) price: f64,
 }
 
 impl Route<'_> {
+    /// The same without a price of coding.
+    pub(crate) fn unpriced(self) -> Self {
+        Self { price: 1.0, ..self }
+    }
+
     /// Nanoseconds until the receiver has a message of `len` bytes that is compressed to this fraction, with the price of coding.
     #[inline]
     pub(crate) fn time_ns(&self, len: usize, fraction: f64, encode_ns: f64, decode_ns: f64) -> f64 {
-        let price = if self.transfer.chunk(len).is_some() { 1.0 } else { PRICE };
+        let price = if self.transfer.chunk(len).is_some() { 1.0 } else { self.price };
         let (encode_ns, decode_ns) = (price * encode_ns, price * decode_ns);
         let handover_ns = self.handover_ns * fraction * len as f64;
         let receiving_ns = self.both_ways * decode_ns;
@@ -117,6 +124,20 @@ mod tests {
         let raw = TEN_GBIT.time_ns(1e6);
         assert!(codec(1.5, 7600.0, 7600.0).time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000) < raw);
         assert!(codec(1.5, 7400.0, 7400.0).time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000) > raw);
+    }
+
+    #[test]
+    fn coding_has_a_price_unless_it_overlaps_with_the_transfer() {
+        // Saves 100 us on the network, and takes 80 us.
+        let gain = |transfer, price| {
+            let route = Route { link: &TEN_GBIT, transfer, handover_ns: 0.0, both_ways: 0.0, price };
+            let ns = [route, route.unpriced()].map(|route| route.time_ns(1_000_000, 0.875, 40e3, 40e3));
+            ns.map(|ns| TEN_GBIT.time_ns(1e6) - ns)
+        };
+        let [priced, unpriced] = gain(Transfer::Serial, PRICE);
+        assert!(priced < 0.0 && (unpriced - 20e3).abs() < 1.0, "{priced} {unpriced}");
+        let [priced, unpriced] = gain(Transfer::Pipelined { chunk: 10_000, from: 0 }, PRICE);
+        assert!(priced > 90e3 && priced == unpriced, "{priced} {unpriced}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::context::{Context, NEW_FRACTION};
 use crate::decision::{Admitted, Choice, Decision, LookedAt, Offer, Probe};
 use crate::epochs::{Epochs, Way};
-use crate::estimate::{Route, Transfer};
+use crate::estimate::{PRICE, Route, Transfer};
 use crate::flow::Flow;
 use crate::heuristics::Behaviour;
 use crate::ledger::Ledger;
@@ -218,8 +218,10 @@ impl Selector {
             }
             _ => None,
         };
-        if let Some((at, ns)) = trial.or(certain) {
-            (decision.choice, decision.expected_ns) = (Choice::Encode(candidates[at].offer), ns);
+        if let Some((at, _)) = trial.or(certain) {
+            let told = Scales { route: route.unpriced(), ..scales };
+            (decision.choice, decision.expected_ns) =
+                (Choice::Encode(candidates[at].offer), told.time_ns(at, 0.0));
         }
         decision.probe =
             probed.map(|at| Probe::somewhere(candidates[at].offer, len, scales.probe_len(), visits));
@@ -272,11 +274,14 @@ impl Selector {
         let decode_ns = if packs { decode_ns } else { 0.0 };
         self.flow.sent(decision.len);
         let route = route(&self.links[decision.peer.index()], self.transfer, &self.flow);
-        let gain_ns = decision.raw_ns - route.time_ns(decision.len, fraction.min(1.0), own_ns, decode_ns);
+        let gain_of = |route: Route<'_>| {
+            decision.raw_ns - route.time_ns(decision.len, fraction.min(1.0), own_ns, decode_ns)
+        };
+        let (gain_ns, told_ns) = (gain_of(route), gain_of(route.unpriced()));
         self.ledger.settle(gain_ns);
         let gain = &mut self.gains[decision.peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
-        gain.measured_ns += gain_ns;
+        gain.measured_ns += told_ns;
         self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, gain_ns > 0.0);
     }
 
@@ -421,7 +426,8 @@ struct Learned {
 
 /// The way of messages to these processes.
 fn route<'a>(to: &'a Observed, transfer: Transfer, flow: &Flow) -> Route<'a> {
-    Route { link: to.link(), transfer, handover_ns: to.handover_ns(), both_ways: flow.both_ways() }
+    let both_ways = flow.both_ways();
+    Route { link: to.link(), transfer, handover_ns: to.handover_ns(), both_ways, price: PRICE }
 }
 
 /// The same number of decisions, all counted as raw.

@@ -31,6 +31,9 @@ impl Numbers {
         let order = self.below(4);
         let most = [3, 9, 40, 300, MAX_REACH][self.below(5)].min(MAX_REACH / order.max(1));
         let mut lags: Vec<u16> = (0..order).map(|_| 1 + self.below(most) as u16).collect();
+        if order > 1 && self.below(3) == 0 {
+            lags[0] = lags[1]; // has code of its own
+        }
         lags.sort_unstable();
         lags
     }
@@ -300,12 +303,39 @@ fn floats<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbers)
     assert_eq!(seen(spans[0]), seen(spans[1]), "{name}: span");
 }
 
+/// Whole blocks and all but whole ones from differences with these lags, at the beginning of a message and later.
+fn rebuilt_from<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, lags: &[u16]) {
+    let predictor = Predictor::difference(Domain::Integer, lags).unwrap();
+    for before in [0, BLOCK, 9 * BLOCK] {
+        for words in [W::BLOCK, W::BLOCK - 1] {
+            let form = Form { predictor: &predictor, maximum: W::default(), strip: None, words };
+            let make = |rebuild: &dyn Fn(&mut Scratch, &mut Out<'_>) -> Result<(), Full>| {
+                let mut scratch = Scratch::new();
+                scratch.residuals = residuals.clone();
+                let mut bytes = vec![0; before + words * W::WIDTH];
+                let mut out = Out::from_slice(&mut bytes);
+                out.extend_from_slice(&message[..before]).unwrap();
+                assert_eq!(rebuild(&mut scratch, &mut out), Ok(()));
+                bytes
+            };
+            let a = make(&|scratch, out| kernel.rebuild(None, &form, scratch, 0, out));
+            let b = make(&|scratch, out| Scalar.rebuild(None, &form, scratch, 0, out));
+            assert!(a == b, "{}: rebuild {lags:?} behind {before} bytes", type_name::<K>());
+        }
+    }
+}
+
 /// All lags that have their own code path, and all widths.
 fn each_lag_and_width<W: Word, K: Kernel<W>>(kernel: K) {
     let noise = random_bytes(3, LEN);
     let mut residuals = Block::ZERO;
     residuals.0.copy_from_slice(&noise[AT..AT + BLOCK]);
     for lag in (1..=130).chain(250..=260).chain([511, 512, 513, 1023, 1024, 1025, 2046, 2047]) {
+        for lags in [&[lag][..], &[lag, lag], &[1, lag], &[1, lag, lag]] {
+            if lags.iter().map(|lag| usize::from(*lag)).sum::<usize>() <= MAX_REACH {
+                rebuilt_from::<W, K>(kernel, &noise, &residuals, lags);
+            }
+        }
         undone::<W, K>(kernel, &residuals, &[lag], &noise[..AT]);
         for other in [1, 5, 30, 300] {
             let mut lags = [lag, other];

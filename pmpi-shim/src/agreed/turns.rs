@@ -167,6 +167,9 @@ const TRIES: [Way; 6] = [Way::Compressed, Way::Raw, Way::Mpi, Way::Mpi, Way::Raw
 /// The least number of calls for which an outcome is valid.
 const SHORTEST: u32 = 8;
 
+/// The part of its time by which the way without compression must be faster.
+const CLEARLY: c_int = 16;
+
 /// Times are compared per this many bytes.
 const PER: f64 = 1e6;
 
@@ -199,13 +202,18 @@ impl Race {
         // A rank that lacks one of the times sends 0, which the others' times exceed.
         let mine = if best.contains(&None) { [0; 3] } else { best.map(|time| time.map_or(0, micros)) };
         // The largest are found as the minima of the negated ones.
-        let slowest = minima(mine.map(|time| -time))?.map(|least| -least);
+        let mut slowest = minima(mine.map(|time| -time))?.map(|least| -least);
+        // Without compression only if that is clearly faster. Where nothing gets shorter the two are the same, and the selector learns nothing from
+        // messages that it does not see.
+        let raw = &mut slowest[Way::Raw as usize];
+        *raw = raw.saturating_add(*raw / CLEARLY);
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Of equal ones, the first; if no rank has times, the last outcome remains.
         let fastest =
             std::iter::zip(slowest, Way::ALL).filter(|(time, _)| *time > 0).min_by_key(|(time, _)| *time);
         let way = fastest.map_or(tries.way, |(_, way)| way);
-        let stood = if way == tries.way { (2 * tries.stood).clamp(SHORTEST, LONGEST) } else { SHORTEST };
+        let same = (way == Way::Mpi) == (tries.way == Way::Mpi);
+        let stood = if same { (2 * tries.stood).clamp(SHORTEST, LONGEST) } else { SHORTEST };
         *tries = Tries { way, left: stood - 1, stood, ..Tries::default() };
         Ok(way)
     }
@@ -256,7 +264,7 @@ mod tests {
             ([10, 12, 12], Way::Compressed),
             ([12, 12, 10], Way::Mpi),
             ([12, 10, 11], Way::Raw),
-            ([10, 10, 10], Way::Compressed),
+            ([100, 97, 110], Way::Compressed),
         ] {
             let made = run(&race, ns, 1000);
             let won = made.iter().filter(|way| **way == wanted).count();

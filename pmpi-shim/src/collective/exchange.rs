@@ -421,7 +421,7 @@ impl Shim {
             }
             Err(code) => return code,
         };
-        let group = Group::of(self, peers, tag, comm).made(way);
+        let group = Group::of(self, peers, tag, comm).made(self, way);
         let code = self.collectively(&group, |group| {
             let mut started = Start::new(self, group, how);
             start(&mut started);

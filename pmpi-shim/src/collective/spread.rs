@@ -1,7 +1,7 @@
 //! Broadcast and all-gather of long blocks, which are relayed in chunks ([`relay`](super::relay)).
 //!
-//! They need no more messages than the MPI's own. Whether they or the MPI's own are faster depends on network, processors and data, so both
-//! are tried ([`Race`](crate::agreed::Race)). With a fixed codec they are left to the MPI for some calls if nothing got shorter: all ranks
+//! They need no more messages than the MPI's own. Whether they or the MPI's own are faster, and whether compression makes them faster still,
+//! depends on network, processors and data, so all three are tried ([`Race`](crate::agreed::Race)). With a fixed codec they are left to the MPI for some calls if nothing got shorter: all ranks
 //! learn that from the blocks themselves, and count the same.
 
 use super::Group;
@@ -130,7 +130,8 @@ impl Shim {
         let (way, outcome) = match way {
             Ok(Way::Mpi) => (Way::Mpi, Ok(false)),
             Ok(way) => {
-                let Handed { outcome, shorter } = waiting::during(&self.engine, || spread(&group.made(way)));
+                let Handed { outcome, shorter } =
+                    waiting::during(&self.engine, || spread(&group.made(self, way)));
                 if !self.races {
                     chunked.pause.learn(shorter);
                 }

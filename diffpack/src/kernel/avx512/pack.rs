@@ -38,21 +38,21 @@ pub(super) fn pack<W: Word>(
     words: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
+    let (used, len) = groups_and_bytes::<W>(widths, words);
     // What follows relies on it, and `append` on groups of a vector at most.
-    if widths.iter().any(|width| u32::from(*width) > W::BITS) {
+    if used.iter().any(|width| u32::from(*width) > W::BITS) {
         return Err(Full);
     }
-    let plain = is_plain::<W>(widths, words.div_ceil(W::LANES).min(GROUPS));
-    let (widths, len) = groups_and_bytes::<W>(widths, words);
+    let plain = is_plain::<W>(widths, used.len());
     if out.remaining() < len + GROUP {
         let mut packed = [MaybeUninit::uninit(); BLOCK + GROUP];
         let mut packed = Out::new(&mut packed);
         // SAFETY: no group is longer than a vector, so a packed block is no longer than a block.
-        unsafe { append::<W>(residuals, widths, len, plain, &mut packed) };
+        unsafe { append::<W>(residuals, used, len, plain, &mut packed) };
         return out.extend_from_slice(packed.written());
     }
     // SAFETY: the condition.
-    unsafe { append::<W>(residuals, widths, len, plain, out) };
+    unsafe { append::<W>(residuals, used, len, plain, out) };
     Ok(())
 }
 
@@ -74,7 +74,7 @@ unsafe fn append<W: Word>(residuals: &Block, widths: &[u8], len: usize, plain: b
             layout.packed::<true>(lanes)
         } else if bits < 8 {
             let low = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(lanes)) as u64;
-            _mm512_castsi128_si512(_mm_cvtsi64_si128(_pext_u64(low, byte_bits(bits)) as i64))
+            _mm512_zextsi128_si512(_mm_cvtsi64_si128(_pext_u64(low, byte_bits(bits)) as i64))
         } else {
             layout.packed::<false>(lanes)
         };

@@ -105,7 +105,7 @@ impl Message {
     /// The words of a term for the next group.
     ///
     /// # Safety
-    /// The message is a vector longer than the term's shift.
+    /// The message is a vector longer than the term's shift, which is two vectors or more.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn inside<W: Word>(&self, term: &Term) -> V {
@@ -275,10 +275,10 @@ impl Message {
     }
 
     /// Appends `len` bytes of words from their differences, `SHORTS` of whose lags are short. The others have `COUNT` terms: 2 are those of a lag
-    /// twice, 3 those of two lags, and 7 those of any lags, and in fixed point.
+    /// twice, 3 those of two lags, and 7 those of any lags, of stripped ones, and in fixed point.
     ///
     /// # Safety
-    /// `out` has room for them.
+    /// `out` has room for them. The lags after the short ones are of two vectors or more, and `COUNT` is right for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
     unsafe fn differences<W: Word, const SHORTS: usize, const COUNT: usize>(
