@@ -16,6 +16,12 @@ pub(crate) type Mask = [u8; BLOCK / 2 / 8];
 /// A one in each byte.
 pub(crate) const EACH: u64 = 0x0101_0101_0101_0101;
 
+/// A mask of the lowest `bits` bits, 0 to 8, in each of eight bytes.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const fn byte_bits(bits: u32) -> u64 {
+    EACH * ((1 << bits) - 1)
+}
+
 /// A block of zeros.
 pub(crate) static ZEROS: Bytes = [0; BLOCK];
 

@@ -140,7 +140,7 @@ fn is_raw(choice: Choice) -> bool {
 
 #[test]
 fn each_network_gets_its_codec() {
-    for (mb_s, wanted) in [(12.0, Choice::Encode(1)), (300.0, Choice::Encode(0)), (12_000.0, Choice::Raw)] {
+    for (mb_s, wanted) in [(12.0, Choice::Encode(1)), (400.0, Choice::Encode(0)), (12_000.0, Choice::Raw)] {
         let mut selector = selector(mb_s);
         let (time, last) = World::new(mb_s).run(&mut selector, 200);
         assert_eq!(last, wanted, "{mb_s} MB/s");

@@ -7,7 +7,7 @@ mod split;
 mod undo;
 
 use super::{Kernel, LAGS, Span, Words};
-use crate::block::{Block, Bytes, EACH, Mask, Widths};
+use crate::block::{Block, Bytes, Mask, Widths, byte_bits};
 use crate::word::Word;
 use mpress_codec::support::Avx2;
 use mpress_codec::{Full, Out};
@@ -104,11 +104,11 @@ impl<W: Word> Kernel<W> for Avx2 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn spread(packed: u64, bits: u32) -> u64 {
-    core::arch::x86_64::_pdep_u64(packed, EACH * ((1 << bits) - 1))
+    core::arch::x86_64::_pdep_u64(packed, byte_bits(bits))
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn gather(spread: u64, bits: u32) -> u64 {
-    core::arch::x86_64::_pext_u64(spread, EACH * ((1 << bits) - 1))
+    core::arch::x86_64::_pext_u64(spread, byte_bits(bits))
 }

@@ -22,7 +22,7 @@ mod short;
 mod split;
 
 use super::{Kernel, LAGS, Span};
-use crate::block::{Block, Bytes, EACH, Mask, Widths};
+use crate::block::{Block, Bytes, Mask, Widths, byte_bits};
 use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;
 use mpress_codec::support::Avx512;
@@ -119,11 +119,11 @@ impl<W: Word> Kernel<W> for Avx512 {
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn spread(packed: u64, bits: u32) -> u64 {
-    core::arch::x86_64::_pdep_u64(packed, EACH * ((1 << bits) - 1))
+    core::arch::x86_64::_pdep_u64(packed, byte_bits(bits))
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn gather(spread: u64, bits: u32) -> u64 {
-    core::arch::x86_64::_pext_u64(spread, EACH * ((1 << bits) - 1))
+    core::arch::x86_64::_pext_u64(spread, byte_bits(bits))
 }

@@ -227,6 +227,32 @@ fn undone<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, lags: &[u16], bef
     }
 }
 
+/// A block of this form after these bytes, in an output with `room` bytes more.
+fn same_block<W: Word, K: Kernel<W>>(
+    kernel: K,
+    before: &[u8],
+    residuals: &Block,
+    packed: Option<Packed<'_>>,
+    form: &Form<'_, W>,
+    start: usize,
+    room: usize,
+) {
+    let len = before.len() + form.words * W::WIDTH;
+    let make = |rebuild: &dyn Fn(&mut Scratch, &mut Out<'_>) -> Result<(), Full>| {
+        let mut scratch = Scratch::new();
+        scratch.residuals = residuals.clone();
+        let mut bytes = vec![0x55; len + room];
+        let mut out = Out::from_slice(&mut bytes);
+        out.extend_from_slice(before).unwrap();
+        assert_eq!(rebuild(&mut scratch, &mut out), Ok(()));
+        assert_eq!(out.remaining(), room);
+        bytes
+    };
+    let a = make(&|scratch, out| kernel.rebuild(packed, form, scratch, start, out));
+    let b = make(&|scratch, out| Scalar.rebuild(packed, form, scratch, start, out));
+    assert!(a[..len] == b[..len], "{}: rebuild {form:?} behind {} bytes", type_name::<K>(), before.len());
+}
+
 /// A block of any form and any number of words, after any number of blocks of a message.
 fn rebuilt<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, numbers: &mut Numbers) {
     let any: Widths = core::array::from_fn(|_| numbers.below(16) as u8);
@@ -254,20 +280,7 @@ fn rebuilt<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, 
         let packed = Packed { wire: &wire, widths: &widths };
         let room = [0, 1, 70][numbers.below(3)];
         for packed in [Some(packed), None] {
-            let make = |rebuild: &dyn Fn(&mut Scratch, &mut Out<'_>) -> Result<(), Full>| {
-                let mut scratch = Scratch::new();
-                scratch.residuals = residuals.clone();
-                let mut bytes = vec![0x55; before + words * W::WIDTH + room];
-                let mut out = Out::from_slice(&mut bytes);
-                out.extend_from_slice(&message[..before]).ok();
-                assert_eq!(rebuild(&mut scratch, &mut out), Ok(()));
-                assert_eq!(out.remaining(), room);
-                bytes
-            };
-            let a = make(&|scratch, out| kernel.rebuild(packed, &form, scratch, start, out));
-            let b = make(&|scratch, out| Scalar.rebuild(packed, &form, scratch, start, out));
-            let len = before + words * W::WIDTH;
-            assert!(a[..len] == b[..len], "{}: rebuild {form:?} behind {before} bytes", type_name::<K>());
+            same_block(kernel, &message[..before], residuals, packed, &form, start, room);
         }
         let mut small = vec![0; before + words * W::WIDTH - 1];
         let mut out = Out::from_slice(&mut small);
@@ -309,18 +322,7 @@ fn rebuilt_from<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Bl
     for before in [0, BLOCK, 9 * BLOCK] {
         for words in [W::BLOCK, W::BLOCK - 1] {
             let form = Form { predictor: &predictor, maximum: W::default(), strip: None, words };
-            let make = |rebuild: &dyn Fn(&mut Scratch, &mut Out<'_>) -> Result<(), Full>| {
-                let mut scratch = Scratch::new();
-                scratch.residuals = residuals.clone();
-                let mut bytes = vec![0; before + words * W::WIDTH];
-                let mut out = Out::from_slice(&mut bytes);
-                out.extend_from_slice(&message[..before]).unwrap();
-                assert_eq!(rebuild(&mut scratch, &mut out), Ok(()));
-                bytes
-            };
-            let a = make(&|scratch, out| kernel.rebuild(None, &form, scratch, 0, out));
-            let b = make(&|scratch, out| Scalar.rebuild(None, &form, scratch, 0, out));
-            assert!(a == b, "{}: rebuild {lags:?} behind {before} bytes", type_name::<K>());
+            same_block(kernel, &message[..before], residuals, None, &form, 0, 0);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
 
-use crate::block::{Block, EACH, Widths};
+use crate::block::{Block, EACH, Widths, byte_bits};
 use crate::format::{BLOCK, GROUP, GROUPS};
 use crate::kernel::scalar::groups_and_bytes;
 use crate::rebuild::Packed;
@@ -9,11 +9,6 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use mpress_codec::support::avx512::{Layout, V, load, load_to_the_end, load_unchecked, store};
 use mpress_codec::{Full, Out};
-
-/// A mask of the lowest `width` bits in each of eight bytes.
-const fn byte_bits(width: u32) -> u64 {
-    EACH * ((1 << width) - 1)
-}
 
 /// Whether one permutation can pack the lanes of every width: none is below 8 bits or above 56. Reads eight widths at a time, as they were stored;
 /// widths past the last group may make it `false`.
@@ -110,7 +105,6 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
 }
 
 /// Reads packed groups, one after the other.
-#[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     packed: Packed<'a>,
     /// The offset of the next group, and the first one from which less than a vector is left.

@@ -23,6 +23,7 @@ use mpress_codec::{Full, Out};
 const RECENT: usize = 12;
 /// The maximum number of terms of a difference besides the word itself.
 const TERMS: usize = (1 << MAX_ORDER) - 1;
+
 /// Unpacks the groups from `$i` on into `$v`. Not a function, because the vectors must stay in registers.
 macro_rules! unpack_some {
     ($word:ident, $source:ident, $i:ident, $v:ident) => {
@@ -52,7 +53,6 @@ macro_rules! unpack_some {
 }
 
 /// A term of the longer lags.
-#[derive(Clone, Copy)]
 struct Term {
     /// How far it looks back, in bytes; at least two vectors.
     shift: usize,

@@ -43,7 +43,6 @@ static REMAINDERS: [[u8; 32]; 33] = {
 };
 
 /// A factor 1 - B^lag with a lag shorter than two vectors.
-#[derive(Clone, Copy)]
 pub(super) struct Short {
     lag: usize,
     /// The steps of the prefix sum within a vector: each adds the lanes `lag`, 2 `lag`, 4 `lag`... below.
@@ -75,7 +74,7 @@ impl Short {
             short.from = add::<W>(from_bytes::<W>(remainders), splat(W::of(W::LANES - lag)));
         }
         steps!(W, I, {
-            short.keep[I] = if lag << I < W::LANES { lanes_from::<W>(lag << I) } else { 0 };
+            short.keep[I] = lanes_from::<W>(lag << I);
             short.up[I] = lanes_up::<W>(lag << I);
         });
         short
