@@ -28,6 +28,8 @@ pub struct Admitted {
     pub(crate) raw_ns: f64,
     /// It was outside before.
     pub(crate) reopened: bool,
+    /// The time since the common beginning of all processes, if it is known.
+    pub(crate) now_ns: Option<u64>,
 }
 
 /// The decision of a selector. Return it with the outcome, from which the selector learns.
@@ -44,6 +46,8 @@ pub struct Decision {
     pub(crate) expected_ns: f64,
     pub(crate) looked_at: Option<LookedAt>,
     pub(crate) is_tentative: bool,
+    /// It does not follow from estimates, but from a contest: then the gain that was measured there, 0 if that has no result.
+    pub(crate) contest_ns: Option<f64>,
 }
 
 /// A part of a message to encode, and the codec. The result is not sent.
@@ -87,6 +91,7 @@ impl Decision {
             expected_ns,
             looked_at: None,
             is_tentative: false,
+            contest_ns: None,
         }
     }
 

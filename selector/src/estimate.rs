@@ -17,6 +17,11 @@ pub enum Transfer {
 }
 
 impl Transfer {
+    /// Whether messages of this length are sent in chunks.
+    pub(crate) fn is_in_chunks(self, len: usize) -> bool {
+        self.chunk(len).is_some()
+    }
+
     /// The bytes of a chunk, if a message of this length goes in chunks.
     fn chunk(self, len: usize) -> Option<usize> {
         match self {
@@ -94,7 +99,7 @@ impl Route<'_> {
     /// Nanoseconds until the receiver has a message of `len` bytes that is compressed to this fraction, with the price of coding.
     #[inline]
     pub(crate) fn time_ns(&self, len: usize, fraction: f64, encode_ns: f64, decode_ns: f64) -> f64 {
-        let price = if self.transfer.chunk(len).is_some() { 1.0 } else { self.price };
+        let price = if self.transfer.is_in_chunks(len) { 1.0 } else { self.price };
         let (encode_ns, decode_ns) = (price * encode_ns, price * decode_ns);
         let handover_ns = self.handover_ns * fraction * len as f64;
         let receiving_ns = self.both_ways * decode_ns;

@@ -5,6 +5,7 @@
 extern crate alloc;
 
 mod cell;
+mod contest;
 mod context;
 mod decision;
 mod epochs;

@@ -1,5 +1,6 @@
 //! The adaptive strategy: decisions from estimates, estimates from outcomes (PRAcTICaL-MPI, section 3).
 
+use crate::contest::{Contest, Turn};
 use crate::context::{Context, NEW_FRACTION};
 use crate::decision::{Admitted, Choice, Decision, LookedAt, Offer, Probe};
 use crate::epochs::{Epochs, Way};
@@ -16,6 +17,7 @@ use crate::tally::{CHOICES, Tally};
 use crate::trials::ByTheClock;
 use crate::window::{Admission, Thresholds, Window};
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
 
@@ -51,6 +53,8 @@ pub struct Selector {
     flow: Flow,
     gains: [Gain; PEER_CLASSES],
     epochs: Epochs,
+    /// By kind, class of processes and size class; only of messages in chunks.
+    contests: BTreeMap<(usize, usize, usize), Contest>,
 }
 
 /// The gain of compression over sending raw, in nanoseconds.
@@ -94,6 +98,7 @@ impl Selector {
             flow: Flow::default(),
             gains: [Gain::default(); PEER_CLASSES],
             epochs: Epochs::new(),
+            contests: BTreeMap::new(),
         };
         PeerClass::all().for_each(|peer| selector.reset_windows(peer));
         selector
@@ -133,11 +138,13 @@ impl Selector {
         self.ledger.sends(raw_ns);
         self.gains[peer.index()].raw_ns += raw_ns;
         let reopened = match self.windows[kind as usize][peer.index()].admits(size) {
+            // A contest needs all messages of its size.
+            Admission::Outside if self.has_contest(kind, peer, size, len) => false,
             Admission::Outside => return None,
             Admission::Inside => false,
             Admission::Reopened => true,
         };
-        Some(Admitted { kind, peer, len, size, raw_ns, reopened })
+        Some(Admitted { kind, peer, len, size, raw_ns, reopened, now_ns: None })
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
@@ -147,7 +154,9 @@ impl Selector {
         // Every message counts, inside the window or not: otherwise one way would seem to carry more.
         match self.epochs.way(len, now_ns) {
             Way::Raw => None,
-            Way::Decided => self.admit(kind, peer, len),
+            Way::Decided => {
+                self.admit(kind, peer, len).map(|admitted| Admitted { now_ns: Some(now_ns), ..admitted })
+            }
         }
     }
 
@@ -165,7 +174,7 @@ impl Selector {
 
     /// The second half of [`decide`](Self::decide), for a message that was admitted.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
-        let Admitted { kind, peer, len, size, raw_ns, reopened } = admitted;
+        let Admitted { kind, peer, len, size, raw_ns, reopened, now_ns } = admitted;
         let level =
             if raw_ns * SAMPLE_PART < SAMPLE_NS { Level::Unknown } else { sample::level(kind, message) };
         let mut decision = Decision { raw_ns, expected_ns: raw_ns, ..Decision::outside(kind, peer, len) };
@@ -175,12 +184,27 @@ impl Selector {
         if reopened {
             context.try_now();
         }
-        let (due, peer) = (context.is_due(), peer.index());
+        let (due, class, peer) = (context.is_due(), peer, peer.index());
         let visits = context.visit();
 
         let (candidates, ledger) = (&self.candidates[kind as usize], &self.ledger);
         let route = route(&self.links[peer], self.transfer, &self.flow);
-        let scales = Scales { candidates, context, route, level, len, raw_ns };
+        let mut scales = Scales { candidates, context, route, level, len, raw_ns };
+        if let Some(now_ns) = now_ns.filter(|_| self.transfer.is_in_chunks(len)) {
+            let contest = self.contests.entry((kind as usize, class.index(), size.index())).or_default();
+            match contest.turn(scales.are_doubtful(), len, now_ns) {
+                Turn::Estimated => {}
+                Turn::Compressed => {
+                    scales.raw_ns = f64::INFINITY;
+                    decision.contest_ns = Some(contest.gain_ns() * len as f64);
+                }
+                Turn::Raw => {
+                    context.choose(peer, None);
+                    return decision;
+                }
+            }
+        }
+        let raw_ns = scales.raw_ns;
         let best = scales.best(scales.context.current(peer));
         let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
         if let Some((at, ns)) = best.filter(|&(at, _)| scales.is_risky(at))
@@ -220,8 +244,11 @@ impl Selector {
         };
         if let Some((at, _)) = trial.or(certain) {
             let told = Scales { route: route.unpriced(), ..scales };
-            (decision.choice, decision.expected_ns) =
-                (Choice::Encode(candidates[at].offer), told.time_ns(at, 0.0));
+            decision.choice = Choice::Encode(candidates[at].offer);
+            decision.expected_ns = match decision.contest_ns {
+                Some(gain_ns) => decision.raw_ns - gain_ns,
+                None => told.time_ns(at, 0.0),
+            };
         }
         decision.probe =
             probed.map(|at| Probe::somewhere(candidates[at].offer, len, scales.probe_len(), visits));
@@ -246,8 +273,15 @@ impl Selector {
             return tentative.clone();
         }
         let Decision { kind, peer, len, raw_ns, .. } = *tentative;
-        let admitted = Admitted { kind, peer, len, size: SizeClass::of(len), raw_ns, reopened: false };
+        let (size, reopened, now_ns) = (SizeClass::of(len), false, None);
+        let admitted = Admitted { kind, peer, len, size, raw_ns, reopened, now_ns };
         self.weigh(admitted, message)
+    }
+
+    /// Whether there are contests of these messages.
+    fn has_contest(&self, kind: Kind, peer: PeerClass, size: SizeClass, len: usize) -> bool {
+        let contest = || self.contests.get(&(kind as usize, peer.index(), size.index()));
+        self.transfer.is_in_chunks(len) && contest().is_some_and(Contest::is_on)
     }
 
     /// The context of these messages; `None` if the table is full, which does not happen.
@@ -277,7 +311,11 @@ impl Selector {
         let gain_of = |route: Route<'_>| {
             decision.raw_ns - route.time_ns(decision.len, fraction.min(1.0), own_ns, decode_ns)
         };
-        let (gain_ns, told_ns) = (gain_of(route), gain_of(route.unpriced()));
+        let (gain_ns, told_ns) = match decision.contest_ns {
+            // The clock has settled it.
+            Some(gain_ns) => (gain_ns.max(0.0), gain_ns),
+            None => (gain_of(route), gain_of(route.unpriced())),
+        };
         self.ledger.settle(gain_ns);
         let gain = &mut self.gains[decision.peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
