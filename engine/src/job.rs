@@ -19,6 +19,9 @@ use std::time::Instant;
 /// The number of words that each process contributes.
 pub const WORDS: usize = 6;
 
+/// No word is larger: MPICH 4.0 compares `MPI_UINT64_T` as if it were signed.
+pub const LARGEST: u64 = i64::MAX as u64;
+
 /// The result of the agreement, the same in all processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreed {
@@ -46,12 +49,12 @@ pub enum Disagreement {
 /// the minimum of each word, which is passed to [`heard`].
 #[must_use]
 pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
-    // The minimum of a number and the minimum of its complement are complements of each other only if all processes gave the same number. Each
+    // The minimum of a number and the minimum of its opposite are opposites of each other only if all processes gave the same number. Each
     // process draws the fifth at random.
     let Some(settings) = settings else { return [0; WORDS] };
     let (build, common) = (hash(&build()).max(1), hash(&format!("{:?}", settings.in_common())));
-    let random = RandomState::new().hash_one(build);
-    [build, !build, common, !common, random, u64::from(!settings.wants_words())]
+    let random = RandomState::new().hash_one(build) & LARGEST;
+    [build, opposite(build), common, opposite(common), random, u64::from(!settings.wants_words())]
 }
 
 /// Evaluates the words of all processes: whether versions, lengths of frames, codecs, formats and settings are the same.
@@ -59,18 +62,18 @@ pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
 /// # Errors
 /// The difference.
 pub fn heard(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
-    let [build, not_build, common, not_common, random, no_words] = least;
+    let [build, opposite_build, common, opposite_common, random, no_words] = least;
     if build == 0 {
         return Err(Disagreement::Wrong);
     }
-    if build != !not_build {
+    if build != opposite(opposite_build) {
         return Err(Disagreement::Versions);
     }
-    if common != !not_common {
+    if common != opposite(opposite_common) {
         return Err(Disagreement::Settings);
     }
     // The minimum of many random numbers is small; its digest is as random as one of them.
-    Ok(Agreed { mark: Mark(hash(&random).to_le_bytes()), wants_words: no_words == 0 })
+    Ok(Agreed { mark: Mark(digest(&random).to_le_bytes()), wants_words: no_words == 0 })
 }
 
 /// The properties of this build on which frames depend.
@@ -127,10 +130,20 @@ fn kept_link<X: network::Exchange>(
     Ok(Some(Link { latency_us, bandwidth_mb_s }).filter(Link::is_sane))
 }
 
-fn hash(value: &impl Hash) -> u64 {
+fn digest(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
+}
+
+/// A digest as a word of the handshake.
+fn hash(value: &impl Hash) -> u64 {
+    digest(value) & LARGEST
+}
+
+/// The word whose order among opposites is the reverse of this word's.
+fn opposite(word: u64) -> u64 {
+    LARGEST.wrapping_sub(word)
 }
 
 impl Engine {
@@ -232,6 +245,13 @@ mod tests {
     }
 
     #[test]
+    fn words_are_the_same_as_signed_numbers() {
+        for _ in 0..100 {
+            assert!(said(Some(&Settings::default())).iter().all(|word| *word <= LARGEST));
+        }
+    }
+
+    #[test]
     fn what_is_one_processs_own_affair_may_differ() {
         let settings = Settings::default();
         for other in [
@@ -266,7 +286,7 @@ mod tests {
             (vec![ours, said(None)], Disagreement::Wrong),
             (vec![said(None), said(None)], Disagreement::Wrong),
             (
-                vec![ours, [ours[0] ^ 1 << 63, !(ours[0] ^ 1 << 63), ours[2], ours[3], 1, 1]],
+                vec![ours, [ours[0] ^ 1 << 62, opposite(ours[0] ^ 1 << 62), ours[2], ours[3], 1, 1]],
                 Disagreement::Versions,
             ),
         ] {

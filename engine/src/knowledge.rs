@@ -32,11 +32,25 @@ pub struct Knowledge {
 impl Default for Knowledge {
     /// A gigabit network, and codecs as measured on a server of 2023.
     fn default() -> Self {
-        let codecs = parse(include_str!("../heuristics/compression.toml"));
-        let codecs = codecs.map_or_else(|_| Vec::new(), |file: CompressionFile| file.behaviour);
-        Self { links: DEFAULT_LINKS, links_measured: false, codecs }
+        let codecs = BUILT_IN.iter().map(|&(kind, level, codec, ratio, encode, decode)| {
+            let speed = |[start_us, mb_s]: [f64; 2]| Speed { start_us, mb_s };
+            let (encode, decode) = (speed(encode), speed(decode));
+            CodecBehaviour {
+                kind: kind.into(),
+                level: level.into(),
+                codec: codec.into(),
+                ratio,
+                encode,
+                decode,
+            }
+        });
+        Self { links: DEFAULT_LINKS, links_measured: false, codecs: codecs.collect() }
     }
 }
+
+/// The file `heuristics/compression.toml`: kind, level, codec, ratio, and the speeds of encoding and decoding.
+static BUILT_IN: &[(&str, &str, &str, f64, [f64; 2], [f64; 2])] =
+    &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
 /// The network file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -247,5 +261,17 @@ pub(crate) fn parse<T: File>(text: &str) -> Result<T, String> {
         Some(VERSION) => file,
         Some(version) => Err(format!("version {version} of {}; this is for version {VERSION}", T::FORMAT)),
         None => Err("no version".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_heuristics_are_those_of_the_file() {
+        let file: CompressionFile = parse(include_str!("../heuristics/compression.toml")).unwrap();
+        assert_eq!(Knowledge::default().codecs, file.behaviour);
+        assert!(!file.behaviour.is_empty());
     }
 }

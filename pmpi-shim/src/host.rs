@@ -3,6 +3,7 @@
 //! `MPI_Comm_split_type` does this, too, but needs several collective operations, in which most MPIs spin: where there are more ranks than
 //! cores, each of them takes a time slice. It is used only if the launcher does not confirm the result found here.
 
+use mpress::job::LARGEST;
 use std::collections::hash_map::{DefaultHasher, HashMap};
 use std::ffi::c_int;
 use std::hash::{Hash, Hasher};
@@ -14,7 +15,7 @@ const LOCAL_SIZES: [&str; 4] =
 /// What a rank tells the others about its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// Equal on ranks of one host; never `u64::MAX`.
+    /// Equal on ranks of one host.
     key: u64,
     /// Number of ranks on this node according to the launcher; 0 if unknown.
     local: u64,
@@ -23,6 +24,9 @@ pub(crate) struct Host {
 impl Host {
     /// Number of words that a rank sends.
     pub(crate) const WORDS: usize = 2;
+
+    /// The words for another rank, of which the minimum takes no notice.
+    pub(crate) const OTHER: [u64; Self::WORDS] = [LARGEST; Self::WORDS];
 
     /// The host of this process. Nodes may be network namespaces of one machine.
     pub(crate) fn here() -> Self {
@@ -33,7 +37,7 @@ impl Host {
         let mut hasher = DefaultHasher::new();
         (boot, name, network).hash(&mut hasher);
         let local = LOCAL_SIZES.iter().find_map(|name| std::env::var(name).ok()?.parse().ok());
-        Self { key: hasher.finish() >> 1, local: local.unwrap_or(0) }
+        Self { key: hasher.finish() & LARGEST, local: local.unwrap_or(0) }
     }
 
     pub(crate) fn words(self) -> [u64; Self::WORDS] {
@@ -95,6 +99,6 @@ mod tests {
     #[test]
     fn a_host_is_the_same_whoever_asks() {
         assert_eq!(Host::here(), std::thread::spawn(Host::here).join().unwrap());
-        assert_ne!(Host::here().words()[0], u64::MAX);
+        assert!(Host::here().words().iter().all(|word| *word <= LARGEST));
     }
 }

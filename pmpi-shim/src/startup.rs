@@ -225,9 +225,7 @@ pub(crate) fn handshake(
     let ranks = usize::try_from(size).map_err(|_| ERR_INTERN)?;
     // The words of the handshake, then one per rank for the minimum, of which a rank sets its own.
     let mut words = said.to_vec();
-    words.extend(
-        (0..ranks).flat_map(|at| if at == place { Host::here().words() } else { [u64::MAX; Host::WORDS] }),
-    );
+    words.extend((0..ranks).flat_map(|at| if at == place { Host::here().words() } else { Host::OTHER }));
     let count = c_int::try_from(words.len()).map_err(|_| ERR_INTERN)?;
     // If ranks do not answer, the operation outlives this function, and so must the arrays.
     let (mine, mut least) = (ManuallyDrop::new(words.clone()), ManuallyDrop::new(words));

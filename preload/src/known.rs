@@ -68,12 +68,13 @@ fn unknown<'a>(mut symbols: impl Iterator<Item = &'a str>, handled: &HashSet<&st
         let is_function = name.starts_with(|c: char| c.is_ascii_uppercase())
             && (name.starts_with("T_") || name.contains(|c: char| c.is_ascii_lowercase()))
             && !name.contains("_F90");
-        let short = name.strip_suffix("_c").unwrap_or(name);
-        let is_known = FAMILIES.iter().any(|family| name.starts_with(family))
-            || LANGUAGES.iter().any(|end| name.ends_with(end))
-            || others.contains(name)
-            || others.contains(short);
-        is_function && !handled.contains(symbol) && !is_known
+        let is_known = || {
+            FAMILIES.iter().any(|family| name.starts_with(family))
+                || LANGUAGES.iter().any(|end| name.ends_with(end))
+                || others.contains(name)
+                || others.contains(name.strip_suffix("_c").unwrap_or(name))
+        };
+        is_function && !handled.contains(symbol) && !is_known()
     })
 }
 

@@ -26,24 +26,24 @@ pub(crate) fn what_is_missing(mpis: &[Mpi]) {
         |name: &CStr| mpis.iter().any(|mpi| !mpi.own(name).is_null()) || !loaded::following(name).is_null();
     let missing: HashSet<&CStr> = names.filter(|name| !has(name)).collect();
     let Some(this) = Object::of_address(what_is_missing as *const c_void) else { return };
-    let mut memory = None;
-    let mut ours = HashSet::new();
+    let (mut ours, mut values) = (HashSet::new(), Vec::new());
     for symbol in this.symbols().filter(|symbol| symbol.is_defined() && missing.contains(symbol.name)) {
         ours.insert(this.address(&symbol));
-        let memory = memory.get_or_insert_with(Memory::of_this_process);
-        // SAFETY: an entry of this library's own table, which the loader only reads.
-        unsafe { memory.replace(&raw mut (*symbol.entry).st_value, 0) };
+        // SAFETY: an entry of this library's own table.
+        values.push(unsafe { &raw mut (*symbol.entry).st_value }.cast());
     }
+    // SAFETY: the loader only reads these entries, and a symbol without a value is not found.
+    unsafe { Memory::of_this_process().clear(values) };
     // Read the memory map again: no library is loaded or unloaded while the loader shows them.
-    memory = None;
+    let mut memory = None;
     Object::each(|_, object| {
-        for (symbol, place) in object.optional() {
-            // SAFETY: a word of a loaded library that the loader has filled in.
-            if missing.contains(symbol.name) && ours.contains(&unsafe { place.read() }) {
-                let memory = memory.get_or_insert_with(Memory::of_this_process);
-                // SAFETY: as above. The reference is weak, so the word may be null.
-                unsafe { memory.replace(place, 0) };
-            }
+        // SAFETY: a word of a loaded library that the loader has filled in.
+        let is_ours = |place: &*mut usize| ours.contains(&unsafe { place.read() });
+        let optional = object.optional().filter(|(symbol, _)| missing.contains(symbol.name));
+        let places: Vec<_> = optional.map(|(_, place)| place).filter(is_ours).collect();
+        if !places.is_empty() {
+            // SAFETY: as above. The references are weak, so the words may be null.
+            unsafe { memory.get_or_insert_with(Memory::of_this_process).clear(places) };
         }
     });
 }
@@ -62,21 +62,28 @@ impl Memory {
         Self { ranges: text.lines().filter_map(range).collect(), page }
     }
 
-    /// Writes a word, even into protected memory. If that is not possible, the word stays, and the function at that address returns an error.
+    /// Sets words to 0, even in protected memory. Where that is not possible, they stay, and the functions at these addresses return an error.
+    /// Changes the protection once for all words of a range, since each change costs more than all writes.
     ///
     /// # Safety
-    /// The word must belong to a loaded library, and be aligned.
-    unsafe fn replace<T>(&self, place: *mut T, value: T) {
-        let Some((_, allowed)) = self.ranges.iter().find(|(range, _)| range.contains(&place.addr())) else {
-            return;
-        };
-        let page = place.map_addr(|address| address & !(self.page - 1)).cast();
-        // SAFETY: a page of a library; all accesses that were allowed stay allowed.
-        let protect = |allowed| unsafe { libc::mprotect(page, self.page, allowed) == 0 };
-        if protect(allowed | libc::PROT_WRITE) {
-            // SAFETY: guaranteed by the caller, and the page is writable now. The word does not cross the end of the page.
-            unsafe { place.write(value) };
-            protect(*allowed);
+    /// The words must belong to loaded libraries, and be aligned.
+    unsafe fn clear(&self, mut places: Vec<*mut usize>) {
+        places.sort_unstable();
+        for (range, allowed) in &self.ranges {
+            let of_range: Vec<_> =
+                places.iter().copied().filter(|place| range.contains(&place.addr())).collect();
+            let (Some(first), Some(last)) = (of_range.first(), of_range.last()) else { continue };
+            let start = first.map_addr(|address| address & !(self.page - 1));
+            let len = (last.addr() | (self.page - 1)) + 1 - start.addr();
+            // SAFETY: pages of one range, from that of its first word to that of its last; all accesses that were allowed stay allowed.
+            let protect = |allowed| unsafe { libc::mprotect(start.cast(), len, allowed) == 0 };
+            if protect(allowed | libc::PROT_WRITE) {
+                for place in of_range {
+                    // SAFETY: guaranteed by the caller, and the range is writable now. No word crosses the end of a page.
+                    unsafe { place.write(0) };
+                }
+                protect(*allowed);
+            }
         }
     }
 }
