@@ -382,7 +382,7 @@ impl Places<'_> {
             let before = core::mem::replace(entry, number);
             // Exact, as there are fewer than 2^20 words.
             let back = number.wrapping_sub(before);
-            let units = (u64::from(back) * reciprocal >> 32) as u32;
+            let units = ((u64::from(back) * reciprocal) >> 32) as u32;
             let is_near = units <= REACH as u32 && units * unit as u32 == back;
             let from = before.wrapping_sub(base) as usize * W::WIDTH;
             let earlier = stretch.get(from..from + bytes);
