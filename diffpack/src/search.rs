@@ -39,7 +39,8 @@ pub(crate) struct Shortlist {
 impl Shortlist {
     pub(crate) fn of(predictors: &[Predictor]) -> Self {
         // Copied in whole vectors, which takes less time than to make each predictor.
-        static EMPTY: Shortlist = Shortlist { predictors: [Predictor::NONE; SHORTLIST], len: 0, reach: [0; 2] };
+        static EMPTY: Shortlist =
+            Shortlist { predictors: [Predictor::NONE; SHORTLIST], len: 0, reach: [0; 2] };
         let mut list = EMPTY;
         for (to, from) in list.predictors.iter_mut().zip(predictors) {
             *to = *from;
@@ -52,7 +53,8 @@ impl Shortlist {
 
     /// The same list with all differences in fixed point.
     pub(crate) fn in_fixed_point(mut self, unit: u16) -> Self {
-        for predictor in self.predictors[..self.len].iter_mut().filter(|predictor| predictor.is_difference()) {
+        for predictor in self.predictors[..self.len].iter_mut().filter(|predictor| predictor.is_difference())
+        {
             *predictor = predictor.in_domain(Domain::Fixed(unit));
         }
         let [integer, fixed] = self.reach;
