@@ -24,8 +24,6 @@ pub(crate) struct Blocks {
     filled: Option<Filled>,
     /// The choice of the last block for which all predictors were compared.
     last: Option<Choice>,
-    /// The same for the literals of blocks of copies.
-    last_of_literals: Option<Choice>,
     residuals: Block,
     dealt: Dealt,
 }
@@ -56,7 +54,6 @@ impl Blocks {
             window: EdgeWindow::new(),
             filled: None,
             last: None,
-            last_of_literals: None,
             residuals: Block::ZERO,
             dealt: Dealt::ZERO,
         }
@@ -64,7 +61,6 @@ impl Blocks {
 
     /// Begins a message. `first`, if it is in the shortlist, is the expected choice of the first block.
     pub(crate) fn begin(&mut self, first: Option<Choice>, shortlist: &Shortlist) {
-        self.last_of_literals = None;
         self.last = first.filter(|first| shortlist.predictors().contains(&first.predictor));
     }
 
@@ -161,7 +157,7 @@ impl Blocks {
         let mut copied = [MaybeUninit::uninit(); BLOCK + Head::BYTES];
         let mut copied = Out::new(&mut copied[..len + Head::BYTES]);
         let mut copied_slots = *slots;
-        let last = core::mem::replace(&mut self.last, self.last_of_literals);
+        let last = self.last.take();
         self.window.forget();
         // The literals are encoded as a message of their own: the predictors that suit the neighbouring blocks may not suit them.
         let words = literals.len() / W::WIDTH;
@@ -173,7 +169,7 @@ impl Blocks {
                 literal_bytes = copied.len() - before;
                 Ok(())
             });
-        self.last_of_literals = core::mem::replace(&mut self.last, last);
+        self.last = last;
         self.window.forget();
         let start = out.len();
         // If it is much shorter than a sample predicts for the block without copies, there is no need to try that.

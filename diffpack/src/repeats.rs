@@ -186,16 +186,30 @@ impl Repeats {
         // In shorter words a sequence takes as many bits as near copies save. Without copies in the block before there are hardly near ones.
         let look_near = W::BITS == u64::BITS && self.wins > 0 && self.far == 0;
         let (mut near, mut tried) = (0, 0);
+        // Shorter words are integers more often, and take fewer bits as literals.
+        let least = if W::BITS == u64::BITS { self.least } else { self.least.max(2 * KEY) };
         while let Some(here) = key(stretch, i) {
             let entry = &mut self.places[slot(here)];
             let last = entry.checked_sub(self.base).map(|word| word as usize * W::WIDTH);
             *entry = self.base + (i / W::WIDTH) as u32;
             let is_here = |from: &usize| key(stretch, *from) == Some(here);
+            let is_near = |from: &usize| *from < i && i - from <= REACH * W::WIDTH;
             // The distance of the last copy needs no bits.
-            let from = i
-                .checked_sub(last_back)
-                .filter(is_here)
-                .or_else(|| last.filter(|last| *last < i && i - last <= REACH * W::WIDTH).filter(is_here));
+            let mut from =
+                i.checked_sub(last_back).filter(is_here).or_else(|| last.filter(is_near).filter(is_here));
+            let mut almost = None;
+            if from.is_none() && look_near {
+                tried += 1;
+                let entry = &mut self.places[slot(!here >> NEAR)];
+                let last = entry.checked_sub(self.base).map(|word| word as usize * W::WIDTH);
+                *entry = self.base + (i / W::WIDTH) as u32;
+                let there = last.filter(is_near).and_then(|last| Some((last, key(stretch, last)?)));
+                match there.filter(|(_, there)| there >> NEAR == here >> NEAR) {
+                    // The entry of its own hash was overwritten.
+                    Some((last, there)) if there == here => from = Some(last),
+                    other => almost = other,
+                }
+            }
             if let Some(from) = from {
                 let back = i - from;
                 let mut start = i;
@@ -206,7 +220,7 @@ impl Repeats {
                     start -= W::WIDTH;
                 }
                 let end = end_of_copy::<W>(stretch, i + KEY, back);
-                if end - start >= self.least && self.count < SEQUENCES {
+                if end - start >= least && self.count < SEQUENCES {
                     self.count += 1;
                     self.sequences[self.count] = Sequence {
                         literals: ((start - anchor) / W::WIDTH) as u16,
@@ -225,29 +239,21 @@ impl Repeats {
                     (anchor, i, last_back) = (end, end, back);
                     continue;
                 }
-            } else if look_near {
-                tried += 1;
-                let entry = &mut self.places[slot(!here >> NEAR)];
-                let last = entry.checked_sub(self.base).map(|word| word as usize * W::WIDTH);
-                *entry = self.base + (i / W::WIDTH) as u32;
-                if let Some(from) = last.filter(|last| *last < i && i - last <= REACH * W::WIDTH)
-                    && let Some(there) = key(stretch, from)
-                    && there >> NEAR == here >> NEAR
-                    && self.count < SEQUENCES
-                {
-                    near += 1;
-                    self.count += 1;
-                    self.sequences[self.count] = Sequence {
-                        literals: ((i - anchor) / W::WIDTH) as u16,
-                        copies: 1,
-                        distance: ((i - from) / W::WIDTH) as u16,
-                        residual: here.minus(there).zigzag() as u16 + 1,
-                    };
-                    self.put_literals(&stretch[anchor..i]);
-                    copied += W::WIDTH;
-                    last_back = i - from;
-                    anchor = i + W::WIDTH;
-                }
+            } else if let Some((from, there)) = almost
+                && self.count < SEQUENCES
+            {
+                near += 1;
+                self.count += 1;
+                self.sequences[self.count] = Sequence {
+                    literals: ((i - anchor) / W::WIDTH) as u16,
+                    copies: 1,
+                    distance: ((i - from) / W::WIDTH) as u16,
+                    residual: here.minus(there).zigzag() as u16 + 1,
+                };
+                self.put_literals(&stretch[anchor..i]);
+                copied += W::WIDTH;
+                last_back = i - from;
+                anchor = i + W::WIDTH;
             }
             i += W::WIDTH;
         }
@@ -410,7 +416,8 @@ impl<W: Word> Chore for Look<'_, W> {
         let Self { repeats, stretch, at, len, .. } = self;
         if repeats.unit > 1 {
             let copied = repeats.look_at_units::<W>(stretch, at, len);
-            if copied < repeats.expected {
+            // The first block has little to copy.
+            if copied < repeats.expected && at > 0 {
                 repeats.unit = 1;
             }
             return copied;
