@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::block::{Block, Bytes, Widths};
+use crate::dense;
 use crate::effort::Settings;
 use crate::encode::EdgeWindow;
 use crate::format::{BLOCK, GROUPS, Head};
@@ -12,6 +13,7 @@ use crate::search::Shortlist;
 use crate::split::{Dealt, Split};
 use crate::stream::Stream;
 use crate::word::Word;
+use core::mem::MaybeUninit;
 use mpress_codec::{Full, Out};
 
 /// Scratch memory for encoding blocks.
@@ -135,8 +137,8 @@ impl Blocks {
         }
     }
 
-    /// Encodes the block at `at`, which has copies, as copies and literals, or as any other block if that is smaller. Returns whether it was written
-    /// as copies. Not inlined: blocks without copies are far more frequent.
+    /// Encodes the block at `at`, which has copies, as copies and literals, or as any other block if that is smaller. Returns the bytes that the literals
+    /// took if it was written as copies. Not inlined: blocks without copies are far more frequent.
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(crate) fn encode_repeats<W: Word, K: Kernel<W>>(
@@ -144,57 +146,55 @@ impl Blocks {
         kernel: K,
         message: &[u8],
         at: usize,
-        shortlist: &Shortlist,
+        [shortlist, of_literals]: [&Shortlist; 2],
         settings: &Settings,
         slots: &mut Slots,
         repeats: &Repeats,
         out: &mut Out<'_>,
-    ) -> Result<bool, Full> {
+    ) -> Result<Option<usize>, Full> {
         let len = (message.len() - at).min(BLOCK);
         let literals = &repeats.literals.0[..repeats.literal_len];
-        let mut copied = [0; BLOCK + Head::BYTES];
-        let mut copied = Out::from_slice(&mut copied[..len + Head::BYTES]);
+        let mut copied = [MaybeUninit::uninit(); BLOCK + Head::BYTES];
+        let mut copied = Out::new(&mut copied[..len + Head::BYTES]);
         let mut copied_slots = *slots;
-        let last = self.last;
+        let last = self.last.take();
         self.window.forget();
         // The literals are encoded as a message of their own: the predictors that suit the neighbouring blocks may not suit them.
-        let written = repeats.write(&mut copied).and_then(|()| match literals {
-            [] => Ok(()),
-            _ => self.encode(
-                kernel,
-                literals,
-                0,
-                &shortlist.of_literals(),
-                settings,
-                &mut copied_slots,
-                &mut copied,
-            ),
-        });
+        let words = literals.len() / W::WIDTH;
+        let mut literal_bytes = 0;
+        let written =
+            dense::write(kernel, repeats.units, repeats.sequences(), words, &mut copied, |copied| {
+                let before = copied.len();
+                self.encode(kernel, literals, 0, of_literals, settings, &mut copied_slots, copied)?;
+                literal_bytes = copied.len() - before;
+                Ok(())
+            });
         self.last = last;
         self.window.forget();
         let start = out.len();
         // If it is much shorter than a sample predicts for the block without copies, there is no need to try that.
         self.filled = None;
         let is_certain = written.is_ok()
-            && self.choose(kernel, message, at, shortlist, settings).is_none_or(|_| {
-                let cost = self.last.map_or(0, |last| last.cost) as usize;
-                let bytes = cost * W::LANES / 8 * BLOCK / SAMPLE / settings.quarters;
-                copied.len() + copied.len() / 2 < bytes.min(len)
-            });
+            && (repeats.are_trusted() && copied.len() < len - len / 4
+                || self.choose(kernel, message, at, shortlist, settings).is_none_or(|_| {
+                    let cost = self.last.map_or(0, |last| last.cost) as usize;
+                    let bytes = cost * W::LANES / 8 * BLOCK / SAMPLE / settings.quarters;
+                    copied.len() + copied.len() / 2 < bytes.min(len)
+                }));
         self.last = last;
         self.window.forget();
         if !is_certain {
             let before = *slots;
             self.encode(kernel, message, at, shortlist, settings, slots, out)?;
             if written.is_err() || out.len() - start <= copied.len() {
-                return Ok(false);
+                return Ok(None);
             }
             *slots = before;
             out.truncate(start);
         }
         *slots = copied_slots;
         out.extend_from_slice(copied.written())?;
-        Ok(true)
+        Ok(Some(literal_bytes))
     }
 
     /// The predictor of the shortlist that seems to need the fewest bits; `None` if all are out of reach. The best one is kept for some blocks, as

@@ -2,12 +2,13 @@
 #![forbid(unsafe_code)]
 
 use crate::block::{EACH, Widths, window};
-use crate::format::{BLOCK, GROUPS, HEADER, Head, VERSION, VERSION_2, VERSION_3};
+use crate::copies::Sequences;
+use crate::dense::Dense;
+use crate::format::{BLOCK, GROUPS, HEADER, Head, RECORDS, VERSION, VERSION_2, VERSION_3, VERSION_4};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::{Malformed, Predictor, Slots};
 use crate::rebuild::{Form, Packed, Scratch};
 use crate::records::{COLUMN, Layout, PIECE, column_width, scatter};
-use crate::repeats::Sequences;
 use crate::split::count;
 use crate::word::Word;
 use core::marker::PhantomData;
@@ -71,19 +72,20 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         let raw_len = self.out.remaining();
         let mut wire = Wire::new(self.wire);
         let [version, rest] = wire.take_array()?;
-        if !(VERSION..=VERSION_3).contains(&version) {
+        if !(VERSION..=VERSION_4).contains(&version) {
             return Err(DecodeError::new(Unsupported, 0));
         }
+        let is_of_records = version == VERSION_3 || version == VERSION_4 && rest & RECORDS != 0;
+        let rest = if version == VERSION_4 { rest & !RECORDS } else { rest };
         if usize::from(rest) != raw_len % 8 {
             return Err(DecodeError::new(if rest < 8 { Length } else { Corrupt }, 1));
         }
         debug_assert_eq!(wire.at, HEADER);
         let Decoder { simd, scratch, .. } = self.decoder;
-        if version == VERSION_3 {
-            scratch.records(*simd, &mut wire, self.out)?;
+        if is_of_records {
+            scratch.records(*simd, &mut wire, version, self.out)?;
         } else {
-            let may_copy = version == VERSION_2;
-            scratch.blocks::<W, K>(kernel, &mut wire, raw_len / W::WIDTH, may_copy, self.out, self.start)?;
+            scratch.blocks::<W, K>(kernel, &mut wire, raw_len / W::WIDTH, version, self.out, self.start)?;
         }
         let full = DecodeError::new(Length, wire.at);
         self.out.extend_from_slice(wire.take(self.out.remaining())?).map_err(|Full { .. }| full)?;
@@ -96,6 +98,7 @@ struct Column<'a, 'w, 'c, 'o> {
     scratch: &'a mut Scratch,
     wire: &'a mut Wire<'w>,
     records: usize,
+    version: u8,
     column: &'c mut Out<'o>,
 }
 
@@ -104,7 +107,7 @@ impl<V: Word> Work<V> for Column<'_, '_, '_, '_> {
 
     #[inline(always)]
     fn run<K: Kernel<V>>(self, kernel: K) -> Result<(), DecodeError> {
-        self.scratch.blocks::<V, K>(kernel, self.wire, self.records, true, self.column, 0)
+        self.scratch.blocks::<V, K>(kernel, self.wire, self.records, self.version, self.column, 0)
     }
 }
 
@@ -228,7 +231,7 @@ impl Scratch {
         kernel: K,
         wire: &mut Wire<'_>,
         words: usize,
-        may_copy: bool,
+        version: u8,
         out: &mut Out<'_>,
         start: usize,
     ) -> Result<(), DecodeError> {
@@ -239,8 +242,12 @@ impl Scratch {
             let words = left.min(W::BLOCK);
             let place = wire.at;
             let head = wire.head()?;
-            if may_copy && head == Head::repeats() {
-                self.repeats(kernel, wire, words, &mut slots, out, start)?;
+            if version >= VERSION_2 && head == Head::repeats() {
+                self.copies(kernel, wire, words, &mut slots, out, start)?;
+            } else if version >= VERSION_4
+                && let Some(units) = head.units()
+            {
+                self.dense(kernel, wire, (place, units), words, &mut slots, out, start)?;
             } else {
                 self.block(kernel, wire, (place, head), words, &mut slots, out, start)?;
             }
@@ -251,7 +258,13 @@ impl Scratch {
 
     /// Reads records, as many as fit in the remaining room (format, section 12).
     #[inline(never)]
-    fn records(&mut self, simd: Simd, wire: &mut Wire<'_>, out: &mut Out<'_>) -> Result<(), DecodeError> {
+    fn records(
+        &mut self,
+        simd: Simd,
+        wire: &mut Wire<'_>,
+        version: u8,
+        out: &mut Out<'_>,
+    ) -> Result<(), DecodeError> {
         let place = wire.at;
         let rest = wire.rest();
         let (layout, len) = Layout::from_wire(rest).map_err(|malformed| wire.malformed(malformed))?;
@@ -267,7 +280,7 @@ impl Scratch {
             for (at, width) in layout.fields() {
                 let mut column = [MaybeUninit::uninit(); COLUMN];
                 let mut column = Out::new(&mut column[..records * column_width(width)]);
-                let this = Column { scratch: self, wire, records, column: &mut column };
+                let this = Column { scratch: self, wire, records, version, column: &mut column };
                 match width {
                     8 => {
                         kernel::with::<u64, _>(simd, this)?;
@@ -294,7 +307,7 @@ impl Scratch {
 
     /// Reads a block of copies and literals (format, section 11).
     #[inline(never)]
-    fn repeats<W: Word, K: Kernel<W>>(
+    fn copies<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         wire: &mut Wire<'_>,
@@ -316,13 +329,51 @@ impl Scratch {
         let literal_words = words.checked_sub(sequences.copies()).ok_or(corrupt)?;
         let mut literals = [MaybeUninit::uninit(); BLOCK];
         let mut literals = Out::new(&mut literals[..literal_words * W::WIDTH]);
-        if literal_words > 0 {
+        self.literals(kernel, wire, literal_words, slots, &mut literals)?;
+        sequences.expand::<W>(literals.written(), words * W::WIDTH, start, out).ok_or(corrupt)
+    }
+
+    /// Reads a block of dense copies (format, section 13).
+    #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is read with")]
+    fn dense<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        (place, units): (usize, (u16, u16)),
+        words: usize,
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+        start: usize,
+    ) -> Result<(), DecodeError> {
+        let corrupt = DecodeError::new(Corrupt, place);
+        let dense = Dense::from_wire(units, wire.take_array()?, words).ok_or(corrupt)?;
+        let mut literals = [MaybeUninit::uninit(); BLOCK];
+        let mut literals = Out::new(&mut literals[..dense.literal_words() * W::WIDTH]);
+        self.literals(kernel, wire, dense.literal_words(), slots, &mut literals)?;
+        let len = dense
+            .expand::<W>(wire.rest(), literals.written(), start, out)
+            .map_err(|malformed| wire.malformed(malformed))?;
+        wire.take(len).map(|_| ())
+    }
+
+    /// Reads the block of the `words` literals of a block of copies.
+    #[inline(always)]
+    fn literals<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        words: usize,
+        slots: &mut Slots,
+        literals: &mut Out<'_>,
+    ) -> Result<(), DecodeError> {
+        if words > 0 {
             let at = (wire.at, wire.head()?);
             self.window.forget();
-            self.block(kernel, wire, at, literal_words, slots, &mut literals, 0)?;
+            self.block(kernel, wire, at, words, slots, literals, 0)?;
             self.window.forget();
         }
-        sequences.expand::<W>(literals.written(), words * W::WIDTH, start, out).ok_or(corrupt)
+        Ok(())
     }
 
     /// Reads a block after its head, which was at offset `at` of the wire.

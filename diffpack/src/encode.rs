@@ -4,7 +4,7 @@
 use crate::blocks::{Blocks, Choice};
 use crate::decode::Decoder;
 use crate::effort::{Effort, Settings};
-use crate::format::{BLOCK, HEADER, Head, VERSION, VERSION_2, VERSION_3};
+use crate::format::{BLOCK, HEADER, Head, RECORDS as IS_OF_RECORDS, VERSION, VERSION_3, VERSION_4};
 use crate::hints::{FEW, Hints};
 use crate::kernel::{self, Kernel, Work};
 use crate::layout::{Guess, Layouts, is_regular};
@@ -195,7 +195,7 @@ impl<W: Word> Encoder<W> {
             has_repeats |= some_repeat;
         }
         if has_repeats && let Some(version) = out.written_mut().get_mut(version_at) {
-            *version = VERSION_2;
+            *version = VERSION_4;
         }
         out.extend_from_slice(tail)
     }
@@ -206,6 +206,8 @@ impl<W: Word> Encoder<W> {
         let Encoder { simd, blocks, repeats, layouts, .. } = self;
         let layout: &Layout = layouts.layout();
         let stride = layout.stride();
+        let header_at = out.len();
+        let mut has_repeats = false;
         out.extend_from_slice(&header(VERSION_3, raw))?;
         let (definition, len) = layout.to_wire();
         out.store(&definition, len)?;
@@ -221,12 +223,16 @@ impl<W: Word> Encoder<W> {
                     _ => gather::<2, 1>(piece, at, stride, column),
                 }
                 let column = Column { column, settings, blocks, repeats, out };
-                match width {
+                has_repeats |= match width {
                     8 => kernel::with::<u64, _>(*simd, column)?,
                     4 => kernel::with::<u32, _>(*simd, column)?,
                     _ => kernel::with::<u16, _>(*simd, column)?,
-                }
+                };
             }
+        }
+        if has_repeats && let Some([version, rest, ..]) = out.written_mut().get_mut(header_at..) {
+            *version = VERSION_4;
+            *rest |= IS_OF_RECORDS;
         }
         out.extend_from_slice(tail)
     }
@@ -246,10 +252,11 @@ struct Column<'a, 'o> {
 }
 
 impl<V: Word> Work<V> for Column<'_, '_> {
-    type Output = Result<(), Full>;
+    /// Whether any block has copies.
+    type Output = Result<bool, Full>;
 
     #[inline(always)]
-    fn run<K: Kernel<V>>(self, kernel: K) -> Result<(), Full> {
+    fn run<K: Kernel<V>>(self, kernel: K) -> Self::Output {
         let Self { column, settings, blocks, repeats, out } = self;
         let shortlist = Shortlist::of_columns();
         blocks.window().forget();
@@ -257,8 +264,8 @@ impl<V: Word> Work<V> for Column<'_, '_> {
         repeats.forget();
         let stretch =
             Stretch::<V> { words: column, start: 0, shortlist: &shortlist, settings, word: PhantomData };
-        stretch.encode(kernel, blocks, repeats, &mut Slots::new(), out)?;
-        Ok(())
+        let (_, some_repeat) = stretch.encode(kernel, blocks, repeats, &mut Slots::new(), out)?;
+        Ok(some_repeat)
     }
 }
 
@@ -283,21 +290,21 @@ impl<W: Word> Stretch<'_, W> {
         out: &mut Out<'_>,
     ) -> Result<(Option<Choice>, bool), Full> {
         let Self { words, start, shortlist, settings, .. } = *self;
-        let (mut first, mut some_repeat) = (None, false);
+        let (mut first, mut some_repeat, mut of_literals) = (None, false, None);
         blocks.window().forget();
-        repeats.begin((words.len() - start) / W::WIDTH);
+        repeats.begin::<W>((words.len() - start) / W::WIDTH);
         for at in (start..words.len()).step_by(BLOCK) {
             let copies = settings.repeats
-                && repeats.find::<W>(&words[start..], at - start, BLOCK.min(words.len() - at));
+                && repeats.find(kernel, &words[start..], at - start, BLOCK.min(words.len() - at));
             if copies {
-                let smaller =
-                    blocks.encode_repeats(kernel, words, at, shortlist, settings, slots, repeats, out)?;
-                if smaller {
-                    repeats.hit();
-                } else {
-                    repeats.missed();
+                let lists = [shortlist, &*of_literals.get_or_insert_with(|| shortlist.of_literals())];
+                let literal_bytes =
+                    blocks.encode_repeats(kernel, words, at, lists, settings, slots, repeats, out)?;
+                match literal_bytes {
+                    Some(bytes) => repeats.hit(bytes),
+                    None => repeats.missed(),
                 }
-                some_repeat |= smaller;
+                some_repeat |= literal_bytes.is_some();
             } else {
                 blocks.encode(kernel, words, at, shortlist, settings, slots, out)?;
             }

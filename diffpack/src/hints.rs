@@ -36,11 +36,9 @@ struct Hint {
 }
 
 impl Hint {
-    /// The predictors; if the message has a unit, all differences are in fixed point.
-    fn predictors(&self, unit: Option<u16>) -> ([Predictor; REMEMBERED], usize) {
-        let domain = unit.map_or(Domain::Integer, Domain::Fixed);
-        let predictors = self.predictors.map(|p| if p.is_difference() { p.in_domain(domain) } else { p });
-        (predictors, self.count.min(REMEMBERED))
+    /// The predictors; differences are those of integers.
+    fn predictors(&self) -> &[Predictor] {
+        &self.predictors[..self.count.min(REMEMBERED)]
     }
 
     /// Puts the best of `new` before the predictors of earlier searches and the rest after them. Predictors beyond the `most`th are forgotten.
@@ -110,12 +108,16 @@ impl Hints {
         if hint.age < hint.due {
             hint.age += 1;
             let unit = search.unit::<W>();
-            let (predictors, count) = hint.predictors(unit);
-            if len <= FEW * BLOCK || unit.is_some() {
-                // The blocks rank them.
-                return Shortlist::of(&predictors[..count.min(SHORTLIST)]);
+            let predictors = hint.predictors();
+            if unit.is_none() && len > FEW * BLOCK {
+                return search.best_of::<W>(predictors);
             }
-            return search.best_of::<W>(&predictors[..count]);
+            // The blocks rank them.
+            let few = &predictors[..predictors.len().min(SHORTLIST)];
+            return match unit {
+                Some(unit) => Shortlist::of(few).in_fixed_point(unit),
+                None => Shortlist::of(few),
+            };
         }
         let shortlist = search.shortlist::<W>(window);
         hint.learn(shortlist.predictors(), search.settings.remembered);

@@ -17,6 +17,8 @@ use crate::format::BLOCK;
 use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::window::Window;
 use crate::word::Word;
+#[cfg(target_arch = "x86_64")]
+use mpress_codec::support;
 use mpress_codec::support::kernels;
 use mpress_codec::{Full, Out};
 pub(crate) use scalar::Scalar;
@@ -56,6 +58,11 @@ pub(crate) type Words = Window<{ 2 * BLOCK }>;
 ///
 /// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
 pub(crate) trait Kernel<W>: Copy {
+    /// Runs a chore that is compiled for this tier. It is not inlined into code for a lower one.
+    #[inline]
+    fn compiled<T: Chore>(self, chore: T) -> T::Output {
+        chore.run()
+    }
     /// The residuals of the block at `at`: its zigzagged difference by `lags`.
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block);
     /// Returns the greatest of the words, rotated by `rotation`, and stores each word's distance below it.
@@ -130,6 +137,35 @@ pub(crate) trait Kernel<W>: Copy {
         W: Word,
     {
         Kernel::<W>::unstrip(Scalar, residuals, counts);
+    }
+}
+
+/// An operation on single words and bits, to be compiled for the tier. `run` and what it calls for every word must be inlined always.
+pub(crate) trait Chore {
+    /// The result.
+    type Output;
+    /// Runs the operation.
+    fn run(self) -> Self::Output;
+}
+
+/// A [`Chore`] as the task of a tier.
+#[cfg(target_arch = "x86_64")]
+struct Compiled<T>(T);
+
+#[cfg(target_arch = "x86_64")]
+impl<T: Chore> support::Task for Compiled<T> {
+    type Output = T::Output;
+    #[inline(always)]
+    fn scalar(self) -> T::Output {
+        self.0.run()
+    }
+    #[inline(always)]
+    fn avx2(self, _: support::Avx2) -> T::Output {
+        self.0.run()
+    }
+    #[inline(always)]
+    fn avx512(self, _: support::Avx512) -> T::Output {
+        self.0.run()
     }
 }
 

@@ -4,7 +4,9 @@
 
 mod block;
 mod blocks;
+mod copies;
 mod decode;
+mod dense;
 mod effort;
 mod encode;
 mod format;

@@ -23,6 +23,7 @@ pub(crate) enum Domain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Predictor {
     pub(crate) domain: Domain,
+    /// 0 past the order.
     lags: [u16; MAX_ORDER],
     order: u8,
 }
@@ -59,7 +60,8 @@ impl Predictor {
     /// The number of words that the difference looks back.
     #[inline]
     pub(crate) fn reach(&self) -> usize {
-        self.lags().iter().map(|lag| usize::from(*lag)).sum()
+        // The lags that it does not have are 0.
+        self.lags.iter().map(|lag| usize::from(*lag)).sum()
     }
 
     /// Whether the residuals are zigzagged differences.
@@ -149,8 +151,11 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
+    #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self { predictors: [Predictor::default(); SLOTS], defined: 0 }
+        // Copied in whole vectors; to make each predictor anew takes as long as a part of a short message.
+        static EMPTY: Slots = Slots { predictors: [Predictor::NONE; SLOTS], defined: 0 };
+        EMPTY
     }
 
     /// The predictor in this slot. Returned by reference: a copy's load would wait for the partial stores that wrote the slot.

@@ -1,41 +1,38 @@
-//! Finds words that occurred before and writes a block as copies and literals (format, section 11).
+//! Finds words that occurred before: the sequences and literals of a block of dense copies (format, section 13).
 #![forbid(unsafe_code)]
 
 use crate::block::Block;
-use crate::format::{BLOCK, Head};
+use crate::dense::{REACH, SEQUENCES, Sequence, Units};
+use crate::format::BLOCK;
+use crate::kernel::{Chore, Kernel};
 use crate::word::Word;
-use mpress_codec::{Full, Out};
+use core::marker::PhantomData;
+use mpress_codec::support::Word as _;
 
-/// Wire bytes of a sequence without its extensions.
-const SEQUENCE: usize = 3;
-/// The count in a token to which an extension is added.
-const EXTENDED: u8 = 15;
 /// Entries in the table of positions.
 const PLACES: usize = 1 << 12;
-/// Bytes that are hashed together.
+/// Bytes that are hashed together, and the length of the shortest copy.
 const KEY: usize = 8;
-/// The minimum copy length in bytes: a sequence takes 3.
-const LEAST: usize = 16;
-/// The maximum count of literals or copies in a sequence.
-const COUNT: usize = u8::MAX as usize + EXTENDED as usize;
-/// The maximum number of sequences in a block: one for each copy, and some to split long ones.
-const SEQUENCES: usize = BLOCK / LEAST + 10;
-/// The maximum distance, in words.
-const REACH: usize = u16::MAX as usize;
+/// The maximum number of units of a block: of [`KEY`] bytes, and parts of units at both ends.
+const UNITS: usize = BLOCK / KEY + 2;
 /// The number of bytes of a block that must be copies for it to be written as copies.
 const ENOUGH: usize = BLOCK / 16;
 /// The maximum number of blocks that are skipped after blocks without copies.
 const PATIENCE: u32 = 64;
 /// In skipped blocks, one of every `STRIDE` words is entered in the table.
 const STRIDE: usize = 64;
-
-/// The counts of literals and of copies, and the distance.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sequence {
-    literals: u16,
-    copies: u16,
-    distance: u16,
-}
+/// The maximum number of words of a unit.
+const MAX_UNIT: usize = 16;
+/// The number of sequences whose counts must be multiples of a unit before it is used.
+const WITNESSES: usize = 8;
+/// The maximum number of blocks for which copies are trusted to be shorter.
+const TRUST: u32 = 4;
+/// The low bits in which the words of near copies may differ.
+const NEAR: u32 = 8;
+/// The number of blocks without near copies after blocks with few.
+const FAR: u32 = 8;
+/// The bits of a sequence, about.
+const SEQUENCE_BITS: usize = 20;
 
 /// The encoder's table of earlier words, and the sequences of a block.
 #[derive(Clone, Debug)]
@@ -48,8 +45,24 @@ pub(crate) struct Repeats {
     /// The number of consecutive blocks without copies, and of blocks still to be skipped.
     misses: u32,
     rest: u32,
-    sequences: [Sequence; SEQUENCES],
+    /// The number of consecutive blocks of copies that were shorter than without, at most [`TRUST`], and of blocks for which that is not tried.
+    wins: u32,
+    trusted: u32,
+    /// The number of blocks in which near copies are not looked for, because there were few.
+    far: u32,
+    /// The words of a unit, 1 if none is known; a word of the stretch, less than this, at which a unit begins; and the number of bytes in a block
+    /// that were copies when it was found.
+    unit: usize,
+    phase: usize,
+    expected: usize,
+    /// The offset of the last unit of the last block, and its distance: a part of it may be in the next block.
+    cut: (usize, u16),
+    /// The shortest copy worth a sequence, in bytes.
+    least: usize,
+    /// The first one is unused.
+    sequences: [Sequence; SEQUENCES + 1],
     count: usize,
+    pub(crate) units: Units,
     pub(crate) literals: Block,
     pub(crate) literal_len: usize,
 }
@@ -62,15 +75,29 @@ impl Repeats {
             words: 0,
             misses: 0,
             rest: 0,
-            sequences: [Sequence::default(); SEQUENCES],
+            wins: 0,
+            trusted: 0,
+            far: 0,
+            unit: 1,
+            phase: 0,
+            expected: 0,
+            cut: (0, 0),
+            least: KEY,
+            sequences: [Sequence::default(); SEQUENCES + 1],
             count: 0,
+            units: Units { words: 1, first: 0 },
             literals: Block::ZERO,
             literal_len: 0,
         }
     }
 
     /// Begins a stretch of `words` words. Copies do not reach into earlier stretches.
-    pub(crate) fn begin(&mut self, words: usize) {
+    pub(crate) fn begin<W: Word>(&mut self, words: usize) {
+        // The unit may be one of other words, of a column.
+        if self.unit * W::WIDTH < KEY {
+            self.unit = 1;
+        }
+        self.cut = (usize::MAX / 2, 0);
         let before = core::mem::replace(&mut self.words, words as u32);
         self.base = match self.base.checked_add(before) {
             Some(base) if base < u32::MAX / 2 => base,
@@ -81,24 +108,40 @@ impl Repeats {
         };
     }
 
-    /// Forgets the misses.
+    /// Forgets the misses, the unit and the cost of literals.
     pub(crate) fn forget(&mut self) {
-        (self.misses, self.rest) = (0, 0);
+        (self.misses, self.rest, self.wins, self.trusted, self.far) = (0, 0, 0, 0, 0);
+        (self.unit, self.least) = (1, KEY);
+    }
+
+    /// The sequences of the block.
+    pub(crate) fn sequences(&self) -> &[Sequence] {
+        &self.sequences[1..=self.count]
     }
 
     /// Looks for copies in the `len` bytes at `at` of a stretch. Returns whether there are enough to write the block as copies.
-    pub(crate) fn find<W: Word>(&mut self, stretch: &[u8], at: usize, len: usize) -> bool {
-        let block = at..at + len;
+    #[inline]
+    pub(crate) fn find<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        stretch: &[u8],
+        at: usize,
+        len: usize,
+    ) -> bool {
         if self.rest > 0 {
             self.rest -= 1;
-            for place in block.step_by(STRIDE * W::WIDTH) {
+            for place in (at..at + len).step_by(STRIDE * W::WIDTH) {
                 if let Some(key) = key(stretch, place) {
                     self.places[slot(key)] = self.base + (place / W::WIDTH) as u32;
                 }
             }
             return false;
         }
-        let copied = self.look::<W>(&stretch[..block.end], at);
+        // One value, and again in the next block: a difference takes fewer bytes than a copy.
+        if len == BLOCK && is_run::<W>(&stretch[at..at + len]) {
+            return false;
+        }
+        let copied = kernel.compiled(Look { repeats: self, stretch, at, len, word: PhantomData::<W> });
         if copied < ENOUGH {
             self.missed();
             return false;
@@ -106,42 +149,85 @@ impl Repeats {
         true
     }
 
-    /// Records that copies paid off.
-    pub(crate) fn hit(&mut self) {
+    /// Whether copies need not be compared with the block without.
+    pub(crate) fn are_trusted(&self) -> bool {
+        self.trusted > 0
+    }
+
+    /// Records that copies paid off, and how many bytes the literals took.
+    pub(crate) fn hit(&mut self, literal_bytes: usize) {
         self.misses = 0;
+        if self.trusted > 0 {
+            self.trusted -= 1;
+        } else {
+            self.wins = (self.wins + 1).min(TRUST);
+            self.trusted = self.wins;
+        }
+        if self.literal_len >= 8 * KEY {
+            // Where literals take few bits, short copies do not pay.
+            let each = 8 * literal_bytes * KEY / self.literal_len;
+            self.least = KEY * (SEQUENCE_BITS / each.max(1) + 1).min(4);
+        }
     }
 
     /// Records that copies did not pay off. The number of blocks skipped grows with each consecutive miss.
     pub(crate) fn missed(&mut self) {
+        (self.wins, self.trusted) = (0, 0);
         self.misses = (self.misses + 1).min(PATIENCE);
         self.rest = self.misses;
     }
 
     /// Finds the sequences and the literals of the block from `at` on. Returns the number of bytes that are copies.
+    #[inline(always)]
     fn look<W: Word>(&mut self, stretch: &[u8], at: usize) -> usize {
         (self.count, self.literal_len) = (0, 0);
-        let (mut anchor, mut i, mut copied) = (at, at, 0);
+        self.units = Units { words: 1, first: 0 };
+        let (mut anchor, mut i, mut copied, mut last_back) = (at, at, 0, usize::MAX);
+        // In shorter words a sequence takes as many bits as near copies save. Without copies in the block before there are hardly near ones.
+        let look_near = W::BITS == u64::BITS && self.wins > 0 && self.far == 0;
+        let (mut near, mut tried) = (0, 0);
+        // Shorter words are integers more often, and take fewer bits as literals.
+        let least = if W::BITS == u64::BITS { self.least } else { self.least.max(2 * KEY) };
         while let Some(here) = key(stretch, i) {
             let entry = &mut self.places[slot(here)];
             let last = entry.checked_sub(self.base).map(|word| word as usize * W::WIDTH);
             *entry = self.base + (i / W::WIDTH) as u32;
-            if let Some(last) = last.filter(|last| *last < i && i - last <= REACH * W::WIDTH)
-                && key(stretch, last) == Some(here)
-            {
-                let back = i - last;
+            let is_here = |from: &usize| key(stretch, *from) == Some(here);
+            let is_near = |from: &usize| *from < i && i - from <= REACH * W::WIDTH;
+            // The distance of the last copy needs no bits.
+            let mut from =
+                i.checked_sub(last_back).filter(is_here).or_else(|| last.filter(is_near).filter(is_here));
+            let mut almost = None;
+            if from.is_none() && look_near {
+                tried += 1;
+                let entry = &mut self.places[slot(!here >> NEAR)];
+                let last = entry.checked_sub(self.base).map(|word| word as usize * W::WIDTH);
+                *entry = self.base + (i / W::WIDTH) as u32;
+                let there = last.filter(is_near).and_then(|last| Some((last, key(stretch, last)?)));
+                match there.filter(|(_, there)| there >> NEAR == here >> NEAR) {
+                    // The entry of its own hash was overwritten.
+                    Some((last, there)) if there == here => from = Some(last),
+                    other => almost = other,
+                }
+            }
+            if let Some(from) = from {
+                let back = i - from;
                 let mut start = i;
-                let same = |at: usize| W::load(stretch, at) == W::load(stretch, at - back);
-                while start > anchor && start - W::WIDTH >= back && same(start - W::WIDTH) {
+                while start > anchor
+                    && start - W::WIDTH >= back
+                    && W::load(stretch, start - W::WIDTH) == W::load(stretch, start - W::WIDTH - back)
+                {
                     start -= W::WIDTH;
                 }
-                let mut end = i + KEY;
-                while key(stretch, end).is_some_and(|key_here| key(stretch, end - back) == Some(key_here)) {
-                    end += KEY;
-                }
-                while end < stretch.len() && same(end) {
-                    end += W::WIDTH;
-                }
-                if end - start >= LEAST && self.push::<W>(start - anchor, end - start, back) {
+                let end = end_of_copy::<W>(stretch, i + KEY, back);
+                if end - start >= least && self.count < SEQUENCES {
+                    self.count += 1;
+                    self.sequences[self.count] = Sequence {
+                        literals: ((start - anchor) / W::WIDTH) as u16,
+                        copies: ((end - start) / W::WIDTH) as u16,
+                        distance: (back / W::WIDTH) as u16,
+                        residual: 0,
+                    };
                     self.put_literals(&stretch[anchor..start]);
                     copied += end - start;
                     // Words after a copy may follow it again.
@@ -150,42 +236,126 @@ impl Repeats {
                             self.places[slot(key)] = self.base + (place / W::WIDTH) as u32;
                         }
                     }
-                    (anchor, i) = (end, end);
+                    (anchor, i, last_back) = (end, end, back);
                     continue;
                 }
+            } else if let Some((from, there)) = almost
+                && self.count < SEQUENCES
+            {
+                near += 1;
+                self.count += 1;
+                self.sequences[self.count] = Sequence {
+                    literals: ((i - anchor) / W::WIDTH) as u16,
+                    copies: 1,
+                    distance: ((i - from) / W::WIDTH) as u16,
+                    residual: here.minus(there).zigzag() as u16 + 1,
+                };
+                self.put_literals(&stretch[anchor..i]);
+                copied += W::WIDTH;
+                last_back = i - from;
+                anchor = i + W::WIDTH;
             }
             i += W::WIDTH;
+        }
+        if look_near {
+            self.far = if near * 16 < tried { FAR } else { 0 };
+        } else {
+            self.far = self.far.saturating_sub(1);
         }
         self.put_literals(&stretch[anchor..]);
         copied
     }
 
-    /// Adds a sequence, with lengths in bytes. Returns `false` if there are too many.
-    fn push<W: Word>(&mut self, literals: usize, copies: usize, back: usize) -> bool {
-        let (mut literals, mut copies) = (literals / W::WIDTH, copies / W::WIDTH);
-        let needed = literals / COUNT + copies.div_ceil(COUNT);
-        if self.count + needed >= SEQUENCES {
-            return false;
+    /// Finds the unit of which the counts and distances of the block's sequences are multiples. The block begins at word `at` and has `copied`
+    /// bytes of copies.
+    fn learn<W: Word>(&mut self, at: usize, copied: usize) {
+        let mut unit = 0;
+        // The first sequence may begin, and the last one may end, inside a unit.
+        for sequence in self.sequences[2..self.count].iter().take(WITNESSES) {
+            for number in [sequence.literals, sequence.copies, sequence.distance] {
+                unit = greatest_common_divisor(unit, number.into());
+            }
         }
-        while literals > COUNT {
-            self.add(COUNT, 0, 0);
-            literals -= COUNT;
+        while unit > MAX_UNIT {
+            unit = (2..=MAX_UNIT).rev().find(|part| unit.is_multiple_of(*part)).unwrap_or(1);
         }
-        while copies > 0 {
-            let some = copies.min(COUNT);
-            self.add(core::mem::take(&mut literals), some, back / W::WIDTH);
-            copies -= some;
-        }
-        true
-    }
-
-    fn add(&mut self, literals: usize, copies: usize, distance: usize) {
-        if let Some(to) = self.sequences.get_mut(self.count) {
-            *to = Sequence { literals: literals as u16, copies: copies as u16, distance: distance as u16 };
-            self.count += 1;
+        if unit > 1 && unit * W::WIDTH >= KEY {
+            let first = &self.sequences[1];
+            let start = at + usize::from(first.literals) + usize::from(first.copies);
+            (self.unit, self.phase, self.expected) = (unit, start % unit, copied - copied / 4);
         }
     }
 
+    /// Like `look`, at whole units only, each of which is a copy or literals. Without branches on that, because it is uncertain.
+    #[inline(always)]
+    fn look_at_units<W: Word>(&mut self, stretch: &[u8], at: usize, len: usize) -> usize {
+        let (unit, end) = (self.unit, at + len);
+        let bytes = unit * W::WIDTH;
+        let first = (self.phase + unit - at / W::WIDTH % unit) % unit;
+        self.units = Units { words: unit, first };
+        self.literal_len = 0;
+        let start = at + first * W::WIDTH;
+        let mut distances = [0; UNITS];
+        let (cut, others) = distances.split_at_mut(usize::from(first > 0));
+        // A first unit that began before the block was looked for when that part of it was.
+        if let Some(distance) = cut.first_mut() {
+            *distance = if self.cut.0 + bytes == start { self.cut.1 } else { 0 };
+        }
+        let count = end.saturating_sub(start).div_ceil(bytes);
+        let places = Places { places: &mut self.places, base: self.base, stretch };
+        match unit {
+            2 => places.distances::<W, 2>(unit, start, &mut others[..count]),
+            3 => places.distances::<W, 3>(unit, start, &mut others[..count]),
+            4 => places.distances::<W, 4>(unit, start, &mut others[..count]),
+            _ => places.distances::<W, 0>(unit, start, &mut others[..count]),
+        }
+        if let (Some(last), Some(distance)) = (count.checked_sub(1), others[..count].last()) {
+            self.cut = (start + last * bytes, *distance);
+        }
+        let count = count + cut.len();
+        self.merge(&distances[..count]);
+        self.gather_literals::<W>(stretch, at, len)
+    }
+
+    /// Makes the sequences of units with these distances, 0 for literals.
+    #[inline(always)]
+    fn merge(&mut self, distances: &[u16]) {
+        let (mut count, mut waiting, mut before) = (0, 0, 0);
+        let mut sequence = Sequence::default();
+        for distance in distances {
+            let (is_copy, begins) = (*distance != 0, *distance != 0 && *distance != before);
+            before = *distance;
+            count += usize::from(begins);
+            sequence.literals = if begins { waiting } else { sequence.literals };
+            sequence.copies = if begins { 1 } else { sequence.copies + u16::from(is_copy) };
+            sequence.distance = if begins { *distance } else { sequence.distance };
+            waiting = if is_copy { 0 } else { waiting + 1 };
+            if let Some(to) = self.sequences.get_mut(count) {
+                *to = sequence;
+            }
+        }
+        self.count = count.min(SEQUENCES);
+    }
+
+    /// Gathers the literals of the block's units. Returns the number of bytes that are copies.
+    #[inline(always)]
+    fn gather_literals<W: Word>(&mut self, stretch: &[u8], at: usize, len: usize) -> usize {
+        let (mut place, words) = (0, len / W::WIDTH);
+        let mut copied = 0;
+        for i in 1..=self.count {
+            let Sequence { literals, copies, .. } = self.sequences[i];
+            let from = self.units.end(place, literals.into());
+            if from > place {
+                self.put_literals(&stretch[at + place * W::WIDTH..at + from * W::WIDTH]);
+            }
+            place = self.units.end(from, copies.into()).min(words);
+            copied += place - from;
+        }
+        self.put_literals(&stretch[at + place * W::WIDTH..at + len]);
+        copied * W::WIDTH
+    }
+
+    #[inline(always)]
     fn put_literals(&mut self, literals: &[u8]) {
         let end = self.literal_len + literals.len();
         if let Some(to) = self.literals.0.get_mut(self.literal_len..end) {
@@ -193,95 +363,126 @@ impl Repeats {
             self.literal_len = end;
         }
     }
+}
 
-    /// Writes the head of the block and the sequences.
-    pub(crate) fn write(&self, out: &mut Out<'_>) -> Result<(), Full> {
-        out.extend_from_slice(&Head::repeats().0.to_le_bytes())?;
-        out.extend_from_slice(&(self.count as u16).to_le_bytes())?;
-        let sequences = &self.sequences[..self.count];
-        let short = |count: u16| count.min(EXTENDED.into()) as u8;
-        for sequence in sequences {
-            out.extend_from_slice(&[short(sequence.literals) | short(sequence.copies) << 4])?;
+/// The positions of earlier words of a stretch.
+struct Places<'a> {
+    places: &'a mut [u32; PLACES],
+    base: u32,
+    stretch: &'a [u8],
+}
+
+impl Places<'_> {
+    /// Finds the distances of units of `unit` words from `start` on to the same unit before, 0 where there is none, and enters the units. `UNIT` is
+    /// `unit`, or 0 for any.
+    #[inline(always)]
+    fn distances<W: Word, const UNIT: usize>(self, unit: usize, start: usize, distances: &mut [u16]) {
+        let Self { places, base, stretch } = self;
+        let unit = if UNIT == 0 { unit } else { UNIT };
+        let bytes = unit * W::WIDTH;
+        let reciprocal = (1_u64 << 32) / unit as u64 + 1;
+        let units = stretch.get(start..).unwrap_or_default().chunks_exact(bytes);
+        let mut number = base + (start / W::WIDTH) as u32;
+        for (distance, words) in distances.iter_mut().zip(units) {
+            let entry = &mut places[slot(load(words, 0).wrapping_mul(3) ^ load(words, bytes - KEY))];
+            let before = core::mem::replace(entry, number);
+            // Exact, as there are fewer than 2^20 words.
+            let back = number.wrapping_sub(before);
+            let units = ((u64::from(back) * reciprocal) >> 32) as u32;
+            let is_near = units <= REACH as u32 && units * unit as u32 == back;
+            let from = before.wrapping_sub(base) as usize * W::WIDTH;
+            let earlier = stretch.get(from..from + bytes);
+            *distance =
+                earlier.map_or(0, |earlier| units as u16 * u16::from(is_near & is_same(earlier, words)));
+            number += unit as u32;
         }
-        for sequence in sequences {
-            out.extend_from_slice(&sequence.distance.to_le_bytes())?;
-        }
-        for count in sequences.iter().flat_map(|sequence| [sequence.literals, sequence.copies]) {
-            if let Some(more) = count.checked_sub(EXTENDED.into()) {
-                out.extend_from_slice(&[more as u8])?;
-            }
-        }
-        Ok(())
     }
 }
 
-/// The sequences of a block, as on the wire.
-#[derive(Clone, Copy)]
-pub(crate) struct Sequences<'a> {
-    tokens: &'a [u8],
-    distances: &'a [[u8; 2]],
-    extensions: &'a [u8],
+/// Looks for copies in the block of `len` bytes at `at` of a stretch. The result is the number of bytes that are copies.
+struct Look<'a, W> {
+    repeats: &'a mut Repeats,
+    stretch: &'a [u8],
+    at: usize,
+    len: usize,
+    word: PhantomData<W>,
 }
 
-impl<'a> Sequences<'a> {
-    /// Reads `count` sequences from the front of `wire` and returns them with their length in bytes; `None` if `wire` is too short.
-    pub(crate) fn read(wire: &'a [u8], count: usize) -> Option<(Self, usize)> {
-        let (tokens, rest) = wire.split_at_checked(count)?;
-        let (distances, rest) = rest.split_at_checked(2 * count)?;
-        let extended = |token: &u8| usize::from(token & 15 == EXTENDED) + usize::from(token >> 4 == EXTENDED);
-        let more: usize = tokens.iter().map(extended).sum();
-        let extensions = rest.get(..more)?;
-        let sequences = Self { tokens, distances: distances.as_chunks().0, extensions };
-        Some((sequences, count * SEQUENCE + more))
-    }
+impl<W: Word> Chore for Look<'_, W> {
+    type Output = usize;
 
-    /// Literals, copies and distance of each sequence, in words.
-    fn each(self) -> impl Iterator<Item = (usize, usize, usize)> {
-        let mut extensions = self.extensions.iter();
-        let mut count = move |count: u8| {
-            let more = if count == EXTENDED { extensions.next().copied().unwrap_or(0) } else { 0 };
-            usize::from(count) + usize::from(more)
-        };
-        self.tokens.iter().zip(self.distances).map(move |(token, distance)| {
-            let literals = count(token & 15);
-            (literals, count(token >> 4), u16::from_le_bytes(*distance).into())
-        })
-    }
-
-    /// The total number of copied words.
-    pub(crate) fn copies(self) -> usize {
-        self.each().map(|(_, copies, _)| copies).sum()
-    }
-
-    /// Appends the words of the block to the message that begins at `start` of `out`. Returns `None` if the sequences are invalid or do not give
-    /// `len` bytes.
-    pub(crate) fn expand<W: Word>(
-        self,
-        mut literals: &[u8],
-        len: usize,
-        start: usize,
-        out: &mut Out<'_>,
-    ) -> Option<()> {
-        let mut left = len;
-        for (some, copies, back) in self.each() {
-            let (some, copies, back) = (some * W::WIDTH, copies * W::WIDTH, back * W::WIDTH);
-            left = left.checked_sub(some + copies)?;
-            let these;
-            (these, literals) = literals.split_at_checked(some)?;
-            out.extend_from_slice(these).ok()?;
-            // A distance without copies; or copies without a distance or from before the message.
-            if (copies == 0) != (back == 0) || some + copies == 0 || back > out.len() - start {
-                return None;
+    #[inline(always)]
+    fn run(self) -> usize {
+        let Self { repeats, stretch, at, len, .. } = self;
+        if repeats.unit > 1 {
+            let copied = repeats.look_at_units::<W>(stretch, at, len);
+            // The first block has little to copy.
+            if copied < repeats.expected && at > 0 {
+                repeats.unit = 1;
             }
-            if copies > 0 {
-                out.extend_from_within(back, copies).ok()?;
-            }
+            return copied;
         }
-        if literals.len() != left {
-            return None;
+        let copied = repeats.look::<W>(&stretch[..at + len], at);
+        if repeats.count > WITNESSES + 1 {
+            repeats.learn::<W>(at / W::WIDTH, copied);
         }
-        out.extend_from_slice(literals).ok()
+        copied
     }
+}
+
+/// Whether two units, of at least [`KEY`] bytes, are the same. All bytes are compared, as it is uncertain.
+#[inline(always)]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let last = one.len() - KEY;
+    let mut difference = load(one, last) ^ load(other, last);
+    for (one, other) in one.as_chunks::<KEY>().0.iter().zip(other.as_chunks().0) {
+        difference |= u64::from_le_bytes(*one) ^ u64::from_le_bytes(*other);
+    }
+    difference == 0
+}
+
+/// The key at `at`; 0 past the end.
+#[inline(always)]
+fn load(bytes: &[u8], at: usize) -> u64 {
+    key(bytes, at).unwrap_or(0)
+}
+
+/// Whether all words are the same.
+#[inline(always)]
+fn is_run<W: Word>(words: &[u8]) -> bool {
+    words[W::WIDTH..] == words[..words.len() - W::WIDTH]
+}
+
+/// The end of the copy from `back` bytes before, which goes to `at` at least.
+#[inline(always)]
+fn end_of_copy<W: Word>(stretch: &[u8], mut at: usize, back: usize) -> usize {
+    const STEP: usize = 4;
+    while let (Some(here), Some(there)) = (
+        stretch.get(at..).and_then(|rest| rest.first_chunk::<{ STEP * KEY }>()),
+        stretch.get(at - back..).and_then(|rest| rest.first_chunk::<{ STEP * KEY }>()),
+    ) {
+        // How many keys are equal, without branches: lengths are hard to predict.
+        let (mut equal, mut difference) = (0, 0);
+        for (here, there) in here.as_chunks().0.iter().zip(there.as_chunks().0) {
+            difference |= u64::from_le_bytes(*here) ^ u64::from_le_bytes(*there);
+            equal += usize::from(difference == 0);
+        }
+        at += equal * KEY;
+        if equal < STEP {
+            break;
+        }
+    }
+    while at < stretch.len() && W::load(stretch, at) == W::load(stretch, at - back) {
+        at += W::WIDTH;
+    }
+    at
+}
+
+fn greatest_common_divisor(mut a: usize, mut b: usize) -> usize {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// The bytes to hash, or `None` past the end.

@@ -38,7 +38,10 @@ pub(crate) struct Shortlist {
 
 impl Shortlist {
     pub(crate) fn of(predictors: &[Predictor]) -> Self {
-        let mut list = Self::default();
+        // Copied in whole vectors, which takes less time than to make each predictor.
+        static EMPTY: Shortlist =
+            Shortlist { predictors: [Predictor::NONE; SHORTLIST], len: 0, reach: [0; 2] };
+        let mut list = EMPTY;
         for (to, from) in list.predictors.iter_mut().zip(predictors) {
             *to = *from;
             list.len += 1;
@@ -46,6 +49,16 @@ impl Shortlist {
             *reach = from.reach().max(*reach);
         }
         list
+    }
+
+    /// The same list with all differences in fixed point.
+    pub(crate) fn in_fixed_point(mut self, unit: u16) -> Self {
+        for predictor in self.predictors[..self.len].iter_mut().filter(|predictor| predictor.is_difference())
+        {
+            *predictor = predictor.in_domain(Domain::Fixed(unit));
+        }
+        let [integer, fixed] = self.reach;
+        Self { reach: [0, integer.max(fixed)], ..self }
     }
 
     /// The shortlist for the literals between copies: predictors with no lag beyond 1, and the best integer ones of this list.

@@ -1,4 +1,4 @@
-//! Wires written by encoders: of version 1, of version 2 for repeats, and of version 3 for structures. They must stay readable as long as these
+//! Wires written by encoders: of version 1, of version 2 for repeats, of version 3 for structures, and of version 4 for dense copies. They must stay readable as long as these
 //! versions exist. `NAME.raw` is the message, `NAME.CODEC.EFFORT` its wire. The current encoder may write different ones, as it may choose better.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Messages from integers and powers of two only, so that they are the same on every machine.
-fn messages() -> [(&'static str, Vec<u8>); 12] {
+fn messages() -> [(&'static str, Vec<u8>); 15] {
     let words =
         |n: u64, word: &dyn Fn(u64) -> u64| (0..n).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
     let noise = random_bytes(3, 8 * 2000);
@@ -35,6 +35,32 @@ fn messages() -> [(&'static str, Vec<u8>); 12] {
                     let number = (7 * i as u32).to_le_bytes();
                     let level = (noise(i) >> 20 | 0x3f << 56).to_le_bytes();
                     [&number[..], &[2, 0, kind, flag], &level].concat()
+                })
+                .collect(),
+        ),
+        // Points of three words, each several times: units.
+        ("points", words(1800, &|i| noise(1 + 3 * (noise(i / 3) % (40 + i / 60)) + i % 3))),
+        // A symmetric matrix whose halves differ in the last bits: near copies; and a level around it: runs.
+        (
+            "mirrored",
+            words(2000, &|i| {
+                let (row, column) = (i / 40, i % 40);
+                let (low, high) = (row.min(column), row.max(column));
+                if high > 25 {
+                    0x3eb << 52
+                } else {
+                    noise(low * 26 + high) ^ (noise(i) % 3 * u64::from(row > column))
+                }
+            }),
+        ),
+        // Structures whose fields repeat.
+        (
+            "copied",
+            (0..500)
+                .flat_map(|i| {
+                    let from = noise(i) % (20 + i / 10);
+                    [&noise(from).to_le_bytes()[..], &(noise(i) as u32).to_le_bytes(), &[1, 2, 0, i as u8]]
+                        .concat()
                 })
                 .collect(),
         ),

@@ -6,13 +6,17 @@ mod predict;
 mod split;
 mod undo;
 
-use super::{Kernel, LAGS, Span, Words};
+use super::{Chore, Compiled, Kernel, LAGS, Span, Words};
 use crate::block::{Block, Bytes, Mask, Widths, byte_bits};
 use crate::word::Word;
 use mpress_codec::support::Avx2;
 use mpress_codec::{Full, Out};
 
 impl<W: Word> Kernel<W> for Avx2 {
+    #[inline]
+    fn compiled<T: Chore>(self, chore: T) -> T::Output {
+        self.run(Compiled(chore))
+    }
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::difference::<W>(bytes, at, lags, residuals) }

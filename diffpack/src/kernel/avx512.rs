@@ -21,7 +21,7 @@ mod rebuild;
 mod short;
 mod split;
 
-use super::{Kernel, LAGS, Span};
+use super::{Chore, Compiled, Kernel, LAGS, Span};
 use crate::block::{Block, Bytes, Mask, Widths, byte_bits};
 use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;
@@ -29,6 +29,10 @@ use mpress_codec::support::Avx512;
 use mpress_codec::{Full, Out};
 
 impl<W: Word> Kernel<W> for Avx512 {
+    #[inline]
+    fn compiled<T: Chore>(self, chore: T) -> T::Output {
+        self.run(Compiled(chore))
+    }
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::difference::<W>(bytes, at, lags, residuals) }

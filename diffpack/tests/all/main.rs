@@ -3,6 +3,7 @@
 
 mod conformance;
 mod corpus;
+mod dense;
 mod properties;
 mod records;
 mod tiers;

@@ -122,7 +122,7 @@ fn repeating<W: Word>() {
     }
     let mut wires = tiers().into_iter().map(|simd| {
         let wire = encode(&mut Encoder::<W>::new(Effort::Ratio).with_simd(simd), &raw);
-        assert!(wire[0] == 2 && wire.len() * 3 < raw.len() * 2, "{} of {}", wire.len(), raw.len());
+        assert!(wire[0] == 4 && wire.len() * 3 < raw.len() * 2, "{} of {}", wire.len(), raw.len());
         let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len());
         assert!(back == Ok(raw.clone()));
         wire
@@ -249,7 +249,9 @@ fn what_no_encoder_writes_is_refused() {
         assert_eq!(said(&one_block(head, rest), 64), Err(kind), "{head:#x}, {rest:?}");
     }
     assert_eq!(said(&[0, 0], 0), Err(Unsupported));
-    assert_eq!(said(&[4, 0], 0), Err(Unsupported));
+    assert_eq!(said(&[5, 0], 0), Err(Unsupported));
+    assert_eq!(said(&[4, 16], 0), Err(Corrupt));
+    assert_eq!(said(&[3, 8], 0), Err(Corrupt));
     assert_eq!(said(&[1, 1], 0), Err(Length));
     assert_eq!(said(&[1, 8], 0), Err(Corrupt));
     // Words of 16 bits have no fixed-point domain; for words of 32 bits its unit is below 256.
