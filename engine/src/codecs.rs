@@ -76,15 +76,15 @@ const BYTES: &[Kind] = &[Kind::Int8, Kind::Other];
 /// The codecs in the order of reports. The first row is the raw message.
 static TABLE: [Row; COUNT] = [
     Row { name: "raw", setting: 0, wire: 0, member: families::none, adaptive: &[] },
-    Row { name: "diffpack-fast", setting: 0, wire: 3, member: families::diffpack_fast, adaptive: NUMBERS },
+    Row { name: "diffpack-fast", setting: 0, wire: 4, member: families::diffpack_fast, adaptive: NUMBERS },
     Row {
         name: "diffpack-balanced",
         setting: 1,
-        wire: 3,
+        wire: 4,
         member: families::diffpack_balanced,
         adaptive: NUMBERS,
     },
-    Row { name: "diffpack-ratio", setting: 2, wire: 3, member: families::diffpack_ratio, adaptive: NUMBERS },
+    Row { name: "diffpack-ratio", setting: 2, wire: 4, member: families::diffpack_ratio, adaptive: NUMBERS },
     Row { name: "dfcm", setting: 0, wire: 1, member: families::dfcm, adaptive: &[] },
     Row { name: "dfcm-lanes", setting: 0, wire: 1, member: families::dfcm_lanes, adaptive: WIDE },
     Row { name: "fpc", setting: 0, wire: 1, member: families::fpc, adaptive: &[] },
