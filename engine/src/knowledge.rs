@@ -48,9 +48,11 @@ impl Default for Knowledge {
     }
 }
 
-/// The file `heuristics/compression.toml`: kind, level, codec, ratio, and the speeds of encoding and decoding.
-static BUILT_IN: &[(&str, &str, &str, f64, [f64; 2], [f64; 2])] =
-    &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
+/// Kind, level, codec, ratio, and the start and speed of encoding and decoding.
+type Row = (&'static str, &'static str, &'static str, f64, [f64; 2], [f64; 2]);
+
+/// The file `heuristics/compression.toml`.
+static BUILT_IN: &[Row] = &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
 /// The network file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

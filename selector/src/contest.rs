@@ -1,7 +1,6 @@
 //! Comparison of compressed and raw messages of one size, where estimates do not tell which of them are faster.
 //!
-//! Where ranks exchange long messages over a fast network, their processors and memories limit both ways, and a rank that compresses alone is slower
-//! than two that do. So there is a contest from time to time: short blocks of messages, all compressed or all raw, in turn. The time from the beginning
+//! Over a fast network, processors and memories limit long messages, and a rank that compresses alone in an exchange is slower than two that do. So there is a contest from time to time: short blocks of messages, all compressed or all raw, in turn. The time from the beginning
 //! of a block to that of the next contains whatever the program has to wait for. Ranks that exchange messages count the same, so without communication
 //! they have the same blocks, and see the same times.
 //!
@@ -35,6 +34,8 @@ const ORDER: [Turn; 2 * BLOCKS] = {
 };
 /// Of the 36 pairs of a compressed and a raw block, the faster way must win this number. Where there is no difference, that happens in 8 of 924 contests.
 const CLEAR: usize = 34;
+/// The longest block of a contest whose blocks are even takes less than this many times as long as the shortest.
+const EVEN: f64 = 1.5;
 /// The bytes of a block, and its number of messages at most and at least.
 const BLOCK: usize = 8 << 20;
 const MESSAGES: (u32, u32) = (8, 2);
@@ -143,9 +144,18 @@ impl Trial {
             (Turn::Compressed, gain_ns)
         } else if pairs().filter(|(c, r)| r < c).count() >= CLEAR {
             (Turn::Raw, gain_ns)
+        } else if self.is_even() {
+            // Both are as fast, so the ranks had better agree.
+            (Turn::Raw, 0.0)
         } else {
             (Turn::Estimated, 0.0)
         }
+    }
+
+    /// Whether all blocks took about as long: none contains a computation that others lack.
+    fn is_even(&self) -> bool {
+        let longest = self.times.iter().copied().fold(0.0, f64::max);
+        self.times.iter().all(|ns| EVEN * ns > longest)
     }
 }
 
@@ -194,6 +204,14 @@ mod tests {
             let gain_ns = (raw as f64 - compressed as f64) / LEN as f64;
             assert!((contest.gain_ns() - gain_ns).abs() < 1e-9);
         }
+    }
+
+    #[test]
+    fn where_both_are_as_fast_all_go_raw() {
+        let mut contest = Contest::default();
+        let turns = run(&mut contest, |_| 500, 50_000, 0);
+        assert_eq!((turns.last(), contest.gain_ns()), (Some(&Turn::Raw), 0.0));
+        assert!(!turns[200..].contains(&Turn::Estimated));
     }
 
     #[test]

@@ -13,9 +13,7 @@ const PROBE: core::ops::Range<usize> = 8 << 10..64 << 10;
 /// From this length on, a codec that was never observed is tried on a part of the message, not on all of it.
 const LONG: usize = 128 << 10;
 
-/// From this part of messages on that come back, a rank is busy both ways.
-const BOTH_WAYS: f64 = 0.25;
-/// The factor by which the estimate of the processor's time may be wrong if it is.
+/// The factor by which the estimate of the processor's time may be wrong.
 const DOUBT: f64 = 2.0;
 
 /// A message of this level and length, and the codecs that may compress it. Candidates are named by their indices.
@@ -54,8 +52,8 @@ impl Scales<'_> {
         best
     }
 
-    /// Whether it depends on the rank's processor whether a message in chunks gains while messages come back, so that the estimate should not be
-    /// trusted: it gains if coding and handing over need no time for the other way, but not if all of that takes twice the time.
+    /// Whether it depends on the processor's time whether a message in chunks gains, so that the estimate should not be trusted: it gains if handing over
+    /// and the other way need no time, but not if these and encoding take twice the time.
     pub(crate) fn are_doubtful(&self) -> bool {
         let Route { handover_ns, both_ways, .. } = self.route;
         let gains = |factor: f64| {
@@ -67,7 +65,7 @@ impl Scales<'_> {
                 scales.time_ns(at, 0.0) + encode_ns < self.raw_ns
             })
         };
-        both_ways > BOTH_WAYS && gains(0.0) && !gains(DOUBT)
+        gains(0.0) && !gains(DOUBT)
     }
 
     /// The least observed of the candidates that may be better than the best one.
