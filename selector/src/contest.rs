@@ -7,6 +7,8 @@
 //! The result is that of a rank sum test (Wilcoxon 1945; Mann and Whitney 1947). It needs no assumption about the distribution of the times: a rank
 //! that sends many messages at once and then computes has blocks with and without the computation, and then there is no result.
 
+use crate::epochs::random;
+
 /// How messages of a contest are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Turn {
@@ -20,22 +22,14 @@ pub(crate) enum Turn {
 
 /// The number of blocks of each way.
 const BLOCKS: usize = 6;
-/// Both ways in turn, by the Thue–Morse sequence: neither a trend nor a period of a few blocks favours one of them.
-const ORDER: [Turn; 2 * BLOCKS] = {
-    let mut order = [Turn::Raw; 2 * BLOCKS];
-    let mut at = 0;
-    while at < order.len() {
-        if at.count_ones() % 2 == 0 {
-            order[at] = Turn::Compressed;
-        }
-        at += 1;
-    }
-    order
-};
 /// Of the 36 pairs of a compressed and a raw block, the faster way must win this number. Where there is no difference, that happens in 8 of 924 contests.
 const CLEAR: usize = 34;
-/// The longest block of a contest whose blocks are even takes less than this many times as long as the shortest.
+/// Blocks are even if the longest takes less than this many times as long as the shortest. Then none contains a computation that others lack, both ways
+/// are nearly as fast, and all ranks go one way: compressed if that wins this number of pairs.
 const EVEN: f64 = 1.5;
+const AHEAD: usize = 24;
+/// A raw block that takes less than this part of what the network needs has been handed over, but not sent: then the times mean nothing.
+const SENT: f64 = 0.5;
 /// The bytes of a block, and its number of messages at most and at least.
 const BLOCK: usize = 8 << 20;
 const MESSAGES: (u32, u32) = (8, 2);
@@ -55,44 +49,61 @@ pub(crate) struct Contest {
     result: Turn,
     /// How long the result is used, as a multiple of the trial.
     stands: u32,
-    /// By the last trial with a result, the nanoseconds that compression gains for a byte.
-    gain_ns: f64,
+    /// What compression gains by the last trial, as a part of the time that the network needs for a raw message.
+    gain: f64,
 }
 
 #[derive(Clone, Debug)]
 struct Trial {
-    /// The number of messages of a block, of those so far, and of bytes in the current block.
+    /// The number of messages of a block, and of those so far.
     block: u32,
     messages: u32,
-    bytes: usize,
-    /// The beginning of the current block.
+    /// A bit for each pair of blocks: whether the first of them is raw. It is drawn anew for each trial, so that no period of the program favours a way.
+    order: u64,
+    /// The beginning of the current block, and the nanoseconds that the network needs for its messages raw.
     began_ns: u64,
-    /// The nanoseconds per byte of each block so far.
-    times: [f64; ORDER.len()],
+    raw_ns: f64,
+    /// The time of each block so far, as a multiple of what the network needs for it raw.
+    times: [f64; 2 * BLOCKS],
 }
 
 impl Contest {
-    /// How the next message is sent, of this number of bytes and at this time. `is_doubtful`: whether its estimate should not be trusted. Once that is
-    /// so, it remains so.
-    pub(crate) fn turn(&mut self, is_doubtful: bool, len: usize, now_ns: u64) -> Turn {
+    /// How the next message is sent, of this number of bytes, which the network needs `raw_ns` for, at this time. `is_doubtful`: whether its estimate
+    /// should not be trusted. Once that is so, it remains so. `may_begin`: no other contest is in a trial, which would confuse both.
+    pub(crate) fn turn(
+        &mut self,
+        is_doubtful: impl FnOnce() -> bool,
+        may_begin: bool,
+        (len, raw_ns): (usize, f64),
+        now_ns: u64,
+    ) -> Turn {
         let message = self.messages;
         self.messages = message.wrapping_add(1);
-        if self.next.is_none() && is_doubtful {
+        if self.next.is_none() && is_doubtful() {
             self.next = Some(aligned(message));
         }
         if self.trial.is_none() && self.next == Some(message) {
-            self.trial = Some(Trial::new(len, now_ns));
+            if may_begin {
+                self.trial = Some(Trial::new(len, u64::from(message / ALIGN), now_ns));
+            } else {
+                self.next = Some(aligned(message));
+            }
         }
         let Some(trial) = &mut self.trial else { return self.result };
-        if let Some(turn) = trial.turn(len, now_ns) {
+        if let Some(turn) = trial.turn(raw_ns, now_ns) {
             return turn;
         }
-        let (result, gain_ns) = trial.result();
+        let (result, gain) = trial.result();
         let same = result == self.result && self.stands > 0;
         self.stands = if same { (2 * self.stands).min(STANDS.1) } else { STANDS.0 };
         self.next = Some(aligned(message.wrapping_add(self.stands * trial.messages)));
-        (self.result, self.gain_ns, self.trial) = (result, gain_ns, None);
+        (self.result, self.gain, self.trial) = (result, gain, None);
         result
+    }
+
+    /// Whether a trial is under way.
+    pub(crate) fn is_in_trial(&self) -> bool {
+        self.trial.is_some()
     }
 
     /// Whether there are trials, from now on.
@@ -100,9 +111,9 @@ impl Contest {
         self.next.is_some()
     }
 
-    /// The nanoseconds that compression gains for a byte, as measured: 0 if there is no result.
-    pub(crate) fn gain_ns(&self) -> f64 {
-        self.gain_ns
+    /// What compression gains, as measured: a part of the time that the network needs for the raw message. 0 if there is no result.
+    pub(crate) fn gain(&self) -> f64 {
+        self.gain
     }
 }
 
@@ -112,47 +123,60 @@ fn aligned(message: u32) -> u32 {
 }
 
 impl Trial {
-    fn new(len: usize, now_ns: u64) -> Self {
+    fn new(len: usize, number: u64, now_ns: u64) -> Self {
         let messages = u32::try_from(BLOCK / len.max(1)).unwrap_or(u32::MAX);
         let block = messages.clamp(MESSAGES.1, MESSAGES.0);
-        Self { block, messages: 0, bytes: 0, began_ns: now_ns, times: [0.0; ORDER.len()] }
+        let (order, times) = (random(number), [0.0; 2 * BLOCKS]);
+        Self { block, messages: 0, order, began_ns: now_ns, raw_ns: 0.0, times }
     }
 
     /// The way of the next message; `None` if the trial is over.
-    fn turn(&mut self, len: usize, now_ns: u64) -> Option<Turn> {
+    fn turn(&mut self, raw_ns: f64, now_ns: u64) -> Option<Turn> {
         let block = (self.messages / self.block) as usize;
         if self.messages > 0 && self.messages.is_multiple_of(self.block) {
             let ns = now_ns.saturating_sub(self.began_ns) as f64;
-            *self.times.get_mut(block - 1)? = ns / self.bytes.max(1) as f64;
-            (self.began_ns, self.bytes) = (now_ns, 0);
+            *self.times.get_mut(block - 1)? = ns / self.raw_ns.max(1.0);
+            (self.began_ns, self.raw_ns) = (now_ns, 0.0);
         }
-        let turn = *ORDER.get(block)?;
+        if block >= self.times.len() {
+            return None;
+        }
         self.messages += 1;
-        self.bytes += len;
-        Some(turn)
+        self.raw_ns += raw_ns;
+        Some(self.way(block))
     }
 
-    /// The result, and the nanoseconds per byte by which the median of compressed blocks is better.
+    /// The way of a block.
+    fn way(&self, block: usize) -> Turn {
+        let is_first = block.is_multiple_of(2);
+        let raw_first = self.order >> (block / 2) & 1 == 1;
+        if is_first == raw_first { Turn::Raw } else { Turn::Compressed }
+    }
+
+    /// The result, and what the median of compressed blocks gains.
     fn result(&self) -> (Turn, f64) {
         let times_of = |way: Turn| {
-            let times = ORDER.iter().zip(&self.times);
-            times.filter(move |(turn, _)| **turn == way).map(|(_, ns)| *ns)
+            let times = self.times.iter().enumerate();
+            times.filter(move |(block, _)| self.way(*block) == way).map(|(_, time)| *time)
         };
+        if times_of(Turn::Raw).any(|time| time < SENT) {
+            return (Turn::Estimated, 0.0);
+        }
         let pairs = || times_of(Turn::Compressed).flat_map(|c| times_of(Turn::Raw).map(move |r| (c, r)));
-        let gain_ns = median(times_of(Turn::Raw)) - median(times_of(Turn::Compressed));
-        if pairs().filter(|(c, r)| c < r).count() >= CLEAR {
-            (Turn::Compressed, gain_ns)
-        } else if pairs().filter(|(c, r)| r < c).count() >= CLEAR {
-            (Turn::Raw, gain_ns)
-        } else if self.is_even() {
-            // Both are as fast, so the ranks had better agree.
-            (Turn::Raw, 0.0)
+        let (compressed, raw) =
+            (pairs().filter(|(c, r)| c < r).count(), pairs().filter(|(c, r)| r < c).count());
+        let (gain, is_even) =
+            (median(times_of(Turn::Raw)) - median(times_of(Turn::Compressed)), self.is_even());
+        if compressed >= CLEAR || is_even && compressed >= AHEAD {
+            (Turn::Compressed, gain)
+        } else if raw >= CLEAR || is_even {
+            (Turn::Raw, gain)
         } else {
             (Turn::Estimated, 0.0)
         }
     }
 
-    /// Whether all blocks took about as long: none contains a computation that others lack.
+    /// Whether all blocks took about as long.
     fn is_even(&self) -> bool {
         let longest = self.times.iter().copied().fold(0.0, f64::max);
         self.times.iter().all(|ns| EVEN * ns > longest)
@@ -174,21 +198,31 @@ mod tests {
 
     const LEN: usize = 1 << 20;
 
-    /// Sends messages that take this long by way, and a computation before each 26th; returns how they were sent.
-    fn run(contest: &mut Contest, ns: impl Fn(Turn) -> u64, messages: u32, compute_ns: u64) -> Vec<Turn> {
+    /// What the network needs for a message.
+    const RAW_NS: f64 = 400e3;
+
+    /// Sends messages that take this many microseconds by way, and computes before each of a burst; returns how they were sent.
+    fn run(
+        contest: &mut Contest,
+        us: impl Fn(Turn) -> u64,
+        messages: u32,
+        burst: u32,
+        compute_us: u64,
+    ) -> Vec<Turn> {
         let mut now = 0;
         let turns = (0..messages).map(|message| {
-            let turn = contest.turn(true, LEN, now);
-            now += ns(turn) + if message % 26 == 0 { compute_ns } else { 0 };
+            let turn = contest.turn(|| true, true, (LEN, RAW_NS), now);
+            now += 1000 * (us(turn) + if message % burst == 0 { compute_us } else { 0 });
             turn
         });
         turns.collect()
     }
 
     #[test]
-    fn both_ways_have_as_many_blocks() {
-        for way in [Turn::Compressed, Turn::Raw] {
-            assert_eq!(ORDER.iter().filter(|turn| **turn == way).count(), BLOCKS);
+    fn each_pair_of_blocks_has_both_ways() {
+        for number in 0..100 {
+            let trial = Trial::new(LEN, number, 0);
+            assert!((0..BLOCKS).all(|pair| trial.way(2 * pair) != trial.way(2 * pair + 1)));
         }
     }
 
@@ -196,50 +230,75 @@ mod tests {
     fn the_faster_way_wins_and_trials_become_rare() {
         for (compressed, raw, wanted) in [(500, 600, Turn::Compressed), (600, 500, Turn::Raw)] {
             let mut contest = Contest::default();
-            let ns = |turn| if turn == Turn::Compressed { compressed } else { raw };
-            let turns = run(&mut contest, ns, 50_000, 0);
+            let us = |turn| if turn == Turn::Compressed { compressed } else { raw };
+            let turns = run(&mut contest, us, 50_000, 1, 0);
             assert_eq!(turns[0], Turn::Estimated);
             let won = turns.iter().filter(|turn| **turn == wanted).count();
             assert!(won > 48_000, "{wanted:?} {won}");
-            let gain_ns = (raw as f64 - compressed as f64) / LEN as f64;
-            assert!((contest.gain_ns() - gain_ns).abs() < 1e-9);
+            let gain = (raw as f64 - compressed as f64) * 1e3 / RAW_NS;
+            assert!((contest.gain() - gain).abs() < 1e-9);
         }
     }
 
     #[test]
     fn where_both_are_as_fast_all_go_raw() {
         let mut contest = Contest::default();
-        let turns = run(&mut contest, |_| 500, 50_000, 0);
-        assert_eq!((turns.last(), contest.gain_ns()), (Some(&Turn::Raw), 0.0));
-        assert!(!turns[200..].contains(&Turn::Estimated));
+        let turns = run(&mut contest, |_| 500, 50_000, 1, 0);
+        assert_eq!((turns.last(), contest.gain()), (Some(&Turn::Raw), 0.0));
+        assert!(turns[200..].iter().all(|turn| *turn != Turn::Estimated));
     }
 
     #[test]
     fn a_change_is_seen_with_the_next_trial() {
         let mut contest = Contest::default();
-        run(&mut contest, |turn| if turn == Turn::Raw { 600 } else { 500 }, 50_000, 0);
-        let turns = run(&mut contest, |turn| if turn == Turn::Raw { 500 } else { 600 }, 30_000, 0);
+        run(&mut contest, |turn| if turn == Turn::Raw { 600 } else { 500 }, 50_000, 1, 0);
+        let turns = run(&mut contest, |turn| if turn == Turn::Raw { 500 } else { 600 }, 30_000, 1, 0);
         assert_eq!(turns.last(), Some(&Turn::Raw));
     }
 
     #[test]
-    fn what_computation_hides_has_no_result() {
-        // A burst of messages is cheaper raw, but the computation after it is all that counts.
-        let mut contest = Contest::default();
-        let turns = run(&mut contest, |turn| if turn == Turn::Raw { 100 } else { 101 }, 50_000, 100_000);
-        let estimated = turns.iter().filter(|turn| **turn == Turn::Estimated).count();
-        assert!(estimated > 40_000, "{estimated}");
+    fn bursts_that_are_only_handed_over_have_no_result() {
+        // A message is cheaper to hand over raw, but only the time after the burst counts.
+        for burst in [26, 32, 96, 1000] {
+            let mut contest = Contest::default();
+            let us = |turn| if turn == Turn::Raw { 20 } else { 120 };
+            let turns = run(&mut contest, us, 50_000, burst, 100_000);
+            let raw = turns.iter().filter(|turn| **turn == Turn::Raw).count();
+            assert!(raw < 4000, "{burst}: {raw}");
+        }
+    }
+
+    #[test]
+    fn a_computation_every_few_blocks_favours_no_way() {
+        for burst in (2..=12).map(|blocks| 8 * blocks) {
+            let mut contest = Contest::default();
+            let us = |turn| if turn == Turn::Raw { 500 } else { 501 };
+            let turns = run(&mut contest, us, 100_000, burst, 100_000);
+            // Only trials are compressed: the slower way never wins.
+            let compressed = turns.iter().filter(|turn| **turn == Turn::Compressed).count();
+            assert!(compressed < 6000, "{burst}: {compressed}");
+        }
     }
 
     #[test]
     fn ranks_that_begin_to_doubt_at_different_messages_have_trials_together() {
         let mut contests = [Contest::default(), Contest::default()];
         for message in 0..10_000_u32 {
-            let now = u64::from(message) * 1000;
+            let now = u64::from(message) * 500_000;
             let [one, other] = [3, 17].map(|doubts| message >= doubts);
-            let turns = (contests[0].turn(one, LEN, now), contests[1].turn(other, LEN, now));
-            assert_eq!(turns.0, turns.1, "{message}");
+            let mut turn = |at: usize, doubts: bool| contests[at].turn(|| doubts, true, (LEN, RAW_NS), now);
+            assert_eq!(turn(0, one), turn(1, other), "{message}");
         }
         assert!(contests[0].is_on());
+    }
+
+    #[test]
+    fn a_trial_waits_for_another_one() {
+        let mut contest = Contest::default();
+        for message in 0..1000 {
+            contest.turn(|| true, message >= 500, (LEN, RAW_NS), message * 500_000);
+            assert!(message >= 500 || !contest.is_in_trial());
+        }
+        assert_ne!(contest.result, Turn::Estimated);
     }
 }

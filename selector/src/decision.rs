@@ -30,6 +30,8 @@ pub struct Admitted {
     pub(crate) reopened: bool,
     /// The time since the common beginning of all processes, if it is known.
     pub(crate) now_ns: Option<u64>,
+    /// As in [`Decision`].
+    pub(crate) contest_ns: Option<f64>,
 }
 
 /// The decision of a selector. Return it with the outcome, from which the selector learns.
@@ -46,7 +48,7 @@ pub struct Decision {
     pub(crate) expected_ns: f64,
     pub(crate) looked_at: Option<LookedAt>,
     pub(crate) is_tentative: bool,
-    /// It does not follow from estimates, but from a contest: then the gain that was measured there, 0 if that has no result.
+    /// That it is compressed follows not from estimates, but from a contest: then the gain that was measured there, 0 if that has no result.
     pub(crate) contest_ns: Option<f64>,
 }
 

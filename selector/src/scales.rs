@@ -55,17 +55,23 @@ impl Scales<'_> {
     /// Whether it depends on the processor's time whether a message in chunks gains, so that the estimate should not be trusted: it gains if handing over
     /// and the other way need no time, but not if these and encoding take twice the time.
     pub(crate) fn are_doubtful(&self) -> bool {
+        self.may_gain() && !self.gain_with(DOUBT)
+    }
+
+    /// Whether a message in chunks gains if handing over and the other way need no time.
+    pub(crate) fn may_gain(&self) -> bool {
+        self.gain_with(0.0)
+    }
+
+    /// Whether it gains if handing over, the other way, and encoding beyond its own time take this many times as long.
+    fn gain_with(&self, factor: f64) -> bool {
         let Route { handover_ns, both_ways, .. } = self.route;
-        let gains = |factor: f64| {
-            let route =
-                Route { handover_ns: factor * handover_ns, both_ways: factor * both_ways, ..self.route };
-            let scales = Scales { route, ..*self };
-            (0..self.candidates.len()).any(|at| {
-                let encode_ns = (factor - 1.0).max(0.0) * self.candidates[at].encode_ns(self.level, self.len);
-                scales.time_ns(at, 0.0) + encode_ns < self.raw_ns
-            })
-        };
-        gains(0.0) && !gains(DOUBT)
+        let route = Route { handover_ns: factor * handover_ns, both_ways: factor * both_ways, ..self.route };
+        let scales = Scales { route, ..*self };
+        (0..self.candidates.len()).any(|at| {
+            let encode_ns = (factor - 1.0).max(0.0) * self.candidates[at].encode_ns(self.level, self.len);
+            scales.time_ns(at, 0.0) + encode_ns < self.raw_ns
+        })
     }
 
     /// The least observed of the candidates that may be better than the best one.

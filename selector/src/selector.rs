@@ -144,7 +144,7 @@ impl Selector {
             Admission::Inside => false,
             Admission::Reopened => true,
         };
-        Some(Admitted { kind, peer, len, size, raw_ns, reopened, now_ns: None })
+        Some(Admitted { kind, peer, len, size, raw_ns, reopened, now_ns: None, contest_ns: None })
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
@@ -174,7 +174,7 @@ impl Selector {
 
     /// The second half of [`decide`](Self::decide), for a message that was admitted.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
-        let Admitted { kind, peer, len, size, raw_ns, reopened, now_ns } = admitted;
+        let Admitted { kind, peer, len, size, raw_ns, reopened, now_ns, contest_ns } = admitted;
         let level =
             if raw_ns * SAMPLE_PART < SAMPLE_NS { Level::Unknown } else { sample::level(kind, message) };
         let mut decision = Decision { raw_ns, expected_ns: raw_ns, ..Decision::outside(kind, peer, len) };
@@ -190,19 +190,23 @@ impl Selector {
         let (candidates, ledger) = (&self.candidates[kind as usize], &self.ledger);
         let route = route(&self.links[peer], self.transfer, &self.flow);
         let mut scales = Scales { candidates, context, route, level, len, raw_ns };
+        decision.contest_ns = contest_ns;
         if let Some(now_ns) = now_ns.filter(|_| self.transfer.is_in_chunks(len)) {
-            let contest = self.contests.entry((kind as usize, class.index(), size.index())).or_default();
-            match contest.turn(scales.are_doubtful(), len, now_ns) {
-                Turn::Estimated => {}
-                Turn::Compressed => {
-                    scales.raw_ns = f64::INFINITY;
-                    decision.contest_ns = Some(contest.gain_ns() * len as f64);
-                }
+            let key = (kind as usize, class.index(), size.index());
+            let may_begin =
+                !self.contests.iter().any(|(other, contest)| *other != key && contest.is_in_trial());
+            let contest = self.contests.entry(key).or_default();
+            match contest.turn(|| scales.are_doubtful(), may_begin, (len, raw_ns), now_ns) {
+                Turn::Compressed if scales.may_gain() => decision.contest_ns = Some(contest.gain() * raw_ns),
+                Turn::Compressed | Turn::Estimated => {}
                 Turn::Raw => {
                     context.choose(peer, None);
                     return decision;
                 }
             }
+        }
+        if decision.contest_ns.is_some() {
+            scales.raw_ns = f64::INFINITY;
         }
         let raw_ns = scales.raw_ns;
         let best = scales.best(scales.context.current(peer));
@@ -272,9 +276,9 @@ impl Selector {
         if !tentative.is_tentative {
             return tentative.clone();
         }
-        let Decision { kind, peer, len, raw_ns, .. } = *tentative;
+        let Decision { kind, peer, len, raw_ns, contest_ns, .. } = *tentative;
         let (size, reopened, now_ns) = (SizeClass::of(len), false, None);
-        let admitted = Admitted { kind, peer, len, size, raw_ns, reopened, now_ns };
+        let admitted = Admitted { kind, peer, len, size, raw_ns, reopened, now_ns, contest_ns };
         self.weigh(admitted, message)
     }
 
@@ -311,9 +315,9 @@ impl Selector {
         let gain_of = |route: Route<'_>| {
             decision.raw_ns - route.time_ns(decision.len, fraction.min(1.0), own_ns, decode_ns)
         };
-        let (gain_ns, told_ns) = match decision.contest_ns {
+        let (gain_ns, told_ns) = match decision.contest_ns.filter(|_| packs) {
             // The clock has settled it.
-            Some(gain_ns) => (gain_ns.max(0.0), gain_ns),
+            Some(contest_ns) => (0.0, contest_ns),
             None => (gain_of(route), gain_of(route.unpriced())),
         };
         self.ledger.settle(gain_ns);
