@@ -4,7 +4,7 @@
 use crate::block::{EACH, Widths, window};
 use crate::copies::Sequences;
 use crate::dense::Dense;
-use crate::format::{BLOCK, GROUPS, HEADER, Head, RECORDS, VERSION, VERSION_2, VERSION_3, VERSION_4};
+use crate::format::{BLOCK, GROUPS, HEADER, Head, OF_RECORDS, VERSION, VERSION_2, VERSION_3, VERSION_4};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::{Malformed, Predictor, Slots};
 use crate::rebuild::{Form, Packed, Scratch};
@@ -75,8 +75,8 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
         if !(VERSION..=VERSION_4).contains(&version) {
             return Err(DecodeError::new(Unsupported, 0));
         }
-        let is_of_records = version == VERSION_3 || version == VERSION_4 && rest & RECORDS != 0;
-        let rest = if version == VERSION_4 { rest & !RECORDS } else { rest };
+        let is_of_records = version == VERSION_3 || version == VERSION_4 && rest & OF_RECORDS != 0;
+        let rest = if version == VERSION_4 { rest & !OF_RECORDS } else { rest };
         if usize::from(rest) != raw_len % 8 {
             return Err(DecodeError::new(if rest < 8 { Length } else { Corrupt }, 1));
         }

@@ -315,7 +315,7 @@ impl Dense {
         let (mut place, mut last) = (0, 1);
         for _ in 0..form.sequences {
             let (some, copied, kind, distance) = bits.sequence(&form, last);
-            if bits.at > 8 * wire.len() {
+            if bits.at.div_ceil(8) > wire.len() {
                 return Err(Truncated);
             }
             last = distance;
@@ -345,7 +345,7 @@ impl Dense {
             }
             place = to;
         }
-        if bits.at > 8 * wire.len() {
+        if bits.at.div_ceil(8) > wire.len() {
             return Err(Truncated);
         }
         if literals.len() != (words - place) * W::WIDTH {

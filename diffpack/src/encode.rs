@@ -4,7 +4,7 @@
 use crate::blocks::{Blocks, Choice};
 use crate::decode::Decoder;
 use crate::effort::{Effort, Settings};
-use crate::format::{BLOCK, HEADER, Head, RECORDS as IS_OF_RECORDS, VERSION, VERSION_3, VERSION_4};
+use crate::format::{BLOCK, HEADER, Head, OF_RECORDS, VERSION, VERSION_3, VERSION_4};
 use crate::hints::{FEW, Hints};
 use crate::kernel::{self, Kernel, Work};
 use crate::layout::{Guess, Layouts, is_regular};
@@ -232,7 +232,7 @@ impl<W: Word> Encoder<W> {
         }
         if has_repeats && let Some([version, rest, ..]) = out.written_mut().get_mut(header_at..) {
             *version = VERSION_4;
-            *rest |= IS_OF_RECORDS;
+            *rest |= OF_RECORDS;
         }
         out.extend_from_slice(tail)
     }

@@ -7,7 +7,7 @@ pub(crate) const VERSION_2: u8 = 2;
 pub(crate) const VERSION_3: u8 = 3;
 pub(crate) const VERSION_4: u8 = 4;
 /// In byte 1 of the header, in version 4: the message is one of records (section 2).
-pub(crate) const RECORDS: u8 = 1 << 3;
+pub(crate) const OF_RECORDS: u8 = 1 << 3;
 /// Length of the header in bytes (section 2).
 pub(crate) const HEADER: usize = 2;
 /// Raw bytes of a full block (section 3).

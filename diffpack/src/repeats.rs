@@ -132,7 +132,7 @@ impl Repeats {
             self.rest -= 1;
             for place in (at..at + len).step_by(STRIDE * W::WIDTH) {
                 if let Some(key) = key(stretch, place) {
-                    self.places[slot(key)] = self.base + (place / W::WIDTH) as u32;
+                    self.enter::<W>(key, place);
                 }
             }
             return false;
@@ -177,6 +177,15 @@ impl Repeats {
         self.rest = self.misses;
     }
 
+    /// Enters the word at `place` of the stretch with this key. Returns the place of the one that had its entry, if that is in this stretch.
+    #[inline(always)]
+    fn enter<W: Word>(&mut self, key: u64, place: usize) -> Option<usize> {
+        let entry = &mut self.places[slot(key)];
+        let last = entry.checked_sub(self.base).map(|word| word as usize * W::WIDTH);
+        *entry = self.base + (place / W::WIDTH) as u32;
+        last
+    }
+
     /// Finds the sequences and the literals of the block from `at` on. Returns the number of bytes that are copies.
     #[inline(always)]
     fn look<W: Word>(&mut self, stretch: &[u8], at: usize) -> usize {
@@ -189,9 +198,7 @@ impl Repeats {
         // Shorter words are integers more often, and take fewer bits as literals.
         let least = if W::BITS == u64::BITS { self.least } else { self.least.max(2 * KEY) };
         while let Some(here) = key(stretch, i) {
-            let entry = &mut self.places[slot(here)];
-            let last = entry.checked_sub(self.base).map(|word| word as usize * W::WIDTH);
-            *entry = self.base + (i / W::WIDTH) as u32;
+            let last = self.enter::<W>(here, i);
             let is_here = |from: &usize| key(stretch, *from) == Some(here);
             let is_near = |from: &usize| *from < i && i - from <= REACH * W::WIDTH;
             // The distance of the last copy needs no bits.
@@ -200,9 +207,7 @@ impl Repeats {
             let mut almost = None;
             if from.is_none() && look_near {
                 tried += 1;
-                let entry = &mut self.places[slot(!here >> NEAR)];
-                let last = entry.checked_sub(self.base).map(|word| word as usize * W::WIDTH);
-                *entry = self.base + (i / W::WIDTH) as u32;
+                let last = self.enter::<W>(!here >> NEAR, i);
                 let there = last.filter(is_near).and_then(|last| Some((last, key(stretch, last)?)));
                 match there.filter(|(_, there)| there >> NEAR == here >> NEAR) {
                     // The entry of its own hash was overwritten.
@@ -233,7 +238,7 @@ impl Repeats {
                     // Words after a copy may follow it again.
                     for place in (i + W::WIDTH..end).step_by(W::WIDTH).take(KEY) {
                         if let Some(key) = key(stretch, place) {
-                            self.places[slot(key)] = self.base + (place / W::WIDTH) as u32;
+                            self.enter::<W>(key, place);
                         }
                     }
                     (anchor, i, last_back) = (end, end, back);
@@ -390,8 +395,9 @@ impl Places<'_> {
             let back = number.wrapping_sub(before);
             let units = ((u64::from(back) * reciprocal) >> 32) as u32;
             let is_near = units <= REACH as u32 && units * unit as u32 == back;
-            let from = before.wrapping_sub(base) as usize * W::WIDTH;
-            let earlier = stretch.get(from..from + bytes);
+            // An entry of an earlier stretch gives a place past the end.
+            let from = (before.wrapping_sub(base) as usize).saturating_mul(W::WIDTH);
+            let earlier = stretch.get(from..from.saturating_add(bytes));
             *distance =
                 earlier.map_or(0, |earlier| units as u16 * u16::from(is_near & is_same(earlier, words)));
             number += unit as u32;

@@ -11,7 +11,7 @@ fn bits(numbers: &[(u64, u32)]) -> Vec<u8> {
     all.chunks(8).map(|byte| byte.iter().zip(0..).map(|(bit, i)| u8::from(*bit) << i).sum()).collect()
 }
 
-/// A version 4 wire of 64 words: one block of dense copies, with units of `unit` words and `first` words of a cut one. Fields: a, b, a', b', u, v, w.
+/// A version 4 wire of 64 words: one block of dense copies, with units of `unit` words and `first` words of a cut one. Fields: a, b, a', b', u, v, e.
 fn dense(
     [unit, first]: [u16; 2],
     [sequences, words]: [u64; 2],
@@ -121,11 +121,25 @@ fn dense_copies_that_cannot_be_are_refused() {
     }
     let nested = dense([1, 0], [1, 64], fields, &wire[2..], &[(2, 2), (61, 6), (1, 2), (1, 2)]);
     refused(&nested, "copies as literals");
+    let all = stored(&[5; 64]);
+    refused(&dense([1, 0], [0, 64], fields, &all, &[]), "no sequence, but all words as literals");
+    // Blocks of two words, valid as such, as the literals.
+    let inner = dense([1, 0], [1, 1], [1, 0, 0, 0, 0, 1, 0], &stored(&[5]), &[(1, 1), (0, 2)]);
+    let of_version_2 = [&[4, 0, 1, 14 << 4, 1, 0, 1 | 1 << 4, 1, 0][..], &stored(&[5])].concat();
+    for inner in [inner, of_version_2] {
+        assert_eq!(decode(&mut Decoder64::new(), &inner, 16), Ok(words_of(&[5, 5])));
+        refused(&dense([1, 0], [1, 2], fields, &inner[2..], &good), "copies as the literals of copies");
+    }
     for version in 1..4 {
         let mut wire = wire.clone();
         wire[0] = version;
         assert!(read(&wire).is_err(), "version {version}");
+        assert!(version == 3 || read(&wire) == Err(Corrupt), "version {version}");
     }
+    // Records of one field of 8 bytes: version 4 says by bit 3 that there are any, version 3 has no dense copies.
+    let records = |header: [u8; 2]| [&header[..], &[7, 3], &wire[2..]].concat();
+    assert_eq!(read(&records([4, 1 << 3])), read(&wire));
+    refused(&records([3, 0]), "dense copies in version 3");
 }
 
 /// Points of three words, each several times, in messages of which a point begins anywhere.
