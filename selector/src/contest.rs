@@ -218,6 +218,10 @@ mod tests {
         turns.collect()
     }
 
+    fn count(turns: &[Turn], way: Turn) -> usize {
+        turns.iter().filter(|turn| **turn == way).count()
+    }
+
     #[test]
     fn each_pair_of_blocks_has_both_ways() {
         for number in 0..100 {
@@ -233,7 +237,7 @@ mod tests {
             let us = |turn| if turn == Turn::Compressed { compressed } else { raw };
             let turns = run(&mut contest, us, 50_000, 1, 0);
             assert_eq!(turns[0], Turn::Estimated);
-            let won = turns.iter().filter(|turn| **turn == wanted).count();
+            let won = count(&turns, wanted);
             assert!(won > 48_000, "{wanted:?} {won}");
             let gain = (raw as f64 - compressed as f64) * 1e3 / RAW_NS;
             assert!((contest.gain() - gain).abs() < 1e-9);
@@ -262,8 +266,7 @@ mod tests {
         for burst in [26, 32, 96, 1000] {
             let mut contest = Contest::default();
             let us = |turn| if turn == Turn::Raw { 20 } else { 120 };
-            let turns = run(&mut contest, us, 50_000, burst, 100_000);
-            let raw = turns.iter().filter(|turn| **turn == Turn::Raw).count();
+            let raw = count(&run(&mut contest, us, 50_000, burst, 100_000), Turn::Raw);
             assert!(raw < 4000, "{burst}: {raw}");
         }
     }
@@ -275,7 +278,7 @@ mod tests {
             let us = |turn| if turn == Turn::Raw { 500 } else { 501 };
             let turns = run(&mut contest, us, 100_000, burst, 100_000);
             // Only trials are compressed: the slower way never wins.
-            let compressed = turns.iter().filter(|turn| **turn == Turn::Compressed).count();
+            let compressed = count(&turns, Turn::Compressed);
             assert!(compressed < 6000, "{burst}: {compressed}");
         }
     }

@@ -53,9 +53,12 @@ pub struct Selector {
     flow: Flow,
     gains: [Gain; PEER_CLASSES],
     epochs: Epochs,
-    /// By kind, class of processes and size class; only of messages in chunks.
-    contests: BTreeMap<(usize, usize, usize), Contest>,
+    /// Only of messages in chunks.
+    contests: BTreeMap<Sort, Contest>,
 }
+
+/// Messages of this kind, class of processes and size class.
+type Sort = (usize, usize, usize);
 
 /// The gain of compression over sending raw, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -192,10 +195,9 @@ impl Selector {
         let mut scales = Scales { candidates, context, route, level, len, raw_ns };
         decision.contest_ns = contest_ns;
         if let Some(now_ns) = now_ns.filter(|_| self.transfer.is_in_chunks(len)) {
-            let key = (kind as usize, class.index(), size.index());
-            let may_begin =
-                !self.contests.iter().any(|(other, contest)| *other != key && contest.is_in_trial());
-            let contest = self.contests.entry(key).or_default();
+            // Its own contest does not matter: if that is in a trial, it does not begin one.
+            let may_begin = !self.contests.values().any(Contest::is_in_trial);
+            let contest = self.contests.entry(sort(kind, class, size)).or_default();
             match contest.turn(|| scales.are_doubtful(), may_begin, (len, raw_ns), now_ns) {
                 Turn::Compressed if scales.may_gain() => decision.contest_ns = Some(contest.gain() * raw_ns),
                 Turn::Compressed | Turn::Estimated => {}
@@ -284,7 +286,7 @@ impl Selector {
 
     /// Whether there are contests of these messages.
     fn has_contest(&self, kind: Kind, peer: PeerClass, size: SizeClass, len: usize) -> bool {
-        let contest = || self.contests.get(&(kind as usize, peer.index(), size.index()));
+        let contest = || self.contests.get(&sort(kind, peer, size));
         self.transfer.is_in_chunks(len) && contest().is_some_and(Contest::is_on)
     }
 
@@ -464,6 +466,10 @@ struct Learned {
     own_ns: f64,
     /// Nanoseconds of decoding, as expected.
     decode_ns: f64,
+}
+
+fn sort(kind: Kind, peer: PeerClass, size: SizeClass) -> Sort {
+    (kind as usize, peer.index(), size.index())
 }
 
 /// The way of messages to these processes.
