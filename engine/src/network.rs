@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 /// The length of the messages for measuring the latency, and their number.
 const SHORT: usize = 8;
 const SHORT_ROUNDS: u32 = 9;
-/// The length of the first messages for measuring the bandwidth, and the factor between consecutive lengths.
+/// The length of the first messages for measuring the bandwidth.
 const LONG: usize = 16 << 10;
-const GROWTH: usize = 4;
-/// The maximum length.
-const LONGEST: usize = 256 << 10;
+/// The number of bytes that a process sends at most in such messages.
+const MOST: usize = 1 << 20;
 /// Links and their queues let some bytes pass at once, and connections start slowly, so the first exchange of a length does not count.
 const LONG_ROUNDS: u32 = 3;
-/// The minimum duration of an exchange that shows the bandwidth: this time, and this number of latencies.
-const ENOUGH: Duration = Duration::from_micros(400);
+/// The minimum duration of an exchange that shows the bandwidth: this time, and this number of latencies. Longer exchanges are not more exact: their
+/// times differ by when the ranks of a core take turns.
+const ENOUGH: Duration = Duration::from_micros(200);
 const LATENCIES: f64 = 4.0;
 
 /// Exchanges the messages of a measurement, over any message layer.
@@ -92,18 +92,31 @@ impl Part {
 /// Those of the messages.
 pub fn measure<X: Exchange>(part: &Part, messages: &mut X) -> Result<Link, X::Error> {
     let short = rounds(part, messages, SHORT, SHORT_ROUNDS)?;
-    let mut len = LONG;
+    let (mut len, mut left) = (LONG, MOST);
     loop {
         let long = rounds(part, messages, len, LONG_ROUNDS)?;
+        left -= len * LONG_ROUNDS as usize;
         // All ranks compute the same numbers, and so take the same next step.
         let sums = messages.sums([short, long])?;
         let [latency, time] = sums.map(|ns| ns as f64 * 1e-9 / part.measuring as f64);
-        if len >= LONGEST || time >= ENOUGH.as_secs_f64().max(LATENCIES * latency) {
+        let enough = ENOUGH.as_secs_f64().max(LATENCIES * latency);
+        let longest = left / LONG_ROUNDS as usize;
+        if time >= enough || longest < 2 * len {
             // If latency dominates, only a lower bound of the bandwidth is known.
             let net = (time - latency).max(time / LATENCIES).max(1e-9) * part.crowd;
             return Ok(Link { latency_us: latency * 1e6, bandwidth_mb_s: len as f64 / net * 1e-6 });
         }
-        len *= GROWTH;
+        len = longest.min(len * growth(len, enough / time));
+    }
+}
+
+/// How many times longer the next messages are, if those of this length must last this many times longer. The first ones tell little, since they may
+/// have passed at once: after them a large step would take long on a slow network.
+fn growth(len: usize, lack: f64) -> usize {
+    match lack {
+        4.0.. if len > LONG => 8,
+        2.0.. if len > LONG => 4,
+        _ => 2,
     }
 }
 
@@ -210,7 +223,32 @@ mod tests {
             let link = measure(&part, &mut messages).unwrap();
             // Two ranks share what one has measured. A sleep may take longer than requested, but not less.
             assert!((0.1..51.0).contains(&link.bandwidth_mb_s), "{link:?} {burst}");
-            assert!(messages.bytes <= 1100 << 10);
+            assert!(messages.bytes <= MOST + SHORT * SHORT_ROUNDS as usize);
+        }
+    }
+
+    #[test]
+    fn at_most_a_mebibyte_is_sent_whatever_the_times() {
+        /// Each exchange takes this long, and the bytes are counted.
+        struct Steady(Duration, usize);
+        impl Exchange for Steady {
+            type Error = ();
+            fn exchange(&mut self, _: usize, _: usize, len: usize) -> Result<(), ()> {
+                let start = Instant::now();
+                self.1 += len;
+                while len > SHORT && start.elapsed() < self.0 {}
+                Ok(())
+            }
+            fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], ()> {
+                Ok(numbers)
+            }
+        }
+        let part = Part { partners: Some((1, 2)), measuring: 1, crowd: 1.0 };
+        for micros in [0, 20, 60, 120, 190] {
+            let mut messages = Steady(Duration::from_micros(micros), 0);
+            measure(&part, &mut messages).unwrap();
+            let sent = messages.1 - SHORT * SHORT_ROUNDS as usize;
+            assert!((3 * LONG..=MOST).contains(&sent), "{micros} {sent}");
         }
     }
 
