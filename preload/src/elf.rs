@@ -11,6 +11,7 @@ const DT_STRTAB: i64 = 5;
 const DT_SYMTAB: i64 = 6;
 const DT_RELA: i64 = 7;
 const DT_RELASZ: i64 = 8;
+const DT_SONAME: i64 = 14;
 const DT_JMPREL: i64 = 23;
 const DT_GNU_HASH: i64 = 0x6fff_fef5;
 const RTLD_DL_LINKMAP: c_int = 2;
@@ -80,11 +81,6 @@ impl Symbol {
     /// Whether the library defines it.
     pub(crate) fn is_defined(&self) -> bool {
         self.get().st_shndx != 0 && self.get().st_value != 0
-    }
-
-    /// Whether the reference is weak: the library works without it.
-    fn is_weak(&self) -> bool {
-        self.get().st_info >> 4 == STB_WEAK
     }
 }
 
@@ -156,6 +152,13 @@ impl Object {
         self.entry(tag).map(|value| if value < self.base { value + self.base } else { value })
     }
 
+    /// The name that the library gives itself.
+    pub(crate) fn soname(&self) -> Option<&'static CStr> {
+        let name = self.table(DT_STRTAB)? + self.entry(DT_SONAME)?;
+        // SAFETY: the entry is the offset of a C string in the table of strings, which is mapped as long as the library.
+        Some(unsafe { CStr::from_ptr(name as *const c_char) })
+    }
+
     /// The number of symbols, which no table states directly.
     fn count(&self) -> usize {
         if let Some(hash) = self.table(DT_HASH) {
@@ -214,9 +217,12 @@ impl Object {
         let symbols = self.table_of_symbols();
         all.filter_map(move |rela| {
             let index = (rela.info >> 32) as usize;
-            let symbol = symbols.filter(|_| index > 0 && rela.addend == 0)?.get(index);
-            (symbol.is_weak() && symbol.get().st_shndx == 0)
-                .then_some((symbol, self.base.wrapping_add(rela.offset) as *mut usize))
+            let symbols = symbols.filter(|_| index > 0 && rela.addend == 0)?;
+            // Most references are not weak, and need not be read any further.
+            // SAFETY: relocations refer to entries of the table of symbols, which is mapped as long as the library.
+            let entry = unsafe { &*symbols.entries.add(index) };
+            (entry.st_info >> 4 == STB_WEAK && entry.st_shndx == 0)
+                .then(|| (symbols.get(index), self.base.wrapping_add(rela.offset) as *mut usize))
         })
     }
 }
@@ -247,6 +253,7 @@ mod tests {
     #[test]
     fn the_c_library_defines_what_can_be_looked_up() {
         let object = Object::of_address(libc::getpid as *const c_void).unwrap();
+        assert_eq!(object.soname(), Some(c"libc.so.6"));
         let defined: Vec<_> = object.symbols().filter(Symbol::is_defined).map(|symbol| symbol.name).collect();
         assert!(defined.contains(&c"getpid") && defined.contains(&c"qsort") && defined.len() > 1000);
         let (mut all, mut found) = (0, false);

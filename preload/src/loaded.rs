@@ -72,7 +72,20 @@ impl Mpi {
 }
 
 /// All loaded MPIs, including those that Python has loaded privately for one of its modules (`RTLD_LOCAL`).
+///
+/// The loader is asked only for names that a loaded library has: for others it would search all folders of libraries, which on large machines are on
+/// a file system that all ranks share.
 pub(crate) fn mpis() -> Vec<Mpi> {
+    let (mut known, mut crays) = ([false; KNOWN.len()], Vec::new());
+    Object::each(|path, object| {
+        let file = path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        for (found, (name, _)) in known.iter_mut().zip(KNOWN) {
+            *found |= file == name.to_bytes() || object.soname() == Some(name);
+        }
+        if is_cray(file, object) {
+            crays.push(path.to_owned());
+        }
+    });
     let mut found: Vec<Mpi> = Vec::new();
     let mut add = |name: &CStr, abi: Option<Abi>| {
         // SAFETY: a C string; nothing is loaded by this, so no code runs.
@@ -82,22 +95,15 @@ pub(crate) fn mpis() -> Vec<Mpi> {
             found.push(Mpi { soname: name.to_owned(), abi, handle });
         }
     };
-    KNOWN.iter().for_each(|(name, abi)| add(name, *abi));
-    crays().iter().for_each(|path| add(path, Some(Abi::Mpich)));
+    KNOWN.iter().zip(known).filter(|(_, found)| *found).for_each(|((name, abi), _)| add(name, *abi));
+    crays.iter().for_each(|path| add(path, Some(Abi::Mpich)));
     found
 }
 
-/// The paths of loaded libraries that have the names of Cray's MPICH, which has a library for each compiler: `libmpi_gnu_91.so.12`.
-fn crays() -> Vec<CString> {
-    let mut paths = Vec::new();
-    Object::each(|path, object| {
-        let name = path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-        let is_named_so = name.starts_with(b"libmpi_") && name.windows(6).any(|part| part == b".so.12");
-        if is_named_so && object.symbols().any(|symbol| symbol.name == c"PMPI_Send" && symbol.is_defined()) {
-            paths.push(path.to_owned());
-        }
-    });
-    paths
+/// Whether a library has the name of Cray's MPICH, which has a library for each compiler: `libmpi_gnu_91.so.12`.
+fn is_cray(file: &[u8], object: Object) -> bool {
+    let is_named_so = file.starts_with(b"libmpi_") && file.windows(6).any(|part| part == b".so.12");
+    is_named_so && object.symbols().any(|symbol| symbol.name == c"PMPI_Send" && symbol.is_defined())
 }
 
 /// The function of this name that the shim must call: that of a library between this one and the MPI, or else that of the chosen MPI; null if there

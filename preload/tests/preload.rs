@@ -123,6 +123,16 @@ fn another_version_of_the_mpi_passes_with_one_line() {
     assert_passed(&job.run("without"), &one, &["an MPI that it does not know"]);
 }
 
+/// To ask the MPI takes tens of milliseconds where ranks share a core.
+#[test]
+fn nodes_are_known_without_asking_the_mpi() {
+    let Some(rig) = Rig::new("nodes") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]);
+    let with = job.compressing_over("no_split.so").env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&job.run("without"), &with);
+    assert!(with.framed().is_some_and(|(messages, _)| messages > 4), "{:?}", with.shim_lines());
+}
+
 /// Calls that are newer than the MPI of this machine, from a library that has them.
 #[test]
 fn calls_of_later_standards_are_handled() {
