@@ -79,7 +79,7 @@ pub fn heard(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
 /// The properties of this build on which frames depend.
 fn build() -> impl Hash {
     let codecs: Vec<_> = codecs::Codec::all().map(|codec| (codec.name(), codec.wire())).collect();
-    (env!("CARGO_PKG_VERSION"), frame::VERSION, FLOOR, SHORTEST, codecs)
+    (env!("CARGO_PKG_VERSION"), frame::VERSION, network::VERSION, FLOOR, SHORTEST, codecs)
 }
 
 impl Settings {

@@ -109,18 +109,26 @@ impl Object {
         (!map.dynamic.is_null()).then_some(Self { base: map.base, dynamic: map.dynamic })
     }
 
-    /// Calls `show` for each loaded library, with its path. The loader holds its lock meanwhile: `show` must not load libraries.
+    /// Calls `show` for each loaded library, with its path. The loader holds its lock meanwhile: `show` must not load libraries. The kernel's own
+    /// library (vDSO) is left out: kernels before 3.16 link it to another address than it has, and no loader corrects its tables.
     pub(crate) fn each(mut show: impl FnMut(&CStr, Self)) {
         unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, show: *mut c_void) -> c_int {
             // SAFETY: the loader's description of a library, and the pointer given below.
             let (info, show) = unsafe { (&*info, &mut *show.cast::<&mut dyn FnMut(&CStr, Object)>()) };
             // SAFETY: the loader gives the number of headers.
             let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-            if let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)
+            let base = info.dlpi_addr as usize;
+            let address = |kind| {
+                let header = headers.iter().find(|header| header.p_type == kind)?;
+                Some(base.wrapping_add(header.p_vaddr as usize))
+            };
+            // SAFETY: no memory is passed.
+            let kernels = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
+            if let Some(dynamic) = address(libc::PT_DYNAMIC)
+                && address(libc::PT_LOAD) != Some(kernels)
                 && !info.dlpi_name.is_null()
             {
-                let base = info.dlpi_addr as usize;
-                let dynamic = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
+                let dynamic = dynamic as *const Dynamic;
                 // SAFETY: the loader's name of the library, a C string.
                 show(unsafe { CStr::from_ptr(info.dlpi_name) }, Object { base, dynamic });
             }
@@ -149,12 +157,12 @@ impl Object {
     /// The address of the table with this tag.
     fn table(&self, tag: i64) -> Option<usize> {
         // On most architectures, loaders add the base in place.
-        self.entry(tag).map(|value| if value < self.base { value + self.base } else { value })
+        self.entry(tag).map(|value| if value < self.base { value.wrapping_add(self.base) } else { value })
     }
 
     /// The name that the library gives itself.
     pub(crate) fn soname(&self) -> Option<&'static CStr> {
-        let name = self.table(DT_STRTAB)? + self.entry(DT_SONAME)?;
+        let name = self.table(DT_STRTAB)?.wrapping_add(self.entry(DT_SONAME)?);
         // SAFETY: the entry is the offset of a C string in the table of strings, which is mapped as long as the library.
         Some(unsafe { CStr::from_ptr(name as *const c_char) })
     }
@@ -259,6 +267,9 @@ mod tests {
         let (mut all, mut found) = (0, false);
         Object::each(|name, one| {
             all += 1;
+            // SAFETY: no memory is passed.
+            let kernels = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
+            assert_ne!(one.base, kernels, "{name:?}");
             found |= one.base == object.base && name.to_bytes().windows(5).any(|part| part == b"libc.");
         });
         assert!(all > 1 && found);

@@ -71,39 +71,38 @@ impl Mpi {
     }
 }
 
-/// All loaded MPIs, including those that Python has loaded privately for one of its modules (`RTLD_LOCAL`).
+/// All loaded MPIs, including those that Python has loaded privately for one of its modules (`RTLD_LOCAL`), in the order of the table.
 ///
-/// The loader is asked only for names that a loaded library has: for others it would search all folders of libraries, which on large machines are on
-/// a file system that all ranks share.
+/// The loader is asked only for paths of what is loaded: for other names it would search all folders of libraries, which on large machines are on a file
+/// system that all ranks share.
 pub(crate) fn mpis() -> Vec<Mpi> {
-    let (mut known, mut crays) = ([false; KNOWN.len()], Vec::new());
+    let mut seen = Vec::new();
     Object::each(|path, object| {
         let file = path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-        for (found, (name, _)) in known.iter_mut().zip(KNOWN) {
-            *found |= file == name.to_bytes() || object.soname() == Some(name);
-        }
-        if is_cray(file, object) {
-            crays.push(path.to_owned());
+        let names = [file, object.soname().map_or(&[][..], CStr::to_bytes)];
+        let known = KNOWN.iter().enumerate().find(|(_, (name, _))| names.contains(&name.to_bytes()));
+        if let Some((place, (name, abi))) = known {
+            seen.push((place, (*name).to_owned(), *abi, path.to_owned()));
+        } else if names.into_iter().any(is_crays) && defines_mpi(object) {
+            seen.push((KNOWN.len(), path.to_owned(), Some(Abi::Mpich), path.to_owned()));
         }
     });
-    let mut found: Vec<Mpi> = Vec::new();
-    let mut add = |name: &CStr, abi: Option<Abi>| {
+    seen.sort_by_key(|(place, ..)| *place);
+    let open = |(_, soname, abi, path): (usize, CString, Option<Abi>, CString)| {
         // SAFETY: a C string; nothing is loaded by this, so no code runs.
-        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-        // One library may have two names.
-        if !handle.is_null() && found.iter().all(|mpi| mpi.handle != handle) {
-            found.push(Mpi { soname: name.to_owned(), abi, handle });
-        }
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        (!handle.is_null()).then_some(Mpi { soname, abi, handle })
     };
-    KNOWN.iter().zip(known).filter(|(_, found)| *found).for_each(|((name, abi), _)| add(name, *abi));
-    crays.iter().for_each(|path| add(path, Some(Abi::Mpich)));
-    found
+    seen.into_iter().filter_map(open).collect()
 }
 
 /// Whether a library has the name of Cray's MPICH, which has a library for each compiler: `libmpi_gnu_91.so.12`.
-fn is_cray(file: &[u8], object: Object) -> bool {
-    let is_named_so = file.starts_with(b"libmpi_") && file.windows(6).any(|part| part == b".so.12");
-    is_named_so && object.symbols().any(|symbol| symbol.name == c"PMPI_Send" && symbol.is_defined())
+fn is_crays(name: &[u8]) -> bool {
+    name.starts_with(b"libmpi_") && name.windows(6).any(|part| part == b".so.12")
+}
+
+fn defines_mpi(object: Object) -> bool {
+    object.symbols().any(|symbol| symbol.name == c"PMPI_Send" && symbol.is_defined())
 }
 
 /// The function of this name that the shim must call: that of a library between this one and the MPI, or else that of the chosen MPI; null if there

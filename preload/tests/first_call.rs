@@ -91,6 +91,21 @@ fn an_mpi_is_known_by_its_name() {
 }
 
 #[test]
+fn an_mpi_is_known_by_its_file_or_by_what_it_calls_itself() {
+    let Some(mut place) = Place::new("two_names") else { return };
+    place.cc("mpi.c", &["-shared", "-fPIC", "-o", "libmpi.so.12"]);
+    place.program("libmpi.so.12");
+    place.says(0, "");
+    // A copy under another name, as tools make that bring libraries to all nodes.
+    place.mpi("libmpi.so.12", &[]);
+    place.program("libmpi.so.12");
+    let copy = place.dir.join("copy_of_an_mpi");
+    std::fs::rename(place.dir.join("libmpi.so.12"), &copy).unwrap();
+    place.preload = [place.preload.as_path(), &copy].map(|path| path.to_str().unwrap()).join(":").into();
+    place.says(0, "");
+}
+
+#[test]
 fn an_mpi_with_a_call_that_is_not_known_is_left_alone() {
     let Some(place) = Place::new("extra") else { return };
     place.mpi("libmpi.so.12", &["-DEXTRA"]);
