@@ -76,17 +76,3 @@ fn near_the_end<'a, const N: usize>(bytes: &[u8], at: usize, spare: &'a mut [u8;
     }
     spare
 }
-
-/// The sum of `widths` and the greatest one.
-#[inline(always)]
-pub(crate) fn sum_and_greatest(widths: &[u8]) -> (usize, u8) {
-    let both = |widths: &[u8]| {
-        let sum: u16 = widths.iter().map(|width| u16::from(*width)).sum();
-        (usize::from(sum), widths.iter().fold(0, |greatest, width| greatest.max(*width)))
-    };
-    // Nearly always a whole block, whose length the compiler then knows.
-    match widths.first_chunk::<GROUPS>() {
-        Some(widths) => both(widths),
-        None => both(widths),
-    }
-}

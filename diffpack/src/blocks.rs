@@ -101,7 +101,7 @@ impl Blocks {
             Domain::Fixed(_) => strip_zeros(kernel, &mut self.residuals, groups),
             _ => None,
         };
-        let stream = Stream::new::<W>(kernel.widths(&self.residuals), words);
+        let stream = Stream::new::<W, K>(kernel, kernel.widths(&self.residuals), words);
         let slot = slots.find(predictor);
         let (definition, definition_len) = match slot {
             Some(_) => ([0; 9], 0),

@@ -73,6 +73,11 @@ pub(crate) trait Kernel<W>: Copy {
     fn gather(self, spread: u64, bits: u32) -> u64;
     /// The width of each group.
     fn widths(self, residuals: &Block) -> Widths;
+    /// The sum, the least and the greatest of the widths of the first `groups` groups, at least one.
+    #[inline(always)]
+    fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
+        scalar::sum_and_ends(widths, groups)
+    }
     /// The sum of the widths of the eight groups at `at`, if coded as differences.
     fn difference_cost(self, bytes: &[u8], at: usize, lags: &[u16]) -> u32;
     fn below_cost(self, bytes: &[u8], at: usize, rotation: u32) -> u32;

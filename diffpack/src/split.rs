@@ -81,8 +81,8 @@ impl Dealt {
         wide_words: usize,
     ) -> Split {
         kernel.deal(residuals, &mask, words, &mut self.wide, &mut self.narrow);
-        let wide = Stream::new::<W>(kernel.widths(&self.wide), wide_words);
-        let narrow = Stream::new::<W>(kernel.widths(&self.narrow), words - wide_words);
+        let wide = Stream::new::<W, K>(kernel, kernel.widths(&self.wide), wide_words);
+        let narrow = Stream::new::<W, K>(kernel, kernel.widths(&self.narrow), words - wide_words);
         let len = words.div_ceil(8) + Head::BYTES + wide.len + narrow.len;
         Split { mask, wide_words, wide, narrow, len }
     }

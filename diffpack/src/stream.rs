@@ -1,7 +1,7 @@
 //! A stream of packed residuals: the widths of its groups and how they are written (format, section 8).
 #![forbid(unsafe_code)]
 
-use crate::block::{Block, EACH, Widths, sum_and_greatest};
+use crate::block::{Block, EACH, Widths};
 use crate::format::{GROUPS, Head};
 use crate::kernel::Kernel;
 use crate::word::Word;
@@ -11,6 +11,7 @@ use mpress_codec::{Full, Out};
 pub(crate) struct Stream {
     pub(crate) widths: Widths,
     minimum: u8,
+    maximum: u8,
     bits: u32,
     groups: usize,
     /// Length in bytes of offsets and groups.
@@ -19,24 +20,20 @@ pub(crate) struct Stream {
 
 impl Stream {
     #[inline(always)]
-    pub(crate) fn new<W: Word>(widths: Widths, words: usize) -> Self {
+    pub(crate) fn new<W: Word, K: Kernel<W>>(kernel: K, widths: Widths, words: usize) -> Self {
         let groups = words.div_ceil(W::LANES);
-        let used = &widths[..groups.min(GROUPS)];
-        let (sum, maximum) = sum_and_greatest(used);
-        let minimum = match used.first_chunk::<GROUPS>() {
-            Some(used) => used.iter().fold(u8::MAX, |least, width| least.min(*width)),
-            None => used.iter().fold(u8::MAX, |least, width| least.min(*width)),
-        };
+        let (sum, minimum, maximum) = kernel.sum_and_ends(&widths, groups.min(GROUPS));
         let minimum = minimum.min(maximum);
         let bits = 8 - (maximum - minimum).leading_zeros();
-        let missing = usize::from(used.last().copied().unwrap_or(0)) * (groups * W::LANES - words) / 8;
+        let last = widths[groups.clamp(1, GROUPS) - 1];
+        let missing = usize::from(last) * (groups * W::LANES - words) / 8;
         let len = sum * W::LANES / 8 - missing + (groups * bits as usize).div_ceil(8);
-        Self { widths, minimum, bits, groups, len }
+        Self { widths, minimum, maximum, bits, groups, len }
     }
 
     /// The greatest width.
     pub(crate) fn greatest(&self) -> u8 {
-        self.widths[..self.groups.min(GROUPS)].iter().fold(0, |greatest, width| greatest.max(*width))
+        self.maximum
     }
 
     pub(crate) fn head(&self) -> Head {

@@ -11,6 +11,7 @@ use crate::block::{Block, Bytes, Mask, Widths, byte_bits};
 use crate::word::Word;
 use mpress_codec::support::Avx2;
 use mpress_codec::{Full, Out};
+pub(super) use pack::sum_and_ends;
 
 impl<W: Word> Kernel<W> for Avx2 {
     #[inline]
@@ -38,6 +39,11 @@ impl<W: Word> Kernel<W> for Avx2 {
     fn widths(self, residuals: &Block) -> Widths {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::widths::<W>(residuals) }
+    }
+    #[inline]
+    fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
+        // SAFETY: `self` proves the features that the call requires.
+        unsafe { sum_and_ends(widths, groups) }
     }
     fn difference_cost(self, bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
         // SAFETY: `self` proves the features that the call requires.

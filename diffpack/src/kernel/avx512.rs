@@ -21,6 +21,7 @@ mod rebuild;
 mod short;
 mod split;
 
+use super::avx2::sum_and_ends;
 use super::{Chore, Compiled, Kernel, LAGS, Span};
 use crate::block::{Block, Bytes, Mask, Widths, byte_bits};
 use crate::rebuild::{Form, Packed, Scratch};
@@ -54,6 +55,11 @@ impl<W: Word> Kernel<W> for Avx512 {
     fn widths(self, residuals: &Block) -> Widths {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { predict::widths::<W>(residuals) }
+    }
+    #[inline]
+    fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
+        // SAFETY: `self` proves the features that the call requires.
+        unsafe { sum_and_ends(widths, groups) }
     }
     fn difference_cost(self, bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
         // SAFETY: `self` proves the features that the call requires.

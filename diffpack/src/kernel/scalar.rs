@@ -14,7 +14,7 @@ use crate::block::{Block, Bytes, Group, Mask, Widths};
 use crate::word::Word;
 pub(super) use fixed::{span, strip, to_fixed, to_float};
 use mpress_codec::{Full, Out};
-pub(super) use pack::{ROOM, groups_and_bytes};
+pub(super) use pack::{ROOM, packed_len, sum_and_ends, used};
 pub(super) use predict::{lag_scores, shifts, term, terms};
 pub(super) use undo::{SHORT, undo_short};
 

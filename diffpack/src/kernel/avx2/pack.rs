@@ -1,8 +1,8 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte shuffles within pairs of lanes.
 
 use crate::block::{Block, Group, Widths, window};
-use crate::format::{BLOCK, GROUP};
-use crate::kernel::scalar::{ROOM, groups_and_bytes};
+use crate::format::{BLOCK, GROUP, GROUPS};
+use crate::kernel::scalar::{ROOM, packed_len, used};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
@@ -144,6 +144,33 @@ const fn start(pair: usize, bits: u32) -> usize {
     pair * bits as usize / 4
 }
 
+/// The sum, the least and the greatest of the widths of the first `groups` groups, at least one. Without a loop, whose end would be hard to predict in
+/// short blocks.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(in crate::kernel) fn sum_and_ends(widths: &Widths, groups: usize) -> (usize, u8, u8) {
+    /// From `GROUPS - groups` on, ones for each of the groups and zeros for the others.
+    static ONES: [[u8; GROUPS]; 2] = [[u8::MAX; GROUPS], [0; GROUPS]];
+    let ones = ONES.as_flattened().get(GROUPS - groups.min(GROUPS)..).and_then(|ones| ones.first_chunk());
+    let (ones, all) = (load(ones.unwrap_or(&ONES[0])), load(widths));
+    let zero = _mm256_setzero_si256();
+    let used = _mm256_and_si256(all, ones);
+    let sums = _mm256_sad_epu8(used, zero);
+    let sums = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
+    let sum = _mm_cvtsi128_si64(sums) + _mm_extract_epi64::<1>(sums);
+    // The greatest is the complement of the least complement.
+    let ends = [
+        _mm256_or_si256(used, _mm256_xor_si256(ones, splat(u64::MAX))),
+        _mm256_xor_si256(used, splat(u64::MAX)),
+    ];
+    let [least, most] = ends.map(|v| {
+        let v = _mm_min_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+        let pairs = _mm_min_epu8(v, _mm_srli_epi16::<8>(v));
+        _mm_cvtsi128_si32(_mm_minpos_epu16(pairs)) as u8
+    });
+    (sum as usize, least, !most)
+}
+
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn pack<W: Word>(
     residuals: &Block,
@@ -151,7 +178,9 @@ pub(super) fn pack<W: Word>(
     words: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
-    let (used, len) = groups_and_bytes::<W>(widths, words);
+    let used = used::<W>(widths, words);
+    let (sum, ..) = sum_and_ends(widths, used.len());
+    let len = packed_len::<W>(used, words, sum);
     let room = len + GROUP + ROOM;
     if out.remaining() >= room {
         // Spare room, without filling it with zeros first: that took a noticeable part of the encoding time.

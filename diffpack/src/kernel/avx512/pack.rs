@@ -2,7 +2,8 @@
 
 use crate::block::{Block, EACH, Widths, byte_bits};
 use crate::format::{BLOCK, GROUP, GROUPS};
-use crate::kernel::scalar::groups_and_bytes;
+use crate::kernel::avx2::sum_and_ends;
+use crate::kernel::scalar::{packed_len, used};
 use crate::rebuild::Packed;
 use crate::word::Word;
 use core::arch::x86_64::*;
@@ -33,9 +34,11 @@ pub(super) fn pack<W: Word>(
     words: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
-    let (used, len) = groups_and_bytes::<W>(widths, words);
+    let used = used::<W>(widths, words);
+    let (sum, _, greatest) = sum_and_ends(widths, used.len());
+    let len = packed_len::<W>(used, words, sum);
     // What follows relies on it, and `append` on groups of a vector at most.
-    if used.iter().any(|width| u32::from(*width) > W::BITS) {
+    if u32::from(greatest) > W::BITS {
         return Err(Full);
     }
     let plain = is_plain::<W>(widths, used.len());

@@ -1,7 +1,7 @@
 //! Packs groups to bits and back, lane by lane.
 
 use super::lanes;
-use crate::block::{Block, Group, Widths, sum_and_greatest, window};
+use crate::block::{Block, Group, Widths, window};
 use crate::format::{BLOCK, GROUP, GROUPS};
 use crate::word::Word;
 use mpress_codec::support::Word as _;
@@ -46,13 +46,30 @@ fn apart<W: Word>(lane: u64, width: u32) -> u64 {
     }
 }
 
-/// The widths of the groups of the first `words` residuals, and their packed length in bytes.
+/// The sum, the least and the greatest of the widths of the first `groups` groups, at least one.
 #[inline(always)]
-pub(in crate::kernel) fn groups_and_bytes<W: Word>(widths: &Widths, words: usize) -> (&[u8], usize) {
-    let widths = &widths[..words.div_ceil(W::LANES).min(GROUPS)];
+pub(in crate::kernel) fn sum_and_ends(widths: &Widths, groups: usize) -> (usize, u8, u8) {
+    let all = |widths: &[u8]| {
+        let sum: u16 = widths.iter().map(|width| u16::from(*width)).sum();
+        let least = widths.iter().fold(u8::MAX, |least, width| least.min(*width));
+        (usize::from(sum), least, widths.iter().fold(0, |greatest, width| greatest.max(*width)))
+    };
+    // Nearly always a whole block, whose length the compiler then knows.
+    if groups >= GROUPS { all(widths) } else { all(&widths[..groups]) }
+}
+
+/// The widths of the groups of the first `words` residuals.
+#[inline(always)]
+pub(in crate::kernel) fn used<W: Word>(widths: &Widths, words: usize) -> &[u8] {
+    &widths[..words.div_ceil(W::LANES).min(GROUPS)]
+}
+
+/// The packed length in bytes of groups of `words` residuals, of these widths, whose sum is `sum`.
+#[inline(always)]
+pub(in crate::kernel) fn packed_len<W: Word>(widths: &[u8], words: usize, sum: usize) -> usize {
     let missing = (widths.len() * W::LANES).saturating_sub(words);
     let last = widths.last().map_or(0, |last| usize::from(*last));
-    (widths, sum_and_greatest(widths).0 * W::PER_LANE as usize - last * missing / 8)
+    sum * W::PER_LANE as usize - last * missing / 8
 }
 
 /// Appends the groups of the first `words` residuals. `pack` packs them; it gets their widths and a buffer with room for them, one [`GROUP`] and
@@ -64,7 +81,9 @@ fn append<W: Word>(
     out: &mut Out<'_>,
     pack: impl FnOnce(&[u8], &mut [u8]),
 ) -> Result<(), Full> {
-    let (widths, len) = groups_and_bytes::<W>(widths, words);
+    let (sum, ..) = sum_and_ends(widths, words.div_ceil(W::LANES));
+    let widths = used::<W>(widths, words);
+    let len = packed_len::<W>(widths, words, sum);
     let from = out.len();
     if let Ok(all) = out.extend_zeroed(len + GROUP + ROOM) {
         pack(widths, all.get_mut(from..).unwrap_or(&mut []));
@@ -114,9 +133,10 @@ fn pack_group<W: Word>(group: &Group, width: u32, to: &mut [u8; GROUP + ROOM]) {
 }
 
 pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
-    let widths = &widths[..words.div_ceil(W::LANES).min(GROUPS)];
+    let (_, _, greatest) = sum_and_ends(widths, words.div_ceil(W::LANES));
+    let widths = used::<W>(widths, words);
     // A lane of this many bits and the bits before it in its first byte may span nine bytes.
-    if u32::from(sum_and_greatest(widths).1) * W::PER_LANE > 64 - 7 {
+    if u32::from(greatest) * W::PER_LANE > 64 - 7 {
         unpack_groups::<W, true>(wire, widths, residuals);
     } else {
         unpack_groups::<W, false>(wire, widths, residuals);
