@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use crate::block::{Block, Bytes, Widths};
-use crate::dense;
 use crate::effort::Settings;
 use crate::encode::EdgeWindow;
 use crate::format::{BLOCK, GROUPS, Head};
@@ -153,7 +152,7 @@ impl Blocks {
         out: &mut Out<'_>,
     ) -> Result<Option<usize>, Full> {
         let len = (message.len() - at).min(BLOCK);
-        let literals = &repeats.literals.0[..repeats.literal_len];
+        let literals = repeats.literals();
         let mut copied = [MaybeUninit::uninit(); BLOCK + Head::BYTES];
         let mut copied = Out::new(&mut copied[..len + Head::BYTES]);
         let mut copied_slots = *slots;
@@ -162,13 +161,12 @@ impl Blocks {
         // The literals are encoded as a message of their own: the predictors that suit the neighbouring blocks may not suit them.
         let words = literals.len() / W::WIDTH;
         let mut literal_bytes = 0;
-        let written =
-            dense::write(kernel, repeats.units, repeats.sequences(), words, &mut copied, |copied| {
-                let before = copied.len();
-                self.encode(kernel, literals, 0, of_literals, settings, &mut copied_slots, copied)?;
-                literal_bytes = copied.len() - before;
-                Ok(())
-            });
+        let written = repeats.sequences.write(kernel, repeats.units, words, &mut copied, |copied| {
+            let before = copied.len();
+            self.encode(kernel, literals, 0, of_literals, settings, &mut copied_slots, copied)?;
+            literal_bytes = copied.len() - before;
+            Ok(())
+        });
         self.last = last;
         self.window.forget();
         let start = out.len();

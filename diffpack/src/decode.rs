@@ -3,7 +3,7 @@
 
 use crate::block::{EACH, Widths, window};
 use crate::copies::Sequences;
-use crate::dense::Dense;
+use crate::dense::{CHUNK, Dense};
 use crate::format::{BLOCK, GROUPS, HEADER, Head, OF_RECORDS, VERSION, VERSION_2, VERSION_3, VERSION_4};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::{Malformed, Predictor, Slots};
@@ -348,11 +348,12 @@ impl Scratch {
     ) -> Result<(), DecodeError> {
         let corrupt = DecodeError::new(Corrupt, place);
         let dense = Dense::from_wire(units, wire.take_array()?, words).ok_or(corrupt)?;
-        let mut literals = [MaybeUninit::uninit(); BLOCK];
-        let mut literals = Out::new(&mut literals[..dense.literal_words() * W::WIDTH]);
+        let mut literals = [MaybeUninit::uninit(); BLOCK + CHUNK];
+        let mut literals = Out::new(&mut literals);
         self.literals(kernel, wire, dense.literal_words(), slots, &mut literals)?;
+        let literals = literals.extend_zeroed(CHUNK).map_err(|_| corrupt)?;
         let len = dense
-            .expand::<W>(wire.rest(), literals.written(), start, out)
+            .expand::<W>(wire.rest(), literals, start, out)
             .map_err(|malformed| wire.malformed(malformed))?;
         wire.take(len).map(|_| ())
     }

@@ -3,37 +3,18 @@
 
 use crate::block::window;
 use crate::format::Head;
-use crate::kernel::{Chore, Kernel};
 use crate::predictor::Malformed::{self, Corrupt, Truncated};
+use crate::sequences::{LAST, NEAR};
 use crate::word::Word;
+use core::hint::select_unpredictable;
 use mpress_codec::{Full, Out};
 
-/// The maximum number of sequences that an encoder makes of a block.
-pub(crate) const SEQUENCES: usize = 120;
 /// Length in bytes of the fields after the head.
 pub(crate) const FIELDS: usize = 6;
 /// The maximum distance, in units.
 pub(crate) const REACH: usize = u16::MAX as usize;
-/// The number of sequences by which the bits of fields are chosen, about.
-const SAMPLE: usize = 32;
-/// The maximum bits of a count, and of its extension.
-const COUNT_BITS: u32 = 7;
-const MORE_BITS: u32 = 10;
-/// The kinds of copies: at the last distance, a short one, or a long one; and near ones.
-const LAST: u32 = 0;
-const SHORT: u32 = 1;
-const LONG: u32 = 2;
-const NEAR: u32 = 3;
-
-/// Literals and copies, in units; the distance of the copies, also in units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sequence {
-    pub(crate) literals: u16,
-    pub(crate) copies: u16,
-    pub(crate) distance: u16,
-    /// The residual of a near copy of one word, as on the wire, and 1; 0 if the copies are exact.
-    pub(crate) residual: u16,
-}
+/// The bytes that are copied at once where fewer are wanted.
+pub(crate) const CHUNK: usize = 32;
 
 /// The units of a block: their words, and those of a first unit that began before the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,105 +31,42 @@ impl Units {
         at + units * self.words - missing
     }
 
-    fn head(self) -> Head {
+    pub(crate) fn head(self) -> Head {
         Head::dense((self.words - 1) as u16, self.first as u16)
     }
 }
 
 /// How the sequences of a block are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Form {
-    sequences: usize,
-    literal_words: usize,
-    literals: Count,
-    copies: Count,
+pub(crate) struct Form {
+    pub(crate) sequences: usize,
+    pub(crate) literal_words: usize,
+    pub(crate) literals: Count,
+    pub(crate) copies: Count,
     /// Bits of a short and of a long distance.
-    distances: [u32; 2],
-    residual: u32,
+    pub(crate) distances: [u32; 2],
+    pub(crate) residual: u32,
 }
 
 /// Bits of a count, and of its extension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Count {
-    bits: u32,
-    more: u32,
+pub(crate) struct Count {
+    pub(crate) bits: u32,
+    pub(crate) more: u32,
 }
 
 impl Count {
-    /// The form in which some counts take the fewest bits. `lens` says how many numbers there are of each bit length, of counts plus 1.
-    #[inline(always)]
-    fn of(lens: &[u16; 12], greatest: usize) -> Self {
-        let total: u32 = lens.iter().map(|n| u32::from(*n)).sum();
-        let (mut best, mut least, mut longer) = (Self::default(), u32::MAX, total);
-        for (bits, n) in (0..=COUNT_BITS).zip(lens) {
-            longer -= u32::from(*n);
-            let more = bit_len(greatest.saturating_sub((1 << bits) - 1));
-            let cost = total * bits + longer * more;
-            if cost < least && more <= MORE_BITS {
-                (best, least) = (Self { bits, more }, cost);
-            }
-        }
-        best
-    }
+    /// The maximum bits of an extension.
+    pub(crate) const MORE_BITS: u32 = 10;
 
-    const fn escape(self) -> u64 {
+    /// The number to which an extension is added.
+    pub(crate) const fn escape(self) -> u64 {
         !(u64::MAX << self.bits)
     }
 }
 
-const fn bit_len(number: usize) -> u32 {
-    usize::BITS - number.leading_zeros()
-}
-
 impl Form {
-    #[inline(always)]
-    fn of(sequences: &[Sequence], literal_words: usize) -> Self {
-        let mut most = Sequence::default();
-        for sequence in sequences {
-            most.literals = most.literals.max(sequence.literals);
-            most.copies = most.copies.max(sequence.copies);
-            most.distance = most.distance.max(sequence.distance);
-            most.residual = most.residual.max(sequence.residual);
-        }
-        let (mut literals, mut copies, mut distances) = ([0; 12], [0; 12], [0; 17]);
-        let count = |lens: &mut [u16], number: u16| {
-            if let Some(n) = lens.get_mut(16 - number.leading_zeros() as usize) {
-                *n += 1;
-            }
-        };
-        // Some of many are enough to choose by.
-        let step = 1 + sequences.len() / SAMPLE;
-        let mut last = 1;
-        for sequence in sequences.iter().step_by(step) {
-            count(&mut literals, sequence.literals + 1);
-            count(&mut copies, sequence.copies);
-            if sequence.distance != last || sequence.residual > 0 {
-                count(&mut distances, sequence.distance - 1);
-            }
-            last = sequence.distance;
-        }
-        // A long distance has at least a bit.
-        let long = bit_len(usize::from(most.distance.saturating_sub(1))).max(1);
-        let (mut short, mut least, mut shorter) = (0, u32::MAX, 0);
-        let total: u32 = distances.iter().map(|n| u32::from(*n)).sum();
-        for (bits, n) in (0..long).zip(&distances) {
-            shorter += u32::from(*n);
-            let cost = shorter * bits + (total - shorter) * long;
-            if cost < least {
-                (short, least) = (bits, cost);
-            }
-        }
-        Self {
-            sequences: sequences.len(),
-            literal_words,
-            literals: Count::of(&literals, most.literals.into()),
-            copies: Count::of(&copies, usize::from(most.copies).saturating_sub(1)),
-            distances: [short, long],
-            residual: bit_len(usize::from(most.residual.saturating_sub(1))),
-        }
-    }
-
-    fn to_wire(self) -> [u8; 8] {
+    pub(crate) fn to_wire(self) -> [u8; 8] {
         let Self { literals, copies, distances: [short, long], .. } = self;
         let fields = [
             (0, self.sequences as u64),
@@ -180,103 +98,9 @@ impl Form {
         };
         let fits = (1..=words).contains(&form.sequences)
             && form.literal_words <= words
-            && form.literals.more.max(form.copies.more) <= MORE_BITS;
+            && form.literals.more.max(form.copies.more) <= Count::MORE_BITS;
         fits.then_some(form)
     }
-}
-
-/// Writes the head and the fields of a block; then, by `write_literals`, its literals; then the sequences.
-#[inline(always)]
-pub(crate) fn write<W: Word, K: Kernel<W>>(
-    kernel: K,
-    units: Units,
-    sequences: &[Sequence],
-    literal_words: usize,
-    out: &mut Out<'_>,
-    write_literals: impl FnOnce(&mut Out<'_>) -> Result<(), Full>,
-) -> Result<(), Full> {
-    let form = kernel.compiled(Measure(sequences, literal_words));
-    out.extend_from_slice(&units.head().0.to_le_bytes())?;
-    out.store(&form.to_wire(), FIELDS)?;
-    if literal_words > 0 {
-        write_literals(out)?;
-    }
-    kernel.compiled(Write { form, sequences, out })
-}
-
-/// Finds the form in which some sequences take the fewest bits.
-struct Measure<'a>(&'a [Sequence], usize);
-
-impl Chore for Measure<'_> {
-    type Output = Form;
-
-    #[inline(always)]
-    fn run(self) -> Form {
-        Form::of(self.0, self.1)
-    }
-}
-
-/// Writes some sequences.
-struct Write<'a, 'o> {
-    form: Form,
-    sequences: &'a [Sequence],
-    out: &'a mut Out<'o>,
-}
-
-impl Chore for Write<'_, '_> {
-    type Output = Result<(), Full>;
-
-    #[inline(always)]
-    fn run(self) -> Result<(), Full> {
-        write_sequences(self.form, self.sequences, self.out)
-    }
-}
-
-#[inline(always)]
-fn write_sequences(form: Form, sequences: &[Sequence], out: &mut Out<'_>) -> Result<(), Full> {
-    let Form { literals, copies, distances: [short, long], residual, .. } = form;
-    // Fewer than 8 bits wait to be written; a sequence adds at most 52, a residual 15.
-    let (mut waiting, mut bits, mut last) = (0_u64, 0, 1);
-    let (mut packed, mut len) = ([0; 9 * SEQUENCES + 8], 0);
-    let mut drain = |waiting: &mut u64, bits: &mut u32| {
-        if let Some(to) = packed.get_mut(len..).and_then(|rest| rest.first_chunk_mut()) {
-            *to = waiting.to_le_bytes();
-        }
-        len += *bits as usize / 8;
-        *waiting >>= *bits & !7;
-        *bits &= 7;
-    };
-    for sequence in sequences {
-        let (some, copied) = (u64::from(sequence.literals), u64::from(sequence.copies) - 1);
-        let back = u64::from(sequence.distance) - 1;
-        let is_near = sequence.residual > 0;
-        let kind = if back >> short == 0 { SHORT } else { LONG };
-        let kind = if sequence.distance == last { LAST } else { kind };
-        let kind = if is_near { NEAR } else { kind };
-        last = sequence.distance;
-        let (more, more_copied) =
-            (some.saturating_sub(literals.escape()), copied.saturating_sub(copies.escape()));
-        // Fields that are not there have no bits: which are is uncertain, and so would be a branch.
-        let mut put = |number: u64, count: u32| {
-            waiting |= (number & !(u64::MAX << count)) << bits;
-            bits += count;
-        };
-        put(some.min(literals.escape()), literals.bits);
-        put(copied.min(copies.escape()), copies.bits);
-        put(kind.into(), 2);
-        put(more, if some >= literals.escape() { literals.more } else { 0 });
-        put(more_copied, if copied >= copies.escape() { copies.more } else { 0 });
-        put(back, [0, short, long, long][kind as usize]);
-        drain(&mut waiting, &mut bits);
-        if is_near {
-            waiting |= u64::from(sequence.residual - 1) << bits;
-            bits += residual;
-            drain(&mut waiting, &mut bits);
-        }
-    }
-    bits += 7;
-    drain(&mut waiting, &mut bits);
-    out.extend_from_slice(packed.get(..len).unwrap_or_default())
 }
 
 /// A block of dense copies whose fields have been read.
@@ -301,18 +125,19 @@ impl Dense {
     }
 
     /// Reads the sequences from the front of `wire` and appends the words of the block to the message that begins at `start` of `out`. Returns the
-    /// bytes of the sequences.
+    /// bytes of the sequences. `literals` are those of the block and [`CHUNK`] bytes behind them.
     #[inline(always)]
     pub(crate) fn expand<W: Word>(
         &self,
         wire: &[u8],
-        mut literals: &[u8],
+        literals: &[u8],
         start: usize,
         out: &mut Out<'_>,
     ) -> Result<usize, Malformed> {
         let Self { units, form, words } = *self;
         let mut bits = Bits { wire, at: 0 };
         let (mut place, mut last) = (0, 1);
+        let (mut taken, literal_len) = (0, form.literal_words * W::WIDTH);
         for _ in 0..form.sequences {
             let (some, copied, kind, distance) = bits.sequence(&form, last);
             if bits.at.div_ceil(8) > wire.len() {
@@ -325,35 +150,54 @@ impl Dense {
                 return Err(Corrupt);
             }
             let to = to.min(words);
-            let these;
-            (these, literals) = literals.split_at_checked((from - place) * W::WIDTH).ok_or(Corrupt)?;
-            out.extend_from_slice(these).map_err(|_| Corrupt)?;
+            let (some, copied) = ((from - place) * W::WIDTH, (to - from) * W::WIDTH);
+            if some > literal_len - taken {
+                return Err(Corrupt);
+            }
+            // How many there are is uncertain, and so would be a branch: few take a whole piece.
+            match literals.get(taken..).and_then(|rest| rest.first_chunk::<CHUNK>()) {
+                Some(these) if some <= CHUNK => out.store(these, some),
+                _ => out.extend_from_slice(literals.get(taken..taken + some).unwrap_or_default()),
+            }
+            .map_err(|_| Corrupt)?;
+            taken += some;
             let back = last * units.words * W::WIDTH;
             if back > out.len() - start {
                 return Err(Corrupt);
             }
-            if kind == NEAR {
-                for _ in from..to {
-                    let residual = W::low(bits.residual(form.residual)).unzigzag();
-                    let near = W::load(out.written(), out.len() - back);
-                    let mut word = [0; 8];
-                    near.plus(residual).store(&mut word, 0);
-                    out.store(&word, W::WIDTH).map_err(|_| Corrupt)?;
-                }
+            let residual_bits = if kind == NEAR { form.residual } else { 0 };
+            if copied == W::WIDTH {
+                // The same for exact and near copies, because it is uncertain which they are.
+                append_near::<W>(bits.residual(residual_bits), back, out)
+            } else if kind == NEAR {
+                (from..to).try_for_each(|_| append_near::<W>(bits.residual(residual_bits), back, out))
+            } else if copied <= 2 * CHUNK && back >= CHUNK / 2 {
+                out.extend_from_within(back, copied.min(CHUNK))
+                    .and_then(|()| out.extend_from_within(back, copied.saturating_sub(CHUNK)))
             } else {
-                out.extend_from_within(back, (to - from) * W::WIDTH).map_err(|_| Corrupt)?;
+                out.extend_from_within(back, copied)
             }
+            .map_err(|_| Corrupt)?;
             place = to;
         }
         if bits.at.div_ceil(8) > wire.len() {
             return Err(Truncated);
         }
-        if literals.len() != (words - place) * W::WIDTH {
+        if literal_len - taken != (words - place) * W::WIDTH {
             return Err(Corrupt);
         }
-        out.extend_from_slice(literals).map_err(|_| Corrupt)?;
+        out.extend_from_slice(literals.get(taken..literal_len).unwrap_or_default()).map_err(|_| Corrupt)?;
         Ok(bits.at.div_ceil(8))
     }
+}
+
+/// Appends the word `back` bytes before plus the inverse zigzag of `residual`.
+#[inline(always)]
+fn append_near<W: Word>(residual: u64, back: usize, out: &mut Out<'_>) -> Result<(), Full> {
+    let near = W::load(out.written(), out.len() - back);
+    let mut word = [0; 8];
+    near.plus(W::low(residual).unzigzag()).store(&mut word, 0);
+    out.store(&word, W::WIDTH)
 }
 
 /// The sequences on the wire, and the next bit.
@@ -382,7 +226,8 @@ impl Bits<'_> {
         };
         let (literals, copies, kind) = (take(form.literals.bits), take(form.copies.bits), take(2) as u32);
         let mut extended = |number: u64, count: Count| {
-            let more = if number == count.escape() { take(count.more) } else { 0 };
+            // Whether there is one is uncertain, and so would be a branch.
+            let more = take(select_unpredictable(number == count.escape(), count.more, 0));
             (number + more) as usize
         };
         let literals = extended(literals, form.literals);
@@ -390,7 +235,7 @@ impl Bits<'_> {
         let [short, long] = form.distances;
         let back = take([0, short, long, long][kind as usize]) as usize;
         self.at += used as usize;
-        (literals, copies, kind, if kind == LAST { last } else { back + 1 })
+        (literals, copies, kind, select_unpredictable(kind == LAST, last, back + 1))
     }
 
     #[inline(always)]

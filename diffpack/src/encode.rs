@@ -48,7 +48,7 @@ impl<W: Word> Codec for Diffpack<W> {
     }
 }
 
-/// Encodes messages of words `W`. Takes at most 35 KiB of memory.
+/// Encodes messages of words `W`. Takes at most 37 KiB of memory.
 #[derive(Clone, Debug)]
 pub struct Encoder<W> {
     effort: Effort,

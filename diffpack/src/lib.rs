@@ -18,6 +18,7 @@ mod rebuild;
 mod records;
 mod repeats;
 mod search;
+mod sequences;
 mod split;
 mod stream;
 mod window;

@@ -1,20 +1,18 @@
 //! Finds words that occurred before: the sequences and literals of a block of dense copies (format, section 13).
 #![forbid(unsafe_code)]
 
-use crate::block::Block;
-use crate::dense::{REACH, SEQUENCES, Sequence, Units};
+use crate::dense::{REACH, Units};
 use crate::format::BLOCK;
 use crate::kernel::{Chore, Kernel};
+use crate::sequences::{KEY, Sequence, Sequences, UNITS};
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::support::Word as _;
 
 /// Entries in the table of positions.
 const PLACES: usize = 1 << 12;
-/// Bytes that are hashed together, and the length of the shortest copy.
-const KEY: usize = 8;
-/// The maximum number of units of a block: of [`KEY`] bytes, and parts of units at both ends.
-const UNITS: usize = BLOCK / KEY + 2;
+/// Room for the literals of a block, the last of which may be part of a unit.
+const LITERALS: usize = BLOCK + MAX_UNIT * 8;
 /// The number of bytes of a block that must be copies for it to be written as copies.
 const ENOUGH: usize = BLOCK / 16;
 /// The maximum number of blocks that are skipped after blocks without copies.
@@ -59,12 +57,10 @@ pub(crate) struct Repeats {
     cut: (usize, u16),
     /// The shortest copy worth a sequence, in bytes.
     least: usize,
-    /// The first one is unused.
-    sequences: [Sequence; SEQUENCES + 1],
-    count: usize,
+    pub(crate) sequences: Sequences,
     pub(crate) units: Units,
-    pub(crate) literals: Block,
-    pub(crate) literal_len: usize,
+    literals: [u8; LITERALS],
+    literal_len: usize,
 }
 
 impl Repeats {
@@ -83,10 +79,9 @@ impl Repeats {
             expected: 0,
             cut: (0, 0),
             least: KEY,
-            sequences: [Sequence::default(); SEQUENCES + 1],
-            count: 0,
+            sequences: Sequences::new(),
             units: Units { words: 1, first: 0 },
-            literals: Block::ZERO,
+            literals: [0; LITERALS],
             literal_len: 0,
         }
     }
@@ -114,9 +109,9 @@ impl Repeats {
         (self.unit, self.least) = (1, KEY);
     }
 
-    /// The sequences of the block.
-    pub(crate) fn sequences(&self) -> &[Sequence] {
-        &self.sequences[1..=self.count]
+    /// The literals of the block.
+    pub(crate) fn literals(&self) -> &[u8] {
+        &self.literals[..self.literal_len]
     }
 
     /// Looks for copies in the `len` bytes at `at` of a stretch. Returns whether there are enough to write the block as copies.
@@ -189,7 +184,8 @@ impl Repeats {
     /// Finds the sequences and the literals of the block from `at` on. Returns the number of bytes that are copies.
     #[inline(always)]
     fn look<W: Word>(&mut self, stretch: &[u8], at: usize) -> usize {
-        (self.count, self.literal_len) = (0, 0);
+        self.sequences.clear();
+        self.literal_len = 0;
         self.units = Units { words: 1, first: 0 };
         let (mut anchor, mut i, mut copied, mut last_back) = (at, at, 0, usize::MAX);
         // In shorter words a sequence takes as many bits as near copies save. Without copies in the block before there are hardly near ones.
@@ -225,14 +221,13 @@ impl Repeats {
                     start -= W::WIDTH;
                 }
                 let end = end_of_copy::<W>(stretch, i + KEY, back);
-                if end - start >= least && self.count < SEQUENCES {
-                    self.count += 1;
-                    self.sequences[self.count] = Sequence {
+                if end - start >= least {
+                    self.sequences.push(Sequence {
                         literals: ((start - anchor) / W::WIDTH) as u16,
                         copies: ((end - start) / W::WIDTH) as u16,
                         distance: (back / W::WIDTH) as u16,
                         residual: 0,
-                    };
+                    });
                     self.put_literals(&stretch[anchor..start]);
                     copied += end - start;
                     // Words after a copy may follow it again.
@@ -244,17 +239,14 @@ impl Repeats {
                     (anchor, i, last_back) = (end, end, back);
                     continue;
                 }
-            } else if let Some((from, there)) = almost
-                && self.count < SEQUENCES
-            {
+            } else if let Some((from, there)) = almost {
                 near += 1;
-                self.count += 1;
-                self.sequences[self.count] = Sequence {
+                self.sequences.push(Sequence {
                     literals: ((i - anchor) / W::WIDTH) as u16,
                     copies: 1,
                     distance: ((i - from) / W::WIDTH) as u16,
                     residual: here.minus(there).zigzag() as u16 + 1,
-                };
+                });
                 self.put_literals(&stretch[anchor..i]);
                 copied += W::WIDTH;
                 last_back = i - from;
@@ -276,8 +268,9 @@ impl Repeats {
     fn learn<W: Word>(&mut self, at: usize, copied: usize) {
         let mut unit = 0;
         // The first sequence may begin, and the last one may end, inside a unit.
-        for sequence in self.sequences[2..self.count].iter().take(WITNESSES) {
-            for number in [sequence.literals, sequence.copies, sequence.distance] {
+        for i in 1..=WITNESSES {
+            let Sequence { literals, copies, distance, .. } = self.sequences.get(i);
+            for number in [literals, copies, distance] {
                 unit = greatest_common_divisor(unit, number.into());
             }
         }
@@ -285,7 +278,7 @@ impl Repeats {
             unit = (2..=MAX_UNIT).rev().find(|part| unit.is_multiple_of(*part)).unwrap_or(1);
         }
         if unit > 1 && unit * W::WIDTH >= KEY {
-            let first = &self.sequences[1];
+            let first = self.sequences.get(0);
             let start = at + usize::from(first.literals) + usize::from(first.copies);
             (self.unit, self.phase, self.expected) = (unit, start % unit, copied - copied / 4);
         }
@@ -306,64 +299,38 @@ impl Repeats {
         if let Some(distance) = cut.first_mut() {
             *distance = if self.cut.0 + bytes == start { self.cut.1 } else { 0 };
         }
-        let count = end.saturating_sub(start).div_ceil(bytes);
-        let places = Places { places: &mut self.places, base: self.base, stretch };
-        match unit {
-            2 => places.distances::<W, 2>(unit, start, &mut others[..count]),
-            3 => places.distances::<W, 3>(unit, start, &mut others[..count]),
-            4 => places.distances::<W, 4>(unit, start, &mut others[..count]),
-            _ => places.distances::<W, 0>(unit, start, &mut others[..count]),
+        if cut.iter().all(|distance| *distance == 0) {
+            self.put_literals(&stretch[at..start.min(end)]);
         }
-        if let (Some(last), Some(distance)) = (count.checked_sub(1), others[..count].last()) {
-            self.cut = (start + last * bytes, *distance);
+        let count = end.saturating_sub(start).div_ceil(bytes);
+        let (others, units) = (&mut others[..count], stretch.get(start..).unwrap_or_default());
+        let whole = (units.len() / bytes).min(count);
+        let places = Places { places: &mut self.places, base: self.base, stretch };
+        let literals = (&mut self.literals, &mut self.literal_len);
+        match unit {
+            2 => places.distances::<W, 2>(unit, start, &mut others[..whole], literals),
+            3 => places.distances::<W, 3>(unit, start, &mut others[..whole], literals),
+            4 => places.distances::<W, 4>(unit, start, &mut others[..whole], literals),
+            _ => places.distances::<W, 0>(unit, start, &mut others[..whole], literals),
+        }
+        if let Some(distance) = others.last() {
+            self.cut = (start + (count - 1) * bytes, *distance);
+            // The last unit may end after the block, and even after the stretch.
+            if whole < count {
+                self.put_literals(&stretch[start + whole * bytes..end]);
+            } else if *distance == 0 {
+                self.literal_len -= start + count * bytes - end;
+            }
         }
         let count = count + cut.len();
-        self.merge(&distances[..count]);
-        self.gather_literals::<W>(stretch, at, len)
-    }
-
-    /// Makes the sequences of units with these distances, 0 for literals.
-    #[inline(always)]
-    fn merge(&mut self, distances: &[u16]) {
-        let (mut count, mut waiting, mut before) = (0, 0, 0);
-        let mut sequence = Sequence::default();
-        for distance in distances {
-            let (is_copy, begins) = (*distance != 0, *distance != 0 && *distance != before);
-            before = *distance;
-            count += usize::from(begins);
-            sequence.literals = if begins { waiting } else { sequence.literals };
-            sequence.copies = if begins { 1 } else { sequence.copies + u16::from(is_copy) };
-            sequence.distance = if begins { *distance } else { sequence.distance };
-            waiting = if is_copy { 0 } else { waiting + 1 };
-            if let Some(to) = self.sequences.get_mut(count) {
-                *to = sequence;
-            }
-        }
-        self.count = count.min(SEQUENCES);
-    }
-
-    /// Gathers the literals of the block's units. Returns the number of bytes that are copies.
-    #[inline(always)]
-    fn gather_literals<W: Word>(&mut self, stretch: &[u8], at: usize, len: usize) -> usize {
-        let (mut place, words) = (0, len / W::WIDTH);
-        let mut copied = 0;
-        for i in 1..=self.count {
-            let Sequence { literals, copies, .. } = self.sequences[i];
-            let from = self.units.end(place, literals.into());
-            if from > place {
-                self.put_literals(&stretch[at + place * W::WIDTH..at + from * W::WIDTH]);
-            }
-            place = self.units.end(from, copies.into()).min(words);
-            copied += place - from;
-        }
-        self.put_literals(&stretch[at + place * W::WIDTH..at + len]);
-        copied * W::WIDTH
+        self.sequences.merge(&distances[..count]);
+        len - self.literal_len
     }
 
     #[inline(always)]
     fn put_literals(&mut self, literals: &[u8]) {
         let end = self.literal_len + literals.len();
-        if let Some(to) = self.literals.0.get_mut(self.literal_len..end) {
+        if let Some(to) = self.literals.get_mut(self.literal_len..end) {
             to.copy_from_slice(literals);
             self.literal_len = end;
         }
@@ -378,30 +345,41 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Finds the distances of units of `unit` words from `start` on to the same unit before, 0 where there is none, and enters the units. `UNIT` is
-    /// `unit`, or 0 for any.
+    /// Finds the distances of units of `unit` words from `start` on to the same unit before, 0 where there is none, and enters the units. Appends the
+    /// units without one to the literals, whose length is given. `UNIT` is `unit`, or 0 for any.
     #[inline(always)]
-    fn distances<W: Word, const UNIT: usize>(self, unit: usize, start: usize, distances: &mut [u16]) {
+    fn distances<W: Word, const UNIT: usize>(
+        self,
+        unit: usize,
+        start: usize,
+        distances: &mut [u16],
+        (literals, literal_len): (&mut [u8; LITERALS], &mut usize),
+    ) {
         let Self { places, base, stretch } = self;
         let unit = if UNIT == 0 { unit } else { UNIT };
         let bytes = unit * W::WIDTH;
         let reciprocal = (1_u64 << 32) / unit as u64 + 1;
-        let units = stretch.get(start..).unwrap_or_default().chunks_exact(bytes);
-        let mut number = base + (start / W::WIDTH) as u32;
-        for (distance, words) in distances.iter_mut().zip(units) {
+        let first = base + (start / W::WIDTH) as u32;
+        let (mut at, mut number, mut len) = (start, first, *literal_len);
+        for distance in distances {
+            let words = &stretch[at..at + bytes];
             let entry = &mut places[slot(load(words, 0).wrapping_mul(3) ^ load(words, bytes - KEY))];
             let before = core::mem::replace(entry, number);
             // Exact, as there are fewer than 2^20 words.
             let back = number.wrapping_sub(before);
             let units = ((u64::from(back) * reciprocal) >> 32) as u32;
-            let is_near = units <= REACH as u32 && units * unit as u32 == back;
-            // An entry of an earlier stretch gives a place past the end.
-            let from = (before.wrapping_sub(base) as usize).saturating_mul(W::WIDTH);
-            let earlier = stretch.get(from..from.saturating_add(bytes));
-            *distance =
-                earlier.map_or(0, |earlier| units as u16 * u16::from(is_near & is_same(earlier, words)));
+            // Entries of earlier stretches reach back past the base.
+            let is_near = (units <= REACH as u32) & (units * unit as u32 == back) & (before >= base);
+            // Where there is none, the unit is compared with itself.
+            let from = at - if is_near { back as usize * W::WIDTH } else { 0 };
+            let is_copy = is_near & is_same(&stretch[from..from + bytes], words);
+            *distance = units as u16 & u16::from(is_copy).wrapping_neg();
+            literals[len..len + bytes].copy_from_slice(words);
+            len += bytes & usize::from(is_copy).wrapping_sub(1);
+            at += bytes;
             number += unit as u32;
         }
+        *literal_len = len;
     }
 }
 
@@ -429,7 +407,7 @@ impl<W: Word> Chore for Look<'_, W> {
             return copied;
         }
         let copied = repeats.look::<W>(&stretch[..at + len], at);
-        if repeats.count > WITNESSES + 1 {
+        if repeats.sequences.len() > WITNESSES + 1 {
             repeats.learn::<W>(at / W::WIDTH, copied);
         }
         copied
