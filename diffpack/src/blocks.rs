@@ -212,13 +212,16 @@ impl Blocks {
         {
             return Some(only).filter(|only| can_reach::<W>(only, message, at)).copied();
         }
-        if let Some(last) = self.last
-            && last.kept < settings.kept
-            && let Some(cost) = self.cost(kernel, message, at, last.predictor, shortlist, settings)
-            && cost <= last.cost + last.cost / KEEP
+        if let Some(Choice { predictor, cost: before, kept }) = self.last
+            && kept < settings.kept
+            && let Some(cost) = self.cost(kernel, message, at, predictor, shortlist, settings)
+            && cost <= before + before / KEEP
         {
-            self.last = Some(Choice { kept: last.kept + 1, ..last });
-            return Some(last.predictor);
+            // In place: a copy of the whole would be loaded again before its parts are stored.
+            if let Some(last) = &mut self.last {
+                last.kept += 1;
+            }
+            return Some(predictor);
         }
         let mut best: Option<Choice> = None;
         for predictor in candidates {

@@ -190,9 +190,7 @@ impl<W: Word> Encoder<W> {
                 settings,
                 word: PhantomData,
             };
-            let (first, some_repeat) = stretch.encode(kernel, blocks, repeats, &mut slots, out)?;
-            hints.keep_first(first);
-            has_repeats |= some_repeat;
+            has_repeats |= stretch.encode(kernel, blocks, repeats, hints.first_mut(), &mut slots, out)?;
         }
         if has_repeats && let Some(version) = out.written_mut().get_mut(version_at) {
             *version = VERSION_4;
@@ -264,8 +262,7 @@ impl<V: Word> Work<V> for Column<'_, '_> {
         repeats.forget();
         let stretch =
             Stretch::<V> { words: column, start: 0, shortlist: &shortlist, settings, word: PhantomData };
-        let (_, some_repeat) = stretch.encode(kernel, blocks, repeats, &mut Slots::new(), out)?;
-        Ok(some_repeat)
+        stretch.encode(kernel, blocks, repeats, None, &mut Slots::new(), out)
     }
 }
 
@@ -279,18 +276,19 @@ struct Stretch<'a, W> {
 }
 
 impl<W: Word> Stretch<'_, W> {
-    /// Encodes the blocks. Returns the choice of the first one and whether any block has copies.
+    /// Encodes the blocks, and keeps the choice of the first one in `first`. Returns whether any block has copies.
     #[inline(always)]
     fn encode<K: Kernel<W>>(
         &self,
         kernel: K,
         blocks: &mut Blocks,
         repeats: &mut Repeats,
+        mut first: Option<&mut Option<Choice>>,
         slots: &mut Slots,
         out: &mut Out<'_>,
-    ) -> Result<(Option<Choice>, bool), Full> {
+    ) -> Result<bool, Full> {
         let Self { words, start, shortlist, settings, .. } = *self;
-        let (mut first, mut some_repeat, mut of_literals) = (None, false, None);
+        let (mut some_repeat, mut of_literals) = (false, None);
         blocks.window().forget();
         repeats.begin::<W>((words.len() - start) / W::WIDTH);
         for at in (start..words.len()).step_by(BLOCK) {
@@ -308,11 +306,11 @@ impl<W: Word> Stretch<'_, W> {
             } else {
                 blocks.encode(kernel, words, at, shortlist, settings, slots, out)?;
             }
-            if at == start {
-                first = blocks.last();
+            if let Some(first) = first.take() {
+                *first = blocks.last();
             }
         }
-        Ok((first, some_repeat))
+        Ok(some_repeat)
     }
 }
 

@@ -131,10 +131,8 @@ impl Hints {
         self.used.and_then(|at| self.hints[at].first)
     }
 
-    /// Stores the choice that the first block made.
-    pub(crate) fn keep_first(&mut self, choice: Option<Choice>) {
-        if let Some(at) = self.used {
-            self.hints[at].first = choice;
-        }
+    /// Where to store the choice that the first block makes.
+    pub(crate) fn first_mut(&mut self) -> Option<&mut Option<Choice>> {
+        self.used.and_then(|at| self.hints.get_mut(at)).map(|hint| &mut hint.first)
     }
 }
