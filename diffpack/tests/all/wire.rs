@@ -48,7 +48,7 @@ fn the_bound_is_reached_and_never_passed() {
 }
 
 #[test]
-fn an_encoder_holds_at_most_35_kib() {
+fn an_encoder_is_of_bounded_size() {
     // 16 KiB of this is the table of earlier words.
     assert!(size_of::<Encoder<u64>>() <= 37 << 10, "{}", size_of::<Encoder<u64>>());
     assert!(size_of::<Decoder<u64>>() <= 32 << 10);
