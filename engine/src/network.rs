@@ -15,7 +15,7 @@ pub(crate) const VERSION: u32 = 2;
 const SHORT: usize = 8;
 const SHORT_ROUNDS: u32 = 9;
 /// The length of the first messages for measuring the bandwidth.
-const LONG: usize = 8 << 10;
+const LONG: usize = 16 << 10;
 /// The number of bytes that a process sends at most in such messages.
 const MOST: usize = 1 << 20;
 /// Links and their queues let some bytes pass at once, and connections start slowly, so the first exchange of a length does not count.
@@ -114,12 +114,12 @@ pub fn measure<X: Exchange>(part: &Part, messages: &mut X) -> Result<Link, X::Er
     }
 }
 
-/// How many times longer the next messages are, if those of this length must last this many times longer. The first two lengths tell little, since
-/// their messages may have passed at once: after them a large step would take long on a slow network.
+/// How many times longer the next messages are, if those of this length must last this many times longer. The first ones tell little, since they may
+/// have passed at once: after them a large step would take long on a slow network.
 fn growth(len: usize, lack: f64) -> usize {
     match lack {
-        4.0.. if len > 2 * LONG => 8,
-        2.0.. if len > 2 * LONG => 4,
+        4.0.. if len > LONG => 8,
+        2.0.. if len > LONG => 4,
         _ => 2,
     }
 }
