@@ -4,7 +4,6 @@
 use crate::block::window;
 use crate::format::Head;
 use crate::predictor::Malformed::{self, Corrupt, Truncated};
-use crate::sequences::{LAST, NEAR};
 use crate::word::Word;
 use core::hint::select_unpredictable;
 use mpress_codec::{Full, Out};
@@ -13,6 +12,11 @@ use mpress_codec::{Full, Out};
 pub(crate) const FIELDS: usize = 6;
 /// The maximum distance, in units.
 pub(crate) const REACH: usize = u16::MAX as usize;
+/// The kinds of copies: at the last distance, a short one, or a long one; and near ones.
+pub(crate) const LAST: u32 = 0;
+pub(crate) const SHORT: u32 = 1;
+pub(crate) const LONG: u32 = 2;
+pub(crate) const NEAR: u32 = 3;
 /// The bytes that are copied at once where fewer are wanted.
 pub(crate) const CHUNK: usize = 32;
 
@@ -125,7 +129,7 @@ impl Dense {
     }
 
     /// Reads the sequences from the front of `wire` and appends the words of the block to the message that begins at `start` of `out`. Returns the
-    /// bytes of the sequences. `literals` are those of the block and [`CHUNK`] bytes behind them.
+    /// bytes of the sequences. `literals` are those of the block and [`CHUNK`] bytes after them.
     #[inline(always)]
     pub(crate) fn expand<W: Word>(
         &self,

@@ -73,7 +73,7 @@ pub(crate) trait Kernel<W>: Copy {
     fn gather(self, spread: u64, bits: u32) -> u64;
     /// The width of each group.
     fn widths(self, residuals: &Block) -> Widths;
-    /// The sum, the least and the greatest of the widths of the first `groups` groups, at least one.
+    /// The sum, the least and the greatest of the widths of the first `groups` groups: 0, 255 and 0 if there are none.
     #[inline(always)]
     fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
         scalar::sum_and_ends(widths, groups)

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::block::EACH;
-use crate::dense::{Count, FIELDS, Form, Units};
+use crate::dense::{Count, FIELDS, Form, LAST, LONG, NEAR, SHORT, Units};
 use crate::format::BLOCK;
 use crate::kernel::{Chore, Kernel};
 use crate::word::Word;
@@ -19,11 +19,6 @@ const STEP: usize = 32;
 const ROOM: usize = (UNITS + STEP).next_multiple_of(STEP);
 /// The number of sequences by which the bits of fields are chosen, about.
 const SAMPLE: usize = 32;
-/// The kinds of copies: at the last distance, a short one, or a long one; and near ones.
-pub(crate) const LAST: u32 = 0;
-const SHORT: u32 = 1;
-const LONG: u32 = 2;
-pub(crate) const NEAR: u32 = 3;
 
 /// Literals and copies, in units; the distance of the copies, also in units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,7 +70,7 @@ impl Sequences {
         }
     }
 
-    /// Adds a sequence of at least one copy; drops those past [`UNITS`].
+    /// Adds a sequence of at least one copy. There are never more than [`UNITS`], since each has at least [`KEY`] bytes.
     #[inline(always)]
     pub(crate) fn push(&mut self, sequence: Sequence) {
         let i = self.len.min(UNITS);

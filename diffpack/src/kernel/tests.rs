@@ -137,7 +137,7 @@ fn residuals<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, numbers: &mut 
 /// Packs groups, with various amounts of room, and unpacks them, with various amounts of wire.
 fn packed<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, widths: &Widths, words: usize) {
     let name = type_name::<K>();
-    for groups in [1, words.div_ceil(W::LANES).clamp(1, GROUPS), GROUPS] {
+    for groups in [0, 1, words.div_ceil(W::LANES).clamp(1, GROUPS), GROUPS] {
         let same = Kernel::<W>::sum_and_ends(Scalar, widths, groups);
         assert_eq!(kernel.sum_and_ends(widths, groups), same, "{name}: sum and ends of {groups}");
     }

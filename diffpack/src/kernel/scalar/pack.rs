@@ -46,7 +46,7 @@ fn apart<W: Word>(lane: u64, width: u32) -> u64 {
     }
 }
 
-/// The sum, the least and the greatest of the widths of the first `groups` groups, at least one.
+/// The sum, the least and the greatest of the widths of the first `groups` groups: 0, 255 and 0 if there are none.
 #[inline(always)]
 pub(in crate::kernel) fn sum_and_ends(widths: &Widths, groups: usize) -> (usize, u8, u8) {
     let all = |widths: &[u8]| {
