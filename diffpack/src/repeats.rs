@@ -365,17 +365,19 @@ impl Places<'_> {
             let words = &stretch[at..at + bytes];
             let entry = &mut places[slot(load(words, 0).wrapping_mul(3) ^ load(words, bytes - KEY))];
             let before = core::mem::replace(entry, number);
-            // Exact, as there are fewer than 2^20 words.
+            // Exact for entries of this stretch, which has fewer than 2^20 words.
             let back = number.wrapping_sub(before);
             let units = ((u64::from(back) * reciprocal) >> 32) as u32;
             // Entries of earlier stretches reach back past the base.
-            let is_near = (units <= REACH as u32) & (units * unit as u32 == back) & (before >= base);
+            let is_near =
+                (units <= REACH as u32) & (units.wrapping_mul(unit as u32) == back) & (before >= base);
             // Where there is none, the unit is compared with itself.
             let from = at - if is_near { back as usize * W::WIDTH } else { 0 };
             let is_copy = is_near & is_same(&stretch[from..from + bytes], words);
             *distance = units as u16 & u16::from(is_copy).wrapping_neg();
             literals[len..len + bytes].copy_from_slice(words);
-            len += bytes & usize::from(is_copy).wrapping_sub(1);
+            // By what is stored: a unit without a distance is a literal, whatever the reason.
+            len += bytes & usize::from(*distance != 0).wrapping_sub(1);
             at += bytes;
             number += unit as u32;
         }

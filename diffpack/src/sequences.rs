@@ -73,6 +73,7 @@ impl Sequences {
     /// Adds a sequence of at least one copy. There are never more than [`UNITS`], since each has at least [`KEY`] bytes.
     #[inline(always)]
     pub(crate) fn push(&mut self, sequence: Sequence) {
+        debug_assert!(self.len < UNITS);
         let i = self.len.min(UNITS);
         self.literals[i] = sequence.literals;
         self.copies[i + 1] = sequence.copies;
@@ -238,12 +239,13 @@ impl Sequences {
     fn write_packed(&self, form: &Form, out: &mut Out<'_>) -> Result<(), Full> {
         let mut packed = [MaybeUninit::uninit(); ROOM * 8];
         let mut packed = Out::new(&mut packed);
-        // Fewer than 8 bits wait to be written. A sequence adds at most 56: exact ones at most 52, and near ones are of words of 64 bits, so that
-        // there are fewer than 512 units.
+        // Fewer than 8 bits wait to be written. A sequence adds at most 56: exact ones at most 52. Near ones are of words of 64 bits, so that there are
+        // at most 256 units, and copy one word: 15 bits of literals, 8 of copies, 2 of kind, 16 of distance and 9 of residual.
         let (mut waiting, mut bits) = (0_u64, 0);
         for from in (0..self.len).step_by(EIGHT) {
             let (all, lens) = self.bits(form, from);
             for (some, len) in all.iter().zip(lens).take(self.len - from) {
+                debug_assert!(len <= 56);
                 waiting |= some << bits;
                 bits += len;
                 packed.store(&waiting.to_le_bytes(), bits as usize / 8)?;

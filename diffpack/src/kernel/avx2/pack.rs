@@ -144,8 +144,7 @@ const fn start(pair: usize, bits: u32) -> usize {
     pair * bits as usize / 4
 }
 
-/// The sum, the least and the greatest of the widths of the first `groups` groups: 0, 255 and 0 if there are none. Without a loop, whose end would be hard to predict in
-/// short blocks.
+/// As the trait's. Without a loop, whose end would be hard to predict in short blocks.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(in crate::kernel) fn sum_and_ends(widths: &Widths, groups: usize) -> (usize, u8, u8) {
