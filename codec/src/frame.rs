@@ -9,7 +9,7 @@ use crate::{CodecId, DecodeError, DecodeErrorKind, Kind};
 pub const HEADER_LEN: usize = 32;
 
 /// The version that this build writes and reads.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 /// The longest message a frame can carry, in bytes.
 pub const MAX_RAW_LEN: u64 = (1 << 48) - 1;
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_documented_one() {
-        let wire = *b"the mark\x03\x01\x06\x02\xef\xbe\xad\xdethe mark\xf6\xe5\xd4\xc3\xb2\xa1\x02\x01";
+        let wire = *b"the mark\x04\x01\x06\x02\xef\xbe\xad\xdethe mark\xf6\xe5\xd4\xc3\xb2\xa1\x02\x01";
         assert_eq!(SAMPLE.to_bytes(), Some(wire));
         assert_eq!(Header::parse(&wire), Ok(SAMPLE));
     }

@@ -211,6 +211,10 @@ impl Decider {
         self.selector().passed(PeerClass::NETWORK, bytes, nanoseconds(waited), nanoseconds(elapsed));
     }
 
+    pub(crate) fn came(&self, bytes: usize, time: Duration, sent: Duration) {
+        self.selector().came(PeerClass::NETWORK, bytes, nanoseconds(time), nanoseconds(sent));
+    }
+
     pub(crate) fn set_link(&self, link: Link) {
         self.selector().set_link(PeerClass::NETWORK, link);
     }

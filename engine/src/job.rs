@@ -141,14 +141,21 @@ fn hash(value: &impl Hash) -> u64 {
     digest(value) & LARGEST
 }
 
+/// Whether a short measurement does not contradict what is said of a link.
+fn agree(said: Link, measured: Link) -> bool {
+    /// Other jobs may use the network, and the measurement is short.
+    const FACTOR: f64 = 2.0;
+    (1.0 / FACTOR..FACTOR).contains(&(measured.bandwidth_mb_s / said.bandwidth_mb_s))
+}
+
 /// The word whose order among opposites is the reverse of this word's.
 fn opposite(word: u64) -> u64 {
     LARGEST.wrapping_sub(word)
 }
 
 impl Engine {
-    /// Creates the engine of a process of a job, with the contents of the files in the settings, and with a measurement of the network if the files
-    /// do not describe it. `nodes` contains the node of each rank, as any number that identifies it, and `rank` is that of this process. `place`
+    /// Creates the engine of a process of a job, with the contents of the files in the settings, and with a measurement of the network. What the heuristics
+    /// say of the network is used if the measurement does not contradict it. `nodes` contains the node of each rank, as any number that identifies it, and `rank` is that of this process. `place`
     /// is a number of the nodes and how many ranks each has, the same for all jobs there: the link is kept under it
     /// ([`Settings::links`](crate::Settings::links)). All processes must call this with the same settings: [`network::measure`] needs them all.
     ///
@@ -172,11 +179,11 @@ impl Engine {
             knowledge
         });
         // All processes have the same settings, and so the same result, whichever files they can read.
-        let may_learn = settings.strategy.learns() || settings.strategy == Strategy::Guided;
-        let files = settings.heuristics.is_some() || settings.strategy == Strategy::Guided;
+        let guided = settings.strategy == Strategy::Guided;
+        let may_learn = settings.strategy.learns() || guided;
         let mut settings = settings.clone();
         let record = match &settings.guide {
-            Some(file) if settings.strategy == Strategy::Guided => Record::read(file).map_or_else(
+            Some(file) if guided => Record::read(file).map_or_else(
                 |error| {
                     say(&format!("{error}; the adaptive strategy is used"));
                     settings.strategy = Strategy::Adaptive;
@@ -188,12 +195,12 @@ impl Engine {
         };
         let mut engine = Self::new(&settings, &knowledge, record.as_ref()).begun(beginning);
         if let Some(part) = network::Part::of(nodes, rank).filter(|_| may_learn) {
-            let wanted = settings.strategy.learns() && !knowledge.links_measured;
-            // If no file can make a difference between processes, all want the same.
-            let by_any = if files { messages.sums([u64::from(wanted), 0])?[0] > 0 } else { wanted };
+            let wanted = settings.strategy.learns();
+            // Without its record the guided strategy becomes one that learns, and not all processes may be able to read it.
+            let by_any = if guided { messages.sums([u64::from(wanted), 0])?[0] > 0 } else { wanted };
             if by_any {
                 let kept = match &settings.links {
-                    Some(file) => kept_link(file, place, rank, say, messages)?,
+                    Some(file) => kept_link(file, place, rank, &say, messages)?,
                     None => None,
                 };
                 let link = match kept {
@@ -201,7 +208,17 @@ impl Engine {
                     None => network::measure(&part, messages)?,
                 };
                 if wanted {
-                    engine.set_link(link);
+                    let said = knowledge.links_measured.then(|| engine.link());
+                    let wrong = said.filter(|said| !agree(*said, link));
+                    if let Some(said) = wrong.filter(|_| rank == 0) {
+                        say(&format!(
+                            "the heuristics say that a rank gets {:.1} MB/s of the network, but {:.1} MB/s are measured and used",
+                            said.bandwidth_mb_s, link.bandwidth_mb_s
+                        ));
+                    }
+                    if said.is_none() || wrong.is_some() {
+                        engine.set_link(link);
+                    }
                     engine.keeps_link = settings.links.filter(|_| rank == 0).map(|file| (file, place));
                 }
             }
@@ -232,6 +249,44 @@ mod tests {
     /// The agreement of two processes with these settings.
     fn both(one: &Settings, other: &Settings) -> Result<bool, Disagreement> {
         heard(least(&[said(Some(one)), said(Some(other))])).map(|agreed| agreed.wants_words)
+    }
+
+    /// A network of which a rank gets 4 MB/s at most.
+    struct Slow;
+
+    impl network::Exchange for Slow {
+        type Error = ();
+
+        fn exchange(&mut self, _: usize, _: usize, len: usize) -> Result<(), ()> {
+            std::thread::sleep(std::time::Duration::from_nanos(250 * len as u64));
+            Ok(())
+        }
+
+        fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], ()> {
+            Ok(numbers.map(|n| 2 * n))
+        }
+    }
+
+    #[test]
+    fn heuristics_of_another_network_are_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings { heuristics: Some(folder.path().into()), ..Settings::default() };
+        for (said, is_right) in [(3.0, true), (40.0, false), (0.1, false)] {
+            let text = format!(
+                "format = \"mpress network heuristics\"\nversion = 1\nmade = \"by hand\"\n\
+                 [[link]]\npeers = \"network\"\nlatency_us = 1.5\nbandwidth_mb_s = {said:?}\n"
+            );
+            std::fs::write(folder.path().join(crate::knowledge::NETWORK_FILE), text).unwrap();
+            for rank in [0, 1] {
+                let lines = std::cell::RefCell::new(String::new());
+                let say = |line: &dyn Display| lines.borrow_mut().push_str(&line.to_string());
+                let engine = Engine::start(&settings, &[0, 1], 0, rank, say, &mut Slow).unwrap();
+                assert_eq!(engine.link().latency_us == 1.5, is_right, "{said} {:?}", engine.link());
+                // The other file is missing.
+                let is_told = lines.borrow().contains("measured and used");
+                assert_eq!(is_told, rank == 0 && !is_right, "{lines:?}");
+            }
+        }
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub use settings::{Predict, Reduce, Report, SameNode, Settings, SettingsError, S
 pub use spread::Spread;
 pub use stats::{Line, Stats};
 pub use strategy::{Strategy, StrategyError};
-pub use stream::{FRONT, Stream};
+pub use stream::{FRONT, SentAt, Stream};
 
 /// The error in a TOML file, in one line.
 fn toml_error(text: &str, error: &toml::de::Error) -> String {

@@ -4,6 +4,7 @@ use crate::frame::{FrameError, HEADER_LEN, Mark, crc};
 use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
 use mpress_codec::{CodecId, Kind};
 use std::ops::Range;
+use std::time::Duration;
 
 /// Length of the part before the wire of the first chunk, in the payload of a head.
 pub(crate) const HEAD: usize = 12;
@@ -17,11 +18,48 @@ pub(crate) const CHUNK_HEADER: usize = 16;
 /// The position of the check in a chunk of the tail.
 const CHECK: Range<usize> = 0..4;
 
+/// The position of the time at which a chunk of the tail was sent. The check does not cover it, because it is written last.
+const SENT: Range<usize> = 12..16;
+
 /// The maximum number of raw bytes in a chunk.
 pub(crate) const MAX_CHUNK: usize = 1 << 20;
 
 /// Lengths of chunks are multiples of this, so that no element is split.
 const STEP: usize = 8;
+
+/// When a chunk was sent, by its sender's clock in microseconds, modulo 2^32. Layers that write it show their receivers how fast the network is
+/// ([`Engine::came`](crate::Engine::came)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentAt(u32);
+
+impl SentAt {
+    /// The time of a received chunk of a tail; `None` if its sender did not write it, or if it is too short to be one.
+    #[must_use]
+    pub fn of(chunk: &[u8]) -> Option<Self> {
+        let time = chunk.get(SENT)?.try_into().ok().map(u32::from_le_bytes)?;
+        (time > 0).then_some(Self(time))
+    }
+
+    /// This long after a moment that is the same for all chunks of this sender.
+    #[must_use]
+    pub fn after(elapsed: Duration) -> Self {
+        // 0 is not a time.
+        Self((elapsed.as_micros() as u32).max(1))
+    }
+
+    /// Writes the time into a chunk of a tail.
+    pub fn write(self, chunk: &mut [u8]) {
+        if let Some(place) = chunk.get_mut(SENT) {
+            place.copy_from_slice(&self.0.to_le_bytes());
+        }
+    }
+
+    /// The time since an earlier chunk of the same sender.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(self.0.wrapping_sub(earlier.0).into())
+    }
+}
 
 /// A message sent in chunks, as described by its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +83,15 @@ impl Stream {
         chunk: usize,
     ) -> Option<Self> {
         let is_right = chunk > 0 && chunk.is_multiple_of(STEP) && chunk <= MAX_CHUNK && chunk < raw_len;
-        is_right.then_some(Self { id, codec, setting, kind, raw_len, chunk })
+        // An index has 32 bits.
+        (is_right && u32::try_from(raw_len.div_ceil(chunk)).is_ok()).then_some(Self {
+            id,
+            codec,
+            setting,
+            kind,
+            raw_len,
+            chunk,
+        })
     }
 
     /// Its number, which identifies its tail.
@@ -117,7 +163,8 @@ impl Stream {
         let header = chunk.first_chunk_mut::<CHUNK_HEADER>()?;
         header[CHECK].fill(0);
         header[4..8].copy_from_slice(&self.id.to_le_bytes());
-        header[8..16].copy_from_slice(&(index as u64).to_le_bytes());
+        header[8..12].copy_from_slice(&u32::try_from(index).ok()?.to_le_bytes());
+        header[SENT].fill(0);
         let check = chunk_check(mark, chunk);
         chunk.get_mut(CHECK)?.copy_from_slice(&check.to_le_bytes());
         Some(())
@@ -135,7 +182,8 @@ impl Stream {
         if header[CHECK] != chunk_check(mark, chunk).to_le_bytes() {
             return Err(FrameError::damaged(Corrupt, CHECK.start));
         }
-        if header[4..8] != self.id.to_le_bytes() || header[8..16] != (index as u64).to_le_bytes() {
+        let due = u32::try_from(index).map_err(|_| FrameError::damaged(Corrupt, CHECK.end))?;
+        if header[4..8] != self.id.to_le_bytes() || header[8..12] != due.to_le_bytes() {
             return Err(FrameError::damaged(Corrupt, CHECK.end));
         }
         if wire.len() > self.range(index).len() {
@@ -145,9 +193,11 @@ impl Stream {
     }
 }
 
-/// The check of a chunk of the tail; ignores the contents of its check field.
+/// The check of a chunk of the tail; ignores the contents of its check field and the time at which it was sent.
 fn chunk_check(mark: Mark, chunk: &[u8]) -> u32 {
-    crc(&[&mark.0, &[0; CHECK.end], chunk.get(CHECK.end..).unwrap_or_default()])
+    let part = |range: Range<usize>| chunk.get(range).unwrap_or_default();
+    let zeros = [0; SENT.end - SENT.start];
+    crc(&[&mark.0, &[0; CHECK.end], part(CHECK.end..SENT.start), &zeros, part(SENT.end..chunk.len())])
 }
 
 #[cfg(test)]
@@ -162,7 +212,7 @@ mod tests {
 
     #[test]
     fn chunks_cover_the_message() {
-        for (raw_len, chunk) in [(9, 8), (16, 8), (100_000, 64_512), (1 << 20, 1024), (usize::MAX, 1 << 20)] {
+        for (raw_len, chunk) in [(9, 8), (16, 8), (100_000, 64_512), (1 << 20, 1024), (1 << 51, 1 << 20)] {
             let stream = stream(raw_len, chunk).unwrap();
             assert!(stream.chunks() > 1);
             for index in [0, 1, stream.chunks() - 2] {
@@ -175,7 +225,7 @@ mod tests {
                 assert!(stream.range(beyond).is_empty());
             }
         }
-        for (raw_len, chunk) in [(100, 0), (100, 12), (8, 8), (1 << 30, MAX_CHUNK + 8)] {
+        for (raw_len, chunk) in [(100, 0), (100, 12), (8, 8), (1 << 30, MAX_CHUNK + 8), (1 << 53, 1 << 20)] {
             assert_eq!(stream(raw_len, chunk), None, "{raw_len} {chunk}");
         }
     }
@@ -190,9 +240,28 @@ mod tests {
         let mut chunk = *b"................wire of the chunk";
         stream.seal(MARK, 1, &mut chunk).unwrap();
         assert_eq!(&chunk[4..16], b"\x07\0\0\0\x01\0\0\0\0\0\0\0");
+        SentAt(0x0403_0201).write(&mut chunk);
+        assert_eq!(&chunk[12..16], b"\x01\x02\x03\x04");
+        assert_eq!(stream.open_chunk(MARK, 1, &chunk), Ok(&b"wire of the chunk"[..]), "not checked");
+        chunk[12..16].fill(0);
         let check = crc32fast::hash(&[&MARK.0[..], &[0; 4], &chunk[4..]].concat());
         assert_eq!(chunk[..4], check.to_le_bytes());
         assert_eq!(stream.open_chunk(MARK, 1, &chunk), Ok(&b"wire of the chunk"[..]));
+    }
+
+    #[test]
+    fn times_of_sending_go_round() {
+        let mut chunk = [0; CHUNK_HEADER];
+        let mut at = |secs: f64| {
+            SentAt::after(Duration::from_secs_f64(secs)).write(&mut chunk);
+            SentAt::of(&chunk).unwrap()
+        };
+        let (first, last) = (at(4294.0), at(4296.5));
+        assert_eq!(last.since(first), Duration::from_millis(2500), "after 2^32 microseconds");
+        at(0.0);
+        assert_eq!(SentAt::of(&chunk[..15]), None);
+        SentAt::after(Duration::ZERO).write(&mut chunk[..15]);
+        assert_eq!(SentAt::of(&[0; CHUNK_HEADER]), None, "not written");
     }
 
     #[test]
@@ -237,7 +306,7 @@ mod tests {
         for len in 0..CHUNK_HEADER {
             assert_eq!(refused(&stream, MARK, 1, &chunk[..len]), Some((Truncated, len)));
         }
-        for at in 0..chunk.len() {
+        for at in (0..SENT.start).chain(SENT.end..chunk.len()) {
             chunk[at] ^= 0x40;
             assert_eq!(refused(&stream, MARK, 1, &chunk), Some((Corrupt, 0)), "byte {at}");
             chunk[at] ^= 0x40;

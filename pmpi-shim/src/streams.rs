@@ -8,6 +8,7 @@
 
 mod arriving;
 mod departing;
+mod pace;
 
 pub(crate) use arriving::{Arriving, Next, Target};
 pub(crate) use departing::Departing;
@@ -19,6 +20,7 @@ use std::ffi::c_int;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// Bytes of a tail that are started before the head has been matched: the unexpected data of each message at the receiver.
 const AHEAD: usize = 128 << 10;
@@ -44,6 +46,8 @@ pub(crate) struct Streams {
     comm: MPI_Comm,
     /// The tags of the tails, which are not used for anything else there.
     tags: RangeInclusive<c_int>,
+    /// Times of sending count from here.
+    began: Instant,
     /// The number of the next stream.
     next: AtomicU32,
     /// Tags of streams that were cancelled after part of their tail had been sent.
@@ -66,6 +70,7 @@ impl Streams {
         Self {
             comm,
             tags,
+            began: Instant::now(),
             next: AtomicU32::new(0),
             burnt: Mutex::default(),
             busy: AtomicUsize::new(0),

@@ -7,16 +7,52 @@ use mpress::Engine;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Call {
+    /// The number of this call among the waiting calls of this thread, and whether it has not returned yet.
+    number: u64,
+    waits: bool,
     sent: usize,
     received: usize,
+    /// Bytes of chunks.
+    came: usize,
     coding: Duration,
+}
+
+impl Call {
+    const NONE: Self =
+        Self { number: 0, waits: false, sent: 0, received: 0, came: 0, coding: Duration::ZERO };
 }
 
 thread_local! {
     /// What has happened in this thread's current call.
-    static CALL: Cell<Call> = const { Cell::new(Call { sent: 0, received: 0, coding: Duration::ZERO }) };
+    static CALL: Cell<Call> = const { Cell::new(Call::NONE) };
+}
+
+/// A moment in a waiting call.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    call: u64,
+    at: Instant,
+    came: usize,
+}
+
+impl Moment {
+    pub(crate) fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// The bytes of chunks that came since an earlier moment, and the time; `None` if that was in another call.
+    pub(crate) fn since(&self, earlier: &Self) -> Option<(usize, Duration)> {
+        (self.call == earlier.call).then(|| (self.came - earlier.came, self.at - earlier.at))
+    }
+}
+
+/// A chunk of this many bytes has come. Returns this moment, if it is in a waiting call.
+pub(crate) fn came(bytes: usize) -> Option<Moment> {
+    let call = Call { came: CALL.get().came + bytes, ..CALL.get() };
+    CALL.set(call);
+    call.waits.then(|| Moment { call: call.number, at: Instant::now(), came: call.came })
 }
 
 /// A frame of this many bytes has been sent.
@@ -44,10 +80,12 @@ pub(crate) fn coding<R>(work: impl FnOnce() -> R) -> R {
 
 /// Makes a call that may wait for messages.
 pub(crate) fn during<R>(engine: &Engine, call: impl FnOnce() -> R) -> R {
-    CALL.set(Call::default());
+    let number = CALL.get().number + 1;
+    CALL.set(Call { number, waits: true, ..Call::NONE });
     let start = Instant::now();
     let result = call();
     let call = CALL.get();
+    CALL.set(Call { waits: false, ..call });
     if call.sent + call.received > 0 {
         engine.waited(call.sent, call.received, start.elapsed().saturating_sub(call.coding));
     }

@@ -393,9 +393,10 @@ impl Selector {
         self.links[peer.index()].handed_over(bytes, ns);
     }
 
-    /// Reports that the network took `ns` nanoseconds for `bytes` bytes to a process of this class.
-    pub fn transferred(&mut self, peer: PeerClass, bytes: usize, ns: f64) {
-        let change = self.links[peer.index()].transferred(bytes, ns);
+    /// Reports that `bytes` bytes from processes of this class came within `ns` nanoseconds, in which this process only waited for them, and that they were
+    /// sent within `sent_ns`. If they took longer to come than to be sent, this shows the bandwidth, otherwise only that it is not less.
+    pub fn came(&mut self, peer: PeerClass, bytes: usize, ns: f64, sent_ns: f64) {
+        let change = self.links[peer.index()].came(bytes, ns, sent_ns);
         self.bandwidth_changed(peer, change);
     }
 

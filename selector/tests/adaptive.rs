@@ -94,7 +94,8 @@ impl World {
                     (len as f64 * fraction) as usize
                 }
             };
-        selector.transferred(PeerClass::NETWORK, wire_len, self.link.time_ns(wire_len as f64));
+        let net_ns = wire_len as f64 * 1e3 / self.link.bandwidth_mb_s;
+        selector.came(PeerClass::NETWORK, wire_len, net_ns, 0.0);
         (ns, raw_ns)
     }
 
@@ -340,7 +341,7 @@ proptest! {
                     }
                     Event::Received { kind, offer, len, ns } => selector.decoded(kind, offer, len, ns),
                     Event::Transferred { peer, bytes, ns } => {
-                        selector.transferred(peer, bytes, ns);
+                        selector.came(peer, bytes, ns, if bytes % 2 == 0 { 0.0 } else { ns });
                         selector.passed(peer, bytes / 2, ns, 2.0 * ns);
                     }
                     Event::Link { peer, link } => selector.set_link(peer, link),

@@ -10,6 +10,7 @@ use crate::engine::Destination;
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming};
 use crate::settings::{Settings, Streams};
 use crate::stream::{CHUNK_HEADER, FRONT, Stream};
+use crate::traffic;
 use mpress_codec::{CodecId, DecodeErrorKind};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
@@ -228,6 +229,14 @@ impl Engine {
             self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
         }
         Some(chunk)
+    }
+
+    /// Reports that `bytes` bytes of tails from other nodes came within `time`, while this process only waited for them, and that a sender sent its
+    /// part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the bandwidth.
+    pub fn came(&self, bytes: usize, time: Duration, sent: Duration) {
+        if bytes >= traffic::TRAIN {
+            self.decider.came(bytes, time, sent);
+        }
     }
 
     /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter, raw. `None` if out of memory.

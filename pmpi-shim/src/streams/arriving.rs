@@ -1,5 +1,6 @@
 //! A stream that this process receives.
 
+use super::pace::Pace;
 use crate::context::Context;
 use crate::error::Kept;
 use crate::mpi::real;
@@ -56,6 +57,7 @@ pub(crate) struct Arriving {
     to_post: usize,
     /// Bytes of the tail received so far.
     received: usize,
+    pace: Pace,
     outcome: Result<(), Kept>,
 }
 
@@ -81,6 +83,7 @@ impl Arriving {
             next: 0,
             to_post: 1,
             received: 0,
+            pace: Pace::default(),
             outcome,
         };
         new.decode(context, |context, out| context.engine.decode_head(head, out));
@@ -94,8 +97,8 @@ impl Arriving {
         }
         let tag = context.streams.tag(&stream);
         let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(Kept::new(ERR_TRUNCATE)));
-        let posted = VecDeque::new();
-        Self { stream, source, tag, target, posted, next: 1, to_post: 1, received: 0, outcome }
+        let (posted, pace) = (VecDeque::new(), Pace::default());
+        Self { stream, source, tag, target, posted, next: 1, to_post: 1, received: 0, pace, outcome }
             .leave(context);
     }
 
@@ -205,6 +208,7 @@ impl Arriving {
         // SAFETY: our own request, valid output pointers.
         let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
         if code == SUCCESS && flag == 0 {
+            self.pace.missed();
             return Next::Missing;
         }
         let Some((_, mut chunk)) = self.posted.pop_front() else { return Next::Over };
@@ -212,8 +216,10 @@ impl Arriving {
         if code == SUCCESS {
             chunk.set_len(received_bytes(&status));
             self.received += chunk.len();
+            self.pace.came(&chunk);
             if self.next + 1 == self.stream.chunks() {
                 waiting::received(self.received);
+                self.pace.tell(&context.engine);
             }
             let stream = self.stream;
             self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));

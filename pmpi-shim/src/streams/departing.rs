@@ -7,7 +7,7 @@ use crate::mpi::real;
 use crate::operation::{Look, look};
 use crate::sys::*;
 use crate::wire::{Raw, Wire};
-use mpress::{Buffer, Destination, Tail};
+use mpress::{Buffer, Destination, SentAt, Tail};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
@@ -127,7 +127,8 @@ impl Departing {
 
     /// Starts all remaining chunks: from now on the MPI does the rest.
     pub(crate) fn start_held(&mut self) {
-        while let Some(chunk) = self.held.pop_front() {
+        while let Some(mut chunk) = self.held.pop_front() {
+            SentAt::after(self.all.began.elapsed()).write(&mut chunk);
             let mut request = REQUEST_NULL;
             let len = c_int::try_from(chunk.len()).unwrap_or(0); // at most a MiB
             // SAFETY: the chunk is kept with the request until that completes.
