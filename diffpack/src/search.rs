@@ -6,6 +6,7 @@
 use crate::effort::Settings;
 use crate::encode::EdgeWindow;
 use crate::format::MAX_ORDER;
+use crate::hints::REMEMBERED;
 use crate::kernel::{Kernel, LAGS, SAMPLE, Span};
 use crate::predictor::{Domain, Predictor};
 use crate::word::Word;
@@ -48,6 +49,14 @@ impl Shortlist {
             let reach = &mut list.reach[usize::from(from.domain != Domain::Integer)];
             *reach = from.reach().max(*reach);
         }
+        list
+    }
+
+    /// The first of `predictors`, of which `len` are used. No difference is in fixed point.
+    pub(crate) fn of_first(predictors: &[Predictor; REMEMBERED], len: usize) -> Self {
+        let [a, b, c, d, e, f, ..] = *predictors;
+        let mut list = Self { predictors: [a, b, c, d, e, f], len: len.min(SHORTLIST), reach: [0; 2] };
+        list.reach[0] = list.predictors().iter().map(Predictor::reach).max().unwrap_or(0);
         list
     }
 
