@@ -54,10 +54,11 @@ impl Shortlist {
 
     /// The first of `predictors`, of which `len` are used. No difference is in fixed point.
     pub(crate) fn of_first(predictors: &[Predictor; REMEMBERED], len: usize) -> Self {
-        let [a, b, c, d, e, f, ..] = *predictors;
-        let mut list = Self { predictors: [a, b, c, d, e, f], len: len.min(SHORTLIST), reach: [0; 2] };
-        list.reach[0] = list.predictors().iter().map(Predictor::reach).max().unwrap_or(0);
-        list
+        let (some, _) = predictors.split_first_chunk().unwrap_or((&[Predictor::NONE; SHORTLIST], &[]));
+        let len = len.min(SHORTLIST);
+        let reach = some[..len].iter().map(Predictor::reach).max().unwrap_or(0);
+        // Copied as a whole, and not read again soon.
+        Self { predictors: *some, len, reach: [reach, 0] }
     }
 
     /// The same list with all differences in fixed point.
