@@ -4,7 +4,7 @@
 use crate::block::{Block, Bytes, Widths};
 use crate::effort::Settings;
 use crate::encode::EdgeWindow;
-use crate::format::{BLOCK, GROUPS, Head};
+use crate::format::{BLOCK, GROUP, GROUPS, Head};
 use crate::kernel::{Kernel, SAMPLE};
 use crate::predictor::{Domain, Predictor, Slots};
 use crate::repeats::Repeats;
@@ -313,6 +313,7 @@ impl Blocks {
                 kernel.below(words, u32::from(predictor.domain == Domain::BelowRotated), &mut self.residuals)
             }
             domain => {
+                let groups = (message.len() - at).div_ceil(GROUP).min(GROUPS);
                 let reach = predictor.reach() * W::WIDTH;
                 let (bytes, at) = if domain == Domain::Integer && reach <= at && message.len() - at >= BLOCK {
                     (message, at)
@@ -320,7 +321,8 @@ impl Blocks {
                     self.fill(kernel, message, at, domain, reach);
                     (self.window.bytes(), EdgeWindow::AT)
                 };
-                kernel.difference(bytes, at, predictor.lags(), &mut self.residuals);
+                let groups = &mut self.residuals.groups_mut()[..groups];
+                kernel.difference(bytes, at, predictor.lags(), groups);
                 W::ZERO
             }
         }

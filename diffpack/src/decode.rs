@@ -3,7 +3,7 @@
 
 use crate::block::{EACH, Widths, window};
 use crate::copies::Sequences;
-use crate::dense::{CHUNK, Dense};
+use crate::dense::{CHUNK, Dense, Expand};
 use crate::format::{BLOCK, GROUPS, HEADER, Head, OF_RECORDS, VERSION, VERSION_2, VERSION_3, VERSION_4};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::{Malformed, Predictor, Slots};
@@ -352,9 +352,8 @@ impl Scratch {
         let mut literals = Out::new(&mut literals);
         self.literals(kernel, wire, dense.literal_words(), slots, &mut literals)?;
         let literals = literals.extend_zeroed(CHUNK).map_err(|_| corrupt)?;
-        let len = dense
-            .expand::<W>(wire.rest(), literals, start, out)
-            .map_err(|malformed| wire.malformed(malformed))?;
+        let expand = Expand::<W> { dense, wire: wire.rest(), literals, start, out, word: PhantomData };
+        let len = kernel.compiled(expand).map_err(|malformed| wire.malformed(malformed))?;
         wire.take(len).map(|_| ())
     }
 

@@ -3,9 +3,11 @@
 
 use crate::block::window;
 use crate::format::Head;
+use crate::kernel::Chore;
 use crate::predictor::Malformed::{self, Corrupt, Truncated};
 use crate::word::Word;
 use core::hint::select_unpredictable;
+use core::marker::PhantomData;
 use mpress_codec::{Full, Out};
 
 /// Length in bytes of the fields after the head.
@@ -127,18 +129,25 @@ impl Dense {
     pub(crate) fn literal_words(&self) -> usize {
         self.form.literal_words
     }
+}
 
-    /// Reads the sequences from the front of `wire` and appends the words of the block to the message that begins at `start` of `out`. Returns the
-    /// bytes of the sequences. `literals` are those of the block and [`CHUNK`] bytes after them.
+/// Reads the sequences from the front of `wire` and appends the words of the block to the message that begins at `start` of `out`. The result is the
+/// number of bytes of the sequences. `literals` are those of the block and [`CHUNK`] bytes after them.
+pub(crate) struct Expand<'a, 'o, W> {
+    pub(crate) dense: Dense,
+    pub(crate) wire: &'a [u8],
+    pub(crate) literals: &'a [u8],
+    pub(crate) start: usize,
+    pub(crate) out: &'a mut Out<'o>,
+    pub(crate) word: PhantomData<W>,
+}
+
+impl<W: Word> Chore for Expand<'_, '_, W> {
+    type Output = Result<usize, Malformed>;
+
     #[inline(always)]
-    pub(crate) fn expand<W: Word>(
-        &self,
-        wire: &[u8],
-        literals: &[u8],
-        start: usize,
-        out: &mut Out<'_>,
-    ) -> Result<usize, Malformed> {
-        let Self { units, form, words } = *self;
+    fn run(self) -> Result<usize, Malformed> {
+        let Self { dense: Dense { units, form, words }, wire, literals, start, out, .. } = self;
         let mut bits = Bits { wire, at: 0 };
         let (mut place, mut last) = (0, 1);
         let (mut taken, literal_len) = (0, form.literal_words * W::WIDTH);

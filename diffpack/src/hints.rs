@@ -6,7 +6,7 @@ use crate::encode::EdgeWindow;
 use crate::format::BLOCK;
 use crate::kernel::{Kernel, SAMPLE};
 use crate::predictor::{Domain, Predictor};
-use crate::search::{SHORTLIST, Search, Shortlist};
+use crate::search::{Search, Shortlist};
 use crate::word::Word;
 
 /// The number of message lengths that are remembered.
@@ -113,10 +113,10 @@ impl Hints {
                 return search.best_of::<W>(predictors);
             }
             // The blocks rank them.
-            let few = &predictors[..predictors.len().min(SHORTLIST)];
+            let few = Shortlist::of_first(&hint.predictors, hint.count);
             return match unit {
-                Some(unit) => Shortlist::of(few).in_fixed_point(unit),
-                None => Shortlist::of(few),
+                Some(unit) => few.in_fixed_point(unit),
+                None => few,
             };
         }
         let shortlist = search.shortlist::<W>(window);

@@ -4,6 +4,59 @@
 //! kernel gives the same result for every input, valid or not.
 #![allow(unsafe_code)]
 
+/// The operations of a kernel that are functions of its modules. `unsafe`, where the argument says so, because these have target features.
+macro_rules! operations {
+    (@ $safety:tt $($module:ident::$name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        $(fn $name(self, $($value: $type),*) $(-> $result)? {
+            operations!(@call $safety $module::$name::<W>($($value),*))
+        })*
+    };
+    (@call () $call:expr) => { $call };
+    (@call (unsafe) $call:expr) => {
+        // SAFETY: `self` proves the features that the call requires.
+        unsafe { $call }
+    };
+    (undo $($safety:tt)?) => {
+        operations! { @ ($($safety)?)
+            undo::undo_difference(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words);
+            undo::undo_below(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes);
+            fixed::unstrip(residuals: &mut Block, counts: &Widths);
+        }
+    };
+    ($($safety:tt)?) => {
+        operations! { @ ($($safety)?)
+            predict::difference(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
+            predict::below(words: &Bytes, rotation: u32, residuals: &mut Block) -> W;
+            predict::widths(residuals: &Block) -> Widths;
+            predict::difference_cost(bytes: &[u8], at: usize, lags: &[u16]) -> u32;
+            predict::below_cost(bytes: &[u8], at: usize, rotation: u32) -> u32;
+            predict::lag_scores(bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]);
+            split::above(residuals: &Block, width: u32) -> Mask;
+            split::deal(residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block);
+            split::collect(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block);
+            pack::pack(residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
+            pack::unpack(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block);
+            fixed::to_fixed(words: &[u8], unit: u32, fixed: &mut [u8]);
+            fixed::to_float(fixed: &[u8], unit: u32, words: &mut [u8]);
+            fixed::span(words: &[u8], span: &mut Span);
+            fixed::trailing_zeros(residuals: &Block) -> Widths;
+            fixed::strip(residuals: &mut Block, counts: &Widths);
+        }
+    };
+}
+
+/// Calls a function that is generic over the order of a difference, the number of its lags.
+macro_rules! by_order {
+    ($function:ident::<$word:ident>($($value:expr),*), $lags:ident) => {
+        match $lags.len() {
+            0 => $function::<$word, 0>($($value),*),
+            1 => $function::<$word, 1>($($value),*),
+            2 => $function::<$word, 2>($($value),*),
+            _ => $function::<$word, 3>($($value),*),
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -12,7 +65,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use crate::block::{Block, Bytes, Mask, Widths};
+use crate::block::{Block, Bytes, Group, Mask, Widths};
 use crate::format::BLOCK;
 use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::window::Window;
@@ -63,8 +116,8 @@ pub(crate) trait Kernel<W>: Copy {
     fn compiled<T: Chore>(self, chore: T) -> T::Output {
         chore.run()
     }
-    /// The residuals of the block at `at`: its zigzagged difference by `lags`.
-    fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block);
+    /// The residuals of the first groups of the block at `at`: its zigzagged difference by `lags`.
+    fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
     /// Returns the greatest of the words, rotated by `rotation`, and stores each word's distance below it.
     fn below(self, words: &Bytes, rotation: u32, residuals: &mut Block) -> W;
     /// Spreads eight numbers of `bits` bits (1 to 8) to one byte each.

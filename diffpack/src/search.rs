@@ -6,6 +6,7 @@
 use crate::effort::Settings;
 use crate::encode::EdgeWindow;
 use crate::format::MAX_ORDER;
+use crate::hints::REMEMBERED;
 use crate::kernel::{Kernel, LAGS, SAMPLE, Span};
 use crate::predictor::{Domain, Predictor};
 use crate::word::Word;
@@ -49,6 +50,15 @@ impl Shortlist {
             *reach = from.reach().max(*reach);
         }
         list
+    }
+
+    /// The first of `predictors`, of which `len` are used. No difference is in fixed point.
+    pub(crate) fn of_first(predictors: &[Predictor; REMEMBERED], len: usize) -> Self {
+        let (some, _) = predictors.split_first_chunk().unwrap_or((&[Predictor::NONE; SHORTLIST], &[]));
+        let len = len.min(SHORTLIST);
+        let reach = some[..len].iter().map(Predictor::reach).max().unwrap_or(0);
+        // Copied as a whole, and not read again soon.
+        Self { predictors: *some, len, reach: [reach, 0] }
     }
 
     /// The same list with all differences in fixed point.

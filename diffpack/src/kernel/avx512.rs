@@ -23,24 +23,17 @@ mod split;
 
 use super::avx2::sum_and_ends;
 use super::{Chore, Compiled, Kernel, LAGS, Span};
-use crate::block::{Block, Bytes, Mask, Widths, byte_bits};
+use crate::block::{Block, Bytes, Group, Mask, Widths, byte_bits};
 use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;
 use mpress_codec::support::Avx512;
 use mpress_codec::{Full, Out};
 
 impl<W: Word> Kernel<W> for Avx512 {
+    operations!(unsafe);
     #[inline]
     fn compiled<T: Chore>(self, chore: T) -> T::Output {
         self.run(Compiled(chore))
-    }
-    fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { predict::difference::<W>(bytes, at, lags, residuals) }
-    }
-    fn below(self, words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { predict::below::<W>(words, rotation, residuals) }
     }
     #[inline]
     fn spread(self, packed: u64, bits: u32) -> u64 {
@@ -52,46 +45,10 @@ impl<W: Word> Kernel<W> for Avx512 {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { gather(spread, bits) }
     }
-    fn widths(self, residuals: &Block) -> Widths {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { predict::widths::<W>(residuals) }
-    }
     #[inline]
     fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { sum_and_ends(widths, groups) }
-    }
-    fn difference_cost(self, bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { predict::difference_cost::<W>(bytes, at, lags) }
-    }
-    fn below_cost(self, bytes: &[u8], at: usize, rotation: u32) -> u32 {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { predict::below_cost::<W>(bytes, at, rotation) }
-    }
-    fn lag_scores(self, bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]) {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { predict::lag_scores::<W>(bytes, places, base, first, scores) }
-    }
-    fn above(self, residuals: &Block, width: u32) -> Mask {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { split::above::<W>(residuals, width) }
-    }
-    fn deal(self, residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block) {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { split::deal::<W>(residuals, mask, words, wide, narrow) }
-    }
-    fn collect(self, wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { split::collect::<W>(wide, narrow, mask, residuals) }
-    }
-    fn pack(self, residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full> {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { pack::pack::<W>(residuals, widths, words, out) }
-    }
-    fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { pack::unpack::<W>(wire, widths, words, residuals) }
     }
     fn rebuild(
         self,
@@ -103,26 +60,6 @@ impl<W: Word> Kernel<W> for Avx512 {
     ) -> Result<(), Full> {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { rebuild::rebuild::<W>(packed, form, &scratch.residuals, start, out) }
-    }
-    fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]) {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { fixed::to_fixed::<W>(words, unit, fixed) }
-    }
-    fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]) {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { fixed::to_float::<W>(fixed, unit, words) }
-    }
-    fn span(self, words: &[u8], seen: &mut Span) {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { fixed::span::<W>(words, seen) }
-    }
-    fn trailing_zeros(self, residuals: &Block) -> Widths {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { fixed::trailing_zeros::<W>(residuals) }
-    }
-    fn strip(self, residuals: &mut Block, counts: &Widths) {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { fixed::strip::<W>(residuals, counts) }
     }
 }
 

@@ -188,8 +188,8 @@ fn words<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], numbers: &mut Numbers
     let (mut a, mut b) = (Block::ZERO, Block::ZERO);
     for _ in 0..8 {
         let lags = numbers.lags();
-        kernel.difference(message, at, &lags, &mut a);
-        Kernel::<W>::difference(Scalar, message, at, &lags, &mut b);
+        kernel.difference(message, at, &lags, a.groups_mut());
+        Kernel::<W>::difference(Scalar, message, at, &lags, b.groups_mut());
         assert!(a.0 == b.0, "{name}: difference by {lags:?}");
         let cost = Kernel::<W>::difference_cost(Scalar, message, at, &lags);
         assert_eq!(kernel.difference_cost(message, at, &lags), cost, "{name}: cost of {lags:?}");

@@ -1,6 +1,6 @@
 //! Words to residuals, and their cost.
 
-use crate::block::{Block, Bytes, Widths};
+use crate::block::{Block, Bytes, Group, Widths};
 use crate::format::BLOCK;
 use crate::kernel::scalar::{self, shifts, terms};
 use crate::kernel::{LAGS, SAMPLE};
@@ -26,13 +26,8 @@ fn of_terms<W: Word, const ORDER: usize, const N: usize>(terms: &[&[Half; N]; 8]
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
-    match lags.len() {
-        0 => difference_of_order::<W, 0>(bytes, at, lags, residuals),
-        1 => difference_of_order::<W, 1>(bytes, at, lags, residuals),
-        2 => difference_of_order::<W, 2>(bytes, at, lags, residuals),
-        _ => difference_of_order::<W, 3>(bytes, at, lags, residuals),
-    }
+pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]) {
+    by_order!(difference_of_order::<W>(bytes, at, lags, residuals), lags)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -41,10 +36,10 @@ fn difference_of_order<W: Word, const ORDER: usize>(
     bytes: &[u8],
     at: usize,
     lags: &[u16],
-    residuals: &mut Block,
+    residuals: &mut [Group],
 ) {
     let terms: [&[Half; BLOCK / VECTOR]; 8] = terms::<W>(bytes, at, lags).map(vectors);
-    for (i, to) in residuals.0.as_chunks_mut().0.iter_mut().enumerate() {
+    for (to, i) in residuals.as_flattened_mut().as_chunks_mut().0.iter_mut().zip(0..BLOCK / VECTOR) {
         store(to, of_terms::<W, ORDER, _>(&terms, i));
     }
 }
@@ -124,12 +119,7 @@ fn widths_of_groups<W: Word>(v: [V; 8]) -> [V; 2] {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
-    match lags.len() {
-        0 => cost_of_order::<W, 0>(bytes, at, lags),
-        1 => cost_of_order::<W, 1>(bytes, at, lags),
-        2 => cost_of_order::<W, 2>(bytes, at, lags),
-        _ => cost_of_order::<W, 3>(bytes, at, lags),
-    }
+    by_order!(cost_of_order::<W>(bytes, at, lags), lags)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

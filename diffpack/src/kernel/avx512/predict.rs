@@ -1,7 +1,7 @@
 //! Words to residuals, and their cost.
 
 use crate::block::{Block, Bytes, Group, Widths, groups};
-use crate::format::GROUP;
+use crate::format::{GROUP, GROUPS};
 use crate::kernel::scalar::{self, shifts, terms};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
@@ -26,13 +26,8 @@ fn of_terms<W: Word, const ORDER: usize, const N: usize>(terms: &[&[Group; N]; 8
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
-    match lags.len() {
-        0 => difference_of_order::<W, 0>(bytes, at, lags, residuals),
-        1 => difference_of_order::<W, 1>(bytes, at, lags, residuals),
-        2 => difference_of_order::<W, 2>(bytes, at, lags, residuals),
-        _ => difference_of_order::<W, 3>(bytes, at, lags, residuals),
-    }
+pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]) {
+    by_order!(difference_of_order::<W>(bytes, at, lags, residuals), lags)
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
@@ -41,10 +36,10 @@ fn difference_of_order<W: Word, const ORDER: usize>(
     bytes: &[u8],
     at: usize,
     lags: &[u16],
-    residuals: &mut Block,
+    residuals: &mut [Group],
 ) {
     let terms = terms::<W>(bytes, at, lags).map(groups);
-    for (i, group) in residuals.groups_mut().iter_mut().enumerate() {
+    for (group, i) in residuals.iter_mut().zip(0..GROUPS) {
         mpress_codec::support::avx512::store(group, of_terms::<W, ORDER, _>(&terms, i));
     }
 }
@@ -85,12 +80,7 @@ pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
-    let v = match lags.len() {
-        0 => sample::<W, 0>(bytes, at, lags),
-        1 => sample::<W, 1>(bytes, at, lags),
-        2 => sample::<W, 2>(bytes, at, lags),
-        _ => sample::<W, 3>(bytes, at, lags),
-    };
+    let v = by_order!(sample::<W>(bytes, at, lags), lags);
     _mm512_reduce_add_epi64(widths_of::<W>(unions(v))) as u32
 }
 

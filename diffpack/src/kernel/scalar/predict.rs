@@ -1,7 +1,7 @@
 //! Words to residuals, and their cost.
 
 use super::lanes;
-use crate::block::{Block, Bytes, Widths, ZEROS};
+use crate::block::{Block, Bytes, Group, Widths, ZEROS};
 use crate::format::{GROUP, MAX_ORDER};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
@@ -30,18 +30,19 @@ pub(in crate::kernel) fn term<const N: usize>(bytes: &[u8], at: usize, shift: us
     bytes.get(at.checked_sub(shift)?..)?.first_chunk()
 }
 
-pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut Block) {
+pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]) {
     let [a, b, c, d, e, f, g, h] = terms::<W>(bytes, at, lags).map(|term| W::split(term).0);
     let at = |words: &[W::Bytes], i: usize| W::from_bytes(words[i]);
-    let residuals = W::split_mut(&mut residuals.0).0;
+    let residuals = W::split_mut(residuals.as_flattened_mut()).0;
+    let words = residuals.len().min(W::BLOCK);
     match lags.len() {
-        0 => (0..W::BLOCK).for_each(|i| residuals[i] = at(a, i).zigzag().to_bytes()),
-        1 => (0..W::BLOCK).for_each(|i| residuals[i] = at(a, i).minus(at(b, i)).zigzag().to_bytes()),
-        2 => (0..W::BLOCK).for_each(|i| {
+        0 => (0..words).for_each(|i| residuals[i] = at(a, i).zigzag().to_bytes()),
+        1 => (0..words).for_each(|i| residuals[i] = at(a, i).minus(at(b, i)).zigzag().to_bytes()),
+        2 => (0..words).for_each(|i| {
             let difference = at(a, i).minus(at(b, i)).minus(at(c, i).minus(at(d, i)));
             residuals[i] = difference.zigzag().to_bytes();
         }),
-        _ => (0..W::BLOCK).for_each(|i| {
+        _ => (0..words).for_each(|i| {
             let first = at(a, i).minus(at(b, i)).minus(at(c, i).minus(at(d, i)));
             let second = at(e, i).minus(at(f, i)).minus(at(g, i).minus(at(h, i)));
             residuals[i] = first.minus(second).zigzag().to_bytes();
