@@ -7,7 +7,7 @@ use crate::step::Step;
 use crate::{browser, dist, fuzz, package, test};
 
 /// The time for each fuzz target.
-const FUZZ_SECONDS: u32 = 5;
+const FUZZ_SECONDS: u32 = 3;
 
 /// The steps, quickest first.
 pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {

@@ -3,7 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod programs;
 
-use mpress_cluster::{Cluster, Config, Error, Family, Launcher, Mpi, Outcome};
+use mpress_cluster::{Cluster, Config, Error, Family, Launcher, Mpi, Outcome, Rate};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,11 +29,16 @@ pub(crate) fn is_newer_mpich() -> bool {
 
 /// A cluster as fast as the machine: these tests do not measure speed.
 pub(crate) fn two_nodes() -> Option<Cluster> {
+    two_nodes_at(None)
+}
+
+/// The same with links of this rate.
+pub(crate) fn two_nodes_at(rate: Option<Rate>) -> Option<Cluster> {
     if is_newer_mpich() {
         return skip("PyPI's builds of MPICH and Intel MPI do not find their way over this network");
     }
     match Cluster::permitted() {
-        Ok(()) => Some(Cluster::new(Config { nodes: 2, rate: None }).unwrap()),
+        Ok(()) => Some(Cluster::new(Config { nodes: 2, rate }).unwrap()),
         Err(error) => skip(error),
     }
 }
