@@ -1,4 +1,4 @@
-//! The 32-byte frame header, version 3. Normative layout: `docs/format/frame.md`.
+//! The 32-byte frame header, version 4. Normative layout: `docs/format/frame.md`.
 //!
 //! This module only builds and parses the header. The sender of the frame computes the check.
 #![forbid(unsafe_code)]

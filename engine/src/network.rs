@@ -1,4 +1,4 @@
-//! A quick measurement of the network, for jobs without a heuristics file for it.
+//! A quick measurement of the network at the start of a job.
 //!
 //! Processes exchange messages with processes on other nodes, all at the same time, so the result is the bandwidth of a process while the others send
 //! too. This takes some milliseconds, and each process sends at most a MiB.

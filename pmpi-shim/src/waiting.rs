@@ -5,13 +5,13 @@
 
 use mpress::Engine;
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy)]
 struct Call {
-    /// The number of this call among the waiting calls of this thread, and whether it has not returned yet.
+    /// The number of this call among the waiting calls of all threads; 0 outside of them.
     number: u64,
-    waits: bool,
     sent: usize,
     received: usize,
     /// Bytes of chunks.
@@ -20,8 +20,7 @@ struct Call {
 }
 
 impl Call {
-    const NONE: Self =
-        Self { number: 0, waits: false, sent: 0, received: 0, came: 0, coding: Duration::ZERO };
+    const NONE: Self = Self { number: 0, sent: 0, received: 0, came: 0, coding: Duration::ZERO };
 }
 
 thread_local! {
@@ -44,15 +43,21 @@ impl Moment {
 
     /// The bytes of chunks that came since an earlier moment, and the time; `None` if that was in another call.
     pub(crate) fn since(&self, earlier: &Self) -> Option<(usize, Duration)> {
-        (self.call == earlier.call).then(|| (self.came - earlier.came, self.at - earlier.at))
+        let is_later = self.call == earlier.call && self.came >= earlier.came;
+        is_later.then(|| (self.came - earlier.came, self.at.saturating_duration_since(earlier.at)))
     }
+}
+
+/// The number of the current waiting call; 0 outside of one.
+pub(crate) fn call() -> u64 {
+    CALL.get().number
 }
 
 /// A chunk of this many bytes has come. Returns this moment, if it is in a waiting call.
 pub(crate) fn came(bytes: usize) -> Option<Moment> {
     let call = Call { came: CALL.get().came + bytes, ..CALL.get() };
     CALL.set(call);
-    call.waits.then(|| Moment { call: call.number, at: Instant::now(), came: call.came })
+    (call.number > 0).then(|| Moment { call: call.number, at: Instant::now(), came: call.came })
 }
 
 /// A frame of this many bytes has been sent.
@@ -80,14 +85,45 @@ pub(crate) fn coding<R>(work: impl FnOnce() -> R) -> R {
 
 /// Makes a call that may wait for messages.
 pub(crate) fn during<R>(engine: &Engine, call: impl FnOnce() -> R) -> R {
-    let number = CALL.get().number + 1;
-    CALL.set(Call { number, waits: true, ..Call::NONE });
+    /// Of the next call.
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    let outer = CALL.replace(Call { number: NUMBER.fetch_add(1, Ordering::Relaxed), ..Call::NONE });
     let start = Instant::now();
     let result = call();
-    let call = CALL.get();
-    CALL.set(Call { waits: false, ..call });
+    let call = CALL.replace(outer);
     if call.sent + call.received > 0 {
         engine.waited(call.sent, call.received, start.elapsed().saturating_sub(call.coding));
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The moments at which two chunks come in one call.
+    fn two_chunks() -> [Moment; 2] {
+        during(&Engine::default(), || [1000, 500].map(|bytes| came(bytes).unwrap()))
+    }
+
+    #[test]
+    fn moments_of_different_calls_and_threads_are_not_compared() {
+        let [first, last] = two_chunks();
+        assert_eq!(last.since(&first).map(|(bytes, _)| bytes), Some(500));
+        assert!(came(7).is_none(), "outside of a call");
+        let elsewhere = std::thread::spawn(two_chunks).join().unwrap();
+        for other in two_chunks().into_iter().chain(elsewhere) {
+            assert!(other.since(&first).is_none() && last.since(&other).is_none());
+        }
+    }
+
+    #[test]
+    fn a_call_within_a_call_does_not_end_it() {
+        let bytes = during(&Engine::default(), || {
+            let first = came(1000).unwrap();
+            two_chunks();
+            came(300).unwrap().since(&first).map(|(bytes, _)| bytes)
+        });
+        assert_eq!(bytes, Some(300));
+    }
 }

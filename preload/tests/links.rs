@@ -63,7 +63,7 @@ fn a_link_that_is_not_like_that_is_learned() {
     let bandwidth =
         |line: &str| line.strip_prefix("bandwidth_mb_s = ").map(|value| value.parse::<f64>().unwrap());
     let kept = || std::fs::read_to_string(&file).unwrap();
-    with.run("first");
+    assert_same(&without, &with.run("first"));
     for said in ["12.5", "1250.0"] {
         let mut found = Vec::new();
         while !found.iter().any(|mb_s| (83.0..167.0).contains(mb_s)) {

@@ -77,7 +77,8 @@ const ENOUGH: usize = 8;
 const LATE: f64 = 4.0;
 
 /// Bytes that take this many times longer to come than to be sent show how fast the network is (packet trains: C. Dovrolis, P. Ramanathan and D. Moore,
-/// *What do packet dispersion techniques measure?*, 2001): neither the sender nor anything that it does meanwhile can be the reason.
+/// *What do packet dispersion techniques measure?*, 2001): what the sender does before it starts them is not the reason. What it computes after that can be,
+/// where its MPI moves messages only inside calls and buffers do not hold them.
 const SLOWER: f64 = 1.5;
 
 /// The latest observed bandwidths, in MB/s.
@@ -143,14 +144,16 @@ impl Handovers {
 /// A link, and the observations of transfers over it.
 ///
 /// A transfer takes at least as long as the network needs. So the bandwidth is close to that of the fastest of the latest transfers: the fourth of
-/// sixteen. A network that gets slower is detected after thirteen transfers, one that gets faster after four, and up to twelve disturbed transfers in
-/// sixteen do no harm. Chunks of long messages tell which time was the network's, so of these the sixth is used; for other messages only bounds are known.
+/// sixteen, and up to twelve disturbed transfers in sixteen do no harm. Chunks of long messages tell which time was the network's, so of these trains the sixth
+/// is used: a network that gets slower is detected after eleven, one that gets faster after six. For other messages only bounds are known.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
     link: Link,
     /// Bandwidths by chunks that took longer to come than to be sent, and by others, which show only that it is not less.
     trains: Samples,
     least: Samples,
+    /// The number of passages since the last train.
+    untold: u32,
     /// Bandwidths by the waiting time, and by the total time.
     waits: Samples,
     passages: Passages,
@@ -159,8 +162,8 @@ pub(crate) struct Observed {
 
 impl Observed {
     pub(crate) fn new(link: Link) -> Self {
-        let (trains, least, waits, passages, handovers) = Default::default();
-        Self { link, trains, least, waits, passages, handovers }
+        let (trains, least, untold, waits, passages, handovers) = Default::default();
+        Self { link, trains, least, untold, waits, passages, handovers }
     }
 
     /// The current estimate.
@@ -190,10 +193,16 @@ impl Observed {
         }
         let mb_s = bytes as f64 * 1e3 / ns;
         if ns >= SLOWER * sent_ns {
+            self.untold = 0;
             self.trains.add(mb_s, LUCKY_TRAINS).map_or(1.0, |mb_s| self.believe(mb_s))
         } else {
-            let least = self.least.add(mb_s, LUCKY).filter(|least| *least > self.link.bandwidth_mb_s);
-            least.map_or(1.0, |least| self.believe(least))
+            let Some(least) = self.least.add(mb_s, LUCKY).filter(|least| *least > self.link.bandwidth_mb_s)
+            else {
+                return 1.0;
+            };
+            // Trains that were slower are of the past.
+            self.trains = Samples::default();
+            self.believe(least)
         }
     }
 
@@ -205,7 +214,11 @@ impl Observed {
         }
         let waits = self.waits.add(bytes as f64 * 1e3 / waited_ns.max(1.0), LUCKY);
         let least = self.passages.add(bytes as f64, elapsed_ns);
+        self.untold = self.untold.saturating_add(1);
+        // What the last trains have shown is known better.
+        let is_shown = self.trains.seen >= ENOUGH && self.untold <= SAMPLES as u32;
         match waits {
+            Some(_) if is_shown => self.believe(self.link.bandwidth_mb_s.max(least)),
             Some(waits) => self.believe(self.link.bandwidth_mb_s.clamp(least, least.max(waits * LATE))),
             None => 1.0,
         }
@@ -259,6 +272,30 @@ mod tests {
             link.came(1_000_000, 4e6, 4e6);
         }
         assert!((link.link().bandwidth_mb_s - 250.0).abs() < 1e-6, "but it is at least this fast");
+    }
+
+    #[test]
+    fn late_partners_do_not_hide_what_trains_have_shown() {
+        let mut link = Observed::new(GIGABIT);
+        for _ in 0..64 {
+            link.came(4 << 20, 4.2e6, 0.0);
+            // All the time the partner was 100 ms late.
+            link.passed(4 << 20, 104e6, 104e6);
+        }
+        assert!((link.link().bandwidth_mb_s - 998.6).abs() < 1.0, "{link:?}");
+        // Without trains only the bound remains.
+        (0..SAMPLES + 1).for_each(|_| _ = link.passed(4 << 20, 104e6, 104e6));
+        assert!(link.link().bandwidth_mb_s < 200.0, "{link:?}");
+    }
+
+    #[test]
+    fn old_trains_do_not_come_back() {
+        let mut link = Observed::new(GIGABIT);
+        (0..SAMPLES).for_each(|_| _ = link.came(1_000_000, 10e6, 0.0));
+        assert!((link.link().bandwidth_mb_s - 100.0).abs() < 1e-6);
+        (0..SAMPLES).for_each(|_| _ = link.came(1_000_000, 1e6, 1e6));
+        link.came(1_000_000, 2e6, 0.0);
+        assert!((link.link().bandwidth_mb_s - 1000.0).abs() < 1e-6, "{link:?}");
     }
 
     #[test]

@@ -170,7 +170,7 @@ fn settings(ranks: &[Facts]) -> Vec<Finding> {
     findings.push(match &chosen.measured {
         Ok(true) => Finding::Well("network: measured".to_owned()),
         Ok(false) => Finding::Note(
-            "network: not measured; each job measures it at its start; `mpress calibrate` does so once for all jobs"
+            "network: not measured; each job measures it shortly at its start, `mpress calibrate` at more length"
                 .to_owned(),
         ),
         Err(why) => Finding::Wrong(format!("network: {why}")),

@@ -1,5 +1,5 @@
-//! How fast the tail of a stream comes. Beside the times at which its chunks were sent, this shows the bandwidth, whether the sender was late
-//! or computed meanwhile.
+//! How fast the tail of a stream comes. Beside the times at which its chunks were started, this shows the bandwidth, although the sender may be
+//! late, or compute before it starts them.
 
 use crate::waiting::{self, Moment};
 use mpress::{Engine, SentAt};
@@ -9,11 +9,14 @@ use std::time::{Duration, Instant};
 /// processor away for milliseconds.
 const PROMPT: Duration = Duration::from_micros(100);
 
+/// Number of looks that must find nothing before a chunk is the first: those that came while this rank computed are found by then.
+const LOOKS: u32 = 3;
+
 /// The first and the last chunk that this rank has waited for: only when they came is known.
 #[derive(Default)]
 pub(super) struct Pace {
-    /// When the last look found nothing.
-    missed: Option<Instant>,
+    /// The waiting call in which the latest looks found nothing, their number, and when the last one was.
+    missed: Option<(u64, u32, Instant)>,
     first: Option<(Moment, SentAt)>,
     last: Option<(Moment, SentAt)>,
 }
@@ -21,17 +24,21 @@ pub(super) struct Pace {
 impl Pace {
     /// The next chunk has not come yet.
     pub(super) fn missed(&mut self) {
-        self.missed = Some(Instant::now());
+        let call = waiting::call();
+        let looks = self.missed.filter(|missed| missed.0 == call).map_or(0, |(_, looks, _)| looks);
+        self.missed = Some((call, looks + 1, Instant::now()));
     }
 
     /// The next chunk has come.
     pub(super) fn came(&mut self, chunk: &[u8]) {
-        let missed = self.missed.take();
-        let prompt = |now: &Moment| missed.is_some_and(|missed| now.at() - missed <= PROMPT);
+        let missed = self.missed.take().filter(|missed| missed.0 == waiting::call());
+        let prompt = |now: &Moment| {
+            missed.is_some_and(|(.., missed)| now.at().saturating_duration_since(missed) <= PROMPT)
+        };
         let now = waiting::came(chunk.len()).filter(prompt).zip(SentAt::of(chunk));
         let Some((moment, _)) = now else { return };
         if self.first.is_none_or(|(first, _)| moment.since(&first).is_none()) {
-            self.first = now;
+            self.first = now.filter(|_| missed.is_some_and(|(_, looks, _)| looks >= LOOKS));
         }
         self.last = now;
     }
