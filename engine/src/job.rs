@@ -154,9 +154,10 @@ fn opposite(word: u64) -> u64 {
 }
 
 impl Engine {
-    /// Creates the engine of a process of a job, with the contents of the files in the settings, and with a measurement of the network. What the heuristics
-    /// say of the network is used if the measurement does not contradict it. `nodes` contains the node of each rank, as any number that identifies it, and `rank` is that of this process. `place`
-    /// is a number of the nodes and how many ranks each has, the same for all jobs there: the link is kept under it
+    /// Creates the engine of a process of a job, with the contents of the files in the settings, and with a measurement of the network. What the
+    /// heuristics say of the network is used if the measurement does not contradict it. `nodes` contains the node of each rank, as any number that
+    /// identifies it, and `rank` is that of this process. `place` is a number of the nodes and how many ranks each has, the same for all jobs there: the
+    /// link is kept under it
     /// ([`Settings::links`](crate::Settings::links)). All processes must call this with the same settings: [`network::measure`] needs them all.
     ///
     /// Files that cannot be read are reported to `say`, in one line each, and ignored.

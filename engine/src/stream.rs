@@ -84,14 +84,8 @@ impl Stream {
     ) -> Option<Self> {
         let is_right = chunk > 0 && chunk.is_multiple_of(STEP) && chunk <= MAX_CHUNK && chunk < raw_len;
         // An index has 32 bits.
-        (is_right && u32::try_from(raw_len.div_ceil(chunk)).is_ok()).then_some(Self {
-            id,
-            codec,
-            setting,
-            kind,
-            raw_len,
-            chunk,
-        })
+        let is_right = is_right && u32::try_from(raw_len.div_ceil(chunk)).is_ok();
+        is_right.then_some(Self { id, codec, setting, kind, raw_len, chunk })
     }
 
     /// Its number, which identifies its tail.

@@ -194,15 +194,15 @@ impl Observed {
         let mb_s = bytes as f64 * 1e3 / ns;
         if ns >= SLOWER * sent_ns {
             self.untold = 0;
-            self.trains.add(mb_s, LUCKY_TRAINS).map_or(1.0, |mb_s| self.believe(mb_s))
-        } else {
-            let Some(least) = self.least.add(mb_s, LUCKY).filter(|least| *least > self.link.bandwidth_mb_s)
-            else {
-                return 1.0;
-            };
-            // Trains that were slower are of the past.
-            self.trains = Samples::default();
-            self.believe(least)
+            return self.trains.add(mb_s, LUCKY_TRAINS).map_or(1.0, |mb_s| self.believe(mb_s));
+        }
+        match self.least.add(mb_s, LUCKY) {
+            Some(least) if least > self.link.bandwidth_mb_s => {
+                // Trains that were slower are of the past.
+                self.trains = Samples::default();
+                self.believe(least)
+            }
+            _ => 1.0,
         }
     }
 
@@ -217,11 +217,9 @@ impl Observed {
         self.untold = self.untold.saturating_add(1);
         // What the last trains have shown is known better.
         let is_shown = self.trains.seen >= ENOUGH && self.untold <= SAMPLES as u32;
-        match waits {
-            Some(_) if is_shown => self.believe(self.link.bandwidth_mb_s.max(least)),
-            Some(waits) => self.believe(self.link.bandwidth_mb_s.clamp(least, least.max(waits * LATE))),
-            None => 1.0,
-        }
+        let Some(waits) = waits else { return 1.0 };
+        let most = if is_shown { f64::INFINITY } else { least.max(waits * LATE) };
+        self.believe(self.link.bandwidth_mb_s.clamp(least, most))
     }
 
     fn believe(&mut self, bandwidth_mb_s: f64) -> f64 {
