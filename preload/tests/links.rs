@@ -8,9 +8,10 @@
 #[allow(dead_code, reason = "others need the rest")]
 mod support;
 
+use mpress::report::JobReport;
 use mpress_cluster::{Launcher, Rate};
 use support::compare::assert_same;
-use support::{Rig, two_nodes, two_nodes_at};
+use support::{Rig, nodes_at, two_nodes, two_nodes_at};
 
 #[test]
 fn the_next_job_on_the_same_nodes_starts_with_the_link() {
@@ -50,13 +51,13 @@ fn the_next_job_on_the_same_nodes_starts_with_the_link() {
     assert_eq!(text(), "no TOML");
 }
 
-/// Chunks show the bandwidth, although ranks are late or compute. Other load on this machine slows the links, but not always: one of three jobs
+/// Chunks show the bandwidth, although ranks are late or compute. Other load on this machine slows the links, but not always: one of six jobs
 /// must be right within a third.
 #[test]
 fn a_link_that_is_not_like_that_is_learned() {
     let Some(rig) = Rig::new("belief") else { return };
     let Some(cluster) = two_nodes_at(Some(Rate::gbit(1))) else { return };
-    let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &[]);
+    let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &[]).pinned();
     let without = job.run("without");
     let file = rig.folder().join("links.toml");
     let with = job.shimmed().env("MPRESS_LINKS", file.to_str().unwrap());
@@ -67,7 +68,7 @@ fn a_link_that_is_not_like_that_is_learned() {
     for said in ["12.5", "1250.0"] {
         let mut found = Vec::new();
         while !found.iter().any(|mb_s| (83.0..167.0).contains(mb_s)) {
-            assert!(found.len() < 3, "{found:?} MB/s of 125, where {said} were said");
+            assert!(found.len() < 6, "{found:?} MB/s of 125, where {said} were said");
             let lines = kept();
             let changed = lines.lines().map(|line| match bandwidth(line) {
                 Some(_) => format!("bandwidth_mb_s = {said}"),
@@ -77,5 +78,33 @@ fn a_link_that_is_not_like_that_is_learned() {
             assert_same(&without, &with.run(said));
             found.extend(kept().lines().find_map(bandwidth));
         }
+    }
+}
+
+/// One of the nodes is on a network ten times slower than the others'. As above, one of six jobs must be right within a third.
+#[test]
+fn a_node_with_another_link_has_its_own() {
+    let Some(rig) = Rig::new("uneven") else { return };
+    let Some(cluster) = nodes_at(3, Some(Rate::gbit(1))) else { return };
+    cluster.set_rate(2, Rate::mbit(100)).unwrap();
+    let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &[]).pinned();
+    let without = job.run("without");
+    let file = rig.folder().join("report.json");
+    let with = job.shimmed().env("MPRESS_REPORT_FILE", file.to_str().unwrap());
+    let is_like = |mb_s: f64, right: f64| (right / 1.5..right * 1.5).contains(&mb_s);
+    let mut found = Vec::new();
+    loop {
+        assert!(found.len() < 6, "{found:?}, of 125 and 12.5 MB/s");
+        assert_same(&without, &with.run("with"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        let job = JobReport::from_json(&text).unwrap().job;
+        // Which of both is the other one does not matter.
+        let links = job.other_links.iter().map(|link| link.bandwidth_mb_s).chain([job.bandwidth_mb_s]);
+        let mut links: Vec<_> = links.collect();
+        links.sort_by(f64::total_cmp);
+        if matches!(links[..], [slow, fast] if is_like(slow, 12.5) && is_like(fast, 125.0)) {
+            return;
+        }
+        found.push(links);
     }
 }

@@ -15,6 +15,7 @@ mod guided;
 mod heuristics;
 mod ledger;
 mod link;
+mod nodes;
 mod priors;
 mod sample;
 mod scales;

@@ -45,14 +45,15 @@ impl JobReport {
         let job = &self.job;
         let _ = writeln!(
             text,
-            "{}: {} on {}, {:.3} s; strategy {}; network {:.1} us, {:.1} MB/s",
+            "{}: {} on {}, {:.3} s; strategy {}; network {:.1} us, {:.1} MB/s{}",
             job.program,
             number(job.ranks, "rank"),
             number(job.nodes, "node"),
             job.seconds,
             job.strategy,
             job.latency_us,
-            job.bandwidth_mb_s
+            job.bandwidth_mb_s,
+            job.other_links_line()
         );
         heading(text, "kind   codec");
         for line in &self.codecs {
@@ -110,7 +111,7 @@ impl JobReport {
 }
 
 /// A count with its noun.
-fn number(count: u64, noun: &str) -> String {
+pub(super) fn number(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 

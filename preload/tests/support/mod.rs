@@ -34,11 +34,16 @@ pub(crate) fn two_nodes() -> Option<Cluster> {
 
 /// The same with links of this rate.
 pub(crate) fn two_nodes_at(rate: Option<Rate>) -> Option<Cluster> {
+    nodes_at(2, rate)
+}
+
+/// The same with this number of nodes.
+pub(crate) fn nodes_at(nodes: usize, rate: Option<Rate>) -> Option<Cluster> {
     if is_newer_mpich() {
         return skip("PyPI's builds of MPICH and Intel MPI do not find their way over this network");
     }
     match Cluster::permitted() {
-        Ok(()) => Some(Cluster::new(Config { nodes: 2, rate }).unwrap()),
+        Ok(()) => Some(Cluster::new(Config { nodes, rate }).unwrap()),
         Err(error) => skip(error),
     }
 }
@@ -97,6 +102,7 @@ impl Rig {
             args: args.iter().map(ToString::to_string).collect(),
             env: Vec::new(),
             wrapper: None,
+            pinned: false,
         }
     }
 }
@@ -111,6 +117,7 @@ pub(crate) struct Plan<'a> {
     args: Vec<String>,
     env: Vec<(String, String)>,
     wrapper: Option<&'static str>,
+    pinned: bool,
 }
 
 /// The output of a job.
@@ -169,6 +176,12 @@ impl Plan<'_> {
         self.env("LD_PRELOAD", std::env::join_paths(paths).unwrap().to_str().unwrap())
     }
 
+    /// With the ranks of all nodes spread over the processors: otherwise Open MPI binds the first rank of each node to the same one.
+    #[must_use]
+    pub(crate) fn pinned(&self) -> Self {
+        Self { pinned: true, ..self.clone() }
+    }
+
     /// With each rank started by this shell script, whose `"$0" "$@"` is the program.
     #[must_use]
     pub(crate) fn wrapped(&self, script: &'static str) -> Self {
@@ -185,6 +198,9 @@ impl Plan<'_> {
             let _there_or_not: std::io::Result<()> = std::fs::remove_file(log_of(rank));
         }
         let mut job = self.launcher.mpirun(self.rig.mpi, self.ranks_per_node);
+        if self.pinned {
+            job.pinned();
+        }
         for (name, value) in &self.env {
             job.env(name, value);
         }
