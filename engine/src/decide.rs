@@ -123,30 +123,27 @@ impl Decider {
         &self,
         strategy: Option<Strategy>,
         kind: Kind,
-        (to, node): (Destination, Option<u32>),
+        to: Destination,
         len: usize,
     ) -> Option<Considered> {
         if len < self.threshold || self.passes(to) {
             return None;
         }
         // Messages that are not passed on are treated as if they were sent over the network.
-        let by = match strategy.unwrap_or(self.strategy) {
+        let (peer, strategy) = (PeerClass::NETWORK, strategy.unwrap_or(self.strategy));
+        let by = match strategy {
             Strategy::Off => return None,
             Strategy::Fixed(codec) => By::Rule(codec),
-            Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, PeerClass::NETWORK, len))?),
+            Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer, len))?),
             Strategy::Adaptive => {
-                let (now_ns, mut selector) = (self.now_ns(), self.selector());
-                let peer = selector.class(node);
-                let admitted = match now_ns {
-                    Some(now_ns) => selector.admit_at(kind, peer, len, now_ns)?,
-                    None => selector.admit(kind, peer, len)?,
+                let admitted = match self.now_ns() {
+                    Some(now_ns) => self.selector().admit_at(kind, peer, len, now_ns)?,
+                    None => self.selector().admit(kind, peer, len)?,
                 };
                 By::Selector { admitted, send: true }
             }
             Strategy::Measure => {
-                let mut selector = self.selector();
-                let peer = selector.class(node);
-                By::Selector { admitted: selector.admit(kind, peer, len)?, send: false }
+                By::Selector { admitted: self.selector().admit(kind, peer, len)?, send: false }
             }
         };
         Some(Considered { kind, to, len, by })
@@ -214,8 +211,8 @@ impl Decider {
         self.selector().passed(PeerClass::NETWORK, bytes, nanoseconds(waited), nanoseconds(elapsed));
     }
 
-    pub(crate) fn came(&self, node: Option<u32>, bytes: usize, time: Duration, sent: Duration) {
-        self.selector().came(node, bytes, nanoseconds(time), nanoseconds(sent));
+    pub(crate) fn came(&self, bytes: usize, time: Duration, sent: Duration) {
+        self.selector().came(PeerClass::NETWORK, bytes, nanoseconds(time), nanoseconds(sent));
     }
 
     pub(crate) fn set_link(&self, link: Link) {
@@ -230,14 +227,8 @@ impl Decider {
         self.selector().link(PeerClass::NETWORK)
     }
 
-    pub(crate) fn other_links(&self) -> Vec<(Link, usize)> {
-        self.selector().other_links().collect()
-    }
-
     pub(crate) fn gain(&self) -> Gain {
-        let selector = self.selector();
-        let gains = PeerClass::all().map(|class| selector.gain(class));
-        gains.fold(Gain::default(), |sum, gain| sum + gain)
+        self.selector().gain(PeerClass::NETWORK)
     }
 
     pub(crate) fn by_the_clock(&self) -> Option<ByTheClock> {

@@ -124,18 +124,7 @@ impl Engine {
         to: Destination,
         len: usize,
     ) -> Option<Considered> {
-        self.consider_to(strategy, kind, (to, None), len)
-    }
-
-    /// The same for a message to this node, if its number is given: the one that [`came`](Self::came) is told for messages from there.
-    pub fn consider_to(
-        &self,
-        strategy: Option<Strategy>,
-        kind: Kind,
-        (to, node): (Destination, Option<u32>),
-        len: usize,
-    ) -> Option<Considered> {
-        let considered = self.decider.consider(strategy, kind, (to, node), len);
+        let considered = self.decider.consider(strategy, kind, to, len);
         if considered.is_none() {
             self.counters.sent(kind, None, to, len, len, Duration::ZERO);
         }
@@ -327,13 +316,7 @@ impl Engine {
         self.decider.link()
     }
 
-    /// The links to nodes that are not like most, and the number of these nodes.
-    #[must_use]
-    pub fn other_links(&self) -> Vec<(Link, usize)> {
-        self.decider.other_links()
-    }
-
-    /// The gain of the adaptive strategy on the links to other nodes, by its own estimate.
+    /// The gain of the adaptive strategy on the link to other nodes, by its own estimate.
     #[must_use]
     pub fn gain(&self) -> Gain {
         self.decider.gain()

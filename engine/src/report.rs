@@ -88,29 +88,6 @@ pub struct Job {
     pub latency_us: f64,
     /// The effective bandwidth of the network as rank 0 knows it, in MB/s (10^6 bytes a second).
     pub bandwidth_mb_s: f64,
-    /// The same for nodes with another link than most.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub other_links: Vec<OtherLink>,
-}
-
-/// The link to nodes that is not like that to most.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OtherLink {
-    /// The number of these nodes.
-    pub nodes: u64,
-    /// The effective bandwidth in MB/s.
-    pub bandwidth_mb_s: f64,
-}
-
-impl Job {
-    /// The other links, as one line; empty if there are none.
-    #[must_use]
-    pub fn other_links_line(&self) -> String {
-        let other = |link: &OtherLink| {
-            format!(", {:.1} MB/s to {}", link.bandwidth_mb_s, text::number(link.nodes, "node"))
-        };
-        self.other_links.iter().map(other).collect()
-    }
 }
 
 /// Counted messages.
@@ -294,14 +271,6 @@ impl JobReport {
                 strategy: settings.strategy.to_string(),
                 latency_us: link.latency_us,
                 bandwidth_mb_s: link.bandwidth_mb_s,
-                other_links: engine
-                    .other_links()
-                    .into_iter()
-                    .map(|(link, nodes)| OtherLink {
-                        nodes: nodes as u64,
-                        bandwidth_mb_s: link.bandwidth_mb_s,
-                    })
-                    .collect(),
             },
             total,
             codecs: codecs.collect(),

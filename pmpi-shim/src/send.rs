@@ -169,7 +169,7 @@ unsafe fn encoded(
     candidate: &Candidate,
     strategy: Option<Strategy>,
 ) -> Encoded {
-    let Candidate { len, to, .. } = *candidate;
+    let Candidate { len, to } = *candidate;
     // A buffered send is complete at once, so it would need a copy of the whole message.
     let chunk = shim.engine.chunk(len).filter(|_| mode != Mode::Buffered);
     let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(to, len)?))) else {
@@ -258,9 +258,8 @@ impl Shim {
         if self.refused(&message.span) || device::is_device(message.span.ptr) {
             return None;
         }
-        let rank = peers.world_rank(message.peer);
-        let to = if self.world.other_node(rank) { Destination::OtherNode } else { Destination::SameNode };
-        Some(Candidate { len, to, node: self.world.node(rank).and_then(|node| u32::try_from(node).ok()) })
+        let other = self.world.other_node(peers.world_rank(message.peer));
+        Some(Candidate { len, to: if other { Destination::OtherNode } else { Destination::SameNode } })
     }
 }
 

@@ -15,7 +15,6 @@ mod guided;
 mod heuristics;
 mod ledger;
 mod link;
-mod nodes;
 mod priors;
 mod sample;
 mod scales;

@@ -71,7 +71,7 @@ const LUCKY: usize = 3;
 /// interrupted.
 const LUCKY_TRAINS: usize = 5;
 /// Observations are used from this number of samples on.
-pub(crate) const ENOUGH: usize = 8;
+const ENOUGH: usize = 8;
 /// If the other side is late, a rank waits at most this many times longer for a message than the network needs: this is assumed for the fourth
 /// shortest of sixteen waits.
 const LATE: f64 = 4.0;
@@ -83,40 +83,20 @@ const SLOWER: f64 = 1.5;
 
 /// The latest observed bandwidths, in MB/s.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Samples {
+struct Samples {
     latest: [f64; SAMPLES],
     seen: usize,
 }
 
 impl Samples {
     /// Adds a sample; returns the bandwidth estimated from the latest ones, if there are enough.
-    pub(crate) fn add(&mut self, mb_s: f64, lucky: usize) -> Option<f64> {
+    fn add(&mut self, mb_s: f64, lucky: usize) -> Option<f64> {
         self.latest[self.seen % SAMPLES] = mb_s;
         self.seen += 1;
         let mut samples = self.latest;
         let known = &mut samples[..self.seen.min(SAMPLES)];
         known.sort_unstable_by(|a, b| b.total_cmp(a));
         known.get(lucky).copied().filter(|_| self.seen >= ENOUGH)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.seen == 0
-    }
-}
-
-/// Bytes that came one after another while a process only waited for them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Train {
-    pub(crate) mb_s: f64,
-    /// Whether this is the bandwidth, or only not more than it.
-    pub(crate) is_exact: bool,
-}
-
-impl Train {
-    /// `bytes` bytes that came within `ns` nanoseconds and were sent within `sent_ns`.
-    pub(crate) fn new(bytes: usize, ns: f64, sent_ns: f64) -> Option<Self> {
-        let is_plausible = bytes > 0 && ns > 0.0 && sent_ns >= 0.0;
-        is_plausible.then(|| Self { mb_s: bytes as f64 * 1e3 / ns, is_exact: ns >= SLOWER * sent_ns })
     }
 }
 
@@ -205,14 +185,14 @@ impl Observed {
         }
     }
 
-    /// A link like this one, but of this bandwidth.
-    pub(crate) fn with_bandwidth(&self, bandwidth_mb_s: f64) -> Self {
-        Self { handovers: self.handovers, ..Self::new(Link { bandwidth_mb_s, ..self.link }) }
-    }
-
-    /// Records a train. Returns the factor by which the estimated bandwidth has changed.
-    pub(crate) fn came(&mut self, Train { mb_s, is_exact }: Train) -> f64 {
-        if is_exact {
+    /// Records that this number of bytes came within `ns` nanoseconds and was sent within `sent_ns`. Returns the factor by which the estimated bandwidth
+    /// has changed.
+    pub(crate) fn came(&mut self, bytes: usize, ns: f64, sent_ns: f64) -> f64 {
+        if !(bytes > 0 && ns > 0.0 && sent_ns >= 0.0) {
+            return 1.0;
+        }
+        let mb_s = bytes as f64 * 1e3 / ns;
+        if ns >= SLOWER * sent_ns {
             self.untold = 0;
             return self.trains.add(mb_s, LUCKY_TRAINS).map_or(1.0, |mb_s| self.believe(mb_s));
         }
@@ -258,25 +238,21 @@ mod tests {
 
     const GIGABIT: Link = Link { latency_us: 20.0, bandwidth_mb_s: 120.0 };
 
-    fn came(link: &mut Observed, bytes: usize, ns: f64, sent_ns: f64) -> f64 {
-        Train::new(bytes, ns, sent_ns).map_or(1.0, |train| link.came(train))
-    }
-
     #[test]
     fn a_change_shows_and_interruptions_do_not() {
         let mut link = Observed::new(GIGABIT);
         let time = |mb_s: f64| 1e6 * 1e3 / mb_s;
         for at in 0..64 {
-            came(&mut link, 1_000_000, if at % 2 == 0 { time(110.0) } else { time(30.0) }, 1e6);
+            link.came(1_000_000, if at % 2 == 0 { time(110.0) } else { time(30.0) }, 1e6);
         }
         assert!((link.link().bandwidth_mb_s - 110.0).abs() < 1e-6, "{link:?}");
         let slower = (1..100).find(|_| {
-            came(&mut link, 1_000_000, time(11.0), 0.0);
+            link.came(1_000_000, time(11.0), 0.0);
             link.link().bandwidth_mb_s < 12.0
         });
         assert!(slower.is_some_and(|samples| samples <= 16), "{slower:?}");
         let faster = (1..100).find(|_| {
-            came(&mut link, 1_000_000, time(110.0), 0.0);
+            link.came(1_000_000, time(110.0), 0.0);
             link.link().bandwidth_mb_s > 100.0
         });
         assert_eq!(faster, Some(6));
@@ -287,11 +263,11 @@ mod tests {
         let mut link = Observed::new(GIGABIT);
         // The network takes 8.3 ms for what is sent within 100 or 4 ms.
         for _ in 0..64 {
-            came(&mut link, 1_000_000, 100e6, 100e6);
+            link.came(1_000_000, 100e6, 100e6);
         }
         assert_eq!(link.link().bandwidth_mb_s, 120.0);
         for _ in 0..64 {
-            came(&mut link, 1_000_000, 4e6, 4e6);
+            link.came(1_000_000, 4e6, 4e6);
         }
         assert!((link.link().bandwidth_mb_s - 250.0).abs() < 1e-6, "but it is at least this fast");
     }
@@ -300,7 +276,7 @@ mod tests {
     fn late_partners_do_not_hide_what_trains_have_shown() {
         let mut link = Observed::new(GIGABIT);
         for _ in 0..64 {
-            came(&mut link, 4 << 20, 4.2e6, 0.0);
+            link.came(4 << 20, 4.2e6, 0.0);
             // All the time the partner was 100 ms late.
             link.passed(4 << 20, 104e6, 104e6);
         }
@@ -313,10 +289,10 @@ mod tests {
     #[test]
     fn old_trains_do_not_come_back() {
         let mut link = Observed::new(GIGABIT);
-        (0..SAMPLES).for_each(|_| _ = came(&mut link, 1_000_000, 10e6, 0.0));
+        (0..SAMPLES).for_each(|_| _ = link.came(1_000_000, 10e6, 0.0));
         assert!((link.link().bandwidth_mb_s - 100.0).abs() < 1e-6);
-        (0..SAMPLES).for_each(|_| _ = came(&mut link, 1_000_000, 1e6, 1e6));
-        came(&mut link, 1_000_000, 2e6, 0.0);
+        (0..SAMPLES).for_each(|_| _ = link.came(1_000_000, 1e6, 1e6));
+        link.came(1_000_000, 2e6, 0.0);
         assert!((link.link().bandwidth_mb_s - 1000.0).abs() < 1e-6, "{link:?}");
     }
 
@@ -371,9 +347,9 @@ mod tests {
             [(0, 1e9), (1_000_000, 0.0), (1_000_000, f64::NAN), (1, f64::INFINITY), (usize::MAX, 20_001.0)]
         {
             for _ in 0..20 {
-                came(&mut link, bytes, ns, 0.0);
-                came(&mut link, bytes, ns, f64::NAN);
-                came(&mut link, bytes, 1e3, ns);
+                link.came(bytes, ns, 0.0);
+                link.came(bytes, ns, f64::NAN);
+                link.came(bytes, 1e3, ns);
                 link.passed(bytes, ns, ns);
                 link.passed(bytes, 0.0, ns);
                 assert!(link.link().is_sane(), "{bytes} {ns}");

@@ -8,8 +8,7 @@ use crate::estimate::{PRICE, Route, Transfer};
 use crate::flow::Flow;
 use crate::heuristics::Behaviour;
 use crate::ledger::Ledger;
-use crate::link::{Link, Observed, PEER_CLASSES, PeerClass, Train};
-use crate::nodes::Nodes;
+use crate::link::{Link, Observed, PEER_CLASSES, PeerClass};
 use crate::priors::{CANDIDATES, Candidate};
 use crate::sample::{self, Level};
 use crate::scales::Scales;
@@ -46,7 +45,6 @@ pub struct Selector {
     transfer: Transfer,
     candidates: [Vec<Candidate>; KINDS],
     links: [Observed; PEER_CLASSES],
-    nodes: Nodes,
     windows: Box<[[Window; PEER_CLASSES]; KINDS]>,
     /// The indices of the contexts. Each context is created at the first message of its sort.
     index: Box<[[[Option<u16>; LEVELS]; CLASSES]; KINDS]>,
@@ -73,18 +71,6 @@ pub struct Gain {
     pub raw_ns: f64,
 }
 
-impl core::ops::Add for Gain {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            expected_ns: self.expected_ns + other.expected_ns,
-            measured_ns: self.measured_ns + other.measured_ns,
-            raw_ns: self.raw_ns + other.raw_ns,
-        }
-    }
-}
-
 impl Selector {
     /// A selector that may choose among these codecs, of which the first eight for a kind are used. It starts from this knowledge of codecs and
     /// links; implausible entries are ignored.
@@ -108,7 +94,6 @@ impl Selector {
             transfer,
             candidates,
             links: core::array::from_fn(link),
-            nodes: Nodes::default(),
             windows: Box::new(core::array::from_fn(|_| core::array::from_fn(|_| Window::new()))),
             index: Box::new([[[None; LEVELS]; CLASSES]; KINDS]),
             contexts: Vec::new(),
@@ -408,24 +393,11 @@ impl Selector {
         self.links[peer.index()].handed_over(bytes, ns);
     }
 
-    /// Reports that `bytes` bytes from other nodes came within `ns` nanoseconds, in which this process only waited for them, and that they were
-    /// sent within `sent_ns`. If they took longer to come than to be sent, this shows the bandwidth, otherwise only that it is not less. `node`: the number
-    /// of the node that all of them are from. Its class is another one than [`PeerClass::NETWORK`] once its link is found to be unlike that of others.
-    pub fn came(&mut self, node: Option<u32>, bytes: usize, ns: f64, sent_ns: f64) {
-        let Some(train) = Train::new(bytes, ns, sent_ns) else { return };
-        let class = self.class(node);
-        let change = self.links[class.index()].came(train);
-        self.bandwidth_changed(class, change);
-        if let Some(new) = node.and_then(|node| self.nodes.train(node, train, &mut self.links)) {
-            self.contests.retain(|(_, class, _), _| *class != new.index());
-            self.reset_windows(new);
-        }
-    }
-
-    /// The class of the processes on this node, or of those on several other nodes.
-    #[must_use]
-    pub fn class(&self, node: Option<u32>) -> PeerClass {
-        self.nodes.class(node)
+    /// Reports that `bytes` bytes from processes of this class came within `ns` nanoseconds, in which this process only waited for them, and that they were
+    /// sent within `sent_ns`. If they took longer to come than to be sent, this shows the bandwidth, otherwise only that it is not less.
+    pub fn came(&mut self, peer: PeerClass, bytes: usize, ns: f64, sent_ns: f64) {
+        let change = self.links[peer.index()].came(bytes, ns, sent_ns);
+        self.bandwidth_changed(peer, change);
     }
 
     /// Reports that `bytes` bytes were exchanged with processes of this class in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth
@@ -446,12 +418,6 @@ impl Selector {
     #[must_use]
     pub fn link(&self, peer: PeerClass) -> Link {
         *self.links[peer.index()].link()
-    }
-
-    /// The links to nodes that are not like most, and the number of these nodes.
-    pub fn other_links(&self) -> impl Iterator<Item = (Link, usize)> + '_ {
-        let others = PeerClass::all().map(|class| (self.link(class), self.nodes.count(class)));
-        others.filter(|(_, nodes)| *nodes > 0)
     }
 
     /// The compression window of a kind and peer class, and its history.

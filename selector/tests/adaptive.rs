@@ -95,7 +95,7 @@ impl World {
                 }
             };
         let net_ns = wire_len as f64 * 1e3 / self.link.bandwidth_mb_s;
-        selector.came(None, wire_len, net_ns, 0.0);
+        selector.came(PeerClass::NETWORK, wire_len, net_ns, 0.0);
         (ns, raw_ns)
     }
 
@@ -341,7 +341,7 @@ proptest! {
                     }
                     Event::Received { kind, offer, len, ns } => selector.decoded(kind, offer, len, ns),
                     Event::Transferred { peer, bytes, ns } => {
-                        selector.came(Some(peer.index() as u32), bytes, ns, if bytes % 2 == 0 { 0.0 } else { ns });
+                        selector.came(peer, bytes, ns, if bytes % 2 == 0 { 0.0 } else { ns });
                         selector.passed(peer, bytes / 2, ns, 2.0 * ns);
                     }
                     Event::Link { peer, link } => selector.set_link(peer, link),

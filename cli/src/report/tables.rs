@@ -34,10 +34,7 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
         ("Time", time(job.seconds)),
         ("Strategy", job.strategy.clone()),
         ("Network latency", format!("{} us", fixed(job.latency_us))),
-        (
-            "Network bandwidth",
-            format!("{} MB/s for each rank{}", fixed(job.bandwidth_mb_s), job.other_links_line()),
-        ),
+        ("Network bandwidth", format!("{} MB/s for each rank", fixed(job.bandwidth_mb_s))),
         ("Messages", count(total.messages)),
         ("Raw bytes", count(total.raw_bytes)),
         ("Wire bytes", count(total.wire_bytes)),

@@ -45,15 +45,14 @@ impl JobReport {
         let job = &self.job;
         let _ = writeln!(
             text,
-            "{}: {} on {}, {:.3} s; strategy {}; network {:.1} us, {:.1} MB/s{}",
+            "{}: {} on {}, {:.3} s; strategy {}; network {:.1} us, {:.1} MB/s",
             job.program,
             number(job.ranks, "rank"),
             number(job.nodes, "node"),
             job.seconds,
             job.strategy,
             job.latency_us,
-            job.bandwidth_mb_s,
-            job.other_links_line()
+            job.bandwidth_mb_s
         );
         heading(text, "kind   codec");
         for line in &self.codecs {
@@ -111,7 +110,7 @@ impl JobReport {
 }
 
 /// A count with its noun.
-pub(super) fn number(count: u64, noun: &str) -> String {
+fn number(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 

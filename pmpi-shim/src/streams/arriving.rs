@@ -219,7 +219,7 @@ impl Arriving {
             self.pace.came(&chunk);
             if self.next + 1 == self.stream.chunks() {
                 waiting::received(self.received);
-                self.pace.tell(context, self.source);
+                self.pace.tell(&context.engine);
             }
             let stream = self.stream;
             self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));

@@ -1,10 +1,8 @@
 //! How fast the tail of a stream comes. Beside the times at which its chunks were started, this shows the bandwidth, although the sender may be
 //! late, or compute before it starts them.
 
-use crate::context::Context;
 use crate::waiting::{self, Moment};
-use mpress::SentAt;
-use std::ffi::c_int;
+use mpress::{Engine, SentAt};
 use std::time::{Duration, Instant};
 
 /// Greatest time between two looks for a chunk, if the time at which it is found is to be that at which it came. Between polls a rank may give its
@@ -14,23 +12,13 @@ const PROMPT: Duration = Duration::from_micros(100);
 /// Number of looks that must find nothing before a chunk is the first: those that came while this rank computed are found by then.
 const LOOKS: u32 = 3;
 
-/// A chunk, and when it came.
-#[derive(Clone, Copy)]
-struct Arrival {
-    moment: Moment,
-    sent: SentAt,
-    /// Bytes of this stream's chunks until then.
-    bytes: usize,
-}
-
 /// The first and the last chunk that this rank has waited for: only when they came is known.
 #[derive(Default)]
 pub(super) struct Pace {
     /// The waiting call in which the latest looks found nothing, their number, and when the last one was.
     missed: Option<(u64, u32, Instant)>,
-    first: Option<Arrival>,
-    last: Option<Arrival>,
-    bytes: usize,
+    first: Option<(Moment, SentAt)>,
+    last: Option<(Moment, SentAt)>,
 }
 
 impl Pace {
@@ -43,28 +31,23 @@ impl Pace {
 
     /// The next chunk has come.
     pub(super) fn came(&mut self, chunk: &[u8]) {
-        self.bytes += chunk.len();
         let missed = self.missed.take().filter(|missed| missed.0 == waiting::call());
         let prompt = |now: &Moment| {
             missed.is_some_and(|(.., missed)| now.at().saturating_duration_since(missed) <= PROMPT)
         };
         let now = waiting::came(chunk.len()).filter(prompt).zip(SentAt::of(chunk));
-        let Some((moment, sent)) = now else { return };
-        let arrival = Arrival { moment, sent, bytes: self.bytes };
-        if self.first.is_none_or(|first| moment.since(&first.moment).is_none()) {
-            self.first = Some(arrival).filter(|_| missed.is_some_and(|(_, looks, _)| looks >= LOOKS));
+        let Some((moment, _)) = now else { return };
+        if self.first.is_none_or(|(first, _)| moment.since(&first).is_none()) {
+            self.first = now.filter(|_| missed.is_some_and(|(_, looks, _)| looks >= LOOKS));
         }
-        self.last = Some(arrival);
+        self.last = now;
     }
 
-    /// The last chunk from `source`, a rank of the world, has come.
-    pub(super) fn tell(&self, context: &Context, source: c_int) {
-        let Some((first, last)) = self.first.zip(self.last) else { return };
-        if let Some((bytes, time)) = last.moment.since(&first.moment) {
-            let node = context.world.node(source).and_then(|node| u32::try_from(node).ok());
-            // Chunks of other streams may come from other nodes.
-            let node = node.filter(|_| last.bytes - first.bytes == bytes);
-            context.engine.came(node, bytes, time, last.sent.since(first.sent));
+    /// The last chunk has come.
+    pub(super) fn tell(&self, engine: &Engine) {
+        let Some(((first, first_sent), (last, last_sent))) = self.first.zip(self.last) else { return };
+        if let Some((bytes, time)) = last.since(&first) {
+            engine.came(bytes, time, last_sent.since(first_sent));
         }
     }
 }

@@ -1,12 +1,9 @@
-/* Exchanges long messages between the nodes, while one of both ranks is late, or computes before it waits. With three ranks, rank 0 exchanges them with
- * the others in turn. */
+/* Exchanges long messages between the nodes, while one of both ranks is late, or computes before it waits. */
 #include "../observe.h"
 
 enum { MESSAGES = 96, DOUBLES = 128 << 10, TAG = 8 };
 
-/* Four times as long with three ranks: while rank 0 is busy with one of the others, the first chunks of the next come. */
-static double out[4 * DOUBLES];
-static int doubles, messages;
+static double out[DOUBLES];
 
 static void pass(double seconds)
 {
@@ -19,7 +16,7 @@ static void pass(double seconds)
 static void make(int message)
 {
   static uint64_t random = 88172645463325252u;
-  for (int i = 0; i < doubles; i++) {
+  for (int i = 0; i < DOUBLES; i++) {
     union {
       double value;
       uint64_t bits;
@@ -34,22 +31,18 @@ int main(int argc, char **argv)
 {
   job_begin(&argc, &argv, 1);
   scene("trains", 60);
-  int half = role == RECEIVER, three = size == 3;
-  doubles = three ? 4 * DOUBLES : DOUBLES, messages = three ? 3 * MESSAGES / 4 : MESSAGES;
-  memory m = memory_new((size_t)doubles * sizeof *out);
-  for (int message = 0; message < messages; message++) {
+  int half = role == RECEIVER;
+  memory m = memory_new(sizeof out);
+  for (int message = 0; message < MESSAGES; message++) {
     MPI_Request requests[2];
     MPI_Status statuses[2];
-    int other = !three ? peer : rank ? 0 : 1 + message % 2;
-    if (three && rank && rank != 1 + message % 2)
-      continue;
     begin("%d", message);
     make(message);
-    if (message % 2 == half && !three)
+    if (message % 2 == half)
       pass(0.004);
-    MPI_Irecv(m.data, doubles, MPI_DOUBLE, other, TAG, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(out, doubles, MPI_DOUBLE, other, TAG, MPI_COMM_WORLD, &requests[1]);
-    if (message % 4 == half && !three)
+    MPI_Irecv(m.data, DOUBLES, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out, DOUBLES, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &requests[1]);
+    if (message % 4 == half)
       pass(0.002);
     note_code(MPI_Waitall(2, requests, statuses));
     note(" data=%016lx", (unsigned long)digest(&m));
