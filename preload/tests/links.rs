@@ -50,7 +50,7 @@ fn the_next_job_on_the_same_nodes_starts_with_the_link() {
     assert_eq!(text(), "no TOML");
 }
 
-/// Chunks show the bandwidth, although ranks are late or compute. Other load on this machine slows the links, but not always: one of six jobs
+/// Chunks show the bandwidth, although ranks are late or compute. Other load on this machine slows the links, but not always: one of three jobs
 /// must be right within a third.
 #[test]
 fn a_link_that_is_not_like_that_is_learned() {
@@ -67,7 +67,7 @@ fn a_link_that_is_not_like_that_is_learned() {
     for said in ["12.5", "1250.0"] {
         let mut found = Vec::new();
         while !found.iter().any(|mb_s| (83.0..167.0).contains(mb_s)) {
-            assert!(found.len() < 6, "{found:?} MB/s of 125, where {said} were said");
+            assert!(found.len() < 3, "{found:?} MB/s of 125, where {said} were said");
             let lines = kept();
             let changed = lines.lines().map(|line| match bandwidth(line) {
                 Some(_) => format!("bandwidth_mb_s = {said}"),
