@@ -81,6 +81,15 @@ impl Cluster {
         self.config.rate
     }
 
+    /// Changes the rate of a node's link, in both directions. With two nodes only what it sends is capped: the other one's cap is that of what it
+    /// receives.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if there is no such node.
+    pub fn set_rate(&self, node: usize, rate: Rate) -> Result<(), Error> {
+        net::limit(self.tag, node, self.config.nodes, rate)
+    }
+
     /// The number of bytes that a node has sent on its link so far.
     ///
     /// # Errors

@@ -33,14 +33,18 @@ pub(crate) fn raise(tag: Tag, nodes: usize, rate: Option<Rate>) -> Result<(), Er
         ip(&name, &["link", "set", "lo", "up"])?;
         ip(&name, &["address", "add", &format!("{}/24", address(node)), "dev", "eth0"])?;
         ip(&name, &["link", "set", "eth0", "up"])?;
-        let Some(rate) = rate else { continue };
-        cap(&name, "eth0", rate)?;
-        // With two nodes the sender's cap is also the receiver's; with more, several can send to one.
-        if nodes > 2 {
-            cap(&switch, &port, rate)?;
+        if let Some(rate) = rate {
+            limit(tag, node, nodes, rate)?;
         }
     }
     Ok(())
+}
+
+/// Caps the link of one of `nodes` nodes.
+pub(crate) fn limit(tag: Tag, node: usize, nodes: usize, rate: Rate) -> Result<(), Error> {
+    cap(&tag.node(node), "eth0", rate)?;
+    // With two nodes the sender's cap is also the receiver's; with more, several can send to one.
+    if nodes > 2 { cap(&tag.switch(), &host(node), rate) } else { Ok(()) }
 }
 
 fn namespace(name: &str) -> Result<(), Error> {
@@ -55,7 +59,7 @@ fn ip(namespace: &str, args: &[&str]) -> Result<(), Error> {
 fn cap(namespace: &str, interface: &str, rate: Rate) -> Result<(), Error> {
     let (bits, burst) = (format!("{}bit", rate.bits_per_second()), rate.burst().to_string());
     let bucket = ["rate", &bits, "burst", &burst, "latency", QUEUE];
-    let place = ["-n", namespace, "qdisc", "add", "dev", interface, "root", "tbf"];
+    let place = ["-n", namespace, "qdisc", "replace", "dev", interface, "root", "tbf"];
     call("tc", &[&place[..], &bucket[..]].concat()).map(drop)
 }
 

@@ -8,8 +8,8 @@ use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Selector, Tally,
-    Thresholds, Transfer,
+    Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, Peer, PeerClass, Probe, Selector,
+    Tally, Thresholds, Transfer,
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -123,18 +123,18 @@ impl Decider {
         &self,
         strategy: Option<Strategy>,
         kind: Kind,
-        to: Destination,
+        (to, node): (Destination, Option<u32>),
         len: usize,
     ) -> Option<Considered> {
         if len < self.threshold || self.passes(to) {
             return None;
         }
         // Messages that are not passed on are treated as if they were sent over the network.
-        let (peer, strategy) = (PeerClass::NETWORK, strategy.unwrap_or(self.strategy));
-        let by = match strategy {
+        let peer = network(node);
+        let by = match strategy.unwrap_or(self.strategy) {
             Strategy::Off => return None,
             Strategy::Fixed(codec) => By::Rule(codec),
-            Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer, len))?),
+            Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer.class, len))?),
             Strategy::Adaptive => {
                 let admitted = match self.now_ns() {
                     Some(now_ns) => self.selector().admit_at(kind, peer, len, now_ns)?,
@@ -211,8 +211,8 @@ impl Decider {
         self.selector().passed(PeerClass::NETWORK, bytes, nanoseconds(waited), nanoseconds(elapsed));
     }
 
-    pub(crate) fn came(&self, bytes: usize, time: Duration, sent: Duration) {
-        self.selector().came(PeerClass::NETWORK, bytes, nanoseconds(time), nanoseconds(sent));
+    pub(crate) fn came(&self, node: Option<u32>, bytes: usize, time: Duration, sent: Duration) {
+        self.selector().came(network(node), bytes, nanoseconds(time), nanoseconds(sent));
     }
 
     pub(crate) fn set_link(&self, link: Link) {
@@ -225,6 +225,11 @@ impl Decider {
 
     pub(crate) fn link(&self) -> Link {
         self.selector().link(PeerClass::NETWORK)
+    }
+
+    /// The bandwidths of nodes whose links are unlike most, in MB/s.
+    pub(crate) fn unlike(&self) -> Vec<f64> {
+        self.selector().unlike(PeerClass::NETWORK).collect()
     }
 
     pub(crate) fn gain(&self) -> Gain {
@@ -245,6 +250,10 @@ impl Decider {
     pub(crate) fn tally(&self) -> Tally {
         self.selector().tally()
     }
+}
+
+fn network(node: Option<u32>) -> Peer {
+    Peer { class: PeerClass::NETWORK, node }
 }
 
 fn codec(choice: Choice) -> Option<Codec> {

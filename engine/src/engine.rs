@@ -124,7 +124,18 @@ impl Engine {
         to: Destination,
         len: usize,
     ) -> Option<Considered> {
-        let considered = self.decider.consider(strategy, kind, to, len);
+        self.consider_to(strategy, kind, (to, None), len)
+    }
+
+    /// The same for a message to this node, if its number is given: the one that [`came`](Self::came) is told for messages from there.
+    pub fn consider_to(
+        &self,
+        strategy: Option<Strategy>,
+        kind: Kind,
+        (to, node): (Destination, Option<u32>),
+        len: usize,
+    ) -> Option<Considered> {
+        let considered = self.decider.consider(strategy, kind, (to, node), len);
         if considered.is_none() {
             self.counters.sent(kind, None, to, len, len, Duration::ZERO);
         }
@@ -314,6 +325,12 @@ impl Engine {
     #[must_use]
     pub fn link(&self) -> Link {
         self.decider.link()
+    }
+
+    /// The bandwidths of nodes whose links are unlike those to most, in MB/s.
+    #[must_use]
+    pub fn unlike(&self) -> Vec<f64> {
+        self.decider.unlike()
     }
 
     /// The gain of the adaptive strategy on the link to other nodes, by its own estimate.

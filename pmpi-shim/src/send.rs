@@ -74,7 +74,7 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
         // SAFETY: the program's own arguments.
         return unsafe { without_frame(shim, mode, &message, pass) };
     };
-    waiting::during(&shim.engine, || {
+    waiting::during_long(&shim.engine, candidate.len, || {
         // SAFETY: the program's own arguments; a wire lives until the send returns.
         unsafe {
             let wire = match encoded(shim, mode, &message, &candidate, shim.strategies.of(message.comm)) {
@@ -169,7 +169,7 @@ unsafe fn encoded(
     candidate: &Candidate,
     strategy: Option<Strategy>,
 ) -> Encoded {
-    let Candidate { len, to } = *candidate;
+    let Candidate { len, to, .. } = *candidate;
     // A buffered send is complete at once, so it would need a copy of the whole message.
     let chunk = shim.engine.chunk(len).filter(|_| mode != Mode::Buffered);
     let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(to, len)?))) else {
@@ -258,8 +258,9 @@ impl Shim {
         if self.refused(&message.span) || device::is_device(message.span.ptr) {
             return None;
         }
-        let other = self.world.other_node(peers.world_rank(message.peer));
-        Some(Candidate { len, to: if other { Destination::OtherNode } else { Destination::SameNode } })
+        let rank = peers.world_rank(message.peer);
+        let to = if self.world.other_node(rank) { Destination::OtherNode } else { Destination::SameNode };
+        Some(Candidate { len, to, node: self.world.node_number(rank) })
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Candidate {
     /// Length in bytes.
     pub(crate) len: usize,
     pub(crate) to: Destination,
+    /// The node, if it is to one.
+    pub(crate) node: Option<u32>,
 }
 
 /// The data to encode.
@@ -136,15 +138,15 @@ impl Context {
         strategy: Option<Strategy>,
         encode: impl FnOnce(Considered, Raw<'_>) -> R,
     ) -> Option<R> {
-        let Candidate { len, to } = *candidate;
+        let Candidate { len, to, node } = *candidate;
         let span = &message.span;
         let layout = self.host_layout(span.datatype); // it is in host memory
         let kind = match layout {
             Layout::Contiguous(kind) => SAID.get().unwrap_or(kind),
             Layout::Typed(kind) => kind,
         };
+        let considered = self.engine.consider_to(strategy, kind, (to, node), len)?;
         waiting::coding(|| {
-            let considered = self.engine.consider(strategy, kind, to, len)?;
             if !layout.is_contiguous() {
                 if let Some(plan) = self.plan(span) {
                     // SAFETY: the caller vouches for the elements, which are within this range.
@@ -178,7 +180,7 @@ impl Context {
         // SAFETY: the caller vouches for the message.
         unsafe { self.sample_collective(&message.span, None) };
         // SAFETY: the caller vouches for the message.
-        unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode }, strategy) }
+        unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode, node: None }, strategy) }
     }
 
     /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper (`docs/datatypes.md`). It

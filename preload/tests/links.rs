@@ -8,13 +8,24 @@
 #[allow(dead_code, reason = "others need the rest")]
 mod support;
 
+use mpress::report::{Job, JobReport};
 use mpress_cluster::{Launcher, Rate};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use support::compare::assert_same;
-use support::{Rig, two_nodes, two_nodes_at};
+use support::{Rig, nodes_at, two_nodes, two_nodes_at};
+
+/// One test at a time: with more ranks than processors, waiting ranks do not see when chunks come.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[test]
 fn the_next_job_on_the_same_nodes_starts_with_the_link() {
     let Some(rig) = Rig::new("links") else { return };
+    let _alone = alone();
     let Some(cluster) = two_nodes() else { return };
     let job = rig.job(Launcher::Cluster(&cluster), 1, "transparent", &["every_pair"]);
     let without = job.run("without");
@@ -55,8 +66,9 @@ fn the_next_job_on_the_same_nodes_starts_with_the_link() {
 #[test]
 fn a_link_that_is_not_like_that_is_learned() {
     let Some(rig) = Rig::new("belief") else { return };
+    let _alone = alone();
     let Some(cluster) = two_nodes_at(Some(Rate::gbit(1))) else { return };
-    let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &[]).pinned();
+    let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &["none"]).pinned();
     let without = job.run("without");
     let file = rig.folder().join("links.toml");
     let with = job.shimmed().env("MPRESS_LINKS", file.to_str().unwrap());
@@ -78,4 +90,66 @@ fn a_link_that_is_not_like_that_is_learned() {
             found.extend(kept().lines().find_map(bandwidth));
         }
     }
+}
+
+/// The network changes tenfold while a job runs. As above, one of three jobs must be right within a third.
+#[test]
+fn a_network_that_changes_is_followed() {
+    let Some(rig) = Rig::new("change") else { return };
+    let _alone = alone();
+    let Some(cluster) = two_nodes_at(Some(Rate::gbit(1))) else { return };
+    let (file, ask) = (rig.folder().join("report.json"), rig.folder().join("ask"));
+    let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &[ask.to_str().unwrap()]).pinned();
+    let job = job.env("MPRESS_REPORT_FILE", file.to_str().unwrap()).shimmed();
+    for (before, after) in [(1000, 100), (100, 1000)] {
+        let right = after as f64 / 8.0;
+        let mut found = Vec::new();
+        while !found.iter().any(|mb_s| (right / 1.5..right * 1.5).contains(mb_s)) {
+            assert!(found.len() < 3, "{found:?} MB/s of {right}");
+            let limit = |mbit| (0..2).for_each(|node| cluster.set_rate(node, Rate::mbit(mbit)).unwrap());
+            limit(before);
+            std::thread::scope(|scope| {
+                let job = scope.spawn(|| job.run("with"));
+                while !job.is_finished() && !ask.exists() {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                limit(after);
+                let asked = std::fs::remove_file(&ask);
+                job.join().unwrap();
+                asked.unwrap();
+            });
+            found.push(reported(&file).bandwidth_mb_s);
+        }
+    }
+}
+
+/// One of the nodes is on a network ten times slower than the others'. As above, one of three jobs must be right within a third.
+#[test]
+fn a_node_with_another_link_has_its_own() {
+    let Some(rig) = Rig::new("uneven") else { return };
+    let _alone = alone();
+    let Some(cluster) = nodes_at(3, Some(Rate::gbit(2))) else { return };
+    cluster.set_rate(2, Rate::mbit(200)).unwrap();
+    let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &["none"]).pinned();
+    let without = job.run("without");
+    let file = rig.folder().join("report.json");
+    let with = job.shimmed().env("MPRESS_REPORT_FILE", file.to_str().unwrap());
+    let is_like = |mb_s: f64, right: f64| (right / 1.5..right * 1.5).contains(&mb_s);
+    let mut found = Vec::new();
+    loop {
+        assert!(found.len() < 3, "{found:?} MB/s to most nodes and to the others, of 250 and 25");
+        assert_same(&without, &with.run("with"));
+        let job = reported(&file);
+        if let Some(unlike) = job.unlike
+            && (unlike.nodes, is_like(unlike.least_mb_s, 25.0), is_like(job.bandwidth_mb_s, 250.0))
+                == (1, true, true)
+        {
+            return;
+        }
+        found.push((job.bandwidth_mb_s, job.unlike));
+    }
+}
+
+fn reported(file: &Path) -> Job {
+    JobReport::from_json(&std::fs::read_to_string(file).unwrap()).unwrap().job
 }

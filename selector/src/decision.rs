@@ -1,6 +1,6 @@
 //! Decisions, and reports of their outcome.
 
-use crate::link::PeerClass;
+use crate::link::{Link, PeerClass};
 use crate::sample::Level;
 use crate::size::SizeClass;
 use core::ops::Range;
@@ -23,6 +23,8 @@ pub enum Choice {
 pub struct Admitted {
     pub(crate) kind: Kind,
     pub(crate) peer: PeerClass,
+    /// The link to the node, if it is unlike that of its class.
+    pub(crate) own: Option<Link>,
     pub(crate) len: usize,
     pub(crate) size: SizeClass,
     pub(crate) raw_ns: f64,
@@ -43,6 +45,8 @@ pub struct Decision {
     pub probe: Option<Probe>,
     pub(crate) kind: Kind,
     pub(crate) peer: PeerClass,
+    /// As in [`Admitted`].
+    pub(crate) own: Option<Link>,
     pub(crate) len: usize,
     pub(crate) raw_ns: f64,
     pub(crate) expected_ns: f64,
@@ -88,6 +92,7 @@ impl Decision {
             probe: None,
             kind,
             peer,
+            own: None,
             len,
             raw_ns,
             expected_ns,

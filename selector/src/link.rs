@@ -1,5 +1,8 @@
 //! The knowledge of links to other processes: latency and effective bandwidth.
 
+use crate::nodes::Nodes;
+use crate::trains::{LUCKY, SAMPLES, Samples, Train};
+
 /// The maximum number of peer classes.
 pub const PEER_CLASSES: usize = 4;
 
@@ -38,6 +41,21 @@ impl PeerClass {
     }
 }
 
+/// Where a message goes, or where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// The class of the process.
+    pub class: PeerClass,
+    /// A number of its node, if that is known: nodes that are unlike most of their class have an estimate of their own.
+    pub node: Option<u32>,
+}
+
+impl From<PeerClass> for Peer {
+    fn from(class: PeerClass) -> Self {
+        Self { class, node: None }
+    }
+}
+
 /// The link to a class of processes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -59,46 +77,18 @@ impl Link {
     /// Whether both values are plausible for a network.
     #[must_use]
     pub fn is_sane(&self) -> bool {
-        (0.0..1e7).contains(&self.latency_us) && (1e-3..1e7).contains(&self.bandwidth_mb_s)
+        (0.0..1e7).contains(&self.latency_us) && is_bandwidth(self.bandwidth_mb_s)
     }
 }
 
-/// The number of samples in an estimate of the bandwidth.
-const SAMPLES: usize = 16;
-/// The fastest samples, this many, may be outliers; the next one is used.
-const LUCKY: usize = 3;
-/// The same of trains. Some are faster than a rank's share, since other ranks do not send at that moment, and others slower, since this rank is
-/// interrupted.
-const LUCKY_TRAINS: usize = 5;
-/// Observations are used from this number of samples on.
-const ENOUGH: usize = 8;
+/// Whether a network may have this bandwidth, in MB/s.
+pub(crate) fn is_bandwidth(mb_s: f64) -> bool {
+    (1e-3..1e7).contains(&mb_s)
+}
+
 /// If the other side is late, a rank waits at most this many times longer for a message than the network needs: this is assumed for the fourth
 /// shortest of sixteen waits.
 const LATE: f64 = 4.0;
-
-/// Bytes that take this many times longer to come than to be sent show how fast the network is (packet trains: C. Dovrolis, P. Ramanathan and D. Moore,
-/// *What do packet dispersion techniques measure?*, 2001): what the sender does before it starts them is not the reason. What it computes after that can be,
-/// where its MPI moves messages only inside calls and buffers do not hold them.
-const SLOWER: f64 = 1.5;
-
-/// The latest observed bandwidths, in MB/s.
-#[derive(Clone, Copy, Debug, Default)]
-struct Samples {
-    latest: [f64; SAMPLES],
-    seen: usize,
-}
-
-impl Samples {
-    /// Adds a sample; returns the bandwidth estimated from the latest ones, if there are enough.
-    fn add(&mut self, mb_s: f64, lucky: usize) -> Option<f64> {
-        self.latest[self.seen % SAMPLES] = mb_s;
-        self.seen += 1;
-        let mut samples = self.latest;
-        let known = &mut samples[..self.seen.min(SAMPLES)];
-        known.sort_unstable_by(|a, b| b.total_cmp(a));
-        known.get(lucky).copied().filter(|_| self.seen >= ENOUGH)
-    }
-}
 
 /// The latest transfers, with the total time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -143,17 +133,15 @@ impl Handovers {
 
 /// A link, and the observations of transfers over it.
 ///
-/// A transfer takes at least as long as the network needs. So the bandwidth is close to that of the fastest of the latest transfers: the fourth of
-/// sixteen, and up to twelve disturbed transfers in sixteen do no harm. Chunks of long messages tell which time was the network's, so of these trains the sixth
-/// is used: a network that gets slower is detected after eleven, one that gets faster after six. For other messages only bounds are known.
+/// Chunks of long messages tell which time was the network's ([`Trains`](crate::trains::Trains)). For other messages only bounds are known: a
+/// transfer takes at least as long as the network needs, so the fourth fastest of sixteen is close to it, and up to twelve disturbed ones do no harm.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
     link: Link,
-    /// Bandwidths by chunks that took longer to come than to be sent, and by others, which show only that it is not less.
-    trains: Samples,
-    least: Samples,
-    /// The number of passages since the last train.
-    untold: u32,
+    /// The bandwidths by trains.
+    nodes: Nodes,
+    /// The number of passages since the last train that showed the bandwidth; `None` if trains have never shown it.
+    untold: Option<u32>,
     /// Bandwidths by the waiting time, and by the total time.
     waits: Samples,
     passages: Passages,
@@ -162,8 +150,8 @@ pub(crate) struct Observed {
 
 impl Observed {
     pub(crate) fn new(link: Link) -> Self {
-        let (trains, least, untold, waits, passages, handovers) = Default::default();
-        Self { link, trains, least, untold, waits, passages, handovers }
+        let (nodes, untold, waits, passages, handovers) = Default::default();
+        Self { link, nodes, untold, waits, passages, handovers }
     }
 
     /// The current estimate.
@@ -185,25 +173,24 @@ impl Observed {
         }
     }
 
-    /// Records that this number of bytes came within `ns` nanoseconds and was sent within `sent_ns`. Returns the factor by which the estimated bandwidth
-    /// has changed.
-    pub(crate) fn came(&mut self, bytes: usize, ns: f64, sent_ns: f64) -> f64 {
-        if !(bytes > 0 && ns > 0.0 && sent_ns >= 0.0) {
-            return 1.0;
+    /// The link to this node, if it is unlike that to most.
+    #[inline]
+    pub(crate) fn own(&self, node: Option<u32>) -> Option<Link> {
+        self.nodes.own(node).map(|bandwidth_mb_s| Link { bandwidth_mb_s, ..self.link })
+    }
+
+    /// The bandwidths of all nodes that are unlike most, in MB/s.
+    pub(crate) fn unlike(&self) -> impl Iterator<Item = f64> + '_ {
+        self.nodes.unlike()
+    }
+
+    /// Records a train from a node, or from several. Returns the factor by which the estimated bandwidth has changed.
+    pub(crate) fn came(&mut self, node: Option<u32>, train: Train) -> f64 {
+        let told = self.nodes.add(node, train, self.link.bandwidth_mb_s);
+        if train.is_exact() && (told.is_some() || self.untold.is_some()) {
+            self.untold = Some(0);
         }
-        let mb_s = bytes as f64 * 1e3 / ns;
-        if ns >= SLOWER * sent_ns {
-            self.untold = 0;
-            return self.trains.add(mb_s, LUCKY_TRAINS).map_or(1.0, |mb_s| self.believe(mb_s));
-        }
-        match self.least.add(mb_s, LUCKY) {
-            Some(least) if least > self.link.bandwidth_mb_s => {
-                // Trains that were slower are of the past.
-                self.trains = Samples::default();
-                self.believe(least)
-            }
-            _ => 1.0,
-        }
+        told.map_or(1.0, |mb_s| self.believe(mb_s))
     }
 
     /// Records that `bytes` bytes were transferred in the elapsed time, and that the rank waited this long: for the network, and perhaps for other
@@ -214,9 +201,15 @@ impl Observed {
         }
         let waits = self.waits.add(bytes as f64 * 1e3 / waited_ns.max(1.0), LUCKY);
         let least = self.passages.add(bytes as f64, elapsed_ns);
-        self.untold = self.untold.saturating_add(1);
+        self.untold = self.untold.map(|passages| passages.saturating_add(1));
         // What the last trains have shown is known better.
-        let is_shown = self.trains.seen >= ENOUGH && self.untold <= SAMPLES as u32;
+        let is_shown = self.untold.is_some_and(|passages| passages <= SAMPLES as u32);
+        if !is_shown {
+            self.nodes.doubt();
+        } else if self.unlike().next().is_some() {
+            // What passed came from nodes of either sort.
+            return 1.0;
+        }
         let Some(waits) = waits else { return 1.0 };
         let most = if is_shown { f64::INFINITY } else { least.max(waits * LATE) };
         self.believe(self.link.bandwidth_mb_s.clamp(least, most))
@@ -238,21 +231,27 @@ mod tests {
 
     const GIGABIT: Link = Link { latency_us: 20.0, bandwidth_mb_s: 120.0 };
 
+    fn came(link: &mut Observed, bytes: usize, ns: f64, sent_ns: f64) {
+        if let Some(train) = Train::new(bytes, ns, sent_ns) {
+            link.came(Some(1), train);
+        }
+    }
+
     #[test]
     fn a_change_shows_and_interruptions_do_not() {
         let mut link = Observed::new(GIGABIT);
         let time = |mb_s: f64| 1e6 * 1e3 / mb_s;
         for at in 0..64 {
-            link.came(1_000_000, if at % 2 == 0 { time(110.0) } else { time(30.0) }, 1e6);
+            came(&mut link, 1_000_000, if at % 2 == 0 { time(110.0) } else { time(30.0) }, 1e6);
         }
         assert!((link.link().bandwidth_mb_s - 110.0).abs() < 1e-6, "{link:?}");
         let slower = (1..100).find(|_| {
-            link.came(1_000_000, time(11.0), 0.0);
+            came(&mut link, 1_000_000, time(11.0), 0.0);
             link.link().bandwidth_mb_s < 12.0
         });
         assert!(slower.is_some_and(|samples| samples <= 16), "{slower:?}");
         let faster = (1..100).find(|_| {
-            link.came(1_000_000, time(110.0), 0.0);
+            came(&mut link, 1_000_000, time(110.0), 0.0);
             link.link().bandwidth_mb_s > 100.0
         });
         assert_eq!(faster, Some(6));
@@ -263,11 +262,11 @@ mod tests {
         let mut link = Observed::new(GIGABIT);
         // The network takes 8.3 ms for what is sent within 100 or 4 ms.
         for _ in 0..64 {
-            link.came(1_000_000, 100e6, 100e6);
+            came(&mut link, 1_000_000, 100e6, 100e6);
         }
         assert_eq!(link.link().bandwidth_mb_s, 120.0);
         for _ in 0..64 {
-            link.came(1_000_000, 4e6, 4e6);
+            came(&mut link, 1_000_000, 4e6, 4e6);
         }
         assert!((link.link().bandwidth_mb_s - 250.0).abs() < 1e-6, "but it is at least this fast");
     }
@@ -276,7 +275,7 @@ mod tests {
     fn late_partners_do_not_hide_what_trains_have_shown() {
         let mut link = Observed::new(GIGABIT);
         for _ in 0..64 {
-            link.came(4 << 20, 4.2e6, 0.0);
+            came(&mut link, 4 << 20, 4.2e6, 0.0);
             // All the time the partner was 100 ms late.
             link.passed(4 << 20, 104e6, 104e6);
         }
@@ -289,10 +288,10 @@ mod tests {
     #[test]
     fn old_trains_do_not_come_back() {
         let mut link = Observed::new(GIGABIT);
-        (0..SAMPLES).for_each(|_| _ = link.came(1_000_000, 10e6, 0.0));
+        (0..SAMPLES).for_each(|_| came(&mut link, 1_000_000, 10e6, 0.0));
         assert!((link.link().bandwidth_mb_s - 100.0).abs() < 1e-6);
-        (0..SAMPLES).for_each(|_| _ = link.came(1_000_000, 1e6, 1e6));
-        link.came(1_000_000, 2e6, 0.0);
+        (0..SAMPLES).for_each(|_| came(&mut link, 1_000_000, 1e6, 1e6));
+        came(&mut link, 1_000_000, 2e6, 0.0);
         assert!((link.link().bandwidth_mb_s - 1000.0).abs() < 1e-6, "{link:?}");
     }
 
@@ -347,9 +346,9 @@ mod tests {
             [(0, 1e9), (1_000_000, 0.0), (1_000_000, f64::NAN), (1, f64::INFINITY), (usize::MAX, 20_001.0)]
         {
             for _ in 0..20 {
-                link.came(bytes, ns, 0.0);
-                link.came(bytes, ns, f64::NAN);
-                link.came(bytes, 1e3, ns);
+                came(&mut link, bytes, ns, 0.0);
+                came(&mut link, bytes, ns, f64::NAN);
+                came(&mut link, bytes, 1e3, ns);
                 link.passed(bytes, ns, ns);
                 link.passed(bytes, 0.0, ns);
                 assert!(link.link().is_sane(), "{bytes} {ns}");

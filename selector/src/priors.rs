@@ -2,7 +2,9 @@
 
 use crate::cell::{Cell, Pace};
 use crate::heuristics::{Behaviour, Speed};
+use crate::link::Link;
 use crate::sample::Level;
+use crate::size::SizeClass;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
 
@@ -109,4 +111,11 @@ impl Candidate {
     pub(crate) fn observe_decode(&mut self, len: usize, ns: f64) {
         self.decode_pace.observe(&self.levels[Level::Unknown as usize].decode, len, ns);
     }
+}
+
+/// Whether messages of this size would gain if a codec compressed them to nothing.
+pub(crate) fn may_gain(candidates: &[Candidate], link: &Link, size: SizeClass) -> bool {
+    let len = size.start();
+    let vanishes = |c: &Candidate| c.least_coding_ns(len) + link.time_ns(0.0) < link.time_ns(len as f64);
+    candidates.iter().any(vanishes)
 }

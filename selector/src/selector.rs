@@ -7,13 +7,14 @@ use crate::epochs::{Epochs, Way};
 use crate::estimate::{PRICE, Route, Transfer};
 use crate::flow::Flow;
 use crate::heuristics::Behaviour;
-use crate::ledger::Ledger;
-use crate::link::{Link, Observed, PEER_CLASSES, PeerClass};
-use crate::priors::{CANDIDATES, Candidate};
+use crate::ledger::{Gain, Ledger};
+use crate::link::{Link, Observed, PEER_CLASSES, Peer, PeerClass};
+use crate::priors::{CANDIDATES, Candidate, may_gain};
 use crate::sample::{self, Level};
 use crate::scales::Scales;
 use crate::size::{CLASSES, SizeClass};
-use crate::tally::{CHOICES, Tally};
+use crate::tally::{Tally, all_raw};
+use crate::trains::Train;
 use crate::trials::ByTheClock;
 use crate::window::{Admission, Thresholds, Window};
 use alloc::boxed::Box;
@@ -60,17 +61,6 @@ pub struct Selector {
 /// Messages of this kind, class of processes and size class.
 type Sort = (usize, usize, usize);
 
-/// The gain of compression over sending raw, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Gain {
-    /// As expected when the decisions were made.
-    pub expected_ns: f64,
-    /// With the actual fraction and encoding time, minus the cost of probes.
-    pub measured_ns: f64,
-    /// The time that all messages would have taken raw, each with the link estimate at the time of sending: the reference for the other two.
-    pub raw_ns: f64,
-}
-
 impl Selector {
     /// A selector that may choose among these codecs, of which the first eight for a kind are used. It starts from this knowledge of codecs and
     /// links; implausible entries are ignored.
@@ -116,44 +106,55 @@ impl Selector {
     fn reset_windows(&mut self, peer: PeerClass) {
         let link = self.links[peer.index()].link();
         for (candidates, windows) in self.candidates.iter().zip(self.windows.iter_mut()) {
-            windows[peer.index()].reset(|size| {
-                let len = size.start();
-                let vanishes =
-                    |c: &Candidate| c.least_coding_ns(len) + link.time_ns(0.0) < link.time_ns(len as f64);
-                candidates.iter().any(vanishes)
-            });
+            windows[peer.index()].reset(|size| may_gain(candidates, link, size));
         }
     }
 
     /// Decides what to do with a message.
-    pub fn decide(&mut self, kind: Kind, peer: PeerClass, message: &[u8]) -> Decision {
+    pub fn decide(&mut self, kind: Kind, peer: impl Into<Peer>, message: &[u8]) -> Decision {
+        let peer = peer.into();
         match self.admit(kind, peer, message.len()) {
             Some(admitted) => self.weigh(admitted, message),
-            None => Decision::outside(kind, peer, message.len()),
+            None => Decision::outside(kind, peer.class, message.len()),
         }
     }
 
     /// Decides whether a message of this length is worth reading: the first half of [`decide`](Self::decide), for which its bytes are not yet needed.
     /// `None`: send it unchanged.
-    pub fn admit(&mut self, kind: Kind, peer: PeerClass, len: usize) -> Option<Admitted> {
+    pub fn admit(&mut self, kind: Kind, peer: impl Into<Peer>, len: usize) -> Option<Admitted> {
+        let Peer { class: peer, node } = peer.into();
         let size = SizeClass::of(len);
-        let raw_ns = self.links[peer.index()].link().time_ns(len as f64);
+        let link = &self.links[peer.index()];
+        let own = link.own(node);
+        let raw_ns = own.as_ref().unwrap_or(link.link()).time_ns(len as f64);
         self.ledger.sends(raw_ns);
         self.gains[peer.index()].raw_ns += raw_ns;
-        let reopened = match self.windows[kind as usize][peer.index()].admits(size) {
+        let admission = match &own {
+            None => self.windows[kind as usize][peer.index()].admits(size),
+            // The window is that of other nodes.
+            Some(own) if may_gain(&self.candidates[kind as usize], own, size) => Admission::Inside,
+            Some(_) => Admission::Outside,
+        };
+        let reopened = match admission {
             // A contest needs all messages of its size.
             Admission::Outside if self.has_contest(kind, peer, size, len) => false,
             Admission::Outside => return None,
             Admission::Inside => false,
             Admission::Reopened => true,
         };
-        Some(Admitted { kind, peer, len, size, raw_ns, reopened, now_ns: None, contest_ns: None })
+        Some(Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns: None, contest_ns: None })
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
     /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is the same for all processes, as far as possible; a
     /// difference of several milliseconds does no harm.
-    pub fn admit_at(&mut self, kind: Kind, peer: PeerClass, len: usize, now_ns: u64) -> Option<Admitted> {
+    pub fn admit_at(
+        &mut self,
+        kind: Kind,
+        peer: impl Into<Peer>,
+        len: usize,
+        now_ns: u64,
+    ) -> Option<Admitted> {
         // Every message counts, inside the window or not: otherwise one way would seem to carry more.
         match self.epochs.way(len, now_ns) {
             Way::Raw => None,
@@ -177,10 +178,11 @@ impl Selector {
 
     /// The second half of [`decide`](Self::decide), for a message that was admitted.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
-        let Admitted { kind, peer, len, size, raw_ns, reopened, now_ns, contest_ns } = admitted;
+        let Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns, contest_ns } = admitted;
         let level =
             if raw_ns * SAMPLE_PART < SAMPLE_NS { Level::Unknown } else { sample::level(kind, message) };
-        let mut decision = Decision { raw_ns, expected_ns: raw_ns, ..Decision::outside(kind, peer, len) };
+        let mut decision =
+            Decision { own, raw_ns, expected_ns: raw_ns, ..Decision::outside(kind, peer, len) };
         let Some(at) = self.context(kind, size, level) else { return decision };
         decision.looked_at = Some(LookedAt { context: at, size, level });
         let context = &mut self.contexts[usize::from(at)];
@@ -191,14 +193,18 @@ impl Selector {
         let visits = context.visit();
 
         let (candidates, ledger) = (&self.candidates[kind as usize], &self.ledger);
-        let route = route(&self.links[peer], self.transfer, &self.flow);
+        let route = route(&self.links[peer], &own, self.transfer, &self.flow);
         let mut scales = Scales { candidates, context, route, level, len, raw_ns };
         decision.contest_ns = contest_ns;
         if let Some(now_ns) = now_ns.filter(|_| self.transfer.is_in_chunks(len)) {
             // Its own contest does not matter: if that is in a trial, it does not begin one.
             let may_begin = !self.contests.values().any(Contest::is_in_trial);
             let contest = self.contests.entry(sort(kind, class, size)).or_default();
-            match contest.turn(|| scales.are_doubtful(), may_begin, (len, raw_ns), now_ns) {
+            let turn =
+                contest.turn(|| own.is_none() && scales.are_doubtful(), may_begin, (len, raw_ns), now_ns);
+            // The result is that of other nodes.
+            let applies = own.is_none() || contest.is_in_trial();
+            match if applies { turn } else { Turn::Estimated } {
                 Turn::Compressed if scales.may_gain() => decision.contest_ns = Some(contest.gain() * raw_ns),
                 Turn::Compressed | Turn::Estimated => {}
                 Turn::Raw => {
@@ -266,7 +272,7 @@ impl Selector {
         if due && (certain.is_some() || trial.is_some() || probed.is_some()) {
             context.wait();
         }
-        if certain.is_none() && trial.is_none() {
+        if certain.is_none() && trial.is_none() && own.is_none() {
             self.windows[kind as usize][peer].gained(size, false);
         }
         decision
@@ -278,9 +284,9 @@ impl Selector {
         if !tentative.is_tentative {
             return tentative.clone();
         }
-        let Decision { kind, peer, len, raw_ns, contest_ns, .. } = *tentative;
+        let Decision { kind, peer, own, len, raw_ns, contest_ns, .. } = *tentative;
         let (size, reopened, now_ns) = (SizeClass::of(len), false, None);
-        let admitted = Admitted { kind, peer, len, size, raw_ns, reopened, now_ns, contest_ns };
+        let admitted = Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns, contest_ns };
         self.weigh(admitted, message)
     }
 
@@ -313,7 +319,7 @@ impl Selector {
         };
         let decode_ns = if packs { decode_ns } else { 0.0 };
         self.flow.sent(decision.len);
-        let route = route(&self.links[decision.peer.index()], self.transfer, &self.flow);
+        let route = route(&self.links[decision.peer.index()], &decision.own, self.transfer, &self.flow);
         let gain_of = |route: Route<'_>| {
             decision.raw_ns - route.time_ns(decision.len, fraction.min(1.0), own_ns, decode_ns)
         };
@@ -326,7 +332,9 @@ impl Selector {
         let gain = &mut self.gains[decision.peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
         gain.measured_ns += told_ns;
-        self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, gain_ns > 0.0);
+        if decision.own.is_none() {
+            self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, gain_ns > 0.0);
+        }
     }
 
     /// Reports that the probe was encoded to `wire_len` bytes in `ns` nanoseconds.
@@ -393,11 +401,14 @@ impl Selector {
         self.links[peer.index()].handed_over(bytes, ns);
     }
 
-    /// Reports that `bytes` bytes from processes of this class came within `ns` nanoseconds, in which this process only waited for them, and that they were
-    /// sent within `sent_ns`. If they took longer to come than to be sent, this shows the bandwidth, otherwise only that it is not less.
-    pub fn came(&mut self, peer: PeerClass, bytes: usize, ns: f64, sent_ns: f64) {
-        let change = self.links[peer.index()].came(bytes, ns, sent_ns);
-        self.bandwidth_changed(peer, change);
+    /// Reports that `bytes` bytes from this process, or from several of its class, came within `ns` nanoseconds, in which this process only waited for
+    /// them, and that they were sent within `sent_ns`. If they took longer to come than to be sent, this shows the bandwidth, otherwise only that it is
+    /// not less. The node is assumed to send as fast as it receives.
+    pub fn came(&mut self, peer: impl Into<Peer>, bytes: usize, ns: f64, sent_ns: f64) {
+        let Some(train) = Train::new(bytes, ns, sent_ns) else { return };
+        let Peer { class, node } = peer.into();
+        let change = self.links[class.index()].came(node, train);
+        self.bandwidth_changed(class, change);
     }
 
     /// Reports that `bytes` bytes were exchanged with processes of this class in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth
@@ -414,10 +425,15 @@ impl Selector {
         }
     }
 
-    /// The current estimate of a link.
+    /// The current estimate of the link to most processes of a class.
     #[must_use]
     pub fn link(&self, peer: PeerClass) -> Link {
         *self.links[peer.index()].link()
+    }
+
+    /// The estimated bandwidths, in MB/s, of the nodes that are unlike most of their class.
+    pub fn unlike(&self, peer: PeerClass) -> impl Iterator<Item = f64> + '_ {
+        self.links[peer.index()].unlike()
     }
 
     /// The compression window of a kind and peer class, and its history.
@@ -473,14 +489,9 @@ fn sort(kind: Kind, peer: PeerClass, size: SizeClass) -> Sort {
     (kind as usize, peer.index(), size.index())
 }
 
-/// The way of messages to these processes.
-fn route<'a>(to: &'a Observed, transfer: Transfer, flow: &Flow) -> Route<'a> {
+/// The way of messages to these processes, or to a node among them that has its own link.
+fn route<'a>(to: &'a Observed, own: &'a Option<Link>, transfer: Transfer, flow: &Flow) -> Route<'a> {
     let both_ways = flow.both_ways();
-    Route { link: to.link(), transfer, handover_ns: to.handover_ns(), both_ways, price: PRICE }
-}
-
-/// The same number of decisions, all counted as raw.
-fn all_raw(chosen: &[u32; CHOICES]) -> [u32; CHOICES] {
-    let all = chosen.iter().fold(0, |sum: u32, count| sum.saturating_add(*count));
-    core::array::from_fn(|choice| if choice == 0 { all } else { 0 })
+    let link = own.as_ref().unwrap_or(to.link());
+    Route { link, transfer, handover_ns: to.handover_ns(), both_ways, price: PRICE }
 }

@@ -67,3 +67,9 @@ impl Tally {
 fn place(kind: Kind, peer: PeerClass, size: SizeClass) -> usize {
     ((kind as usize * PEER_CLASSES + peer.index()) * CLASSES + size.index()) * CHOICES
 }
+
+/// The same number of decisions, all counted as raw.
+pub(crate) fn all_raw(chosen: &[u32; CHOICES]) -> [u32; CHOICES] {
+    let all = chosen.iter().fold(0, |sum: u32, count| sum.saturating_add(*count));
+    core::array::from_fn(|choice| if choice == 0 { all } else { 0 })
+}

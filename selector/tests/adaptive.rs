@@ -4,8 +4,8 @@
 
 use mpress_codec::Kind;
 use mpress_selector::{
-    Behaviour, Choice, Decision, Guided, Level, Link, Offered, PEER_CLASSES, Packed, PeerClass, Selector,
-    Speed, Transfer,
+    Behaviour, Choice, Decision, Guided, Level, Link, Offered, PEER_CLASSES, Packed, Peer, PeerClass,
+    Selector, Speed, Transfer,
 };
 use proptest::prelude::*;
 
@@ -34,6 +34,8 @@ fn link(mb_s: f64) -> Link {
 #[derive(Clone, Copy)]
 struct World {
     link: Link,
+    /// The node at its end.
+    node: Option<u32>,
     /// The fractions of the two codecs; 1 is raw.
     fractions: [f64; 2],
     speeds: [Speed; 2],
@@ -42,17 +44,22 @@ struct World {
 
 impl World {
     fn new(mb_s: f64) -> Self {
-        Self { link: link(mb_s), fractions: [0.77, 0.67], speeds: [FAST, SLOW], transfer: Transfer::Serial }
+        let (link, fractions, speeds) = (link(mb_s), [0.77, 0.67], [FAST, SLOW]);
+        Self { link, node: None, fractions, speeds, transfer: Transfer::Serial }
     }
 
     fn with_noise(self) -> Self {
         Self { fractions: [1.0, 1.0], ..self }
     }
 
+    fn peer(&self) -> Peer {
+        Peer { class: PeerClass::NETWORK, node: self.node }
+    }
+
     /// Decides about a message, and encodes what is to be encoded for that. Returns the time of that, too.
     fn decide(&self, selector: &mut Selector, message: &[u8]) -> (Decision, f64) {
         let mut ns = 0.0;
-        let mut decision = selector.decide(Kind::F64, PeerClass::NETWORK, message);
+        let mut decision = selector.decide(Kind::F64, self.peer(), message);
         while let Some(probe) = &decision.probe {
             let offer = usize::from(probe.offer);
             let probe_ns = self.speeds[offer].time_ns(probe.window.len());
@@ -95,7 +102,7 @@ impl World {
                 }
             };
         let net_ns = wire_len as f64 * 1e3 / self.link.bandwidth_mb_s;
-        selector.came(PeerClass::NETWORK, wire_len, net_ns, 0.0);
+        selector.came(self.peer(), wire_len, net_ns, 0.0);
         (ns, raw_ns)
     }
 
@@ -165,6 +172,27 @@ fn conditions_change_and_the_selector_follows() {
     let faster = World::new(12_000.0).adapts(&mut selector, is_raw);
     println!("messages until it follows: random {off}, back {on}, slower {slower}, faster {faster}");
     assert!(off <= 5 && on <= 300 && slower <= 32 && faster <= 32, "{off} {on} {slower} {faster}");
+}
+
+#[test]
+fn a_node_with_another_link_is_sent_to_by_that() {
+    for (odd, most) in [(12_000.0, 200.0), (12.0, 12_000.0)] {
+        let to = |node, mb_s| World { node: Some(node), ..World::new(mb_s) };
+        let (nodes, mut selector) = ([to(1, most), to(2, odd), to(3, most)], selector(most));
+        let last_of = |selector: &mut Selector, messages: usize| nodes.map(|to| to.run(selector, messages).1);
+        // In turn, and in phases.
+        (0..32).for_each(|_| _ = last_of(&mut selector, 1));
+        for messages in [1, 40] {
+            let last = last_of(&mut selector, messages).map(is_raw);
+            assert_eq!(last, [most, odd, most].map(|mb_s| mb_s > 1000.0), "{odd} {messages}");
+        }
+        assert_eq!(selector.unlike(PeerClass::NETWORK).count(), 1);
+        assert!((selector.link(PeerClass::NETWORK).bandwidth_mb_s / most - 1.0).abs() < 1e-6);
+        // It becomes like the others.
+        let nodes = [to(1, most), to(2, most), to(3, most)];
+        (0..32).for_each(|_| nodes.iter().for_each(|to| _ = to.run(&mut selector, 1)));
+        assert_eq!(selector.unlike(PeerClass::NETWORK).count(), 0);
+    }
 }
 
 #[test]
@@ -286,6 +314,11 @@ enum Event {
     Link { peer: PeerClass, link: Link },
 }
 
+/// One of three nodes of this class, or an unknown one.
+fn at(class: PeerClass, number: usize) -> Peer {
+    Peer { class, node: u32::try_from(number % 4).ok().filter(|node| *node > 0) }
+}
+
 fn any_event() -> impl Strategy<Value = Event> {
     let kind = || (0..7_u8).prop_map(|kind| Kind::from_wire(kind).unwrap());
     let peer = || (0..4_u8).prop_map(|peer| PeerClass::new(peer).unwrap());
@@ -323,7 +356,7 @@ proptest! {
             for selector in &mut selectors {
                 match event.clone() {
                     Event::Send { kind, peer, len, wire, ns } => {
-                        let mut decision = selector.decide(kind, peer, &bytes[..len]);
+                        let mut decision = selector.decide(kind, at(peer, len), &bytes[..len]);
                         for _ in 0..4 {
                             selector.probed(&decision, wire, ns);
                             decision = selector.decide_again(&decision, &bytes[..len]);
@@ -341,7 +374,7 @@ proptest! {
                     }
                     Event::Received { kind, offer, len, ns } => selector.decoded(kind, offer, len, ns),
                     Event::Transferred { peer, bytes, ns } => {
-                        selector.came(peer, bytes, ns, if bytes % 2 == 0 { 0.0 } else { ns });
+                        selector.came(at(peer, bytes), bytes, ns, if bytes % 2 == 0 { 0.0 } else { ns });
                         selector.passed(peer, bytes / 2, ns, 2.0 * ns);
                     }
                     Event::Link { peer, link } => selector.set_link(peer, link),

@@ -232,10 +232,11 @@ impl Engine {
     }
 
     /// Reports that `bytes` bytes of tails from other nodes came within `time`, while this process only waited for them, and that a sender sent its
-    /// part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the bandwidth.
-    pub fn came(&self, bytes: usize, time: Duration, sent: Duration) {
+    /// part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the bandwidth. `node`: a number of the node, if all of them
+    /// are from one.
+    pub fn came(&self, node: Option<u32>, bytes: usize, time: Duration, sent: Duration) {
         if bytes >= traffic::TRAIN {
-            self.decider.came(bytes, time, sent);
+            self.decider.came(node, bytes, time, sent);
         }
     }
 

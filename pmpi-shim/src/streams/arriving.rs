@@ -216,10 +216,13 @@ impl Arriving {
         if code == SUCCESS {
             chunk.set_len(received_bytes(&status));
             self.received += chunk.len();
-            self.pace.came(&chunk);
+            let node = context.world.node_number(self.source);
+            self.pace.came(node, &chunk);
             if self.next + 1 == self.stream.chunks() {
                 waiting::received(self.received);
-                self.pace.tell(&context.engine);
+                if context.world.other_node(self.source) {
+                    self.pace.tell(node, &context.engine);
+                }
             }
             let stream = self.stream;
             self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));

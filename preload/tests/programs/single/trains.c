@@ -1,9 +1,15 @@
-/* Exchanges long messages between the nodes, while one of both ranks is late, or computes before it waits. */
+/* Exchanges long messages between the nodes, while one of both ranks is late, or computes before it waits. With three ranks, rank 0 exchanges them with
+ * the others in turn. The second argument: a file with which to ask for another network halfway, or "none". */
 #include "../observe.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { MESSAGES = 96, DOUBLES = 128 << 10, TAG = 8 };
 
-static double out[DOUBLES];
+/* Four times as long with three ranks: while rank 0 is busy with one of the others, the first chunks of the next come. */
+static double out[4 * DOUBLES];
+static int doubles, messages;
 
 static void pass(double seconds)
 {
@@ -16,7 +22,7 @@ static void pass(double seconds)
 static void make(int message)
 {
   static uint64_t random = 88172645463325252u;
-  for (int i = 0; i < DOUBLES; i++) {
+  for (int i = 0; i < doubles; i++) {
     union {
       double value;
       uint64_t bits;
@@ -27,22 +33,41 @@ static void make(int message)
   }
 }
 
+/* Creates the file, and waits until it is gone. */
+static void ask(const char *path)
+{
+  if (rank == 0) {
+    FILE *file = fopen(path, "w");
+    if (file == NULL || fclose(file) != 0)
+      give_up("cannot create the file");
+    while (access(path, F_OK) == 0)
+      usleep(1000);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
-  job_begin(&argc, &argv, 1);
+  job_begin(&argc, &argv, 2);
   scene("trains", 60);
-  int half = role == RECEIVER;
-  memory m = memory_new(sizeof out);
-  for (int message = 0; message < MESSAGES; message++) {
+  int half = role == RECEIVER, three = size == 3;
+  doubles = three ? 4 * DOUBLES : DOUBLES, messages = three ? 3 * MESSAGES / 4 : MESSAGES;
+  memory m = memory_new((size_t)doubles * sizeof *out);
+  for (int message = 0; message < messages; message++) {
     MPI_Request requests[2];
     MPI_Status statuses[2];
+    int other = !three ? peer : rank ? 0 : 1 + message % 2;
+    if (three && rank && rank != 1 + message % 2)
+      continue;
+    if (message == messages / 2 && strcmp(argv[2], "none") != 0)
+      ask(argv[2]);
     begin("%d", message);
     make(message);
-    if (message % 2 == half)
+    if (message % 2 == half && !three)
       pass(0.004);
-    MPI_Irecv(m.data, DOUBLES, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(out, DOUBLES, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &requests[1]);
-    if (message % 4 == half)
+    MPI_Irecv(m.data, doubles, MPI_DOUBLE, other, TAG, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out, doubles, MPI_DOUBLE, other, TAG, MPI_COMM_WORLD, &requests[1]);
+    if (message % 4 == half && !three)
       pass(0.002);
     note_code(MPI_Waitall(2, requests, statuses));
     note(" data=%016lx", (unsigned long)digest(&m));
