@@ -147,6 +147,9 @@ unsafe extern \"C-unwind\" fn MPI_{name}({declared}) -> c_int {{
     )
 }
 
+/// The handlers that know of light receives (`light`).
+const WITH_LIGHT: [&str; 6] = ["Irecv", "Isend", "Send", "Test", "Wait", "Waitall"];
+
 /// The body of an export. `sort`: the category of a call that is counted.
 fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort: usize) -> String {
     let pass = pass(treatment, forms, form);
@@ -168,10 +171,11 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
         }
         Treatment::Handled | Treatment::HandledAfter => format!(
             "    // SAFETY: the arguments are the caller's own, for the function it meant to call.
-    unsafe {{ calls::MPI_{}(active(), {}) }}
+    unsafe {{ calls::MPI_{name}({active}(), {names}) }}
 ",
-            form.name,
-            names(form)
+            name = form.name,
+            active = if WITH_LIGHT.contains(&form.name) { "active_with_light" } else { "active" },
+            names = names(form)
         ),
     }
 }

@@ -1,6 +1,7 @@
 //! The completion calls: Wait and Test in their four forms, Cancel, Request_free, and the calls that wait for buffered sends. [`status`]
 //! has Request_get_status.
 
+mod light;
 pub(crate) mod status;
 
 use crate::arguments;
@@ -205,6 +206,9 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
     let arguments::Wait { request, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
+        if let Some(code) = light::wait(shim, request, status) {
+            return code;
+        }
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
         waiting::during(&shim.engine, || {
@@ -229,6 +233,9 @@ pub(crate) unsafe fn test(shim: &Shim, call: arguments::Test, pass: impl Fn() ->
     let arguments::Test { request, flag, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
+        if let Some(code) = light::test(shim, request, flag, status) {
+            return code;
+        }
         let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
         let mut found = empty_status();
         if !batch.advance() {
@@ -314,6 +321,9 @@ pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl F
     let arguments::Waitall { count, array_of_requests: requests, array_of_statuses: statuses } = call;
     // SAFETY: the program's own arguments.
     unsafe {
+        if let Some(code) = light::waitall(shim, count, requests, statuses) {
+            return code;
+        }
         let Some(mut batch) = Batch::take(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.inner.len()];
         waiting::during(&shim.engine, || {

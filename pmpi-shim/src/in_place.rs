@@ -18,7 +18,7 @@ use crate::span::Span;
 use crate::sys::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// The memory of a receive.
@@ -76,6 +76,8 @@ pub(crate) struct InPlace {
     /// Ranges in which receives have overlapped, the latest last.
     shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
+    /// Whether there is a shared range.
+    is_shared: AtomicBool,
     /// Read-locked while a frame is taken out, write-locked while a message is copied over pending receives.
     landing: RwLock<()>,
 }
@@ -114,6 +116,11 @@ impl InPlace {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether any memory is claimed, or was shared before.
+    pub(crate) fn is_used(&self) -> bool {
+        self.count.load(Ordering::Acquire) > 0 || self.is_shared.load(Ordering::Acquire)
+    }
+
     /// Whether this memory overlaps that of a pending receive.
     pub(crate) fn overlaps(&self, memory: &Memory) -> bool {
         self.count.load(Ordering::Acquire) > 0 && overlapping(&self.lock(), &memory.range()).next().is_some()
@@ -133,6 +140,7 @@ impl InPlace {
                 shared.remove(0);
             }
             shared.push(range);
+            self.is_shared.store(true, Ordering::Release);
         }
         claim
     }

@@ -16,7 +16,7 @@
 //!   handlers;
 //! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`, `packing`;
 //! - `progress`, which advances pending operations while a call waits;
-//! - `state`, shared by the handlers: pending operations (`requests`, `orphans`, the `stash` of `early` messages, messages looked for
+//! - `state`, shared by the handlers: pending operations (`requests`, receives that are `light`, `orphans`, the `stash` of `early` messages, messages looked for
 //!   `ahead`) and the context;
 //! - messages being sent (`wire`) and received (`posted`, `deliver`; `decoded` before the program asks), in chunks (`streams`), the ranks
 //!   they may come from (`peers`), and their `elements` in memory;
@@ -73,6 +73,7 @@ mod host;
 mod identity;
 mod in_place;
 mod info;
+mod light;
 mod matched;
 mod measure;
 mod mpi;

@@ -3,11 +3,13 @@
 use crate::agreed::Collectives;
 use crate::context::Context;
 use crate::family::Family;
+use crate::handle::Handle;
 use crate::sys::*;
 use mpress::Spread;
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 /// The ranks of a communicator (of its remote group, if it has one) with which frames are exchanged.
@@ -67,6 +69,22 @@ impl Peers {
     }
 }
 
+/// Number of communicators with peers that were freed: then another one may have the same handle.
+static FREED: AtomicU64 = AtomicU64::new(0);
+
+/// A communicator and its attribute, which is there as long as no more communicators have been freed.
+#[derive(Clone, Copy)]
+struct Latest {
+    /// Our key, the communicator, and the number of those freed.
+    of: (c_int, usize, u64),
+    peers: *const Peers,
+}
+
+thread_local! {
+    /// The communicator that this thread has used last: programs use few, and asking the MPI takes longer than all the rest of a short message.
+    static LATEST: Cell<Option<Latest>> = const { Cell::new(None) };
+}
+
 impl Context {
     /// The peers of a communicator, if frames are exchanged with any of them.
     pub(crate) fn peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
@@ -86,14 +104,23 @@ impl Context {
 
     /// The peers, if they are known already.
     fn kept_peers(&self, comm: MPI_Comm) -> Result<Option<Arc<Peers>>, c_int> {
+        let of = (self.world.keyval, comm.key(), FREED.load(Ordering::Acquire));
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
         // SAFETY: our key, the caller's communicator, valid output pointers.
         unsafe {
-            ok(PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut value).cast(), &raw mut found))?;
-            if found == 0 {
-                return Ok(None);
-            }
-            let kept = value.cast::<Peers>().cast_const();
+            let kept = match LATEST.get() {
+                Some(latest) if latest.of == of => latest.peers,
+                _ => {
+                    let value = (&raw mut value).cast();
+                    ok(PMPI_Comm_get_attr(comm, self.world.keyval, value, &raw mut found))?;
+                    if found == 0 {
+                        return Ok(None);
+                    }
+                    let peers = value.cast::<*const Peers>().read();
+                    LATEST.set(Some(Latest { of, peers }));
+                    peers
+                }
+            };
             // Only `make_peers` stores under our key, a leaked `Arc`; the attribute owns one count until `give_back` releases it, and the
             // communicator is live while the caller uses it.
             Arc::increment_strong_count(kept);
@@ -195,4 +222,5 @@ pub(crate) unsafe fn give_back(kept: *mut c_void) {
     // SAFETY: only `make_peers` stores under our key: a leaked `Arc<Peers>`.
     let peers = unsafe { Arc::from_raw(kept.cast::<Peers>().cast_const()) };
     peers.freed.store(true, Ordering::Release);
+    FREED.fetch_add(1, Ordering::AcqRel);
 }

@@ -96,6 +96,21 @@ impl Posted {
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
     }
 
+    /// A receive of bytes that has been posted without a claim on its memory. `pending`: it has not completed, and gets one now.
+    pub(crate) fn bytes(
+        context: &Context,
+        (memory, capacity): (*mut u8, usize),
+        peers: Arc<Peers>,
+        comm: MPI_Comm,
+        pending: bool,
+    ) -> Self {
+        let span = Span::new(memory.cast(), MPI_Count::try_from(capacity).unwrap_or(MPI_Count::MAX), BYTE);
+        let memory = Memory { span, capacity, contiguous: true };
+        let claim = if pending { context.in_place.claim(&memory) } else { None };
+        let place = Place::Program(Some(ByteSpan { span, _datatype: None }), claim);
+        Self { place, memory, peers, comm, came: None, ahead: None, _held: None }
+    }
+
     /// A receive whose message has come, or is coming, to our own buffer.
     pub(crate) fn arrived(
         context: &Context,

@@ -16,6 +16,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The shared state, if this call is to be handled: the shim is active, and the call is the program's own.
 #[inline]
 pub(crate) fn active() -> Option<&'static Shim> {
+    let shim = active_with_light()?;
+    shim.settle_light();
+    Some(shim)
+}
+
+/// The same for a call that knows of light receives.
+#[inline]
+pub(crate) fn active_with_light() -> Option<&'static Shim> {
     let shim = shared()?;
     if nested() {
         return None;

@@ -115,6 +115,18 @@ unsafe fn nonblocking(
     shim.expect_more(&message);
     let Some(peers) = shim.needs_us(&message) else { return pass() };
     // SAFETY: the program's own arguments.
+    if let Some(started) = unsafe { shim.start_light(&message, &peers) } {
+        // SAFETY: the program's output pointer.
+        return started.map_or_else(
+            |error| raise(message.comm, error),
+            |started| unsafe {
+                *request = started;
+                SUCCESS
+            },
+        );
+    }
+    shim.settle_light();
+    // SAFETY: the program's own arguments.
     match unsafe { start(shim, &message, &peers, false) } {
         Ok(active) => {
             // SAFETY: the program's output pointer.

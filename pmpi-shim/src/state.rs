@@ -2,6 +2,7 @@
 
 use crate::ahead::Ahead;
 use crate::context::Context;
+use crate::light::Light;
 use crate::orphans::Orphans;
 use crate::requests::Requests;
 use crate::stash::{Matched, Stash};
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 pub struct Shim {
     pub(crate) context: Context,
     pub(crate) requests: Requests,
+    pub(crate) light: Light,
     pub(crate) stash: Stash,
     pub(crate) matched: Matched,
     pub(crate) orphans: Orphans,
@@ -23,8 +25,8 @@ pub struct Shim {
 impl Shim {
     /// A state without pending operations.
     pub(crate) fn new(context: Context, ahead: Ahead) -> Self {
-        let (requests, stash, matched, orphans) = Default::default();
-        Self { context, requests, stash, matched, orphans, ahead }
+        let (requests, light, stash, matched, orphans) = Default::default();
+        Self { context, requests, light, stash, matched, orphans, ahead }
     }
 
     /// Whether a call may wait in the MPI: nothing needs to be advanced, or looked for, meanwhile.
