@@ -95,7 +95,7 @@ unsafe fn blocking(
     shim.expect_more(&message);
     let Some(peers) = shim.needs_us(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    waiting::during(&shim.engine, || unsafe {
+    waiting::during_long(&shim.engine, message.span.bytes().unwrap_or(0), || unsafe {
         if !shim.multiple && shim.stash.is_empty() && shim.may_wait() {
             return in_one_call(shim, &message, &peers, status);
         }

@@ -1,4 +1,4 @@
-//! `MPRESS_LINKS`: what a job knows of the network is kept for the next one.
+//! What a job learns of the network, and that it is kept for the next one (`MPRESS_LINKS`).
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
