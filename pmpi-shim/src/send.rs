@@ -183,7 +183,7 @@ unsafe fn encoded(
         Outgoing::Stream(head, tail) => {
             let Ok(head) = Wire::new(shim, head) else { return Encoded::Raw };
             // SAFETY: the caller vouches for the message.
-            Encoded::Started(unsafe { start_stream(shim, message, to, (head, tail), raw) }.map(Box::new))
+            Encoded::Started(unsafe { start_stream(shim, message, to, (head, *tail), raw) }.map(Box::new))
         }
     };
     let whole =

@@ -45,7 +45,7 @@ impl Train {
     pub(crate) fn new(bytes: usize, ns: f64, sent_ns: f64) -> Option<Self> {
         let mb_s = bytes as f64 * 1e3 / ns;
         let is_sane = bytes > 0 && ns > 0.0 && sent_ns >= 0.0 && crate::link::is_bandwidth(mb_s);
-        is_sane.then(|| Self { mb_s, is_exact: ns >= SLOWER * sent_ns })
+        is_sane.then_some(Self { mb_s, is_exact: ns >= SLOWER * sent_ns })
     }
 
     pub(crate) fn is_exact(&self) -> bool {

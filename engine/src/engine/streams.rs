@@ -41,7 +41,7 @@ pub enum Outgoing {
     /// As one frame.
     Frame(Buffer),
     /// In chunks: the head, and the chunks that follow.
-    Stream(Buffer, Tail),
+    Stream(Buffer, Box<Tail>),
 }
 
 /// The chunks of a message that have not been encoded yet.
@@ -189,7 +189,7 @@ impl Engine {
                 let (start, producing) = (Some(start), Duration::ZERO);
                 let tail =
                     Tail { stream, setting, plan, to, next: 1, wire_len, start, time, producing, decoded_ns };
-                Outgoing::Stream(head, tail)
+                Outgoing::Stream(head, Box::new(tail))
             }
             None => {
                 let len = stream.raw_len();

@@ -218,7 +218,7 @@ impl Block {
                 tail.untimed();
                 self.form = Form::Shorter(None);
                 self.wires.push_back(Rc::new(head));
-                self.tail = Some(tail);
+                self.tail = Some(*tail);
             }
         }
     }
