@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[inline]
 pub(crate) fn active() -> Option<&'static Shim> {
     let shim = active_with_light()?;
-    shim.settle_light();
+    settle_light(shim);
     Some(shim)
 }
 
@@ -32,6 +32,15 @@ pub(crate) fn active_with_light() -> Option<&'static Shim> {
         advance(shim);
     }
     Some(shim)
+}
+
+/// Makes records of all light receives.
+pub(crate) fn settle_light(shim: &Shim) {
+    if !shim.light.is_empty() {
+        for (request, receive) in shim.light.take_all() {
+            shim.requests.put(request, receive.into_record(shim, true));
+        }
+    }
 }
 
 /// Advances all pending operations.

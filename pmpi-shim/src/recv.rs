@@ -2,8 +2,10 @@
 
 use crate::ahead::{Asked, LONG};
 use crate::arguments;
+use crate::device;
 use crate::error::{Error, called, raise};
 use crate::generalized::{self, Delivered};
+use crate::light::Receive;
 use crate::mpi::{open, real};
 use crate::operation::Operation;
 use crate::peers::Peers;
@@ -115,7 +117,7 @@ unsafe fn nonblocking(
     shim.expect_more(&message);
     let Some(peers) = shim.needs_us(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    if let Some(started) = unsafe { shim.start_light(&message, &peers) } {
+    if let Some(started) = unsafe { start_light(shim, &message, &peers) } {
         // SAFETY: the program's output pointer.
         return started.map_or_else(
             |error| raise(message.comm, error),
@@ -125,7 +127,7 @@ unsafe fn nonblocking(
             },
         );
     }
-    shim.settle_light();
+    progress::settle_light(shim);
     // SAFETY: the program's own arguments.
     match unsafe { start(shim, &message, &peers, false) } {
         Ok(active) => {
@@ -135,6 +137,35 @@ unsafe fn nonblocking(
         }
         Err(error) => raise(message.comm, error),
     }
+}
+
+/// Starts a receive that `meets_frames` as a light one. `None` if it cannot be one: nothing has been started.
+unsafe fn start_light(
+    shim: &Shim,
+    message: &Envelope,
+    peers: &Arc<Peers>,
+) -> Option<Result<MPI_Request, Error>> {
+    let Envelope { span, peer, tag, comm } = *message;
+    // With threads, receives and completions may cross. A layer's program calls its functions directly.
+    if !cfg!(shim) || shim.multiple || !shim.stash.is_empty() || !shim.requests.is_empty() {
+        return None;
+    }
+    let len = span.bytes().filter(|&len| shim.engine.chunk(len).is_none())?;
+    let count = c_int::try_from(len).ok()?;
+    // What is contiguous only by its definition may lie elsewhere than at its address.
+    shim.kinds.predefined(span.datatype)?;
+    let memory = span.ptr.cast::<u8>();
+    let range = memory.addr()..memory.addr().saturating_add(len);
+    if shim.in_place.is_used() || device::is_device(span.ptr) || !shim.light.has_room_for(&range) {
+        return None;
+    }
+    let mut request = REQUEST_NULL;
+    // SAFETY: the caller vouches for the memory.
+    let code = unsafe { real::MPI_Irecv(span.ptr, count, BYTE, peer, tag, comm, &raw mut request) };
+    Some(called(code).map(|()| {
+        shim.light.put(Receive::new(request, (memory, len), comm, Arc::clone(peers)));
+        request
+    }))
 }
 
 /// The MPI's own blocking receive: the stash is empty, and no other thread can fill it.

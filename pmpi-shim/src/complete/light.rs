@@ -3,6 +3,7 @@
 use super::{Batch, all, store_statuses};
 use crate::light::{MOST, Receive};
 use crate::mpi::open;
+use crate::progress::settle_light;
 use crate::requests::{Few, Record};
 use crate::span::store_status;
 use crate::state::Shim;
@@ -30,7 +31,7 @@ impl<'a> Batch<'a> {
 /// As for `MPI_Wait`.
 pub(super) unsafe fn wait(shim: &Shim, request: *mut MPI_Request, status: *mut MPI_Status) -> Option<c_int> {
     if shim.light.is_empty() || !shim.may_wait() {
-        shim.settle_light();
+        settle_light(shim);
         return None;
     }
     // SAFETY: the program's own request.
@@ -117,7 +118,7 @@ pub(super) unsafe fn waitall(
     }
     let len = usize::try_from(count).ok().filter(|len| (1..=2 * MOST).contains(len));
     let Some(len) = len.filter(|_| shim.requests.is_empty() && shim.may_wait()) else {
-        shim.settle_light();
+        settle_light(shim);
         return None;
     };
     // SAFETY: the program's own array.
@@ -126,11 +127,11 @@ pub(super) unsafe fn waitall(
     let longest = receives.iter().flatten().map(Receive::len).max()?;
     let mut found = vec![empty_status(); len];
     Some(waiting::during_long(&shim.engine, longest, || {
-        let received =
-            || receives.iter().zip(&found).filter_map(|(receive, status)| Some((receive.as_ref()?, status)));
         let mut after = requests.to_vec();
         // SAFETY: requests of the program, and as many valid statuses.
-        let code = unsafe { open::MPI_Waitall(count, after.as_mut_ptr(), found.as_ptr().cast_mut()) };
+        let code = unsafe { open::MPI_Waitall(count, after.as_mut_ptr(), found.as_mut_ptr()) };
+        let received =
+            || receives.iter().zip(&found).filter_map(|(receive, status)| Some((receive.as_ref()?, status)));
         // SAFETY: all of them have completed without an error.
         if code == SUCCESS && !received().any(|(receive, status)| unsafe { receive.has_frame(shim, status) })
         {
@@ -140,7 +141,10 @@ pub(super) unsafe fn waitall(
             unsafe { store_statuses(statuses, &found, SUCCESS) };
             return SUCCESS;
         }
-        let records = receives.into_iter().map(|receive| Some(receive?.into_record(shim, false))).collect();
+        let records = receives.into_iter().zip(&after);
+        let records =
+            records.map(|(receive, after)| Some(receive?.into_record(shim, *after != REQUEST_NULL)));
+        let records = records.collect();
         let batch = Batch::completed(shim, requests, Few::Many(after), Few::Many(records));
         // SAFETY: the caller vouches for the array; these are the results of its requests.
         unsafe { all(batch, code, &mut found, statuses) }
