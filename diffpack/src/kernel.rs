@@ -18,8 +18,7 @@ macro_rules! operations {
     };
     (undo $($safety:tt)?) => {
         operations! { @ ($($safety)?)
-            undo::undo_difference(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words);
-            undo::undo_below(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes);
+            undo::undo_difference(residuals: &Block, groups: usize, lags: &[u16], before: &[u8], words: &mut Words);
             fixed::unstrip(residuals: &mut Block, counts: &Widths);
         }
     };
@@ -74,7 +73,7 @@ use crate::word::Word;
 use mpress_codec::support;
 use mpress_codec::support::kernels;
 use mpress_codec::{Full, Out};
-pub(crate) use scalar::Scalar;
+pub(crate) use scalar::{Scalar, undo_below};
 
 /// The number of lags that [`Kernel::lag_scores`] examines together.
 pub(crate) const LAGS: usize = 16;
@@ -162,22 +161,15 @@ pub(crate) trait Kernel<W>: Copy {
     {
         rebuild::in_steps(self, packed, form, scratch, start, out)
     }
-    /// The inverse of [`difference`](Kernel::difference): computes the block of `words` that follows the words `before`. These must be as many as the
-    /// lags reach plus a group. The part of `words` before the block is arbitrary afterwards.
+    /// The inverse of [`difference`](Kernel::difference): computes the first groups of the block of `words` that follows the words `before`. These must
+    /// be as many as the lags reach plus a group. The part of `words` before the block is arbitrary afterwards.
     ///
     /// Only [`rebuild`](Kernel::rebuild) uses this and the other inverses: a kernel with its own `rebuild` keeps the portable ones.
-    fn undo_difference(self, residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words)
+    fn undo_difference(self, residuals: &Block, groups: usize, lags: &[u16], before: &[u8], words: &mut Words)
     where
         W: Word,
     {
-        Kernel::<W>::undo_difference(Scalar, residuals, lags, before, words);
-    }
-    /// The inverse of [`below`](Kernel::below).
-    fn undo_below(self, residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes)
-    where
-        W: Word,
-    {
-        Scalar.undo_below(residuals, maximum, rotation, words);
+        Kernel::<W>::undo_difference(Scalar, residuals, groups, lags, before, words);
     }
     /// Converts words to fixed point (format, section 5).
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]);

@@ -6,7 +6,7 @@
 
 use crate::block::{Block, Widths};
 use crate::format::{BLOCK, GROUP, MAX_REACH};
-use crate::kernel::{Kernel, Words};
+use crate::kernel::{Kernel, Words, undo_below};
 use crate::predictor::{Domain, Predictor};
 use crate::window::Window;
 use crate::word::Word;
@@ -69,7 +69,7 @@ pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
     let Scratch { window, words, residuals, other, .. } = scratch;
-    let len = form.words * W::WIDTH;
+    let (len, groups) = (form.words * W::WIDTH, form.words.div_ceil(W::LANES));
     if let Some(Packed { wire, widths }) = packed {
         kernel.unpack(wire, widths, form.words, residuals);
     }
@@ -81,7 +81,7 @@ pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
     let made = match form.predictor.domain {
         Domain::Below | Domain::BelowRotated => {
             let rotation = u32::from(form.predictor.domain == Domain::BelowRotated);
-            kernel.undo_below(residuals, form.maximum, rotation, &mut other.0);
+            undo_below(residuals, form.maximum, rotation, &mut other.0);
             &other.0[..]
         }
         Domain::Integer => {
@@ -90,12 +90,12 @@ pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
                 window.fill(message, message.len(), reach);
                 before = window.before();
             }
-            kernel.undo_difference(residuals, form.predictor.lags(), before, words);
+            kernel.undo_difference(residuals, groups, form.predictor.lags(), before, words);
             &words.block()[..]
         }
         Domain::Fixed(unit) => {
             window.fill_fixed(kernel, message, message.len(), reach, unit);
-            kernel.undo_difference(residuals, form.predictor.lags(), window.before(), words);
+            kernel.undo_difference(residuals, groups, form.predictor.lags(), window.before(), words);
             kernel.to_float(words.block(), unit.into(), &mut other.0);
             &other.0[..]
         }

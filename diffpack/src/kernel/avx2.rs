@@ -8,6 +8,8 @@ mod undo;
 
 use super::{Chore, Compiled, Kernel, LAGS, Span, Words};
 use crate::block::{Block, Bytes, Group, Mask, Widths, byte_bits};
+use crate::predictor::Domain;
+use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::word::Word;
 use mpress_codec::support::Avx2;
 use mpress_codec::{Full, Out};
@@ -34,6 +36,25 @@ impl<W: Word> Kernel<W> for Avx2 {
     fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { sum_and_ends(widths, groups) }
+    }
+    #[inline(always)]
+    fn rebuild(
+        self,
+        packed: Option<Packed<'_>>,
+        form: &Form<'_, W>,
+        scratch: &mut Scratch,
+        start: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        // SAFETY: `self` proves the features that the calls require.
+        unsafe {
+            match (packed, form.predictor.domain) {
+                // From the wire to the message at once.
+                (Some(packed), Domain::Below) => undo::undo_below::<W, 0>(packed, form, out),
+                (Some(packed), Domain::BelowRotated) => undo::undo_below::<W, 1>(packed, form, out),
+                _ => rebuild::in_steps(self, packed, form, scratch, start, out),
+            }
+        }
     }
 }
 

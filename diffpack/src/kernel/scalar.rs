@@ -16,6 +16,7 @@ pub(super) use fixed::{span, strip, to_fixed, to_float};
 use mpress_codec::{Full, Out};
 pub(super) use pack::{ROOM, packed_len, sum_and_ends, used};
 pub(super) use predict::{lag_scores, shifts, term, terms};
+pub(crate) use undo::undo_below;
 pub(super) use undo::{SHORT, undo_short};
 
 /// Portable code.

@@ -3,6 +3,7 @@
 use crate::block::{Block, Group, Widths, window};
 use crate::format::{BLOCK, GROUP, GROUPS};
 use crate::kernel::scalar::{ROOM, packed_len, used};
+use crate::rebuild::Packed;
 use crate::word::Word;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
@@ -265,12 +266,25 @@ fn narrow([a, b]: [V; 2], bits: u32) -> u64 {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
+    let mut groups = residuals.groups_mut().iter_mut();
+    unpack_each::<W>(Packed { wire, widths }, words, |halves| {
+        let Some(group) = groups.next() else { return };
+        for (to, v) in group.as_chunks_mut().0.iter_mut().zip(halves) {
+            store(to, v);
+        }
+    });
+}
+
+/// Unpacks the groups of the first `words` residuals, and gives each to `take`.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn unpack_each<W: Word>(packed: Packed<'_>, words: usize, take: impl FnMut([V; 2])) {
     // Widths past the last group are arbitrary.
-    let is_wide = _mm256_cmpgt_epi8(load(widths), _mm256_set1_epi8(56 / W::PER_LANE as i8));
+    let is_wide = _mm256_cmpgt_epi8(load(packed.widths), _mm256_set1_epi8(56 / W::PER_LANE as i8));
     if _mm256_testz_si256(is_wide, is_wide) == 1 {
-        unpack_groups::<W, false>(wire, widths, words, residuals);
+        unpack_groups::<W, false>(packed, words, take);
     } else {
-        unpack_groups::<W, true>(wire, widths, words, residuals);
+        unpack_groups::<W, true>(packed, words, take);
     }
 }
 
@@ -278,15 +292,13 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn unpack_groups<W: Word, const WIDE: bool>(
-    wire: &[u8],
-    widths: &Widths,
+    Packed { wire, widths }: Packed<'_>,
     words: usize,
-    residuals: &mut Block,
+    mut take: impl FnMut([V; 2]),
 ) {
     let mut at = 0;
     let mut spare = [0; GROUP + ROOM];
-    for ((group, width), _) in residuals.groups_mut().iter_mut().zip(widths).zip((0..words).step_by(W::LANES))
-    {
+    for width in used::<W>(widths, words) {
         let bits = u32::from(*width) * W::PER_LANE;
         let Some(layout) = LAYOUTS.get(bits as usize) else { return };
         let packed = window(wire, at, &mut spare);
@@ -302,9 +314,7 @@ fn unpack_groups<W: Word, const WIDE: bool>(
                 *v = _mm256_or_si256(*v, _mm256_sllv_epi64(behind, shift));
             }
         }
-        for (to, v) in group.as_chunks_mut().0.iter_mut().zip(v) {
-            store(to, apart::<W>(_mm256_and_si256(v, splat(layout.low)), *width));
-        }
+        take(v.map(|v| apart::<W>(_mm256_and_si256(v, splat(layout.low)), *width)));
         at += bits as usize;
     }
 }

@@ -1,32 +1,49 @@
 //! Residuals to words, one factor 1 - B^lag after another. Lags are in bytes here, so that the same permutations serve every word.
 
-use crate::block::{Block, Bytes};
-use crate::format::BLOCK;
+use super::pack::unpack_each;
+use crate::block::Block;
+use crate::format::{BLOCK, GROUP};
 use crate::kernel::Words;
 use crate::kernel::scalar::{self, SHORT, shifts};
+use crate::rebuild::{Form, Packed};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::support::avx2::{
     Bytes as Vector, V, VECTOR, add, load, load_at, load_lane, middle, quarter, rotated_right, splat, store,
     sub, unzigzag, vectors,
 };
+use mpress_codec::{Full, Out};
 
 /// Vectors in a block.
 const COUNT: usize = BLOCK / VECTOR;
+/// The residuals of a block.
+struct Residuals<'a> {
+    block: &'a Block,
+    /// How many vectors are used.
+    count: usize,
+}
+
 /// The distance in bytes below which a load that spans two stores would wait for them.
 const RECENT: usize = 512;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
+pub(super) fn undo_difference<W: Word>(
+    residuals: &Block,
+    groups: usize,
+    lags: &[u16],
+    before: &[u8],
+    words: &mut Words,
+) {
+    let residuals = Residuals { block: residuals, count: (groups * GROUP / VECTOR).min(COUNT) };
     let Some(words) = words.bytes_mut().as_chunks_mut().0.first_chunk_mut() else { return };
     match lags {
-        [] => copy::<W>(residuals, words),
+        [] => copy::<W>(&residuals, words),
         [_, rest @ ..] => {
-            undo_factor::<W, true>(residuals, lags, before, words);
+            undo_factor::<W, true>(&residuals, lags, before, words);
             if let [_, last @ ..] = rest {
-                undo_factor::<W, false>(residuals, rest, before, words);
+                undo_factor::<W, false>(&residuals, rest, before, words);
                 if !last.is_empty() {
-                    undo_factor::<W, false>(residuals, last, before, words);
+                    undo_factor::<W, false>(&residuals, last, before, words);
                 }
             }
         }
@@ -35,8 +52,8 @@ pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: 
 
 /// Copies the differences unchanged.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn copy<W: Word>(residuals: &Block, words: &mut [Vector; 2 * COUNT]) {
-    for i in 0..COUNT {
+fn copy<W: Word>(residuals: &Residuals<'_>, words: &mut [Vector; 2 * COUNT]) {
+    for i in 0..residuals.count {
         let d = difference::<W, true>(residuals, words, i);
         store(&mut words[COUNT + i], d);
     }
@@ -46,7 +63,7 @@ fn copy<W: Word>(residuals: &Block, words: &mut [Vector; 2 * COUNT]) {
 /// factor before. The result is the difference by the remaining lags.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_factor<W: Word, const FIRST: bool>(
-    residuals: &Block,
+    residuals: &Residuals<'_>,
     lags: &[u16],
     before: &[u8],
     words: &mut [Vector; 2 * COUNT],
@@ -65,9 +82,9 @@ fn undo_factor<W: Word, const FIRST: bool>(
 /// The vector of differences at index `i`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn difference<W: Word, const FIRST: bool>(residuals: &Block, words: &[Vector; 2 * COUNT], i: usize) -> V {
+fn difference<W: Word, const FIRST: bool>(residuals: &Residuals<'_>, words: &[Vector; 2 * COUNT], i: usize) -> V {
     if FIRST {
-        unzigzag::<W>(load(&vectors::<BLOCK, COUNT>(&residuals.0)[i]))
+        unzigzag::<W>(load(&vectors::<BLOCK, COUNT>(&residuals.block.0)[i]))
     } else {
         load(&words[COUNT + i])
     }
@@ -105,7 +122,7 @@ fn differences_of_order<W: Word, const N: usize>(before: &[u8], backs: [usize; N
 /// Undoes a lag of 16, 8, 4 or 2 bytes by prefix sums in each half of a vector, in as many steps as it takes to double the lag to 16.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
-    residuals: &Block,
+    residuals: &Residuals<'_>,
     rest: &[u16],
     before: &[u8],
     words: &mut [Vector; 2 * COUNT],
@@ -114,7 +131,7 @@ fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
     let [last] = differences_before::<W, 1>(before, [VECTOR], rest);
     // The words before a vector, repeated.
     let mut carry = _mm256_permute4x64_epi64::<0xee>(ends::<STEPS>(last));
-    for i in 0..COUNT {
+    for i in 0..residuals.count {
         let mut sums = difference::<W, FIRST>(residuals, words, i);
         if STEPS > 2 {
             sums = add::<W>(sums, _mm256_bslli_epi128::<2>(sums));
@@ -149,7 +166,7 @@ fn ends<const STEPS: usize>(v: V) -> V {
 /// remains of them.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_short<W: Word, const FIRST: bool>(
-    residuals: &Block,
+    residuals: &Residuals<'_>,
     lag: usize,
     rest: &[u16],
     before: &[u8],
@@ -162,14 +179,14 @@ fn undo_short<W: Word, const FIRST: bool>(
     for (to, v) in words[..COUNT].iter_mut().rev().zip(last) {
         store(to, v);
     }
-    let words = W::split_mut(words.as_flattened_mut()).0;
+    let words = W::split_mut(words[..COUNT + residuals.count].as_flattened_mut()).0;
     scalar::undo_short::<W>(words, lag / W::WIDTH);
 }
 
 /// Undoes a longer lag: reads words before the block as far as the lag reaches there, then words of the block itself.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_far<W: Word, const FIRST: bool>(
-    residuals: &Block,
+    residuals: &Residuals<'_>,
     lag: usize,
     rest: &[u16],
     before: &[u8],
@@ -181,7 +198,7 @@ fn undo_far<W: Word, const FIRST: bool>(
         [a] => add_before::<W, FIRST>(residuals, lag, &[*a], before, words),
         [a, b, ..] => add_before::<W, FIRST>(residuals, lag, &[*a, *b], before, words),
     }
-    if whole >= COUNT {
+    if whole >= residuals.count {
         return;
     }
     let last = differences_before::<W, 2>(before, [VECTOR, 2 * VECTOR], rest);
@@ -189,13 +206,13 @@ fn undo_far<W: Word, const FIRST: bool>(
         store(to, v);
     }
     if lag.is_multiple_of(VECTOR) {
-        for i in whole..COUNT {
+        for i in whole..residuals.count {
             let d = difference::<W, FIRST>(residuals, words, i);
             let earlier = load(&words[COUNT + i - whole]);
             store(&mut words[COUNT + i], add::<W>(d, earlier));
         }
     } else if lag >= RECENT {
-        for i in whole..COUNT {
+        for i in whole..residuals.count {
             let d = difference::<W, FIRST>(residuals, words, i);
             let earlier = load_at(words.as_flattened(), (COUNT + i) * VECTOR - lag);
             store(&mut words[COUNT + i], add::<W>(d, earlier));
@@ -215,13 +232,13 @@ fn undo_far<W: Word, const FIRST: bool>(
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn add_before<W: Word, const FIRST: bool>(
-    residuals: &Block,
+    residuals: &Residuals<'_>,
     lag: usize,
     rest: &[u16],
     before: &[u8],
     words: &mut [Vector; 2 * COUNT],
 ) {
-    for i in 0..COUNT.min(lag / VECTOR) {
+    for i in 0..residuals.count.min(lag / VECTOR) {
         let d = difference::<W, FIRST>(residuals, words, i);
         let [earlier] = differences_of_order::<W, 1>(before, [lag - i * VECTOR], rest);
         store(&mut words[COUNT + i], add::<W>(d, earlier));
@@ -232,13 +249,13 @@ fn add_before<W: Word, const FIRST: bool>(
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn add_behind<W: Word, const FIRST: bool, const HALVES: usize>(
-    residuals: &Block,
+    residuals: &Residuals<'_>,
     whole: usize,
     behind: &Behind,
     words: &mut [Vector; 2 * COUNT],
 ) {
     let mut before = load(&words[COUNT - 1]);
-    for i in whole..COUNT {
+    for i in whole..residuals.count {
         let d = difference::<W, FIRST>(residuals, words, i);
         let this = load(&words[COUNT + i - whole]);
         let earlier = behind.of::<W, HALVES>(before, this);
@@ -296,18 +313,27 @@ impl Behind {
     }
 }
 
+/// Appends the words of a block from their distances below the greatest one.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
-    match rotation {
-        0 => undo_rotated::<W, 0>(residuals, maximum, words),
-        _ => undo_rotated::<W, 1>(residuals, maximum, words),
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn undo_rotated<W: Word, const ROTATION: u32>(residuals: &Block, maximum: W, words: &mut Bytes) {
-    for (to, residual) in words.as_chunks_mut().0.iter_mut().zip(residuals.0.as_chunks().0) {
-        store(to, rotated_right::<W, ROTATION>(sub::<W>(splat(maximum), load(residual))));
-    }
+pub(super) fn undo_below<W: Word, const ROTATION: u32>(
+    packed: Packed<'_>,
+    form: &Form<'_, W>,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let (maximum, len) = (splat(form.maximum), form.words * W::WIDTH);
+    let (mut result, mut last, mut whole) = (Ok(()), [0; GROUP], len / GROUP);
+    unpack_each::<W>(packed, form.words, |halves| {
+        let mut group = [0; GROUP];
+        for (to, v) in group.as_chunks_mut().0.iter_mut().zip(halves) {
+            store(to, rotated_right::<W, ROTATION>(sub::<W>(maximum, v)));
+        }
+        if whole > 0 {
+            whole -= 1;
+            result = result.and(out.store(&group, GROUP));
+        } else {
+            last = group;
+        }
+    });
+    // Apart from the others: a copy whose length is known is no call.
+    result.and(out.store(&last, len % GROUP))
 }

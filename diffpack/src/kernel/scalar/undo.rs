@@ -2,14 +2,22 @@
 
 use super::shifts;
 use crate::block::{Block, Bytes, ZEROS};
+use crate::format::{BLOCK, GROUPS};
 use crate::kernel::Words;
 use crate::word::Word;
 
 /// The longest lag whose values fit in registers.
 pub(in crate::kernel) const SHORT: usize = 16;
 
-pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: &[u8], words: &mut Words) {
-    for (to, residual) in W::split_mut(words.block_mut()).0.iter_mut().zip(W::split(&residuals.0).0) {
+pub(super) fn undo_difference<W: Word>(
+    residuals: &Block,
+    groups: usize,
+    lags: &[u16],
+    before: &[u8],
+    words: &mut Words,
+) {
+    let residuals = residuals.groups()[..groups.min(GROUPS)].as_flattened();
+    for (to, residual) in W::split_mut(words.block_mut()).0.iter_mut().zip(W::split(residuals).0) {
         *to = W::from_bytes(*residual).unzigzag().to_bytes();
     }
     // Each step gives the difference by the lags after it.
@@ -17,7 +25,7 @@ pub(super) fn undo_difference<W: Word>(residuals: &Block, lags: &[u16], before: 
         let near = usize::from(*lag).min(W::BLOCK);
         let earlier = W::split_mut(words.before_mut()).0;
         difference_before::<W>(before, (*lag).into(), &lags[i + 1..], &mut earlier[W::BLOCK - near..]);
-        let words = W::split_mut(words.bytes_mut()).0;
+        let words = W::split_mut(&mut words.bytes_mut()[..BLOCK + residuals.len()]).0;
         if near <= SHORT {
             undo_short::<W>(words, near);
         } else {
@@ -106,7 +114,8 @@ fn difference_before<W: Word>(before: &[u8], back: usize, lags: &[u16], to: &mut
     }
 }
 
-pub(super) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
+/// The inverse of [`below`](crate::kernel::Kernel::below).
+pub(crate) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
     match rotation {
         0 => undo_below_rotated::<W, 0>(residuals, maximum, words),
         _ => undo_below_rotated::<W, 1>(residuals, maximum, words),
