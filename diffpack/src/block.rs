@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, GROUP, GROUPS};
+use crate::kernel::SAMPLE;
 
 /// The bytes of a block in an unaligned message.
 pub(crate) type Bytes = [u8; BLOCK];
@@ -55,6 +56,12 @@ pub(crate) fn groups(bytes: &Bytes) -> &[Group; GROUPS] {
         Some(groups) => groups,
         None => unreachable!(),
     }
+}
+
+/// The first groups of a block, as many as are whole samples.
+#[inline(always)]
+pub(crate) fn samples(groups: &[Group; GROUPS], count: usize) -> &[Group] {
+    &groups[..count.next_multiple_of(SAMPLE / GROUP).min(GROUPS)]
 }
 
 /// The `N` bytes from byte `at`. Bytes past the end are zero; `spare` holds the copy that this needs.

@@ -1,7 +1,7 @@
 //! Encodes a block: chooses its predictor and writes the packed residuals, or stores the block.
 #![forbid(unsafe_code)]
 
-use crate::block::{Block, Bytes, Widths};
+use crate::block::{Block, Widths, groups, samples};
 use crate::effort::Settings;
 use crate::encode::EdgeWindow;
 use crate::format::{BLOCK, GROUP, GROUPS, Head};
@@ -93,14 +93,14 @@ impl Blocks {
         let words = len / W::WIDTH;
         let maximum = self.find_residuals(kernel, message, at, predictor);
         if len < BLOCK {
-            self.residuals.0[len..].fill(0);
+            self.residuals.0[len..len.next_multiple_of(SAMPLE)].fill(0);
         }
         let groups = words.div_ceil(W::LANES);
         let strip = match predictor.domain {
             Domain::Fixed(_) => strip_zeros(kernel, &mut self.residuals, groups),
             _ => None,
         };
-        let stream = Stream::new::<W, K>(kernel, kernel.widths(&self.residuals), words);
+        let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
         let slot = slots.find(predictor);
         let (definition, definition_len) = match slot {
             Some(_) => ([0; 9], 0),
@@ -249,10 +249,10 @@ impl Blocks {
         if !can_reach::<W>(&predictor, message, at) {
             return None;
         }
-        let whole = message.len() - at >= BLOCK;
+        let sampled = message.len() - at >= SAMPLE;
         let reach = predictor.reach() * W::WIDTH;
         let inside =
-            whole && (!predictor.is_difference() || predictor.domain == Domain::Integer && reach <= at);
+            sampled && (!predictor.is_difference() || predictor.domain == Domain::Integer && reach <= at);
         if !inside {
             let domain = if predictor.is_difference() { predictor.domain } else { Domain::Integer };
             // The longest reach in this domain, so that the window is filled only once per domain.
@@ -306,11 +306,15 @@ impl Blocks {
     ) -> W {
         match predictor.domain {
             Domain::Below | Domain::BelowRotated => {
-                if message.len() - at < BLOCK {
+                let len = (message.len() - at).min(BLOCK);
+                let words = if len.is_multiple_of(SAMPLE) {
+                    message[at..at + len].as_chunks().0
+                } else {
                     self.fill(kernel, message, at, Domain::Integer, 0);
-                }
-                let words: &Bytes = message[at..].first_chunk().unwrap_or(self.window.block());
-                kernel.below(words, u32::from(predictor.domain == Domain::BelowRotated), &mut self.residuals)
+                    samples(groups(self.window.block()), len.div_ceil(GROUP))
+                };
+                let rotation = u32::from(predictor.domain == Domain::BelowRotated);
+                kernel.below(words, rotation, &mut self.residuals.groups_mut()[..words.len()])
             }
             domain => {
                 let groups = (message.len() - at).div_ceil(GROUP).min(GROUPS);

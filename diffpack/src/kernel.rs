@@ -25,8 +25,8 @@ macro_rules! operations {
     ($($safety:tt)?) => {
         operations! { @ ($($safety)?)
             predict::difference(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
-            predict::below(words: &Bytes, rotation: u32, residuals: &mut Block) -> W;
-            predict::widths(residuals: &Block) -> Widths;
+            predict::below(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W;
+            predict::widths(residuals: &[Group]) -> Widths;
             predict::difference_cost(bytes: &[u8], at: usize, lags: &[u16]) -> u32;
             predict::below_cost(bytes: &[u8], at: usize, rotation: u32) -> u32;
             predict::lag_scores(bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]);
@@ -64,7 +64,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use crate::block::{Block, Bytes, Group, Mask, Widths};
+use crate::block::{Block, Group, Mask, Widths};
 use crate::format::BLOCK;
 use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::window::Window;
@@ -117,14 +117,14 @@ pub(crate) trait Kernel<W>: Copy {
     }
     /// The residuals of the first groups of the block at `at`: its zigzagged difference by `lags`.
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
-    /// Returns the greatest of the words, rotated by `rotation`, and stores each word's distance below it.
-    fn below(self, words: &Bytes, rotation: u32, residuals: &mut Block) -> W;
+    /// Returns the greatest of the words of some samples, rotated by `rotation`, and stores each word's distance below it.
+    fn below(self, words: &[Group], rotation: u32, residuals: &mut [Group]) -> W;
     /// Spreads eight numbers of `bits` bits (1 to 8) to one byte each.
     fn spread(self, packed: u64, bits: u32) -> u64;
     /// The inverse of [`spread`](Kernel::spread): the lowest `bits` bits of each byte, one after the other.
     fn gather(self, spread: u64, bits: u32) -> u64;
-    /// The width of each group.
-    fn widths(self, residuals: &Block) -> Widths;
+    /// The width of each group of some samples; 0 past the last one.
+    fn widths(self, residuals: &[Group]) -> Widths;
     /// The sum, the least and the greatest of the widths of the first `groups` groups: 0, 255 and 0 if there are none.
     #[inline(always)]
     fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {

@@ -48,7 +48,8 @@ impl Dealt {
         let (mut best, mut least) = (None, stream.len);
         let below = BELOW_GREATEST.iter().take(thresholds).map_while(|below| greatest.checked_sub(*below));
         for threshold in core::iter::once(0).chain(below.filter(|threshold| *threshold != 0)) {
-            let mask = kernel.above(residuals, threshold.into());
+            let mut mask = kernel.above(residuals, threshold.into());
+            mask[words.div_ceil(8)..].fill(0);
             let wide_words = count(&mask);
             let narrow_words = words - wide_words.min(words);
             // A few zeros are not worth their mask.
@@ -81,8 +82,8 @@ impl Dealt {
         wide_words: usize,
     ) -> Split {
         kernel.deal(residuals, &mask, words, &mut self.wide, &mut self.narrow);
-        let wide = Stream::new::<W, K>(kernel, kernel.widths(&self.wide), wide_words);
-        let narrow = Stream::new::<W, K>(kernel, kernel.widths(&self.narrow), words - wide_words);
+        let wide = Stream::new::<W, K>(kernel, &self.wide, wide_words);
+        let narrow = Stream::new::<W, K>(kernel, &self.narrow, words - wide_words);
         let len = words.div_ceil(8) + Head::BYTES + wide.len + narrow.len;
         Split { mask, wide_words, wide, narrow, len }
     }

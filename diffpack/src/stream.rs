@@ -1,7 +1,7 @@
 //! A stream of packed residuals: the widths of its groups and how they are written (format, section 8).
 #![forbid(unsafe_code)]
 
-use crate::block::{Block, EACH, Widths};
+use crate::block::{Block, EACH, Widths, samples};
 use crate::format::{GROUPS, Head};
 use crate::kernel::Kernel;
 use crate::word::Word;
@@ -20,8 +20,9 @@ pub(crate) struct Stream {
 
 impl Stream {
     #[inline(always)]
-    pub(crate) fn new<W: Word, K: Kernel<W>>(kernel: K, widths: Widths, words: usize) -> Self {
+    pub(crate) fn new<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, words: usize) -> Self {
         let groups = words.div_ceil(W::LANES);
+        let widths = kernel.widths(samples(residuals.groups(), groups));
         let (sum, minimum, maximum) = kernel.sum_and_ends(&widths, groups.min(GROUPS));
         let minimum = minimum.min(maximum);
         let bits = 8 - (maximum - minimum).leading_zeros();

@@ -4,7 +4,7 @@
 
 use crate::block::Bytes;
 use crate::format::BLOCK;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, SAMPLE};
 use crate::word::Word;
 
 /// `N` bytes: the block at the end, and the words before it.
@@ -67,7 +67,7 @@ impl<const N: usize> Window<N> {
         &mut self.bytes[..Self::AT]
     }
 
-    /// Copies the block at `at` of `message` and the `reach` bytes before it, at most [`Self::AT`].
+    /// Copies the block at `at` of `message` and the `reach` bytes before it, at most [`Self::AT`]. Zeros follow until the end of a sample.
     pub(crate) fn fill(&mut self, message: &[u8], at: usize, reach: usize) {
         self.held = None;
         self.fill_by(message, at, reach.min(Self::AT), 0, |from, to| to.copy_from_slice(from));
@@ -117,8 +117,8 @@ impl<const N: usize> Window<N> {
         };
         let (zeros, rest) = self.bytes[start..].split_at_mut(reach - before);
         zeros.fill(0);
-        let (to, zeros) = rest.split_at_mut(before + len);
+        let (to, rest) = rest.split_at_mut(before + len);
         convert(&from[there..], &mut to[there..]);
-        zeros.fill(0);
+        rest[..len.next_multiple_of(SAMPLE) - len].fill(0);
     }
 }

@@ -23,7 +23,7 @@ mod split;
 
 use super::avx2::sum_and_ends;
 use super::{Chore, Compiled, Kernel, LAGS, Span};
-use crate::block::{Block, Bytes, Group, Mask, Widths, byte_bits};
+use crate::block::{Block, Group, Mask, Widths, byte_bits};
 use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;
 use mpress_codec::support::Avx512;

@@ -81,8 +81,11 @@ fn messages<W: Word>() -> Vec<Vec<u8>> {
 /// The residuals of a block, and the steps of an encoder after them.
 fn residuals<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, numbers: &mut Numbers) {
     let name = type_name::<K>();
-    let widths: Widths = Kernel::<W>::widths(Scalar, residuals);
-    assert_eq!(kernel.widths(residuals), widths, "{name}: widths");
+    for groups in [8, 16, 24, GROUPS] {
+        let groups = &residuals.groups()[..groups];
+        assert_eq!(kernel.widths(groups), Kernel::<W>::widths(Scalar, groups), "{name}: widths");
+    }
+    let widths: Widths = Kernel::<W>::widths(Scalar, residuals.groups());
     let counts: Widths = Kernel::<W>::trailing_zeros(Scalar, residuals);
     assert_eq!(kernel.trailing_zeros(residuals), counts, "{name}: trailing zeros");
     let any = counts.map(|_| numbers.below(16) as u8);
@@ -197,10 +200,11 @@ fn words<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], numbers: &mut Numbers
         rebuilt::<W, K>(kernel, message, &b, numbers);
         residuals::<W, K>(kernel, &b, numbers);
     }
-    let block: &Bytes = message[at..].first_chunk().unwrap_or(&crate::block::ZEROS);
-    for rotation in [0, 1] {
-        let maximum: W = Scalar.below(block, rotation, &mut b);
-        assert_eq!(kernel.below(block, rotation, &mut a), maximum, "{name}: maximum, {rotation}");
+    for (rotation, groups) in [(0, GROUPS), (1, GROUPS), (numbers.below(2) as u32, 8 + numbers.below(3) * 8)] {
+        let words = &message[at..].as_chunks().0[..groups];
+        let maximum: W = Scalar.below(words, rotation, &mut b.groups_mut()[..groups]);
+        let same = kernel.below(words, rotation, &mut a.groups_mut()[..groups]);
+        assert_eq!(same, maximum, "{name}: maximum, {rotation}");
         assert!(a.0 == b.0, "{name}: below, {rotation}");
         let cost = Kernel::<W>::below_cost(Scalar, message, at, rotation);
         assert_eq!(kernel.below_cost(message, at, rotation), cost, "{name}: cost of below, {rotation}");
@@ -259,7 +263,7 @@ fn same_block<W: Word, K: Kernel<W>>(
 /// A block of any form and any number of words, after any number of blocks of a message.
 fn rebuilt<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, numbers: &mut Numbers) {
     let any: Widths = core::array::from_fn(|_| numbers.below(16) as u8);
-    let widths: Widths = Kernel::<W>::widths(Scalar, residuals);
+    let widths: Widths = Kernel::<W>::widths(Scalar, residuals.groups());
     for _ in 0..12 {
         let words = [W::BLOCK, 1 + numbers.below(W::BLOCK)][numbers.below(2)];
         let domain = match numbers.below(5) {

@@ -1,6 +1,6 @@
 //! Words to residuals, and their cost.
 
-use crate::block::{Block, Bytes, Group, Widths};
+use crate::block::{Group, Widths};
 use crate::format::BLOCK;
 use crate::kernel::scalar::{self, shifts, terms};
 use crate::kernel::{LAGS, SAMPLE};
@@ -45,7 +45,7 @@ fn difference_of_order<W: Word, const ORDER: usize>(
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
+pub(super) fn below<W: Word>(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W {
     match rotation {
         0 => below_rotated::<W, 0>(words, residuals),
         _ => below_rotated::<W, 1>(words, residuals),
@@ -54,11 +54,12 @@ pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn below_rotated<W: Word, const ROTATION: u32>(words: &Bytes, residuals: &mut Block) -> W {
-    let fours = words.as_chunks::<VECTOR>().0.as_chunks::<4>().0;
+fn below_rotated<W: Word, const ROTATION: u32>(words: &[Group], residuals: &mut [Group]) -> W {
+    let fours = words.as_flattened().as_chunks::<VECTOR>().0.as_chunks::<4>().0;
+    let residuals = residuals.as_flattened_mut().as_chunks_mut().0;
     let mut maxima = [ordered::<W>(_mm256_setzero_si256()); 4];
     // Four at a time, because each comparison waits for the previous one.
-    for (to, vectors) in residuals.0.as_chunks_mut().0.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
+    for (to, vectors) in residuals.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
         for ((to, v), maximum) in to.iter_mut().zip(vectors).zip(&mut maxima) {
             let v = ordered::<W>(rotated_left::<W, ROTATION>(load(v)));
             *maximum = max::<W>(*maximum, v);
@@ -66,7 +67,7 @@ fn below_rotated<W: Word, const ROTATION: u32>(words: &Bytes, residuals: &mut Bl
         }
     }
     let maximum = greatest_of_four::<W>(maxima);
-    for to in residuals.0.as_chunks_mut().0 {
+    for to in residuals {
         store(to, sub::<W>(maximum, load(to)));
     }
     lowest(ordered::<W>(maximum))
@@ -79,11 +80,10 @@ fn greatest_of_four<W: Word>([a, b, c, d]: [V; 4]) -> V {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
+pub(super) fn widths<W: Word>(residuals: &[Group]) -> Widths {
     let mut fours = [_mm256_setzero_si256(); 8];
-    for (pair, halves) in
-        fours.as_chunks_mut().0.iter_mut().zip(vectors::<_, 64>(&residuals.0).as_chunks::<16>().0)
-    {
+    let samples = residuals.as_flattened().as_chunks().0.as_chunks::<16>().0;
+    for (pair, halves) in fours.as_chunks_mut().0.iter_mut().zip(samples) {
         let mut v = [_mm256_setzero_si256(); 8];
         for (v, [low, high]) in v.iter_mut().zip(halves.as_chunks().0) {
             *v = _mm256_or_si256(load(low), load(high));
@@ -160,9 +160,12 @@ pub(super) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32
 fn cost_of_rotated<W: Word, const ROTATION: u32>(sample: &[u8; SAMPLE]) -> u32 {
     let mut words = [_mm256_setzero_si256(); SAMPLE / VECTOR];
     let mut maxima = [ordered::<W>(_mm256_setzero_si256()); 4];
-    for (i, half) in sample.as_chunks().0.iter().enumerate() {
-        words[i] = ordered::<W>(rotated_left::<W, ROTATION>(load(half)));
-        maxima[i % 4] = max::<W>(maxima[i % 4], words[i]);
+    // Four at a time, so that the maxima stay in registers.
+    for (words, halves) in words.as_chunks_mut::<4>().0.iter_mut().zip(sample.as_chunks().0.as_chunks::<4>().0) {
+        for ((v, half), maximum) in words.iter_mut().zip(halves).zip(&mut maxima) {
+            *v = ordered::<W>(rotated_left::<W, ROTATION>(load(half)));
+            *maximum = max::<W>(*maximum, *v);
+        }
     }
     let maximum = greatest_of_four::<W>(maxima);
     let mut v = [_mm256_setzero_si256(); 8];

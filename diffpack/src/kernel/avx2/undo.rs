@@ -2,7 +2,7 @@
 
 use super::pack::unpack_each;
 use crate::block::Block;
-use crate::format::{BLOCK, GROUP};
+use crate::format::{BLOCK, GROUP, GROUPS};
 use crate::kernel::Words;
 use crate::kernel::scalar::{self, SHORT, shifts};
 use crate::rebuild::{Form, Packed};
@@ -16,11 +16,23 @@ use mpress_codec::{Full, Out};
 
 /// Vectors in a block.
 const COUNT: usize = BLOCK / VECTOR;
+
 /// The residuals of a block.
 struct Residuals<'a> {
     block: &'a Block,
-    /// How many vectors are used.
-    count: usize,
+    groups: usize,
+}
+
+impl Residuals<'_> {
+    /// Calls `undo` with the index of each vector in use.
+    #[inline(always)]
+    fn each(&self, undo: impl FnMut(usize)) {
+        // Nearly always a whole block, whose length the compiler then knows.
+        match self.groups {
+            GROUPS.. => (0..COUNT).for_each(undo),
+            groups => (0..groups * (GROUP / VECTOR)).for_each(undo),
+        }
+    }
 }
 
 /// The distance in bytes below which a load that spans two stores would wait for them.
@@ -34,7 +46,7 @@ pub(super) fn undo_difference<W: Word>(
     before: &[u8],
     words: &mut Words,
 ) {
-    let residuals = Residuals { block: residuals, count: (groups * GROUP / VECTOR).min(COUNT) };
+    let residuals = Residuals { block: residuals, groups };
     let Some(words) = words.bytes_mut().as_chunks_mut().0.first_chunk_mut() else { return };
     match lags {
         [] => copy::<W>(&residuals, words),
@@ -53,10 +65,10 @@ pub(super) fn undo_difference<W: Word>(
 /// Copies the differences unchanged.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn copy<W: Word>(residuals: &Residuals<'_>, words: &mut [Vector; 2 * COUNT]) {
-    for i in 0..residuals.count {
+    residuals.each(|i| {
         let d = difference::<W, true>(residuals, words, i);
         store(&mut words[COUNT + i], d);
-    }
+    });
 }
 
 /// Undoes the factor of the first lag: y(i) = d(i) + y(i - lag). The first factor takes d from the residuals, the others from the result of the
@@ -131,7 +143,7 @@ fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
     let [last] = differences_before::<W, 1>(before, [VECTOR], rest);
     // The words before a vector, repeated.
     let mut carry = _mm256_permute4x64_epi64::<0xee>(ends::<STEPS>(last));
-    for i in 0..residuals.count {
+    residuals.each(|i| {
         let mut sums = difference::<W, FIRST>(residuals, words, i);
         if STEPS > 2 {
             sums = add::<W>(sums, _mm256_bslli_epi128::<2>(sums));
@@ -147,7 +159,7 @@ fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
         let sums = add::<W>(sums, _mm256_blend_epi32::<0xf0>(zero, swapped));
         store(&mut words[COUNT + i], add::<W>(sums, carry));
         carry = add::<W>(carry, add::<W>(halves, swapped));
-    }
+    });
 }
 
 /// The last words of each half of a vector, as many as the lag, repeated.
@@ -179,7 +191,7 @@ fn undo_short<W: Word, const FIRST: bool>(
     for (to, v) in words[..COUNT].iter_mut().rev().zip(last) {
         store(to, v);
     }
-    let words = W::split_mut(words[..COUNT + residuals.count].as_flattened_mut()).0;
+    let words = W::split_mut(words.as_flattened_mut()).0;
     scalar::undo_short::<W>(words, lag / W::WIDTH);
 }
 
@@ -198,7 +210,7 @@ fn undo_far<W: Word, const FIRST: bool>(
         [a] => add_before::<W, FIRST>(residuals, lag, &[*a], before, words),
         [a, b, ..] => add_before::<W, FIRST>(residuals, lag, &[*a, *b], before, words),
     }
-    if whole >= residuals.count {
+    if whole >= COUNT {
         return;
     }
     let last = differences_before::<W, 2>(before, [VECTOR, 2 * VECTOR], rest);
@@ -206,13 +218,13 @@ fn undo_far<W: Word, const FIRST: bool>(
         store(to, v);
     }
     if lag.is_multiple_of(VECTOR) {
-        for i in whole..residuals.count {
+        for i in whole..COUNT {
             let d = difference::<W, FIRST>(residuals, words, i);
             let earlier = load(&words[COUNT + i - whole]);
             store(&mut words[COUNT + i], add::<W>(d, earlier));
         }
     } else if lag >= RECENT {
-        for i in whole..residuals.count {
+        for i in whole..COUNT {
             let d = difference::<W, FIRST>(residuals, words, i);
             let earlier = load_at(words.as_flattened(), (COUNT + i) * VECTOR - lag);
             store(&mut words[COUNT + i], add::<W>(d, earlier));
@@ -238,7 +250,7 @@ fn add_before<W: Word, const FIRST: bool>(
     before: &[u8],
     words: &mut [Vector; 2 * COUNT],
 ) {
-    for i in 0..residuals.count.min(lag / VECTOR) {
+    for i in 0..COUNT.min(lag / VECTOR) {
         let d = difference::<W, FIRST>(residuals, words, i);
         let [earlier] = differences_of_order::<W, 1>(before, [lag - i * VECTOR], rest);
         store(&mut words[COUNT + i], add::<W>(d, earlier));
@@ -255,7 +267,7 @@ fn add_behind<W: Word, const FIRST: bool, const HALVES: usize>(
     words: &mut [Vector; 2 * COUNT],
 ) {
     let mut before = load(&words[COUNT - 1]);
-    for i in whole..residuals.count {
+    for i in whole..COUNT {
         let d = difference::<W, FIRST>(residuals, words, i);
         let this = load(&words[COUNT + i - whole]);
         let earlier = behind.of::<W, HALVES>(before, this);

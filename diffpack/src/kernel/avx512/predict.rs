@@ -1,6 +1,6 @@
 //! Words to residuals, and their cost.
 
-use crate::block::{Block, Bytes, Group, Widths, groups};
+use crate::block::{Group, Widths, groups};
 use crate::format::{GROUP, GROUPS};
 use crate::kernel::scalar::{self, shifts, terms};
 use crate::kernel::{LAGS, SAMPLE};
@@ -45,13 +45,13 @@ fn difference_of_order<W: Word, const ORDER: usize>(
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
+pub(super) fn below<W: Word>(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W {
     let mut maximum = _mm512_setzero_si512();
-    for group in groups(words) {
+    for group in words {
         maximum = max::<W>(maximum, rotated_left::<W>(load(group), rotation));
     }
     let maximum = greatest::<W>(maximum);
-    for (to, group) in residuals.groups_mut().iter_mut().zip(groups(words)) {
+    for (to, group) in residuals.iter_mut().zip(words) {
         mpress_codec::support::avx512::store(
             to,
             sub::<W>(splat(maximum), rotated_left::<W>(load(group), rotation)),
@@ -61,9 +61,9 @@ pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
+pub(super) fn widths<W: Word>(residuals: &[Group]) -> Widths {
     let mut eights = [_mm_setzero_si128(); 4];
-    for (eight, groups) in eights.iter_mut().zip(residuals.groups().as_chunks::<8>().0) {
+    for (eight, groups) in eights.iter_mut().zip(residuals.as_chunks::<8>().0) {
         let mut v = [_mm512_setzero_si512(); 8];
         for (v, group) in v.iter_mut().zip(groups) {
             *v = load(group);

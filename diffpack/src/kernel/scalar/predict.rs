@@ -1,7 +1,7 @@
 //! Words to residuals, and their cost.
 
 use super::lanes;
-use crate::block::{Block, Bytes, Group, Widths, ZEROS};
+use crate::block::{Bytes, Group, Widths, ZEROS};
 use crate::format::{GROUP, MAX_ORDER};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
@@ -50,7 +50,7 @@ pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residua
     }
 }
 
-pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block) -> W {
+pub(super) fn below<W: Word>(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W {
     // Separate cases, so that shift counts are constant.
     match rotation {
         0 => below_rotated::<W, 0>(words, residuals),
@@ -58,16 +58,16 @@ pub(super) fn below<W: Word>(words: &Bytes, rotation: u32, residuals: &mut Block
     }
 }
 
-fn below_rotated<W: Word, const ROTATION: u32>(words: &Bytes, residuals: &mut Block) -> W {
-    let residuals = W::split_mut(&mut residuals.0).0;
-    for (residual, word) in residuals.iter_mut().zip(W::split(words).0) {
+fn below_rotated<W: Word, const ROTATION: u32>(words: &[Group], residuals: &mut [Group]) -> W {
+    let residuals = W::split_mut(residuals.as_flattened_mut()).0;
+    for (residual, word) in residuals.iter_mut().zip(W::split(words.as_flattened()).0) {
         *residual = W::from_bytes(*word).rotated_left(ROTATION).to_bytes();
     }
     // Four maxima, because each comparison waits for the previous one.
     let mut maxima = [W::ZERO; 4];
-    for i in 0..W::BLOCK / 4 {
-        for (j, maximum) in maxima.iter_mut().enumerate() {
-            *maximum = (*maximum).max(W::from_bytes(residuals[j * W::BLOCK / 4 + i]));
+    for residuals in residuals.as_chunks::<4>().0 {
+        for (maximum, residual) in maxima.iter_mut().zip(residuals) {
+            *maximum = (*maximum).max(W::from_bytes(*residual));
         }
     }
     let maximum = maxima.into_iter().fold(W::ZERO, W::max);
@@ -90,9 +90,9 @@ fn width<W: Word>(mut union: u64) -> u32 {
     64 - (union << unused >> unused).leading_zeros()
 }
 
-pub(super) fn widths<W: Word>(residuals: &Block) -> Widths {
+pub(super) fn widths<W: Word>(residuals: &[Group]) -> Widths {
     let mut widths = [0; _];
-    for (to, group) in widths.iter_mut().zip(residuals.groups()) {
+    for (to, group) in widths.iter_mut().zip(residuals) {
         *to = width::<W>(lanes(group).iter().fold(0, |union, lane| union | lane)) as u8;
     }
     widths
