@@ -16,6 +16,28 @@ macro_rules! operations {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { $call }
     };
+    // Those on single numbers and on widths, which every tier with BMI2 and AVX2 has in common.
+    (x86) => {
+        #[inline]
+        fn compiled<T: Chore>(self, chore: T) -> T::Output {
+            self.run(Compiled(chore))
+        }
+        #[inline]
+        fn spread(self, packed: u64, bits: u32) -> u64 {
+            // SAFETY: `self` proves the features that the call requires; so below.
+            unsafe { super::avx2::spread(packed, bits) }
+        }
+        #[inline]
+        fn gather(self, spread: u64, bits: u32) -> u64 {
+            // SAFETY: as above.
+            unsafe { super::avx2::gather(spread, bits) }
+        }
+        #[inline]
+        fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
+            // SAFETY: as above.
+            unsafe { super::avx2::sum_and_ends(widths, groups) }
+        }
+    };
     (undo $($safety:tt)?) => {
         operations! { @ ($($safety)?)
             undo::undo_difference(residuals: &Block, groups: usize, lags: &[u16], before: &[u8], words: &mut Words);

@@ -200,7 +200,8 @@ fn words<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], numbers: &mut Numbers
         rebuilt::<W, K>(kernel, message, &b, numbers);
         residuals::<W, K>(kernel, &b, numbers);
     }
-    for (rotation, groups) in [(0, GROUPS), (1, GROUPS), (numbers.below(2) as u32, 8 + numbers.below(3) * 8)] {
+    for (rotation, groups) in [(0, GROUPS), (1, GROUPS), (numbers.below(2) as u32, 8 + numbers.below(3) * 8)]
+    {
         let words = &message[at..].as_chunks().0[..groups];
         let maximum: W = Scalar.below(words, rotation, &mut b.groups_mut()[..groups]);
         let same = kernel.below(words, rotation, &mut a.groups_mut()[..groups]);

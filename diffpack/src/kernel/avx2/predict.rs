@@ -161,7 +161,9 @@ fn cost_of_rotated<W: Word, const ROTATION: u32>(sample: &[u8; SAMPLE]) -> u32 {
     let mut words = [_mm256_setzero_si256(); SAMPLE / VECTOR];
     let mut maxima = [ordered::<W>(_mm256_setzero_si256()); 4];
     // Four at a time, so that the maxima stay in registers.
-    for (words, halves) in words.as_chunks_mut::<4>().0.iter_mut().zip(sample.as_chunks().0.as_chunks::<4>().0) {
+    for (words, halves) in
+        words.as_chunks_mut::<4>().0.iter_mut().zip(sample.as_chunks().0.as_chunks::<4>().0)
+    {
         for ((v, half), maximum) in words.iter_mut().zip(halves).zip(&mut maxima) {
             *v = ordered::<W>(rotated_left::<W, ROTATION>(load(half)));
             *maximum = max::<W>(*maximum, *v);

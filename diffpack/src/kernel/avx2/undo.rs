@@ -50,15 +50,10 @@ pub(super) fn undo_difference<W: Word>(
     let Some(words) = words.bytes_mut().as_chunks_mut().0.first_chunk_mut() else { return };
     match lags {
         [] => copy::<W>(&residuals, words),
-        [_, rest @ ..] => {
-            undo_factor::<W, true>(&residuals, lags, before, words);
-            if let [_, last @ ..] = rest {
-                undo_factor::<W, false>(&residuals, rest, before, words);
-                if !last.is_empty() {
-                    undo_factor::<W, false>(&residuals, last, before, words);
-                }
-            }
-        }
+        _ => undo_factor::<W, true>(&residuals, lags, before, words),
+    }
+    for i in 1..lags.len() {
+        undo_factor::<W, false>(&residuals, &lags[i..], before, words);
     }
 }
 
@@ -94,7 +89,11 @@ fn undo_factor<W: Word, const FIRST: bool>(
 /// The vector of differences at index `i`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn difference<W: Word, const FIRST: bool>(residuals: &Residuals<'_>, words: &[Vector; 2 * COUNT], i: usize) -> V {
+fn difference<W: Word, const FIRST: bool>(
+    residuals: &Residuals<'_>,
+    words: &[Vector; 2 * COUNT],
+    i: usize,
+) -> V {
     if FIRST {
         unzigzag::<W>(load(&vectors::<BLOCK, COUNT>(&residuals.block.0)[i]))
     } else {

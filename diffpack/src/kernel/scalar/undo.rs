@@ -116,14 +116,7 @@ fn difference_before<W: Word>(before: &[u8], back: usize, lags: &[u16], to: &mut
 
 /// The inverse of [`below`](crate::kernel::Kernel::below).
 pub(crate) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
-    match rotation {
-        0 => undo_below_rotated::<W, 0>(residuals, maximum, words),
-        _ => undo_below_rotated::<W, 1>(residuals, maximum, words),
-    }
-}
-
-fn undo_below_rotated<W: Word, const ROTATION: u32>(residuals: &Block, maximum: W, words: &mut Bytes) {
     for (word, residual) in W::split_mut(words).0.iter_mut().zip(W::split(&residuals.0).0) {
-        *word = maximum.minus(W::from_bytes(*residual)).rotated_right(ROTATION).to_bytes();
+        *word = maximum.minus(W::from_bytes(*residual)).rotated_right(rotation).to_bytes();
     }
 }
