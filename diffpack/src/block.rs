@@ -8,6 +8,8 @@ use crate::kernel::SAMPLE;
 pub(crate) type Bytes = [u8; BLOCK];
 /// The bytes of a group.
 pub(crate) type Group = [u8; GROUP];
+/// The groups of a block.
+pub(crate) type Groups = [Group; GROUPS];
 /// The widths of a block's groups.
 pub(crate) type Widths = [u8; GROUPS];
 
@@ -36,23 +38,25 @@ impl Block {
 
     /// The bytes as groups; always [`GROUPS`] of them.
     #[inline(always)]
-    pub(crate) fn groups(&self) -> &[Group; GROUPS] {
+    pub(crate) fn groups(&self) -> &Groups {
         groups(&self.0)
     }
 
     #[inline(always)]
-    pub(crate) fn groups_mut(&mut self) -> &mut [Group; GROUPS] {
-        match self.0.as_chunks_mut().0.first_chunk_mut() {
-            Some(groups) => groups,
-            None => unreachable!(),
-        }
+    pub(crate) fn groups_mut(&mut self) -> &mut Groups {
+        groups_mut(&mut self.0)
     }
 }
 
 /// The groups of a block.
 #[inline(always)]
-pub(crate) fn groups(bytes: &Bytes) -> &[Group; GROUPS] {
-    match bytes.as_chunks().0.first_chunk() {
+pub(crate) fn groups(bytes: &Bytes) -> &Groups {
+    bytes.as_chunks().0.first_chunk().unwrap_or(&[[0; GROUP]; GROUPS])
+}
+
+#[inline(always)]
+pub(crate) fn groups_mut(bytes: &mut [u8]) -> &mut Groups {
+    match bytes.as_chunks_mut().0.first_chunk_mut() {
         Some(groups) => groups,
         None => unreachable!(),
     }
@@ -60,7 +64,7 @@ pub(crate) fn groups(bytes: &Bytes) -> &[Group; GROUPS] {
 
 /// The first groups of a block, as many as are whole samples.
 #[inline(always)]
-pub(crate) fn samples(groups: &[Group; GROUPS], count: usize) -> &[Group] {
+pub(crate) fn samples(groups: &Groups, count: usize) -> &[Group] {
     &groups[..count.next_multiple_of(SAMPLE / GROUP).min(GROUPS)]
 }
 

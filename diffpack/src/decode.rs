@@ -446,13 +446,13 @@ impl Scratch {
             return Err(DecodeError::new(Corrupt, place));
         }
         let wide_words = count(&mask);
-        let Scratch { residuals, wide, other: narrow, .. } = self;
+        let Scratch { words: residuals, wide, other: narrow, .. } = self;
         let mut widths = [0; GROUPS];
         let packed = wire.stream::<W, K>(kernel, head, wide_words, &mut widths)?;
-        kernel.unpack(packed.wire, packed.widths, wide_words, wide);
+        kernel.unpack(packed.wire, packed.widths, wide_words, wide.groups_mut());
         let packed = wire.stream::<W, K>(kernel, narrow_head, words - wide_words, &mut widths)?;
-        kernel.unpack(packed.wire, packed.widths, words - wide_words, narrow);
-        kernel.collect(wide, narrow, &mask, residuals);
+        kernel.unpack(packed.wire, packed.widths, words - wide_words, narrow.groups_mut());
+        kernel.collect(wide, narrow, &mask, residuals.groups_mut());
         Ok(())
     }
 }

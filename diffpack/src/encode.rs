@@ -257,7 +257,6 @@ impl<V: Word> Work<V> for Column<'_, '_> {
     fn run<K: Kernel<V>>(self, kernel: K) -> Self::Output {
         let Self { column, settings, blocks, repeats, out } = self;
         let shortlist = Shortlist::of_columns();
-        blocks.window().forget();
         blocks.begin(None, &shortlist);
         repeats.forget();
         let stretch =

@@ -40,8 +40,8 @@ macro_rules! operations {
     };
     (undo $($safety:tt)?) => {
         operations! { @ ($($safety)?)
-            undo::undo_difference(residuals: &Block, groups: usize, lags: &[u16], before: &[u8], words: &mut Words);
-            fixed::unstrip(residuals: &mut Block, counts: &Widths);
+            undo::undo_difference(groups: usize, lags: &[u16], before: &[u8], words: &mut Words);
+            fixed::unstrip(residuals: &mut Groups, counts: &Widths);
         }
     };
     ($($safety:tt)?) => {
@@ -54,9 +54,9 @@ macro_rules! operations {
             predict::lag_scores(bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]);
             split::above(residuals: &Block, width: u32) -> Mask;
             split::deal(residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block);
-            split::collect(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block);
+            split::collect(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups);
             pack::pack(residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
-            pack::unpack(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block);
+            pack::unpack(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups);
             fixed::to_fixed(words: &[u8], unit: u32, fixed: &mut [u8]);
             fixed::to_float(fixed: &[u8], unit: u32, words: &mut [u8]);
             fixed::span(words: &[u8], span: &mut Span);
@@ -86,7 +86,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use crate::block::{Block, Group, Mask, Widths};
+use crate::block::{Block, Group, Groups, Mask, Widths};
 use crate::format::BLOCK;
 use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::window::Window;
@@ -163,11 +163,11 @@ pub(crate) trait Kernel<W>: Copy {
     /// Compacts the first `words` residuals: those in the mask into `wide`, the others into `narrow`. Zeros fill the last group of each.
     fn deal(self, residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block);
     /// The inverse of [`deal`](Kernel::deal).
-    fn collect(self, wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block);
+    fn collect(self, wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups);
     /// Appends the packed groups of the first `words` residuals.
     fn pack(self, residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
     /// The inverse of [`pack`](Kernel::pack): reads groups from the front of `wire`. Residuals past `words` are arbitrary.
-    fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block);
+    fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups);
     /// Appends the words of a block to the message that begins at `start` of `out`. The residuals are packed on the wire or in `scratch`.
     #[inline(always)]
     fn rebuild(
@@ -183,15 +183,15 @@ pub(crate) trait Kernel<W>: Copy {
     {
         rebuild::in_steps(self, packed, form, scratch, start, out)
     }
-    /// The inverse of [`difference`](Kernel::difference): computes the first groups of the block of `words` that follows the words `before`. These must
-    /// be as many as the lags reach plus a group. The part of `words` before the block is arbitrary afterwards.
+    /// The inverse of [`difference`](Kernel::difference): replaces the first groups of residuals in the block of `words` by the words that follow
+    /// those `before`, which must be as many as the lags reach plus a group. The part of `words` before the block is arbitrary afterwards.
     ///
     /// Only [`rebuild`](Kernel::rebuild) uses this and the other inverses: a kernel with its own `rebuild` keeps the portable ones.
-    fn undo_difference(self, residuals: &Block, groups: usize, lags: &[u16], before: &[u8], words: &mut Words)
+    fn undo_difference(self, groups: usize, lags: &[u16], before: &[u8], words: &mut Words)
     where
         W: Word,
     {
-        Kernel::<W>::undo_difference(Scalar, residuals, groups, lags, before, words);
+        Kernel::<W>::undo_difference(Scalar, groups, lags, before, words);
     }
     /// Converts words to fixed point (format, section 5).
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]);
@@ -204,7 +204,7 @@ pub(crate) trait Kernel<W>: Copy {
     /// Shifts `counts` trailing zeros out of the differences of each group.
     fn strip(self, residuals: &mut Block, counts: &Widths);
     /// The inverse of [`strip`](Kernel::strip).
-    fn unstrip(self, residuals: &mut Block, counts: &Widths)
+    fn unstrip(self, residuals: &mut Groups, counts: &Widths)
     where
         W: Word,
     {

@@ -39,22 +39,15 @@ pub(crate) struct Packed<'a> {
 pub(crate) struct Scratch {
     /// The words before a block, where the message itself cannot be used.
     pub(crate) window: DecodeWindow,
+    /// The residuals of a block, which become its words.
     pub(crate) words: Words,
-    /// The residuals of a block that is split into two streams.
-    pub(crate) residuals: Block,
     pub(crate) wide: Block,
     pub(crate) other: Block,
 }
 
 impl Scratch {
     pub(crate) fn new() -> Self {
-        Self {
-            window: DecodeWindow::new(),
-            words: Words::new(),
-            residuals: Block::ZERO,
-            wide: Block::ZERO,
-            other: Block::ZERO,
-        }
+        Self { window: DecodeWindow::new(), words: Words::new(), wide: Block::ZERO, other: Block::ZERO }
     }
 }
 
@@ -68,21 +61,24 @@ pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
     start: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
-    let Scratch { window, words, residuals, other, .. } = scratch;
+    let Scratch { window, words, other, .. } = scratch;
     let (len, groups) = (form.words * W::WIDTH, form.words.div_ceil(W::LANES));
     if let Some(Packed { wire, widths }) = packed {
-        kernel.unpack(wire, widths, form.words, residuals);
+        kernel.unpack(wire, widths, form.words, words.groups_mut());
     }
     if let Some(strip) = form.strip {
-        kernel.unstrip(residuals, strip);
+        kernel.unstrip(words.groups_mut(), strip);
     }
     let message = out.written().get(start..).unwrap_or_default();
     let reach = form.predictor.reach() * W::WIDTH;
     let made = match form.predictor.domain {
-        Domain::Below | Domain::BelowRotated => {
-            let rotation = u32::from(form.predictor.domain == Domain::BelowRotated);
-            undo_below(residuals, form.maximum, rotation, &mut other.0);
-            &other.0[..]
+        Domain::Below => {
+            undo_below::<W, 0>(words.groups_mut(), form.maximum);
+            words.block()
+        }
+        Domain::BelowRotated => {
+            undo_below::<W, 1>(words.groups_mut(), form.maximum);
+            words.block()
         }
         Domain::Integer => {
             let mut before = message;
@@ -90,14 +86,14 @@ pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
                 window.fill(message, message.len(), reach);
                 before = window.before();
             }
-            kernel.undo_difference(residuals, groups, form.predictor.lags(), before, words);
-            &words.block()[..]
+            kernel.undo_difference(groups, form.predictor.lags(), before, words);
+            words.block()
         }
         Domain::Fixed(unit) => {
             window.fill_fixed(kernel, message, message.len(), reach, unit);
-            kernel.undo_difference(residuals, groups, form.predictor.lags(), window.before(), words);
+            kernel.undo_difference(groups, form.predictor.lags(), window.before(), words);
             kernel.to_float(words.block(), unit.into(), &mut other.0);
-            &other.0[..]
+            &other.0
         }
     };
     out.extend_from_slice(&made[..len])

@@ -2,7 +2,7 @@
 //! the fixed-point domain.
 #![forbid(unsafe_code)]
 
-use crate::block::Bytes;
+use crate::block::{Bytes, Groups, ZEROS, groups_mut};
 use crate::format::BLOCK;
 use crate::kernel::{Kernel, SAMPLE};
 use crate::word::Word;
@@ -48,23 +48,17 @@ impl<const N: usize> Window<N> {
 
     /// The block.
     pub(crate) fn block(&self) -> &Bytes {
-        match self.bytes.last_chunk() {
-            Some(block) => block,
-            None => &crate::block::ZEROS,
-        }
+        self.bytes.last_chunk().unwrap_or(&ZEROS)
     }
 
-    pub(crate) fn block_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[Self::AT..]
+    /// The groups of the block.
+    pub(crate) fn groups_mut(&mut self) -> &mut Groups {
+        groups_mut(&mut self.bytes[Self::AT..])
     }
 
     /// The words before the block.
     pub(crate) fn before(&self) -> &[u8] {
         &self.bytes[..Self::AT]
-    }
-
-    pub(crate) fn before_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..Self::AT]
     }
 
     /// Copies the block at `at` of `message` and the `reach` bytes before it, at most [`Self::AT`]. Zeros follow until the end of a sample.

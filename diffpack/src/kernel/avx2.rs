@@ -7,7 +7,7 @@ mod split;
 mod undo;
 
 use super::{Chore, Compiled, Kernel, LAGS, Span, Words};
-use crate::block::{Block, Group, Mask, Widths, byte_bits};
+use crate::block::{Block, Group, Groups, Mask, Widths, byte_bits};
 use crate::predictor::Domain;
 use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::word::Word;

@@ -22,7 +22,7 @@ mod short;
 mod split;
 
 use super::{Chore, Compiled, Kernel, LAGS, Span};
-use crate::block::{Block, Group, Mask, Widths};
+use crate::block::{Block, Group, Groups, Mask, Widths};
 use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;
 use mpress_codec::support::Avx512;
@@ -40,6 +40,6 @@ impl<W: Word> Kernel<W> for Avx512 {
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         // SAFETY: `self` proves the features that the call requires.
-        unsafe { rebuild::rebuild::<W>(packed, form, &scratch.residuals, start, out) }
+        unsafe { rebuild::rebuild::<W>(packed, form, scratch.words.block(), start, out) }
     }
 }

@@ -10,7 +10,7 @@ mod split;
 mod undo;
 
 use super::{Kernel, LAGS, Span, Words};
-use crate::block::{Block, Group, Mask, Widths};
+use crate::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
 pub(super) use fixed::{span, strip, to_fixed, to_float};
 use mpress_codec::{Full, Out};

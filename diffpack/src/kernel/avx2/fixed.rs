@@ -1,7 +1,7 @@
 //! The fixed-point domain (format, sections 5 and 6), for words of 64 and of 32 bits.
 
 use super::predict::bytes_of;
-use crate::block::{Block, Widths};
+use crate::block::{Block, Groups, Widths};
 use crate::kernel::{ROUND_BITS, Span, scalar};
 use crate::word::Word;
 use core::arch::x86_64::*;
@@ -148,8 +148,8 @@ pub(super) fn strip<W: Word>(residuals: &mut Block, counts: &Widths) {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn unstrip<W: Word>(residuals: &mut Block, counts: &Widths) {
-    for (group, count) in residuals.groups_mut().iter_mut().zip(counts) {
+pub(super) fn unstrip<W: Word>(residuals: &mut Groups, counts: &Widths) {
+    for (group, count) in residuals.iter_mut().zip(counts) {
         for half in group.as_chunks_mut().0 {
             let d = unzigzag::<W>(load(half));
             store(half, zigzag::<W>(shifted_left::<W>(d, u32::from(*count) % W::BITS)));

@@ -1,6 +1,6 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte shuffles within pairs of lanes.
 
-use crate::block::{Block, Group, Widths, window};
+use crate::block::{Block, Group, Groups, Widths, window};
 use crate::format::{BLOCK, GROUP, GROUPS};
 use crate::kernel::scalar::{ROOM, packed_len, used};
 use crate::rebuild::Packed;
@@ -265,8 +265,8 @@ fn narrow([a, b]: [V; 2], bits: u32) -> u64 {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
-    let mut groups = residuals.groups_mut().iter_mut();
+pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups) {
+    let mut groups = residuals.iter_mut();
     unpack_each::<W>(Packed { wire, widths }, words, |halves| {
         let Some(group) = groups.next() else { return };
         for (to, v) in group.as_chunks_mut().0.iter_mut().zip(halves) {

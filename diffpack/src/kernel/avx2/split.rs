@@ -1,6 +1,6 @@
 //! Deals residuals to two streams and collects them again, by permutations from a table: of all words of a vector or, with 16 bits, of half of one.
 
-use crate::block::{Block, Mask, window};
+use crate::block::{Block, Groups, Mask, window};
 use crate::format::BLOCK;
 use crate::word::Word;
 use core::arch::x86_64::*;
@@ -164,8 +164,8 @@ pub(super) fn deal<W: Word>(
     let (mut wides, mut narrows) = (0, 0);
     for i in 0..words.div_ceil(count::<W>()) {
         let (is_wide, v) = (bits::<W>(mask, i), load_part(residuals, i * bytes));
-        store_part(wide, wides, moved::<W>(v, together::<W>(is_wide)));
-        store_part(narrow, narrows, moved::<W>(v, together::<W>(!is_wide)));
+        store_part(&mut wide.0, wides, moved::<W>(v, together::<W>(is_wide)));
+        store_part(&mut narrow.0, narrows, moved::<W>(v, together::<W>(!is_wide)));
         let wide_bytes = is_wide.count_ones() as usize * W::WIDTH;
         wides += wide_bytes;
         narrows += bytes - wide_bytes;
@@ -173,21 +173,21 @@ pub(super) fn deal<W: Word>(
     // Words past the last one are not in the mask, and so are at the end of the narrow ones.
     let ends = [(wide, wides), (narrow, (words * W::WIDTH).saturating_sub(wides))];
     for (block, end) in ends {
-        store_part(block, end, _mm256_setzero_si256());
-        store_part(block, end + VECTOR, _mm256_setzero_si256());
+        store_part(&mut block.0, end, _mm256_setzero_si256());
+        store_part(&mut block.0, end + VECTOR, _mm256_setzero_si256());
     }
 }
 
 /// Stores as much of `v` at byte `at` as fits.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn store_part(block: &mut Block, at: usize, v: V) {
-    match block.0.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+fn store_part(block: &mut [u8], at: usize, v: V) {
+    match block.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
         Some(bytes) => store(bytes, v),
         None => {
             let mut bytes = [0; VECTOR];
             store(&mut bytes, v);
-            for (to, from) in block.0.iter_mut().skip(at).zip(bytes) {
+            for (to, from) in block.iter_mut().skip(at).zip(bytes) {
                 *to = from;
             }
         }
@@ -195,7 +195,7 @@ fn store_part(block: &mut Block, at: usize, v: V) {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
+pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups) {
     let bytes = count::<W>() * W::WIDTH;
     let (mut wides, mut narrows) = (0, 0);
     for i in 0..BLOCK / bytes {
@@ -203,7 +203,7 @@ pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residu
         let numbers = apart::<W>(is_wide);
         let from_narrow = moved::<W>(load_part(narrow, narrows), numbers);
         let from_wide = moved::<W>(load_part(wide, wides), numbers);
-        store_part(residuals, i * bytes, chosen::<W>(from_narrow, from_wide, numbers));
+        store_part(residuals.as_flattened_mut(), i * bytes, chosen::<W>(from_narrow, from_wide, numbers));
         let wide_bytes = is_wide.count_ones() as usize * W::WIDTH;
         wides += wide_bytes;
         narrows += bytes - wide_bytes;

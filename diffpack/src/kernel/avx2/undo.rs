@@ -1,7 +1,6 @@
 //! Residuals to words, one factor 1 - B^lag after another. Lags are in bytes here, so that the same permutations serve every word.
 
 use super::pack::unpack_each;
-use crate::block::Block;
 use crate::format::{BLOCK, GROUP, GROUPS};
 use crate::kernel::Words;
 use crate::kernel::scalar::{self, SHORT, shifts};
@@ -10,28 +9,20 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::support::avx2::{
     Bytes as Vector, V, VECTOR, add, load, load_at, load_lane, middle, quarter, rotated_right, splat, store,
-    sub, unzigzag, vectors,
+    sub, unzigzag,
 };
 use mpress_codec::{Full, Out};
 
 /// Vectors in a block.
 const COUNT: usize = BLOCK / VECTOR;
 
-/// The residuals of a block.
-struct Residuals<'a> {
-    block: &'a Block,
-    groups: usize,
-}
-
-impl Residuals<'_> {
-    /// Calls `undo` with the index of each vector in use.
-    #[inline(always)]
-    fn each(&self, undo: impl FnMut(usize)) {
-        // Nearly always a whole block, whose length the compiler then knows.
-        match self.groups {
-            GROUPS.. => (0..COUNT).for_each(undo),
-            groups => (0..groups * (GROUP / VECTOR)).for_each(undo),
-        }
+/// Calls `undo` with the index of each vector in the first groups of a block.
+#[inline(always)]
+fn each(groups: usize, undo: impl FnMut(usize)) {
+    // Nearly always a whole block, whose length the compiler then knows.
+    match groups {
+        GROUPS.. => (0..COUNT).for_each(undo),
+        _ => (0..groups * (GROUP / VECTOR)).for_each(undo),
     }
 }
 
@@ -39,29 +30,22 @@ impl Residuals<'_> {
 const RECENT: usize = 512;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn undo_difference<W: Word>(
-    residuals: &Block,
-    groups: usize,
-    lags: &[u16],
-    before: &[u8],
-    words: &mut Words,
-) {
-    let residuals = Residuals { block: residuals, groups };
+pub(super) fn undo_difference<W: Word>(groups: usize, lags: &[u16], before: &[u8], words: &mut Words) {
     let Some(words) = words.bytes_mut().as_chunks_mut().0.first_chunk_mut() else { return };
     match lags {
-        [] => copy::<W>(&residuals, words),
-        _ => undo_factor::<W, true>(&residuals, lags, before, words),
+        [] => copy::<W>(groups, words),
+        _ => undo_factor::<W, true>(groups, lags, before, words),
     }
     for i in 1..lags.len() {
-        undo_factor::<W, false>(&residuals, &lags[i..], before, words);
+        undo_factor::<W, false>(groups, &lags[i..], before, words);
     }
 }
 
 /// Copies the differences unchanged.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn copy<W: Word>(residuals: &Residuals<'_>, words: &mut [Vector; 2 * COUNT]) {
-    residuals.each(|i| {
-        let d = difference::<W, true>(residuals, words, i);
+fn copy<W: Word>(groups: usize, words: &mut [Vector; 2 * COUNT]) {
+    each(groups, |i| {
+        let d = difference::<W, true>(words, i);
         store(&mut words[COUNT + i], d);
     });
 }
@@ -70,52 +54,34 @@ fn copy<W: Word>(residuals: &Residuals<'_>, words: &mut [Vector; 2 * COUNT]) {
 /// factor before. The result is the difference by the remaining lags.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_factor<W: Word, const FIRST: bool>(
-    residuals: &Residuals<'_>,
+    groups: usize,
     lags: &[u16],
     before: &[u8],
     words: &mut [Vector; 2 * COUNT],
 ) {
     let Some((lag, rest)) = lags.split_first() else { return };
     match usize::from(*lag) * W::WIDTH {
-        2 => undo_divisor::<W, FIRST, 3>(residuals, rest, before, words),
-        4 => undo_divisor::<W, FIRST, 2>(residuals, rest, before, words),
-        8 => undo_divisor::<W, FIRST, 1>(residuals, rest, before, words),
-        16 => undo_divisor::<W, FIRST, 0>(residuals, rest, before, words),
-        lag if lag <= SHORT * W::WIDTH => undo_short::<W, FIRST>(residuals, lag, rest, before, words),
-        lag => undo_far::<W, FIRST>(residuals, lag, rest, before, words),
+        2 => undo_divisor::<W, FIRST, 3>(groups, rest, before, words),
+        4 => undo_divisor::<W, FIRST, 2>(groups, rest, before, words),
+        8 => undo_divisor::<W, FIRST, 1>(groups, rest, before, words),
+        16 => undo_divisor::<W, FIRST, 0>(groups, rest, before, words),
+        lag if lag <= SHORT * W::WIDTH => undo_short::<W, FIRST>(groups, lag, rest, before, words),
+        lag => undo_far::<W, FIRST>(lag, rest, before, words),
     }
 }
 
 /// The vector of differences at index `i`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn difference<W: Word, const FIRST: bool>(
-    residuals: &Residuals<'_>,
-    words: &[Vector; 2 * COUNT],
-    i: usize,
-) -> V {
-    if FIRST {
-        unzigzag::<W>(load(&vectors::<BLOCK, COUNT>(&residuals.block.0)[i]))
-    } else {
-        load(&words[COUNT + i])
-    }
+fn difference<W: Word, const FIRST: bool>(words: &[Vector; 2 * COUNT], i: usize) -> V {
+    let d = load(&words[COUNT + i]);
+    if FIRST { unzigzag::<W>(d) } else { d }
 }
 
 /// The differences by up to two lags of the vectors at `backs` bytes before the end of `before`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn differences_before<W: Word, const N: usize>(before: &[u8], backs: [usize; N], lags: &[u16]) -> [V; N] {
-    match lags {
-        [] => differences_of_order::<W, N>(before, backs, &[]),
-        [a] => differences_of_order::<W, N>(before, backs, &[*a]),
-        [a, b, ..] => differences_of_order::<W, N>(before, backs, &[*a, *b]),
-    }
-}
-
-/// The same, with a number of lags known to the compiler.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn differences_of_order<W: Word, const N: usize>(before: &[u8], backs: [usize; N], lags: &[u16]) -> [V; N] {
     let shifts = shifts::<W>(lags);
     let mut differences = [_mm256_setzero_si256(); N];
     for (to, back) in differences.iter_mut().zip(backs) {
@@ -133,7 +99,7 @@ fn differences_of_order<W: Word, const N: usize>(before: &[u8], backs: [usize; N
 /// Undoes a lag of 16, 8, 4 or 2 bytes by prefix sums in each half of a vector, in as many steps as it takes to double the lag to 16.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
-    residuals: &Residuals<'_>,
+    groups: usize,
     rest: &[u16],
     before: &[u8],
     words: &mut [Vector; 2 * COUNT],
@@ -142,8 +108,8 @@ fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
     let [last] = differences_before::<W, 1>(before, [VECTOR], rest);
     // The words before a vector, repeated.
     let mut carry = _mm256_permute4x64_epi64::<0xee>(ends::<STEPS>(last));
-    residuals.each(|i| {
-        let mut sums = difference::<W, FIRST>(residuals, words, i);
+    each(groups, |i| {
+        let mut sums = difference::<W, FIRST>(words, i);
         if STEPS > 2 {
             sums = add::<W>(sums, _mm256_bslli_epi128::<2>(sums));
         }
@@ -177,14 +143,14 @@ fn ends<const STEPS: usize>(v: V) -> V {
 /// remains of them.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_short<W: Word, const FIRST: bool>(
-    residuals: &Residuals<'_>,
+    groups: usize,
     lag: usize,
     rest: &[u16],
     before: &[u8],
     words: &mut [Vector; 2 * COUNT],
 ) {
     if FIRST {
-        copy::<W>(residuals, words);
+        copy::<W>(groups, words);
     }
     let last = differences_before::<W, 4>(before, [VECTOR, 2 * VECTOR, 3 * VECTOR, 4 * VECTOR], rest);
     for (to, v) in words[..COUNT].iter_mut().rev().zip(last) {
@@ -197,7 +163,6 @@ fn undo_short<W: Word, const FIRST: bool>(
 /// Undoes a longer lag: reads words before the block as far as the lag reaches there, then words of the block itself.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_far<W: Word, const FIRST: bool>(
-    residuals: &Residuals<'_>,
     lag: usize,
     rest: &[u16],
     before: &[u8],
@@ -205,9 +170,9 @@ fn undo_far<W: Word, const FIRST: bool>(
 ) {
     let whole = lag / VECTOR;
     match rest {
-        [] => add_before::<W, FIRST>(residuals, lag, &[], before, words),
-        [a] => add_before::<W, FIRST>(residuals, lag, &[*a], before, words),
-        [a, b, ..] => add_before::<W, FIRST>(residuals, lag, &[*a, *b], before, words),
+        [] => add_before::<W, FIRST>(lag, &[], before, words),
+        [a] => add_before::<W, FIRST>(lag, &[*a], before, words),
+        [a, b, ..] => add_before::<W, FIRST>(lag, &[*a, *b], before, words),
     }
     if whole >= COUNT {
         return;
@@ -218,13 +183,13 @@ fn undo_far<W: Word, const FIRST: bool>(
     }
     if lag.is_multiple_of(VECTOR) {
         for i in whole..COUNT {
-            let d = difference::<W, FIRST>(residuals, words, i);
+            let d = difference::<W, FIRST>(words, i);
             let earlier = load(&words[COUNT + i - whole]);
             store(&mut words[COUNT + i], add::<W>(d, earlier));
         }
     } else if lag >= RECENT {
         for i in whole..COUNT {
-            let d = difference::<W, FIRST>(residuals, words, i);
+            let d = difference::<W, FIRST>(words, i);
             let earlier = load_at(words.as_flattened(), (COUNT + i) * VECTOR - lag);
             store(&mut words[COUNT + i], add::<W>(d, earlier));
         }
@@ -232,9 +197,9 @@ fn undo_far<W: Word, const FIRST: bool>(
         // A load that spans two recent stores would wait until both are in the cache, so the vector is assembled from two loads.
         let behind = Behind::new(lag);
         match lag % VECTOR {
-            ..16 => add_behind::<W, FIRST, 0>(residuals, whole, &behind, words),
-            16 => add_behind::<W, FIRST, 1>(residuals, whole, &behind, words),
-            _ => add_behind::<W, FIRST, 2>(residuals, whole, &behind, words),
+            ..16 => add_behind::<W, FIRST, 0>(whole, &behind, words),
+            16 => add_behind::<W, FIRST, 1>(whole, &behind, words),
+            _ => add_behind::<W, FIRST, 2>(whole, &behind, words),
         }
     }
 }
@@ -243,15 +208,14 @@ fn undo_far<W: Word, const FIRST: bool>(
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn add_before<W: Word, const FIRST: bool>(
-    residuals: &Residuals<'_>,
     lag: usize,
     rest: &[u16],
     before: &[u8],
     words: &mut [Vector; 2 * COUNT],
 ) {
     for i in 0..COUNT.min(lag / VECTOR) {
-        let d = difference::<W, FIRST>(residuals, words, i);
-        let [earlier] = differences_of_order::<W, 1>(before, [lag - i * VECTOR], rest);
+        let d = difference::<W, FIRST>(words, i);
+        let [earlier] = differences_before::<W, 1>(before, [lag - i * VECTOR], rest);
         store(&mut words[COUNT + i], add::<W>(d, earlier));
     }
 }
@@ -260,14 +224,13 @@ fn add_before<W: Word, const FIRST: bool>(
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn add_behind<W: Word, const FIRST: bool, const HALVES: usize>(
-    residuals: &Residuals<'_>,
     whole: usize,
     behind: &Behind,
     words: &mut [Vector; 2 * COUNT],
 ) {
     let mut before = load(&words[COUNT - 1]);
     for i in whole..COUNT {
-        let d = difference::<W, FIRST>(residuals, words, i);
+        let d = difference::<W, FIRST>(words, i);
         let this = load(&words[COUNT + i - whole]);
         let earlier = behind.of::<W, HALVES>(before, this);
         before = this;
@@ -331,20 +294,20 @@ pub(super) fn undo_below<W: Word, const ROTATION: u32>(
     form: &Form<'_, W>,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
-    let (maximum, len) = (splat(form.maximum), form.words * W::WIDTH);
-    let (mut result, mut last, mut whole) = (Ok(()), [0; GROUP], len / GROUP);
+    let (maximum, mut left) = (splat(form.maximum), form.words * W::WIDTH);
+    let (mut result, mut last) = (Ok(()), [0; GROUP]);
     unpack_each::<W>(packed, form.words, |halves| {
         let mut group = [0; GROUP];
         for (to, v) in group.as_chunks_mut().0.iter_mut().zip(halves) {
             store(to, rotated_right::<W, ROTATION>(sub::<W>(maximum, v)));
         }
-        if whole > 0 {
-            whole -= 1;
+        if left >= GROUP {
+            left -= GROUP;
             result = result.and(out.store(&group, GROUP));
         } else {
             last = group;
         }
     });
     // Apart from the others: a copy whose length is known is no call.
-    result.and(out.store(&last, len % GROUP))
+    result.and(out.store(&last, left))
 }

@@ -1,6 +1,6 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
 
-use crate::block::{Block, EACH, Widths, byte_bits};
+use crate::block::{Block, EACH, Groups, Widths, byte_bits};
 use crate::format::{BLOCK, GROUP, GROUPS};
 use crate::kernel::avx2::sum_and_ends;
 use crate::kernel::scalar::{packed_len, used};
@@ -100,9 +100,9 @@ fn is_narrow<W: Word>(widths: &Widths) -> bool {
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
+pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups) {
     let mut source = Source::new::<W>(Packed { wire, widths });
-    for (i, group) in residuals.groups_mut().iter_mut().enumerate().take(words.div_ceil(W::LANES)) {
+    for (i, group) in residuals.iter_mut().enumerate().take(words.div_ceil(W::LANES)) {
         store(group, source.group::<W>(i));
     }
 }

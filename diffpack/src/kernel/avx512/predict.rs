@@ -7,7 +7,8 @@ use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::support::avx512::{
-    V, add, greatest, load, load_at, max, rotated_left, splat, sub, unions, widths_of, zigzag,
+    V, add, greatest, load, load_at, max, rotated_left, splat, store, store_half, sub, unions, widths_of,
+    zigzag,
 };
 
 /// The difference of order `ORDER` of the groups at index `i` of its terms. (An array of these groups would have to be made by `map`, which
@@ -40,7 +41,7 @@ fn difference_of_order<W: Word, const ORDER: usize>(
 ) {
     let terms = terms::<W>(bytes, at, lags).map(groups);
     for (group, i) in residuals.iter_mut().zip(0..GROUPS) {
-        mpress_codec::support::avx512::store(group, of_terms::<W, ORDER, _>(&terms, i));
+        store(group, of_terms::<W, ORDER, _>(&terms, i));
     }
 }
 
@@ -52,10 +53,7 @@ pub(super) fn below<W: Word>(words: &[Group], rotation: u32, residuals: &mut [Gr
     }
     let maximum = greatest::<W>(maximum);
     for (to, group) in residuals.iter_mut().zip(words) {
-        mpress_codec::support::avx512::store(
-            to,
-            sub::<W>(splat(maximum), rotated_left::<W>(load(group), rotation)),
-        );
+        store(to, sub::<W>(splat(maximum), rotated_left::<W>(load(group), rotation)));
     }
     maximum
 }
@@ -74,7 +72,7 @@ pub(super) fn widths<W: Word>(residuals: &[Group]) -> Widths {
     let [a, b, c, d] = eights;
     let all = _mm256_set_m128i(_mm_unpacklo_epi64(c, d), _mm_unpacklo_epi64(a, b));
     let mut widths = [0; _];
-    mpress_codec::support::avx512::store_half(&mut widths, all);
+    store_half(&mut widths, all);
     widths
 }
 
@@ -100,10 +98,7 @@ fn sample<W: Word, const ORDER: usize>(bytes: &[u8], at: usize, lags: &[u16]) ->
 }
 
 fn groups_of_sample(sample: &[u8; SAMPLE]) -> &[Group; 8] {
-    match sample.as_chunks().0.first_chunk() {
-        Some(groups) => groups,
-        None => unreachable!(),
-    }
+    sample.as_chunks().0.first_chunk().unwrap_or(&[[0; GROUP]; 8])
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
@@ -159,7 +154,7 @@ pub(super) fn lag_scores<W: Word>(
     let all = W::BITS * places.len() as u32;
     for (sum, scores) in sums.into_iter().zip(scores.chunks_mut(W::LANES)) {
         let mut group = [0; GROUP];
-        mpress_codec::support::avx512::store(&mut group, sum);
+        store(&mut group, sum);
         for (score, zeros) in scores.iter_mut().zip(W::split(&group).0.iter().rev()) {
             *score = all - W::from_bytes(*zeros).to_u64() as u32;
         }

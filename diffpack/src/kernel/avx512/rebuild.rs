@@ -8,7 +8,7 @@
 use super::fixed::{fixed_of, float_of};
 use super::pack::{Source, unpack_at};
 use super::short::{SOME, Short, lanes_from, lanes_up, load_edge};
-use crate::block::Block;
+use crate::block::Bytes;
 use crate::format::{GROUP, GROUPS, MAX_ORDER};
 use crate::predictor::Domain;
 use crate::rebuild::{Form, Packed};
@@ -203,7 +203,7 @@ impl Message {
 pub(super) fn rebuild<W: Word>(
     packed: Option<Packed<'_>>,
     form: &Form<'_, W>,
-    residuals: &Block,
+    residuals: &Bytes,
     start: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
@@ -214,7 +214,7 @@ pub(super) fn rebuild<W: Word>(
     }
     // Residuals in a block are like packed ones of the full width.
     let widths = [W::BITS as u8; GROUPS];
-    let source = Source::new::<W>(packed.unwrap_or(Packed { wire: &residuals.0, widths: &widths }));
+    let source = Source::new::<W>(packed.unwrap_or(Packed { wire: residuals, widths: &widths }));
     // SAFETY: `start` is not past the bytes that have been written.
     let start_of_message = unsafe { out.as_mut_ptr().add(start) }.cast();
     let message = Message { start: start_of_message, len: written - start, block: written - start };

@@ -1,6 +1,6 @@
 //! Deals residuals to two streams and collects them again, with compress and expand instructions.
 
-use crate::block::{Block, Mask};
+use crate::block::{Block, Groups, Mask};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::support::avx512::{V, load, load_at, splat, store, store_part};
@@ -62,9 +62,9 @@ fn low_bits(count: usize) -> u32 {
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
+pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups) {
     let (mut wides, mut narrows) = (0, 0);
-    for (i, group) in residuals.groups_mut().iter_mut().enumerate() {
+    for (i, group) in residuals.iter_mut().enumerate() {
         let is_wide = bits::<W>(mask, i);
         let is_narrow = !is_wide & u32::MAX >> (32 - W::LANES);
         let v = _mm512_or_si512(

@@ -1,6 +1,6 @@
 //! The fixed-point domain (format, sections 5 and 6).
 
-use crate::block::{Block, Widths};
+use crate::block::{Block, Groups, Widths};
 use crate::kernel::{ROUND_BITS, Span};
 use crate::word::Word;
 
@@ -55,8 +55,8 @@ pub(in crate::kernel) fn strip<W: Word>(residuals: &mut Block, counts: &Widths) 
 }
 
 #[inline(always)]
-pub(in crate::kernel) fn unstrip<W: Word>(residuals: &mut Block, counts: &Widths) {
-    for (group, count) in residuals.groups_mut().iter_mut().zip(counts) {
+pub(in crate::kernel) fn unstrip<W: Word>(residuals: &mut Groups, counts: &Widths) {
+    for (group, count) in residuals.iter_mut().zip(counts) {
         for word in W::split_mut(group).0 {
             *word = W::from_bytes(*word).unzigzag().doubled(u32::from(*count)).zigzag().to_bytes();
         }

@@ -1,7 +1,7 @@
 //! Packs groups to bits and back, lane by lane.
 
 use super::lanes;
-use crate::block::{Block, Group, Widths, window};
+use crate::block::{Block, Group, Groups, Widths, window};
 use crate::format::{BLOCK, GROUP, GROUPS};
 use crate::word::Word;
 use mpress_codec::support::Word as _;
@@ -132,7 +132,7 @@ fn pack_group<W: Word>(group: &Group, width: u32, to: &mut [u8; GROUP + ROOM]) {
     }
 }
 
-pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Block) {
+pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups) {
     let (_, _, greatest) = sum_and_ends(widths, words.div_ceil(W::LANES));
     let widths = used::<W>(widths, words);
     // A lane of this many bits and the bits before it in its first byte may span nine bytes.
@@ -144,10 +144,10 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
 }
 
 #[inline(always)]
-fn unpack_groups<W: Word, const NINE: bool>(wire: &[u8], widths: &[u8], residuals: &mut Block) {
+fn unpack_groups<W: Word, const NINE: bool>(wire: &[u8], widths: &[u8], residuals: &mut Groups) {
     let mut at = 0;
     let mut spare = [0; GROUP + 8];
-    for (group, width) in residuals.groups_mut().iter_mut().zip(widths) {
+    for (group, width) in residuals.iter_mut().zip(widths) {
         let bits = u32::from(*width) * W::PER_LANE;
         let packed = window(wire, at, &mut spare);
         let low = 1_u64.checked_shl(bits).unwrap_or(0).wrapping_sub(1);

@@ -1,6 +1,6 @@
 //! Deals residuals to two streams and collects them again, without a branch per residual.
 
-use crate::block::{Block, Mask};
+use crate::block::{Block, Groups, Mask};
 use crate::word::Word;
 
 pub(super) fn above<W: Word>(residuals: &Block, width: u32) -> Mask {
@@ -38,10 +38,10 @@ pub(super) fn deal<W: Word>(
     }
 }
 
-pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Block) {
+pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups) {
     let (wide, narrow) = (W::split(&wide.0).0, W::split(&narrow.0).0);
     let (mut wides, mut narrows) = (0, 0);
-    for (eight, bits) in W::split_mut(&mut residuals.0).0.chunks_exact_mut(8).zip(mask) {
+    for (eight, bits) in W::split_mut(residuals.as_flattened_mut()).0.chunks_exact_mut(8).zip(mask) {
         for (residual, i) in eight.iter_mut().zip(0..) {
             let is_wide = bits >> i & 1;
             let both = [narrow[narrows], wide[wides]];

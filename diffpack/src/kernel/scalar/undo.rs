@@ -1,31 +1,25 @@
 //! Residuals to words, one factor 1 - B^lag after another.
 
 use super::shifts;
-use crate::block::{Block, Bytes, ZEROS};
-use crate::format::{BLOCK, GROUPS};
+use crate::block::{Groups, ZEROS};
+use crate::format::BLOCK;
 use crate::kernel::Words;
 use crate::word::Word;
 
 /// The longest lag whose values fit in registers.
 pub(in crate::kernel) const SHORT: usize = 16;
 
-pub(super) fn undo_difference<W: Word>(
-    residuals: &Block,
-    groups: usize,
-    lags: &[u16],
-    before: &[u8],
-    words: &mut Words,
-) {
-    let residuals = residuals.groups()[..groups.min(GROUPS)].as_flattened();
-    for (to, residual) in W::split_mut(words.block_mut()).0.iter_mut().zip(W::split(residuals).0) {
-        *to = W::from_bytes(*residual).unzigzag().to_bytes();
+/// Computes all groups: loops of known length take less time.
+pub(super) fn undo_difference<W: Word>(_: usize, lags: &[u16], before: &[u8], words: &mut Words) {
+    for word in W::split_mut(words.groups_mut().as_flattened_mut()).0 {
+        *word = W::from_bytes(*word).unzigzag().to_bytes();
     }
     // Each step gives the difference by the lags after it.
     for (i, lag) in lags.iter().enumerate() {
         let near = usize::from(*lag).min(W::BLOCK);
-        let earlier = W::split_mut(words.before_mut()).0;
+        let earlier = W::split_mut(&mut words.bytes_mut()[..BLOCK]).0;
         difference_before::<W>(before, (*lag).into(), &lags[i + 1..], &mut earlier[W::BLOCK - near..]);
-        let words = W::split_mut(&mut words.bytes_mut()[..BLOCK + residuals.len()]).0;
+        let words = W::split_mut(words.bytes_mut()).0;
         if near <= SHORT {
             undo_short::<W>(words, near);
         } else {
@@ -37,24 +31,15 @@ pub(super) fn undo_difference<W: Word>(
 /// Computes y(i) = d(i) + y(i - `lag`) in the second half of `words`, with the values before it in the first half, for a lag up to [`SHORT`].
 #[inline(always)]
 pub(in crate::kernel) fn undo_short<W: Word>(words: &mut [W::Bytes], lag: usize) {
-    match lag {
-        1 => undo_lag::<W, 1>(words),
-        2 => undo_lag::<W, 2>(words),
-        3 => undo_lag::<W, 3>(words),
-        4 => undo_lag::<W, 4>(words),
-        5 => undo_lag::<W, 5>(words),
-        6 => undo_lag::<W, 6>(words),
-        7 => undo_lag::<W, 7>(words),
-        8 => undo_lag::<W, 8>(words),
-        9 => undo_lag::<W, 9>(words),
-        10 => undo_lag::<W, 10>(words),
-        11 => undo_lag::<W, 11>(words),
-        12 => undo_lag::<W, 12>(words),
-        13 => undo_lag::<W, 13>(words),
-        14 => undo_lag::<W, 14>(words),
-        15 => undo_lag::<W, 15>(words),
-        _ => undo_lag::<W, 16>(words),
+    macro_rules! by_lag {
+        ($($lag:literal)*) => {
+            match lag {
+                $($lag => undo_lag::<W, $lag>(words),)*
+                _ => undo_lag::<W, SHORT>(words),
+            }
+        };
     }
+    by_lag!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
 }
 
 /// Takes `LAG` words at a time and keeps the last ones in registers.
@@ -114,9 +99,9 @@ fn difference_before<W: Word>(before: &[u8], back: usize, lags: &[u16], to: &mut
     }
 }
 
-/// The inverse of [`below`](crate::kernel::Kernel::below).
-pub(crate) fn undo_below<W: Word>(residuals: &Block, maximum: W, rotation: u32, words: &mut Bytes) {
-    for (word, residual) in W::split_mut(words).0.iter_mut().zip(W::split(&residuals.0).0) {
-        *word = maximum.minus(W::from_bytes(*residual)).rotated_right(rotation).to_bytes();
+/// The inverse of [`below`](crate::kernel::Kernel::below), in place.
+pub(crate) fn undo_below<W: Word, const ROTATION: u32>(residuals: &mut Groups, maximum: W) {
+    for word in W::split_mut(residuals.as_flattened_mut()).0 {
+        *word = maximum.minus(W::from_bytes(*word)).rotated_right(ROTATION).to_bytes();
     }
 }
