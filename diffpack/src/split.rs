@@ -45,18 +45,20 @@ impl Dealt {
     ) -> Option<Split> {
         let thresholds = thresholds?;
         let greatest = stream.greatest();
-        let (mut best, mut least) = (None, stream.len);
+        let (mut best, mut least, mut dealt) = (None, stream.len, 0);
         let below = BELOW_GREATEST.iter().take(thresholds).map_while(|below| greatest.checked_sub(*below));
         for threshold in core::iter::once(0).chain(below.filter(|threshold| *threshold != 0)) {
             let mut mask = kernel.above(residuals, threshold.into());
             mask[words.div_ceil(8)..].fill(0);
             let wide_words = count(&mask);
             let narrow_words = words - wide_words.min(words);
-            // A few zeros are not worth their mask.
+            // A few zeros are not worth their mask. Wide words have at least a bit more than the threshold.
             let few = if threshold == 0 { words / 10 } else { words / 32 };
-            if narrow_words <= few || wide_words == 0 {
+            let at_least = words.div_ceil(8) + wide_words * (usize::from(threshold) + 1) / 8;
+            if narrow_words <= few || wide_words == 0 || at_least >= least {
                 continue;
             }
+            dealt = threshold;
             let split = self.deal(kernel, residuals, words, mask, wide_words);
             let margin = if threshold == 0 { 0 } else { MARGIN };
             if split.len + margin < least {
@@ -65,8 +67,7 @@ impl Dealt {
             }
         }
         let (threshold, split) = best?;
-        // A later attempt may have overwritten the streams.
-        if threshold == 0 || thresholds > 1 {
+        if threshold != dealt {
             kernel.deal(residuals, &split.mask, words, &mut self.wide, &mut self.narrow);
         }
         Some(split)
