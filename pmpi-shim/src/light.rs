@@ -12,7 +12,7 @@ use crate::requests::{Active, Finish, Record};
 use crate::span::received_bytes;
 use crate::sys::*;
 use crate::waiting;
-use mpress::FRONT;
+use mpress::{FRONT, SHORTEST};
 use std::ops::Range;
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -98,23 +98,28 @@ impl Receive {
         self.memory.addr()..self.memory.addr().saturating_add(self.len)
     }
 
+    /// The length of the message, if it may be a frame, or a damaged one.
+    fn may_be_frame(&self, status: &MPI_Status) -> Option<usize> {
+        Some(received_bytes(status))
+            .filter(|&len| len >= SHORTEST && self.peers.frames_with(status.MPI_SOURCE))
+    }
+
     /// Whether a frame has come.
     ///
     /// # Safety
     /// It must have completed without an error, with this status.
     pub(crate) unsafe fn has_frame(&self, context: &Context, status: &MPI_Status) -> bool {
-        // SAFETY: memory that the program lends until the receive is finished; a frame is longer than its front.
-        self.peers.may_be_frame(status, received_bytes(status))
+        // SAFETY: memory that the program lends until the receive is finished; the shortest frame is longer than its front.
+        self.may_be_frame(status).is_some()
             && context.engine.is_frame(unsafe { slice::from_raw_parts(self.memory, FRONT) })
     }
 
     /// Counts a raw message.
     pub(crate) fn count(&self, status: &MPI_Status) {
-        if mpress::Engine::counts(self.len) {
-            let received = received_bytes(status);
-            if self.peers.may_be_frame(status, received) {
-                waiting::received(received);
-            }
+        if mpress::Engine::counts(self.len)
+            && let Some(received) = self.may_be_frame(status)
+        {
+            waiting::received(received);
         }
     }
 
