@@ -1,8 +1,8 @@
 //! Light receives: most nonblocking receives bring raw messages into contiguous memory of their own. The shim looks at such a message when it has come, and
 //! until then keeps only what it needs for that: no record, no claim on the memory.
 //!
-//! The calls that may find light receives are listed in `build/exports.rs`. All others first make records of them ([`settle_light`](crate::progress::settle_light)), and so does a
-//! receive that is not light: records of receives and light receives do not coexist.
+//! The calls that may find light receives are listed in `build/exports.rs`. All others first make records of them
+//! ([`settle_light`](crate::progress::settle_light)), and so does a receive that is not light.
 
 use crate::context::Context;
 use crate::operation::Operation;

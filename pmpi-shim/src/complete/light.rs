@@ -4,7 +4,7 @@ use super::{Batch, all, store_statuses};
 use crate::light::{MOST, Receive};
 use crate::mpi::open;
 use crate::progress::settle_light;
-use crate::requests::{Few, Record};
+use crate::requests::Few;
 use crate::span::store_status;
 use crate::state::Shim;
 use crate::sys::*;
@@ -12,16 +12,73 @@ use crate::waiting;
 use std::ffi::c_int;
 use std::slice;
 
-impl<'a> Batch<'a> {
-    /// Requests that the MPI has completed, or some of them, with the records of those that are light receives.
-    fn completed(
-        shim: &'a Shim,
-        requests: &'a mut [MPI_Request],
-        inner: Few<MPI_Request>,
-        records: Few<Option<Box<Record>>>,
-    ) -> Self {
-        let ready = Few::of(requests, |_| true);
-        Self { shim, requests, inner, records, ready }
+/// Light receives, and perhaps other requests without a record, while the MPI completes them. If it fails, its error handler may leave the call by an
+/// exception: then they are records again, as those of a [`Batch`] are.
+struct Waiting<'a> {
+    shim: &'a Shim,
+    requests: &'a mut [MPI_Request],
+    /// The requests as the MPI leaves them.
+    after: Few<MPI_Request>,
+    receives: Few<Option<Receive>>,
+}
+
+impl<'a> Waiting<'a> {
+    /// Takes the only one of these requests, if it is a light receive.
+    fn one(shim: &'a Shim, requests: &'a mut [MPI_Request]) -> Option<Self> {
+        let receive = shim.light.take(*requests.first()?)?;
+        let after = Few::of(requests, |request| *request);
+        Some(Self { shim, requests, after, receives: Few::One([Some(receive)]) })
+    }
+
+    /// The greatest length of a message.
+    fn longest(&self) -> usize {
+        self.receives.iter().flatten().map(Receive::len).max().unwrap_or(0)
+    }
+
+    /// All have completed without an error, with these statuses. Returns whether all messages are raw: then nothing is left to do.
+    ///
+    /// # Safety
+    /// These must be the statuses of the requests.
+    unsafe fn are_raw(&mut self, found: &[MPI_Status]) -> bool {
+        let received = || {
+            let all = self.receives.iter().zip(found);
+            all.filter_map(|(receive, status)| Some((receive.as_ref()?, status)))
+        };
+        // SAFETY: the caller vouches for the statuses.
+        if received().any(|(receive, status)| unsafe { receive.has_frame(self.shim, status) }) {
+            return false;
+        }
+        received().for_each(|(receive, status)| receive.count(status));
+        self.requests.copy_from_slice(&self.after);
+        self.receives.iter_mut().for_each(|receive| *receive = None);
+        true
+    }
+
+    /// The same as a batch of records.
+    fn into_batch(mut self) -> Batch<'a> {
+        self.take_batch()
+    }
+
+    fn take_batch(&mut self) -> Batch<'a> {
+        let nothing = || Few::Many(Vec::new());
+        let (requests, after) =
+            (std::mem::take(&mut self.requests), std::mem::replace(&mut self.after, nothing()));
+        let mut receives = std::mem::replace(&mut self.receives, Few::Many(Vec::new()));
+        let records = receives
+            .iter_mut()
+            .zip(after.iter())
+            .map(|(receive, after)| Some(receive.take()?.into_record(self.shim, *after != REQUEST_NULL)));
+        let records = Few::Many(records.collect());
+        let ready = Few::of(&after, |_| true);
+        Batch { shim: self.shim, requests, inner: after, records, ready }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.receives.iter().any(Option::is_some) {
+            drop(self.take_batch());
+        }
     }
 }
 
@@ -35,14 +92,13 @@ pub(super) unsafe fn wait(shim: &Shim, request: *mut MPI_Request, status: *mut M
         return None;
     }
     // SAFETY: the program's own request.
-    let mut inner = unsafe { request.read() };
-    let receive = shim.light.take(inner)?;
-    let mut found = empty_status();
-    Some(waiting::during_long(&shim.engine, receive.len(), || {
-        // SAFETY: the program's request, its place for the status, and a valid output pointer.
+    let mut waiting = Waiting::one(shim, unsafe { slice::from_raw_parts_mut(request, 1) })?;
+    Some(waiting::during_long(&shim.engine, waiting.longest(), || {
+        let mut found = [empty_status()];
+        // SAFETY: a request of the program, its place for the status, and a valid output pointer.
         unsafe {
-            let code = open::MPI_Wait(&raw mut inner, &raw mut found);
-            completed(shim, receive, (request, inner), code, (&mut found, status))
+            let code = open::MPI_Wait(waiting.after.as_mut_ptr(), found.as_mut_ptr());
+            completed(waiting, code, &mut found, status)
         }
     }))
 }
@@ -61,44 +117,38 @@ pub(super) unsafe fn test(
         return None;
     }
     // SAFETY: the program's own request.
-    let mut inner = unsafe { request.read() };
-    let receive = shim.light.take(inner)?;
-    let mut found = empty_status();
-    // SAFETY: the program's request, its places for flag and status, and a valid output pointer.
+    let mut waiting = Waiting::one(shim, unsafe { slice::from_raw_parts_mut(request, 1) })?;
+    let mut found = [empty_status()];
+    // SAFETY: a request of the program, its places for flag and status, and a valid output pointer.
     unsafe {
-        let code = open::MPI_Test(&raw mut inner, flag, &raw mut found);
+        let code = open::MPI_Test(waiting.after.as_mut_ptr(), flag, found.as_mut_ptr());
         if code == SUCCESS && *flag == 0 {
-            shim.light.put(receive);
+            waiting.receives.iter_mut().filter_map(Option::take).for_each(|receive| shim.light.put(receive));
             return Some(SUCCESS);
         }
-        Some(completed(shim, receive, (request, inner), code, (&mut found, status)))
+        Some(completed(waiting, code, &mut found, status))
     }
 }
 
-/// A light receive has completed with this code and status, and then its request was `inner`.
+/// Ends a call for a single light receive, which returned this code and status.
 unsafe fn completed(
-    shim: &Shim,
-    receive: Receive,
-    (request, inner): (*mut MPI_Request, MPI_Request),
+    mut waiting: Waiting<'_>,
     code: c_int,
-    (found, place): (&mut MPI_Status, *mut MPI_Status),
+    found: &mut [MPI_Status; 1],
+    place: *mut MPI_Status,
 ) -> c_int {
-    // SAFETY: the caller vouches for the completion and the places.
+    // SAFETY: the caller vouches for the completion and the place.
     unsafe {
-        if code == SUCCESS && !receive.has_frame(shim, found) {
-            receive.count(found);
-            *request = inner;
-            store_status(place, found);
+        if code == SUCCESS && waiting.are_raw(found) {
+            store_status(place, &found[0]);
             return SUCCESS;
         }
-        let record = Some(receive.into_record(shim, false));
-        let requests = slice::from_raw_parts_mut(request, 1);
-        let mut batch = Batch::completed(shim, requests, Few::One([inner]), Few::One([record]));
+        let mut batch = waiting.into_batch();
         if code == SUCCESS {
-            return batch.finish_one(0, found, place);
+            return batch.finish_one(0, &mut found[0], place);
         }
-        batch.failed(0, found);
-        store_status(place, found);
+        batch.failed(0, &found[0]);
+        store_status(place, &found[0]);
         code
     }
 }
@@ -123,30 +173,22 @@ pub(super) unsafe fn waitall(
     };
     // SAFETY: the program's own array.
     let requests = unsafe { slice::from_raw_parts_mut(requests, len) };
-    let receives: Vec<_> = requests.iter().map(|request| shim.light.take(*request)).collect();
-    let longest = receives.iter().flatten().map(Receive::len).max()?;
+    let receives = Few::of(requests, |request| shim.light.take(*request));
+    if receives.iter().all(Option::is_none) {
+        return None;
+    }
+    let after = Few::of(requests, |request| *request);
+    let mut waiting = Waiting { shim, requests, after, receives };
     let mut found = vec![empty_status(); len];
-    Some(waiting::during_long(&shim.engine, longest, || {
-        let mut after = requests.to_vec();
-        // SAFETY: requests of the program, and as many valid statuses.
-        let code = unsafe { open::MPI_Waitall(count, after.as_mut_ptr(), found.as_mut_ptr()) };
-        let received =
-            || receives.iter().zip(&found).filter_map(|(receive, status)| Some((receive.as_ref()?, status)));
-        // SAFETY: all of them have completed without an error.
-        if code == SUCCESS && !received().any(|(receive, status)| unsafe { receive.has_frame(shim, status) })
-        {
-            received().for_each(|(receive, status)| receive.count(status));
-            requests.copy_from_slice(&after);
-            // SAFETY: the program's own array.
-            unsafe { store_statuses(statuses, &found, SUCCESS) };
-            return SUCCESS;
+    Some(waiting::during_long(&shim.engine, waiting.longest(), || {
+        // SAFETY: requests of the program, as many valid statuses, and the program's array for them.
+        unsafe {
+            let code = open::MPI_Waitall(count, waiting.after.as_mut_ptr(), found.as_mut_ptr());
+            if code == SUCCESS && waiting.are_raw(&found) {
+                store_statuses(statuses, &found, SUCCESS);
+                return SUCCESS;
+            }
+            all(waiting.into_batch(), code, &mut found, statuses)
         }
-        let records = receives.into_iter().zip(&after);
-        let records =
-            records.map(|(receive, after)| Some(receive?.into_record(shim, *after != REQUEST_NULL)));
-        let records = records.collect();
-        let batch = Batch::completed(shim, requests, Few::Many(after), Few::Many(records));
-        // SAFETY: the caller vouches for the array; these are the results of its requests.
-        unsafe { all(batch, code, &mut found, statuses) }
     }))
 }
