@@ -187,7 +187,7 @@ impl Observed {
     /// Records a train from a node, or from several. Returns the factor by which the estimated bandwidth has changed.
     pub(crate) fn came(&mut self, node: Option<u32>, train: Train) -> f64 {
         let told = self.nodes.add(node, train, self.link.bandwidth_mb_s);
-        if train.is_exact() && (told.is_some() || self.untold.is_some()) {
+        if train.is_exact() && told.is_some() {
             self.untold = Some(0);
         }
         told.map_or(1.0, |mb_s| self.believe(mb_s))

@@ -15,8 +15,10 @@ const STALE: usize = 64;
 /// The nodes from which trains came.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nodes {
-    /// By the number of the node, its trains and the number of the latest one. `None`: trains from several nodes at once.
-    trains: BTreeMap<Option<u32>, (Trains, u64)>,
+    /// The trains from all nodes together.
+    all: Trains,
+    /// By the number of the node, its trains and the number of the latest one.
+    trains: BTreeMap<u32, (Trains, u64)>,
     /// The number of trains so far.
     count: u64,
     /// The bandwidths of nodes that are unlike most, in MB/s.
@@ -24,13 +26,17 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// Records a train. `believed`: the bandwidth of the class so far. Returns that of most nodes, if it is known from trains and may have changed.
+    /// Records a train from a node, or from several at once. `believed`: the bandwidth of the class so far. Returns that of most nodes, if it is known
+    /// from trains and may have changed.
     pub(crate) fn add(&mut self, node: Option<u32>, train: Train, believed: f64) -> Option<f64> {
         self.count += 1;
-        let (trains, latest) = self.trains.entry(node).or_default();
-        *latest = self.count;
-        let is_new = trains.add(train, believed);
-        self.forget();
+        let mut is_new = self.all.add(train, believed);
+        if let Some(node) = node {
+            let (trains, latest) = self.trains.entry(node).or_default();
+            *latest = self.count;
+            is_new |= trains.add(train, believed);
+            self.forget();
+        }
         if !is_new {
             return None;
         }
@@ -38,22 +44,21 @@ impl Nodes {
         let unlike = self.trains.iter().filter_map(|(node, (trains, _))| {
             let mb_s = trains.bandwidth()?;
             let is_unlike = !(1.0 / UNLIKE..=UNLIKE).contains(&(mb_s / most));
-            node.filter(|_| is_unlike).map(|node| (node, mb_s))
+            is_unlike.then_some((*node, mb_s))
         });
         self.unlike = unlike.collect();
         Some(most)
     }
 
-    /// The median of the nodes' bandwidths; the faster of two, as a network that is believed to be slow costs more if it is not.
+    /// The median of the nodes' bandwidths, once half of them are known; the faster of two, as a network that is believed to be slow costs more if it is
+    /// not. Before, and where there are too many nodes to know them one by one, that of all trains.
     fn most(&self) -> Option<f64> {
-        let known = |of_one: bool| {
-            let trains = self.trains.iter().filter(move |(node, _)| node.is_some() == of_one);
-            trains.filter_map(|(_, (trains, _))| trains.bandwidth())
-        };
-        let mut nodes: Vec<_> = known(true).collect();
+        let mut nodes: Vec<_> = self.trains.values().filter_map(|(trains, _)| trains.bandwidth()).collect();
+        if nodes.is_empty() || 2 * nodes.len() < self.trains.len() {
+            return self.all.bandwidth();
+        }
         nodes.sort_unstable_by(f64::total_cmp);
-        // Trains from several nodes tell nothing that those of one do not tell better.
-        nodes.get(nodes.len() / 2).copied().or_else(|| known(false).next())
+        nodes.get(nodes.len() / 2).copied()
     }
 
     /// Forgets nodes from which no train has come for long.
@@ -65,10 +70,12 @@ impl Nodes {
         {
             self.trains.remove(&node);
         }
+        self.unlike.retain(|node, _| self.trains.contains_key(node));
     }
 
-    /// Gives up what is known of nodes that are unlike most, until a train tells of one again.
+    /// Forgets the nodes that are unlike most: no train has told of any for some time.
     pub(crate) fn doubt(&mut self) {
+        self.trains.retain(|node, _| !self.unlike.contains_key(node));
         self.unlike.clear();
     }
 
@@ -134,10 +141,25 @@ mod tests {
     }
 
     #[test]
-    fn trains_of_several_nodes_count_only_alone() {
+    fn trains_of_several_nodes_count_until_one_is_known() {
         let mut nodes = Nodes::default();
         assert!(is_near(after(&mut nodes, 16, &[(None, 60.0)]), 60.0));
-        assert!(is_near(after(&mut nodes, 16, &[(None, 60.0), (Some(1), 110.0)]), 110.0));
+        after(&mut nodes, 16, &[(None, 60.0), (Some(1), 110.0)]);
+        assert!(is_near(nodes.most(), 110.0));
+    }
+
+    #[test]
+    fn more_nodes_than_are_remembered_show_the_bandwidth_together() {
+        for count in [16, 300] {
+            let mut nodes = Nodes::default();
+            let all = |mb_s| (0..count).map(|node| (Some(node), mb_s)).collect::<Vec<_>>();
+            assert!(is_near(after(&mut nodes, 1, &all(110.0)), 110.0), "{count}");
+            assert!(
+                is_near(after(&mut nodes, if count > 256 { 1 } else { 16 }, &all(11.0)), 11.0),
+                "{count}"
+            );
+            assert_eq!(nodes.unlike().count(), 0);
+        }
     }
 
     #[test]
@@ -147,10 +169,10 @@ mod tests {
         after(&mut nodes, 2 * STALE + 1, &[(Some(1), 110.0)]);
         assert_eq!(nodes.own(Some(2)), None);
         after(&mut nodes, 16, &[(Some(1), 110.0), (Some(2), 12.0)]);
-        nodes.doubt();
-        assert_eq!(nodes.own(Some(2)), None);
-        after(&mut nodes, 1, &[(Some(1), 110.0)]);
         assert!(nodes.own(Some(2)).is_some());
+        nodes.doubt();
+        after(&mut nodes, 1, &[(Some(1), 110.0)]);
+        assert_eq!(nodes.own(Some(2)), None);
         (0..1000).for_each(|node| _ = after(&mut nodes, 1, &[(Some(node), 12.0)]));
         assert!(nodes.trains.len() <= MOST);
     }

@@ -129,11 +129,11 @@ impl Selector {
         let raw_ns = own.as_ref().unwrap_or(link.link()).time_ns(len as f64);
         self.ledger.sends(raw_ns);
         self.gains[peer.index()].raw_ns += raw_ns;
+        let of_class = self.windows[kind as usize][peer.index()].admits(size);
         let admission = match &own {
-            None => self.windows[kind as usize][peer.index()].admits(size),
-            // The window is that of other nodes.
+            // The window is that of other nodes. But what is inside it is counted by contests, on all ranks alike.
             Some(own) if may_gain(&self.candidates[kind as usize], own, size) => Admission::Inside,
-            Some(_) => Admission::Outside,
+            _ => of_class,
         };
         let reopened = match admission {
             // A contest needs all messages of its size.
@@ -202,7 +202,7 @@ impl Selector {
             let contest = self.contests.entry(sort(kind, class, size)).or_default();
             let turn =
                 contest.turn(|| own.is_none() && scales.are_doubtful(), may_begin, (len, raw_ns), now_ns);
-            // The result is that of other nodes.
+            // The result is that of all nodes together, most of which are unlike this one.
             let applies = own.is_none() || contest.is_in_trial();
             match if applies { turn } else { Turn::Estimated } {
                 Turn::Compressed if scales.may_gain() => decision.contest_ns = Some(contest.gain() * raw_ns),
@@ -266,7 +266,8 @@ impl Selector {
             probed.map(|at| Probe::somewhere(candidates[at].offer, len, scales.probe_len(), visits));
 
         let context = &mut self.contexts[usize::from(at)];
-        if certain.is_some() || best.is_none() {
+        // What is in use for most nodes is not for this one.
+        if own.is_none() && (certain.is_some() || best.is_none()) {
             context.choose(peer, certain.map(|(at, _)| at));
         }
         if due && (certain.is_some() || trial.is_some() || probed.is_some()) {
