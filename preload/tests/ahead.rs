@@ -40,11 +40,9 @@ fn on_this_host(rig: &Rig, ranks: usize, args: &[&str], predict: &str) -> Vec<u6
     compare(&job, &job.compressing(), predict)
 }
 
-/// How many random schedules to run: with `MPRESS_TEST_SCHEDULES=all`, and those between nodes, ten thousand in chunks and as many in frames;
-/// else a tenth.
+/// With those between nodes, all are ten thousand in chunks and as many in frames; a tenth is run by default.
 fn schedules(all: usize) -> String {
-    let wants_all = std::env::var_os("MPRESS_TEST_SCHEDULES").is_some_and(|which| which == "all");
-    (if wants_all { all } else { all / 10 }).to_string()
+    support::schedules(all, 10).to_string()
 }
 
 #[test]

@@ -21,6 +21,12 @@ pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     None
 }
 
+/// How many of this number of random schedules to run: all with `MPRESS_TEST_SCHEDULES=all`, else one in `few`.
+pub(crate) fn schedules(all: usize, few: usize) -> usize {
+    let wants_all = std::env::var_os("MPRESS_TEST_SCHEDULES").is_some_and(|which| which == "all");
+    if wants_all { all } else { all / few }
+}
+
 /// Whether the MPI under test is MPICH from 4.3 on, or Intel MPI.
 pub(crate) fn is_newer_mpich() -> bool {
     let mpi = std::env::var("MPRESS_TEST_MPI").ok().and_then(|mpi| mpi.parse::<Mpi>().ok());
