@@ -16,8 +16,8 @@
 //!   handlers;
 //! - the handlers: `send`, `recv`, `sendrecv`, `persistent`, `probe`, `matched`, `complete`, `collective`, `info`, `packing`;
 //! - `progress`, which advances pending operations while a call waits;
-//! - `state`, shared by the handlers: pending operations (`requests`, receives that are `light`, `orphans`, the `stash` of `early` messages, messages looked for
-//!   `ahead`) and the context;
+//! - `state`, shared by the handlers: pending operations (`requests`, receives that are `light`, `orphans`, the `stash` of `early` messages,
+//!   messages looked for `ahead`) and the context;
 //! - messages being sent (`wire`) and received (`posted`, `deliver`; `decoded` before the program asks), in chunks (`streams`), the ranks
 //!   they may come from (`peers`), and their `elements` in memory;
 //! - `recording` selects which of the program's calls the `recorder`, part of `context`, records, by their `callsite`s;

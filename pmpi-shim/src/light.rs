@@ -12,13 +12,13 @@ use crate::requests::{Active, Finish, Record};
 use crate::span::received_bytes;
 use crate::sys::*;
 use crate::waiting;
-use mpress::{FRONT, SHORTEST};
+use mpress::FRONT;
 use std::ops::Range;
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The number of light receives; they are looked up one by one.
+/// The greatest number of light receives; they are looked up one by one.
 pub(crate) const MOST: usize = 32;
 
 /// A light receive.
@@ -51,9 +51,13 @@ impl Light {
     }
 
     /// Whether there may be one more, into this memory: it is apart from that of the others.
-    pub(crate) fn has_room_for(&self, memory: &Range<usize>) -> bool {
+    pub(crate) fn has_room_for(&self, memory: *mut u8, len: usize) -> bool {
+        let memory = range(memory, len);
         self.change(|receives| {
-            let is_apart = |one: &Receive| one.range().end <= memory.start || memory.end <= one.range().start;
+            let is_apart = |one: &Receive| {
+                let other = range(one.memory, one.len);
+                other.end <= memory.start || memory.end <= other.start
+            };
             receives.len() < MOST && receives.iter().all(is_apart)
         })
     }
@@ -94,14 +98,9 @@ impl Receive {
         self.len
     }
 
-    fn range(&self) -> Range<usize> {
-        self.memory.addr()..self.memory.addr().saturating_add(self.len)
-    }
-
     /// The length of the message, if it may be a frame, or a damaged one.
     fn may_be_frame(&self, status: &MPI_Status) -> Option<usize> {
-        Some(received_bytes(status))
-            .filter(|&len| len >= SHORTEST && self.peers.frames_with(status.MPI_SOURCE))
+        Some(received_bytes(status)).filter(|&len| self.peers.may_be_damaged_frame(status, len))
     }
 
     /// Whether a frame has come.
@@ -130,4 +129,8 @@ impl Receive {
         let active = Active::of(Operation::new(request), Finish::Receive(posted));
         Box::new(Record { active: Some(active), template: None })
     }
+}
+
+fn range(memory: *mut u8, len: usize) -> Range<usize> {
+    memory.addr()..memory.addr().saturating_add(len)
 }

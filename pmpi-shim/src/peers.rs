@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::family::Family;
 use crate::handle::Handle;
 use crate::sys::*;
-use mpress::Spread;
+use mpress::{SHORTEST, Spread};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -47,6 +47,11 @@ impl Peers {
     /// Whether the communicator has this rank.
     pub(crate) fn has(&self, rank: c_int) -> bool {
         usize::try_from(rank).is_ok_and(|rank| rank < self.frames.len())
+    }
+
+    /// Whether the message of this status may be a frame, or a damaged one, whose length tells nothing.
+    pub(crate) fn may_be_damaged_frame(&self, status: &MPI_Status, bytes: usize) -> bool {
+        bytes >= SHORTEST && self.frames_with(status.MPI_SOURCE)
     }
 
     /// Whether the message of this status may be a frame, by its source and length.
@@ -105,26 +110,23 @@ impl Context {
     /// The peers, if they are known already.
     fn kept_peers(&self, comm: MPI_Comm) -> Result<Option<Arc<Peers>>, c_int> {
         let of = (self.world.keyval, comm.key(), FREED.load(Ordering::Acquire));
-        let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
+        let (mut peers, mut found) = (ptr::null::<Peers>(), 0);
         // SAFETY: our key, the caller's communicator, valid output pointers.
         unsafe {
-            let kept = match LATEST.get() {
-                Some(latest) if latest.of == of => latest.peers,
+            match LATEST.get() {
+                Some(latest) if latest.of == of => peers = latest.peers,
                 _ => {
-                    let value = (&raw mut value).cast();
-                    ok(PMPI_Comm_get_attr(comm, self.world.keyval, value, &raw mut found))?;
+                    ok(PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut peers).cast(), &raw mut found))?;
                     if found == 0 {
                         return Ok(None);
                     }
-                    let peers = value.cast::<*const Peers>().read();
                     LATEST.set(Some(Latest { of, peers }));
-                    peers
                 }
-            };
+            }
             // Only `make_peers` stores under our key, a leaked `Arc`; the attribute owns one count until `give_back` releases it, and the
             // communicator is live while the caller uses it.
-            Arc::increment_strong_count(kept);
-            Ok(Some(Arc::from_raw(kept)))
+            Arc::increment_strong_count(peers);
+            Ok(Some(Arc::from_raw(peers)))
         }
     }
 

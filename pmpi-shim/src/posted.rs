@@ -13,7 +13,7 @@ use crate::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, s
 use crate::streams::{Arriving, Target};
 use crate::sys::*;
 use crate::waiting;
-use mpress::{Buffer, FRONT, HEADER_LEN, SHORTEST};
+use mpress::{Buffer, FRONT, HEADER_LEN};
 use std::ffi::c_int;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -224,7 +224,7 @@ impl Posted {
     /// The receive must have completed with this status.
     unsafe fn look(&mut self, context: &Context, status: &MPI_Status) {
         let received = received_bytes(status);
-        let may_be_frame = received >= SHORTEST && self.peers.frames_with(status.MPI_SOURCE);
+        let may_be_frame = self.peers.may_be_damaged_frame(status, received);
         let came = match std::mem::replace(&mut self.place, Place::Emptied) {
             Place::Bounce(bounce) => {
                 let wire = bounce.received(received);

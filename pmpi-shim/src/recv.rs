@@ -155,8 +155,7 @@ unsafe fn start_light(
     // What is contiguous only by its definition may lie elsewhere than at its address.
     shim.kinds.predefined(span.datatype)?;
     let memory = span.ptr.cast::<u8>();
-    let range = memory.addr()..memory.addr().saturating_add(len);
-    if shim.in_place.is_used() || device::is_device(span.ptr) || !shim.light.has_room_for(&range) {
+    if shim.in_place.is_used() || device::is_device(span.ptr) || !shim.light.has_room_for(memory, len) {
         return None;
     }
     let mut request = REQUEST_NULL;

@@ -8,9 +8,9 @@ use std::fmt;
 pub struct Unlike {
     /// The number of these nodes.
     pub nodes: u64,
-    /// The effective bandwidths of the slowest and the fastest of them, in MB/s.
+    /// The effective bandwidth of the slowest of them, in MB/s.
     pub least_mb_s: f64,
-    /// See above.
+    /// That of the fastest.
     pub most_mb_s: f64,
 }
 

@@ -55,22 +55,16 @@ impl<'a> Waiting<'a> {
     }
 
     /// The same as a batch of records.
-    fn into_batch(mut self) -> Batch<'a> {
-        self.take_batch()
-    }
-
     fn take_batch(&mut self) -> Batch<'a> {
-        let nothing = || Few::Many(Vec::new());
-        let (requests, after) =
-            (std::mem::take(&mut self.requests), std::mem::replace(&mut self.after, nothing()));
-        let mut receives = std::mem::replace(&mut self.receives, Few::Many(Vec::new()));
+        let requests = std::mem::take(&mut self.requests);
+        let (inner, mut receives) = (std::mem::take(&mut self.after), std::mem::take(&mut self.receives));
         let records = receives
             .iter_mut()
-            .zip(after.iter())
+            .zip(inner.iter())
             .map(|(receive, after)| Some(receive.take()?.into_record(self.shim, *after != REQUEST_NULL)));
         let records = Few::Many(records.collect());
-        let ready = Few::of(&after, |_| true);
-        Batch { shim: self.shim, requests, inner: after, records, ready }
+        let ready = Few::of(&inner, |_| true);
+        Batch { shim: self.shim, requests, inner, records, ready }
     }
 }
 
@@ -143,7 +137,7 @@ unsafe fn completed(
             store_status(place, &found[0]);
             return SUCCESS;
         }
-        let mut batch = waiting.into_batch();
+        let mut batch = waiting.take_batch();
         if code == SUCCESS {
             return batch.finish_one(0, &mut found[0], place);
         }
@@ -188,7 +182,7 @@ pub(super) unsafe fn waitall(
                 store_statuses(statuses, &found, SUCCESS);
                 return SUCCESS;
             }
-            all(waiting.into_batch(), code, &mut found, statuses)
+            all(waiting.take_batch(), code, &mut found, statuses)
         }
     }))
 }
