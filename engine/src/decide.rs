@@ -1,6 +1,6 @@
 //! Decisions: the strategy's decision for a message, and reports of the outcome to the selector.
 
-use crate::codecs::{Codec, names};
+use crate::codecs::{Codec, Setting, names};
 use crate::engine::Destination;
 use crate::knowledge::Knowledge;
 use crate::settings::{SameNode, Settings};
@@ -57,11 +57,26 @@ pub(crate) struct Plan {
     pub(crate) codec: Option<Codec>,
     /// Whether to send the result; otherwise it is only counted.
     pub(crate) send: bool,
+    /// Whether the message is sent raw, but in chunks.
+    pub(crate) stores: bool,
     /// The selector's decision, if it was asked.
     decision: Option<Decision>,
 }
 
 impl Plan {
+    fn of(decision: Decision, send: bool) -> Self {
+        Self { codec: codec(decision.choice), send, stores: decision.is_test(), decision: Some(decision) }
+    }
+
+    /// The codec of a stream for this message.
+    pub(crate) fn of_stream(&self, kind: Kind) -> Option<Setting> {
+        if self.stores {
+            // A stream has a codec, even if all of its chunks are raw.
+            return Codec::all().find_map(|codec| codec.of(kind)).filter(|_| self.send);
+        }
+        self.codec.filter(|_| self.send)?.of(kind)
+    }
+
     /// A part of the message to encode only to learn the result.
     pub(crate) fn probe(&self) -> Option<(Codec, &Probe)> {
         let probe = self.decision.as_ref()?.probe.as_ref()?;
@@ -152,10 +167,10 @@ impl Decider {
     /// Decides what to do with a message.
     pub(crate) fn plan(&self, considered: Considered, raw: &[u8]) -> Plan {
         match considered.by {
-            By::Rule(codec) => Plan { codec: Some(codec), send: true, decision: None },
+            By::Rule(codec) => Plan { codec: Some(codec), send: true, stores: false, decision: None },
             By::Selector { admitted, send } => {
                 let decision = self.selector().weigh(admitted, raw);
-                Plan { codec: codec(decision.choice), send, decision: Some(decision) }
+                Plan::of(decision, send)
             }
         }
     }
@@ -164,7 +179,7 @@ impl Decider {
     pub(crate) fn plan_again(&self, plan: &Plan, raw: &[u8]) -> Option<Plan> {
         let tentative = plan.decision.as_ref().filter(|decision| decision.is_tentative())?;
         let decision = self.selector().decide_again(tentative, raw);
-        Some(Plan { codec: codec(decision.choice), send: plan.send, decision: Some(decision) })
+        Some(Plan::of(decision, plan.send))
     }
 
     /// Reports that the message was encoded to `wire_len` bytes, its own length if it is sent raw.

@@ -27,7 +27,8 @@ pub(crate) const MAX_CHUNK: usize = 1 << 20;
 /// Lengths of chunks are multiples of this, so that no element is split.
 const STEP: usize = 8;
 
-/// When a chunk was sent, by its sender's clock in microseconds, modulo 2^32. Layers that write it show their receivers how fast the network is
+/// When a chunk was sent, by its sender's clock in microseconds, modulo 2^32. Time in which the MPI takes chunks should not count, as a busy network
+/// makes it long. Layers that write it show their receivers how fast the network is
 /// ([`Engine::came`](crate::Engine::came)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentAt(u32);

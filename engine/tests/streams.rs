@@ -1,15 +1,18 @@
 //! Messages in chunks: what arrives is what was sent, or an error.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod support;
 
 use mpress::{
-    Codec, CodecId, Destination, Engine, FLOOR, HEADER_LEN, Kind, Outgoing, Strategy, Stream, frame_len,
+    Codec, CodecId, Destination, Engine, FLOOR, HEADER_LEN, Kind, Outgoing, SameNode, Settings, Strategy,
+    Stream, frame_len,
 };
+use mpress_selector::Link;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use std::mem::MaybeUninit;
-use support::{MARK, fixed, frame, noise, receive, smooth};
+use std::time::Duration;
+use support::{MARK, by, fixed, frame, noise, receive, smooth};
 
 fn new() -> Engine {
     Engine::default().with_mark(MARK)
@@ -209,4 +212,34 @@ fn a_stream_within_blocks_or_a_stream_is_refused() {
         assert!(head.len() == frame_len(payload.len()) && head.len() > HEADER_LEN);
         assert!(receive(&engine, &head).is_err());
     }
+}
+
+/// What ranks wait for messages shows that the network is slower than believed, but not how fast it is: that, chunks show.
+#[test]
+fn raw_messages_go_in_chunks_to_test_a_network_that_is_not_like_that() {
+    let engine = by("adaptive", SameNode::Pass).with_streams(&Settings::default());
+    engine.set_link(Link { latency_us: 20.0, bandwidth_mb_s: 1250.0 });
+    let raw = noise(1 << 20);
+    let begin = || {
+        let considered = engine.consider(None, Kind::F64, Destination::OtherNode, raw.len())?;
+        match engine.begin(considered, &raw, 7, engine.chunk(raw.len()).unwrap()) {
+            Outgoing::Stream(head, tail) => Some((head, tail)),
+            Outgoing::Raw | Outgoing::Frame(_) => None,
+        }
+    };
+    assert!(begin().is_none());
+    for _ in 0..8 {
+        std::thread::sleep(Duration::from_millis(11));
+        engine.waited(0, 4 << 20, Duration::from_millis(40));
+    }
+    assert!(engine.link().bandwidth_mb_s < 500.0, "{:?}", engine.link());
+    for test in 0..24 {
+        let (head, mut tail) = begin().unwrap_or_else(|| panic!("only {test} tests"));
+        let mut messages = vec![head.to_vec()];
+        while let Some(range) = tail.due() {
+            messages.push(engine.next_chunk(&mut tail, &raw[range]).unwrap().to_vec());
+        }
+        assert_eq!(reassemble(&engine, &messages).unwrap(), raw);
+    }
+    assert!(begin().is_none());
 }

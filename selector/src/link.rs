@@ -90,6 +90,20 @@ pub(crate) fn is_bandwidth(mb_s: f64) -> bool {
 /// shortest of sixteen waits.
 const LATE: f64 = 4.0;
 
+/// The bandwidth that the waits suggest, after they have refuted what was believed. Ranks may also have been late: tests tell.
+#[derive(Clone, Copy, Debug)]
+struct Suspicion {
+    mb_s: f64,
+    /// The number of tests that are still to be sent.
+    tests: u32,
+}
+
+/// The number of messages that test a suspicion: they are sent raw in chunks, and their trains show the bandwidth, from the eighth on. Some do not,
+/// as their receiver computes meanwhile.
+const TESTS: u32 = 24;
+/// The next suspicion must be less by this factor, if no trains came. So a program whose ranks are late has only a few.
+const WORSE: f64 = 2.0;
+
 /// The latest transfers, with the total time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passages {
@@ -146,12 +160,14 @@ pub(crate) struct Observed {
     waits: Samples,
     passages: Passages,
     handovers: Handovers,
+    /// The latest one, until trains show the bandwidth.
+    suspicion: Option<Suspicion>,
 }
 
 impl Observed {
     pub(crate) fn new(link: Link) -> Self {
-        let (nodes, untold, waits, passages, handovers) = Default::default();
-        Self { link, nodes, untold, waits, passages, handovers }
+        let (nodes, untold, waits, passages, handovers, suspicion) = Default::default();
+        Self { link, nodes, untold, waits, passages, handovers, suspicion }
     }
 
     /// The current estimate.
@@ -179,6 +195,12 @@ impl Observed {
         self.nodes.own(node).map(|bandwidth_mb_s| Link { bandwidth_mb_s, ..self.link })
     }
 
+    /// Whether the next long message should be a test of the network.
+    pub(crate) fn wants_test(&mut self) -> bool {
+        let wanted = self.suspicion.as_mut().filter(|suspicion| suspicion.tests > 0);
+        wanted.map(|suspicion| suspicion.tests -= 1).is_some()
+    }
+
     /// The bandwidths of all nodes that are unlike most, in MB/s.
     pub(crate) fn unlike(&self) -> impl Iterator<Item = f64> + '_ {
         self.nodes.unlike()
@@ -189,6 +211,7 @@ impl Observed {
         let told = self.nodes.add(node, train, self.link.bandwidth_mb_s);
         if train.is_exact() && told.is_some() {
             self.untold = Some(0);
+            self.suspicion = None;
         }
         told.map_or(1.0, |mb_s| self.believe(mb_s))
     }
@@ -212,7 +235,16 @@ impl Observed {
         }
         let Some(waits) = waits else { return 1.0 };
         let most = if is_shown { f64::INFINITY } else { least.max(waits * LATE) };
+        if most < self.link.bandwidth_mb_s {
+            self.suspect(least.max(waits));
+        }
         self.believe(self.link.bandwidth_mb_s.clamp(least, most))
+    }
+
+    fn suspect(&mut self, mb_s: f64) {
+        if is_bandwidth(mb_s) && self.suspicion.is_none_or(|earlier| mb_s * WORSE <= earlier.mb_s) {
+            self.suspicion = Some(Suspicion { mb_s, tests: TESTS });
+        }
     }
 
     fn believe(&mut self, bandwidth_mb_s: f64) -> f64 {
@@ -312,6 +344,26 @@ mod tests {
             "messages that arrive while the rank computes say nothing of their speed"
         );
         assert!((after(1000.0, 1000.0) - 1000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_is_refuted_is_tested_until_trains_show_the_bandwidth() {
+        let mut link = Observed::new(Link { bandwidth_mb_s: 1250.0, ..GIGABIT });
+        let tests = |link: &mut Observed| (0..100).filter(|_| link.wants_test()).count();
+        let pass = |link: &mut Observed, mb_s: f64| {
+            (0..SAMPLES).for_each(|_| _ = link.passed(1_000_000, 1e9 / mb_s, 1e9 / 50.0));
+        };
+        pass(&mut link, 400.0);
+        assert_eq!(tests(&mut link), 0, "{link:?}");
+        pass(&mut link, 100.0);
+        assert_eq!(link.link().bandwidth_mb_s, 400.0);
+        assert_eq!(tests(&mut link), 24);
+        pass(&mut link, 80.0);
+        assert_eq!(tests(&mut link), 0, "a little slower is nothing new");
+        pass(&mut link, 40.0);
+        assert!(link.wants_test());
+        (0..SAMPLES).for_each(|_| came(&mut link, 1_000_000, 1e9 / 110.0, 0.0));
+        assert_eq!(tests(&mut link), 0);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The adaptive strategy: decisions from estimates, estimates from outcomes (PRAcTICaL-MPI, section 3).
 
+mod network;
+
 use crate::contest::{Contest, Turn};
 use crate::context::{Context, NEW_FRACTION};
 use crate::decision::{Admitted, Choice, Decision, LookedAt, Offer, Probe};
@@ -14,7 +16,6 @@ use crate::sample::{self, Level};
 use crate::scales::Scales;
 use crate::size::{CLASSES, SizeClass};
 use crate::tally::{Tally, all_raw};
-use crate::trains::Train;
 use crate::trials::ByTheClock;
 use crate::window::{Admission, Thresholds, Window};
 use alloc::boxed::Box;
@@ -28,8 +29,6 @@ const LEVELS: usize = Level::ALL.len();
 /// The maximum cost of a sample, as a fraction of the message's raw time; and its cost, in nanoseconds.
 const SAMPLE_PART: f64 = 0.003;
 const SAMPLE_NS: f64 = 500.0;
-/// If the bandwidth changes by this factor, the knowledge about message lengths is discarded.
-const NEWS: f64 = 1.25;
 
 /// A codec as it is offered to the selector.
 #[derive(Clone, Debug)]
@@ -102,14 +101,6 @@ impl Selector {
         self.transfer = transfer;
     }
 
-    /// Puts into the windows the size classes that would gain if codecs compressed a message to nothing.
-    fn reset_windows(&mut self, peer: PeerClass) {
-        let link = self.links[peer.index()].link();
-        for (candidates, windows) in self.candidates.iter().zip(self.windows.iter_mut()) {
-            windows[peer.index()].reset(|size| may_gain(candidates, link, size));
-        }
-    }
-
     /// Decides what to do with a message.
     pub fn decide(&mut self, kind: Kind, peer: impl Into<Peer>, message: &[u8]) -> Decision {
         let peer = peer.into();
@@ -124,8 +115,10 @@ impl Selector {
     pub fn admit(&mut self, kind: Kind, peer: impl Into<Peer>, len: usize) -> Option<Admitted> {
         let Peer { class: peer, node } = peer.into();
         let size = SizeClass::of(len);
-        let link = &self.links[peer.index()];
+        let is_in_chunks = self.transfer.is_in_chunks(len);
+        let link = &mut self.links[peer.index()];
         let own = link.own(node);
+        let is_test = is_in_chunks && own.is_none() && link.wants_test();
         let raw_ns = own.as_ref().unwrap_or(link.link()).time_ns(len as f64);
         self.ledger.sends(raw_ns);
         self.gains[peer.index()].raw_ns += raw_ns;
@@ -136,13 +129,24 @@ impl Selector {
             _ => of_class,
         };
         let reopened = match admission {
-            // A contest needs all messages of its size.
-            Admission::Outside if self.has_contest(kind, peer, size, len) => false,
+            // A contest needs all messages of its size, a test any.
+            Admission::Outside if is_test || self.has_contest(kind, peer, size, len) => false,
             Admission::Outside => return None,
             Admission::Inside => false,
             Admission::Reopened => true,
         };
-        Some(Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns: None, contest_ns: None })
+        Some(Admitted {
+            kind,
+            peer,
+            own,
+            len,
+            size,
+            raw_ns,
+            reopened,
+            is_test,
+            now_ns: None,
+            contest_ns: None,
+        })
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
@@ -178,11 +182,14 @@ impl Selector {
 
     /// The second half of [`decide`](Self::decide), for a message that was admitted.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
-        let Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns, contest_ns } = admitted;
+        let Admitted { kind, peer, own, len, size, raw_ns, reopened, is_test, now_ns, contest_ns } = admitted;
         let level =
             if raw_ns * SAMPLE_PART < SAMPLE_NS { Level::Unknown } else { sample::level(kind, message) };
         let mut decision =
-            Decision { own, raw_ns, expected_ns: raw_ns, ..Decision::outside(kind, peer, len) };
+            Decision { own, raw_ns, is_test, expected_ns: raw_ns, ..Decision::outside(kind, peer, len) };
+        if is_test {
+            return decision;
+        }
         let Some(at) = self.context(kind, size, level) else { return decision };
         decision.looked_at = Some(LookedAt { context: at, size, level });
         let context = &mut self.contexts[usize::from(at)];
@@ -286,8 +293,8 @@ impl Selector {
             return tentative.clone();
         }
         let Decision { kind, peer, own, len, raw_ns, contest_ns, .. } = *tentative;
-        let (size, reopened, now_ns) = (SizeClass::of(len), false, None);
-        let admitted = Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns, contest_ns };
+        let (size, reopened, is_test, now_ns) = (SizeClass::of(len), false, false, None);
+        let admitted = Admitted { kind, peer, own, len, size, raw_ns, reopened, is_test, now_ns, contest_ns };
         self.weigh(admitted, message)
     }
 
@@ -396,47 +403,6 @@ impl Selector {
         }
     }
 
-    /// Reports that a message was sent in chunks of `bytes` bytes together, and that this rank was busy with that for `ns` nanoseconds, without encoding
-    /// them and without decoding others meanwhile.
-    pub fn handed_over(&mut self, peer: PeerClass, bytes: usize, ns: f64) {
-        self.links[peer.index()].handed_over(bytes, ns);
-    }
-
-    /// Reports that `bytes` bytes from this process, or from several of its class, came within `ns` nanoseconds, in which this process only waited for
-    /// them, and that they were sent within `sent_ns`. If they took longer to come than to be sent, this shows the bandwidth, otherwise only that it is
-    /// not less. The node is assumed to send as fast as it receives.
-    pub fn came(&mut self, peer: impl Into<Peer>, bytes: usize, ns: f64, sent_ns: f64) {
-        let Some(train) = Train::new(bytes, ns, sent_ns) else { return };
-        let Peer { class, node } = peer.into();
-        let change = self.links[class.index()].came(node, train);
-        self.bandwidth_changed(class, change);
-    }
-
-    /// Reports that `bytes` bytes were exchanged with processes of this class in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth
-    /// is at least bytes over elapsed time: this number was transferred, while the rank waited or computed. It may also have waited for other ranks,
-    /// so the bandwidth is assumed to be at most four times bytes over waiting time.
-    pub fn passed(&mut self, peer: PeerClass, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
-        let change = self.links[peer.index()].passed(bytes, waited_ns, elapsed_ns);
-        self.bandwidth_changed(peer, change);
-    }
-
-    fn bandwidth_changed(&mut self, peer: PeerClass, factor: f64) {
-        if !(1.0 / NEWS..NEWS).contains(&factor) {
-            self.reset_windows(peer);
-        }
-    }
-
-    /// The current estimate of the link to most processes of a class.
-    #[must_use]
-    pub fn link(&self, peer: PeerClass) -> Link {
-        *self.links[peer.index()].link()
-    }
-
-    /// The estimated bandwidths, in MB/s, of the nodes that are unlike most of their class.
-    pub fn unlike(&self, peer: PeerClass) -> impl Iterator<Item = f64> + '_ {
-        self.links[peer.index()].unlike()
-    }
-
     /// The compression window of a kind and peer class, and its history.
     #[must_use]
     pub fn window(&self, kind: Kind, peer: PeerClass) -> (Thresholds, &[Thresholds]) {
@@ -467,14 +433,6 @@ impl Selector {
             }
         }
         tally
-    }
-
-    /// Sets a link that was measured after the selector was made. Implausible values are ignored.
-    pub fn set_link(&mut self, peer: PeerClass, link: Link) {
-        if link.is_sane() {
-            self.links[peer.index()] = Observed::new(link);
-            self.reset_windows(peer);
-        }
     }
 }
 

@@ -113,15 +113,15 @@ impl Engine {
             return Outgoing::Raw;
         }
         let plan = self.plan(considered, raw, |window| raw.get(window));
-        let setting = plan.codec.filter(|_| plan.send).and_then(|codec| codec.of(kind));
+        let setting = plan.of_stream(kind);
         let stream = setting
             .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
             return self.finish(&plan, raw, kind, to).map_or(Outgoing::Raw, Outgoing::Frame);
         };
         let start = Instant::now();
-        let gains = self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
-        let first = raw.get(stream.range(0)).filter(|_| gains == Some(true));
+        let gains = || self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
+        let first = raw.get(stream.range(0)).filter(|_| plan.stores || gains() == Some(true));
         self.stream((stream, setting, plan, to), first, start)
     }
 
@@ -143,7 +143,7 @@ impl Engine {
         }
         let Some(first) = self.piece(pieces, 0..chunk) else { return Err(considered) };
         let plan = self.plan(considered, &first, |window| self.piece(pieces, window));
-        let setting = plan.codec.and_then(|codec| codec.of(kind));
+        let setting = plan.of_stream(kind);
         let stream = setting
             .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
@@ -155,7 +155,8 @@ impl Engine {
             self.instances.with_encoder(setting, |encoder| self.gains(encoder, part, chunk)) == Some(true)
         };
         let middle = stream.range(len / chunk / 2);
-        let gains = gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
+        let gains =
+            plan.stores || gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
         Ok(self.stream((stream, setting, plan, to), Some(&*first).filter(|_| gains), start))
     }
 
@@ -181,7 +182,7 @@ impl Engine {
         first: Option<&[u8]>,
         start: Instant,
     ) -> Outgoing {
-        let head = first.and_then(|first| self.head(&stream, setting, first));
+        let head = first.and_then(|first| self.head(&stream, setting, plan.stores, first));
         let time = start.elapsed();
         match head {
             Some(head) => {
@@ -201,8 +202,8 @@ impl Engine {
     }
 
     /// The head of a stream, with its first chunk; `None` if out of memory.
-    fn head(&self, stream: &Stream, setting: Setting, first: &[u8]) -> Option<Buffer> {
-        let mut head = self.pack_chunk(setting, first, FRONT)?;
+    fn head(&self, stream: &Stream, setting: Setting, stores: bool, first: &[u8]) -> Option<Buffer> {
+        let mut head = self.pack_chunk(setting, stores, first, FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
         frame::seal(self.mark, CodecId::STREAM, stream.setting, stream.kind, stream.raw_len(), &mut head)?;
         Some(head)
@@ -215,20 +216,25 @@ impl Engine {
             return None;
         }
         let start = Instant::now();
-        let mut chunk = self.pack_chunk(tail.setting, raw, CHUNK_HEADER)?;
+        let mut chunk = self.pack_chunk(tail.setting, tail.plan.stores, raw, CHUNK_HEADER)?;
         tail.stream.seal(self.mark, tail.next, &mut chunk)?;
         tail.time += start.elapsed();
         tail.wire_len += chunk.len();
         tail.next += 1;
         if tail.due().is_none() {
-            let (kind, codec) = (tail.stream.kind, Some(tail.setting.codec));
-            let decoded = self.decoded_ns.load(Relaxed).wrapping_sub(tail.decoded_ns);
-            let other = tail.time + tail.producing + Duration::from_nanos(decoded);
-            let handover = tail.start.map(|start| start.elapsed().saturating_sub(other));
+            let (kind, codec) = (tail.stream.kind, Some(tail.setting.codec).filter(|_| !tail.plan.stores));
+            let handover = tail.start.map(|start| start.elapsed().saturating_sub(self.busy(tail)));
             self.decider.streamed(&tail.plan, tail.wire_len, tail.time, handover);
             self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
         }
         Some(chunk)
+    }
+
+    /// The time since the start of this tail in which the process has encoded or produced its chunks, or decoded those of others.
+    #[must_use]
+    pub fn busy(&self, tail: &Tail) -> Duration {
+        let decoded = self.decoded_ns.load(Relaxed).wrapping_sub(tail.decoded_ns);
+        tail.time + tail.producing + Duration::from_nanos(decoded)
     }
 
     /// Reports that `bytes` bytes of tails from other nodes came within `time`, while this process only waited for them, and that a sender sent its
@@ -240,13 +246,14 @@ impl Engine {
         }
     }
 
-    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter, raw. `None` if out of memory.
-    fn pack_chunk(&self, setting: Setting, raw: &[u8], front: usize) -> Option<Buffer> {
+    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter or if it `stores`, raw. `None` if out of memory.
+    fn pack_chunk(&self, setting: Setting, stores: bool, raw: &[u8], front: usize) -> Option<Buffer> {
         self.instances.with_encoder(setting, |encoder| {
             let bound = encoder.max_encoded_len(raw.len())?.max(raw.len());
             let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;
             let room = buffer.room().get_mut(front..)?;
-            let len = blocks::encode_part(encoder, raw, room).filter(|len| *len < raw.len());
+            let encoded = if stores { None } else { blocks::encode_part(encoder, raw, room) };
+            let len = encoded.filter(|len| *len < raw.len());
             if len.is_none() {
                 room.get_mut(..raw.len())?.copy_from_slice(raw);
             }

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A stream being sent. The request of its message is that of its head.
 pub(crate) struct Departing {
@@ -32,6 +33,10 @@ pub(crate) struct Departing {
     /// Bytes counted in `all`.
     bytes: usize,
     state: State,
+    /// Time that the MPI has taken for the chunks so far: when they were sent is told without it, since a network that is busy makes it long.
+    in_mpi: Duration,
+    /// When the latest chunk was sent, as told.
+    told: Duration,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,7 +77,10 @@ impl Departing {
             longest: 0,
             bytes: 0,
             state: State::Waiting,
+            in_mpi: Duration::ZERO,
+            told: Duration::ZERO,
         };
+        let start = Instant::now();
         stream.try_eager(context, &mut tail, raw)?;
         let request = start_head(&stream.head)?;
         while tail.due().is_some() {
@@ -83,6 +91,7 @@ impl Departing {
             }
             stream.advance(request);
             meanwhile();
+            stream.in_mpi = start.elapsed().saturating_sub(context.engine.busy(&tail));
         }
         Ok((stream, request))
     }
@@ -128,7 +137,10 @@ impl Departing {
     /// Starts all remaining chunks: from now on the MPI does the rest.
     pub(crate) fn start_held(&mut self) {
         while let Some(mut chunk) = self.held.pop_front() {
-            SentAt::after(self.all.began.elapsed()).write(&mut chunk);
+            let start = Instant::now();
+            let since_began = start.saturating_duration_since(self.all.began);
+            self.told = self.told.max(since_began.saturating_sub(self.in_mpi));
+            SentAt::after(self.told).write(&mut chunk);
             let mut request = REQUEST_NULL;
             let len = c_int::try_from(chunk.len()).unwrap_or(0); // at most a MiB
             // SAFETY: the chunk is kept with the request until that completes.
@@ -143,6 +155,7 @@ impl Departing {
                     &raw mut request,
                 )
             };
+            self.in_mpi += start.elapsed();
             self.started += chunk.len();
             match ok(code) {
                 Ok(()) => self.under_way.push_back((request, chunk)),
