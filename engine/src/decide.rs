@@ -48,6 +48,8 @@ enum By {
     Rule(Codec),
     /// The selector. `send`: the result is sent; otherwise it is only counted.
     Selector { admitted: Admitted, send: bool },
+    /// Its wish to test the network.
+    Test,
 }
 
 /// The plan for a message.
@@ -57,22 +59,22 @@ pub(crate) struct Plan {
     pub(crate) codec: Option<Codec>,
     /// Whether to send the result; otherwise it is only counted.
     pub(crate) send: bool,
-    /// Whether the message is sent raw, but in chunks.
-    pub(crate) stores: bool,
+    /// Whether the message is sent raw, but in chunks, to test the network.
+    pub(crate) is_test: bool,
     /// The selector's decision, if it was asked.
     decision: Option<Decision>,
 }
 
 impl Plan {
     fn of(decision: Decision, send: bool) -> Self {
-        Self { codec: codec(decision.choice), send, stores: decision.is_test(), decision: Some(decision) }
+        Self { codec: codec(decision.choice), send, is_test: false, decision: Some(decision) }
     }
 
-    /// The codec of a stream for this message.
+    /// The codec of the stream that this message becomes.
     pub(crate) fn of_stream(&self, kind: Kind) -> Option<Setting> {
-        if self.stores {
+        if self.is_test {
             // A stream has a codec, even if all of its chunks are raw.
-            return Codec::all().find_map(|codec| codec.of(kind)).filter(|_| self.send);
+            return Codec::all().find_map(|codec| codec.of(kind));
         }
         self.codec.filter(|_| self.send)?.of(kind)
     }
@@ -164,10 +166,26 @@ impl Decider {
         Some(Considered { kind, to, len, by })
     }
 
+    /// The same for a message to another node that is to test the network, if one is due.
+    pub(crate) fn test(
+        &self,
+        strategy: Option<Strategy>,
+        kind: Kind,
+        node: Option<u32>,
+        len: usize,
+    ) -> Option<Considered> {
+        let is_adaptive = strategy.unwrap_or(self.strategy) == Strategy::Adaptive;
+        let is_test = is_adaptive
+            && len >= self.threshold
+            && self.selector().wants_test(kind, network(node), len, self.now_ns());
+        is_test.then_some(Considered { kind, to: Destination::OtherNode, len, by: By::Test })
+    }
+
     /// Decides what to do with a message.
     pub(crate) fn plan(&self, considered: Considered, raw: &[u8]) -> Plan {
         match considered.by {
-            By::Rule(codec) => Plan { codec: Some(codec), send: true, stores: false, decision: None },
+            By::Rule(codec) => Plan { codec: Some(codec), send: true, is_test: false, decision: None },
+            By::Test => Plan { codec: None, send: true, is_test: true, decision: None },
             By::Selector { admitted, send } => {
                 let decision = self.selector().weigh(admitted, raw);
                 Plan::of(decision, send)

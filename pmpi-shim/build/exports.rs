@@ -150,12 +150,18 @@ unsafe extern \"C-unwind\" fn MPI_{name}({declared}) -> c_int {{
 /// The handlers that know of light receives (`light`).
 const WITH_LIGHT: [&str; 6] = ["Irecv", "Isend", "Send", "Test", "Wait", "Waitall"];
 
+/// The calls that end a communicator.
+const FREEING: [&str; 2] = ["Comm_free", "Comm_disconnect"];
+
 /// The body of an export. `sort`: the category of a call that is counted.
 fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort: usize) -> String {
     let pass = pass(treatment, forms, form);
     match treatment {
         Treatment::Starting => {
             pass + "    if nested() {\n        return pass();\n    }\n    starting(pass)\n"
+        }
+        Treatment::Waiting if FREEING.contains(&form.name) => {
+            pass + "    active();\n    let code = pass();\n    forget_latest();\n    code\n"
         }
         Treatment::Waiting => pass + "    active();\n    pass()\n",
         Treatment::Passed => {

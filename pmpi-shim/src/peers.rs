@@ -74,13 +74,13 @@ impl Peers {
     }
 }
 
-/// Number of communicators with peers that were freed: then another one may have the same handle.
+/// Counts communicators that were freed: then another one may have the same handle.
 static FREED: AtomicU64 = AtomicU64::new(0);
 
-/// A communicator and its attribute, which is there as long as no more communicators have been freed.
+/// A communicator and its attribute, which is there as long as that count stays.
 #[derive(Clone, Copy)]
 struct Latest {
-    /// Our key, the communicator, and the number of those freed.
+    /// Our key, the communicator, and the count.
     of: (c_int, usize, u64),
     peers: *const Peers,
 }
@@ -224,5 +224,11 @@ pub(crate) unsafe fn give_back(kept: *mut c_void) {
     // SAFETY: only `make_peers` stores under our key: a leaked `Arc<Peers>`.
     let peers = unsafe { Arc::from_raw(kept.cast::<Peers>().cast_const()) };
     peers.freed.store(true, Ordering::Release);
+    forget_latest();
+}
+
+/// No thread relies on the communicator that it has used last. To be called after one is freed, too: a delete callback of the program may have sent
+/// on it after its peers were given back.
+pub(crate) fn forget_latest() {
     FREED.fetch_add(1, Ordering::AcqRel);
 }

@@ -199,7 +199,7 @@ unsafe fn encoded(
         },
     };
     // SAFETY: the caller vouches for the message.
-    unsafe { shim.encode_raw(message, candidate, strategy, encode) }.unwrap_or(Encoded::Raw)
+    unsafe { shim.encode_raw(message, candidate, (strategy, true), encode) }.unwrap_or(Encoded::Raw)
 }
 
 /// Starts a stream. Its head uses a synchronous send: like a long message of the MPI, the rest is not sent before the head is matched.

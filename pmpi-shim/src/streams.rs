@@ -18,9 +18,9 @@ use mpress::{Buffer, Destination, Stream};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::c_int;
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Bytes of a tail that are started before the head has been matched: the unexpected data of each message at the receiver.
 const AHEAD: usize = 128 << 10;
@@ -48,6 +48,8 @@ pub(crate) struct Streams {
     tags: RangeInclusive<c_int>,
     /// Times of sending count from here.
     began: Instant,
+    /// The least time that starting a chunk has taken so far, in nanoseconds per MiB.
+    least_start: AtomicU64,
     /// The number of the next stream.
     next: AtomicU32,
     /// Tags of streams that were cancelled after part of their tail had been sent.
@@ -71,6 +73,7 @@ impl Streams {
             comm,
             tags,
             began: Instant::now(),
+            least_start: AtomicU64::new(u64::MAX),
             next: AtomicU32::new(0),
             burnt: Mutex::default(),
             busy: AtomicUsize::new(0),
@@ -96,6 +99,16 @@ impl Streams {
     fn tag_of(&self, id: u32) -> c_int {
         let count = self.tags.end().abs_diff(*self.tags.start()).saturating_add(1);
         self.tags.start().saturating_add_unsigned(id % count)
+    }
+
+    /// How long this process was kept waiting by the start of a chunk of `len` bytes, which took this time.
+    fn stalled(&self, len: usize, time: Duration) -> Duration {
+        // Bytes below one MiB, and less than 2^44 ns.
+        let of = |ns: u64, from: usize, to: usize| ns.saturating_mul(to as u64) / (from as u64).max(1);
+        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let of_mib = of(ns, len, 1 << 20);
+        let least = self.least_start.fetch_min(of_mib, Ordering::Relaxed).min(of_mib);
+        time.saturating_sub(Duration::from_nanos(of(least, 1 << 20, len)))
     }
 
     /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame.

@@ -120,14 +120,14 @@ impl Context {
     ) -> Option<R> {
         // SAFETY: the caller vouches for the message.
         unsafe {
-            self.encode_raw(message, candidate, strategy, |considered, raw| match raw {
+            self.encode_raw(message, candidate, (strategy, false), |considered, raw| match raw {
                 Raw::Bytes(bytes) => Some(encode(considered, bytes)),
                 Raw::Elements(_) => Some(encode(considered, &self.packed(message, candidate.len).ok()?)),
             })?
         }
     }
 
-    /// Like `encode`, but elements that are not contiguous need not be packed as a whole.
+    /// Like `encode`, but elements that are not contiguous need not be packed as a whole. `in_chunks`: the message may be sent so.
     ///
     /// # Safety
     /// As for [`frame`](Self::frame).
@@ -135,7 +135,7 @@ impl Context {
         &self,
         message: &Envelope,
         candidate: &Candidate,
-        strategy: Option<Strategy>,
+        (strategy, in_chunks): (Option<Strategy>, bool),
         encode: impl FnOnce(Considered, Raw<'_>) -> R,
     ) -> Option<R> {
         let Candidate { len, to, node } = *candidate;
@@ -145,7 +145,11 @@ impl Context {
             Layout::Contiguous(kind) => SAID.get().unwrap_or(kind),
             Layout::Typed(kind) => kind,
         };
-        let considered = self.engine.consider_to(strategy, kind, (to, node), len)?;
+        let considered = if in_chunks {
+            self.engine.consider_stream(strategy, kind, (to, node), len)?
+        } else {
+            self.engine.consider_to(strategy, kind, (to, node), len)?
+        };
         waiting::coding(|| {
             if !layout.is_contiguous() {
                 if let Some(plan) = self.plan(span) {

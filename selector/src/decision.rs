@@ -30,8 +30,6 @@ pub struct Admitted {
     pub(crate) raw_ns: f64,
     /// It was outside before.
     pub(crate) reopened: bool,
-    /// It is to show how fast the network is.
-    pub(crate) is_test: bool,
     /// The time since the common beginning of all processes, if it is known.
     pub(crate) now_ns: Option<u64>,
     /// As in [`Decision`].
@@ -54,7 +52,6 @@ pub struct Decision {
     pub(crate) expected_ns: f64,
     pub(crate) looked_at: Option<LookedAt>,
     pub(crate) is_tentative: bool,
-    pub(crate) is_test: bool,
     /// That it is compressed follows not from estimates, but from a contest: then the gain that was measured there, 0 if that has no result.
     pub(crate) contest_ns: Option<f64>,
 }
@@ -101,7 +98,6 @@ impl Decision {
             expected_ns,
             looked_at: None,
             is_tentative: false,
-            is_test: false,
             contest_ns: None,
         }
     }
@@ -124,13 +120,6 @@ impl Decision {
     #[must_use]
     pub fn is_tentative(&self) -> bool {
         self.is_tentative
-    }
-
-    /// Whether the message should be sent raw, but in chunks: their trains show how fast the network is ([`Selector::came`](crate::Selector::came)),
-    /// after the waiting for others has shown that it is slower than believed.
-    #[must_use]
-    pub fn is_test(&self) -> bool {
-        self.is_test
     }
 
     /// Whether gains were estimated, that is, the message was inside the compression window.

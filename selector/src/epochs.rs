@@ -129,6 +129,11 @@ impl Epochs {
         way
     }
 
+    /// Whether there is an epoch of a trial at this time.
+    pub(crate) fn is_trial(&self, now_ns: u64) -> bool {
+        self.round.number > 0 && on_trial(now_ns).is_some()
+    }
+
     /// Whether, at this time, messages are sent differently than outside trials. False if there were no messages.
     pub(crate) fn are_odd(&self, now_ns: u64) -> bool {
         self.round.number > 0 && on_trial(now_ns).is_some_and(|(way, _)| way != self.in_use)

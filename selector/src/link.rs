@@ -96,13 +96,16 @@ struct Suspicion {
     mb_s: f64,
     /// The number of tests that are still to be sent.
     tests: u32,
+    /// The number of passages since.
+    age: u32,
 }
 
 /// The number of messages that test a suspicion: they are sent raw in chunks, and their trains show the bandwidth, from the eighth on. Some do not,
 /// as their receiver computes meanwhile.
 const TESTS: u32 = 24;
-/// The next suspicion must be less by this factor, if no trains came. So a program whose ranks are late has only a few.
+/// The next suspicion must be less by this factor, or this number of passages must lie between. So a program whose ranks are always late has few tests.
 const WORSE: f64 = 2.0;
+const AGED: u32 = 256;
 
 /// The latest transfers, with the total time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -120,6 +123,11 @@ impl Passages {
         self.seen += 1;
         let (bytes, ns) = self.latest.iter().fold((0.0, 0.0), |sum, (bytes, ns)| (sum.0 + bytes, sum.1 + ns));
         bytes * 1e3 / ns
+    }
+
+    /// The network has become as slow as this: what passed faster is of the past.
+    fn slow_down(&mut self, mb_s: f64) {
+        self.latest.iter_mut().for_each(|(bytes, ns)| *ns = ns.max(*bytes * 1e3 / mb_s));
     }
 }
 
@@ -154,20 +162,19 @@ pub(crate) struct Observed {
     link: Link,
     /// The bandwidths by trains.
     nodes: Nodes,
-    /// The number of passages since the last train that showed the bandwidth; `None` if trains have never shown it.
-    untold: Option<u32>,
+    /// What the last train that showed the bandwidth has told, and the number of passages since; `None` if there was none.
+    told: Option<(f64, u32)>,
     /// Bandwidths by the waiting time, and by the total time.
     waits: Samples,
     passages: Passages,
     handovers: Handovers,
-    /// The latest one, until trains show the bandwidth.
     suspicion: Option<Suspicion>,
 }
 
 impl Observed {
     pub(crate) fn new(link: Link) -> Self {
-        let (nodes, untold, waits, passages, handovers, suspicion) = Default::default();
-        Self { link, nodes, untold, waits, passages, handovers, suspicion }
+        let (nodes, told, waits, passages, handovers, suspicion) = Default::default();
+        Self { link, nodes, told, waits, passages, handovers, suspicion }
     }
 
     /// The current estimate.
@@ -195,10 +202,16 @@ impl Observed {
         self.nodes.own(node).map(|bandwidth_mb_s| Link { bandwidth_mb_s, ..self.link })
     }
 
+    /// Whether there are tests of the network to be sent.
+    #[inline]
+    pub(crate) fn is_suspected(&self) -> bool {
+        self.suspicion.is_some_and(|suspicion| suspicion.tests > 0)
+    }
+
     /// Whether the next long message should be a test of the network.
-    pub(crate) fn wants_test(&mut self) -> bool {
-        let wanted = self.suspicion.as_mut().filter(|suspicion| suspicion.tests > 0);
-        wanted.map(|suspicion| suspicion.tests -= 1).is_some()
+    pub(crate) fn test(&mut self) -> bool {
+        let suspicion = self.suspicion.as_mut().filter(|suspicion| suspicion.tests > 0);
+        suspicion.map(|suspicion| suspicion.tests -= 1).is_some()
     }
 
     /// The bandwidths of all nodes that are unlike most, in MB/s.
@@ -208,12 +221,17 @@ impl Observed {
 
     /// Records a train from a node, or from several. Returns the factor by which the estimated bandwidth has changed.
     pub(crate) fn came(&mut self, node: Option<u32>, train: Train) -> f64 {
-        let told = self.nodes.add(node, train, self.link.bandwidth_mb_s);
-        if train.is_exact() && told.is_some() {
-            self.untold = Some(0);
-            self.suspicion = None;
+        let Some(mb_s) = self.nodes.add(node, train, self.link.bandwidth_mb_s) else { return 1.0 };
+        if train.is_exact() {
+            if self.told.is_some_and(|(earlier, _)| mb_s < earlier) {
+                self.passages.slow_down(mb_s);
+            }
+            self.told = Some((mb_s, 0));
+            if let Some(suspicion) = &mut self.suspicion {
+                suspicion.tests = 0;
+            }
         }
-        told.map_or(1.0, |mb_s| self.believe(mb_s))
+        self.believe(mb_s)
     }
 
     /// Records that `bytes` bytes were transferred in the elapsed time, and that the rank waited this long: for the network, and perhaps for other
@@ -224,9 +242,12 @@ impl Observed {
         }
         let waits = self.waits.add(bytes as f64 * 1e3 / waited_ns.max(1.0), LUCKY);
         let least = self.passages.add(bytes as f64, elapsed_ns);
-        self.untold = self.untold.map(|passages| passages.saturating_add(1));
+        if let Some(suspicion) = &mut self.suspicion {
+            suspicion.age = suspicion.age.saturating_add(1);
+        }
+        self.told = self.told.map(|(mb_s, passages)| (mb_s, passages.saturating_add(1)));
         // What the last trains have shown is known better.
-        let is_shown = self.untold.is_some_and(|passages| passages <= SAMPLES as u32);
+        let is_shown = self.told.is_some_and(|(_, passages)| passages <= SAMPLES as u32);
         if !is_shown {
             self.nodes.doubt();
         } else if self.unlike().next().is_some() {
@@ -242,8 +263,9 @@ impl Observed {
     }
 
     fn suspect(&mut self, mb_s: f64) {
-        if is_bandwidth(mb_s) && self.suspicion.is_none_or(|earlier| mb_s * WORSE <= earlier.mb_s) {
-            self.suspicion = Some(Suspicion { mb_s, tests: TESTS });
+        let is_new = |earlier: Suspicion| mb_s * WORSE <= earlier.mb_s || earlier.age >= AGED;
+        if is_bandwidth(mb_s) && self.suspicion.is_none_or(is_new) {
+            self.suspicion = Some(Suspicion { mb_s, tests: TESTS, age: 0 });
         }
     }
 
@@ -275,6 +297,7 @@ mod tests {
         let time = |mb_s: f64| 1e6 * 1e3 / mb_s;
         for at in 0..64 {
             came(&mut link, 1_000_000, if at % 2 == 0 { time(110.0) } else { time(30.0) }, 1e6);
+            link.passed(1_000_000, time(110.0), time(110.0));
         }
         assert!((link.link().bandwidth_mb_s - 110.0).abs() < 1e-6, "{link:?}");
         let slower = (1..100).find(|_| {
@@ -282,6 +305,9 @@ mod tests {
             link.link().bandwidth_mb_s < 12.0
         });
         assert!(slower.is_some_and(|samples| samples <= 16), "{slower:?}");
+        // What passed before the change is no bound after it.
+        link.passed(1_000_000, time(11.0), time(11.0));
+        assert!(link.link().bandwidth_mb_s < 12.0, "{link:?}");
         let faster = (1..100).find(|_| {
             came(&mut link, 1_000_000, time(110.0), 0.0);
             link.link().bandwidth_mb_s > 100.0
@@ -349,7 +375,7 @@ mod tests {
     #[test]
     fn what_is_refuted_is_tested_until_trains_show_the_bandwidth() {
         let mut link = Observed::new(Link { bandwidth_mb_s: 1250.0, ..GIGABIT });
-        let tests = |link: &mut Observed| (0..100).filter(|_| link.wants_test()).count();
+        let tests = |link: &mut Observed| (0..100).filter(|_| link.test()).count();
         let pass = |link: &mut Observed, mb_s: f64| {
             (0..SAMPLES).for_each(|_| _ = link.passed(1_000_000, 1e9 / mb_s, 1e9 / 50.0));
         };
@@ -361,9 +387,17 @@ mod tests {
         pass(&mut link, 80.0);
         assert_eq!(tests(&mut link), 0, "a little slower is nothing new");
         pass(&mut link, 40.0);
-        assert!(link.wants_test());
-        (0..SAMPLES).for_each(|_| came(&mut link, 1_000_000, 1e9 / 110.0, 0.0));
+        assert!(link.test());
+        (0..SAMPLES).for_each(|_| came(&mut link, 1_000_000, 1e6 * 1e3 / 1000.0, 0.0));
         assert_eq!(tests(&mut link), 0);
+        // Ranks that are always late refute again and again what trains show.
+        let late = (0..200).map(|_| {
+            (0..2).for_each(|_| pass(&mut link, 40.0));
+            let count = tests(&mut link);
+            (0..SAMPLES).for_each(|_| came(&mut link, 1_000_000, 1e6 * 1e3 / 1000.0, 0.0));
+            count
+        });
+        assert_eq!(late.sum::<usize>(), 24 * (200 * 2 * SAMPLES / 256 - 1));
     }
 
     #[test]

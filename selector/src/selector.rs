@@ -115,10 +115,8 @@ impl Selector {
     pub fn admit(&mut self, kind: Kind, peer: impl Into<Peer>, len: usize) -> Option<Admitted> {
         let Peer { class: peer, node } = peer.into();
         let size = SizeClass::of(len);
-        let is_in_chunks = self.transfer.is_in_chunks(len);
-        let link = &mut self.links[peer.index()];
+        let link = &self.links[peer.index()];
         let own = link.own(node);
-        let is_test = is_in_chunks && own.is_none() && link.wants_test();
         let raw_ns = own.as_ref().unwrap_or(link.link()).time_ns(len as f64);
         self.ledger.sends(raw_ns);
         self.gains[peer.index()].raw_ns += raw_ns;
@@ -129,24 +127,13 @@ impl Selector {
             _ => of_class,
         };
         let reopened = match admission {
-            // A contest needs all messages of its size, a test any.
-            Admission::Outside if is_test || self.has_contest(kind, peer, size, len) => false,
+            // A contest needs all messages of its size.
+            Admission::Outside if self.has_contest(kind, peer, size, len) => false,
             Admission::Outside => return None,
             Admission::Inside => false,
             Admission::Reopened => true,
         };
-        Some(Admitted {
-            kind,
-            peer,
-            own,
-            len,
-            size,
-            raw_ns,
-            reopened,
-            is_test,
-            now_ns: None,
-            contest_ns: None,
-        })
+        Some(Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns: None, contest_ns: None })
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
@@ -182,14 +169,11 @@ impl Selector {
 
     /// The second half of [`decide`](Self::decide), for a message that was admitted.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
-        let Admitted { kind, peer, own, len, size, raw_ns, reopened, is_test, now_ns, contest_ns } = admitted;
+        let Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns, contest_ns } = admitted;
         let level =
             if raw_ns * SAMPLE_PART < SAMPLE_NS { Level::Unknown } else { sample::level(kind, message) };
         let mut decision =
-            Decision { own, raw_ns, is_test, expected_ns: raw_ns, ..Decision::outside(kind, peer, len) };
-        if is_test {
-            return decision;
-        }
+            Decision { own, raw_ns, expected_ns: raw_ns, ..Decision::outside(kind, peer, len) };
         let Some(at) = self.context(kind, size, level) else { return decision };
         decision.looked_at = Some(LookedAt { context: at, size, level });
         let context = &mut self.contexts[usize::from(at)];
@@ -293,8 +277,8 @@ impl Selector {
             return tentative.clone();
         }
         let Decision { kind, peer, own, len, raw_ns, contest_ns, .. } = *tentative;
-        let (size, reopened, is_test, now_ns) = (SizeClass::of(len), false, false, None);
-        let admitted = Admitted { kind, peer, own, len, size, raw_ns, reopened, is_test, now_ns, contest_ns };
+        let (size, reopened, now_ns) = (SizeClass::of(len), false, None);
+        let admitted = Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns, contest_ns };
         self.weigh(admitted, message)
     }
 

@@ -9,9 +9,10 @@ use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming};
 use crate::settings::{Settings, Streams};
+use crate::strategy::Strategy;
 use crate::stream::{CHUNK_HEADER, FRONT, Stream};
 use crate::traffic;
-use mpress_codec::{CodecId, DecodeErrorKind};
+use mpress_codec::{CodecId, DecodeErrorKind, Kind};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -26,6 +27,10 @@ const LEAST_CHUNK: usize = 1 << 10;
 
 /// The minimum message length in bytes: for shorter ones, chunks cost more than they gain.
 const FROM: usize = 128 << 10;
+
+/// The minimum length in bytes of a message that tests the network: its receiver does not see when the head came, nor how long the first chunk of the
+/// tail took.
+const LEAST_TEST: usize = traffic::TRAIN + 2 * CHUNK;
 
 /// A message that is not contiguous in memory: a layer produces parts of it on demand.
 pub trait Pieces {
@@ -104,8 +109,22 @@ impl Engine {
         (len >= self.streams?).then(|| (len / 4).next_multiple_of(8).clamp(LEAST_CHUNK, CHUNK))
     }
 
-    /// Like [`encode_considered`](Self::encode_considered), but a message that is worth compressing is sent in chunks of `chunk` bytes: a multiple of
-    /// 8, at most 2^20. A message that is no longer than that is sent in one frame. No other stream in transit to the same process may have this
+    /// Like [`consider_to`](Self::consider_to), for a message that is then given to [`begin`](Self::begin). It may be one that only tests how fast the
+    /// network is: it is not compressed, but sent in chunks.
+    pub fn consider_stream(
+        &self,
+        strategy: Option<Strategy>,
+        kind: Kind,
+        (to, node): (Destination, Option<u32>),
+        len: usize,
+    ) -> Option<Considered> {
+        let may_be_test = to == Destination::OtherNode && len >= LEAST_TEST;
+        let test = if may_be_test { self.decider.test(strategy, kind, node, len) } else { None };
+        test.or_else(|| self.consider_to(strategy, kind, (to, node), len))
+    }
+
+    /// Like [`encode_considered`](Self::encode_considered), but a message that is worth compressing, or a test, is sent in chunks of `chunk` bytes: a
+    /// multiple of 8, at most 2^20. A message that is no longer than that is sent in one frame. No other stream in transit to the same process may have this
     /// `id`.
     pub fn begin(&self, considered: Considered, raw: &[u8], id: u32, chunk: usize) -> Outgoing {
         let (kind, to, len) = (considered.kind, considered.to, considered.len);
@@ -121,7 +140,7 @@ impl Engine {
         };
         let start = Instant::now();
         let gains = || self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
-        let first = raw.get(stream.range(0)).filter(|_| plan.stores || gains() == Some(true));
+        let first = raw.get(stream.range(0)).filter(|_| plan.is_test || gains() == Some(true));
         self.stream((stream, setting, plan, to), first, start)
     }
 
@@ -156,7 +175,7 @@ impl Engine {
         };
         let middle = stream.range(len / chunk / 2);
         let gains =
-            plan.stores || gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
+            plan.is_test || gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
         Ok(self.stream((stream, setting, plan, to), Some(&*first).filter(|_| gains), start))
     }
 
@@ -182,7 +201,7 @@ impl Engine {
         first: Option<&[u8]>,
         start: Instant,
     ) -> Outgoing {
-        let head = first.and_then(|first| self.head(&stream, setting, plan.stores, first));
+        let head = first.and_then(|first| self.head(&stream, setting, plan.is_test, first));
         let time = start.elapsed();
         match head {
             Some(head) => {
@@ -202,8 +221,8 @@ impl Engine {
     }
 
     /// The head of a stream, with its first chunk; `None` if out of memory.
-    fn head(&self, stream: &Stream, setting: Setting, stores: bool, first: &[u8]) -> Option<Buffer> {
-        let mut head = self.pack_chunk(setting, stores, first, FRONT)?;
+    fn head(&self, stream: &Stream, setting: Setting, is_test: bool, first: &[u8]) -> Option<Buffer> {
+        let mut head = self.pack_chunk(setting, is_test, first, FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
         frame::seal(self.mark, CodecId::STREAM, stream.setting, stream.kind, stream.raw_len(), &mut head)?;
         Some(head)
@@ -216,25 +235,20 @@ impl Engine {
             return None;
         }
         let start = Instant::now();
-        let mut chunk = self.pack_chunk(tail.setting, tail.plan.stores, raw, CHUNK_HEADER)?;
+        let mut chunk = self.pack_chunk(tail.setting, tail.plan.is_test, raw, CHUNK_HEADER)?;
         tail.stream.seal(self.mark, tail.next, &mut chunk)?;
         tail.time += start.elapsed();
         tail.wire_len += chunk.len();
         tail.next += 1;
         if tail.due().is_none() {
-            let (kind, codec) = (tail.stream.kind, Some(tail.setting.codec).filter(|_| !tail.plan.stores));
-            let handover = tail.start.map(|start| start.elapsed().saturating_sub(self.busy(tail)));
+            let (kind, codec) = (tail.stream.kind, Some(tail.setting.codec).filter(|_| !tail.plan.is_test));
+            let decoded = self.decoded_ns.load(Relaxed).wrapping_sub(tail.decoded_ns);
+            let other = tail.time + tail.producing + Duration::from_nanos(decoded);
+            let handover = tail.start.map(|start| start.elapsed().saturating_sub(other));
             self.decider.streamed(&tail.plan, tail.wire_len, tail.time, handover);
             self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
         }
         Some(chunk)
-    }
-
-    /// The time since the start of this tail in which the process has encoded or produced its chunks, or decoded those of others.
-    #[must_use]
-    pub fn busy(&self, tail: &Tail) -> Duration {
-        let decoded = self.decoded_ns.load(Relaxed).wrapping_sub(tail.decoded_ns);
-        tail.time + tail.producing + Duration::from_nanos(decoded)
     }
 
     /// Reports that `bytes` bytes of tails from other nodes came within `time`, while this process only waited for them, and that a sender sent its
@@ -246,13 +260,13 @@ impl Engine {
         }
     }
 
-    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter or if it `stores`, raw. `None` if out of memory.
-    fn pack_chunk(&self, setting: Setting, stores: bool, raw: &[u8], front: usize) -> Option<Buffer> {
+    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter or for a test, raw. `None` if out of memory.
+    fn pack_chunk(&self, setting: Setting, is_test: bool, raw: &[u8], front: usize) -> Option<Buffer> {
         self.instances.with_encoder(setting, |encoder| {
             let bound = encoder.max_encoded_len(raw.len())?.max(raw.len());
             let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;
             let room = buffer.room().get_mut(front..)?;
-            let encoded = if stores { None } else { blocks::encode_part(encoder, raw, room) };
+            let encoded = if is_test { None } else { blocks::encode_part(encoder, raw, room) };
             let len = encoded.filter(|len| *len < raw.len());
             if len.is_none() {
                 room.get_mut(..raw.len())?.copy_from_slice(raw);
@@ -319,9 +333,9 @@ impl Engine {
         }
         let time = start.elapsed();
         self.decoded_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(0), Relaxed);
-        let codec = codecs::used(stream.codec, stream.setting);
+        let codec = codecs::used(stream.codec, stream.setting).filter(|_| wire.len() < len);
         self.counters.received(stream.kind, codec, u64::from(index == 0), len, time);
-        if let Some(codec) = codec.filter(|_| wire.len() < len) {
+        if let Some(codec) = codec {
             self.decider.decoded(stream.kind, codec, len, time);
         }
         Ok(())

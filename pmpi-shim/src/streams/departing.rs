@@ -33,10 +33,9 @@ pub(crate) struct Departing {
     /// Bytes counted in `all`.
     bytes: usize,
     state: State,
-    /// Time that the MPI has taken for the chunks so far: when they were sent is told without it, since a network that is busy makes it long.
-    in_mpi: Duration,
-    /// When the latest chunk was sent, as told.
-    told: Duration,
+    /// Time that chunks were kept waiting in calls of the MPI: when they were sent is told without it, since it shows not how fast this process is, but
+    /// how busy the network.
+    stalled: Duration,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,10 +76,8 @@ impl Departing {
             longest: 0,
             bytes: 0,
             state: State::Waiting,
-            in_mpi: Duration::ZERO,
-            told: Duration::ZERO,
+            stalled: Duration::ZERO,
         };
-        let start = Instant::now();
         stream.try_eager(context, &mut tail, raw)?;
         let request = start_head(&stream.head)?;
         while tail.due().is_some() {
@@ -91,7 +88,6 @@ impl Departing {
             }
             stream.advance(request);
             meanwhile();
-            stream.in_mpi = start.elapsed().saturating_sub(context.engine.busy(&tail));
         }
         Ok((stream, request))
     }
@@ -139,8 +135,7 @@ impl Departing {
         while let Some(mut chunk) = self.held.pop_front() {
             let start = Instant::now();
             let since_began = start.saturating_duration_since(self.all.began);
-            self.told = self.told.max(since_began.saturating_sub(self.in_mpi));
-            SentAt::after(self.told).write(&mut chunk);
+            SentAt::after(since_began.saturating_sub(self.stalled)).write(&mut chunk);
             let mut request = REQUEST_NULL;
             let len = c_int::try_from(chunk.len()).unwrap_or(0); // at most a MiB
             // SAFETY: the chunk is kept with the request until that completes.
@@ -155,7 +150,7 @@ impl Departing {
                     &raw mut request,
                 )
             };
-            self.in_mpi += start.elapsed();
+            self.stalled += self.all.stalled(chunk.len(), start.elapsed());
             self.started += chunk.len();
             match ok(code) {
                 Ok(()) => self.under_way.push_back((request, chunk)),

@@ -42,6 +42,35 @@ static void ring_of(const char *name, MPI_Comm comm)
   ring(name, comm, (own + 1) % count, (own + count - 1) % count);
 }
 
+/* Exchanges messages on a communicator that is being freed. */
+static int at_the_end(MPI_Comm comm, int keyval, void *value, void *state)
+{
+  (void)keyval, (void)value, (void)state;
+  ring_of("being freed", comm);
+  return MPI_SUCCESS;
+}
+
+/* The next communicator may have the handle of the one that was freed. */
+static void delete_callbacks(void)
+{
+  MPI_Comm comm;
+  int early, late;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &early, NULL);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &late, NULL);
+  for (int times = 0; times < 2; times++) {
+    MPI_Comm_split(MPI_COMM_WORLD, 0, times ? -rank : rank, &comm);
+    MPI_Comm_set_attr(comm, early, NULL);
+    ring_of("with callbacks", comm);
+    MPI_Comm_set_attr(comm, late, NULL);
+    MPI_Comm_free(&comm);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, times ? rank : -rank, &comm);
+    ring_of("after it", comm);
+    MPI_Comm_free(&comm);
+  }
+  MPI_Comm_free_keyval(&early);
+  MPI_Comm_free_keyval(&late);
+}
+
 void communicators(void)
 {
   MPI_Comm comm, part, inter;
@@ -59,6 +88,8 @@ void communicators(void)
     ring_of("without 0", comm);
     MPI_Comm_free(&comm);
   }
+
+  delete_callbacks();
 
   int dims[1] = {size}, periods[1] = {1}, from, to;
   MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 1, &comm);

@@ -3,7 +3,9 @@
 use super::Selector;
 use crate::link::{Link, Observed, Peer, PeerClass};
 use crate::priors::may_gain;
+use crate::size::SizeClass;
 use crate::trains::Train;
+use mpress_codec::Kind;
 
 /// If the bandwidth changes by this factor, the knowledge about message lengths is discarded.
 const NEWS: f64 = 1.25;
@@ -39,6 +41,21 @@ impl Selector {
     pub fn passed(&mut self, peer: PeerClass, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
         let change = self.links[peer.index()].passed(bytes, waited_ns, elapsed_ns);
         self.bandwidth_changed(peer, change);
+    }
+
+    /// Whether to send this message raw, but in chunks, whatever would be decided: what the rank waited for has refuted the believed bandwidth, and the
+    /// trains of such tests show the real one, to the process that receives them. `now_ns`: as in [`admit_at`](Self::admit_at), if there are trials by
+    /// the clock.
+    pub fn wants_test(&mut self, kind: Kind, peer: impl Into<Peer>, len: usize, now_ns: Option<u64>) -> bool {
+        let Peer { class, node } = peer.into();
+        let link = &self.links[class.index()];
+        if !link.is_suspected() || link.own(node).is_some() {
+            return false;
+        }
+        // Contests and trials need all messages.
+        let is_counted = self.has_contest(kind, class, SizeClass::of(len), len)
+            || now_ns.is_some_and(|now_ns| self.epochs.is_trial(now_ns));
+        !is_counted && self.links[class.index()].test()
     }
 
     fn bandwidth_changed(&mut self, peer: PeerClass, factor: f64) {
