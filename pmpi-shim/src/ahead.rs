@@ -159,10 +159,10 @@ impl Ahead {
         if looks() { self.try_lock().filter(|_| looks()) } else { None }
     }
 
-    /// The communicator is being freed. Its peers are marked, too.
-    pub(crate) fn forget(&self, context: &Context, comm: MPI_Comm) {
+    /// Forgets communicators that are being freed: from now on no other thread may probe on them.
+    pub(crate) fn forget_ended(&self, context: &Context) {
         let Some(foresight) = &self.foresight else { return };
-        // The calling thread may hold the lock, if the MPI has called the program back. No other thread may probe on this communicator now.
+        // The calling thread may hold the lock, if the MPI has called the program back.
         let foresight = match context.multiple {
             true => Some(foresight.lock().unwrap_or_else(PoisonError::into_inner)),
             false => self.try_lock(),
@@ -170,7 +170,7 @@ impl Ahead {
         if let Some(mut foresight) = foresight {
             let Foresight { comms, wanted, .. } = &mut *foresight;
             for (number, known) in (0..).zip(comms) {
-                if known.take_if(|(_, peers)| peers.handler_of(comm) == COMM_NULL).is_some() {
+                if known.take_if(|(_, peers)| peers.ended()).is_some() {
                     wanted.retain(|wanted| wanted.comm != number);
                 }
             }
@@ -186,6 +186,9 @@ impl Foresight {
     /// Records a receive call; returns whether other messages are to be looked for.
     fn observe(&mut self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
         if !self.trial.goes_on(context.foreseen.gained()) && !self.all {
+            return false;
+        }
+        if peers.ended() {
             return false;
         }
         let Some(comm) = self.number(comm, peers) else { return false };
@@ -230,7 +233,7 @@ impl Foresight {
     /// A communicator, if it has not been freed.
     fn comm(comms: &[Option<(MPI_Comm, Arc<Peers>)>], number: u32) -> Option<&(MPI_Comm, Arc<Peers>)> {
         let known = comms.get(usize::try_from(number).ok()?)?.as_ref();
-        known.filter(|(comm, peers)| peers.handler_of(*comm) != COMM_NULL)
+        known.filter(|(_, peers)| !peers.ended())
     }
 
     /// Determines the messages to look for; returns whether there are any.

@@ -56,13 +56,13 @@ impl Early {
         Self { comm, source, tag, len, peers, state: State::Matched(message) }
     }
 
-    /// Whether it belongs to this communicator.
-    pub(crate) fn is_of(&self, comm: MPI_Comm) -> bool {
-        self.comm.key() == comm.key()
+    /// Whether its communicator has been freed.
+    pub(crate) fn comm_ended(&self) -> bool {
+        self.peers.ended()
     }
 
     pub(crate) fn matches(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> bool {
-        self.is_of(comm)
+        self.comm.key() == comm.key()
             && (source == ANY_SOURCE || source == self.source)
             && (tag == ANY_TAG || tag == self.tag)
     }

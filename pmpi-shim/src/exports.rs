@@ -8,8 +8,8 @@
 
 use crate::complete::before_detach;
 use crate::dormant::committing;
+use crate::ending::ending;
 use crate::mpi::{nested, open, real};
-use crate::peers::forget_latest;
 use crate::progress::{active, active_with_light, before_waiting};
 use crate::startup::starting;
 use crate::sys::*;

@@ -61,6 +61,7 @@ mod device;
 mod dormant;
 mod early;
 mod elements;
+mod ending;
 mod error;
 #[cfg(shim)]
 mod exports;

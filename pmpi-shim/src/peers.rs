@@ -2,8 +2,10 @@
 
 use crate::agreed::Collectives;
 use crate::context::Context;
+use crate::ending;
 use crate::family::Family;
 use crate::handle::Handle;
+use crate::state;
 use crate::sys::*;
 use mpress::{SHORTEST, Spread};
 use std::cell::Cell;
@@ -33,7 +35,17 @@ pub(crate) struct Peers {
 impl Peers {
     /// The communicator handle for reporting errors: null if the program has freed it.
     pub(crate) fn handler_of(&self, comm: MPI_Comm) -> MPI_Comm {
-        if self.freed.load(Ordering::Acquire) { COMM_NULL } else { comm }
+        if self.ended() { COMM_NULL } else { comm }
+    }
+
+    /// The communicator is being freed.
+    pub(crate) fn end(&self) {
+        self.freed.store(true, Ordering::Release);
+    }
+
+    /// Whether it has been freed.
+    pub(crate) fn ended(&self) -> bool {
+        self.freed.load(Ordering::Acquire)
     }
 
     /// Whether messages to or from this rank may be sent as frames. For `MPI_ANY_SOURCE`, whether those of any rank may.
@@ -118,7 +130,7 @@ impl Context {
                 _ => {
                     ok(PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut peers).cast(), &raw mut found))?;
                     if found == 0 {
-                        return Ok(None);
+                        return Ok(ending::kept(self.world.keyval, comm));
                     }
                     LATEST.set(Some(Latest { of, peers }));
                 }
@@ -138,6 +150,9 @@ impl Context {
         }
         #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
         let peers = Arc::new(self.find_peers(comm)?);
+        if ending::keep(self.world.keyval, comm, &peers) {
+            return Some(peers);
+        }
         let kept = Arc::into_raw(Arc::clone(&peers));
         // SAFETY: our key, the caller's communicator.
         let code = unsafe { PMPI_Comm_set_attr(comm, self.world.keyval, kept.cast_mut().cast()) };
@@ -216,19 +231,26 @@ impl Context {
     }
 }
 
-/// Called when the communicator that keeps these peers as an attribute is freed.
+/// The delete callback of the attribute that keeps the peers of a communicator.
 ///
 /// # Safety
 /// `kept` must be the attribute's value, which is released once.
-pub(crate) unsafe fn give_back(kept: *mut c_void) {
+pub(crate) unsafe extern "C" fn comm_freed(
+    comm: MPI_Comm,
+    keyval: c_int,
+    kept: *mut c_void,
+    _: *mut c_void,
+) -> c_int {
     // SAFETY: only `make_peers` stores under our key: a leaked `Arc<Peers>`.
     let peers = unsafe { Arc::from_raw(kept.cast::<Peers>().cast_const()) };
-    peers.freed.store(true, Ordering::Release);
-    forget_latest();
-}
-
-/// No thread relies on the communicator that it has used last. To be called after one is freed, too: a delete callback of the program may have sent
-/// on it after its peers were given back.
-pub(crate) fn forget_latest() {
+    peers.end();
     FREED.fetch_add(1, Ordering::AcqRel);
+    let still_used = ending::keep(keyval, comm, &peers);
+    if let Some(shim) = state::shared() {
+        shim.ahead.forget_ended(shim);
+        if !still_used {
+            shim.stash.forget_ended(shim, &shim.orphans);
+        }
+    }
+    SUCCESS
 }

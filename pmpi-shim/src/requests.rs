@@ -270,7 +270,7 @@ pub(crate) struct Template {
 impl Template {
     /// Whether the program has not freed the communicator.
     pub(crate) fn is_of_a_live_communicator(&self) -> bool {
-        self.peers.as_ref().is_some_and(|peers| peers.handler_of(self.message.comm) != COMM_NULL)
+        self.peers.as_ref().is_some_and(|peers| !peers.ended())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::finish::{self, Job};
 use crate::foreseen::Foreseen;
 use crate::host::{self, Host};
 use crate::mpi::real;
-use crate::peers;
+use crate::peers::comm_freed;
 use crate::recorder::Recorder;
 use crate::span::Kinds;
 use crate::state::{self, Shim};
@@ -25,7 +25,7 @@ use crate::{dormant, identity, measure, progress, spent, symbol};
 use mpress::job::{self, Agreed};
 use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Strategy};
 use mpress_record::Run;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -405,15 +405,4 @@ fn damaged() -> Result<c_int, c_int> {
         }
         Ok(code)
     })
-}
-
-/// A communicator is being freed: frees its peers, and its messages that were not received.
-unsafe extern "C" fn comm_freed(comm: MPI_Comm, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
-    // SAFETY: the value of our attribute.
-    unsafe { peers::give_back(value) };
-    if let Some(shim) = state::shared() {
-        shim.ahead.forget(shim, comm);
-        shim.stash.forget(shim, &shim.orphans, comm);
-    }
-    SUCCESS
 }

@@ -44,11 +44,11 @@ impl Stash {
         Held(self.messages.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A communicator is being freed, and its messages with it.
-    pub(crate) fn forget(&self, context: &Context, orphans: &Orphans, comm: MPI_Comm) {
+    /// Forgets messages of communicators that are being freed.
+    pub(crate) fn forget_ended(&self, context: &Context, orphans: &Orphans) {
         if !self.is_empty() {
             let mut opened = self.open();
-            for message in opened.messages.extract_if(.., |message| message.is_of(comm)) {
+            for message in opened.messages.extract_if(.., |message| message.comm_ended()) {
                 message.discard(context, orphans);
             }
         }

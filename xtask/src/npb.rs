@@ -202,7 +202,9 @@ fn one_run(
     if !output.status.success() || (is_npb && !text.contains(VERIFIED)) {
         return Err(wrong("it failed"));
     }
-    let seconds = time(&output.stdout).ok_or_else(|| wrong("it gave no time"))?;
+    // Some Fortran programs write to unit 0.
+    let seconds = time(&output.stdout).or_else(|| time(&output.stderr));
+    let seconds = seconds.ok_or_else(|| wrong("it gave no time"))?;
     let claimed = report.map_or(f64::NAN, |report| claimed(report).unwrap_or(f64::NAN));
     Ok(Run { seconds, bytes, claimed })
 }
