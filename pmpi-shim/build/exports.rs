@@ -161,7 +161,7 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
             pass + "    if nested() {\n        return pass();\n    }\n    starting(pass)\n"
         }
         Treatment::Waiting if FREEING.contains(&form.name) => {
-            pass + "    active();\n    // SAFETY: the caller's own argument.\n    unsafe { ending(comm, pass) }\n"
+            pass + "    active();\n    // SAFETY: the caller's own argument.\n    unsafe { freeing(comm, pass) }\n"
         }
         Treatment::Waiting => pass + "    active();\n    pass()\n",
         Treatment::Passed => {

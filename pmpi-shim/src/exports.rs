@@ -8,10 +8,9 @@
 
 use crate::complete::before_detach;
 use crate::dormant::committing;
-use crate::ending::ending;
 use crate::mpi::{nested, open, real};
 use crate::progress::{active, active_with_light, before_waiting};
-use crate::startup::starting;
+use crate::startup::{freeing, starting};
 use crate::sys::*;
 use crate::{calls, passed, spent};
 use std::ffi::{c_char, c_int, c_void};

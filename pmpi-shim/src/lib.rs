@@ -61,7 +61,6 @@ mod device;
 mod dormant;
 mod early;
 mod elements;
-mod ending;
 mod error;
 #[cfg(shim)]
 mod exports;

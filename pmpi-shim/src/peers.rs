@@ -1,11 +1,11 @@
 //! The peers of a communicator, with which frames are exchanged: processes of this job on other nodes.
 
+mod ending;
+
 use crate::agreed::Collectives;
 use crate::context::Context;
-use crate::ending;
 use crate::family::Family;
 use crate::handle::Handle;
-use crate::state;
 use crate::sys::*;
 use mpress::{SHORTEST, Spread};
 use std::cell::Cell;
@@ -13,6 +13,9 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
+
+#[cfg(shim)]
+pub(crate) use ending::Freeing;
 
 /// The ranks of a communicator (of its remote group, if it has one) with which frames are exchanged.
 pub(crate) struct Peers {
@@ -39,7 +42,7 @@ impl Peers {
     }
 
     /// The communicator is being freed.
-    pub(crate) fn end(&self) {
+    fn end(&self) {
         self.freed.store(true, Ordering::Release);
     }
 
@@ -231,26 +234,14 @@ impl Context {
     }
 }
 
-/// The delete callback of the attribute that keeps the peers of a communicator.
+/// Gives back the peers that a communicator, which is being freed, keeps as an attribute; returns whether it may still be used.
 ///
 /// # Safety
 /// `kept` must be the attribute's value, which is released once.
-pub(crate) unsafe extern "C" fn comm_freed(
-    comm: MPI_Comm,
-    keyval: c_int,
-    kept: *mut c_void,
-    _: *mut c_void,
-) -> c_int {
+pub(crate) unsafe fn give_back(comm: MPI_Comm, keyval: c_int, kept: *mut c_void) -> bool {
     // SAFETY: only `make_peers` stores under our key: a leaked `Arc<Peers>`.
     let peers = unsafe { Arc::from_raw(kept.cast::<Peers>().cast_const()) };
     peers.end();
     FREED.fetch_add(1, Ordering::AcqRel);
-    let still_used = ending::keep(keyval, comm, &peers);
-    if let Some(shim) = state::shared() {
-        shim.ahead.forget_ended(shim);
-        if !still_used {
-            shim.stash.forget_ended(shim, &shim.orphans);
-        }
-    }
-    SUCCESS
+    ending::keep(keyval, comm, &peers)
 }

@@ -13,7 +13,7 @@ use crate::finish::{self, Job};
 use crate::foreseen::Foreseen;
 use crate::host::{self, Host};
 use crate::mpi::real;
-use crate::peers::comm_freed;
+use crate::peers;
 use crate::recorder::Recorder;
 use crate::span::Kinds;
 use crate::state::{self, Shim};
@@ -25,7 +25,7 @@ use crate::{dormant, identity, measure, progress, spent, symbol};
 use mpress::job::{self, Agreed};
 use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Strategy};
 use mpress_record::Run;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -405,4 +405,35 @@ fn damaged() -> Result<c_int, c_int> {
         }
         Ok(code)
     })
+}
+
+/// The delete callback of our attribute: a communicator is being freed.
+unsafe extern "C" fn comm_freed(comm: MPI_Comm, keyval: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
+    // SAFETY: the value of our attribute.
+    let still_used = unsafe { peers::give_back(comm, keyval, value) };
+    if let Some(shim) = state::shared() {
+        shim.ahead.forget_ended(shim);
+        if !still_used {
+            shim.stash.forget_ended(shim, &shim.orphans);
+        }
+    }
+    SUCCESS
+}
+
+/// Passes a call that frees a communicator.
+///
+/// # Safety
+/// `comm` must be the argument of that call: null, or valid.
+#[cfg(shim)]
+pub(crate) unsafe fn freeing(comm: *mut MPI_Comm, pass: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: the caller vouches for the argument.
+    let Some(&comm) = (unsafe { comm.as_ref() }) else { return pass() };
+    let freeing = peers::Freeing::new(comm);
+    let code = pass();
+    if freeing.end()
+        && let Some(shim) = state::shared()
+    {
+        shim.stash.forget_ended(shim, &shim.orphans);
+    }
+    code
 }

@@ -1,9 +1,8 @@
 //! Communicators that are being freed. A delete callback of the program may still use one, before or after the callback of our attribute, and an
 //! attribute that is set meanwhile is never deleted. So the peers are kept here until the call returns.
 
+use super::Peers;
 use crate::handle::Handle;
-use crate::peers::Peers;
-use crate::state;
 use crate::sys::*;
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -21,43 +20,37 @@ thread_local! {
     static ENDING: RefCell<Vec<Ending>> = const { RefCell::new(Vec::new()) };
 }
 
-/// An entry, which ends with the call even if an error handler of the program throws.
-struct Entry {
+/// A call that frees a communicator. It ends when this is dropped, even if an error handler of the program throws.
+#[cfg(shim)]
+pub(crate) struct Freeing {
     depth: usize,
 }
 
-impl Entry {
-    fn new(comm: MPI_Comm) -> Self {
+#[cfg(shim)]
+impl Freeing {
+    pub(crate) fn new(comm: MPI_Comm) -> Self {
         ENDING.with_borrow_mut(|all| {
             all.push(Ending { comm: comm.key(), kept: Vec::new() });
             Self { depth: all.len() - 1 }
         })
     }
-}
 
-impl Drop for Entry {
-    fn drop(&mut self) {
+    /// Ends it; returns whether the communicator had peers.
+    pub(crate) fn end(self) -> bool {
         let ended = ENDING.with_borrow_mut(|all| all.split_off(self.depth));
-        if let Some(shim) = state::shared()
-            && ended.iter().any(|ending| !ending.kept.is_empty())
-        {
-            shim.stash.forget_ended(shim, &shim.orphans);
-        }
+        ended.iter().any(|ending| !ending.kept.is_empty())
     }
 }
 
-/// Passes a call that frees a communicator.
-///
-/// # Safety
-/// `comm` must be the argument of that call: null, or valid.
-pub(crate) unsafe fn ending(comm: *mut MPI_Comm, pass: impl FnOnce() -> c_int) -> c_int {
-    // SAFETY: the caller vouches for the argument.
-    let _entry = unsafe { comm.as_ref() }.map(|comm| Entry::new(*comm));
-    pass()
+#[cfg(shim)]
+impl Drop for Freeing {
+    fn drop(&mut self) {
+        ENDING.with_borrow_mut(|all| all.truncate(self.depth));
+    }
 }
 
 /// Keeps the peers of a communicator if this thread is freeing it; returns whether it is. From then on no other thread may look for its messages.
-pub(crate) fn keep(keyval: c_int, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
+pub(super) fn keep(keyval: c_int, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
     ENDING.with_borrow_mut(|all| {
         let Some(ending) = all.iter_mut().find(|ending| ending.comm == comm.key()) else { return false };
         peers.end();
@@ -67,7 +60,7 @@ pub(crate) fn keep(keyval: c_int, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
 }
 
 /// The peers of a communicator that this thread is freeing.
-pub(crate) fn kept(keyval: c_int, comm: MPI_Comm) -> Option<Arc<Peers>> {
+pub(super) fn kept(keyval: c_int, comm: MPI_Comm) -> Option<Arc<Peers>> {
     ENDING.with_borrow(|all| {
         let kept = &all.iter().find(|ending| ending.comm == comm.key())?.kept;
         kept.iter().find(|(key, _)| *key == keyval).map(|(_, peers)| Arc::clone(peers))
