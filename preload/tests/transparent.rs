@@ -448,6 +448,13 @@ fn an_error_handler_that_does_not_come_back() {
     assert_same(&job.run("without"), &job.compressing().run("with"));
 }
 
+#[test]
+fn a_job_that_ends_while_its_processes_exit() {
+    let Some(rig) = Rig::new("exit") else { return };
+    let job = rig.job(Launcher::Local, 2, "exit", &[]);
+    assert_same(&job.run("without"), &job.compressing().run("with"));
+}
+
 /// The growth of a rank's resident memory in each phase of `memory`, in KiB.
 fn growth(written: &Written) -> Vec<i64> {
     written.assert_well();
