@@ -44,9 +44,9 @@ fn on_this_host(rig: &Rig, ranks: usize, args: &[&str], predict: &str) -> Vec<u6
     compare(&job, &job.compressing(), predict)
 }
 
-/// With those between nodes, all are ten thousand in chunks and as many in frames; a tenth is run by default.
+/// With those between nodes, all are ten thousand in chunks and as many in frames; a part of them is run by default.
 fn schedules(all: usize) -> String {
-    support::schedules(all, 10).to_string()
+    support::schedules(all).to_string()
 }
 
 #[test]

@@ -59,6 +59,7 @@ impl Rig {
             job.env(name, value);
         }
         job.program(self.examples.join(program[0])).args(&program[1..]);
+        job.yielding(&self.examples).unwrap();
         let name = format!("{} ranks of {program:?} with {env:?}", job.ranks());
         let worked = |out: &[u8]| out.iter().filter(|&&byte| byte == b'\n').count() >= lines;
         let (stdout, stderr, ended_well) = match job.run_patiently(LIMIT, TRIES, worked) {
