@@ -3,9 +3,11 @@
 //! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
 
-use crate::kernel::{Kernel, SAMPLE};
+use crate::kernel::{self, Kernel, SAMPLE, Work};
 use crate::records::{Layout, MAX_STRIDE, PIECE};
 use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::simd::Simd;
 
 /// The number of places of a message that are sampled.
 const PLACES: usize = 4;
@@ -77,11 +79,15 @@ impl Layouts {
     }
 
     /// Determines whether a message consists of records.
-    #[inline(always)]
-    pub(crate) fn guess<W: Word, K: Kernel<W>>(&mut self, kernel: K, message: &[u8]) -> Guess {
+    pub(crate) fn guess<W: Word>(&mut self, simd: Simd, message: &[u8]) -> Guess {
         if message.len() < SHORTEST {
             return Guess::No;
         }
+        kernel::with(simd, Sample::<W> { layouts: self, message, word: PhantomData })
+    }
+
+    #[inline(always)]
+    fn sample<W: Word, K: Kernel<W>>(&mut self, kernel: K, message: &[u8]) -> Guess {
         let is_known = (1..=USES).contains(&self.uses) && message.len() / self.layout.stride() >= FEWEST;
         let same = is_known && {
             let cost = cost_of(message, &self.layout);
@@ -117,6 +123,22 @@ impl Layouts {
     /// Records that the layout took fewer bytes.
     pub(crate) fn hit(&mut self) {
         self.misses = 0;
+    }
+}
+
+/// Samples a message.
+struct Sample<'a, W> {
+    layouts: &'a mut Layouts,
+    message: &'a [u8],
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Work<W> for Sample<'_, W> {
+    type Output = Guess;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> Guess {
+        self.layouts.sample(kernel, self.message)
     }
 }
 
@@ -288,7 +310,6 @@ fn column_cost<W: Word, const F: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Scalar;
 
     /// Structures of a 32-bit counter, a small number, and a random word.
     fn structures(from: u64, count: u64) -> impl Iterator<Item = u8> {
@@ -303,7 +324,7 @@ mod tests {
     fn guess(layouts: &mut Layouts, message: impl Iterator<Item = u8>) -> Guess {
         let mut bytes = [0; 16 * 500];
         let len = bytes.iter_mut().zip(message).map(|(to, from)| *to = from).count();
-        layouts.guess::<u64, _>(Scalar, &bytes[..len])
+        layouts.guess::<u64>(Simd::SCALAR, &bytes[..len])
     }
 
     #[test]
