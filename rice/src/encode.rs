@@ -78,10 +78,18 @@ impl<W: Word> Encode for Encoder<W> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| {
-            kernel::run(self.simd, Message::<W> { mapping: self.mapping, raw, out, word: PhantomData })
-        })
+        out.within(most, |out| W::encode(self.simd, self.mapping, raw, out))
     }
+}
+
+/// Encodes a message.
+pub(crate) fn message<W: Word>(
+    simd: Simd,
+    mapping: Option<Mapping>,
+    raw: &[u8],
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    kernel::run(simd, Message::<W> { mapping, raw, out, word: PhantomData })
 }
 
 struct Message<'a, 'b, W> {

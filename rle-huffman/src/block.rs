@@ -3,6 +3,7 @@
 
 use crate::format::BLOCK;
 use crate::kernel::Kernel;
+use crate::{Decoder, Encoder, Huffman, Rle, ShannonFano};
 use mpress_codec::support::Wire;
 use mpress_codec::{Codec, DecodeError, Full, Out};
 
@@ -16,13 +17,46 @@ impl Scratch {
 }
 
 /// A code of planes: [`Rle`](crate::Rle), [`Huffman`](crate::Huffman), [`ShannonFano`](crate::ShannonFano). Its methods are private to this crate.
-pub trait Code: Codec + private::Plane + Copy + core::fmt::Debug {}
+pub trait Code: Codec + private::Plane + private::Entries + Copy + core::fmt::Debug {}
 
-impl<C: Codec + private::Plane + Copy + core::fmt::Debug> Code for C {}
+impl<C: Codec + private::Plane + private::Entries + Copy + core::fmt::Debug> Code for C {}
+
+macro_rules! entries {
+    ($($code:ty),*) => { $(
+        impl private::Entries for $code {
+            fn encode_message(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+                encoder.message(raw, out)
+            }
+            fn decode_message(
+                decoder: &mut Decoder<Self>,
+                wire: &[u8],
+                out: &mut Out<'_>,
+            ) -> Result<(), DecodeError> {
+                decoder.message(wire, out)
+            }
+        }
+    )* };
+}
+
+entries!(Huffman, Rle, ShannonFano);
 
 pub(crate) mod private {
-    use super::{DecodeError, Full, Kernel, Out, Wire};
+    use super::{Code, DecodeError, Decoder, Encoder, Full, Kernel, Out, Wire};
     use crate::width::Width;
+
+    /// The entries to encoder and decoder. These are not generic, so they are compiled in this crate, and not again in each crate that uses it.
+    pub trait Entries: Sized {
+        fn encode_message(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>
+        where
+            Self: Code;
+        fn decode_message(
+            decoder: &mut Decoder<Self>,
+            wire: &[u8],
+            out: &mut Out<'_>,
+        ) -> Result<(), DecodeError>
+        where
+            Self: Code;
+    }
 
     /// The encoder and the decoder of a code of planes.
     pub trait Plane {

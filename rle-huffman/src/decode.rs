@@ -43,9 +43,14 @@ impl<C: Code> Reset for Decoder<C> {}
 
 impl<C: Code> Decode for Decoder<C> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        out.all_or_nothing(|out| {
-            kernel::with(self.simd, Message { decoder: self, wire: Wire::new(wire), out })
-        })
+        out.all_or_nothing(|out| C::decode_message(self, wire, out))
+    }
+}
+
+impl<C: Code> Decoder<C> {
+    /// Decodes a message.
+    pub(crate) fn message(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        kernel::with(self.simd, Message { decoder: self, wire: Wire::new(wire), out })
     }
 }
 

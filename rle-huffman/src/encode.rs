@@ -40,7 +40,14 @@ impl<C: Code> Encode for Encoder<C> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
+        out.within(most, |out| C::encode_message(self, raw, out))
+    }
+}
+
+impl<C: Code> Encoder<C> {
+    /// Encodes a message.
+    pub(crate) fn message(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+        kernel::with(self.simd, Message { encoder: self, raw, out })
     }
 }
 

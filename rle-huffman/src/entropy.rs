@@ -11,7 +11,7 @@ mod ranking;
 mod shannon_fano;
 mod streams;
 
-use crate::block::private::Plane;
+use crate::block::private::{Entries, Plane};
 use crate::decode::Decoder;
 use crate::encode::Encoder;
 use crate::kernel::Kernel;
@@ -36,7 +36,7 @@ pub struct Huffman;
 pub struct ShannonFano;
 
 /// How a code finds its code lengths.
-pub trait Lengthen: Codec + Copy + core::fmt::Debug {
+pub trait Lengthen: Codec + Entries + Copy + core::fmt::Debug {
     /// The code lengths of at least two symbols, in the order of the ranking. They belong to a complete code: the sum of 2^-length is 1.
     fn lengths(ranking: &Ranking) -> Lengths;
 }
