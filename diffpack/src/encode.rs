@@ -122,7 +122,10 @@ impl<W: Word> Encoder<W> {
     /// Whether a message is worthwhile.
     pub(crate) fn verdict(&self, raw: &[u8]) -> bool {
         let settings = self.effort.settings();
-        kernel::with(self.simd, Verdict::<W> { raw, settings, words: PhantomData })
+        let words = &raw[..raw.len() / W::WIDTH * W::WIDTH];
+        // Structures may look like noise when viewed word by word.
+        kernel::with(self.simd, Verdict::<W> { words, settings: &settings, word: PhantomData })
+            || settings.records && is_regular(self.simd, raw)
     }
 
     /// Encodes a message.
@@ -301,9 +304,9 @@ impl<W: Word> Work<W> for Find<'_, W> {
 }
 
 struct Verdict<'a, W> {
-    raw: &'a [u8],
-    settings: Settings,
-    words: PhantomData<W>,
+    words: &'a [u8],
+    settings: &'a Settings,
+    word: PhantomData<W>,
 }
 
 impl<W: Word> Work<W> for Verdict<'_, W> {
@@ -311,9 +314,6 @@ impl<W: Word> Work<W> for Verdict<'_, W> {
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> bool {
-        let message = &self.raw[..self.raw.len() / W::WIDTH * W::WIDTH];
-        // Structures may look like noise when viewed word by word.
-        Search { kernel, message, settings: &self.settings }.is_worthwhile::<W>()
-            || self.settings.records && is_regular(self.raw)
+        Search { kernel, message: self.words, settings: self.settings }.is_worthwhile::<W>()
     }
 }

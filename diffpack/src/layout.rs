@@ -3,7 +3,7 @@
 //! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
 
-use crate::kernel::{self, Kernel, SAMPLE, Work};
+use crate::kernel::{self, Chore, Kernel, SAMPLE, Work, compiled};
 use crate::records::{Layout, MAX_STRIDE, PIECE};
 use crate::word::Word;
 use core::marker::PhantomData;
@@ -83,16 +83,11 @@ impl Layouts {
         if message.len() < SHORTEST {
             return Guess::No;
         }
-        kernel::with(simd, Sample::<W> { layouts: self, message, word: PhantomData })
-    }
-
-    #[inline(always)]
-    fn sample<W: Word, K: Kernel<W>>(&mut self, kernel: K, message: &[u8]) -> Guess {
         let is_known = (1..=USES).contains(&self.uses) && message.len() / self.layout.stride() >= FEWEST;
         let same = is_known && {
-            let cost = cost_of(message, &self.layout);
+            let cost = compiled(simd, Cost { message, layout: &self.layout });
             cost.abs_diff(self.cost) <= self.cost / KEEP
-                && gains::<W, K>(kernel, message, self.layout.stride(), cost)
+                && gains::<W>(simd, message, self.layout.stride(), cost)
         };
         if same {
             self.uses += 1;
@@ -102,15 +97,14 @@ impl Layouts {
             self.rest -= 1;
             return Guess::No;
         }
-        let stride = stride(message);
-        if let Some((layout, cost)) = find(message, stride)
+        if let Some((layout, cost)) = compiled(simd, Find(message))
             // Words of one kind need no columns.
-            && !(layout.len() == 1 && stride == W::WIDTH)
-            && gains::<W, K>(kernel, message, stride, cost)
+            && !(layout.len() == 1 && layout.stride() == W::WIDTH)
+            && gains::<W>(simd, message, layout.stride(), cost)
         {
             // The same structures from another offset, as in the parts of a long message.
             let same = (1..=USES).contains(&self.uses)
-                && stride == self.layout.stride()
+                && layout.stride() == self.layout.stride()
                 && cost.abs_diff(self.cost) <= self.cost / KEEP;
             let uses = if same { self.uses + 1 } else { 1 };
             *self = Self { layout, cost, uses, misses: self.misses, rest: 0 };
@@ -126,19 +120,44 @@ impl Layouts {
     }
 }
 
-/// Samples a message.
-struct Sample<'a, W> {
-    layouts: &'a mut Layouts,
-    message: &'a [u8],
-    word: PhantomData<W>,
-}
+/// Finds the best layout of records.
+struct Find<'a>(&'a [u8]);
 
-impl<W: Word> Work<W> for Sample<'_, W> {
-    type Output = Guess;
+impl Chore for Find<'_> {
+    /// The layout and its cost.
+    type Output = Option<(Layout, u32)>;
 
     #[inline(always)]
-    fn run<K: Kernel<W>>(self, kernel: K) -> Guess {
-        self.layouts.sample(kernel, self.message)
+    fn run(self) -> Self::Output {
+        find(self.0, stride(self.0))
+    }
+}
+
+/// Finds the cost of a message with a layout.
+struct Cost<'a> {
+    message: &'a [u8],
+    layout: &'a Layout,
+}
+
+impl Chore for Cost<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        cost_of(self.message, self.layout)
+    }
+}
+
+/// Finds whether a message is regular.
+struct Regular<'a>(&'a [u8]);
+
+impl Chore for Regular<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let most = scores(self.0).into_iter().fold(0, u16::max);
+        self.0.len() >= SHORTEST && usize::from(most) >= PLACES * WINDOW / 16
     }
 }
 
@@ -149,10 +168,8 @@ fn places(message: &[u8], run: usize, step: usize) -> [usize; PLACES] {
 }
 
 /// Whether bytes recur at some distance far more often than in noise.
-#[inline(always)]
-pub(crate) fn is_regular(message: &[u8]) -> bool {
-    let most = scores(message).into_iter().fold(0, u16::max);
-    message.len() >= SHORTEST && usize::from(most) >= PLACES * WINDOW / 16
+pub(crate) fn is_regular(simd: Simd, message: &[u8]) -> bool {
+    compiled(simd, Regular(message))
 }
 
 /// The distance at which most bytes recur; the smallest of those with about the same score.
@@ -235,18 +252,34 @@ fn cost_of(message: &[u8], layout: &Layout) -> u32 {
 }
 
 /// Whether records of this cost seem to take less than the message as words with one of the simplest predictors.
-#[inline(always)]
-fn gains<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], stride: usize, cost: u32) -> bool {
-    let lag = (stride / W::WIDTH).max(1);
-    let (lags, reach) = ([lag as u16], lag * W::WIDTH);
-    let mut bits = 0;
-    for at in places(message, reach + SAMPLE, W::WIDTH) {
-        let difference = kernel.difference_cost(message, at + reach, &lags);
-        let below = kernel.below_cost(message, at + reach, 1);
-        bits += difference.min(below) * W::LANES as u32;
-    }
-    let words = by_unit(bits, PLACES * SAMPLE);
+fn gains<W: Word>(simd: Simd, message: &[u8], stride: usize, cost: u32) -> bool {
+    let words = kernel::with(simd, Words::<W> { message, stride, word: PhantomData });
     cost < words - words / GAIN
+}
+
+/// Finds the cost of a message as words with one of the simplest predictors.
+struct Words<'a, W> {
+    message: &'a [u8],
+    stride: usize,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Work<W> for Words<'_, W> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> u32 {
+        let Self { message, stride, .. } = self;
+        let lag = (stride / W::WIDTH).max(1);
+        let (lags, reach) = ([lag as u16], lag * W::WIDTH);
+        let mut bits = 0;
+        for at in places(message, reach + SAMPLE, W::WIDTH) {
+            let difference = kernel.difference_cost(message, at + reach, &lags);
+            let below = kernel.below_cost(message, at + reach, 1);
+            bits += difference.min(below) * W::LANES as u32;
+        }
+        by_unit(bits, PLACES * SAMPLE)
+    }
 }
 
 fn by_unit(bits: u32, bytes: usize) -> u32 {
