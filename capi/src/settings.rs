@@ -151,7 +151,12 @@ pub unsafe extern "C" fn mpress_settings_set(
             return Err(Error::new(mpress_status::Settings, text));
         }
         let mut state = settings.state();
-        *state = state.with(OsStr::from_bytes(name.to_bytes()), OsStr::from_bytes(value.to_bytes()))?;
+        let with = state.with(OsStr::from_bytes(name.to_bytes()), OsStr::from_bytes(value.to_bytes()))?;
+        if with.settings.unknown != state.settings.unknown {
+            let text = format!("{}: unknown setting", name.to_string_lossy());
+            return Err(Error::new(mpress_status::Settings, text));
+        }
+        *state = with;
         Ok(())
     })
 }

@@ -1,5 +1,6 @@
 //! `mpress run`: becomes the program, with the preload library before its MPI library.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -69,7 +70,7 @@ Environment:
   MPRESS_LIBDIR     the folder of the libraries; without it ../lib and ../lib/mpress beside this command
 
 Exit status:
-  2 for a wrong command line, 125 if mpress fails, 126 if the program cannot be executed,
+  2 for a wrong command line or setting, 125 if mpress fails, 126 if the program cannot be executed,
   127 if it is not found; otherwise that of the program.";
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -116,6 +117,9 @@ pub(crate) enum Error {
     Program(#[from] program::Error),
     #[error(transparent)]
     Library(#[from] libraries::Error),
+    /// The shim would pass everything through, hours into a queue.
+    #[error(transparent)]
+    Settings(#[from] mpress::SettingsError),
     #[error("`{}` cannot be preloaded: its path has a colon or a semicolon, at which the dynamic loader splits paths", .0.display())]
     Separator(PathBuf),
 }
@@ -125,6 +129,7 @@ impl Error {
     pub(crate) fn exit_status(&self) -> u8 {
         match self {
             Self::Program(error) => error.exit_status(),
+            Self::Settings(_) => 2,
             Self::Library(_) | Self::Separator(_) => 125,
         }
     }
@@ -169,6 +174,9 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     if let Some(folder) = &options.record {
         command.env("MPRESS_TRACE", folder).env("MPRESS_RECORD", folder);
     }
+    let given = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+    let vars: BTreeMap<_, _> = std::env::vars_os().chain(given).collect();
+    mpress::Settings::from_vars(vars)?;
     Ok(command)
 }
 

@@ -201,6 +201,28 @@ fn what_cannot_be_run_is_said_in_one_line() {
 }
 
 #[test]
+fn a_wrong_setting_is_refused_before_the_program_starts() {
+    let place = Place::new("setting");
+    let started = place.0.join("started");
+    let wrong = |name: &str, value: &str, words: &[&str]| {
+        let mut command = place.run(&["--", "touch", started.to_str().unwrap()]);
+        fails(command.env(name, value), 2, words);
+        assert!(!started.exists(), "{name}={value}");
+    };
+    wrong(
+        "MPRESS_RECORD_LIMIT",
+        "8X",
+        &["MPRESS_RECORD_LIMIT=8X: expected at least 1024 bytes, such as 64MiB"],
+    );
+    wrong("MPRESS_REPORT", "loud", &["MPRESS_REPORT=loud: expected none, summary or full"]);
+    wrong("MPRESS_CONFIG", "/none/mpress.toml", &["/none/mpress.toml: No such file"]);
+    // An option goes before a variable; what is not a setting is left to the shim.
+    let mut command = place.run(&["--report", "full", "--", "env"]);
+    command.env("MPRESS_REPORT", "loud").env("MPRESS_RECORD_LIMIT", "8M").env("MPRESS_ROOT", "/opt");
+    assert_eq!(variable(&command.output().unwrap(), "MPRESS_REPORT"), Some("full".to_owned()));
+}
+
+#[test]
 fn only_the_first_rank_complains() {
     let place = Place::new("ranks");
     for rank in ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"] {

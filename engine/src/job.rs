@@ -94,6 +94,7 @@ impl Settings {
             report: own.report,
             report_file: own.report_file,
             dump_config: own.dump_config,
+            unknown: own.unknown,
             guide: self.guide.clone().filter(|_| reads_guide),
             ..self.clone()
         }

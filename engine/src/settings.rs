@@ -54,6 +54,8 @@ pub struct Settings {
     pub disable: bool,
     /// `MPRESS_DUMP_CONFIG=0|1`: print the effective settings when the program starts.
     pub dump_config: bool,
+    /// The variables with our prefix that are no settings. They are ignored: modules of clusters set such names, `MPRESS_ROOT` for one.
+    pub unknown: Vec<String>,
 }
 
 impl Default for Settings {
@@ -79,6 +81,7 @@ impl Default for Settings {
             patience: PATIENCE,
             disable: false,
             dump_config: false,
+            unknown: Vec::new(),
         }
     }
 }
@@ -96,7 +99,7 @@ pub enum SettingsError {
         /// The valid values.
         expected: String,
     },
-    /// An unknown variable with our prefix, or an unknown key in the file: most likely a typing error.
+    /// An unknown key in the file: most likely a typing error.
     #[error("{0}: unknown setting (known: {1})")]
     Name(String, String),
     /// The file cannot be read, or is not a settings file.
@@ -163,7 +166,7 @@ impl Settings {
     /// prefix are ignored. An empty value means the default.
     ///
     /// # Errors
-    /// The first setting that is unknown or has an invalid value; a file that cannot be read.
+    /// The first setting that has an invalid value; a file that cannot be read or has an unknown key.
     pub fn from_vars(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Self, SettingsError> {
         let vars: Vec<_> = vars
             .into_iter()
@@ -178,15 +181,29 @@ impl Settings {
             if name == CONFIG || FOREIGN.contains(&&**name) || name.starts_with("MPRESS_TEST_") {
                 continue;
             }
-            let key = KEYS.into_iter().find(|key| variable(key) == *name);
-            let known = || format!("{CONFIG}, {}", KEYS.map(variable).join(", "));
-            let key = key.ok_or_else(|| SettingsError::Name(name.clone(), known()))?;
+            let Some(key) = KEYS.into_iter().find(|key| variable(key) == *name) else {
+                settings.unknown.push(name.clone());
+                continue;
+            };
             settings.set(key, name, &value.to_string_lossy())?;
         }
         if settings.strategy == Strategy::Guided && settings.guide.is_none() {
             return Err(SettingsError::NoGuide);
         }
         Ok(settings)
+    }
+
+    /// A line about [`unknown`](Self::unknown) variables, if there are any, with the known ones that they look like.
+    #[must_use]
+    pub fn unknown_line(&self) -> Option<String> {
+        let described = self.unknown.iter().map(|name| match meant(name) {
+            Some(known) => format!("{name} (did you mean {known}?)"),
+            None => name.clone(),
+        });
+        let mut names: Vec<_> = described.collect();
+        names.sort();
+        (!names.is_empty())
+            .then(|| format!("ignored, since mpress has no such setting: {}", names.join(", ")))
     }
 
     /// Applies the contents of a settings file.
@@ -333,6 +350,14 @@ fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.to_uppercase())
 }
 
+/// The variable that this one was most likely meant to be: at most a third of its letters differ.
+fn meant(name: &str) -> Option<String> {
+    let own = &name[PREFIX.len()..];
+    let known = KEYS.into_iter().map(variable).chain([CONFIG.to_owned()]);
+    let distances = known.map(|known| (strsim::osa_distance(own, &known[PREFIX.len()..]), known));
+    distances.min().filter(|(distance, _)| 3 * distance <= own.len()).map(|(_, known)| known)
+}
+
 /// `a, b or c`.
 fn alternatives(choices: &[&str]) -> String {
     match choices {
@@ -379,6 +404,7 @@ mod tests {
             patience: Duration::from_secs(7200),
             disable: true,
             dump_config: true,
+            unknown: Vec::new(),
         };
         assert_eq!(
             from(&[
@@ -423,6 +449,26 @@ mod tests {
     }
 
     #[test]
+    fn unknown_variables_are_ignored_and_named() {
+        let settings = from(&[
+            ("MPRESS_ROOT", "/opt/mpress"),
+            ("MPRESS_REPROT", "full"),
+            ("MPRESS_THREADS", "2"),
+            ("MPRESS_DIR", "/opt"),
+            ("MPRESS_CONFG", "x"),
+            ("MPRESS_", "x"),
+        ])
+        .unwrap();
+        assert_eq!((settings.threads, settings.report), (2, Report::None));
+        assert_eq!(
+            settings.unknown_line().unwrap(),
+            "ignored, since mpress has no such setting: MPRESS_, MPRESS_CONFG (did you mean MPRESS_CONFIG?), \
+             MPRESS_DIR, MPRESS_REPROT (did you mean MPRESS_REPORT?), MPRESS_ROOT"
+        );
+        assert_eq!(from(&[("MPRESS_THREADS", "2")]).unwrap().unknown_line(), None);
+    }
+
+    #[test]
     fn errors_are_one_clear_line() {
         for (vars, line) in [
             (("MPRESS_REPORT", "loud"), "MPRESS_REPORT=loud: expected none, summary or full"),
@@ -455,14 +501,6 @@ mod tests {
                 "MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE, a record of an earlier run (MPRESS_GUIDE=FILE with the strategy adaptive writes one)",
             ),
             (("MPRESS_CONFIG", "/none/x"), "/none/x: No such file or directory (os error 2)"),
-            (
-                ("MPRESS_REPROT", "full"),
-                "MPRESS_REPROT: unknown setting (known: MPRESS_CONFIG, MPRESS_STRATEGY, MPRESS_HEURISTICS, \
-                 MPRESS_LINKS, MPRESS_GUIDE, MPRESS_THRESHOLD, MPRESS_REPORT, MPRESS_REPORT_FILE, MPRESS_SAME_NODE, \
-                 MPRESS_THREADS, MPRESS_STREAMS, MPRESS_REDUCE, MPRESS_CLOCK, \
-                 MPRESS_PREDICT, MPRESS_PREDICT_MEMORY, MPRESS_TRACE, MPRESS_RECORD, MPRESS_RECORD_LIMIT, \
-                 MPRESS_PATIENCE, MPRESS_DISABLE, MPRESS_DUMP_CONFIG)",
-            ),
         ] {
             assert_eq!(from(&[vars]).unwrap_err().to_string(), line);
         }

@@ -1,12 +1,17 @@
 //! Human-readable numbers of bytes.
 
-/// A number such as `4096`, `16KiB` or `1MiB`; `None` if invalid.
+/// A number such as `4096`, `16KiB` or `8M`; `None` if invalid. K, KB and KiB all are 1024 bytes, M and G with their forms the powers of that, in
+/// capitals or not.
 #[must_use]
 pub fn parse(text: &str) -> Option<usize> {
-    let (number, shift) = match text {
-        _ if text.ends_with("KiB") => (&text[..text.len() - 3], 10),
-        _ if text.ends_with("MiB") => (&text[..text.len() - 3], 20),
-        _ => (text, 0),
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => return None,
     };
     number.parse::<usize>().ok()?.checked_mul(1 << shift)
 }
@@ -17,11 +22,24 @@ mod tests {
 
     #[test]
     fn sizes_are_read() {
-        assert_eq!(
-            (parse("4096"), parse("16KiB"), parse("1MiB")),
-            (Some(4096), Some(16 << 10), Some(1 << 20))
-        );
-        for bad in ["", "KiB", "-1", "1GiB", "99999999999999999999", "99999999999999999MiB", "1.5MiB", "é"] {
+        for (text, bytes) in [("4096", 4096), ("16KiB", 16 << 10), ("1MiB", 1 << 20), ("2GiB", 2 << 30)] {
+            assert_eq!(parse(text), Some(bytes), "{text}");
+        }
+        for text in ["8M", "8MB", "8MiB", "8m", "8mb", "8192k", "8192KB"] {
+            assert_eq!(parse(text), Some(8 << 20), "{text}");
+        }
+        for bad in [
+            "",
+            "KiB",
+            "-1",
+            "+1",
+            "1TiB",
+            "1 M",
+            "99999999999999999999",
+            "99999999999999999MiB",
+            "1.5MiB",
+            "é",
+        ] {
             assert_eq!(parse(bad), None, "{bad}");
         }
     }

@@ -100,6 +100,9 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
         }
     };
     let Ok(settings) = settings else { return Ok(()) };
+    if let Some(line) = settings.unknown_line().filter(|_| rank == 0) {
+        say!("mpress: {line}");
+    }
     if settings.dump_config && rank == 0 {
         say!("{}", settings.to_toml().trim_end());
     }

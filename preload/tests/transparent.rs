@@ -240,7 +240,6 @@ fn a_wrong_setting_is_one_line_and_changes_nothing() {
     let without = job.run("without");
     for (name, value, line) in [
         ("MPRESS_REPORT", "loud", "MPRESS_REPORT=loud: expected none, summary or full"),
-        ("MPRESS_REPROT", "full", "MPRESS_REPROT: unknown setting"),
         (
             "MPRESS_STRATEGY",
             "best",
@@ -253,6 +252,21 @@ fn a_wrong_setting_is_one_line_and_changes_nothing() {
         let lines = with.shim_lines().unwrap();
         assert!(lines.len() == 1 && lines[0].contains(line), "{lines:?}");
     }
+}
+
+/// Modules of clusters set such names.
+#[test]
+fn an_unknown_setting_is_one_line_and_switches_nothing_off() {
+    let Some(rig) = Rig::new("unknown_setting") else { return };
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]);
+    let without = job.run("without");
+    let with = job.compressing().env("MPRESS_ROOT", "/opt").env("MPRESS_STRATGEY", "off");
+    let with = with.env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&without, &with);
+    assert!(with.framed().unwrap().0 > 0);
+    let lines = with.shim_lines().unwrap();
+    let about: Vec<_> = lines.iter().filter(|line| line.contains("MPRESS_ROOT")).collect();
+    assert!(about.len() == 1 && about[0].contains("did you mean MPRESS_STRATEGY?"), "{lines:?}");
 }
 
 /// Errors in these do not prevent the compression of messages.

@@ -47,6 +47,8 @@ pub(super) struct Chosen {
     pub(super) same_node: bool,
     /// Whether the network was measured; `Err` if the measurements cannot be read.
     pub(super) measured: Result<bool, String>,
+    /// The line about variables that are no settings.
+    pub(super) unknown: Option<String>,
 }
 
 impl Facts {
@@ -109,6 +111,7 @@ fn chosen(settings: &Settings) -> Chosen {
         off: settings.strategy == Strategy::Off,
         same_node: settings.same_node == SameNode::Compress,
         measured,
+        unknown: settings.unknown_line(),
     }
 }
 

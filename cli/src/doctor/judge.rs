@@ -175,6 +175,7 @@ fn settings(ranks: &[Facts]) -> Vec<Finding> {
         ),
         Err(why) => Finding::Wrong(format!("network: {why}")),
     });
+    findings.extend(chosen.unknown.iter().map(|line| Finding::Note(format!("settings: {line}"))));
     findings.push(verdict(chosen, nodes(ranks).len()));
     findings
 }
@@ -199,8 +200,14 @@ mod tests {
     use super::*;
 
     fn facts(rank: u64, node: &str) -> Facts {
-        let settings =
-            Chosen { text: "t".into(), disabled: false, off: false, same_node: false, measured: Ok(false) };
+        let settings = Chosen {
+            text: "t".into(),
+            disabled: false,
+            off: false,
+            same_node: false,
+            measured: Ok(false),
+            unknown: None,
+        };
         Facts {
             rank,
             node: node.into(),
