@@ -7,14 +7,12 @@
 
 mod corpus;
 mod data;
-mod measure;
 mod skipped;
 mod tiers;
 
 use crate::{Check, Codec, Decode, DecodeErrorKind, Encode, EncodeError, Out, decode_to_vec, encode_to_vec};
 pub use corpus::{CorpusFile, corpus};
 pub use data::{Family, families, random_bytes};
-pub use measure::{Measured, doubles, file_or, measure};
 pub use skipped::skipped;
 use std::string::String;
 use std::vec::Vec;
