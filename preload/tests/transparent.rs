@@ -379,15 +379,15 @@ fn communicators_of_sessions() {
 #[test]
 fn a_late_rank_is_waited_for() {
     let Some(rig) = Rig::new("patience") else { return };
-    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]).env("SLOW_START", "4");
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]).env("SLOW_START", "8");
     let without = job.run("without");
     let with =
-        job.compressing_over("slow_start.so").env("MPRESS_PATIENCE", "6").env("MPRESS_REPORT", "summary");
+        job.compressing_over("slow_start.so").env("MPRESS_PATIENCE", "12").env("MPRESS_REPORT", "summary");
     let with = with.run("with");
     assert_same(&without, &with);
     assert_framed(&with, 10);
     let lines = with.shim_lines().unwrap();
-    let waited = lines.iter().filter(|line| line.contains("rank 0 has waited 3 s in MPI_Init")).count();
+    let waited = lines.iter().filter(|line| line.contains("rank 0 has waited 6 s in MPI_Init")).count();
     assert_eq!((waited, lines.len()), (1, 3), "{lines:?}");
 }
 

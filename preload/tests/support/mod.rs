@@ -12,8 +12,10 @@ use std::time::Duration;
 /// An MPI job needs all cores; two at a time would be slower than one after the other, and would break the time limits.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The time limit of a job, apart from the two known hangs in `MPI_Finalize`.
-const LIMIT: Duration = Duration::from_secs(150);
+/// The time limit of a job, apart from the two known hangs in `MPI_Finalize`: far longer than any takes, on a busy machine, too.
+const LIMIT: Duration = Duration::from_secs(900);
+/// The factor of the time limits of scenes in the programs, which tell where a job hangs.
+const PATIENCE: &str = "3";
 
 /// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a pass.
 pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
@@ -207,6 +209,7 @@ impl Plan<'_> {
         if self.pinned {
             job.pinned();
         }
+        job.env("TRANSPARENT_PATIENCE", PATIENCE);
         for (name, value) in &self.env {
             job.env(name, value);
         }

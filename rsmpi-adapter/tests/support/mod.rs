@@ -9,8 +9,8 @@ use std::time::Duration;
 /// MPI jobs use all cores; two at the same time would be slower than in sequence, and exceed time limits.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Far longer than any run here; a job that takes this long hangs.
-const LIMIT: Duration = Duration::from_secs(150);
+/// Far longer than any run here, on a busy machine, too; a job that takes this long hangs.
+const LIMIT: Duration = Duration::from_secs(600);
 /// MPICH may hang in `MPI_Finalize`, with some programs nearly always; `mpress-cluster` detects this, and the output up to then counts.
 const TRIES: u32 = 1;
 
