@@ -1,15 +1,18 @@
-//! The table of figures in `docs/codecs.md` matches the record from which it is generated.
+//! The table of figures in `docs/codecs.md`, and the plot in `README.md`, match the record from which they are generated.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test reports by panicking")]
 
-use mpress_benches::codecs::{Role, Subject};
-use mpress_benches::compare::{Figures, Line, Report, markdown};
+use mpress_benches::codecs::{Role, Subject, all};
+use mpress_benches::compare::{Figures, Line, Report, markdown, plot};
 use mpress_benches::element::Element;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The output of `compare --peers`.
-const RECORD: &str = "benches/record/2026-11-20-codecs.txt";
+const RECORD: &str = "benches/record/codecs.txt";
 const PAGE: &str = "docs/codecs.md";
+/// The folder of the plot.
+const PLOTS: &str = "benches/record";
+const PLOT: &str = "pareto-f64.svg";
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
@@ -26,7 +29,7 @@ fn line(row: &str) -> Option<Line> {
         // This build may lack some peers of the record.
         subject: Box::leak(Box::new(Subject {
             name: codec.to_owned().leak(),
-            role: Role::Codec,
+            role: all().find(|known| known.name == codec).map_or(Role::Peer, |known| known.role),
             make: |_, _| Ok(None),
         })),
         messages: messages.parse().ok()?,
@@ -67,6 +70,21 @@ fn the_table_is_made_from_its_record() {
     let differing = page[place(&page)].lines().zip(table.lines()).find(|(is, wanted)| is != wanted);
     assert_eq!(differing, None, "WRITE_DOCS=1 cargo test -p mpress-benches --test docs writes {PAGE}");
     assert_eq!(page[place(&page)].len(), table.len());
+}
+
+#[test]
+fn the_plot_is_made_from_its_record() {
+    let record = std::fs::read_to_string(file(RECORD)).unwrap();
+    let conditions = record.lines().find_map(|line| line.strip_prefix("measured: ")).expect("conditions");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plots");
+    plot(&report(&record), &folder, conditions).unwrap();
+    let made = std::fs::read_to_string(folder.join(PLOT)).unwrap();
+    let kept = file(PLOTS).join(PLOT);
+    if std::env::var_os("WRITE_DOCS").is_some() {
+        std::fs::write(&kept, &made).unwrap();
+    }
+    let is = std::fs::read_to_string(kept).unwrap();
+    assert!(is == made, "WRITE_DOCS=1 cargo test -p mpress-benches --test docs writes {PLOTS}/{PLOT}");
 }
 
 #[test]

@@ -252,7 +252,7 @@ fn what_is_no_regular_file_is_passed_over() {
     // Opening the pipe would wait for a writer.
     let predict = |path: &Path| {
         let mut command = Command::new("timeout");
-        command.args(["60", env!("CARGO_BIN_EXE_mpress"), "predict", "--format", "csv"]).arg(path);
+        command.args(["300", env!("CARGO_BIN_EXE_mpress"), "predict", "--format", "csv"]).arg(path);
         command.output().unwrap()
     };
     let output = predict(&folder);

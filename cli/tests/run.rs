@@ -143,7 +143,8 @@ fn installed_libraries_are_beside_the_command() {
     let place = Place::new("installed");
     fs::create_dir(place.0.join("bin")).unwrap();
     fs::create_dir(place.0.join("elsewhere")).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_mpress"), place.0.join("bin/mpress")).unwrap();
+    // Not a copy: a process that another test starts meanwhile would have it open for writing, and then it cannot be run.
+    fs::hard_link(env!("CARGO_BIN_EXE_mpress"), place.0.join("bin/mpress")).unwrap();
     let link = place.0.join("elsewhere/mpress");
     std::os::unix::fs::symlink("../bin/mpress", &link).unwrap();
     let mut command = Command::new(&link);

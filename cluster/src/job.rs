@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use crate::cluster::Cluster;
 use crate::names::{Tag, host};
 use crate::process::system;
-use crate::{Error, Family, Mpi, Outcome, run_with_timeout};
+use crate::{Error, Family, Mpi, Outcome, run_with_timeout, yielding};
 
 /// The first steps of a shell inside a node: sets the node's host name and mounts a separate `/dev/shm`, in the mount namespace that `ip netns exec`
 /// has created. So nodes share no memory, and files that a killed rank leaves there disappear with the job. If the mount is not possible, the rest
@@ -106,6 +106,24 @@ impl Job {
     pub fn pinned(&mut self) -> &mut Self {
         self.pinned = true;
         self
+    }
+
+    /// Lets ranks that wait make way for others, where the MPI would have them spin: with more ranks than processors seconds would become minutes. What
+    /// that needs is built in this folder, and preloaded before the libraries that the environment names. Not for measurements.
+    ///
+    /// # Errors
+    /// Those of [`yielding`].
+    pub fn yielding(&mut self, dir: &Path) -> Result<&mut Self, Error> {
+        const PRELOAD: &str = "LD_PRELOAD";
+        if let Some(library) = yielding(self.mpi, dir, None)? {
+            let mut all = library.into_os_string();
+            if let Some((_, others)) = self.env.iter().rev().find(|(name, _)| name == PRELOAD) {
+                all.push(":");
+                all.push(others);
+            }
+            self.env(PRELOAD, all);
+        }
+        Ok(self)
     }
 
     /// The MPI of the job.

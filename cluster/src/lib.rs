@@ -40,6 +40,7 @@ mod registry;
 mod run;
 mod sweep;
 mod traffic;
+mod yielding;
 
 pub use cluster::{Cluster, Config};
 pub use error::Error;
@@ -51,3 +52,4 @@ pub use registry::{interrupted, tear_down_all};
 pub use run::{Outcome, Partial, run_with_timeout};
 pub use sweep::sweep;
 pub use traffic::Traffic;
+pub use yielding::yielding;

@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 use mpress_cluster::{Cluster, Config, Error, Rate, sweep};
 use nix::sched::{CloneFlags, setns};
 
+/// Far longer than anything here takes, on a busy machine, too.
+const LONG: Duration = Duration::from_secs(120);
+
 /// A cluster, or `None` after a line with the reason.
 fn cluster(config: Config) -> Option<Cluster> {
     match Cluster::permitted() {
@@ -57,7 +60,7 @@ fn transfer(cluster: &Cluster, from: usize, to: usize, bytes: usize) -> f64 {
     });
     let start = Instant::now();
     let sender = on_node(cluster, from, move || {
-        let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(5)).unwrap();
+        let mut stream = TcpStream::connect_timeout(&address, LONG).unwrap();
         stream.write_all(&vec![7; bytes]).unwrap();
     });
     sender.join().unwrap();
@@ -92,8 +95,10 @@ fn the_link_carries_what_it_is_capped_at_and_counts_it() {
     let seconds = transfer(&cluster, 0, 1, bytes);
     let sent = cluster.traffic().unwrap().since(&before);
 
+    // How close it gets to the rate depends on the load of the machine: 95 when idle.
     let mbit = bytes as f64 * 8.0 / seconds / 1e6;
-    assert!((20.0..104.0).contains(&mbit), "{mbit} Mbit/s over a link of 100");
+    let _shown = writeln!(std::io::stderr(), "{mbit} Mbit/s over a link of 100");
+    assert!(mbit < 104.0, "{mbit} Mbit/s over a link of 100");
     assert!((4_000_000..4_600_000).contains(&sent.sent(0)), "{sent:?}");
     assert!((1..400_000).contains(&sent.sent(1)), "acknowledgements alone: {sent:?}");
     assert_eq!(sent.total(), sent.sent(0) + sent.sent(1));
@@ -102,21 +107,33 @@ fn the_link_carries_what_it_is_capped_at_and_counts_it() {
     assert!(bytes as f64 * 8.0 / back / 1e6 < 104.0, "the other direction took {back} s");
 }
 
+/// What the kernel says of the queues of a node's interfaces.
+fn limits(cluster: &Cluster, node: usize) -> String {
+    let shown = Command::new("tc").args(["-n", &cluster.namespace(node), "-j", "qdisc", "show"]).output();
+    String::from_utf8(shown.unwrap().stdout).unwrap()
+}
+
 #[test]
 fn the_kernel_says_the_same_rate() {
     let Some(cluster) = two(Some(Rate::gbit(1))) else { return };
     for node in 0..2 {
-        let shown = Command::new("tc").args(["-n", &cluster.namespace(node), "-j", "qdisc", "show"]).output();
-        let text = String::from_utf8(shown.unwrap().stdout).unwrap();
+        let text = limits(&cluster, node);
         assert!(text.contains("\"tbf\"") && text.contains("\"rate\":125000000"), "{text}");
+        // With less the link would be slower than its rate. The kernel counts it in ticks of its clock.
+        let burst = text.split("\"burst\":").nth(1).and_then(|rest| rest.split([',', '}']).next());
+        let burst: u32 = burst.unwrap().parse().unwrap();
+        assert!((65_000..=65_536).contains(&burst), "{text}");
     }
 }
 
 #[test]
 fn without_a_rate_nothing_is_capped() {
     let Some(cluster) = two(None) else { return };
-    let seconds = transfer(&cluster, 0, 1, 20_000_000);
-    assert!(seconds < 1.6, "slower than 100 Mbit/s: {seconds} s");
+    transfer(&cluster, 0, 1, 20_000_000);
+    for node in 0..2 {
+        let text = limits(&cluster, node);
+        assert!(text.contains("\"kind\"") && !text.contains("\"rate\""), "{text}");
+    }
 }
 
 #[test]
@@ -167,7 +184,11 @@ fn nothing_is_left_and_two_stand_side_by_side() {
     // A process inside does not prevent the removal.
     let mut inside =
         Command::new("ip").args(["netns", "exec", &one.namespace(1), "sleep", "600"]).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(200));
+    let inside_by = Instant::now() + LONG;
+    while Command::new("ip").args(["netns", "pids", &one.namespace(1)]).output().unwrap().stdout.is_empty() {
+        assert!(Instant::now() < inside_by, "it does not enter the node");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     one.tear_down().unwrap();
     assert!(!inside.wait().unwrap().success());
     assert_eq!(left(&one_name), Vec::<String>::new());
@@ -200,7 +221,7 @@ fn what_a_dead_process_left_is_swept() {
     fs::create_dir_all(format!("/etc/netns/{stale}-n0")).unwrap();
     // Another test's cluster may be sweeping it at the same time, and then finds it gone.
     let _swept_by_one_of_us: Result<(), Error> = sweep();
-    let gone_by = Instant::now() + Duration::from_secs(5);
+    let gone_by = Instant::now() + LONG;
     while !left(&stale).is_empty() && Instant::now() < gone_by {
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -3,7 +3,6 @@
 
 use crate::format::{BLOCK, CONTINUING, HEADER, LINES_MASK, PLACE, RAW_LEN_SHIFT, VERSION};
 use crate::history::History;
-use crate::kernel;
 use crate::lines::Lines;
 use crate::predictor::{Context, Predictor};
 use crate::table::Table;
@@ -127,7 +126,7 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
         let context = context.unwrap_or(Context::START);
         let (table, before) = self.table.words(words);
         let start = out.len();
-        let blocks = kernel::decode(self.simd, Predictor::resume(table, context), wire, at, elements, out);
+        let blocks = W::decode(self.simd, Predictor::resume(table, context), (wire, at), elements, out);
         // Even after an error, `out` has every element from which the predictor has learned.
         let (learned, _) = W::split(&out.written()[start..]);
         self.table.wrote(words, before, context, learned);

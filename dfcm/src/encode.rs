@@ -4,7 +4,6 @@
 use crate::decode::Decoder;
 use crate::format::{CONTINUING, HEADER, PLACE, RAW_LEN_SHIFT, VERSION};
 use crate::history::History;
-use crate::kernel;
 use crate::lines::Lines;
 use crate::predictor::{Context, Predictor};
 use crate::word::Word;
@@ -133,7 +132,7 @@ impl<W: Word, M: AsMut<[u64]>> Encode for Encoder<W, M> {
                     Predictor::resume(table, context)
                 }
             };
-            let left = kernel::encode(self.simd, predictor, elements, out)?;
+            let left = W::encode(self.simd, predictor, elements, out)?;
             out.extend_from_slice(tail)?;
             if let Mode::Continuing(_, context, history) = &mut self.mode {
                 *context = left;

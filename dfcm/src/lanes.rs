@@ -20,6 +20,8 @@ mod probe;
 mod window;
 
 pub use decode::Decoder;
+pub(crate) use decode::decode;
+pub(crate) use encode::encode;
 pub use encode::{Encoder, Lanes};
 pub(crate) use format::GROUP;
 

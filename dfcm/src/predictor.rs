@@ -10,7 +10,7 @@ use crate::word::Word;
 
 /// The state that carries over from element to element, besides the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Context<W> {
+pub struct Context<W> {
     /// The previous element.
     pub(crate) last: W,
     /// The hash of the previous differences, times the number of words in a line: the offset of the next line in the table, plus higher bits that are
@@ -50,7 +50,7 @@ impl<W: Word> Context<W> {
 }
 
 /// The predictor during a message. The length of the table is that of a power of two lines.
-pub(crate) struct Predictor<'a, W> {
+pub struct Predictor<'a, W> {
     table: &'a mut [u64],
     context: Context<W>,
 }

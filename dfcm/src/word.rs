@@ -3,12 +3,15 @@
 
 use crate::format::{BLOCK, BODY, COUNT_BITS};
 use crate::lanes::GROUP;
-use mpress_codec::{CodecId, support};
+use crate::predictor::{Context, Predictor};
+use crate::{kernel, lanes};
+use mpress_codec::simd::Simd;
+use mpress_codec::{CodecId, DecodeError, Full, Out, support};
 
 /// An element of a message, as an unsigned integer: `u64` for doubles, `u32` for single floats.
 ///
 /// Sealed, because each word has its own wire format and codec id.
-pub trait Word: support::Word + internal::Layout {
+pub trait Word: support::Word + internal::Layout + internal::Entries {
     /// The codec id of the wire format for this word.
     const ID: CodecId;
     /// The name of the codec for this word.
@@ -46,8 +49,64 @@ impl Word for u32 {
     const LANES_NAME: &'static str = "dfcm32-lanes";
 }
 
+macro_rules! entries {
+    ($($word:ty),*) => { $(
+        impl internal::Entries for $word {
+            fn encode(
+                simd: Simd,
+                predictor: Predictor<'_, Self>,
+                elements: &[Self::Bytes],
+                out: &mut Out<'_>,
+            ) -> Result<Context<Self>, Full> {
+                kernel::encode(simd, predictor, elements, out)
+            }
+            fn decode(
+                simd: Simd,
+                predictor: Predictor<'_, Self>,
+                (wire, at): (&[u8], usize),
+                elements: usize,
+                out: &mut Out<'_>,
+            ) -> Result<(Context<Self>, usize), DecodeError> {
+                kernel::decode(simd, predictor, wire, at, elements, out)
+            }
+            fn encode_lanes(simd: Simd, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+                lanes::encode::<Self>(simd, raw, out)
+            }
+            fn decode_lanes(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+                lanes::decode::<Self>(simd, wire, out)
+            }
+        }
+    )* };
+}
+
+entries!(u64, u32);
+
 pub(crate) mod internal {
-    use super::BODY;
+    use super::{BODY, Context, DecodeError, Full, Out, Predictor, Simd, support};
+
+    /// The entries to encoders and decoders. These are not generic, so they are compiled in this crate, and not again in each crate that uses it.
+    pub trait Entries: support::Word {
+        /// Appends the blocks of `elements`. Returns the context after them.
+        fn encode(
+            simd: Simd,
+            predictor: Predictor<'_, Self>,
+            elements: &[Self::Bytes],
+            out: &mut Out<'_>,
+        ) -> Result<Context<Self>, Full>;
+        /// Appends `elements` elements, from the blocks that start at a byte of a wire. Returns the context after them and the offset where the
+        /// blocks end.
+        fn decode(
+            simd: Simd,
+            predictor: Predictor<'_, Self>,
+            wire_from: (&[u8], usize),
+            elements: usize,
+            out: &mut Out<'_>,
+        ) -> Result<(Context<Self>, usize), DecodeError>;
+        /// Encodes a message in interleaved lanes.
+        fn encode_lanes(simd: Simd, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>;
+        fn decode_lanes(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
+    }
+
     /// The layout of words in a table and in the body of a block.
     pub trait Layout: Sized {
         /// The two words of the line at word `index` of the table.

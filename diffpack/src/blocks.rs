@@ -7,12 +7,10 @@ use crate::encode::EdgeWindow;
 use crate::format::{BLOCK, GROUP, GROUPS, Head};
 use crate::kernel::{Kernel, SAMPLE};
 use crate::predictor::{Domain, Predictor, Slots};
-use crate::repeats::Repeats;
 use crate::search::Shortlist;
 use crate::split::{Dealt, Split};
 use crate::stream::Stream;
 use crate::word::Word;
-use core::mem::MaybeUninit;
 use mpress_codec::{Full, Out};
 
 /// Scratch memory for encoding blocks.
@@ -47,6 +45,12 @@ struct Filled {
     reach: usize,
 }
 
+impl Choice {
+    pub(crate) fn cost(&self) -> u32 {
+        self.cost
+    }
+}
+
 impl Blocks {
     pub(crate) fn new() -> Self {
         Self {
@@ -66,6 +70,20 @@ impl Blocks {
     /// The current choice.
     pub(crate) fn last(&self) -> Option<Choice> {
         self.last
+    }
+
+    /// Takes the current choice, as if no block had been encoded yet.
+    pub(crate) fn take_last(&mut self) -> Option<Choice> {
+        let last = self.last;
+        self.restore(None);
+        last
+    }
+
+    /// Puts an earlier choice back, after blocks of other words.
+    pub(crate) fn restore(&mut self, last: Option<Choice>) {
+        self.window.forget();
+        self.filled = None;
+        self.last = last;
     }
 
     pub(crate) fn window(&mut self) -> &mut EdgeWindow {
@@ -136,69 +154,10 @@ impl Blocks {
         }
     }
 
-    /// Encodes the block at `at`, which has copies, as copies and literals, or as any other block if that is smaller. Returns the bytes that the literals
-    /// took if it was written as copies. Not inlined: blocks without copies are far more frequent.
-    #[inline(never)]
-    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
-    pub(crate) fn encode_repeats<W: Word, K: Kernel<W>>(
-        &mut self,
-        kernel: K,
-        message: &[u8],
-        at: usize,
-        [shortlist, of_literals]: [&Shortlist; 2],
-        settings: &Settings,
-        slots: &mut Slots,
-        repeats: &Repeats,
-        out: &mut Out<'_>,
-    ) -> Result<Option<usize>, Full> {
-        let len = (message.len() - at).min(BLOCK);
-        let literals = repeats.literals();
-        let mut copied = [MaybeUninit::uninit(); BLOCK + Head::BYTES];
-        let mut copied = Out::new(&mut copied[..len + Head::BYTES]);
-        let mut copied_slots = *slots;
-        let last = self.last.take();
-        self.window.forget();
-        // The literals are encoded as a message of their own: the predictors that suit the neighbouring blocks may not suit them.
-        let words = literals.len() / W::WIDTH;
-        let mut literal_bytes = 0;
-        let written = repeats.sequences.write(kernel, repeats.units, words, &mut copied, |copied| {
-            let before = copied.len();
-            self.encode(kernel, literals, 0, of_literals, settings, &mut copied_slots, copied)?;
-            literal_bytes = copied.len() - before;
-            Ok(())
-        });
-        self.last = last;
-        self.window.forget();
-        let start = out.len();
-        // If it is much shorter than a sample predicts for the block without copies, there is no need to try that.
-        self.filled = None;
-        let is_certain = written.is_ok()
-            && (repeats.are_trusted() && copied.len() < len - len / 4
-                || self.choose(kernel, message, at, shortlist, settings).is_none_or(|_| {
-                    let cost = self.last.map_or(0, |last| last.cost) as usize;
-                    let bytes = cost * W::LANES / 8 * BLOCK / SAMPLE / settings.quarters;
-                    copied.len() + copied.len() / 2 < bytes.min(len)
-                }));
-        self.last = last;
-        self.window.forget();
-        if !is_certain {
-            let before = *slots;
-            self.encode(kernel, message, at, shortlist, settings, slots, out)?;
-            if written.is_err() || out.len() - start <= copied.len() {
-                return Ok(None);
-            }
-            *slots = before;
-            out.truncate(start);
-        }
-        *slots = copied_slots;
-        out.extend_from_slice(copied.written())?;
-        Ok(Some(literal_bytes))
-    }
-
     /// The predictor of the shortlist that seems to need the fewest bits; `None` if all are out of reach. The best one is kept for some blocks, as
     /// long as its cost does not grow.
     #[inline(always)]
-    fn choose<W: Word, K: Kernel<W>>(
+    pub(crate) fn choose<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         message: &[u8],

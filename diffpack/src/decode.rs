@@ -51,26 +51,15 @@ impl<W: Word> Reset for Decoder<W> {}
 
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        out.all_or_nothing(|out| {
-            kernel::with(self.simd, Message { decoder: self, wire, start: out.len(), out })
-        })
+        out.all_or_nothing(|out| W::decode(self, wire, out))
     }
 }
 
-struct Message<'a, 'b, W> {
-    decoder: &'a mut Decoder<W>,
-    wire: &'a [u8],
-    start: usize,
-    out: &'a mut Out<'b>,
-}
-
-impl<W: Word> Work<W> for Message<'_, '_, W> {
-    type Output = Result<(), DecodeError>;
-
-    #[inline(always)]
-    fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), DecodeError> {
-        let raw_len = self.out.remaining();
-        let mut wire = Wire::new(self.wire);
+impl<W: Word> Decoder<W> {
+    /// Decodes a message.
+    pub(crate) fn message(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let (raw_len, start) = (out.remaining(), out.len());
+        let mut wire = Wire::new(wire);
         let [version, rest] = wire.take_array()?;
         if !(VERSION..=VERSION_4).contains(&version) {
             return Err(DecodeError::new(Unsupported, 0));
@@ -81,33 +70,56 @@ impl<W: Word> Work<W> for Message<'_, '_, W> {
             return Err(DecodeError::new(if rest < 8 { Length } else { Corrupt }, 1));
         }
         debug_assert_eq!(wire.at, HEADER);
-        let Decoder { simd, scratch, .. } = self.decoder;
+        let Self { simd, scratch, .. } = self;
         if is_of_records {
-            scratch.records(*simd, &mut wire, version, self.out)?;
+            scratch.records(*simd, &mut wire, version, out)?;
         } else {
-            scratch.blocks::<W, K>(kernel, &mut wire, raw_len / W::WIDTH, version, self.out, self.start)?;
+            let words = raw_len / W::WIDTH;
+            scratch.read::<W>(*simd, &mut wire, words, version, &mut Slots::new(), out, start)?;
         }
         let full = DecodeError::new(Length, wire.at);
-        self.out.extend_from_slice(wire.take(self.out.remaining())?).map_err(|Full { .. }| full)?;
+        out.extend_from_slice(wire.take(out.remaining())?).map_err(|Full { .. }| full)?;
         wire.finish()
     }
 }
 
-/// A column to be read: one word per record.
-struct Column<'a, 'w, 'c, 'o> {
+/// Reads the blocks of `words` words: of a message, of a column of records, or of the literals of a block of copies. The words in `out` from `start` on
+/// predict them. So that there is one instance of the code for a block for each word and tier, all three call it.
+struct Read<'a, 'w, 'o> {
+    simd: Simd,
     scratch: &'a mut Scratch,
     wire: &'a mut Wire<'w>,
-    records: usize,
+    words: usize,
     version: u8,
-    column: &'c mut Out<'o>,
+    slots: &'a mut Slots,
+    out: &'a mut Out<'o>,
+    start: usize,
 }
 
-impl<V: Word> Work<V> for Column<'_, '_, '_, '_> {
+impl<W: Word> Work<W> for Read<'_, '_, '_> {
     type Output = Result<(), DecodeError>;
 
     #[inline(always)]
-    fn run<K: Kernel<V>>(self, kernel: K) -> Result<(), DecodeError> {
-        self.scratch.blocks::<V, K>(kernel, self.wire, self.records, self.version, self.column, 0)
+    fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), DecodeError> {
+        let Self { simd, scratch, wire, words, version, slots, out, start } = self;
+        scratch.window.forget();
+        let mut left = words;
+        while left > 0 {
+            let words = left.min(W::BLOCK);
+            let place = wire.at;
+            let head = wire.head()?;
+            if version >= VERSION_2 && head == Head::repeats() {
+                scratch.copies::<W>(simd, wire, words, slots, out, start)?;
+            } else if version >= VERSION_4
+                && let Some(units) = head.units()
+            {
+                scratch.dense::<W>(simd, wire, (place, units), words, slots, out, start)?;
+            } else {
+                scratch.block(kernel, wire, (place, head), words, slots, out, start)?;
+            }
+            left -= words;
+        }
+        Ok(())
     }
 }
 
@@ -224,40 +236,22 @@ fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
 }
 
 impl Scratch {
-    /// Reads the blocks of a message or column of `words` words. The words in `out` from `start` on predict them.
-    #[inline(always)]
-    fn blocks<W: Word, K: Kernel<W>>(
+    /// Reads blocks as [`Read`] says.
+    #[expect(clippy::too_many_arguments, reason = "what blocks are read with")]
+    fn read<W: Word>(
         &mut self,
-        kernel: K,
+        simd: Simd,
         wire: &mut Wire<'_>,
         words: usize,
         version: u8,
+        slots: &mut Slots,
         out: &mut Out<'_>,
         start: usize,
     ) -> Result<(), DecodeError> {
-        let mut slots = Slots::new();
-        self.window.forget();
-        let mut left = words;
-        while left > 0 {
-            let words = left.min(W::BLOCK);
-            let place = wire.at;
-            let head = wire.head()?;
-            if version >= VERSION_2 && head == Head::repeats() {
-                self.copies(kernel, wire, words, &mut slots, out, start)?;
-            } else if version >= VERSION_4
-                && let Some(units) = head.units()
-            {
-                self.dense(kernel, wire, (place, units), words, &mut slots, out, start)?;
-            } else {
-                self.block(kernel, wire, (place, head), words, &mut slots, out, start)?;
-            }
-            left -= words;
-        }
-        Ok(())
+        kernel::with::<W, _>(simd, Read { simd, scratch: self, wire, words, version, slots, out, start })
     }
 
     /// Reads records, as many as fit in the remaining room (format, section 12).
-    #[inline(never)]
     fn records(
         &mut self,
         simd: Simd,
@@ -280,24 +274,17 @@ impl Scratch {
             for (at, width) in layout.fields() {
                 let mut column = [MaybeUninit::uninit(); COLUMN];
                 let mut column = Out::new(&mut column[..records * column_width(width)]);
-                let this = Column { scratch: self, wire, records, version, column: &mut column };
+                let (out, slots) = (&mut column, &mut Slots::new());
                 match width {
-                    8 => {
-                        kernel::with::<u64, _>(simd, this)?;
-                        scatter::<8, 8>(column.written(), piece, at, stride);
-                    }
-                    4 => {
-                        kernel::with::<u32, _>(simd, this)?;
-                        scatter::<4, 4>(column.written(), piece, at, stride);
-                    }
-                    2 => {
-                        kernel::with::<u16, _>(simd, this)?;
-                        scatter::<2, 2>(column.written(), piece, at, stride);
-                    }
-                    _ => {
-                        kernel::with::<u16, _>(simd, this)?;
-                        scatter::<2, 1>(column.written(), piece, at, stride);
-                    }
+                    8 => self.read::<u64>(simd, wire, records, version, slots, out, 0)?,
+                    4 => self.read::<u32>(simd, wire, records, version, slots, out, 0)?,
+                    _ => self.read::<u16>(simd, wire, records, version, slots, out, 0)?,
+                }
+                match width {
+                    8 => scatter::<8, 8>(column.written(), piece, at, stride),
+                    4 => scatter::<4, 4>(column.written(), piece, at, stride),
+                    2 => scatter::<2, 2>(column.written(), piece, at, stride),
+                    _ => scatter::<2, 1>(column.written(), piece, at, stride),
                 }
             }
             left -= records;
@@ -307,9 +294,9 @@ impl Scratch {
 
     /// Reads a block of copies and literals (format, section 11).
     #[inline(never)]
-    fn copies<W: Word, K: Kernel<W>>(
+    fn copies<W: Word>(
         &mut self,
-        kernel: K,
+        simd: Simd,
         wire: &mut Wire<'_>,
         words: usize,
         slots: &mut Slots,
@@ -329,16 +316,16 @@ impl Scratch {
         let literal_words = words.checked_sub(sequences.copies()).ok_or(corrupt)?;
         let mut literals = [MaybeUninit::uninit(); BLOCK];
         let mut literals = Out::new(&mut literals[..literal_words * W::WIDTH]);
-        self.literals(kernel, wire, literal_words, slots, &mut literals)?;
+        self.literals::<W>(simd, wire, literal_words, slots, &mut literals)?;
         sequences.expand::<W>(literals.written(), words * W::WIDTH, start, out).ok_or(corrupt)
     }
 
     /// Reads a block of dense copies (format, section 13).
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "what a block is read with")]
-    fn dense<W: Word, K: Kernel<W>>(
+    fn dense<W: Word>(
         &mut self,
-        kernel: K,
+        simd: Simd,
         wire: &mut Wire<'_>,
         (place, units): (usize, (u16, u16)),
         words: usize,
@@ -350,29 +337,24 @@ impl Scratch {
         let dense = Dense::from_wire(units, wire.take_array()?, words).ok_or(corrupt)?;
         let mut literals = [MaybeUninit::uninit(); BLOCK + CHUNK];
         let mut literals = Out::new(&mut literals);
-        self.literals(kernel, wire, dense.literal_words(), slots, &mut literals)?;
+        self.literals::<W>(simd, wire, dense.literal_words(), slots, &mut literals)?;
         let literals = literals.extend_zeroed(CHUNK).map_err(|_| corrupt)?;
         let expand = Expand::<W> { dense, wire: wire.rest(), literals, start, out, word: PhantomData };
-        let len = kernel.compiled(expand).map_err(|malformed| wire.malformed(malformed))?;
+        let len = kernel::compiled(simd, expand).map_err(|malformed| wire.malformed(malformed))?;
         wire.take(len).map(|_| ())
     }
 
-    /// Reads the block of the `words` literals of a block of copies.
-    #[inline(always)]
-    fn literals<W: Word, K: Kernel<W>>(
+    /// Reads the block of the `words` literals of a block of copies. It is none of copies itself: as in the first version.
+    fn literals<W: Word>(
         &mut self,
-        kernel: K,
+        simd: Simd,
         wire: &mut Wire<'_>,
         words: usize,
         slots: &mut Slots,
         literals: &mut Out<'_>,
     ) -> Result<(), DecodeError> {
-        if words > 0 {
-            let at = (wire.at, wire.head()?);
-            self.window.forget();
-            self.block(kernel, wire, at, words, slots, literals, 0)?;
-            self.window.forget();
-        }
+        self.read::<W>(simd, wire, words, VERSION, slots, literals, 0)?;
+        self.window.forget();
         Ok(())
     }
 

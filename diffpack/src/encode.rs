@@ -1,7 +1,7 @@
 //! The encoder, and the static description of the codec.
 #![forbid(unsafe_code)]
 
-use crate::blocks::{Blocks, Choice};
+use crate::blocks::Blocks;
 use crate::decode::Decoder;
 use crate::effort::{Effort, Settings};
 use crate::format::{BLOCK, HEADER, Head, OF_RECORDS, VERSION, VERSION_3, VERSION_4};
@@ -12,6 +12,7 @@ use crate::predictor::Slots;
 use crate::records::{COLUMN, Layout, PIECE as RECORDS, column_width, gather};
 use crate::repeats::Repeats;
 use crate::search::{Search, Shortlist};
+use crate::stretch::Stretch;
 use crate::window::Window;
 use crate::word::Word;
 use core::marker::PhantomData;
@@ -99,13 +100,12 @@ impl<W: Word> Encode for Encoder<W> {
     /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on; some
     /// microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures.
     fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
-        let settings = self.effort.settings();
-        Some(kernel::with(self.simd, Verdict::<W> { raw, settings, words: PhantomData }))
+        Some(W::worthwhile(self, raw))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
+        out.within(most, |out| W::encode(self, raw, out))
     }
 }
 
@@ -118,56 +118,47 @@ impl<W: Word> Reset for Encoder<W> {
     }
 }
 
-struct Message<'a, 'b, W> {
-    encoder: &'a mut Encoder<W>,
-    raw: &'a [u8],
-    out: &'a mut Out<'b>,
-}
+impl<W: Word> Encoder<W> {
+    /// Whether a message is worthwhile.
+    pub(crate) fn verdict(&self, raw: &[u8]) -> bool {
+        let settings = self.effort.settings();
+        let words = &raw[..raw.len() / W::WIDTH * W::WIDTH];
+        // Structures may look like noise when viewed word by word.
+        kernel::with(self.simd, Verdict::<W> { words, settings: &settings, word: PhantomData })
+            || settings.records && is_regular(self.simd, raw)
+    }
 
-impl<W: Word> Work<W> for Message<'_, '_, W> {
-    type Output = Result<(), Full>;
-
-    #[inline(always)]
-    fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
-        let Message { encoder, raw, out } = self;
-        let settings = encoder.effort.settings();
-        if !encoder.hints.remember() {
-            encoder.repeats.forget();
-            encoder.layouts.forget();
+    /// Encodes a message.
+    pub(crate) fn message(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+        let settings = self.effort.settings();
+        if !self.hints.remember() {
+            self.repeats.forget();
+            self.layouts.forget();
         }
-        let guess = if settings.records { encoder.layouts.guess(kernel, raw) } else { Guess::No };
+        let guess = if settings.records { self.layouts.guess::<W>(self.simd, raw) } else { Guess::No };
         if guess == Guess::No {
-            return encoder.words(kernel, raw, &settings, out);
+            return self.words(raw, &settings, out);
         }
         let start = out.len();
-        let records_len = encoder.records(raw, &settings, out).map_or(usize::MAX, |()| out.len() - start);
+        let records_len = self.records(raw, &settings, out).map_or(usize::MAX, |()| out.len() - start);
         if guess == Guess::Yes && records_len < raw.len() {
             return Ok(());
         }
         out.truncate(start);
-        encoder.words(kernel, raw, &settings, out)?;
+        self.words(raw, &settings, out)?;
         if out.len() - start <= records_len {
-            encoder.layouts.missed();
+            self.layouts.missed();
             return Ok(());
         }
-        encoder.layouts.hit();
+        self.layouts.hit();
         out.truncate(start);
-        encoder.records(raw, &settings, out)
+        self.records(raw, &settings, out)
     }
-}
 
-impl<W: Word> Encoder<W> {
     /// Encodes a message of words.
-    #[inline(always)]
-    fn words<K: Kernel<W>>(
-        &mut self,
-        kernel: K,
-        raw: &[u8],
-        settings: &Settings,
-        out: &mut Out<'_>,
-    ) -> Result<(), Full> {
+    fn words(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
         let (words, tail) = raw.split_at(raw.len() / W::WIDTH * W::WIDTH);
-        let Encoder { blocks, repeats, hints, .. } = self;
+        let Encoder { simd, blocks, repeats, hints, .. } = self;
         let version_at = out.len();
         let mut has_repeats = false;
         out.extend_from_slice(&header(VERSION, raw))?;
@@ -175,22 +166,25 @@ impl<W: Word> Encoder<W> {
         for start in (0..words.len()).step_by(PIECE) {
             let end = words.len().min(start + PIECE);
             blocks.window().forget();
-            let search = Search { kernel, message: &words[start..end], settings };
-            // An empty shortlist: every block is stored.
-            let is_short = end - start <= FEW * BLOCK;
-            let shortlist = match is_short || search.is_worthwhile::<W>() {
-                true => hints.shortlist::<W, K>(&search, blocks.window()),
-                false => Shortlist::default(),
-            };
+            let message = &words[start..end];
+            let shortlist =
+                Find::<W> { hints, window: blocks.window(), message, settings, word: PhantomData };
+            let shortlist = kernel::with(*simd, shortlist);
             blocks.begin(hints.first(), &shortlist);
             let stretch = Stretch::<W> {
+                simd: *simd,
                 words: &words[..end],
                 start,
                 shortlist: &shortlist,
                 settings,
+                blocks,
+                repeats: settings.repeats.then_some(&mut *repeats),
+                first: hints.first_mut(),
+                slots: &mut slots,
+                out,
                 word: PhantomData,
             };
-            has_repeats |= stretch.encode(kernel, blocks, repeats, hints.first_mut(), &mut slots, out)?;
+            has_repeats |= kernel::with(*simd, stretch)?;
         }
         if has_repeats && let Some(version) = out.written_mut().get_mut(version_at) {
             *version = VERSION_4;
@@ -198,42 +192,52 @@ impl<W: Word> Encoder<W> {
         out.extend_from_slice(tail)
     }
 
-    /// Encodes a message of records with the guessed layout (format, section 12). Not inlined: most messages have no records.
-    #[inline(never)]
+    /// Encodes a message of records with the guessed layout (format, section 12).
     fn records(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
         let Encoder { simd, blocks, repeats, layouts, .. } = self;
-        let layout: &Layout = layouts.layout();
-        let stride = layout.stride();
-        let header_at = out.len();
-        let mut has_repeats = false;
-        out.extend_from_slice(&header(VERSION_3, raw))?;
-        let (definition, len) = layout.to_wire();
-        out.store(&definition, len)?;
-        let (records, tail) = raw.split_at(raw.len() / stride * stride);
-        let mut column = [0; COLUMN];
-        for piece in records.chunks(RECORDS * stride) {
-            for (at, width) in layout.fields() {
-                let column = &mut column[..piece.len() / stride * column_width(width)];
-                match width {
-                    8 => gather::<8, 8>(piece, at, stride, column),
-                    4 => gather::<4, 4>(piece, at, stride, column),
-                    2 => gather::<2, 2>(piece, at, stride, column),
-                    _ => gather::<2, 1>(piece, at, stride, column),
-                }
-                let column = Column { column, settings, blocks, repeats, out };
-                has_repeats |= match width {
-                    8 => kernel::with::<u64, _>(*simd, column)?,
-                    4 => kernel::with::<u32, _>(*simd, column)?,
-                    _ => kernel::with::<u16, _>(*simd, column)?,
-                };
-            }
-        }
-        if has_repeats && let Some([version, rest, ..]) = out.written_mut().get_mut(header_at..) {
-            *version = VERSION_4;
-            *rest |= OF_RECORDS;
-        }
-        out.extend_from_slice(tail)
+        encode_records(*simd, blocks, repeats, layouts.layout(), raw, settings, out)
     }
+}
+
+fn encode_records(
+    simd: Simd,
+    blocks: &mut Blocks,
+    repeats: &mut Repeats,
+    layout: &Layout,
+    raw: &[u8],
+    settings: &Settings,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let stride = layout.stride();
+    let header_at = out.len();
+    let mut has_repeats = false;
+    out.extend_from_slice(&header(VERSION_3, raw))?;
+    let (definition, len) = layout.to_wire();
+    out.store(&definition, len)?;
+    let (records, tail) = raw.split_at(raw.len() / stride * stride);
+    let mut column = [0; COLUMN];
+    for piece in records.chunks(RECORDS * stride) {
+        for (at, width) in layout.fields() {
+            let column = &mut column[..piece.len() / stride * column_width(width)];
+            match width {
+                8 => gather::<8, 8>(piece, at, stride, column),
+                4 => gather::<4, 4>(piece, at, stride, column),
+                2 => gather::<2, 2>(piece, at, stride, column),
+                _ => gather::<2, 1>(piece, at, stride, column),
+            }
+            let column = Column { simd, column, settings, blocks, repeats, out };
+            has_repeats |= match width {
+                8 => column.encode::<u64>()?,
+                4 => column.encode::<u32>()?,
+                _ => column.encode::<u16>()?,
+            };
+        }
+    }
+    if has_repeats && let Some([version, rest, ..]) = out.written_mut().get_mut(header_at..) {
+        *version = VERSION_4;
+        *rest |= OF_RECORDS;
+    }
+    out.extend_from_slice(tail)
 }
 
 fn header(version: u8, raw: &[u8]) -> [u8; HEADER] {
@@ -242,6 +246,7 @@ fn header(version: u8, raw: &[u8]) -> [u8; HEADER] {
 
 /// One field of some records, as words.
 struct Column<'a, 'o> {
+    simd: Simd,
     column: &'a [u8],
     settings: &'a Settings,
     blocks: &'a mut Blocks,
@@ -249,74 +254,59 @@ struct Column<'a, 'o> {
     out: &'a mut Out<'o>,
 }
 
-impl<V: Word> Work<V> for Column<'_, '_> {
-    /// Whether any block has copies.
-    type Output = Result<bool, Full>;
-
-    #[inline(always)]
-    fn run<K: Kernel<V>>(self, kernel: K) -> Self::Output {
-        let Self { column, settings, blocks, repeats, out } = self;
+impl Column<'_, '_> {
+    /// Returns whether any block has copies.
+    fn encode<V: Word>(self) -> Result<bool, Full> {
+        let Self { simd, column, settings, blocks, repeats, out } = self;
         let shortlist = Shortlist::of_columns();
         blocks.begin(None, &shortlist);
         repeats.forget();
-        let stretch =
-            Stretch::<V> { words: column, start: 0, shortlist: &shortlist, settings, word: PhantomData };
-        stretch.encode(kernel, blocks, repeats, None, &mut Slots::new(), out)
+        let stretch = Stretch::<V> {
+            simd,
+            words: column,
+            start: 0,
+            shortlist: &shortlist,
+            settings,
+            blocks,
+            repeats: settings.repeats.then_some(repeats),
+            first: None,
+            slots: &mut Slots::new(),
+            out,
+            word: PhantomData,
+        };
+        kernel::with(simd, stretch)
     }
 }
 
-/// A part of a message, whose blocks choose from the same predictors.
-struct Stretch<'a, W> {
-    words: &'a [u8],
-    start: usize,
-    shortlist: &'a Shortlist,
+/// Finds the predictors that the blocks of a part of a message choose from.
+struct Find<'a, W> {
+    hints: &'a mut Hints,
+    window: &'a mut EdgeWindow,
+    message: &'a [u8],
     settings: &'a Settings,
     word: PhantomData<W>,
 }
 
-impl<W: Word> Stretch<'_, W> {
-    /// Encodes the blocks, and keeps the choice of the first one in `first`. Returns whether any block has copies.
+impl<W: Word> Work<W> for Find<'_, W> {
+    type Output = Shortlist;
+
     #[inline(always)]
-    fn encode<K: Kernel<W>>(
-        &self,
-        kernel: K,
-        blocks: &mut Blocks,
-        repeats: &mut Repeats,
-        mut first: Option<&mut Option<Choice>>,
-        slots: &mut Slots,
-        out: &mut Out<'_>,
-    ) -> Result<bool, Full> {
-        let Self { words, start, shortlist, settings, .. } = *self;
-        let (mut some_repeat, mut of_literals) = (false, None);
-        blocks.window().forget();
-        repeats.begin::<W>((words.len() - start) / W::WIDTH);
-        for at in (start..words.len()).step_by(BLOCK) {
-            let copies = settings.repeats
-                && repeats.find(kernel, &words[start..], at - start, BLOCK.min(words.len() - at));
-            if copies {
-                let lists = [shortlist, &*of_literals.get_or_insert_with(|| shortlist.of_literals())];
-                let literal_bytes =
-                    blocks.encode_repeats(kernel, words, at, lists, settings, slots, repeats, out)?;
-                match literal_bytes {
-                    Some(bytes) => repeats.hit(bytes),
-                    None => repeats.missed(),
-                }
-                some_repeat |= literal_bytes.is_some();
-            } else {
-                blocks.encode(kernel, words, at, shortlist, settings, slots, out)?;
-            }
-            if let Some(first) = first.take() {
-                *first = blocks.last();
-            }
+    fn run<K: Kernel<W>>(self, kernel: K) -> Shortlist {
+        let Self { hints, window, message, settings, .. } = self;
+        let search = Search { kernel, message, settings };
+        // An empty shortlist: every block is stored.
+        let is_short = message.len() <= FEW * BLOCK;
+        match is_short || search.is_worthwhile::<W>() {
+            true => hints.shortlist::<W, K>(&search, window),
+            false => Shortlist::default(),
         }
-        Ok(some_repeat)
     }
 }
 
 struct Verdict<'a, W> {
-    raw: &'a [u8],
-    settings: Settings,
-    words: PhantomData<W>,
+    words: &'a [u8],
+    settings: &'a Settings,
+    word: PhantomData<W>,
 }
 
 impl<W: Word> Work<W> for Verdict<'_, W> {
@@ -324,9 +314,6 @@ impl<W: Word> Work<W> for Verdict<'_, W> {
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> bool {
-        let message = &self.raw[..self.raw.len() / W::WIDTH * W::WIDTH];
-        // Structures may look like noise when viewed word by word.
-        Search { kernel, message, settings: &self.settings }.is_worthwhile::<W>()
-            || self.settings.records && is_regular(self.raw)
+        Search { kernel, message: self.words, settings: self.settings }.is_worthwhile::<W>()
     }
 }

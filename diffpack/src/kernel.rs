@@ -1,7 +1,8 @@
 //! The operations on blocks: a [`Kernel`] for each SIMD tier.
 //!
-//! A message's encoder or decoder is generic over the kernel; [`with`] selects it once per message. [`scalar`] defines the operations: every other
-//! kernel gives the same result for every input, valid or not.
+//! What works on blocks is generic over the kernel; [`with`] selects it once per stretch of blocks. Code is large if it is compiled for each word and
+//! tier, so each such [`Work`] is called in several places but has one instance for both. What works on messages does not know the kernel. [`scalar`] defines the
+//! operations: every other kernel gives the same result for every input, valid or not.
 #![allow(unsafe_code)]
 
 /// The operations of a kernel that are functions of its modules. `unsafe`, where the argument says so, because these have target features.
@@ -18,10 +19,6 @@ macro_rules! operations {
     };
     // Those on single numbers and on widths, which every tier with BMI2 and AVX2 has in common.
     (x86) => {
-        #[inline]
-        fn compiled<T: Chore>(self, chore: T) -> T::Output {
-            self.run(Compiled(chore))
-        }
         #[inline]
         fn spread(self, packed: u64, bits: u32) -> u64 {
             // SAFETY: `self` proves the features that the call requires; so below.
@@ -91,9 +88,8 @@ use crate::format::BLOCK;
 use crate::rebuild::{self, Form, Packed, Scratch};
 use crate::window::Window;
 use crate::word::Word;
-#[cfg(target_arch = "x86_64")]
-use mpress_codec::support;
-use mpress_codec::support::kernels;
+use mpress_codec::simd::Simd;
+use mpress_codec::support::{self, kernels};
 use mpress_codec::{Full, Out};
 pub(crate) use scalar::{Scalar, undo_below};
 
@@ -132,11 +128,6 @@ pub(crate) type Words = Window<{ 2 * BLOCK }>;
 ///
 /// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
 pub(crate) trait Kernel<W>: Copy {
-    /// Runs a chore that is compiled for this tier. It is not inlined into code for a lower one.
-    #[inline]
-    fn compiled<T: Chore>(self, chore: T) -> T::Output {
-        chore.run()
-    }
     /// The residuals of the first groups of the block at `at`: its zigzagged difference by `lags`.
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
     /// Returns the greatest of the words of some samples, rotated by `rotation`, and stores each word's distance below it.
@@ -220,21 +211,26 @@ pub(crate) trait Chore {
     fn run(self) -> Self::Output;
 }
 
+/// Runs a chore that is compiled for this tier.
+pub(crate) fn compiled<T: Chore>(simd: Simd, chore: T) -> T::Output {
+    support::run(simd, Compiled(chore))
+}
+
 /// A [`Chore`] as the task of a tier.
-#[cfg(target_arch = "x86_64")]
 struct Compiled<T>(T);
 
-#[cfg(target_arch = "x86_64")]
 impl<T: Chore> support::Task for Compiled<T> {
     type Output = T::Output;
     #[inline(always)]
     fn scalar(self) -> T::Output {
         self.0.run()
     }
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn avx2(self, _: support::Avx2) -> T::Output {
         self.0.run()
     }
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn avx512(self, _: support::Avx512) -> T::Output {
         self.0.run()

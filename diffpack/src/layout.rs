@@ -3,9 +3,11 @@
 //! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
 
-use crate::kernel::{Kernel, SAMPLE};
+use crate::kernel::{self, Chore, Kernel, SAMPLE, Work, compiled};
 use crate::records::{Layout, MAX_STRIDE, PIECE};
 use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::simd::Simd;
 
 /// The number of places of a message that are sampled.
 const PLACES: usize = 4;
@@ -77,16 +79,15 @@ impl Layouts {
     }
 
     /// Determines whether a message consists of records.
-    #[inline(always)]
-    pub(crate) fn guess<W: Word, K: Kernel<W>>(&mut self, kernel: K, message: &[u8]) -> Guess {
+    pub(crate) fn guess<W: Word>(&mut self, simd: Simd, message: &[u8]) -> Guess {
         if message.len() < SHORTEST {
             return Guess::No;
         }
         let is_known = (1..=USES).contains(&self.uses) && message.len() / self.layout.stride() >= FEWEST;
         let same = is_known && {
-            let cost = cost_of(message, &self.layout);
+            let cost = compiled(simd, Cost { message, layout: &self.layout });
             cost.abs_diff(self.cost) <= self.cost / KEEP
-                && gains::<W, K>(kernel, message, self.layout.stride(), cost)
+                && gains::<W>(simd, message, self.layout.stride(), cost)
         };
         if same {
             self.uses += 1;
@@ -96,15 +97,14 @@ impl Layouts {
             self.rest -= 1;
             return Guess::No;
         }
-        let stride = stride(message);
-        if let Some((layout, cost)) = find(message, stride)
+        if let Some((layout, cost)) = compiled(simd, Find(message))
             // Words of one kind need no columns.
-            && !(layout.len() == 1 && stride == W::WIDTH)
-            && gains::<W, K>(kernel, message, stride, cost)
+            && !(layout.len() == 1 && layout.stride() == W::WIDTH)
+            && gains::<W>(simd, message, layout.stride(), cost)
         {
             // The same structures from another offset, as in the parts of a long message.
             let same = (1..=USES).contains(&self.uses)
-                && stride == self.layout.stride()
+                && layout.stride() == self.layout.stride()
                 && cost.abs_diff(self.cost) <= self.cost / KEEP;
             let uses = if same { self.uses + 1 } else { 1 };
             *self = Self { layout, cost, uses, misses: self.misses, rest: 0 };
@@ -120,6 +120,47 @@ impl Layouts {
     }
 }
 
+/// Finds the best layout of records.
+struct Find<'a>(&'a [u8]);
+
+impl Chore for Find<'_> {
+    /// The layout and its cost.
+    type Output = Option<(Layout, u32)>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        find(self.0, stride(self.0))
+    }
+}
+
+/// Finds the cost of a message with a layout.
+struct Cost<'a> {
+    message: &'a [u8],
+    layout: &'a Layout,
+}
+
+impl Chore for Cost<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        cost_of(self.message, self.layout)
+    }
+}
+
+/// Finds whether a message is regular.
+struct Regular<'a>(&'a [u8]);
+
+impl Chore for Regular<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let most = scores(self.0).into_iter().fold(0, u16::max);
+        self.0.len() >= SHORTEST && usize::from(most) >= PLACES * WINDOW / 16
+    }
+}
+
 /// The offsets of samples of `run` bytes.
 fn places(message: &[u8], run: usize, step: usize) -> [usize; PLACES] {
     let last = message.len().saturating_sub(run);
@@ -127,10 +168,8 @@ fn places(message: &[u8], run: usize, step: usize) -> [usize; PLACES] {
 }
 
 /// Whether bytes recur at some distance far more often than in noise.
-#[inline(always)]
-pub(crate) fn is_regular(message: &[u8]) -> bool {
-    let most = scores(message).into_iter().fold(0, u16::max);
-    message.len() >= SHORTEST && usize::from(most) >= PLACES * WINDOW / 16
+pub(crate) fn is_regular(simd: Simd, message: &[u8]) -> bool {
+    compiled(simd, Regular(message))
 }
 
 /// The distance at which most bytes recur; the smallest of those with about the same score.
@@ -213,18 +252,34 @@ fn cost_of(message: &[u8], layout: &Layout) -> u32 {
 }
 
 /// Whether records of this cost seem to take less than the message as words with one of the simplest predictors.
-#[inline(always)]
-fn gains<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], stride: usize, cost: u32) -> bool {
-    let lag = (stride / W::WIDTH).max(1);
-    let (lags, reach) = ([lag as u16], lag * W::WIDTH);
-    let mut bits = 0;
-    for at in places(message, reach + SAMPLE, W::WIDTH) {
-        let difference = kernel.difference_cost(message, at + reach, &lags);
-        let below = kernel.below_cost(message, at + reach, 1);
-        bits += difference.min(below) * W::LANES as u32;
-    }
-    let words = by_unit(bits, PLACES * SAMPLE);
+fn gains<W: Word>(simd: Simd, message: &[u8], stride: usize, cost: u32) -> bool {
+    let words = kernel::with(simd, Words::<W> { message, stride, word: PhantomData });
     cost < words - words / GAIN
+}
+
+/// Finds the cost of a message as words with one of the simplest predictors.
+struct Words<'a, W> {
+    message: &'a [u8],
+    stride: usize,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Work<W> for Words<'_, W> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> u32 {
+        let Self { message, stride, .. } = self;
+        let lag = (stride / W::WIDTH).max(1);
+        let (lags, reach) = ([lag as u16], lag * W::WIDTH);
+        let mut bits = 0;
+        for at in places(message, reach + SAMPLE, W::WIDTH) {
+            let difference = kernel.difference_cost(message, at + reach, &lags);
+            let below = kernel.below_cost(message, at + reach, 1);
+            bits += difference.min(below) * W::LANES as u32;
+        }
+        by_unit(bits, PLACES * SAMPLE)
+    }
 }
 
 fn by_unit(bits: u32, bytes: usize) -> u32 {
@@ -288,7 +343,6 @@ fn column_cost<W: Word, const F: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Scalar;
 
     /// Structures of a 32-bit counter, a small number, and a random word.
     fn structures(from: u64, count: u64) -> impl Iterator<Item = u8> {
@@ -303,7 +357,7 @@ mod tests {
     fn guess(layouts: &mut Layouts, message: impl Iterator<Item = u8>) -> Guess {
         let mut bytes = [0; 16 * 500];
         let len = bytes.iter_mut().zip(message).map(|(to, from)| *to = from).count();
-        layouts.guess::<u64, _>(Scalar, &bytes[..len])
+        layouts.guess::<u64>(Simd::SCALAR, &bytes[..len])
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod search;
 mod sequences;
 mod split;
 mod stream;
+mod stretch;
 mod window;
 mod word;
 

@@ -3,10 +3,11 @@
 
 use crate::dense::{REACH, Units};
 use crate::format::BLOCK;
-use crate::kernel::{Chore, Kernel};
+use crate::kernel::{Chore, compiled};
 use crate::sequences::{KEY, Sequence, Sequences, UNITS};
 use crate::word::Word;
 use core::marker::PhantomData;
+use mpress_codec::simd::Simd;
 use mpress_codec::support::Word as _;
 
 /// Entries in the table of positions.
@@ -116,13 +117,7 @@ impl Repeats {
 
     /// Looks for copies in the `len` bytes at `at` of a stretch. Returns whether there are enough to write the block as copies.
     #[inline]
-    pub(crate) fn find<W: Word, K: Kernel<W>>(
-        &mut self,
-        kernel: K,
-        stretch: &[u8],
-        at: usize,
-        len: usize,
-    ) -> bool {
+    pub(crate) fn find<W: Word>(&mut self, simd: Simd, stretch: &[u8], at: usize, len: usize) -> bool {
         if self.rest > 0 {
             self.rest -= 1;
             for place in (at..at + len).step_by(STRIDE * W::WIDTH) {
@@ -136,7 +131,7 @@ impl Repeats {
         if len == BLOCK && is_run::<W>(&stretch[at..at + len]) {
             return false;
         }
-        let copied = kernel.compiled(Look { repeats: self, stretch, at, len, word: PhantomData::<W> });
+        let copied = compiled(simd, Look { repeats: self, stretch, at, len, word: PhantomData::<W> });
         if copied < ENOUGH {
             self.missed();
             return false;

@@ -4,9 +4,9 @@
 use crate::block::EACH;
 use crate::dense::{Count, FIELDS, Form, LAST, LONG, NEAR, SHORT, Units};
 use crate::format::BLOCK;
-use crate::kernel::{Chore, Kernel};
-use crate::word::Word;
+use crate::kernel::{Chore, compiled};
 use core::mem::MaybeUninit;
+use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 
 /// Bytes that are hashed together, and the length of the shortest copy and of the shortest unit.
@@ -177,22 +177,21 @@ impl Sequences {
     }
 
     /// Writes the head and the fields of a block of at least one sequence; then, by `write_literals`, its literals; then the sequences.
-    #[inline(always)]
-    pub(crate) fn write<W: Word, K: Kernel<W>>(
+    pub(crate) fn write(
         &self,
-        kernel: K,
+        simd: Simd,
         units: Units,
         literal_words: usize,
         out: &mut Out<'_>,
         write_literals: impl FnOnce(&mut Out<'_>) -> Result<(), Full>,
     ) -> Result<(), Full> {
-        let form = kernel.compiled(Measure(self, literal_words));
+        let form = compiled(simd, Measure(self, literal_words));
         out.extend_from_slice(&units.head().0.to_le_bytes())?;
         out.store(&form.to_wire(), FIELDS)?;
         if literal_words > 0 {
             write_literals(out)?;
         }
-        kernel.compiled(Write { form, sequences: self, out })
+        compiled(simd, Write { form, sequences: self, out })
     }
 
     /// The bits of eight sequences from `from` on, and how many they are.
@@ -336,7 +335,7 @@ mod tests {
         let mut wire = [0; 8 * ROOM];
         let units = Units { words: 1, first: 0 };
         let mut out = Out::from_slice(&mut wire);
-        let written = sequences.write::<u64, _>(crate::kernel::Scalar, units, 0, &mut out, |_| Ok(()));
+        let written = sequences.write(Simd::SCALAR, units, 0, &mut out, |_| Ok(()));
         assert_eq!(written, Ok(()));
     }
 }

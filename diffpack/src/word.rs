@@ -2,12 +2,13 @@
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, GROUP};
-use mpress_codec::{CodecId, support};
+use crate::{Decoder, Encoder};
+use mpress_codec::{CodecId, DecodeError, Full, Out, support};
 
 /// An element of a message, as an unsigned integer: `u64` for doubles and 64-bit integers, `u32`, `u16`.
 ///
 /// Sealed, because each word has its own wire format and codec id.
-pub trait Word: support::Word + internal::Float {
+pub trait Word: support::Word + internal::Float + internal::Entries {
     /// The codec id of the wire format for this word.
     const ID: CodecId;
     /// The name of the codec for this word.
@@ -41,6 +42,17 @@ impl Word for u16 {
 }
 
 pub(crate) mod internal {
+    use crate::{Decoder, Encoder};
+    use mpress_codec::{DecodeError, Full, Out};
+
+    /// The entries to encoder and decoder. These are not generic, so they are compiled in this crate, together with the kernels that they call, and
+    /// not again in each crate that uses it.
+    pub trait Entries: Sized {
+        fn worthwhile(encoder: &Encoder<Self>, raw: &[u8]) -> bool;
+        fn encode(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>;
+        fn decode(decoder: &mut Decoder<Self>, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
+    }
+
     /// Operations on the bits of floats.
     pub trait Float: Sized {
         /// Conversion to fixed point (format, section 5).
@@ -52,8 +64,24 @@ pub(crate) mod internal {
     }
 }
 
-macro_rules! floats {
+macro_rules! words {
     ($word:ty, $signed:ty) => {
+        impl internal::Entries for $word {
+            fn worthwhile(encoder: &Encoder<Self>, raw: &[u8]) -> bool {
+                encoder.verdict(raw)
+            }
+            fn encode(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+                encoder.message(raw, out)
+            }
+            fn decode(
+                decoder: &mut Decoder<Self>,
+                wire: &[u8],
+                out: &mut Out<'_>,
+            ) -> Result<(), DecodeError> {
+                decoder.message(wire, out)
+            }
+        }
+
         impl internal::Float for $word {
             #[inline(always)]
             fn to_fixed(self, unit: u32) -> Self {
@@ -94,6 +122,6 @@ macro_rules! floats {
     };
 }
 
-floats!(u64, i64);
-floats!(u32, i32);
-floats!(u16, i16);
+words!(u64, i64);
+words!(u32, i32);
+words!(u16, i16);

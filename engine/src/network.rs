@@ -95,10 +95,20 @@ impl Part {
 /// # Errors
 /// Those of the messages.
 pub fn measure<X: Exchange>(part: &Part, messages: &mut X) -> Result<Link, X::Error> {
-    let short = rounds(part, messages, SHORT, SHORT_ROUNDS)?;
+    let start = Instant::now();
+    measure_by(|_| start.elapsed(), part, messages)
+}
+
+/// The same by a clock, which may be that of an emulated network.
+fn measure_by<X: Exchange>(
+    clock: impl Fn(&X) -> Duration,
+    part: &Part,
+    messages: &mut X,
+) -> Result<Link, X::Error> {
+    let short = rounds(&clock, part, messages, SHORT, SHORT_ROUNDS)?;
     let (mut len, mut left) = (LONG, MOST);
     loop {
-        let long = rounds(part, messages, len, LONG_ROUNDS)?;
+        let long = rounds(&clock, part, messages, len, LONG_ROUNDS)?;
         left -= len * LONG_ROUNDS as usize;
         // All ranks compute the same numbers, and so take the same next step.
         let sums = messages.sums([short, long])?;
@@ -126,14 +136,21 @@ fn growth(len: usize, lack: f64) -> usize {
 
 /// Exchanges messages of this length, `rounds` times. Returns the median time of an exchange in nanoseconds; the first one does not count. The
 /// minimum would be one whose partner was ahead, so that its message had already arrived; the maximum one in which a rank was interrupted.
-fn rounds<X: Exchange>(part: &Part, messages: &mut X, len: usize, rounds: u32) -> Result<u64, X::Error> {
+fn rounds<X: Exchange>(
+    clock: impl Fn(&X) -> Duration,
+    part: &Part,
+    messages: &mut X,
+    len: usize,
+    rounds: u32,
+) -> Result<u64, X::Error> {
     let Some((to, from)) = part.partners else { return Ok(0) };
     messages.exchange(to, from, len)?;
     let mut times = Vec::new();
     for _ in 1..rounds {
-        let start = Instant::now();
+        let start = clock(messages);
         messages.exchange(to, from, len)?;
-        times.push(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        let time = clock(messages).saturating_sub(start);
+        times.push(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     }
     times.sort_unstable();
     let middle = times.get(times.len().saturating_sub(1) / 2..=times.len() / 2).unwrap_or(&times);
@@ -167,16 +184,18 @@ mod tests {
     }
 
     /// A network on which a rank is interrupted during one of its short exchanges.
-    struct Interrupted(u32);
+    struct Interrupted {
+        exchanges: u32,
+        now: Duration,
+    }
 
     impl Exchange for Interrupted {
         type Error = ();
 
         fn exchange(&mut self, _: usize, _: usize, len: usize) -> Result<(), ()> {
-            self.0 += 1;
-            if len > SHORT || self.0 == 3 {
-                std::thread::sleep(Duration::from_millis(10));
-            }
+            self.exchanges += 1;
+            let is_long = len > SHORT || self.exchanges == 3;
+            self.now += if is_long { Duration::from_millis(10) } else { Duration::from_micros(40) };
             Ok(())
         }
 
@@ -188,8 +207,9 @@ mod tests {
     #[test]
     fn an_interrupted_rank_is_not_taken_for_a_slow_network() {
         let part = Part { partners: Some((1, 2)), measuring: 1, crowd: 1.0 };
-        let link = measure(&part, &mut Interrupted(0)).unwrap();
-        assert!(link.latency_us < 500.0, "{link:?}");
+        let mut messages = Interrupted { exchanges: 0, now: Duration::ZERO };
+        let link = measure_by(|messages| messages.now, &part, &mut messages).unwrap();
+        assert!((link.latency_us - 40.0).abs() < 1e-6, "{link:?}");
     }
 
     /// A network of 100 MB/s for a single process; all three ranks behave like it.
@@ -197,6 +217,7 @@ mod tests {
         bytes: usize,
         /// The bytes that pass at once before the link is limited to its rate.
         burst: usize,
+        now: Duration,
     }
 
     impl Exchange for Slow {
@@ -207,10 +228,7 @@ mod tests {
             let free = len.min(self.burst);
             self.burst -= free;
             self.bytes += len;
-            // The excess time of a sleep must not count for the latency.
-            if len >= LONG {
-                std::thread::sleep(Duration::from_nanos((len - free) as u64 * 10));
-            }
+            self.now += Duration::from_nanos((len - free) as u64 * 10);
             Ok(())
         }
 
@@ -223,10 +241,10 @@ mod tests {
     fn a_link_is_measured_after_its_burst() {
         let part = Part { partners: Some((1, 2)), measuring: 3, crowd: 2.0 };
         for burst in [0, 64 << 10] {
-            let mut messages = Slow { bytes: 0, burst };
-            let link = measure(&part, &mut messages).unwrap();
-            // Two ranks share what one has measured. A sleep may take longer than requested, but not less.
-            assert!((0.1..51.0).contains(&link.bandwidth_mb_s), "{link:?} {burst}");
+            let mut messages = Slow { bytes: 0, burst, now: Duration::ZERO };
+            let link = measure_by(|messages| messages.now, &part, &mut messages).unwrap();
+            // Two ranks share what one has measured; the latency is part of the time of both lengths.
+            assert!((49.9..50.1).contains(&link.bandwidth_mb_s), "{link:?} {burst}");
             assert!(messages.bytes <= MOST + SHORT * SHORT_ROUNDS as usize);
         }
     }

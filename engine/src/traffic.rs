@@ -24,14 +24,14 @@ struct Since {
 }
 
 impl Since {
-    fn now() -> Self {
-        Self { told: Instant::now(), sent: 0, received: 0, waited: Duration::ZERO }
+    fn new(told: Instant) -> Self {
+        Self { told, sent: 0, received: 0, waited: Duration::ZERO }
     }
 }
 
 impl Default for Traffic {
     fn default() -> Self {
-        Self(Mutex::new(Since::now()))
+        Self::since(Instant::now())
     }
 }
 
@@ -47,8 +47,23 @@ pub(crate) struct Passage {
 }
 
 impl Traffic {
+    fn since(beginning: Instant) -> Self {
+        Self(Mutex::new(Since::new(beginning)))
+    }
+
     /// Adds the waiting time of a call. Returns the traffic since the last result once it is enough.
     pub(crate) fn add(&self, sent: usize, received: usize, waited: Duration) -> Option<Passage> {
+        self.add_by(Instant::now, sent, received, waited)
+    }
+
+    /// The same by this clock, which is read only if there was enough traffic.
+    fn add_by(
+        &self,
+        clock: impl Fn() -> Instant,
+        sent: usize,
+        received: usize,
+        waited: Duration,
+    ) -> Option<Passage> {
         let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         since.sent = since.sent.saturating_add(sent);
         since.received = since.received.saturating_add(received);
@@ -57,11 +72,12 @@ impl Traffic {
         if bytes < ENOUGH {
             return None;
         }
-        let elapsed = since.told.elapsed();
+        let now = clock();
+        let elapsed = now.saturating_duration_since(since.told);
         if elapsed < LONG_ENOUGH {
             return None;
         }
-        let Since { waited, .. } = std::mem::replace(&mut *since, Since::now());
+        let Since { waited, .. } = std::mem::replace(&mut *since, Since::new(now));
         Some(Passage { bytes, waited, elapsed })
     }
 }
@@ -69,26 +85,57 @@ impl Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    /// Traffic by a clock that stands still, unless a test moves it.
+    struct Clocked {
+        traffic: Traffic,
+        now: Cell<Instant>,
+    }
+
+    impl Clocked {
+        fn new() -> Self {
+            let now = Instant::now();
+            Self { traffic: Traffic::since(now), now: Cell::new(now) }
+        }
+
+        fn pass(&self, time: Duration) {
+            self.now.set(self.now.get() + time);
+        }
+
+        fn add(&self, sent: usize, received: usize, waited: Duration) -> Option<Passage> {
+            self.traffic.add_by(|| self.now.get(), sent, received, waited)
+        }
+    }
 
     #[test]
     fn the_direction_with_more_counts() {
-        let traffic = Traffic::default();
+        let traffic = Clocked::new();
         let second = Duration::from_secs(1);
-        std::thread::sleep(LONG_ENOUGH);
+        traffic.pass(LONG_ENOUGH);
         assert_eq!(traffic.add(1 << 20, 3 << 20, second), None);
-        let passage = traffic.add(0, 1 << 20, second).unwrap();
-        assert_eq!((passage.bytes, passage.waited), (4 << 20, 2 * second));
-        assert!(passage.elapsed >= LONG_ENOUGH);
+        let passage = Passage { bytes: 4 << 20, waited: 2 * second, elapsed: LONG_ENOUGH };
+        assert_eq!(traffic.add(0, 1 << 20, second), Some(passage));
+        traffic.pass(LONG_ENOUGH);
         assert_eq!(traffic.add(3 << 20, 0, second), None);
     }
 
     #[test]
     fn messages_that_are_there_already_count_with_the_time_that_follows() {
+        let traffic = Clocked::new();
+        traffic.pass(LONG_ENOUGH);
+        assert_eq!(traffic.add(0, 4 << 20, Duration::ZERO).map(|passage| passage.bytes), Some(4 << 20));
+        traffic.pass(LONG_ENOUGH - Duration::from_nanos(1));
+        assert!((0..7).all(|_| traffic.add(0, 4 << 20, Duration::ZERO).is_none()));
+        traffic.pass(Duration::from_nanos(1));
+        assert_eq!(traffic.add(0, 4 << 20, Duration::ZERO).map(|passage| passage.bytes), Some(32 << 20));
+    }
+
+    #[test]
+    fn the_clock_is_that_of_the_system() {
         let traffic = Traffic::default();
         std::thread::sleep(LONG_ENOUGH);
-        assert_eq!(traffic.add(0, 4 << 20, Duration::ZERO).map(|passage| passage.bytes), Some(4 << 20));
-        assert!((0..7).all(|_| traffic.add(0, 4 << 20, Duration::ZERO).is_none()));
-        std::thread::sleep(LONG_ENOUGH);
-        assert_eq!(traffic.add(0, 4 << 20, Duration::ZERO).map(|passage| passage.bytes), Some(32 << 20));
+        let passage = traffic.add(4 << 20, 0, Duration::ZERO).unwrap();
+        assert!(passage.elapsed >= LONG_ENOUGH);
     }
 }

@@ -71,10 +71,10 @@ fn every_codec_brings_every_kind_back() {
 }
 
 /// Over a network so slow that whatever gets shorter arrives earlier, however slow this machine is today.
-const SLOW: mpress::selector::Link = mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 0.5 };
+const SLOW: mpress::selector::Link = mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 0.01 };
 
 fn adaptive() -> Engine {
-    let engine = Engine::default();
+    let engine = by("adaptive", SameNode::Pass);
     engine.set_link(SLOW);
     engine
 }
@@ -115,7 +115,7 @@ fn gains_are_a_part_of_the_time_that_they_were_reckoned_in() {
 
 #[test]
 fn of_next_to_no_communication_no_percentage_is_told() {
-    let engine = Engine::default();
+    let engine = by("adaptive", SameNode::Pass);
     engine.set_link(mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 1_000.0 });
     for _ in 0..3 {
         codec_of(&engine, &smooth(2000), Kind::F64, Destination::OtherNode);
@@ -126,7 +126,7 @@ fn of_next_to_no_communication_no_percentage_is_told() {
 
 #[test]
 fn a_fast_network_gets_raw_messages() {
-    let engine = Engine::default();
+    let engine = by("adaptive", SameNode::Pass);
     engine.set_link(mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 50_000.0 });
     let raw = smooth(100_000);
     for _ in 0..20 {

@@ -60,7 +60,14 @@ impl<W: Word> Reset for Decoder<W> {}
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         header(wire, out.remaining())?;
-        out.all_or_nothing(|out| kernel::with(self.simd, Message { decoder: self, wire, out }))
+        out.all_or_nothing(|out| W::decode(self, wire, out))
+    }
+}
+
+impl<W: Word> Decoder<W> {
+    /// Decodes a message after its header.
+    pub(crate) fn message(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        kernel::with(self.simd, Message { decoder: self, wire, out })
     }
 }
 

@@ -90,7 +90,14 @@ impl<W: Word> Encode for Encoder<W> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
+        out.within(most, |out| W::encode(self, raw, out))
+    }
+}
+
+impl<W: Word> Encoder<W> {
+    /// Encodes a message.
+    pub(crate) fn message(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+        kernel::with(self.simd, Message { encoder: self, raw, out })
     }
 }
 

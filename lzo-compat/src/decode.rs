@@ -2,7 +2,6 @@
 
 use crate::format::Format;
 use core::marker::PhantomData;
-use core::mem;
 use mpress_codec::{Decode, DecodeError, Out, Reset};
 
 /// Decodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x), encoded with any effort. Has no state.
@@ -27,12 +26,6 @@ impl<F: Format> Reset for Decoder<F> {}
 
 impl<F: Format> Decode for Decoder<F> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        out.all_or_nothing(|out| {
-            // A local output can be kept in registers.
-            let mut local = mem::replace(out, Out::new(&mut []));
-            let result = F::decode(wire, &mut local);
-            *out = local;
-            result
-        })
+        out.all_or_nothing(|out| F::decode(wire, out))
     }
 }

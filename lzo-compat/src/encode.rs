@@ -2,7 +2,6 @@
 
 use crate::effort::Effort;
 use crate::format::Format;
-use crate::parse;
 use crate::positions::Positions;
 use core::marker::PhantomData;
 use mpress_codec::{Encode, EncodeError, Out, Reset};
@@ -32,6 +31,6 @@ impl<F: Format> Encode for Encoder<F> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| parse::message::<F>(raw, self.effort, &mut self.positions, out))
+        out.within(most, |out| F::encode(raw, self.effort, &mut self.positions, out))
     }
 }

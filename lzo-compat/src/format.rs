@@ -1,5 +1,8 @@
 //! The interface of a wire format to the parsers, the encoder and the decoder.
 
+use crate::effort::Effort;
+use crate::positions::Positions;
+use core::mem;
 use mpress_codec::{Codec, DecodeError, Full, Out};
 
 /// A format of copies and literals: [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x).
@@ -41,6 +44,18 @@ pub trait Sealed {
     /// Writes the literals after the last copy, and the end of the stream.
     fn finish(literals: &[u8], first: bool, out: &mut Out<'_>) -> Result<(), Full>;
 
+    /// Encodes a message. Like [`decode`](Self::decode) not generic, so it is compiled in this crate, and not again in each crate that uses it.
+    fn encode(raw: &[u8], effort: Effort, positions: &mut Positions, out: &mut Out<'_>) -> Result<(), Full>;
+
     /// Decodes a message into all the remaining room of `out`. After an error the bytes that `out` gained are unspecified.
     fn decode(wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
+}
+
+/// Runs `work` with a local output, which can be kept in registers.
+#[inline(always)]
+pub(crate) fn in_local<'b, R>(out: &mut Out<'b>, work: impl FnOnce(&mut Out<'b>) -> R) -> R {
+    let mut local = mem::replace(out, Out::new(&mut []));
+    let result = work(&mut local);
+    *out = local;
+    result
 }

@@ -6,7 +6,9 @@ mod write;
 use crate::decode::Decoder;
 use crate::effort::Effort;
 use crate::encode::Encoder;
-use crate::format::{Sealed, Sequence};
+use crate::format::{Sealed, Sequence, in_local};
+use crate::parse;
+use crate::positions::Positions;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
 /// The static description of codec 18, whose wire format is `docs/format/lz77.md`, for [`Encoder`](crate::Encoder) and [`Decoder`](crate::Decoder).
@@ -82,8 +84,11 @@ impl Sealed for Lz77 {
         }
     }
 
-    #[inline(always)]
+    fn encode(raw: &[u8], effort: Effort, positions: &mut Positions, out: &mut Out<'_>) -> Result<(), Full> {
+        parse::message::<Self>(raw, effort, positions, out)
+    }
+
     fn decode(wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        read::message(wire, out)
+        in_local(out, |out| read::message(wire, out))
     }
 }

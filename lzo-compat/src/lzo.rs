@@ -6,7 +6,9 @@ mod write;
 use crate::decode::Decoder;
 use crate::effort::Effort;
 use crate::encode::Encoder;
-use crate::format::{Sealed, Sequence};
+use crate::format::{Sealed, Sequence, in_local};
+use crate::parse;
+use crate::positions::Positions;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
 /// The static description of codec 17, an LZO1X stream as of liblzo2 (`docs/format/lzo.md`), for [`Encoder`](crate::Encoder) and
@@ -95,8 +97,11 @@ impl Sealed for Lzo1x {
         out.extend_from_slice(&END)
     }
 
-    #[inline(always)]
+    fn encode(raw: &[u8], effort: Effort, positions: &mut Positions, out: &mut Out<'_>) -> Result<(), Full> {
+        parse::message::<Self>(raw, effort, positions, out)
+    }
+
     fn decode(wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        read::message(wire, out)
+        in_local(out, |out| read::message(wire, out))
     }
 }

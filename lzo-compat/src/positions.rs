@@ -12,7 +12,7 @@ pub(crate) const WAYS: usize = 4;
 /// Positions by hash. They are counted from the first message on, not from the current one, so that the table need not be cleared for each message:
 /// entries of earlier messages are farther away than any window.
 #[derive(Clone, Debug)]
-pub(crate) struct Positions {
+pub struct Positions {
     entries: [u32; 1 << LOG2],
     /// The position of the message's first byte.
     base: u32,

@@ -35,9 +35,10 @@ mod tests {
 
     #[test]
     fn the_shim_is_looked_for_beside_this_file() {
-        let missing = shim(Abi::Standard).unwrap_err();
+        // It may have been built beside this test.
+        let (Ok(place) | Err(place)) = shim(Abi::Standard);
         let expected = std::env::current_exe().unwrap().with_file_name("libmpress_shim_standard.so");
-        assert_eq!(missing, expected);
+        assert_eq!(place, expected);
     }
 
     #[test]

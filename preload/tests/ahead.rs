@@ -44,9 +44,9 @@ fn on_this_host(rig: &Rig, ranks: usize, args: &[&str], predict: &str) -> Vec<u6
     compare(&job, &job.compressing(), predict)
 }
 
-/// With those between nodes, all are ten thousand in chunks and as many in frames; a tenth is run by default.
+/// With those between nodes, all are ten thousand in chunks and as many in frames; a part of them is run by default.
 fn schedules(all: usize) -> String {
-    support::schedules(all, 10).to_string()
+    support::schedules(all).to_string()
 }
 
 #[test]
@@ -91,11 +91,20 @@ fn what_comes_early_is_decoded_before_it_is_asked_for() {
     // UCX writes to stdout that a message was never received.
     let job = job.env("UCX_LOG_LEVEL", "error");
     let without = job.run("without");
-    let early = compare_to(&without, &job.compressing(), "on");
-    // Fourteen gathers of twelve rounds, each with a message that can be decoded in time; prediction learns from the first rounds.
-    assert!(early.iter().all(|early| *early > 100), "{early:?}");
-    // There is no room for the long ones.
-    let few = compare_to(&without, &job.compressing().env("MPRESS_PREDICT_MEMORY", "72000"), "on");
-    compare_to(&without, &job.compressing(), "all");
-    assert!(few.iter().zip(early).all(|(few, early)| *few > 30 && *few < early), "{few:?}");
+    let compressing = job.compressing();
+    // On a busy machine rank 0 may not get a processor in the time that is short on others.
+    for milliseconds in ["30", "100", "300"] {
+        let job = compressing.env("MILLISECONDS", milliseconds);
+        let early = compare_to(&without, &job, "on");
+        // There is no room for the long ones.
+        let few = compare_to(&without, &job.env("MPRESS_PREDICT_MEMORY", "72000"), "on");
+        // Fourteen gathers of twelve rounds, each with a message that can be decoded in time; prediction learns from the first rounds.
+        let are_early = early.iter().all(|early| *early > 100)
+            && few.iter().zip(&early).all(|(few, early)| *few > 30 && few < early);
+        if are_early {
+            break;
+        }
+        assert_ne!(milliseconds, "300", "{early:?} and {few:?}");
+    }
+    compare_to(&without, &compressing, "all");
 }

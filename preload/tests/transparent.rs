@@ -109,11 +109,11 @@ fn wrong_collectives_of_three_ranks() {
     assert_same(&without, &job.compressing().env("MPRESS_STRATEGY", "adaptive").run("adaptive"));
 }
 
-/// Together with the schedules between nodes, all are more than ten thousand; half of them are run by default.
+/// Together with the schedules between nodes, all are more than ten thousand; a part of them is run by default.
 #[test]
 fn random_schedules_on_this_host() {
     let Some(rig) = Rig::new("random") else { return };
-    let count = schedules(4000, 2);
+    let count = schedules(4000);
     let text = count.to_string();
     assert_framed(&compare_in_chunks(&rig, 2, &["random", "1", &text]), 15 * count as u64 / 2);
     compare_on_this_host(&rig, 2, &["multiple", "random", "10000", &text]);
@@ -127,7 +127,7 @@ fn random_schedules_on_this_host() {
 fn random_schedules_between_two_nodes() {
     let Some(rig) = Rig::new("random_nodes") else { return };
     let Some(cluster) = two_nodes() else { return };
-    let count = schedules(2000, 2);
+    let count = schedules(2000);
     let with = compare_on_nodes(&rig, &cluster, 1, "random", &["random", "30000", &count.to_string()]);
     assert_framed(&with, 15 * count as u64 / 2);
     let threads = ["multiple", "random", "50000", &(count / 2).to_string()];
@@ -379,15 +379,15 @@ fn communicators_of_sessions() {
 #[test]
 fn a_late_rank_is_waited_for() {
     let Some(rig) = Rig::new("patience") else { return };
-    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]).env("SLOW_START", "4");
+    let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]).env("SLOW_START", "8");
     let without = job.run("without");
     let with =
-        job.compressing_over("slow_start.so").env("MPRESS_PATIENCE", "6").env("MPRESS_REPORT", "summary");
+        job.compressing_over("slow_start.so").env("MPRESS_PATIENCE", "12").env("MPRESS_REPORT", "summary");
     let with = with.run("with");
     assert_same(&without, &with);
     assert_framed(&with, 10);
     let lines = with.shim_lines().unwrap();
-    let waited = lines.iter().filter(|line| line.contains("rank 0 has waited 3 s in MPI_Init")).count();
+    let waited = lines.iter().filter(|line| line.contains("rank 0 has waited 6 s in MPI_Init")).count();
     assert_eq!((waited, lines.len()), (1, 3), "{lines:?}");
 }
 

@@ -47,8 +47,13 @@ impl<W: Word> Reset for Decoder<W> {}
 
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        out.all_or_nothing(|out| kernel::run(self.simd, Message::<W> { wire, out, word: PhantomData }))
+        out.all_or_nothing(|out| W::decode(self.simd, wire, out))
     }
+}
+
+/// Decodes a message.
+pub(crate) fn message<W: Word>(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+    kernel::run(simd, Message::<W> { wire, out, word: PhantomData })
 }
 
 struct Message<'a, 'b, W> {

@@ -78,10 +78,18 @@ impl<W: Word> Encode for Encoder<W> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| {
-            kernel::run(self.simd, Message::<W> { mapping: self.mapping, raw, out, word: PhantomData })
-        })
+        out.within(most, |out| W::encode(self.simd, self.mapping, raw, out))
     }
+}
+
+/// Encodes a message.
+pub(crate) fn message<W: Word>(
+    simd: Simd,
+    mapping: Option<Mapping>,
+    raw: &[u8],
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    kernel::run(simd, Message::<W> { mapping, raw, out, word: PhantomData })
 }
 
 struct Message<'a, 'b, W> {
@@ -169,14 +177,7 @@ impl<W: Word> BlockEncoder<W> {
     #[inline(always)]
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
         let count = raw.len() / W::WIDTH;
-        let plan = match self.mapping {
-            Some(mapping) => {
-                let least = if mapping == Mapping::Offset { least(&self.words, count) } else { W::ZERO };
-                self.plan(mapping, least, count, 0);
-                0
-            }
-            None => self.best_plan(count),
-        };
+        let plan = self.best_plan(count);
         self.write(plan, raw, count, out)
     }
 
@@ -194,19 +195,28 @@ impl<W: Word> BlockEncoder<W> {
         (plan.mapped, plan.draft) = (mapped, Draft::new(&plan.residuals));
     }
 
-    /// The number of the plan with the lowest estimate.
+    /// The number of the plan with the lowest estimate. There is one call of `plan`, because much code is inlined into it.
     #[inline(always)]
     fn best_plan(&mut self, count: usize) -> usize {
-        let (least, union) = (least(&self.words, count), self.words.union());
-        // An offset below a sixteenth of the range saves less than it costs.
-        let unordered = if least <= union >> 4 { Mapping::Unsigned } else { Mapping::Offset };
-        let has_both_signs = least.sign() != union.sign();
-        let mut best = 0;
-        self.plan(Mapping::Delta, least, count, best);
-        for mapping in [unordered, Mapping::Signed].into_iter().take(1 + usize::from(has_both_signs)) {
+        let least = match self.mapping {
+            None | Some(Mapping::Offset) => least(&self.words, count),
+            Some(_) => W::ZERO,
+        };
+        let (mappings, some) = match self.mapping {
+            Some(mapping) => ([mapping; 3], 1),
+            None => {
+                let union = self.words.union();
+                // An offset below a sixteenth of the range saves less than it costs.
+                let unordered = if least <= union >> 4 { Mapping::Unsigned } else { Mapping::Offset };
+                let has_both_signs = least.sign() != union.sign();
+                ([Mapping::Delta, unordered, Mapping::Signed], 2 + usize::from(has_both_signs))
+            }
+        };
+        let mut best = 1;
+        for (mapping, is_first) in mappings.into_iter().take(some).zip([true, false, false]) {
             let other = 1 - best;
             self.plan(mapping, least, count, other);
-            if self.plans[other].estimate(count) < self.plans[best].estimate(count) {
+            if is_first || self.plans[other].estimate(count) < self.plans[best].estimate(count) {
                 best = other;
             }
         }

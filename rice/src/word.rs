@@ -2,13 +2,15 @@
 #![forbid(unsafe_code)]
 
 use crate::block::Block;
-use crate::rows;
-use mpress_codec::{CodecId, support};
+use crate::mapping::Mapping;
+use crate::{decode, encode, rows};
+use mpress_codec::simd::Simd;
+use mpress_codec::{CodecId, DecodeError, Full, Out, support};
 
 /// A word of a message: [`u8`], [`u16`], [`u32`] or [`u64`]. Signed integers are treated as their bit patterns.
 ///
 /// Sealed, because each word has its own wire format and codec id.
-pub trait Word: support::Word {
+pub trait Word: support::Word + internal::Entries {
     /// The id of the codec for these words.
     const ID: CodecId;
     /// The name of that codec.
@@ -36,8 +38,27 @@ pub trait Word: support::Word {
     fn unpack(packed: &rows::Packed<Self>, rows: usize, bits: u32, words: &mut Block<Self>);
 }
 
+pub(crate) mod internal {
+    use super::{DecodeError, Full, Mapping, Out, Simd};
+
+    /// The entries to encoder and decoder. These are not generic, so they are compiled in this crate, and not again in each crate that uses it.
+    pub trait Entries: Sized {
+        fn encode(simd: Simd, mapping: Option<Mapping>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>;
+        fn decode(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
+    }
+}
+
 macro_rules! words {
     ($($word:ident, $lanes:literal, $id:ident, $name:literal;)*) => { $(
+        impl internal::Entries for $word {
+            fn encode(simd: Simd, mapping: Option<Mapping>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+                encode::message::<Self>(simd, mapping, raw, out)
+            }
+            fn decode(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+                decode::message::<Self>(simd, wire, out)
+            }
+        }
+
         impl Word for $word {
             const ID: CodecId = CodecId::$id;
             const NAME: &'static str = $name;

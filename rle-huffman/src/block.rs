@@ -1,8 +1,10 @@
 //! The interface of a code to the common header, blocks and planes (`docs/format/planes.md`).
 #![forbid(unsafe_code)]
 
+use crate::entropy::Entropy;
 use crate::format::BLOCK;
 use crate::kernel::Kernel;
+use crate::{Decoder, Encoder, Huffman, Rle, ShannonFano};
 use mpress_codec::support::Wire;
 use mpress_codec::{Codec, DecodeError, Full, Out};
 
@@ -16,16 +18,58 @@ impl Scratch {
 }
 
 /// A code of planes: [`Rle`](crate::Rle), [`Huffman`](crate::Huffman), [`ShannonFano`](crate::ShannonFano). Its methods are private to this crate.
-pub trait Code: Codec + private::Plane + Copy + core::fmt::Debug {}
+pub trait Code: Codec + private::Entries + Copy + core::fmt::Debug {}
 
-impl<C: Codec + private::Plane + Copy + core::fmt::Debug> Code for C {}
+impl<C: Codec + private::Entries + Copy + core::fmt::Debug> Code for C {}
+
+macro_rules! entries {
+    ($($code:ty: $plane:ty;)*) => { $(
+        impl private::Entries for $code {
+            type Plane = $plane;
+
+            fn encode_message(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+                encoder.message(raw, out)
+            }
+            fn decode_message(
+                decoder: &mut Decoder<Self>,
+                wire: &[u8],
+                out: &mut Out<'_>,
+            ) -> Result<(), DecodeError> {
+                decoder.message(wire, out)
+            }
+        }
+    )* };
+}
+
+entries! {
+    Huffman: Entropy;
+    Rle: Rle;
+    ShannonFano: Entropy;
+}
 
 pub(crate) mod private {
-    use super::{DecodeError, Full, Kernel, Out, Wire};
+    use super::{Code, DecodeError, Decoder, Encoder, Full, Kernel, Out, Wire};
     use crate::width::Width;
 
+    /// The entries to encoder and decoder. These are not generic, so they are compiled in this crate, and not again in each crate that uses it.
+    pub trait Entries: Sized {
+        /// How it codes a plane. Codes that differ in nothing but their setting have this in common, and with it the compiled code.
+        type Plane: Plane;
+
+        fn encode_message(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>
+        where
+            Self: Code;
+        fn decode_message(
+            decoder: &mut Decoder<Self>,
+            wire: &[u8],
+            out: &mut Out<'_>,
+        ) -> Result<(), DecodeError>
+        where
+            Self: Code;
+    }
+
     /// The encoder and the decoder of a code of planes.
-    pub trait Plane {
+    pub trait Plane: Copy + core::fmt::Debug {
         /// The setting with which an encoder is created.
         type Setting: Copy + core::fmt::Debug;
         /// An encoder's data for a message.

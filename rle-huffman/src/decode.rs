@@ -1,6 +1,7 @@
 //! The decoder: header, blocks and planes (`docs/format/planes.md`).
 #![forbid(unsafe_code)]
 
+use crate::block::private::Plane;
 use crate::block::{Code, Scratch};
 use crate::format::{BLOCK, PLANES_SHIFT, SETTING_SHIFT, VERSION};
 use crate::kernel::{self, Kernel, Work};
@@ -13,7 +14,7 @@ use mpress_codec::{Decode, DecodeError, Out, Reset};
 /// Decodes messages of the code `C`, encoded with any settings. Takes 64 KiB of memory plus tables.
 #[derive(Clone, Debug)]
 pub struct Decoder<C: Code> {
-    receiver: C::Receiver,
+    receiver: <C::Plane as Plane>::Receiver,
     simd: Simd,
     scratch: Scratch,
 }
@@ -22,7 +23,7 @@ impl<C: Code> Decoder<C> {
     /// A decoder.
     #[must_use]
     pub fn new() -> Self {
-        Self { receiver: C::RECEIVER, simd: Simd::detect(), scratch: Scratch::ZERO }
+        Self { receiver: <C::Plane as Plane>::RECEIVER, simd: Simd::detect(), scratch: Scratch::ZERO }
     }
 
     /// Uses a kernel of this tier. The result is the same at every tier.
@@ -43,19 +44,26 @@ impl<C: Code> Reset for Decoder<C> {}
 
 impl<C: Code> Decode for Decoder<C> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        out.all_or_nothing(|out| {
-            kernel::with(self.simd, Message { decoder: self, wire: Wire::new(wire), out })
-        })
+        out.all_or_nothing(|out| C::decode_message(self, wire, out))
     }
 }
 
-struct Message<'a, 'b, 'w, C: Code> {
-    decoder: &'a mut Decoder<C>,
+impl<C: Code> Decoder<C> {
+    /// Decodes a message.
+    pub(crate) fn message(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let Self { receiver, simd, scratch } = self;
+        kernel::with(*simd, Message::<C::Plane> { receiver, scratch, wire: Wire::new(wire), out })
+    }
+}
+
+struct Message<'a, 'b, 'w, P: Plane> {
+    receiver: &'a mut P::Receiver,
+    scratch: &'a mut Scratch,
     wire: Wire<'w>,
     out: &'a mut Out<'b>,
 }
 
-impl<C: Code> Work for Message<'_, '_, '_, C> {
+impl<P: Plane> Work for Message<'_, '_, '_, P> {
     type Output = Result<(), DecodeError>;
 
     #[inline(always)]
@@ -67,22 +75,22 @@ impl<C: Code> Work for Message<'_, '_, '_, C> {
         }
         let before = *wire;
         let flags = wire.byte()?;
-        let Decoder { receiver, scratch, .. } = self.decoder;
-        C::open(receiver, flags >> SETTING_SHIFT).ok_or_else(|| before.error(Corrupt))?;
+        let (receiver, scratch) = (self.receiver, self.scratch);
+        P::open(receiver, flags >> SETTING_SHIFT).ok_or_else(|| before.error(Corrupt))?;
         if usize::from(flags % 8) != self.out.remaining() % 8 {
             return Err(before.error(Length));
         }
         let planes = Width::from_log2(flags >> PLANES_SHIFT);
         while self.out.remaining() > 0 {
-            decode_block::<C, K>(receiver, kernel, planes, scratch, wire, self.out)?;
+            decode_block::<P, K>(receiver, kernel, planes, scratch, wire, self.out)?;
         }
         wire.finish()
     }
 }
 
 #[inline(always)]
-fn decode_block<C: Code, K: Kernel>(
-    receiver: &mut C::Receiver,
+fn decode_block<P: Plane, K: Kernel>(
+    receiver: &mut P::Receiver,
     kernel: K,
     planes: Width,
     scratch: &mut Scratch,
@@ -102,7 +110,7 @@ fn decode_block<C: Code, K: Kernel>(
     let start = out.len();
     let block = &mut out.extend_zeroed(len).map_err(|full| wire.full(full))?[start..];
     if planes == Width::One {
-        return C::decode(receiver, kernel, wire, block);
+        return P::decode(receiver, kernel, wire, block);
     }
     // Stored planes are read from the wire, coded ones from the scratch memory.
     let mut of_block: [&[u8]; 8] = [&[]; 8];
@@ -111,7 +119,7 @@ fn decode_block<C: Code, K: Kernel>(
         *plane = match head >> bit & 1 {
             0 => wire.take(elements)?,
             _ => {
-                C::decode(receiver, kernel, wire, room)?;
+                P::decode(receiver, kernel, wire, room)?;
                 room
             }
         };

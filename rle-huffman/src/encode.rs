@@ -1,6 +1,7 @@
 //! The encoder: header, blocks and planes (`docs/format/planes.md`).
 #![forbid(unsafe_code)]
 
+use crate::block::private::Plane;
 use crate::block::{Code, Scratch};
 use crate::format::{BLOCK, HEADER, PLANES_SHIFT, SETTING_SHIFT, VERSION};
 use crate::kernel::{self, Kernel, Work};
@@ -11,14 +12,18 @@ use mpress_codec::{Encode, EncodeError, Full, Out, Reset};
 /// Encodes messages with the code `C`. Takes 64 KiB of memory.
 #[derive(Clone, Debug)]
 pub struct Encoder<C: Code> {
-    setting: C::Setting,
+    setting: <C::Plane as Plane>::Setting,
     planes: Width,
     simd: Simd,
     scratch: Scratch,
 }
 
 impl<C: Code> Encoder<C> {
-    pub(crate) const fn with_setting(setting: C::Setting, planes: Width, simd: Simd) -> Self {
+    pub(crate) const fn with_setting(
+        setting: <C::Plane as Plane>::Setting,
+        planes: Width,
+        simd: Simd,
+    ) -> Self {
         Self { setting, planes, simd, scratch: Scratch::ZERO }
     }
 
@@ -40,35 +45,45 @@ impl<C: Code> Encode for Encoder<C> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with(self.simd, Message { encoder: self, raw, out }))
+        out.within(most, |out| C::encode_message(self, raw, out))
     }
 }
 
-struct Message<'a, 'b, C: Code> {
-    encoder: &'a mut Encoder<C>,
+impl<C: Code> Encoder<C> {
+    /// Encodes a message.
+    pub(crate) fn message(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+        let Self { setting, planes, simd, scratch } = self;
+        kernel::with(*simd, Message::<C::Plane> { setting: *setting, planes: *planes, scratch, raw, out })
+    }
+}
+
+struct Message<'a, 'b, P: Plane> {
+    setting: P::Setting,
+    planes: Width,
+    scratch: &'a mut Scratch,
     raw: &'a [u8],
     out: &'a mut Out<'b>,
 }
 
-impl<C: Code> Work for Message<'_, '_, C> {
+impl<P: Plane> Work for Message<'_, '_, P> {
     type Output = Result<(), Full>;
 
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> Result<(), Full> {
-        let Encoder { setting, planes, scratch, .. } = self.encoder;
-        let (sender, bits) = C::begin(*setting, *planes, self.raw);
+        let Self { setting, planes, scratch, .. } = self;
+        let (sender, bits) = P::begin(setting, planes, self.raw);
         let flags = (self.raw.len() % 8) as u8 | planes.log2() << PLANES_SHIFT | bits << SETTING_SHIFT;
         self.out.extend_from_slice(&[VERSION, flags])?;
         for block in self.raw.chunks(BLOCK) {
-            encode_block::<C, K>(sender, kernel, *planes, block, scratch, self.out)?;
+            encode_block::<P, K>(sender, kernel, planes, block, scratch, self.out)?;
         }
         Ok(())
     }
 }
 
 #[inline(always)]
-fn encode_block<C: Code, K: Kernel>(
-    sender: C::Sender,
+fn encode_block<P: Plane, K: Kernel>(
+    sender: P::Sender,
     kernel: K,
     planes: Width,
     block: &[u8],
@@ -89,7 +104,7 @@ fn encode_block<C: Code, K: Kernel>(
     let mut head = 0;
     out.extend_from_slice(&[head])?;
     for (plane, bit) in dealt.chunks_exact(elements.max(1)).zip(0..) {
-        if C::encode(sender, kernel, plane, out)? {
+        if P::encode(sender, kernel, plane, out)? {
             head |= 1 << bit;
         } else if planes != Width::One {
             out.extend_from_slice(plane)?;

@@ -11,7 +11,7 @@ mod ranking;
 mod shannon_fano;
 mod streams;
 
-use crate::block::private::Plane;
+use crate::block::private::{Entries, Plane};
 use crate::decode::Decoder;
 use crate::encode::Encoder;
 use crate::kernel::Kernel;
@@ -36,20 +36,22 @@ pub struct Huffman;
 pub struct ShannonFano;
 
 /// How a code finds its code lengths.
-pub trait Lengthen: Codec + Copy + core::fmt::Debug {
+pub trait Lengthen: Codec + Entries<Plane = Entropy> + Copy + core::fmt::Debug {
     /// The code lengths of at least two symbols, in the order of the ranking. They belong to a complete code: the sum of 2^-length is 1.
     fn lengths(ranking: &Ranking) -> Lengths;
 }
 
+/// What the entropy codes have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Entropy;
+
 impl Lengthen for Huffman {
-    #[inline(always)]
     fn lengths(ranking: &Ranking) -> Lengths {
         huffman::lengths(ranking)
     }
 }
 
 impl Lengthen for ShannonFano {
-    #[inline(always)]
     fn lengths(ranking: &Ranking) -> Lengths {
         shannon_fano::lengths(ranking)
     }
@@ -93,20 +95,26 @@ impl Codec for ShannonFano {
     }
 }
 
-impl<C: Lengthen> Plane for C {
-    type Setting = ();
-    type Sender = ();
+impl Plane for Entropy {
+    /// How to find the code lengths.
+    type Setting = fn(&Ranking) -> Lengths;
+    type Sender = Self::Setting;
     type Receiver = plane::Tables;
 
     const RECEIVER: Self::Receiver = plane::Tables::EMPTY;
 
-    fn begin((): (), _planes: Width, _raw: &[u8]) -> ((), u8) {
-        ((), 0)
+    fn begin(lengths: Self::Setting, _planes: Width, _raw: &[u8]) -> (Self::Sender, u8) {
+        (lengths, 0)
     }
 
     #[inline(always)]
-    fn encode<K: Kernel>((): (), kernel: K, plane: &[u8], out: &mut Out<'_>) -> Result<bool, Full> {
-        plane::encode::<C, K>(kernel, plane, out)
+    fn encode<K: Kernel>(
+        lengths: Self::Sender,
+        kernel: K,
+        plane: &[u8],
+        out: &mut Out<'_>,
+    ) -> Result<bool, Full> {
+        plane::encode(lengths, kernel, plane, out)
     }
 
     fn open(_receiver: &mut Self::Receiver, bits: u8) -> Option<()> {
@@ -128,6 +136,6 @@ impl<C: Lengthen> Encoder<C> {
     /// An encoder that splits elements of this width into byte planes, each with its own code. [`Width::One`] treats the message as bytes.
     #[must_use]
     pub fn new(planes: Width) -> Self {
-        Self::with_setting((), planes, Simd::detect())
+        Self::with_setting(C::lengths, planes, Simd::detect())
     }
 }

@@ -33,7 +33,7 @@ impl Transfer {
 
 /// The value of a nanosecond of coding in nanoseconds on the network, for a message that is not sent in chunks. The network carries such messages while
 /// the program computes and while others are on their way, so time saved there is often not waited for; time in which the processor encodes or
-/// decodes is always lost. With 1.0, SP of the NAS benchmarks lost 8 % at 10 Gbit/s (`benches/record/2026-11-25-npb.txt`).
+/// decodes is always lost. With 1.0, SP of the NAS benchmarks lost 8 % at 10 Gbit/s (`benches/record/npb.txt`).
 pub(crate) const PRICE: f64 = 1.5;
 
 /// How many times longer the receiver takes to get a chunk from the network than the sender to hand it over: some chunks come before they are asked

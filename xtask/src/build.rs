@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use mpress_cluster::Mpi;
+use mpress_cluster::{Abi, Mpi};
 
 use crate::error::Error;
 use crate::paths::Paths;
@@ -22,58 +22,64 @@ pub(crate) const EXAMPLES: [(&str, &str); 4] = [
 /// The installed name of the preload library.
 pub(crate) const PRELOAD: &str = "libmpress.so";
 
-/// The packages of the libraries.
-const LIBRARIES: [&str; 4] =
-    ["mpress-preload", "mpress-shim-openmpi", "mpress-shim-mpich", "mpress-shim-standard"];
+/// The preload library as cargo names it.
+pub(crate) const BUILT_PRELOAD: &str = "libmpress_preload.so";
+
+/// The ABIs of MPI that there is a shim for.
+const ABIS: [Abi; 3] = [Abi::OpenMpi, Abi::Mpich, Abi::Standard];
 
 /// Builds everything that is not up to date.
 pub(crate) fn all(paths: &Paths) -> Result<(), Error> {
-    for_mpis(paths, &Mpi::ALL)?;
+    command_and_libraries(paths)?;
     println!("built: {}", paths.mpress().display());
     println!("built: {}", paths.libraries().join(PRELOAD).display());
     for mpi in Mpi::ALL {
+        examples(paths, mpi)?;
         println!("built: {}", paths.examples(mpi).display());
     }
     Ok(())
 }
 
-/// Builds everything, with the examples for these MPIs.
-pub(crate) fn for_mpis(paths: &Paths, mpis: &[Mpi]) -> Result<(), Error> {
-    command_and_libraries(paths)?;
-    mpis.iter().try_for_each(|&mpi| examples(paths, mpi))
+/// Builds what jobs of one MPI need, and the examples for it.
+pub(crate) fn for_mpi(paths: &Paths, mpi: Mpi) -> Result<(), Error> {
+    with_shims(paths, &[mpi.abi()])?;
+    examples(paths, mpi)
 }
 
 /// Builds the command and its libraries, and installs them next to each other.
 pub(crate) fn command_and_libraries(paths: &Paths) -> Result<(), Error> {
-    let mut command = paths.cargo();
-    command.args(["build", "--release", "-p", "mpress-cli"]);
+    with_shims(paths, &ABIS)
+}
+
+/// Builds the command, the preload library and these shims. It needs no MPI.
+fn with_shims(paths: &Paths, abis: &[Abi]) -> Result<(), Error> {
+    let mut cargo = paths.cargo();
+    // In one command: what they have in common is compiled once only if all of them are known.
+    cargo.args(["build", "--release", "-p", "mpress-cli", "-p", "mpress-preload"]);
+    cargo.args(abis.iter().flat_map(|abi| ["-p".to_owned(), format!("mpress-shim-{}", abi.name())]));
     // Shown by `mpress --version`.
     let commit = git(paths, &["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]);
-    command.env("MPRESS_COMMIT", commit.unwrap_or_default());
-    run("build of the mpress command", &mut command)?;
+    cargo.env("MPRESS_COMMIT", commit.unwrap_or_default());
+    run("build of mpress", &mut cargo)?;
     install(&paths.released("mpress"), &paths.mpress())?;
-    run("build of the libraries", &mut libraries(paths))?;
-    install(&paths.built_preload(), &paths.libraries().join(PRELOAD))?;
-    shims().try_for_each(|name| install(&paths.released(&name), &paths.libraries().join(&name)))
+    install(&paths.released(BUILT_PRELOAD), &paths.libraries().join(PRELOAD))?;
+    let mut names = abis.iter().map(|&abi| shim(abi));
+    names.try_for_each(|name| install(&paths.released(&name), &paths.libraries().join(&name)))
 }
 
 /// The file names of the shims.
 pub(crate) fn shims() -> impl Iterator<Item = String> {
-    let shims = LIBRARIES.iter().filter(|package| package.contains("shim"));
-    shims.map(|package| format!("lib{}.so", package.replace('-', "_")))
+    ABIS.into_iter().map(shim)
+}
+
+fn shim(abi: Abi) -> String {
+    format!("libmpress_shim_{}.so", abi.name())
 }
 
 /// The output of git for the project; `None` if this is not a repository.
 pub(crate) fn git(paths: &Paths, words: &[&str]) -> Option<String> {
     let output = Command::new("git").current_dir(paths.root()).args(words).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-/// The command that builds the preload library and the shims. It needs no MPI.
-pub(crate) fn libraries(paths: &Paths) -> Command {
-    let mut command = paths.cargo();
-    command.args(["build", "--release"]).args(LIBRARIES.iter().flat_map(|package| ["-p", package]));
-    command
 }
 
 fn examples(paths: &Paths, mpi: Mpi) -> Result<(), Error> {

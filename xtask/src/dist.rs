@@ -41,8 +41,8 @@ impl Parts {
 
     /// The files that the steps of `cargo xtask test` have built: a release build of the command would take minutes.
     pub(crate) fn tested(paths: &Paths) -> Self {
-        let command = paths.target("test").join("debug/mpress");
-        Self { command, preload: paths.built_preload(), shims: paths.target("release") }
+        let preload = paths.tested(build::BUILT_PRELOAD);
+        Self { command: paths.tested("mpress"), preload, shims: paths.tested("") }
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     build::command_and_libraries(paths)?;
     let parts = Parts::installed(paths);
     if options.check {
-        step::run_all(vec![check::step(paths, Parts::installed(paths))])?;
+        step::run_all(vec![check::step(paths, Parts::installed(paths))], None)?;
     }
     let out = paths.target("dist");
     let tree = tree::lay_out(paths, &parts, &out)?;

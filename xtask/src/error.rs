@@ -20,6 +20,8 @@ pub(crate) enum Error {
     File { path: PathBuf, source: std::io::Error },
     #[error("{run}: {message}")]
     Program { run: String, message: String },
+    #[error("no step has `{word}` in its name; there are\n  {names}")]
+    NoStep { word: String, names: String },
     #[error("the results differ")]
     ResultsDiffer,
     #[error(transparent)]

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use mpress_cluster::{Abi, Family, Launcher, Mpi, Outcome};
 
+use crate::build::BUILT_PRELOAD;
 use crate::error::Error;
 use crate::mpis;
 use crate::paths::Paths;
@@ -47,7 +48,7 @@ enum Part {
 
 const NOT_MESSAGES: &str = "-etest_(rma|win|io|file|util_sync)";
 
-/// The runs of `cargo xtask test`.
+/// The runs of `cargo xtask test --all`.
 pub(crate) const SOME: [Run; 1] = [Run::messages(2)];
 
 /// The runs of `cargo xtask conformance`.
@@ -94,7 +95,7 @@ pub(crate) fn run(paths: &Paths, mpi: Mpi, runs: &[Run]) -> Result<Done, Error> 
     let (mut tests, mut messages) = (0, 0);
     for run in runs {
         let plain = once(paths, &installed, mpi, run, None)?;
-        let shimmed = once(paths, &installed, mpi, run, Some(&paths.built_preload()))?;
+        let shimmed = once(paths, &installed, mpi, run, Some(&paths.tested(BUILT_PRELOAD)))?;
         outcomes::compare(&plain.outcomes, &shimmed.outcomes).map_err(|message| Error::Program {
             run: shimmed.name.clone(),
             message: at(message, &shimmed),

@@ -42,9 +42,9 @@ impl Paths {
         self.target.join("release").join(name)
     }
 
-    /// The preload library as cargo builds it, next to the shims.
-    pub(crate) fn built_preload(&self) -> PathBuf {
-        self.released("libmpress_preload.so")
+    /// A product of the build that the tests use, with overflow checks and debug assertions.
+    pub(crate) fn tested(&self, name: &str) -> PathBuf {
+        self.target.join("debug").join(name)
     }
 
     /// The `mpress` command, installed next to its libraries.

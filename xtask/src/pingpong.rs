@@ -59,7 +59,7 @@ pub(crate) fn run(paths: &Paths, only: Option<Layer>, options: &streams::Options
     }
     let wanted = |layer| only.is_none_or(|only| only == layer);
     if wanted(Layer::Shim) {
-        build::for_mpis(paths, &Mpi::ALL)?;
+        Mpi::ALL.into_iter().try_for_each(|mpi| build::for_mpi(paths, mpi))?;
     }
     let cluster = match Cluster::permitted() {
         Ok(()) => Some(Cluster::new(Config { nodes: 2, rate: Some(Rate::mbit(1000)) })?),

@@ -16,7 +16,9 @@ impl Progress {
     pub(crate) fn new(steps: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(steps);
-            if let Ok(style) = ProgressStyle::with_template("{spinner} [{pos}/{len}] {elapsed} {wide_msg}") {
+            if let Ok(style) = ProgressStyle::with_template(
+                "{spinner} [{pos}/{len}] {elapsed}, about {eta} left: {wide_msg}",
+            ) {
                 bar.set_style(style);
             }
             bar.enable_steady_tick(Duration::from_millis(120));

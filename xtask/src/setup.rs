@@ -7,54 +7,47 @@ use std::process::Command;
 use crate::error::Error;
 use crate::step;
 
-const PACKAGES: [&str; 10] = [
-    "gcc",
-    "g++",
-    "libc6-dev",
-    "make",
-    "libclang-dev",
-    "libopenmpi-dev",
-    "openmpi-bin",
-    "libmpich-dev",
-    "mpich",
-    "gfortran",
+/// What a command needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    Demo,
+    /// Everything that any command needs.
+    All,
+}
+
+/// Debian's packages for the demo, and the program of each that is looked up by name on systems without such packages.
+const DEMO: [(&str, Option<&str>); 6] = [
+    ("gcc", Some("gcc")),
+    ("libc6-dev", None),
+    ("gfortran", Some("gfortran")),
+    ("openmpi-bin", Some("mpirun.openmpi")),
+    ("libopenmpi-dev", Some("mpicc.openmpi")),
+    ("iproute2", Some("ip")),
 ];
 
-/// The package for the emulated cluster.
-const CLUSTER: &str = "iproute2";
-
-/// The packages for the peers of the benchmarks. A build without them leaves those peers out.
-const PEERS: [&str; 3] = ["libaec-dev", "libblosc-dev", "liblzo2-dev"];
-
-/// The packages for mpi4py, whose test suite runs under the shim.
-const PYTHON: [&str; 1] = ["python3-venv"];
-
-/// The package by which C programs find the C interface. (Its tests use valgrind where that is installed.)
-const C_INTERFACE: &str = "pkg-config";
-
-/// The programs that the packages contain, looked up by name on systems without such packages.
-const TOOLS: [&str; 13] = [
-    "gcc",
-    "g++",
-    "make",
-    "gfortran",
-    "mpicc.openmpi",
-    "mpifort.openmpi",
-    "mpirun.openmpi",
-    "mpicc.mpich",
-    "mpifort.mpich",
-    "mpirun.mpich",
-    "ip",
-    "python3",
-    "pkg-config",
+/// Those for everything else.
+const OTHERS: [(&str, Option<&str>); 10] = [
+    ("g++", Some("g++")),
+    ("make", Some("make")),
+    ("libclang-dev", None),
+    ("mpich", Some("mpirun.mpich")),
+    ("libmpich-dev", Some("mpicc.mpich")),
+    // The peers of the benchmarks, with which streams are exchanged, too. A build without them leaves those peers out.
+    ("libaec-dev", None),
+    ("libblosc-dev", None),
+    ("liblzo2-dev", None),
+    // mpi4py, whose test suite runs under the shim.
+    ("python3-venv", Some("python3")),
+    // C programs find the C interface by it. (Its tests use valgrind where that is installed.)
+    ("pkg-config", Some("pkg-config")),
 ];
 
-/// Makes sure that all packages are installed; takes almost no time if they are.
-pub(crate) fn ensure() -> Result<(), Error> {
-    let packages = PACKAGES.into_iter().chain([CLUSTER]).chain(PEERS).chain(PYTHON).chain([C_INTERFACE]);
-    let packages: Vec<_> = packages.collect();
+/// Makes sure that the packages are installed; takes almost no time if they are.
+pub(crate) fn ensure(need: Need) -> Result<(), Error> {
+    let others = OTHERS.into_iter().filter(|_| need == Need::All);
+    let (packages, tools): (Vec<_>, Vec<_>) = DEMO.into_iter().chain(others).unzip();
     if !is_debian() {
-        let missing: Vec<_> = TOOLS.into_iter().filter(|tool| !is_on_path(tool)).collect();
+        let missing: Vec<_> = tools.into_iter().flatten().filter(|tool| !is_on_path(tool)).collect();
         return match missing.is_empty() {
             true => Ok(()),
             false => Err(Error::OtherSystem { missing: missing.join(" "), packages: packages.join(" ") }),

@@ -3,6 +3,9 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
+
 use crate::error::Error;
 
 /// One named command.
@@ -41,35 +44,53 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Runs all steps and prints how long each took.
-pub(crate) fn run_all(steps: Vec<Step<'_>>) -> Result<(), Error> {
+/// Runs all steps, or those whose names contain this word, and prints how long each took.
+pub(crate) fn run_all(mut steps: Vec<Step<'_>>, only: Option<&str>) -> Result<(), Error> {
+    if let Some(word) = only {
+        let names: Vec<_> = steps.iter().map(|step| step.name.clone()).collect();
+        steps.retain(|step| step.name.contains(word));
+        if steps.is_empty() {
+            return Err(Error::NoStep { word: word.to_owned(), names: names.join("\n  ") });
+        }
+    }
     let start = Instant::now();
     let count = steps.len();
     let width = steps.iter().map(|step| step.name.len()).max().unwrap_or(0);
     let mut summary = Vec::new();
     for (number, step) in (1..).zip(steps) {
         eprintln!("==> [{number}/{count}] {}", step.name);
+        let (start, processor) = (Instant::now(), processor_time());
+        let took = || {
+            format!(
+                "{} ({} of processor time)",
+                seconds(start.elapsed()),
+                seconds(processor_time() - processor)
+            )
+        };
         let outcome = match step.todo {
             Todo::Skip(reason) => format!("SKIPPED: {reason}"),
             Todo::Run(mut command) => {
-                let start = Instant::now();
                 let what = format!("step {number} of {count}, {}", step.name);
                 run(&what, &mut command)?;
-                seconds(start.elapsed())
+                took()
             }
-            Todo::Call(call) => {
-                let start = Instant::now();
-                match call()? {
-                    Done::Ran(found) => format!("{}, {found}", seconds(start.elapsed())),
-                    Done::Skipped(reason) => format!("SKIPPED: {reason}"),
-                }
-            }
+            Todo::Call(call) => match call()? {
+                Done::Ran(found) => format!("{}, {found}", took()),
+                Done::Skipped(reason) => format!("SKIPPED: {reason}"),
+            },
         };
         eprintln!("    {}: {outcome}", step.name);
         summary.push(format!("  {:width$}  {outcome}", step.name));
     }
     eprintln!("\nall {count} steps in {}\n{}", seconds(start.elapsed()), summary.join("\n"));
     Ok(())
+}
+
+/// The processor time of all commands so far.
+fn processor_time() -> Duration {
+    let micros = getrusage(UsageWho::RUSAGE_CHILDREN)
+        .map_or(0, |usage| usage.user_time().num_microseconds() + usage.system_time().num_microseconds());
+    Duration::from_micros(micros.unsigned_abs())
 }
 
 /// Runs one command with inherited standard streams.
@@ -124,7 +145,7 @@ mod tests {
             Step::new("bad", sh("exit 3")),
             Step::new("never", sh(&touch)),
         ];
-        let error = run_all(steps).unwrap_err().to_string();
+        let error = run_all(steps, None).unwrap_err().to_string();
         assert_eq!(error, "step 3 of 4, bad: `sh -c exit 3` failed (exit status: 3)");
         assert!(!marker.exists());
     }
@@ -139,10 +160,18 @@ mod tests {
             }),
             Step::call("impossible", || Ok(Done::Skipped("no network".to_owned()))),
         ];
-        run_all(steps).unwrap();
+        run_all(steps, None).unwrap();
         assert!(ran);
         let bad = Step::call("bad", || Err(Error::ResultsDiffer));
-        assert!(matches!(run_all(vec![bad]), Err(Error::ResultsDiffer)));
+        assert!(matches!(run_all(vec![bad], None), Err(Error::ResultsDiffer)));
+    }
+
+    #[test]
+    fn a_word_chooses_steps() {
+        let steps = || vec![Step::new("bad", sh("exit 3")), Step::new("fine", sh("true"))];
+        run_all(steps(), Some("fin")).unwrap();
+        let error = run_all(steps(), Some("good")).unwrap_err().to_string();
+        assert_eq!(error, "no step has `good` in its name; there are\n  bad\n  fine");
     }
 
     #[test]

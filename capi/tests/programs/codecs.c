@@ -17,10 +17,8 @@ static mpress_status decode(const mpress_codec *codec, const void *wire, size_t 
     unsigned char *own = copy(wire, wire_len), *raw = memory(raw_len);
     mpress_status status = mpress_codec_decode(codec, own, wire_len, raw, raw_len);
     /* On success all of it is written: valgrind complains else. */
-    unsigned sum = 0;
-    for (size_t i = 0; status == MPRESS_STATUS_OK && i < raw_len; i++)
-        sum += raw[i];
-    CHECK(sum <= 255u * raw_len);
+    if (status == MPRESS_STATUS_OK)
+        look_at(raw, raw_len);
     CHECK(status == MPRESS_STATUS_OK || status == MPRESS_STATUS_DAMAGED || status == MPRESS_STATUS_UNSUPPORTED);
     free(raw);
     free(own);
@@ -62,6 +60,7 @@ static void round_trip(const mpress_codec *codec, const unsigned char *message, 
     unsigned char *wire = memory(room);
     OK(mpress_codec_encode(codec, raw, len, wire, room, &wire_len));
     CHECK(wire_len <= room);
+    look_at(wire, wire_len);
     OK(mpress_codec_decode(codec, wire, wire_len, back, len));
     CHECK(memcmp(raw, back, len) == 0);
     damaged(codec, wire, wire_len, len);

@@ -12,6 +12,7 @@ static unsigned char *frame_of(const mpress_engine *engine, const void *message,
     CHECK(frame != NULL);
     OK(mpress_frame_bytes(frame, &data, frame_len));
     CHECK(*frame_len < len && mpress_may_be_frame(*frame_len));
+    look_at(data, *frame_len);
     unsigned char *bytes = copy(data, *frame_len);
     mpress_frame_free(frame);
     return bytes;
@@ -28,6 +29,8 @@ static mpress_status decode(const mpress_engine *engine, const void *frame, size
     mpress_status status = mpress_engine_decode(engine, own, len, message, room, &decoded_len);
     CHECK(opened == MPRESS_STATUS_OK || (status == opened && raw_len == 0 && decoded_len == 0));
     CHECK(status != MPRESS_STATUS_INTERNAL && status != MPRESS_STATUS_ARGUMENT);
+    if (status == MPRESS_STATUS_OK)
+        look_at(message, decoded_len);
     free(message);
     free(own);
     return status;

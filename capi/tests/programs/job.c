@@ -86,11 +86,14 @@ static void shake_hands(void)
             OK(mpress_settings_set(other, "MPRESS_THRESHOLD", "4096"));
         OK(mpress_handshake_numbers(one, a));
         OK(mpress_handshake_numbers(round == 2 ? NULL : other, b));
+        look_at(a, sizeof a);
+        look_at(b, sizeof b);
         for (int i = 0; i < MPRESS_HANDSHAKE_LEN; i++)
             least[i] = a[i] < b[i] ? a[i] : b[i];
         memset(mark, 1, sizeof mark);
         mpress_status status = mpress_handshake_mark(least, mark);
         CHECK(status == (round == 0 ? MPRESS_STATUS_OK : MPRESS_STATUS_DISAGREEMENT));
+        look_at(mark, sizeof mark);
         CHECK((memcmp(mark, zeros, sizeof mark) == 0) == (round > 0));
     }
     FAILS(ARGUMENT, mpress_handshake_numbers(one, NULL));
@@ -140,6 +143,7 @@ static void report(void)
         mpress_frame_free(frame);
     }
     OK(mpress_engine_stats(engine, &stats));
+    look_at(&stats, sizeof stats);
     CHECK(stats.messages == MESSAGES && stats.raw_bytes == MESSAGES * COUNT * sizeof *message);
     CHECK(stats.wire_bytes == sent && stats.decoded == MESSAGES && stats.decoded_bytes == stats.raw_bytes);
     FAILS(ARGUMENT, mpress_engine_stats(NULL, &stats));
@@ -156,6 +160,7 @@ static void report(void)
     SAYS("counters is not aligned");
     OK(mpress_engine_counters(engine, sums, count, &len));
     CHECK(len == count);
+    look_at(sums, count * sizeof *sums);
     for (size_t i = 0; i < count; i++)
         sums[i] *= RANKS;
     mpress_job job = {"a program", RANKS, 2, 1.5};

@@ -25,10 +25,12 @@ static void *work(void *argument)
         OK(mpress_engine_encode(engine, message, len, MPRESS_KIND_F64, MPRESS_DESTINATION_OTHER_NODE, &frame));
         CHECK(frame != NULL);
         OK(mpress_frame_bytes(frame, &data, &wire_len));
+        look_at(data, wire_len);
         OK(mpress_engine_decode(engine, data, wire_len, back, len, &back_len));
         CHECK(memcmp(message, back, len) == 0);
         mpress_frame_free(frame);
         OK(mpress_codec_encode(codec, message, len, wire, room, &wire_len));
+        look_at(wire, wire_len);
         OK(mpress_codec_decode(codec, wire, wire_len, back, len));
         CHECK(memcmp(message, back, len) == 0);
         snprintf(name, sizeof name, "codec %d", number);

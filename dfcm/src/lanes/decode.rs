@@ -45,8 +45,13 @@ impl<W: Word> Reset for Decoder<W> {}
 
 impl<W: Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        out.all_or_nothing(|out| kernel::with::<W, _>(self.simd, Message { wire: Wire::new(wire), out }))
+        out.all_or_nothing(|out| W::decode_lanes(self.simd, wire, out))
     }
+}
+
+/// Decodes a message.
+pub(crate) fn decode<W: Word>(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+    kernel::with::<W, _>(simd, Message { wire: Wire::new(wire), out })
 }
 
 struct Message<'a, 'b> {

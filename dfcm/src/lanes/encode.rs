@@ -75,8 +75,13 @@ impl<W: Word> Encode for Encoder<W> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| kernel::with::<W, _>(self.simd, Message { raw, out }))
+        out.within(most, |out| W::encode_lanes(self.simd, raw, out))
     }
+}
+
+/// Encodes a message.
+pub(crate) fn encode<W: Word>(simd: Simd, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+    kernel::with::<W, _>(simd, Message { raw, out })
 }
 
 struct Message<'a, 'b> {

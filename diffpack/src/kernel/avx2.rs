@@ -6,7 +6,7 @@ mod predict;
 mod split;
 mod undo;
 
-use super::{Chore, Compiled, Kernel, LAGS, Span, Words};
+use super::{Kernel, LAGS, Span, Words};
 use crate::block::{Block, Group, Groups, Mask, Widths, byte_bits};
 use crate::predictor::Domain;
 use crate::rebuild::{self, Form, Packed, Scratch};

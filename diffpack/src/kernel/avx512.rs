@@ -21,7 +21,7 @@ mod rebuild;
 mod short;
 mod split;
 
-use super::{Chore, Compiled, Kernel, LAGS, Span};
+use super::{Kernel, LAGS, Span};
 use crate::block::{Block, Group, Groups, Mask, Widths};
 use crate::rebuild::{Form, Packed, Scratch};
 use crate::word::Word;

@@ -55,7 +55,7 @@ impl<M: AsMut<[u64]>> Decode for Decoder<M> {
         out.all_or_nothing(|out| {
             let start = out.len();
             let predictor = self.tables.start(level);
-            let result = kernel::with(self.simd, Stream { predictor, wire, out });
+            let result = decode(self.simd, predictor, wire, out);
             // Even after an error, `out` has every value that the predictors have learned.
             self.tables.learned(level, out.written()[start..].as_chunks().0);
             result
@@ -67,6 +67,11 @@ impl<M: AsMut<[u64]>> Decode for Decoder<M> {
 fn least_len(raw_len: usize) -> usize {
     let values = raw_len / WIDTH;
     HEAD + values.div_ceil(BLOCK) * BLOCK_HEAD + values.div_ceil(2) + raw_len % WIDTH
+}
+
+/// Not generic, so it is compiled in this crate, and not again in each crate that uses it.
+fn decode(simd: Simd, predictor: Predictor<'_>, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+    kernel::with(simd, Stream { predictor, wire, out })
 }
 
 /// A stream to be decoded, after its head.

@@ -58,9 +58,14 @@ impl<M: AsMut<[u64]>> Encode for Encoder<M> {
             let tables = &mut self.memory.as_mut()[..self.tables.words()];
             tables.fill(0);
             let predictor = Predictor::new(tables);
-            kernel::with(self.simd, Stream { predictor, raw, out })
+            encode(self.simd, predictor, raw, out)
         })
     }
+}
+
+/// Not generic, so it is compiled in this crate, and not again in each crate that uses it.
+fn encode(simd: Simd, predictor: Predictor<'_>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+    kernel::with(simd, Stream { predictor, raw, out })
 }
 
 /// A message to be encoded, after the stream's head.

@@ -6,7 +6,7 @@ use super::histogram::{count, is_noise, least_bits};
 use super::lengths::{self, Alphabet, ROOM};
 use super::lookup::{Fours, Ones};
 use super::ranking::Ranking;
-use super::{Lengthen, Lengths, streams};
+use super::{Lengths, streams};
 use crate::format::{MAX_BITS, streams as streams_of};
 use crate::kernel::Kernel;
 use mpress_codec::DecodeErrorKind::Corrupt;
@@ -20,7 +20,8 @@ const WORTH_FOURS: usize = 12 << 10;
 
 /// Appends the coded plane if that is shorter than the plane.
 #[inline(always)]
-pub(super) fn encode<L: Lengthen, K: Kernel>(
+pub(super) fn encode<K: Kernel>(
+    find_lengths: fn(&Ranking) -> Lengths,
     kernel: K,
     plane: &[u8],
     out: &mut Out<'_>,
@@ -43,7 +44,7 @@ pub(super) fn encode<L: Lengthen, K: Kernel>(
         return Ok(false);
     }
     let ranking = Ranking::new(&counts);
-    let ranked = L::lengths(&ranking);
+    let ranked = find_lengths(&ranking);
     let bits: u64 = ranking.counts().zip(ranked).map(|(n, length)| u64::from(n) * u64::from(length)).sum();
     let mut of_symbols: Lengths = [0; 256];
     for (symbol, length) in ranking.symbols().zip(ranked) {

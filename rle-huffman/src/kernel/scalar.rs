@@ -26,16 +26,36 @@ impl Kernel for Scalar {
     }
 }
 
+/// Repeats the body for each byte of a word of `$width`, with `$byte` constant: the compiler would otherwise not make vectors of the loop in it. For
+/// the same reason what contains it is inlined, so that the first element is a constant where it is 0.
+macro_rules! each_byte {
+    ($width:ident, $byte:ident, $body:block) => {
+        each_byte!(@ $width, $byte, $body, 0, 1, 2, 3, 4, 5, 6, 7)
+    };
+    (@ $width:ident, $byte:ident, $body:block, $($n:literal),*) => {
+        $(if $n < $width {
+            const $byte: usize = $n;
+            $body
+        })*
+    };
+}
+
 /// [`Kernel::split`] from element `first` on.
 #[inline(always)]
 pub(super) fn split(elements: &[u8], width: Width, planes: &mut [u8], first: usize) {
+    #[inline(always)]
     fn of<const W: usize>(elements: &[u8], planes: &mut [u8], first: usize) {
         let elements = elements.as_chunks::<W>().0;
-        for (byte, plane) in planes.chunks_exact_mut(elements.len().max(1)).enumerate().take(W) {
-            for (to, element) in plane.iter_mut().zip(elements).skip(first) {
-                *to = element[byte];
+        let mut planes = planes.chunks_exact_mut(elements.len().max(1));
+        each_byte!(W, BYTE, {
+            if let Some(plane) = planes.next() {
+                let (plane, elements) =
+                    (plane.get_mut(first..).unwrap_or_default(), elements.get(first..).unwrap_or_default());
+                for (to, element) in plane.iter_mut().zip(elements) {
+                    *to = element[BYTE % W];
+                }
             }
-        }
+        });
     }
     match width {
         Width::One => planes.copy_from_slice(elements),
@@ -48,13 +68,15 @@ pub(super) fn split(elements: &[u8], width: Width, planes: &mut [u8], first: usi
 /// [`Kernel::join`] from element `first` on.
 #[inline(always)]
 pub(super) fn join(planes: &[&[u8]; 8], width: Width, elements: &mut [u8], first: usize) {
+    #[inline(always)]
     fn of<const W: usize>(planes: &[&[u8]; 8], elements: &mut [u8], first: usize) {
-        let elements = elements.as_chunks_mut::<W>().0;
-        for (byte, plane) in planes.iter().enumerate().take(W) {
-            for (element, from) in elements.iter_mut().zip(*plane).skip(first) {
-                element[byte] = *from;
+        let elements = elements.as_chunks_mut::<W>().0.get_mut(first..).unwrap_or_default();
+        each_byte!(W, BYTE, {
+            let plane = planes[BYTE].get(first..).unwrap_or_default();
+            for (element, from) in elements.iter_mut().zip(plane) {
+                element[BYTE % W] = *from;
             }
-        }
+        });
     }
     match width {
         Width::One => elements.copy_from_slice(planes[0]),

@@ -24,9 +24,24 @@ const WHEEL: [Mpi; 4] = [Mpi::OpenMpi, Mpi::Mpich, Mpi::OpenMpi5, Mpi::Mpich5];
 
 /// The step that checks packages made of these parts.
 pub(crate) fn step(paths: &Paths, parts: Parts) -> Step<'_> {
-    Step::call("packages: tar, wheel and Debian package", move || {
+    checked("packages: tar, wheel and Debian package", move |dir| run(paths, &parts, dir))
+}
+
+/// The step that checks the tar alone.
+pub(crate) fn tar_alone(paths: &Paths, parts: Parts) -> Step<'_> {
+    checked("package: the commands of its README", move |dir| {
+        let tree = tree::lay_out(paths, &parts, dir)?;
+        let tar = tar(paths, &tree, dir)?;
+        from_tar(paths, &Place::new(paths, dir, Mpi::OpenMpi)?, &tar)?;
+        Ok(Done::Ran(format!("reports from the tar with {}", Mpi::OpenMpi.title())))
+    })
+}
+
+/// A step that works in a folder of its own.
+fn checked<'a>(name: &str, run: impl FnOnce(&Path) -> Result<Done, Error> + 'a) -> Step<'a> {
+    Step::call(name, move || {
         let dir = std::env::temp_dir().join(format!("mpress packages {}", std::process::id()));
-        let done = run(paths, &parts, &dir);
+        let done = run(&dir);
         // After a failure the folder is kept for inspection.
         if done.is_ok() {
             fs::remove_dir_all(&dir).map_err(Error::file(&dir))?;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mpress_cluster::{Abi, Family, Mpi};
+use mpress_cluster::{Abi, Mpi};
 
 use crate::error::Error;
 use crate::mpis;
@@ -21,13 +21,14 @@ pub(crate) struct Installed {
     mpi: Mpi,
     /// The folder in which the MPI's library has the name that the wheels look for.
     library: PathBuf,
+    preloaded: Option<PathBuf>,
 }
 
 impl Installed {
     fn of(paths: &Paths, mpi: Mpi) -> Self {
         // A new version gets a new folder.
         let dir = paths.target("mpi4py").join(VERSION);
-        Self { library: dir.join(format!("lib-{mpi}")), dir, mpi }
+        Self { library: dir.join(format!("lib-{mpi}")), dir, mpi, preloaded: None }
     }
 
     /// The interpreter that finds this mpi4py.
@@ -65,7 +66,7 @@ impl Installed {
 
     /// The library to preload in addition to the shim: with MPICH, the one that stops it from spinning.
     pub(crate) fn preloaded(&self) -> Option<PathBuf> {
-        (self.mpi.family() == Family::Mpich).then(|| self.libraries().join("yield.so"))
+        self.preloaded.clone()
     }
 
     /// Gives the MPI that programs are linked to the name that the wheels look for; Debian's name for MPICH's library differs. A library that has the
@@ -110,15 +111,7 @@ pub(crate) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<Installed, String
     }
     let path = mpis::path(paths);
     installed.link(&path)?;
-    if let Some(library) = installed.preloaded() {
-        let mut build = Command::new(mpi.mpicc());
-        // Python loads its MPI with RTLD_LOCAL; RTLD_NEXT finds it only as a dependency of this library.
-        build.args(["-O1", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"]).arg(library);
-        step::run(
-            "build of yield.so",
-            build.env("PATH", &path).arg(paths.root().join("xtask/mpi4py/yield.c")).arg("-ldl"),
-        )?;
-    }
+    installed.preloaded = mpress_cluster::yielding(mpi, &installed.libraries(), Some(&path))?;
     Ok(Ok(installed))
 }
 

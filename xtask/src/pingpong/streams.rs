@@ -87,7 +87,7 @@ struct Data {
 pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     let mpis: Vec<Mpi> =
         Mpi::ALL.into_iter().filter(|mpi| options.mpi.is_none_or(|only| only == *mpi)).collect();
-    build::for_mpis(paths, &mpis)?;
+    mpis.iter().try_for_each(|&mpi| build::for_mpi(paths, mpi))?;
     Cluster::permitted()?;
     let data = data(paths)?;
     match options.format {

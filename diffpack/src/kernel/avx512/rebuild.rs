@@ -14,6 +14,7 @@ use crate::predictor::Domain;
 use crate::rebuild::{Form, Packed};
 use crate::word::Word;
 use core::arch::x86_64::*;
+use core::ops::Range;
 use mpress_codec::support::avx512::{
     V, add, behind, lane_indexes, permute_kept, rotated_right, shifted_left, splat, sub, unzigzag,
 };
@@ -220,6 +221,7 @@ pub(super) fn rebuild<W: Word>(
     let message = Message { start: start_of_message, len: written - start, block: written - start };
     let lags = form.predictor.lags();
     let (short, long) = lags.split_at(lags.partition_point(|lag| usize::from(*lag) < 2 * W::LANES));
+    let groups = len.div_ceil(GROUP);
     let any = matches!(form.predictor.domain, Domain::Fixed(_)) || form.strip.is_some();
     // SAFETY: `out` has room for the block.
     unsafe {
@@ -236,10 +238,18 @@ pub(super) fn rebuild<W: Word>(
             (1, [a, b]) if !any && a == b => message.differences::<W, 1, 2>(source, form, len),
             (0, [_, _]) if !any => message.differences::<W, 0, 3>(source, form, len),
             (1, [_, _]) if !any => message.differences::<W, 1, 3>(source, form, len),
-            (0, _) => message.differences::<W, 0, TERMS>(source, form, len),
-            (1, _) => message.differences::<W, 1, TERMS>(source, form, len),
-            (2, _) => message.differences::<W, 2, TERMS>(source, form, len),
-            _ => message.differences::<W, 3, TERMS>(source, form, len),
+            (0, _) => {
+                message.general::<W, 0>(source, form, len, 0..groups);
+            }
+            (1, _) => {
+                message.general::<W, 1>(source, form, len, 0..groups);
+            }
+            (2, _) => {
+                message.general::<W, 2>(source, form, len, 0..groups);
+            }
+            _ => {
+                message.general::<W, 3>(source, form, len, 0..groups);
+            }
         }
         // All words of the block have been written after the existing bytes.
         out.assume_written(len);
@@ -275,10 +285,12 @@ impl Message {
     }
 
     /// Appends `len` bytes of words from their differences, `SHORTS` of whose lags are short. The others have `COUNT` terms: 2 are those of a lag
-    /// twice, 3 those of two lags, and 7 those of any lags, of stripped ones, and in fixed point.
+    /// twice, and 3 those of two lags. Most groups are whole, and no term of theirs reaches before the message: the code for these has an instance
+    /// for each such form, the code for the others ([`general`](Self::general)) has not.
     ///
     /// # Safety
-    /// `out` has room for them. The lags after the short ones are of two vectors or more, and `COUNT` is right for them.
+    /// `out` has room for them. The lags after the short ones are of two vectors or more, and `COUNT` is right for them. The words are not in fixed
+    /// point, and no zeros were stripped.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
     unsafe fn differences<W: Word, const SHORTS: usize, const COUNT: usize>(
@@ -287,26 +299,24 @@ impl Message {
         form: &Form<'_, W>,
         len: usize,
     ) {
-        let unit = match form.predictor.domain {
-            Domain::Fixed(unit) if COUNT == TERMS => Some(u32::from(unit)),
-            _ => None,
-        };
         let lags = form.predictor.lags();
         let shifts = shifts_of::<W>(lags.get(SHORTS..).unwrap_or_default());
-        let count = (1 << lags.len().saturating_sub(SHORTS)) - 1;
-        let short = |i| Short::new::<W>(lags, i, self.bytes(), unit);
-        let (mut a, mut b, mut c) = (short(0), short(1), short(2));
-        let first = Term::new::<W>(shifts[0]);
-        let second = Term::new::<W>(shifts[1]);
-        let last = Term::new::<W>(shifts[2]);
-        let groups = len.div_ceil(GROUP);
-        // Most groups are whole, and no term of theirs reaches before the message.
         let reach = if COUNT == 0 { 0 } else { shifts[TERMS - 1] + GROUP };
-        let simple =
-            if COUNT == TERMS { 0..0 } else { reach.saturating_sub(self.len).div_ceil(GROUP)..len / GROUP };
-        let mut i = 0;
-        while i < groups {
-            if simple.contains(&i) && i + SOME <= simple.end {
+        let groups = len.div_ceil(GROUP);
+        let mut i = reach.saturating_sub(self.len).div_ceil(GROUP);
+        if i + SOME > len / GROUP {
+            i = 0;
+        } else {
+            if i > 0 {
+                // SAFETY: guaranteed by the caller.
+                (self, source) = unsafe { self.general::<W, SHORTS>(source, form, len, 0..i) };
+            }
+            let short = |i| Short::new::<W>(lags, i, self.bytes(), None);
+            let (mut a, mut b, mut c) = (short(0), short(1), short(2));
+            let first = Term::new::<W>(shifts[0]);
+            let second = Term::new::<W>(shifts[1]);
+            let last = Term::new::<W>(shifts[2]);
+            while i + SOME <= len / GROUP {
                 let mut v = [_mm512_setzero_si512(); SOME];
                 unpack_some!(W, source, i, v);
                 each!(I, {
@@ -339,8 +349,38 @@ impl Message {
                     }
                 });
                 i += SOME;
-                continue;
             }
+        }
+        if i < groups {
+            // SAFETY: guaranteed by the caller.
+            unsafe { self.general::<W, SHORTS>(source, form, len, i..groups) };
+        }
+    }
+
+    /// Appends some groups, of `len` bytes altogether with those before and after, from their differences, `SHORTS` of whose lags are short. They may
+    /// be in fixed point; then these are all groups of the block. Returns what is left.
+    ///
+    /// # Safety
+    /// `out` has room for them. The lags after the short ones are of two vectors or more.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    unsafe fn general<'a, W: Word, const SHORTS: usize>(
+        mut self,
+        mut source: Source<'a>,
+        form: &Form<'_, W>,
+        len: usize,
+        groups: Range<usize>,
+    ) -> (Self, Source<'a>) {
+        let unit = match form.predictor.domain {
+            Domain::Fixed(unit) => Some(u32::from(unit)),
+            _ => None,
+        };
+        let lags = form.predictor.lags();
+        let shifts = shifts_of::<W>(lags.get(SHORTS..).unwrap_or_default());
+        let count = (1 << lags.len().saturating_sub(SHORTS)) - 1;
+        let short = |i| Short::new::<W>(lags, i, self.bytes(), unit);
+        let (mut a, mut b, mut c) = (short(0), short(1), short(2));
+        for i in groups {
             let mut v = unzigzag::<W>(source.group::<W>(i));
             if let Some(strip) = form.strip {
                 v = shifted_left::<W>(v, splat(W::of(strip[i % GROUPS].into())));
@@ -353,11 +393,11 @@ impl Message {
             }
             // SAFETY: guaranteed by the caller.
             unsafe { self.append(v, len - i * GROUP) };
-            i += 1;
         }
         if let Some(unit) = unit {
             self.finish_fixed::<W>(unit);
         }
+        (self, source)
     }
 
     /// Adds or subtracts the term with this index, if need be in fixed point.

@@ -1,0 +1,43 @@
+//! A library for MPICH, whose ranks otherwise spin while they wait.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Error, Family, Mpi};
+
+const SOURCE: &str = include_str!("yield.c");
+
+/// Builds the library into a folder, for ranks to preload before other libraries: with it, a waiting rank lets others run. `None` for MPIs whose ranks
+/// need no such help. `path` replaces `PATH` in the search for the compiler. Not for measurements.
+///
+/// # Errors
+/// If the folder cannot be written, or the compiler fails.
+pub fn yielding(mpi: Mpi, dir: &Path, path: Option<&OsStr>) -> Result<Option<PathBuf>, Error> {
+    if mpi.family() != Family::Mpich {
+        return Ok(None);
+    }
+    let source = dir.join("yield.c");
+    fs::create_dir_all(dir).and_then(|()| fs::write(&source, SOURCE)).map_err(Error::file(&source))?;
+    // Other tests may use the library while this one is built.
+    let (library, half_done) = (dir.join("yield.so"), dir.join(format!("yield-{}.so", std::process::id())));
+    let mut build = Command::new(mpi.mpicc());
+    if let Some(path) = path {
+        build.env("PATH", path);
+    }
+    // Python loads its MPI with RTLD_LOCAL; RTLD_NEXT finds it only as a dependency of this library.
+    build
+        .args(["-O1", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"])
+        .arg(&half_done)
+        .arg(&source)
+        .arg("-ldl");
+    let command = format!("{} -shared {}", mpi.mpicc(), source.display());
+    let output = build.output().map_err(|source| Error::Start { command: command.clone(), source })?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(Error::Command { command, message });
+    }
+    fs::rename(&half_done, &library).map_err(Error::file(&library))?;
+    Ok(Some(library))
+}
