@@ -364,13 +364,14 @@ enum mpress_status mpress_settings_new(struct mpress_settings **settings);
 /**
  * Creates settings from the environment variables whose names begin with MPRESS_, and the file
  * named by MPRESS_CONFIG, if it is set. Variables take precedence over the file. Free `*settings`
- * with mpress_settings_free; on an error it is NULL.
+ * with mpress_settings_free; on an error it is NULL. Variables that are no settings are ignored, as
+ * environment modules set MPRESS_ROOT and the like.
  *
  * Thread-safe, as long as no other thread changes the environment at the same time.
  *
  * Errors:
- * MPRESS_STATUS_SETTINGS if a variable or a key in the file is unknown or has an invalid value, or
- * the file cannot be read. MPRESS_STATUS_ARGUMENT.
+ * MPRESS_STATUS_SETTINGS if a setting has an invalid value, a key in the file is unknown, or the file
+ * cannot be read. MPRESS_STATUS_ARGUMENT.
  *
  * Requires:
  * `settings` is NULL or writable.

@@ -44,6 +44,11 @@ pub(crate) fn rank() -> Option<u64> {
     number(&ranks::RANKS)
 }
 
+/// Whether the launcher says that this is the first rank on its node.
+pub(crate) fn is_first_on_node() -> bool {
+    number(&ranks::LOCAL_RANKS) == Some(0)
+}
+
 /// The number of ranks in its job.
 pub(crate) fn size() -> Option<u64> {
     number(&SIZE)

@@ -93,6 +93,10 @@ fn main() -> ExitCode {
     };
     let error = run::run(&options);
     complain(speaks, &error);
+    if !speaks && error.is_of_node() && launcher::is_first_on_node() {
+        // Still alive: most likely the speaking rank has no error, and will not report this one.
+        eprintln!("mpress: {error}");
+    }
     ExitCode::from(error.exit_status())
 }
 

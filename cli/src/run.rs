@@ -120,6 +120,9 @@ pub(crate) enum Error {
     /// The shim would pass everything through, hours into a queue.
     #[error(transparent)]
     Settings(#[from] mpress::SettingsError),
+    /// A file or folder that a setting names; the shim would do without it.
+    #[error("{0}")]
+    File(String),
     #[error("`{}` cannot be preloaded: its path has a colon or a semicolon, at which the dynamic loader splits paths", .0.display())]
     Separator(PathBuf),
 }
@@ -129,9 +132,14 @@ impl Error {
     pub(crate) fn exit_status(&self) -> u8 {
         match self {
             Self::Program(error) => error.exit_status(),
-            Self::Settings(_) => 2,
+            Self::Settings(_) | Self::File(_) => 2,
             Self::Library(_) | Self::Separator(_) => 125,
         }
+    }
+
+    /// Whether other nodes may not have this error, as files may differ.
+    pub(crate) fn is_of_node(&self) -> bool {
+        matches!(self, Self::File(_) | Self::Settings(mpress::SettingsError::File { .. }))
     }
 }
 
@@ -176,7 +184,13 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     let given = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     let vars: BTreeMap<_, _> = std::env::vars_os().chain(given).collect();
-    mpress::Settings::from_vars(vars)?;
+    let settings = mpress::Settings::from_vars(vars)?;
+    if !settings.disable {
+        settings.check_files().map_err(Error::File)?;
+        for folder in [&settings.trace, &settings.record].into_iter().flatten() {
+            mpress_record::make_folder(folder).map_err(Error::File)?;
+        }
+    }
     Ok(command)
 }
 
@@ -222,6 +236,33 @@ fn first(entry: &OsStr, before: Option<&OsStr>, separators: &[u8]) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Adds the variables that the sources in this folder read by a literal name.
+    fn variables(folder: &Path, names: &mut Vec<String>) {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.file_name().unwrap().to_string_lossy();
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                variables(&path, names);
+            } else if name.ends_with(".rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                for call in ["var(\"MPRESS_", "var_os(\"MPRESS_", "env!(\"MPRESS_"] {
+                    let ends = text.split(call).skip(1).filter_map(|rest| rest.split('"').next());
+                    names.extend(ends.map(|end| format!("MPRESS_{end}")));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn variables_that_the_project_reads_are_known() {
+        let mut names = vec!["MPRESS_LIBDIR".to_owned()];
+        variables(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut names);
+        assert!(names.len() > 10, "{names:?}");
+        for name in names {
+            let settings = mpress::Settings::from_vars([(name.clone().into(), "x".into())]);
+            assert!(settings.map_or(true, |settings| settings.unknown.is_empty()), "{name}");
+        }
+    }
 
     #[test]
     fn the_shim_goes_first_and_once() {

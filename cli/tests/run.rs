@@ -102,15 +102,16 @@ fn the_library_is_preloaded_whoever_launched() {
 #[test]
 fn flags_reach_the_shim_and_win_over_the_environment() {
     let place = Place::new("flags");
+    let records = place.0.join("records").display().to_string();
     let args =
-        ["--report", "full", "--same-node", "compress", "--threads", "3", "--record", "/r", "--", "env"];
+        ["--report", "full", "--same-node", "compress", "--threads", "3", "--record", &records, "--", "env"];
     let output = place.run(&args).env("MPRESS_REPORT", "none").env("PMIX_RANK", "0").output().unwrap();
     assert_eq!(variable(&output, "LD_PRELOAD"), Some(place.library()));
     assert_eq!(variable(&output, "MPRESS_REPORT").as_deref(), Some("full"));
     assert_eq!(variable(&output, "MPRESS_SAME_NODE").as_deref(), Some("compress"));
     assert_eq!(variable(&output, "MPRESS_THREADS").as_deref(), Some("3"));
-    assert_eq!(variable(&output, "MPRESS_TRACE").as_deref(), Some("/r"));
-    assert_eq!(variable(&output, "MPRESS_RECORD").as_deref(), Some("/r"));
+    assert_eq!(variable(&output, "MPRESS_TRACE").as_ref(), Some(&records));
+    assert_eq!(variable(&output, "MPRESS_RECORD").as_ref(), Some(&records));
 
     let output = place.run(&["env"]).env("MPRESS_REPORT", "summary").output().unwrap();
     assert_eq!(variable(&output, "MPRESS_REPORT").as_deref(), Some("summary"));
@@ -204,22 +205,53 @@ fn what_cannot_be_run_is_said_in_one_line() {
 fn a_wrong_setting_is_refused_before_the_program_starts() {
     let place = Place::new("setting");
     let started = place.0.join("started");
-    let wrong = |name: &str, value: &str, words: &[&str]| {
-        let mut command = place.run(&["--", "touch", started.to_str().unwrap()]);
-        fails(command.env(name, value), 2, words);
+    let wrong = |options: &[&str], name: &str, value: &str, line: &str| {
+        let mut command = place.run(options);
+        command.args(["--", "touch"]).arg(&started).env(name, value);
+        fails(&mut command, 2, &[line]);
         assert!(!started.exists(), "{name}={value}");
     };
-    wrong(
-        "MPRESS_RECORD_LIMIT",
-        "8X",
-        &["MPRESS_RECORD_LIMIT=8X: expected at least 1024 bytes, such as 64MiB"],
-    );
-    wrong("MPRESS_REPORT", "loud", &["MPRESS_REPORT=loud: expected none, summary or full"]);
-    wrong("MPRESS_CONFIG", "/none/mpress.toml", &["/none/mpress.toml: No such file"]);
-    // An option goes before a variable; what is not a setting is left to the shim.
+    let file = |name: &str, text: &str| place.file(name, text, 0o644);
+    let none = place.0.join("none").display().to_string();
+    let folder = place.0.display().to_string();
+    let limit = "MPRESS_RECORD_LIMIT=8X: expected at least 1024 bytes, such as 64MiB";
+    wrong(&[], "MPRESS_RECORD_LIMIT", "8X", limit);
+    wrong(&[], "MPRESS_REPORT", "loud", "MPRESS_REPORT=loud: expected none, summary or full");
+    wrong(&[], "MPRESS_CONFIG", &none, &format!("{none}: No such file"));
+    let key = file("key.toml", "root = 1\n");
+    wrong(&[], "MPRESS_CONFIG", &key, &format!("{key}: root: unknown setting"));
+    wrong(&["--strategy", "guided"], "MPRESS_GUIDE", "", "MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE");
+    wrong(&["--strategy", "guided"], "MPRESS_GUIDE", &none, &format!("{none}: No such file"));
+    wrong(&[], "MPRESS_HEURISTICS", &none, &format!("{none}/network.toml: No such file"));
+    let text = file("text", "Dear diary\n");
+    wrong(&[], "MPRESS_LINKS", &text, &format!("{text}: line 1: "));
+    for name in ["MPRESS_TRACE", "MPRESS_RECORD"] {
+        wrong(&[], name, &format!("{text}/in"), &format!("{text}/in: Not a directory"));
+    }
+    file("memory.toml", "Dear diary\n");
+    file("network.toml", "Dear diary\n");
+    wrong(&[], "MPRESS_HEURISTICS", &folder, &format!("{folder}/network.toml: line 1: "));
+}
+
+#[test]
+fn what_is_no_wrong_setting_is_left_to_the_shim() {
+    let place = Place::new("left");
+    let records = place.0.join("a/b");
+    let config = place.file("config.toml", "record_limit = \"8MB\"\nthreads = 2\n", 0o644);
     let mut command = place.run(&["--report", "full", "--", "env"]);
+    // An option goes before a variable, links and records may be new, and modules of clusters set such names.
     command.env("MPRESS_REPORT", "loud").env("MPRESS_RECORD_LIMIT", "8M").env("MPRESS_ROOT", "/opt");
-    assert_eq!(variable(&command.output().unwrap(), "MPRESS_REPORT"), Some("full".to_owned()));
+    command.env("MPRESS_LINKS", place.0.join("links.toml")).env("MPRESS_RECORD", &records);
+    let output = command.env("MPRESS_CONFIG", config).output().unwrap();
+    assert_eq!(variable(&output, "MPRESS_REPORT"), Some("full".to_owned()));
+    assert!(!text(&output.stderr).contains("mpress: "), "{}", text(&output.stderr));
+    assert_eq!(fs::metadata(records).unwrap().permissions().mode() & 0o777, 0o700);
+    let mut disabled = place.run(&["--", "true"]);
+    disabled
+        .env("MPRESS_DISABLE", "1")
+        .env("MPRESS_HEURISTICS", "/none")
+        .env("MPRESS_RECORD", "/dev/null/in");
+    assert!(disabled.status().unwrap().success());
 }
 
 #[test]
@@ -236,6 +268,19 @@ fn only_the_first_rank_complains() {
         let wrong = place.run(&["--no-such-flag", "x"]).env(rank, "3").output().unwrap();
         assert_eq!((wrong.status.code(), text(&wrong.stderr)), (Some(2), String::new()));
     }
+    // Rank 0 may be on a node that has the file.
+    let stderr = |name: &str, rank: &str| {
+        let mut command = place.run(&["--", "true"]);
+        command.env(name, "/none/mpress.toml").env("SLURM_PROCID", "4").env("SLURM_LOCALID", rank);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr)
+    };
+    assert!(stderr("MPRESS_CONFIG", "0").starts_with("mpress: /none/mpress.toml: No such file"));
+    assert_eq!(
+        (stderr("MPRESS_CONFIG", "1"), stderr("MPRESS_STRATEGY", "0")),
+        (String::new(), String::new())
+    );
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Settings from the environment (the `MPRESS_*` variables) and from a file.
 
 mod choices;
+mod files;
+mod names;
 
 pub use choices::{Predict, Reduce, Report, SameNode, Streams};
 
 use crate::strategy::Strategy;
 use crate::{FLOOR, size};
+use names::{CONFIG, KEYS, PREFIX};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -117,34 +120,6 @@ pub enum SettingsError {
     NoGuide,
 }
 
-/// The keys of settings, as in a file. Variables have them in capitals after [`PREFIX`].
-const KEYS: [&str; 20] = [
-    "strategy",
-    "heuristics",
-    "links",
-    "guide",
-    "threshold",
-    "report",
-    "report_file",
-    "same_node",
-    "threads",
-    "streams",
-    "reduce",
-    "clock",
-    "predict",
-    "predict_memory",
-    "trace",
-    "record",
-    "record_limit",
-    "patience",
-    "disable",
-    "dump_config",
-];
-const PREFIX: &str = "MPRESS_";
-
-/// The variable with the name of the settings file.
-const CONFIG: &str = "MPRESS_CONFIG";
-
 /// The maximum number of threads of a rank.
 const MAX_THREADS: usize = 1024;
 
@@ -157,9 +132,6 @@ const PREDICT_MEMORY: usize = 64 << 20;
 
 /// The default of `record_limit`, in bytes. The samples stay in memory until the program ends, and a node may have more than a hundred ranks.
 const RECORD_LIMIT: usize = 16 << 20;
-
-/// Variables with our prefix that other parts of the project read.
-const FOREIGN: [&str; 2] = ["MPRESS_LIBDIR", "MPRESS_REQUIRE_SIMD"];
 
 impl Settings {
     /// Reads the settings from the file in `MPRESS_CONFIG`, if set, and from the environment variables, which take precedence. Variables without our
@@ -178,14 +150,11 @@ impl Settings {
             settings.read(Path::new(file))?;
         }
         for (name, value) in &vars {
-            if name == CONFIG || FOREIGN.contains(&&**name) || name.starts_with("MPRESS_TEST_") {
-                continue;
+            match KEYS.into_iter().find(|key| names::variable(key) == *name) {
+                Some(key) => settings.set(key, name, &value.to_string_lossy())?,
+                None if names::is_read_elsewhere(name) => {}
+                None => settings.unknown.push(name.clone()),
             }
-            let Some(key) = KEYS.into_iter().find(|key| variable(key) == *name) else {
-                settings.unknown.push(name.clone());
-                continue;
-            };
-            settings.set(key, name, &value.to_string_lossy())?;
         }
         if settings.strategy == Strategy::Guided && settings.guide.is_none() {
             return Err(SettingsError::NoGuide);
@@ -193,14 +162,10 @@ impl Settings {
         Ok(settings)
     }
 
-    /// A line about [`unknown`](Self::unknown) variables, if there are any, with the known ones that they look like.
+    /// A line about the [`unknown`](Self::unknown) variables, if there are any, with the settings that they were most likely meant to be.
     #[must_use]
     pub fn unknown_line(&self) -> Option<String> {
-        let described = self.unknown.iter().map(|name| match meant(name) {
-            Some(known) => format!("{name} (did you mean {known}?)"),
-            None => name.clone(),
-        });
-        let mut names: Vec<_> = described.collect();
+        let mut names: Vec<_> = self.unknown.iter().map(|name| names::described(name)).collect();
         names.sort();
         (!names.is_empty())
             .then(|| format!("ignored, since mpress has no such setting: {}", names.join(", ")))
@@ -345,19 +310,6 @@ impl Settings {
     }
 }
 
-/// The environment variable of a setting.
-fn variable(key: &str) -> String {
-    format!("{PREFIX}{}", key.to_uppercase())
-}
-
-/// The variable that this one was most likely meant to be: at most a third of its letters differ.
-fn meant(name: &str) -> Option<String> {
-    let own = &name[PREFIX.len()..];
-    let known = KEYS.into_iter().map(variable).chain([CONFIG.to_owned()]);
-    let distances = known.map(|known| (strsim::osa_distance(own, &known[PREFIX.len()..]), known));
-    distances.min().filter(|(distance, _)| 3 * distance <= own.len()).map(|(_, known)| known)
-}
-
 /// `a, b or c`.
 fn alternatives(choices: &[&str]) -> String {
     match choices {
@@ -442,10 +394,11 @@ mod tests {
 
     #[test]
     fn the_environment_goes_before_the_file() {
-        let config = file("strategy = \"off\"\nthreads = 3\ndisable = false\n");
+        let config = file("strategy = \"off\"\nthreads = 3\ndisable = false\nrecord_limit = \"8M\"\n");
         let path = config.path().to_str().unwrap();
         let settings = from(&[("MPRESS_CONFIG", path), ("MPRESS_STRATEGY", "measure")]).unwrap();
         assert_eq!((settings.strategy, settings.threads), (Strategy::Measure, 3));
+        assert_eq!(settings.record_limit, 8 << 20);
     }
 
     #[test]
@@ -507,6 +460,7 @@ mod tests {
         for (text, part) in [
             ("threads = 0", "threads=0: expected a number"),
             ("treads = 1", "treads: unknown setting"),
+            ("record_limit = \"8X\"", "record_limit=8X: expected at least 1024 bytes"),
             ("threads = [1]", "threads=[1]: expected"),
             ("threads 1", "line 1: "),
             ("a\0", "line 1: "),

@@ -10,7 +10,7 @@ use crate::identity;
 use crate::matched::mprobe_only;
 use crate::mpi::open;
 use crate::startup::{
-    Agreement, ask_for_nodes, describe_machine, handshake, make_engine, make_world, prepare,
+    Agreement, ask_for_nodes, describe_machine, handshake, make_engine, make_world, name_unknown, prepare,
 };
 use crate::state::Shim;
 use crate::sys::*;
@@ -64,7 +64,11 @@ pub unsafe fn attach(
         (_, Err(code), None) => return Err(code.into()),
         (_, Ok(_), None) => return Err(AttachError::Disagreement),
     };
-    if settings.disable || settings.strategy == Strategy::Off {
+    if settings.disable {
+        return Ok(None);
+    }
+    name_unknown(settings, rank);
+    if settings.strategy == Strategy::Off {
         return Ok(None);
     }
     let nodes = match nodes {

@@ -28,7 +28,7 @@ use mpress_record::Run;
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 /// A waiting rank prints a warning after this time, or after half of its patience.
@@ -100,15 +100,13 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
         }
     };
     let Ok(settings) = settings else { return Ok(()) };
-    if let Some(line) = settings.unknown_line().filter(|_| rank == 0) {
-        say!("mpress: {line}");
-    }
     if settings.dump_config && rank == 0 {
         say!("{}", settings.to_toml().trim_end());
     }
     if settings.disable {
         return Ok(());
     }
+    name_unknown(&settings, rank);
     describe_machine(&settings, rank);
     let nodes = match nodes {
         Some(nodes) => nodes,
@@ -141,6 +139,14 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     }
     finish::expect(Job { settings, start: Instant::now(), rank, ranks: size, nodes, measures, wants_words });
     be_called_at_the_end()
+}
+
+/// Names the variables that are no settings; a program may attach many layers.
+pub(crate) fn name_unknown(settings: &Settings, rank: c_int) {
+    static SAID: Once = Once::new();
+    if let Some(line) = settings.unknown_line().filter(|_| rank == 0) {
+        SAID.call_once(|| say!("mpress: {line}"));
+    }
 }
 
 /// Tells the plans of datatypes what the heuristics say of this machine's memory. Of a file that cannot be used, rank 0 says why.

@@ -34,8 +34,11 @@ impl Run {
 }
 
 /// Creates a folder that only its owner can access, unless it exists.
-pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+///
+/// # Errors
+/// If that fails; as a line for the user.
+pub fn make_folder(folder: &Path) -> Result<(), String> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))
 }
 
 /// Creates a file that only its owner can read, and replaces an existing one.

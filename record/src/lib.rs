@@ -5,7 +5,7 @@ mod files;
 mod samples;
 mod trace;
 
-pub use files::Run;
+pub use files::{Run, make_folder};
 pub use mpress_predict::trace::Kind as CallKind;
 pub use samples::{Kept, Message, Samples};
 pub use trace::{Call, Sink, Trace, Written};

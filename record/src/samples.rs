@@ -103,7 +103,7 @@ impl Samples {
     /// # Errors
     /// If that fails; as a line for the user.
     pub fn prepare(folder: &Path, run: &Run) -> Result<(), String> {
-        files::make_folder(folder).map_err(files::at(folder))?;
+        files::make_folder(folder)?;
         for extension in EXTENSIONS {
             for path in [run.file(folder, extension), run.file(folder, &index(extension))] {
                 files::remove(&path).map_err(files::at(&path))?;

@@ -106,7 +106,7 @@ impl Trace {
         complain: impl FnOnce(&str) + Send + 'static,
     ) -> Result<Self, String> {
         let path = run.file(folder, "csv.gz");
-        files::make_folder(folder).map_err(files::at(folder))?;
+        files::make_folder(folder)?;
         let file = files::create(&path).map_err(files::at(&path))?;
         let name = path.display().to_string();
         let complain = move |why: &str| complain(&format!("{name}: {why}; the trace ends here"));

@@ -42,7 +42,8 @@ impl CompressedCommunicator {
         Self::start(of, Ok(settings.clone()))
     }
 
-    /// Like [`new`](Self::new), with the settings of the `MPRESS_*` environment variables.
+    /// Like [`new`](Self::new), with the settings of the `MPRESS_*` environment variables. Of variables that are no settings,
+    /// rank 0 prints one line.
     ///
     /// # Errors
     /// As [`new`](Self::new), and [`Error::Settings`] on a rank whose variables are invalid; the other ranks then get
