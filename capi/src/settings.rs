@@ -153,7 +153,8 @@ pub unsafe extern "C" fn mpress_settings_set(
         }
         let mut state = settings.state();
         let with = state.with(OsStr::from_bytes(name.to_bytes()), OsStr::from_bytes(value.to_bytes()))?;
-        if with.settings.unknown != state.settings.unknown {
+        // A variable of this name may have been in the environment, where it is ignored.
+        if with.settings.unknown.iter().any(|known| known.as_bytes() == name.to_bytes()) {
             let text = format!("{}: unknown setting", name.to_string_lossy());
             return Err(Error::new(mpress_status::Settings, text));
         }

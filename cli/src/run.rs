@@ -8,7 +8,7 @@ use std::process::Command;
 
 use clap::{Args, ValueEnum};
 
-use crate::{detect, libraries, program};
+use crate::{detect, launcher, libraries, program};
 
 const PRELOAD: &str = "LD_PRELOAD";
 
@@ -184,9 +184,13 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     let given = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     let vars: BTreeMap<_, _> = std::env::vars_os().chain(given).collect();
-    let settings = mpress::Settings::from_vars(vars)?;
+    let mut settings = mpress::Settings::from_vars(vars)?;
+    // Only rank 0 reads it.
+    settings.links = settings.links.filter(|_| launcher::rank().is_none_or(|rank| rank == 0));
     if !settings.disable {
-        settings.check_files().map_err(Error::File)?;
+        if settings.strategy != mpress::Strategy::Off {
+            settings.check_files().map_err(Error::File)?;
+        }
         for folder in [&settings.trace, &settings.record].into_iter().flatten() {
             mpress_record::make_folder(folder).map_err(Error::File)?;
         }

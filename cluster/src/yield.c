@@ -9,6 +9,11 @@ unsigned ucp_worker_progress(void *worker)
   static unsigned (*next)(void *);
   if (!next)
     *(void **)&next = dlsym(RTLD_NEXT, "ucp_worker_progress");
+  if (!next) {
+    /* The MPI was loaded without making its symbols known to others. */
+    void *library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    *(void **)&next = dlsym(library, "ucp_worker_progress");
+  }
   unsigned done = next(worker);
   if (!done)
     sched_yield();

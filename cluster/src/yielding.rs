@@ -10,11 +10,12 @@ use crate::{Error, Family, Mpi};
 const SOURCE: &str = include_str!("yield.c");
 
 /// Builds the library into a folder, for ranks to preload before other libraries: with it, a waiting rank lets others run. `None` for MPIs whose ranks
-/// need no such help. `path` replaces `PATH` in the search for the compiler. Not for measurements.
+/// need no such help. `linked`: with this `PATH`, it is linked to the MPI, for programs that load theirs without making its symbols known to others;
+/// without, it brings nothing into a process. Not for measurements.
 ///
 /// # Errors
 /// If the folder cannot be written, or the compiler fails.
-pub fn yielding(mpi: Mpi, dir: &Path, path: Option<&OsStr>) -> Result<Option<PathBuf>, Error> {
+pub fn yielding(mpi: Mpi, dir: &Path, linked: Option<&OsStr>) -> Result<Option<PathBuf>, Error> {
     if mpi.family() != Family::Mpich {
         return Ok(None);
     }
@@ -22,17 +23,13 @@ pub fn yielding(mpi: Mpi, dir: &Path, path: Option<&OsStr>) -> Result<Option<Pat
     fs::create_dir_all(dir).and_then(|()| fs::write(&source, SOURCE)).map_err(Error::file(&source))?;
     // Other tests may use the library while this one is built.
     let (library, half_done) = (dir.join("yield.so"), dir.join(format!("yield-{}.so", std::process::id())));
-    let mut build = Command::new(mpi.mpicc());
-    if let Some(path) = path {
-        build.env("PATH", path);
+    let compiler = if linked.is_some() { mpi.mpicc() } else { "cc" };
+    let mut build = Command::new(compiler);
+    if let Some(path) = linked {
+        build.env("PATH", path).arg("-Wl,--no-as-needed");
     }
-    // Python loads its MPI with RTLD_LOCAL; RTLD_NEXT finds it only as a dependency of this library.
-    build
-        .args(["-O1", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"])
-        .arg(&half_done)
-        .arg(&source)
-        .arg("-ldl");
-    let command = format!("{} -shared {}", mpi.mpicc(), source.display());
+    build.args(["-O1", "-shared", "-fPIC", "-o"]).arg(&half_done).arg(&source).arg("-ldl");
+    let command = format!("{compiler} -shared {}", source.display());
     let output = build.output().map_err(|source| Error::Start { command: command.clone(), source })?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -80,9 +80,9 @@ enum Command {
     Npb(npb::Options),
     /// Measure the programs of i-structures on an emulated cluster of 100 Mbit/s, next to the paper's figures
     IStructures(i_structures::Options),
-    /// Test all crates, and shim and rsmpi adapter with Debian's MPIs
+    /// Test all published crates, the shim and the rsmpi adapter with Open MPI, and every call with MPICH
     Test {
-        /// Also what takes longer: other tiers, newer MPIs, mpi4py's suite, packages, fuzz targets, the project's own tools
+        /// Also what takes longer: all with MPICH, newer MPIs, mpi4py's suite, packages, fuzz targets, the project's own tools
         #[arg(long)]
         all: bool,
         /// Only the steps with this word in their names
@@ -153,6 +153,11 @@ fn run(command: Command) -> Result<(), Error> {
     let paths = Paths::find()?;
     // Whoever runs the demo need not wait for the packages of the tests.
     setup::ensure(if matches!(command, Command::Demo) { setup::Need::Demo } else { setup::Need::All })?;
+    if let Command::Test { .. } | Command::Mpis { .. } | Command::Conformance { .. } | Command::Ci { .. } =
+        &command
+    {
+        test::prepare(&paths)?;
+    }
     match command {
         Command::Setup => {
             println!("setup: everything needed is there");

@@ -12,6 +12,15 @@ use crate::error::Error;
 pub(crate) struct Step<'a> {
     name: String,
     todo: Todo<'a>,
+    build: Build,
+}
+
+/// What a step has to do with the build of what is tested.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Build {
+    Makes,
+    Uses,
+    None,
 }
 
 enum Todo<'a> {
@@ -30,17 +39,27 @@ pub(crate) enum Done {
 
 impl<'a> Step<'a> {
     pub(crate) fn new(name: impl Into<String>, command: Command) -> Self {
-        Self { name: name.into(), todo: Todo::Run(Box::new(command)) }
+        Self { name: name.into(), todo: Todo::Run(Box::new(command)), build: Build::None }
     }
 
     /// A step that is more than one command.
     pub(crate) fn call(name: impl Into<String>, call: impl FnOnce() -> Result<Done, Error> + 'a) -> Self {
-        Self { name: name.into(), todo: Todo::Call(Box::new(call)) }
+        Self { name: name.into(), todo: Todo::Call(Box::new(call)), build: Build::None }
     }
 
     /// A step that this machine cannot run; shown as skipped and never as passed.
     pub(crate) fn skipped(name: impl Into<String>, reason: &'static str) -> Self {
-        Self { name: name.into(), todo: Todo::Skip(reason) }
+        Self { name: name.into(), todo: Todo::Skip(reason), build: Build::None }
+    }
+
+    /// A step that builds what others use.
+    pub(crate) fn that_builds(self) -> Self {
+        Self { build: Build::Makes, ..self }
+    }
+
+    /// A step that uses what was built, by the names of files.
+    pub(crate) fn on_the_build(self) -> Self {
+        Self { build: Build::Uses, ..self }
     }
 }
 
@@ -48,10 +67,12 @@ impl<'a> Step<'a> {
 pub(crate) fn run_all(mut steps: Vec<Step<'_>>, only: Option<&str>) -> Result<(), Error> {
     if let Some(word) = only {
         let names: Vec<_> = steps.iter().map(|step| step.name.clone()).collect();
-        steps.retain(|step| step.name.contains(word));
-        if steps.is_empty() {
+        let is_wanted = |step: &Step<'_>| step.name.contains(word);
+        if !steps.iter().any(is_wanted) {
             return Err(Error::NoStep { word: word.to_owned(), names: names.join("\n  ") });
         }
+        let builds = steps.iter().any(|step| is_wanted(step) && step.build == Build::Uses);
+        steps.retain(|step| is_wanted(step) || builds && step.build == Build::Makes);
     }
     let start = Instant::now();
     let count = steps.len();
@@ -170,6 +191,12 @@ mod tests {
     fn a_word_chooses_steps() {
         let steps = || vec![Step::new("bad", sh("exit 3")), Step::new("fine", sh("true"))];
         run_all(steps(), Some("fin")).unwrap();
+        let built = vec![
+            Step::new("build", sh("exit 4")).that_builds(),
+            Step::new("fine", sh("true")).on_the_build(),
+        ];
+        let error = run_all(built, Some("fine")).unwrap_err().to_string();
+        assert_eq!(error, "step 1 of 2, build: `sh -c exit 4` failed (exit status: 4)");
         let error = run_all(steps(), Some("good")).unwrap_err().to_string();
         assert_eq!(error, "no step has `good` in its name; there are\n  bad\n  fine");
     }

@@ -1,9 +1,11 @@
 //! Test: what a newcomer runs, and the rest (`--all`), the same locally and in CI.
 
+use std::fs;
 use std::process::Command;
 
 use mpress_cluster::Mpi;
 
+use crate::error::Error;
 use crate::paths::Paths;
 use crate::step::{self, Done, Step};
 use crate::{browser, build, dist, fuzz, mpi4py, mpis, package, toolchain};
@@ -20,7 +22,7 @@ const MPI: Mpi = Mpi::OpenMpi;
 /// The seconds for each fuzz target.
 const FUZZ_SECONDS: u32 = 3;
 
-/// The steps of `cargo xtask test`: every promise of the README once. `all` adds what takes longer: other tiers, other MPIs, other people's suites,
+/// The steps of `cargo xtask test`: all published crates, the whole shim with one MPI, every call with the other. `all` adds what takes longer: other tiers, other MPIs, other people's suites,
 /// packages, and the tests of the project's own tools.
 pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     let extent = if all { Extent::All } else { Extent::Promises };
@@ -28,28 +30,31 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     build.args(["--lib", "--bins", "--tests", "--examples"]);
     let tests = extent.cargo(paths, "test");
     let mut steps = vec![
-        Step::new("build of tests, command and libraries", build),
+        Step::new("build of tests, command and libraries", build).that_builds(),
         Step::new(
             format!("test of all crates, tiers to {}, and of the shim with {}", highest_tier(), MPI.title()),
             with_shim(paths, tests, MPI),
-        ),
+        )
+        .on_the_build(),
     ];
     let mpich = format!("test of the shim with {}", Mpi::Mpich.title());
     if !all {
-        steps.push(Step::new(mpich, shim(paths, extent, Mpi::Mpich, &NEWER_TESTS, &NEWER_WORDS)));
-        steps.push(dist::check::tar_alone(paths, dist::Parts::tested(paths)));
+        steps.push(
+            Step::new(mpich, shim(paths, extent, Mpi::Mpich, &NEWER_TESTS, &NEWER_WORDS)).on_the_build(),
+        );
+        steps.push(dist::check::tar_alone(paths, dist::Parts::tested(paths)).on_the_build());
         return steps;
     }
-    steps.push(Step::new(mpich, shim(paths, extent, Mpi::Mpich, &OF_EACH_MPI, &[])));
+    steps.push(Step::new(mpich, shim(paths, extent, Mpi::Mpich, &OF_EACH_MPI, &[])).on_the_build());
     steps.push(adapter(paths, extent, Mpi::Mpich));
     steps.extend(NEWER.into_iter().map(|mpi| wheel(paths, extent, mpi, &NEWER_TESTS, &NEWER_WORDS)));
     // With MPICH, whose ranks keep all processors busy, it takes twice as long; `conformance` runs both.
     let name = format!("mpi4py with {}", MPI.title());
-    steps.push(Step::call(name, || mpi4py::run(paths, MPI, &mpi4py::SOME)));
+    steps.push(Step::call(name, || mpi4py::run(paths, MPI, &mpi4py::SOME)).on_the_build());
     steps.extend(forced_tiers(paths));
     steps.extend(no_std(paths));
-    steps.push(dist::check::step(paths, dist::Parts::tested(paths)));
-    steps.push(browser::step(dist::Parts::tested(paths).into_command(), paths));
+    steps.push(dist::check::step(paths, dist::Parts::tested(paths)).on_the_build());
+    steps.push(browser::step(dist::Parts::tested(paths).into_command(), paths).on_the_build());
     steps.push(package::step(paths));
     steps.push(fuzz::step(paths, FUZZ_SECONDS, None));
     steps
@@ -106,20 +111,37 @@ fn shim(paths: &Paths, extent: Extent, mpi: Mpi, tests: &[&str], words: &[&str])
 /// Tests of the crates that are built for one MPI, in the same target directory: only they are compiled again.
 fn adapter(paths: &Paths, extent: Extent, mpi: Mpi) -> Step<'_> {
     let name = format!("test of the rsmpi adapter and i-structures with {}", mpi.title());
-    Step::call(name.clone(), move || {
-        // It does not notice that the MPI is another.
-        let clean = || {
-            let mut clean = paths.cargo();
-            clean.args(["clean", "--quiet", "--profile", "dev", "--package", "mpi-sys"]);
-            clean
-        };
-        step::run(&name, &mut clean())?;
-        let mut command = extent.cargo(paths, "test");
-        command.args(["--examples", "--test", "examples", "--test", "over_mpi"]).env("MPICC", mpi.mpicc());
-        let done = step::run(&name, &mut with_shim(paths, command, mpi));
-        step::run(&name, &mut clean())?;
-        done.map(|()| Done::Ran("passed".to_owned()))
-    })
+    let call = {
+        let name = name.clone();
+        move || {
+            built_for(paths, mpi)?;
+            let mut command = extent.cargo(paths, "test");
+            command.args(["--examples", "--test", "examples", "--test", "over_mpi"]);
+            let done = step::run(&name, with_shim(paths, command, mpi).env("MPICC", mpi.mpicc()));
+            built_for(paths, MPI)?;
+            done.map(|()| Done::Ran("passed".to_owned()))
+        }
+    };
+    Step::call(name, call).on_the_build()
+}
+
+/// Prepares the target directory for builds for the MPI that the whole workspace is built for.
+pub(crate) fn prepare(paths: &Paths) -> Result<(), Error> {
+    built_for(paths, MPI)
+}
+
+/// Removes what was built for another MPI. Only `mpi-sys` does not notice that the MPI is another.
+fn built_for(paths: &Paths, mpi: Mpi) -> Result<(), Error> {
+    let mark = paths.tested("mpi-sys.mpi");
+    if fs::read_to_string(&mark).is_ok_and(|known| known == mpi.name()) {
+        return Ok(());
+    }
+    let mut clean = paths.cargo();
+    clean.args(["clean", "--quiet", "--profile", "dev", "--package", "mpi-sys"]);
+    step::run("removal of what was built for another MPI", &mut clean)?;
+    let folder = paths.tested("");
+    fs::create_dir_all(&folder).map_err(Error::file(folder))?;
+    fs::write(&mark, mpi.name()).map_err(Error::file(mark))
 }
 
 /// A newer MPI for each ABI that Debian's MPICH does not have, as far as there is time.
@@ -153,6 +175,7 @@ fn wheel<'a>(
         step::run(&name, command.env("PATH", mpis::path(paths)))?;
         Ok(Done::Ran("passed".to_owned()))
     })
+    .on_the_build()
 }
 
 /// The steps of `cargo xtask mpis`; all tests of the shim for one of Debian's MPIs that is asked for.
@@ -191,10 +214,10 @@ pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>)
 fn libraries(paths: &Paths) -> Step<'_> {
     let mut build = Extent::Promises.cargo(paths, "build");
     build.args(["--lib", "--bins", "--tests"]);
-    Step::new("build of tests, command and libraries", build)
+    Step::new("build of tests, command and libraries", build).that_builds()
 }
 
-/// Tests of the flag that forces a tier. The kernels of all tiers are tested without it; the flag is read in one place, and one codec stands for all.
+/// Tests of the flag that forces a tier. The kernels of all tiers are tested without it; the flag is read in one place, and one codec stands for all (a test in this file sees to that).
 fn forced_tiers(paths: &Paths) -> impl Iterator<Item = Step<'_>> {
     ["scalar", "avx2"].into_iter().map(|tier| {
         let name = format!("test of the flag for tier {tier}");
@@ -259,6 +282,16 @@ fn no_std(paths: &Paths) -> Vec<Step<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_flag_is_read_in_one_place() {
+        let root = Paths::find().unwrap().root().to_owned();
+        let mut command = Command::new("grep");
+        command.current_dir(root).args(["-rlF", "--include=*.rs", "--exclude-dir=target", "mpress_simd = "]);
+        let output =
+            command.args(["codec", "dfcm", "diffpack", "fpc", "rice", "rle-huffman", "datatype"]).output();
+        assert_eq!(String::from_utf8_lossy(&output.unwrap().stdout), "codec/src/simd.rs\n");
+    }
 
     #[test]
     fn all_tests_of_the_shim_are_run() {

@@ -223,7 +223,8 @@ pub(super) fn rebuild<W: Word>(
     let (short, long) = lags.split_at(lags.partition_point(|lag| usize::from(*lag) < 2 * W::LANES));
     let groups = len.div_ceil(GROUP);
     let any = matches!(form.predictor.domain, Domain::Fixed(_)) || form.strip.is_some();
-    // SAFETY: `out` has room for the block.
+    // SAFETY: `out` has room for the block, whose groups are these. The lags are split at two vectors, `COUNT` is the number that stands for those after the
+    // split, and where words are in fixed point or zeros were stripped (`any`), no arm but the general ones is taken.
     unsafe {
         match (short.len(), long) {
             _ if !form.predictor.is_difference() => message.below::<W>(source, form, len),
@@ -361,7 +362,8 @@ impl Message {
     /// be in fixed point; then these are all groups of the block. Returns what is left.
     ///
     /// # Safety
-    /// `out` has room for them. The lags after the short ones are of two vectors or more.
+    /// `out` has room for them. The lags after the short ones are of two vectors or more. The last of the groups is not after that with the last of `len`
+    /// bytes.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
     unsafe fn general<'a, W: Word, const SHORTS: usize>(
