@@ -115,9 +115,12 @@ fn adapter(paths: &Paths, extent: Extent, mpi: Mpi) -> Step<'_> {
         let name = name.clone();
         move || {
             built_for(paths, mpi)?;
-            let mut command = extent.cargo(paths, "test");
-            command.args(["--examples", "--test", "examples", "--test", "over_mpi"]);
-            let done = step::run(&name, with_shim(paths, command, mpi).env("MPICC", mpi.mpicc()));
+            // `cargo test --examples` would run the examples as tests, and leave the programs that the tests run as they are.
+            let mut build = extent.cargo(paths, "build");
+            build.args(["--lib", "--bins", "--tests", "--examples"]).env("MPICC", mpi.mpicc());
+            let mut tests = with_shim(paths, extent.cargo(paths, "test"), mpi);
+            tests.args(["--test", "examples", "--test", "over_mpi"]).env("MPICC", mpi.mpicc());
+            let done = step::run(&name, &mut build).and_then(|()| step::run(&name, &mut tests));
             built_for(paths, MPI)?;
             done.map(|()| Done::Ran("passed".to_owned()))
         }
