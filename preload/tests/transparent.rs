@@ -254,7 +254,6 @@ fn a_wrong_setting_is_one_line_and_changes_nothing() {
     }
 }
 
-/// Modules of clusters set such names.
 #[test]
 fn an_unknown_setting_is_one_line_and_switches_nothing_off() {
     let Some(rig) = Rig::new("unknown_setting") else { return };

@@ -26,11 +26,9 @@ const FUZZ_SECONDS: u32 = 3;
 /// packages, and the tests of the project's own tools.
 pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     let extent = if all { Extent::All } else { Extent::Promises };
-    let mut build = extent.cargo(paths, "build");
-    build.args(["--lib", "--bins", "--tests", "--examples"]);
     let tests = extent.cargo(paths, "test");
     let mut steps = vec![
-        Step::new("build of tests, command and libraries", build).that_builds(),
+        build(paths, extent),
         Step::new(
             format!("test of all crates, tiers to {}, and of the shim with {}", highest_tier(), MPI.title()),
             with_shim(paths, tests, MPI),
@@ -70,6 +68,13 @@ enum Extent {
 }
 
 impl Extent {
+    /// Builds tests and all that they use.
+    fn build(self, paths: &Paths) -> Command {
+        let mut command = self.cargo(paths, "build");
+        command.args(["--lib", "--bins", "--tests", "--examples"]);
+        command
+    }
+
     /// A command of cargo for these packages, built for the MPI.
     fn cargo(self, paths: &Paths, verb: &str) -> Command {
         let mut command = paths.cargo();
@@ -116,8 +121,8 @@ fn adapter(paths: &Paths, extent: Extent, mpi: Mpi) -> Step<'_> {
         move || {
             built_for(paths, mpi)?;
             // `cargo test --examples` would run the examples as tests, and leave the programs that the tests run as they are.
-            let mut build = extent.cargo(paths, "build");
-            build.args(["--lib", "--bins", "--tests", "--examples"]).env("MPICC", mpi.mpicc());
+            let mut build = extent.build(paths);
+            build.env("MPICC", mpi.mpicc());
             let mut tests = with_shim(paths, extent.cargo(paths, "test"), mpi);
             tests.args(["--test", "examples", "--test", "over_mpi"]).env("MPICC", mpi.mpicc());
             let done = step::run(&name, &mut build).and_then(|()| step::run(&name, &mut tests));
@@ -185,7 +190,7 @@ fn wheel<'a>(
 pub(crate) fn mpis(paths: &Paths, only: Option<Mpi>) -> Vec<Step<'_>> {
     static EVERY: std::sync::LazyLock<Vec<&str>> =
         std::sync::LazyLock::new(|| [&OF_EACH_MPI[..], &OF_ONE_MPI].concat());
-    let mut steps = vec![libraries(paths)];
+    let mut steps = vec![build(paths, Extent::Promises)];
     for mpi in Mpi::every().filter(|&one| only.is_none_or(|only| only == one)) {
         let tests = match only {
             Some(only) if Mpi::ALL.contains(&only) => &EVERY[..],
@@ -200,7 +205,7 @@ pub(crate) fn mpis(paths: &Paths, only: Option<Mpi>) -> Vec<Step<'_>> {
 
 /// The steps of `cargo xtask conformance`: those that `test` has no time for, or only the requested ones.
 pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>) -> Vec<Step<'_>> {
-    let mut steps = vec![libraries(paths)];
+    let mut steps = vec![build(paths, Extent::Promises)];
     for mpi in mpi.map_or_else(|| Mpi::ALL.to_vec(), |mpi| vec![mpi]) {
         let runs = ranks.map_or_else(|| mpi4py::ALL.to_vec(), |ranks| vec![mpi4py::Run::all(ranks)]);
         let name = format!("mpi4py with {}", mpi.title());
@@ -213,11 +218,9 @@ pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>)
     steps
 }
 
-/// The step that builds what the tests of the shim preload.
-fn libraries(paths: &Paths) -> Step<'_> {
-    let mut build = Extent::Promises.cargo(paths, "build");
-    build.args(["--lib", "--bins", "--tests"]);
-    Step::new("build of tests, command and libraries", build).that_builds()
+/// The step that builds the tests, and what they run and preload.
+fn build(paths: &Paths, extent: Extent) -> Step<'static> {
+    Step::new("build of tests, command and libraries", extent.build(paths)).that_builds()
 }
 
 /// Tests of the flag that forces a tier. The kernels of all tiers are tested without it; the flag is read in one place, and one codec stands for all (a test in this file sees to that).
