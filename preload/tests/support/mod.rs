@@ -246,7 +246,9 @@ impl Plan<'_> {
                 let stderr = String::from_utf8_lossy(&partial.stderr).into_owned();
                 written.failure = Some(format!("not ended after {LIMIT:?}\n{}", first_lines(&stderr)));
             }
-            Err(Error::HungInFinalize { .. }) => {
+            // Its report is lost, but what the ranks wrote before is there.
+            Err(Error::HungInFinalize { partial, .. }) => {
+                written.stdout = String::from_utf8_lossy(&partial.stdout).into_owned();
                 let _shown = writeln!(
                     std::io::stderr(),
                     "{} hung in MPI_Finalize after its work ({name})",
