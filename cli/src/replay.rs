@@ -1,18 +1,21 @@
 //! `mpress replay`: evaluates the selector without a cluster. The links over which recorded messages are sent are simulated; the compressed sizes and
 //! codec times are measured.
 
+mod dump;
 mod input;
 mod measure;
 mod plot;
 mod simulate;
 mod table;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use input::Input;
-use measure::measure;
+use measure::{Caches, measure};
 use mpress::Knowledge;
 use mpress::selector::{Link, Transfer};
-use simulate::{Times, simulate};
+use mpress_corpus::cold::Work;
+use simulate::{Channel, Times, simulate};
+use std::fs::File;
 use std::io::Write as _;
 use std::num::NonZeroI32;
 use std::path::{Path, PathBuf};
@@ -52,6 +55,14 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = ranks)]
     ranks_per_node: Option<NonZeroI32>,
 
+    /// Whether codecs find their code and data in the caches
+    #[arg(long, value_enum, value_name = "cold|hot|both", default_value_t = Wanted::Cold)]
+    caches: Wanted,
+
+    /// A file for what was measured for each message and codec, as CSV
+    #[arg(long, value_name = "FILE")]
+    dump: Option<PathBuf>,
+
     /// A file for a picture of the result, as SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -67,7 +78,7 @@ pub(crate) enum Error {
     #[error("codec {0} did not restore a message; this is a bug in mpress, please report it")]
     NotLossless(&'static str),
     #[error("{}: {why}", file.display())]
-    Plot { file: PathBuf, why: String },
+    Write { file: PathBuf, why: String },
     #[error("cannot write the result: {0}")]
     Output(#[from] std::io::Error),
 }
@@ -85,12 +96,34 @@ const LINKS: [(&str, Link); 5] = [
 const TRANSFERS: [(&str, Transfer); 2] =
     [("serial", Transfer::Serial), ("pipelined", Transfer::Pipelined { chunk: 64 << 10, from: 0 })];
 
-/// A file over a link.
-struct Row {
+/// The caches that are asked for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Wanted {
+    /// They do not, as after work of the program
+    Cold,
+    /// They do, as if message followed message
+    Hot,
+    /// One after the other
+    Both,
+}
+
+impl Wanted {
+    fn caches(self) -> &'static [Caches] {
+        match self {
+            Self::Cold => &[Caches::Cold],
+            Self::Hot => &[Caches::Hot],
+            Self::Both => &[Caches::Cold, Caches::Hot],
+        }
+    }
+}
+
+/// A table: the same transfer, link and caches for all files.
+struct Table {
     transfer: &'static str,
     link: String,
-    file: String,
-    times: Times,
+    caches: Caches,
+    /// The files' names, and what each strategy takes for them.
+    files: Vec<(String, Times)>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
@@ -100,27 +133,31 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         None => LINKS.map(|(name, link)| (name.to_owned(), link)).to_vec(),
     };
     let knowledge = options.heuristics.as_deref().map_or_else(Knowledge::default, read_knowledge);
-    let mut measured = Vec::new();
-    for input in &inputs {
-        measured.push(measure(input)?);
+    let mut work = Work::default();
+    let measured = inputs.iter().map(|input| measure(input, &mut work)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(file) = &options.dump {
+        let written = File::create(file).map_err(csv::Error::from).and_then(|to| dump::write(to, &measured));
+        written.map_err(|error| Error::Write { file: file.clone(), why: error.to_string() })?;
     }
-    let mut rows = Vec::new();
-    for (transfer_name, transfer) in TRANSFERS {
-        for (link_name, link) in &links {
-            for (input, file) in inputs.iter().zip(&measured) {
-                rows.push(Row {
+    let mut tables = Vec::new();
+    for &caches in options.caches.caches() {
+        for (transfer_name, transfer) in TRANSFERS {
+            for (link_name, link) in &links {
+                let channel = |file| Channel { file, knowledge: &knowledge, link: *link, transfer, caches };
+                let times = measured.iter().map(|file| (file.name.to_owned(), simulate(&channel(file))));
+                tables.push(Table {
                     transfer: transfer_name,
                     link: link_name.clone(),
-                    file: input.name.clone(),
-                    times: simulate(file, &knowledge, link, transfer),
+                    caches,
+                    files: times.collect(),
                 });
             }
         }
     }
     if let Some(file) = &options.plot {
-        plot::write(file, &rows, &links).map_err(|why| Error::Plot { file: file.clone(), why })?;
+        plot::write(file, &tables).map_err(|why| Error::Write { file: file.clone(), why })?;
     }
-    let text = table::by_codec(&measured) + &table::of(&rows, &links);
+    let text = table::by_codec(&measured, options.caches.caches()) + &table::of(&tables);
     match std::io::stdout().write_all(text.as_bytes()) {
         // The reader may stop early.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aligned;
+pub mod cold;
 pub mod element;
 pub mod files;
 

@@ -1,50 +1,53 @@
 //! Sends the messages of a file over a simulated link, one after another, under different strategies.
 
-use super::measure::{Measured, Outcome};
+use super::measure::{Caches, Measured, Outcome};
 use mpress::selector::{Choice, Link, PEER_CLASSES, PeerClass, Transfer};
 use mpress::{Codec, Knowledge, Out};
+use std::iter;
 use std::time::Instant;
 
-/// Times of a file in nanoseconds.
+/// The strategies that decide for each message.
+const DECIDING: [(&str, fn(&Channel<'_>) -> Sent); 1] = [("adaptive", adaptive)];
+
+/// A file over a link.
+pub(super) struct Channel<'a> {
+    pub(super) file: &'a Measured<'a>,
+    pub(super) knowledge: &'a Knowledge,
+    pub(super) link: Link,
+    pub(super) transfer: Transfer,
+    pub(super) caches: Caches,
+}
+
+/// What comes of a strategy for all messages of a file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Times {
-    pub(super) raw: f64,
-    /// The one codec that is best if used for all messages.
-    pub(super) fixed: f64,
-    pub(super) fixed_name: &'static str,
-    pub(super) selector: f64,
-    /// The best choice for each message in hindsight.
-    pub(super) oracle: f64,
-    /// The number of messages, and of those that the selector has compressed.
-    pub(super) messages: usize,
+pub(super) struct Sent {
+    pub(super) strategy: String,
+    /// Nanoseconds.
+    pub(super) ns: f64,
+    /// The number of messages that are sent compressed.
     pub(super) compressed: usize,
-    /// Bytes of the messages, and the bytes that the selector sends.
-    pub(super) raw_bytes: usize,
+    /// Bytes that are sent.
     pub(super) wire_bytes: usize,
-    /// The times of decisions: without an estimate of gains, with one, and with a sample of the message in addition.
+    /// Nanoseconds of decisions: without an estimate of gains, with one, and with a sample of the message in addition.
     pub(super) deciding: [Vec<f64>; 3],
 }
 
-impl Times {
-    /// The sum over files.
-    pub(super) fn total<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
-        all.fold(Self::default(), |mut total, times| {
-            total.raw += times.raw;
-            total.fixed += times.fixed;
-            total.selector += times.selector;
-            total.oracle += times.oracle;
-            total.messages += times.messages;
-            total.compressed += times.compressed;
-            total.raw_bytes += times.raw_bytes;
-            total.wire_bytes += times.wire_bytes;
-            total
-        })
-    }
-
-    /// How much longer the selector takes than the oracle, as a part of the oracle's time.
-    pub(super) fn regret(&self) -> f64 {
-        self.selector / self.oracle - 1.0
-    }
+/// What comes of all strategies for a file, or for several.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Times {
+    /// The number of messages.
+    pub(super) messages: usize,
+    pub(super) raw_bytes: usize,
+    /// All raw.
+    pub(super) raw: Sent,
+    /// Each codec for all messages that it supports, in the order of reports.
+    pub(super) fixed: Vec<Sent>,
+    /// The strategies that decide for each message.
+    pub(super) deciding: Vec<Sent>,
+    /// The best choice for each message in hindsight.
+    pub(super) oracle: Sent,
+    /// Nanoseconds with the codec that is best for each file.
+    pub(super) best_fixed: f64,
 }
 
 /// The time of a clock call, which is subtracted from the time of decisions.
@@ -58,77 +61,146 @@ fn elapsed(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e9
 }
 
-/// Sends a file.
-pub(super) fn simulate(file: &Measured<'_>, knowledge: &Knowledge, link: &Link, transfer: Transfer) -> Times {
-    let raw_ns = |at: usize| link.time_ns(file.messages[at].len() as f64);
-    let coded_ns = |outcome: &Outcome, at: usize| {
-        let len = file.messages[at].len();
-        outcome.packed(len).time_ns(transfer, link, len)
-    };
+/// Sends a file by all strategies.
+pub(super) fn simulate(channel: &Channel<'_>) -> Times {
+    let file = channel.file;
     let all = 0..file.messages.len();
-    let mut times = Times { raw: all.clone().map(raw_ns).sum(), fixed: f64::INFINITY, ..Times::default() };
-    for (codec, outcomes) in &file.codecs {
-        let ns = outcomes.iter().enumerate().map(|(at, outcome)| coded_ns(outcome, at)).sum();
-        if ns < times.fixed {
-            (times.fixed, times.fixed_name) = (ns, codec.name());
-        }
+    let fixed: Vec<_> = Codec::all().map(|codec| channel.fixed(codec)).collect();
+    let mut oracle = Sent { strategy: "oracle".into(), ..Sent::default() };
+    for at in all.clone() {
+        let of_codec = file.codecs.iter().map(|(_, outcomes)| &outcomes[at]);
+        let best = of_codec.min_by(|one, other| channel.ns(at, Some(one)).total_cmp(&channel.ns(at, Some(other))));
+        let best = best.filter(|outcome| channel.ns(at, Some(outcome)) < channel.ns(at, None));
+        oracle.add(channel, at, best);
     }
-    times.oracle = all
-        .map(|at| {
-            file.codecs.iter().map(|(_, outcomes)| coded_ns(&outcomes[at], at)).fold(raw_ns(at), f64::min)
-        })
-        .sum();
-    select(file, knowledge, link, transfer, &mut times);
-    times
+    let mut raw = Sent { strategy: "raw".into(), ..Sent::default() };
+    all.for_each(|at| raw.add(channel, at, None));
+    Times {
+        messages: file.messages.len(),
+        raw_bytes: raw.wire_bytes,
+        best_fixed: fixed.iter().map(|sent| sent.ns).fold(f64::INFINITY, f64::min),
+        raw,
+        fixed,
+        deciding: DECIDING.map(|(name, send)| Sent { strategy: name.into(), ..send(channel) }).into(),
+        oracle,
+    }
 }
 
-fn select(file: &Measured<'_>, knowledge: &Knowledge, link: &Link, transfer: Transfer, times: &mut Times) {
+impl Channel<'_> {
+    /// Nanoseconds of a message, raw or with this outcome of a codec.
+    fn ns(&self, at: usize, outcome: Option<&Outcome>) -> f64 {
+        let len = self.file.messages[at].len();
+        match outcome {
+            Some(outcome) => outcome.packed(len, self.caches).time_ns(self.transfer, &self.link, len),
+            None => self.link.time_ns(len as f64),
+        }
+    }
+
+    /// Sends all messages by one codec, as a job with `MPRESS_STRATEGY=fixed:CODEC`. One that is not made for the kind sends them raw.
+    fn fixed(&self, codec: Codec) -> Sent {
+        let mut sent = Sent { strategy: codec.name().into(), ..Sent::default() };
+        for at in 0..self.file.messages.len() {
+            sent.add(self, at, outcome(self.file, codec.index(), at));
+        }
+        sent
+    }
+}
+
+impl Sent {
+    fn add(&mut self, channel: &Channel<'_>, at: usize, outcome: Option<&Outcome>) {
+        self.ns += channel.ns(at, outcome);
+        let wire_len = outcome.and_then(|outcome| outcome.wire_len);
+        self.compressed += usize::from(wire_len.is_some());
+        self.wire_bytes += wire_len.unwrap_or(channel.file.messages[at].len());
+    }
+}
+
+impl Times {
+    /// The sum over files.
+    pub(super) fn total<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let sum = |total: &mut Sent, sent: &Sent| {
+            total.strategy.clone_from(&sent.strategy);
+            total.ns += sent.ns;
+            total.compressed += sent.compressed;
+            total.wire_bytes += sent.wire_bytes;
+        };
+        all.fold(Self::default(), |mut total, times| {
+            total.messages += times.messages;
+            total.raw_bytes += times.raw_bytes;
+            total.best_fixed += times.best_fixed;
+            total.fixed.resize_with(times.fixed.len(), Sent::default);
+            total.deciding.resize_with(times.deciding.len(), Sent::default);
+            total.all_mut().zip(times.all()).for_each(|(total, sent)| sum(total, sent));
+            total
+        })
+    }
+
+    /// All strategies, in the order of tables.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Sent> {
+        iter::once(&self.raw).chain(&self.fixed).chain(&self.deciding).chain(iter::once(&self.oracle))
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut Sent> {
+        let (fixed, deciding) = (&mut self.fixed, &mut self.deciding);
+        iter::once(&mut self.raw).chain(fixed).chain(deciding).chain(iter::once(&mut self.oracle))
+    }
+
+    /// The adaptive strategy.
+    pub(super) fn adaptive(&self) -> Option<&Sent> {
+        self.deciding.iter().find(|sent| sent.strategy == "adaptive")
+    }
+
+    /// The name of the codec that is best for all messages.
+    pub(super) fn best_name(&self) -> &str {
+        let best = self.fixed.iter().min_by(|one, other| one.ns.total_cmp(&other.ns));
+        best.map_or("", |sent| &sent.strategy)
+    }
+}
+
+/// Lets the selector decide.
+fn adaptive(channel: &Channel<'_>) -> Sent {
+    let Channel { file, caches, .. } = *channel;
     let clock_ns = clock_ns();
-    let knowledge = Knowledge { links: [*link; PEER_CLASSES], ..knowledge.clone() };
-    let mut selector = knowledge.selector(transfer);
+    let knowledge = Knowledge { links: [channel.link; PEER_CLASSES], ..channel.knowledge.clone() };
+    let mut selector = knowledge.selector(channel.transfer);
+    let mut sent = Sent::default();
     for (at, message) in file.messages.iter().enumerate() {
         let start = Instant::now();
         let mut decision = selector.decide(file.kind, PeerClass::NETWORK, message);
         let ns = (elapsed(start) - clock_ns).max(0.0);
-        times.selector += ns;
-        times.messages += 1;
-        times.raw_bytes += message.len();
+        sent.ns += ns;
         let sort = usize::from(decision.is_estimated()) + usize::from(decision.level().is_some());
-        times.deciding[sort].push(ns);
+        sent.deciding[sort].push(ns);
         while let Some(probe) = &decision.probe
             && let Some(outcome) = outcome(file, usize::from(probe.offer), at)
         {
             let window = &message[probe.window.clone()];
-            let ns = outcome.encode_ns * window.len() as f64 / message.len() as f64;
+            let part = window.len() as f64 / message.len() as f64;
+            let ns = outcome.coding(caches).encode_ns * part;
             let wire_len = encoded_len(usize::from(probe.offer), file, window).unwrap_or(window.len());
             selector.probed(&decision, wire_len, ns);
-            times.selector += ns;
+            sent.ns += ns;
             if !decision.is_tentative() {
                 break;
             }
             let start = Instant::now();
             decision = selector.decide_again(&decision, message);
-            times.selector += (elapsed(start) - clock_ns).max(0.0);
+            sent.ns += (elapsed(start) - clock_ns).max(0.0);
         }
         let chosen = match decision.choice {
             Choice::Raw => None,
-            Choice::Encode(offer) => outcome(file, usize::from(offer), at),
+            Choice::Encode(offer) => outcome(file, usize::from(offer), at).map(|outcome| (offer, outcome)),
         };
-        let Some(outcome) = chosen else {
-            times.selector += link.time_ns(message.len() as f64);
-            times.wire_bytes += message.len();
-            continue;
-        };
-        let Choice::Encode(offer) = decision.choice else { continue };
-        times.compressed += usize::from(outcome.wire_len.is_some());
-        times.wire_bytes += outcome.wire_len.unwrap_or(message.len());
-        times.selector += outcome.packed(message.len()).time_ns(transfer, link, message.len());
-        selector.encoded(&decision, outcome.wire_len.unwrap_or(message.len()), outcome.encode_ns);
+        sent.add(channel, at, chosen.map(|(_, outcome)| outcome));
+        let Some((offer, outcome)) = chosen else { continue };
+        let coding = outcome.coding(caches);
+        selector.encoded(&decision, outcome.wire_len.unwrap_or(message.len()), coding.encode_ns);
         if outcome.wire_len.is_some() {
             // The rank receives as many messages as it sends.
-            selector.decoded(file.kind, offer, message.len(), outcome.decode_ns);
+            selector.decoded(file.kind, offer, message.len(), coding.decode_ns);
         }
     }
+    sent
 }
 
 fn outcome<'a>(file: &'a Measured<'_>, offer: usize, at: usize) -> Option<&'a Outcome> {

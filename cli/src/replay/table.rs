@@ -1,86 +1,104 @@
-//! The result as text: a table of the codecs, and one for each link.
+//! The result as text: a table of the codecs, and two for each link.
 
-use super::measure::Measured;
+use super::Table;
+use super::measure::{Caches, Measured};
 use super::simulate::Times;
-use super::{Row, TRANSFERS};
 use mpress::Codec;
-use mpress::selector::Link;
 use std::fmt::Write as _;
 
 /// The result of each codec for all messages; messages that it does not support or does not make shorter are sent raw.
-pub(super) fn by_codec(files: &[Measured<'_>]) -> String {
-    // Writing to a String cannot fail.
+pub(super) fn by_codec(files: &[Measured<'_>], caches: &[Caches]) -> String {
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "all messages by one codec\n{:<20} {:>10} {:>10} {:>15} {:>15} {:>7} {:>10} {:>10}",
-        "codec", "messages", "compressed", "raw bytes", "wire bytes", "ratio", "encode s", "decode s"
-    );
-    for codec in Codec::all() {
-        let (mut messages, mut compressed, mut raw, mut wire) = (0, 0, 0, 0);
-        let (mut encode, mut decode) = (0.0, 0.0);
-        for file in files {
-            let outcomes = file.codecs.iter().find(|(other, _)| *other == codec).map(|(_, all)| all);
-            for (at, message) in file.messages.iter().enumerate() {
-                let outcome = outcomes.and_then(|all| all.get(at));
-                messages += 1;
-                raw += message.len();
-                wire += outcome.and_then(|outcome| outcome.wire_len).unwrap_or(message.len());
-                if let Some(outcome) = outcome {
-                    compressed += usize::from(outcome.wire_len.is_some());
-                    encode += outcome.encode_ns * 1e-9;
-                    decode += outcome.decode_ns * 1e-9;
-                }
-            }
-        }
-        let ratio = ratio(raw, wire);
-        let name = codec.name();
+    for caches in caches {
+        // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{name:<20} {messages:>10} {compressed:>10} {raw:>15} {wire:>15} {ratio:>7.3} {encode:>10.3} {decode:>10.3}"
+            "all messages by one codec, {}\n{:<20} {:>10} {:>10} {:>15} {:>15} {:>7} {:>10} {:>10}",
+            caches.name(),
+            "codec",
+            "messages",
+            "compressed",
+            "raw bytes",
+            "wire bytes",
+            "ratio",
+            "encode s",
+            "decode s"
         );
+        for codec in Codec::all() {
+            text += &codec_line(files, *caches, codec);
+        }
+        text.push('\n');
     }
-    text + "\n"
+    text
+}
+
+fn codec_line(files: &[Measured<'_>], caches: Caches, codec: Codec) -> String {
+    let (mut messages, mut compressed, mut raw, mut wire) = (0, 0, 0, 0);
+    let (mut encode, mut decode) = (0.0, 0.0);
+    for file in files {
+        let outcomes = file.codecs.iter().find(|(other, _)| *other == codec).map(|(_, all)| all);
+        for (at, message) in file.messages.iter().enumerate() {
+            let outcome = outcomes.and_then(|all| all.get(at));
+            messages += 1;
+            raw += message.len();
+            wire += outcome.and_then(|outcome| outcome.wire_len).unwrap_or(message.len());
+            if let Some(outcome) = outcome {
+                compressed += usize::from(outcome.wire_len.is_some());
+                encode += outcome.coding(caches).encode_ns * 1e-9;
+                decode += outcome.coding(caches).decode_ns * 1e-9;
+            }
+        }
+    }
+    let (name, ratio) = (codec.name(), ratio(raw, wire));
+    format!(
+        "{name:<20} {messages:>10} {compressed:>10} {raw:>15} {wire:>15} {ratio:>7.3} {encode:>10.3} {decode:>10.3}\n"
+    )
 }
 
 fn ratio(raw: usize, wire: usize) -> f64 {
     if wire == 0 { 1.0 } else { raw as f64 / wire as f64 }
 }
 
-/// A table for each link.
-pub(super) fn of(rows: &[Row], links: &[(String, Link)]) -> String {
+/// The most files beside each other in a table of strategies.
+const COLUMNS: usize = 8;
+
+/// Two tables for each link: the strategies that matter with each file in a line, and all strategies.
+pub(super) fn of(tables: &[Table]) -> String {
     let mut text = String::new();
-    for (transfer, _) in TRANSFERS {
-        for (link, _) in links {
-            let here: Vec<_> =
-                rows.iter().filter(|row| row.transfer == transfer && row.link == *link).collect();
-            // Writing to a String cannot fail.
-            let _ = writeln!(
-                text,
-                "{transfer}, {link}\n{:<20} {:>10} {:>10} {:<18} {:>11} {:>10} {:>9} {:>8} {:>13} {:>7}",
-                "file",
-                "raw ms",
-                "fixed ms",
-                "by",
-                "selector ms",
-                "oracle ms",
-                "sel/raw",
-                "regret",
-                "compressed",
-                "ratio"
-            );
-            for row in &here {
-                text += &line(&row.file, &row.times);
-            }
-            text += &line("total", &Times::total(here.iter().map(|row| &row.times)));
-            text.push('\n');
+    for table in tables {
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{}, {}, {}\n{:<20} {:>10} {:>10} {:<18} {:>11} {:>10} {:>9} {:>8} {:>13} {:>7}",
+            table.transfer,
+            table.link,
+            table.caches.name(),
+            "file",
+            "raw ms",
+            "fixed ms",
+            "by",
+            "adaptive ms",
+            "oracle ms",
+            "ad/raw",
+            "regret",
+            "compressed",
+            "ratio"
+        );
+        for (file, times) in &table.files {
+            text += &line(file, times, times.best_name());
+        }
+        let total = Times::total(table.files.iter().map(|(_, times)| times));
+        text += &line("total", &total, "");
+        text.push('\n');
+        for files in table.files.chunks(COLUMNS) {
+            text += &by_strategy(files, &total);
         }
     }
-    let all = || rows.iter().map(|row| &row.times);
+    let sent = || tables.iter().flat_map(|table| &table.files).flat_map(|(_, times)| &times.deciding);
     let decisions = ["outside the compression window", "inside", "with a sample"].into_iter().enumerate();
     let decisions: Vec<_> = decisions
         .filter_map(|(at, name)| {
-            let median = median(all().flat_map(|times| &times.deciding[at]))?;
+            let median = median(sent().flat_map(|sent| &sent.deciding[at]))?;
             Some(format!("{median:.0} ns {name}"))
         })
         .collect();
@@ -90,20 +108,39 @@ pub(super) fn of(rows: &[Row], links: &[(String, Link)]) -> String {
     text
 }
 
-fn line(name: &str, times: &Times) -> String {
-    let compressed = format!("{}/{}", times.compressed, times.messages);
+fn line(name: &str, times: &Times, best: &str) -> String {
+    let Some(adaptive) = times.adaptive() else { return String::new() };
+    let compressed = format!("{}/{}", adaptive.compressed, times.messages);
     let ms = |ns: f64| format!("{:.3}", ns * 1e-6);
     format!(
-        "{name:<20} {:>10} {:>10} {:<18} {:>11} {:>10} {:>9.3} {:>6.2} % {compressed:>13} {:>7.3}\n",
-        ms(times.raw),
-        ms(times.fixed),
-        times.fixed_name,
-        ms(times.selector),
-        ms(times.oracle),
-        times.selector / times.raw,
-        times.regret() * 100.0,
-        ratio(times.raw_bytes, times.wire_bytes),
+        "{name:<20} {:>10} {:>10} {best:<18} {:>11} {:>10} {:>9.3} {:>6.2} % {compressed:>13} {:>7.3}\n",
+        ms(times.raw.ns),
+        ms(times.best_fixed),
+        ms(adaptive.ns),
+        ms(times.oracle.ns),
+        adaptive.ns / times.raw.ns,
+        (adaptive.ns / times.oracle.ns - 1.0) * 100.0,
+        ratio(times.raw_bytes, adaptive.wire_bytes),
     )
+}
+
+/// The time of each strategy over that of raw messages, for some files and in total.
+fn by_strategy(files: &[(String, Times)], total: &Times) -> String {
+    let mut text = format!("{:<20}", "time over all raw");
+    let name = |file: &str| file.chars().take(14).collect::<String>();
+    let names = files.iter().map(|(file, _)| name(file)).chain(["total".to_owned()]);
+    text.extend(names.map(|name| format!(" {name:>14}")));
+    text.push('\n');
+    for (at, sent) in total.all().enumerate().skip(1) {
+        text += &format!("{:<20}", sent.strategy);
+        for times in files.iter().map(|(_, times)| times).chain([total]) {
+            let ns = times.all().nth(at).map_or(f64::NAN, |sent| sent.ns);
+            text += &format!(" {:>14.3}", ns / times.raw.ns);
+        }
+        text.push('\n');
+    }
+    text.push('\n');
+    text
 }
 
 fn median<'a>(values: impl Iterator<Item = &'a f64>) -> Option<f64> {
