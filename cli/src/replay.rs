@@ -13,7 +13,6 @@ use input::Input;
 use measure::{Caches, measure};
 use mpress::Knowledge;
 use mpress::selector::{Link, Transfer};
-use mpress_corpus::cold::Work;
 use simulate::{Channel, Times, simulate};
 use std::fs::File;
 use std::io::Write as _;
@@ -133,8 +132,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         None => LINKS.map(|(name, link)| (name.to_owned(), link)).to_vec(),
     };
     let knowledge = options.heuristics.as_deref().map_or_else(Knowledge::default, read_knowledge);
-    let mut work = Work::default();
-    let measured = inputs.iter().map(|input| measure(input, &mut work)).collect::<Result<Vec<_>, _>>()?;
+    let measured = measure(&inputs)?;
     if let Some(file) = &options.dump {
         let written = File::create(file).map_err(csv::Error::from).and_then(|to| dump::write(to, &measured));
         written.map_err(|error| Error::Write { file: file.clone(), why: error.to_string() })?;

@@ -10,8 +10,8 @@ use std::mem::MaybeUninit;
 
 /// Passes over a file; the result is the median of a message's times.
 const PASSES: usize = 5;
-/// The maximum number of messages of a file that are timed cold, for each codec, and how often each is timed.
-const COLD: usize = 32;
+/// The maximum number of messages of a kind that are timed cold, for each codec, and how often each is timed.
+const COLD: usize = 64;
 const COLD_PASSES: usize = 3;
 
 /// Messages, and the results of codecs for them.
@@ -76,42 +76,81 @@ impl Outcome {
     }
 }
 
-/// Measures all codecs that are made for this kind.
-pub(super) fn measure<'a>(input: &'a Input, work: &mut Work) -> Result<Measured<'a>, Error> {
-    let mut codecs = Vec::new();
-    for codec in Codec::all() {
-        if let Some(outcomes) = measure_codec(codec, input.kind, &input.messages, work)? {
-            codecs.push((codec, outcomes));
+/// Measures all codecs that are made for the kind of each input.
+pub(super) fn measure(inputs: &[Input]) -> Result<Vec<Measured<'_>>, Error> {
+    let mut measured = inputs.iter().map(hot).collect::<Result<Vec<_>, _>>()?;
+    let mut work = Work::default();
+    for kind in Kind::ALL {
+        // Code and tables of a codec are the same for all messages of a kind, so these share one sample.
+        let mut files: Vec<_> = measured.iter_mut().filter(|file| file.kind == kind).collect();
+        for codec in Codec::all() {
+            cold(codec, kind, &mut files, &mut work)?;
         }
     }
-    Ok(Measured { name: &input.name, kind: input.kind, messages: &input.messages, codecs })
+    Ok(measured)
 }
 
-fn measure_codec(
-    codec: Codec,
-    kind: Kind,
-    messages: &[Vec<u8>],
-    work: &mut Work,
-) -> Result<Option<Vec<Outcome>>, Error> {
-    if !check(codec, kind, messages)? {
-        return Ok(None);
+/// Measures with hot caches.
+fn hot(input: &Input) -> Result<Measured<'_>, Error> {
+    let Input { name, kind, messages } = input;
+    let mut codecs = Vec::new();
+    for codec in Codec::all() {
+        if !check(codec, *kind, messages)? {
+            continue;
+        }
+        let mut passes = Vec::new();
+        for _ in 0..PASSES {
+            // A job starts without what encoders learn from message to message.
+            let mut sides = Sides::new(codec, *kind, messages);
+            passes.push(
+                messages.iter().map(|message| sides.code(message, || ())).collect::<Result<Vec<_>, _>>()?,
+            );
+        }
+        let outcome = |at: usize| {
+            let hot = Coding::median(&passes.iter().map(|pass| pass[at].1).collect::<Vec<_>>());
+            Outcome { wire_len: passes[0][at].0, hot, cold: hot }
+        };
+        codecs.push((codec, (0..messages.len()).map(outcome).collect()));
     }
-    let mut sides = Sides::new(codec, kind, messages);
-    let mut passes = Vec::new();
-    for _ in 0..PASSES {
-        // A job starts without what encoders learn from message to message.
-        sides = Sides::new(codec, kind, messages);
-        passes.push(messages.iter().map(|message| sides.code(message)).collect::<Result<Vec<_>, _>>()?);
+    Ok(Measured { name, kind: *kind, messages, codecs })
+}
+
+/// Adds what a codec takes longer with cold caches to the outcomes of files of a kind.
+fn cold(codec: Codec, kind: Kind, files: &mut [&mut Measured<'_>], work: &mut Work) -> Result<(), Error> {
+    let all = files.iter().flat_map(|file| {
+        let outcomes = file.codecs.iter().find(|(other, _)| *other == codec).map(|(_, outcomes)| outcomes);
+        file.messages.iter().zip(outcomes.into_iter().flatten())
+    });
+    let all: Vec<_> = all.collect();
+    let lens: Vec<_> = all.iter().map(|(message, _)| message.len()).collect();
+    let mut sides = Sides::new(codec, kind, all.iter().map(|(message, _)| *message));
+    let (mut encode, mut decode) = ([Vec::new(), Vec::new()], Vec::new());
+    for at in sample(&lens, COLD) {
+        let (message, Outcome { hot, wire_len, .. }) = all[at];
+        let cold = (0..COLD_PASSES).map(|_| Ok(sides.code(message, || work.run())?.1));
+        let cold = Coding::median(&cold.collect::<Result<Vec<_>, Error>>()?);
+        encode[usize::from(wire_len.is_some())].push((lens[at], cold.encode_ns - hot.encode_ns));
+        if wire_len.is_some() {
+            decode.push((lens[at], cold.decode_ns - hot.decode_ns));
+        }
     }
-    let hot = |at: usize| Coding::median(&passes.iter().map(|pass| pass[at].1).collect::<Vec<_>>());
-    let hot: Vec<_> = (0..messages.len()).map(hot).collect();
-    let wire_lens: Vec<_> = passes[0].iter().map(|(wire_len, _)| *wire_len).collect();
-    let surcharges = Surcharges::measure(&mut sides, messages, &hot, work)?;
-    let outcome = |at: usize| {
-        let cold = surcharges.add(hot[at], messages[at].len(), wire_lens[at].is_some());
-        Outcome { wire_len: wire_lens[at], hot: hot[at], cold }
-    };
-    Ok(Some((0..messages.len()).map(outcome).collect()))
+    // Of messages that are sent raw, and of those that are sent compressed. If the sample has none, they are taken to be like the others.
+    if let Some(at) = encode.iter().position(Vec::is_empty) {
+        encode[at] = encode[1 - at].clone();
+    }
+    let (encode, decode) = (encode.map(|messages| Surcharge::fit(&messages)), Surcharge::fit(&decode));
+    for file in files {
+        let outcomes =
+            file.codecs.iter_mut().filter(|(other, _)| *other == codec).flat_map(|(_, outcomes)| outcomes);
+        for (outcome, message) in outcomes.zip(file.messages) {
+            let len = message.len();
+            outcome.cold.encode_ns += encode[usize::from(outcome.wire_len.is_some())].ns(len);
+            if outcome.wire_len.is_some() {
+                outcome.cold.decode_ns += decode.ns(len);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether the codec supports the kind; if so, it must restore all messages.
@@ -142,24 +181,20 @@ struct Sides {
 }
 
 impl Sides {
-    fn new(codec: Codec, kind: Kind, messages: &[Vec<u8>]) -> Self {
+    fn new<'a>(codec: Codec, kind: Kind, messages: impl IntoIterator<Item = &'a Vec<u8>>) -> Self {
         let settings = Settings { strategy: Strategy::Fixed(codec), threads: 1, ..Settings::default() };
-        let longest = messages.iter().map(Vec::len).max().unwrap_or(0);
+        let longest = messages.into_iter().map(Vec::len).max().unwrap_or(0);
         let engine = Engine::new(&settings, &Knowledge::default(), None);
         Self { codec, kind, engine, room: vec![MaybeUninit::new(0); longest] }
     }
 
-    /// Encodes and decodes a message: the length of its frame, if it has one, and the times.
-    fn code(&mut self, message: &[u8]) -> Result<(Option<usize>, Coding), Error> {
-        self.code_after(message, || ())
-    }
-
-    /// The same after some work.
-    fn code_after(&mut self, message: &[u8], work: impl FnOnce()) -> Result<(Option<usize>, Coding), Error> {
+    /// Encodes and decodes a message, each after some work: the length of its frame, if it has one, and the times.
+    fn code(&mut self, message: &[u8], mut work: impl FnMut()) -> Result<(Option<usize>, Coding), Error> {
         let before = self.engine.stats();
         work();
         let frame = self.engine.encode(message, self.kind, Destination::OtherNode);
         if let Some(frame) = &frame {
+            work();
             let broken = |_| Error::NotLossless(self.codec.name());
             let incoming = self.engine.open(frame).map_err(broken)?;
             self.engine.decode(&incoming, &mut self.room[..message.len()]).map_err(broken)?;
@@ -186,44 +221,5 @@ impl Coding {
             encode_ns: (after.encode_ns - before.encode_ns) as f64,
             decode_ns: (after.decode_ns - before.decode_ns) as f64,
         }
-    }
-}
-
-/// What cold caches add to the times of a codec on the messages of a file.
-#[derive(Debug, Default)]
-struct Surcharges {
-    /// To encoding messages that are then sent raw, and those that are sent compressed.
-    encode: [Surcharge; 2],
-    decode: Surcharge,
-}
-
-impl Surcharges {
-    fn measure(sides: &mut Sides, messages: &[Vec<u8>], hot: &[Coding], work: &mut Work) -> Result<Self, Error> {
-        let lens: Vec<_> = messages.iter().map(Vec::len).collect();
-        let (mut encode, mut decode) = ([Vec::new(), Vec::new()], Vec::new());
-        for at in sample(&lens, COLD) {
-            let mut times = Vec::new();
-            let mut wire_len = None;
-            for _ in 0..COLD_PASSES {
-                let (len, coding) = sides.code_after(&messages[at], || work.run())?;
-                wire_len = len;
-                times.push(coding);
-            }
-            let cold = Coding::median(&times);
-            encode[usize::from(wire_len.is_some())].push((lens[at], cold.encode_ns - hot[at].encode_ns));
-            if wire_len.is_some() {
-                decode.push((lens[at], cold.decode_ns - hot[at].decode_ns));
-            }
-        }
-        let [raw, compressed] = encode.map(|points| (!points.is_empty()).then(|| Surcharge::fit(&points)));
-        // A way that no message of the sample went is taken to cost as much as the other.
-        let either = |this: Option<Surcharge>, other: Option<Surcharge>| this.or(other).unwrap_or_default();
-        let encode = [either(raw, compressed), either(compressed, raw)];
-        Ok(Self { encode, decode: Surcharge::fit(&decode) })
-    }
-
-    fn add(&self, hot: Coding, len: usize, is_compressed: bool) -> Coding {
-        let decode_ns = if is_compressed { hot.decode_ns + self.decode.ns(len) } else { 0.0 };
-        Coding { encode_ns: hot.encode_ns + self.encode[usize::from(is_compressed)].ns(len), decode_ns }
     }
 }

@@ -69,7 +69,8 @@ pub(super) fn simulate(channel: &Channel<'_>) -> Times {
     let mut oracle = Sent { strategy: "oracle".into(), ..Sent::default() };
     for at in all.clone() {
         let of_codec = file.codecs.iter().map(|(_, outcomes)| &outcomes[at]);
-        let best = of_codec.min_by(|one, other| channel.ns(at, Some(one)).total_cmp(&channel.ns(at, Some(other))));
+        let best =
+            of_codec.min_by(|one, other| channel.ns(at, Some(one)).total_cmp(&channel.ns(at, Some(other))));
         let best = best.filter(|outcome| channel.ns(at, Some(outcome)) < channel.ns(at, None));
         oracle.add(channel, at, best);
     }
