@@ -10,15 +10,15 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed={FILE}");
     let text = std::fs::read_to_string(FILE).expect("the built-in heuristics are there");
-    // As `mpress calibrate` writes it: each behaviour has the same eight values in the same order. A test compares with what the parser finds.
+    // As `mpress calibrate` writes it: each behaviour has the same ten values in the same order. A test compares with what the parser finds.
     let (_, behaviours) = text.split_once("[[behaviour]]").expect("it has behaviours");
     let values: Vec<_> = behaviours.lines().filter_map(|line| line.split_once(" = ")?.1.into()).collect();
     let (all, rest) = values.as_chunks();
     assert!(rest.is_empty(), "{FILE}: a behaviour has other values");
-    let row = |[kind, level, codec, ratio, encode_start, encode, decode_start, decode]: &[&str; 8]| {
-        format!(
-            "({kind}, {level}, {codec}, {ratio}, [{encode_start}, {encode}], [{decode_start}, {decode}]),\n"
-        )
+    let row = |[kind, level, codec, ratio, encode @ .., d0, d1, d2]: &[&str; 10]| {
+        let encode: &[&str; 3] = encode;
+        let encode = encode.join(", ");
+        format!("({kind}, {level}, {codec}, {ratio}, [{encode}], [{d0}, {d1}, {d2}]),\n")
     };
     let rows: String = all.iter().map(row).collect();
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("OUT_DIR is set by cargo"));

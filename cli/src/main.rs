@@ -18,6 +18,7 @@ mod ranks;
 mod replay;
 mod report;
 mod run;
+mod sides;
 mod version;
 
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Records of decisions, for the guided strategy. Format: `docs/format/heuristics.md`.
 
 use crate::codecs::{Codec, RAW};
-use crate::knowledge::{self, File, VERSION};
+use crate::knowledge::{self, File};
 use mpress_codec::Kind;
 use mpress_selector::{Choice, Guide, Guided, PeerClass, SizeClass, Tally};
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ impl Record {
             .into(),
             messages,
         });
-        Self { format: Self::FORMAT.into(), version: VERSION, decision: decision.collect() }
+        Self { format: Self::FORMAT.into(), version: Self::VERSION, decision: decision.collect() }
     }
 
     /// Reads a record.

@@ -15,9 +15,6 @@ pub const NETWORK_FILE: &str = "network.toml";
 /// The name of the codec file in a folder of heuristics.
 pub const COMPRESSION_FILE: &str = "compression.toml";
 
-/// The version of all formats.
-pub(crate) const VERSION: u32 = 1;
-
 /// The knowledge before the first message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knowledge {
@@ -33,7 +30,7 @@ impl Default for Knowledge {
     /// A gigabit network, and codecs as measured on a server of 2023.
     fn default() -> Self {
         let codecs = BUILT_IN.iter().map(|&(kind, level, codec, ratio, encode, decode)| {
-            let speed = |[start_us, mb_s]: [f64; 2]| Speed { start_us, mb_s };
+            let speed = |[start_us, mb_s, cold_us]: [f64; 3]| Speed { start_us, mb_s, cold_us };
             let (encode, decode) = (speed(encode), speed(decode));
             CodecBehaviour {
                 kind: kind.into(),
@@ -48,8 +45,8 @@ impl Default for Knowledge {
     }
 }
 
-/// Kind, level, codec, ratio, and the start and speed of encoding and decoding.
-type Row = (&'static str, &'static str, &'static str, f64, [f64; 2], [f64; 2]);
+/// Kind, level, codec, ratio, and start, speed and cold part of encoding and decoding.
+type Row = (&'static str, &'static str, &'static str, f64, [f64; 3], [f64; 3]);
 
 /// The file `heuristics/compression.toml`.
 static BUILT_IN: &[Row] = &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
@@ -124,7 +121,7 @@ impl NetworkFile {
     /// A file of these links.
     #[must_use]
     pub fn new(made: String, link: Vec<MeasuredLink>) -> Self {
-        Self { format: Self::FORMAT.into(), version: VERSION, made, link }
+        Self { format: Self::FORMAT.into(), version: Self::VERSION, made, link }
     }
 }
 
@@ -132,7 +129,7 @@ impl CompressionFile {
     /// A file of these behaviours.
     #[must_use]
     pub fn new(made: String, behaviour: Vec<CodecBehaviour>) -> Self {
-        Self { format: Self::FORMAT.into(), version: VERSION, made, behaviour }
+        Self { format: Self::FORMAT.into(), version: Self::VERSION, made, behaviour }
     }
 }
 
@@ -219,6 +216,8 @@ fn links(file: &NetworkFile) -> Result<[Link; PEER_CLASSES], String> {
 pub(crate) trait File: DeserializeOwned {
     /// The format name that the file must contain.
     const FORMAT: &str;
+    /// The version that is written and read.
+    const VERSION: u32 = 1;
 
     /// The format and version in the file.
     fn head(&self) -> (&str, u32);
@@ -234,6 +233,7 @@ impl File for NetworkFile {
 
 impl File for CompressionFile {
     const FORMAT: &str = "mpress compression heuristics";
+    const VERSION: u32 = 2;
 
     fn head(&self) -> (&str, u32) {
         (&self.format, self.version)
@@ -252,7 +252,7 @@ pub(crate) fn parse<T: File>(text: &str) -> Result<T, String> {
     let error = |error: toml::de::Error| crate::toml_error(text, &error);
     let file = toml::from_str::<T>(text).map_err(error);
     // A single pass if the file is valid, because every start of a program does this.
-    if file.as_ref().is_ok_and(|file| file.head() == (T::FORMAT, VERSION)) {
+    if file.as_ref().is_ok_and(|file| file.head() == (T::FORMAT, T::VERSION)) {
         return file;
     }
     let head: Head = toml::from_str(text).map_err(error)?;
@@ -260,8 +260,11 @@ pub(crate) fn parse<T: File>(text: &str) -> Result<T, String> {
         return Err(format!("not a file of {}", T::FORMAT));
     }
     match head.version {
-        Some(VERSION) => file,
-        Some(version) => Err(format!("version {version} of {}; this is for version {VERSION}", T::FORMAT)),
+        Some(version) if version == T::VERSION => file,
+        Some(version) => {
+            let advice = if version < T::VERSION { " (run mpress calibrate again)" } else { "" };
+            Err(format!("version {version} of {}; this is for version {}{advice}", T::FORMAT, T::VERSION))
+        }
         None => Err("no version".into()),
     }
 }

@@ -1,6 +1,6 @@
 //! The links that jobs have found, kept for later jobs on the same nodes. Format: `docs/format/heuristics.md`.
 
-use crate::knowledge::{self, File, VERSION};
+use crate::knowledge::{self, File};
 use mpress_selector::Link;
 use serde::{Deserialize, Serialize};
 use std::io::{ErrorKind, Write as _};
@@ -47,7 +47,7 @@ impl Links {
         let text = match std::fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self { format: Self::FORMAT.into(), version: VERSION, link: Vec::new() });
+                return Ok(Self { format: Self::FORMAT.into(), version: Self::VERSION, link: Vec::new() });
             }
             Err(error) => return Err(error.to_string()),
         };

@@ -206,7 +206,7 @@ fn damaged_heuristics_leave_the_defaults() {
     let write = |text: &str| std::fs::write(folder.path().join(NETWORK_FILE), text).unwrap();
     std::fs::write(
         folder.path().join(COMPRESSION_FILE),
-        "format = \"mpress compression heuristics\"\nversion = 1\nmade = \"\"\nbehaviour = []",
+        "format = \"mpress compression heuristics\"\nversion = 2\nmade = \"\"\nbehaviour = []",
     )
     .unwrap();
     write(good);

@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn paces_follow_and_stay_in_bounds() {
-        let speed = Speed { start_us: 1.0, mb_s: 1000.0 };
+        let speed = Speed { start_us: 1.0, mb_s: 1000.0, cold_us: 0.0 };
         let mut pace = Pace::AS_EXPECTED;
         let expected = pace.time_ns(&speed, 100_000);
         pace.observe(&speed, 100_000, 1e3 * expected);

@@ -31,7 +31,7 @@ struct Prior {
 }
 
 /// The assumption for an unknown codec, with no gain. Trials correct it.
-const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 500.0 };
+const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 500.0, cold_us: 0.0 };
 
 impl Candidate {
     pub(crate) fn new(offer: u8, name: &str, kind: Kind, behaviours: &[Behaviour<'_>]) -> Self {

@@ -9,8 +9,8 @@ use mpress_selector::{
 };
 use proptest::prelude::*;
 
-const FAST: Speed = Speed { start_us: 0.2, mb_s: 6000.0 };
-const SLOW: Speed = Speed { start_us: 0.5, mb_s: 2000.0 };
+const FAST: Speed = Speed { start_us: 0.2, mb_s: 6000.0, cold_us: 0.0 };
+const SLOW: Speed = Speed { start_us: 0.5, mb_s: 2000.0, cold_us: 0.0 };
 const OFFERED: [Offered<'_>; 2] =
     [Offered { name: "fast", kinds: &[Kind::F64] }, Offered { name: "small", kinds: &[Kind::F64] }];
 
@@ -272,7 +272,7 @@ fn one_mistake_does_not_stop_later_gains() {
 #[test]
 fn codecs_that_never_succeed_and_are_slower_than_known_are_found_out() {
     // Fifty times slower than the heuristics say, and neither probes nor messages ever get shorter.
-    let slow = Speed { start_us: 10.0, mb_s: 120.0 };
+    let slow = Speed { start_us: 10.0, mb_s: 120.0, cold_us: 0.0 };
     for (mb_s, len) in [(100.0, LEN), (400.0, LEN), (2000.0, LEN), (400.0, 2000), (1000.0, 8000)] {
         let world = World { speeds: [slow; 2], ..World::new(mb_s).with_noise() };
         let (mut selector, message) = (selector(mb_s), vec![0x5a_u8; len]);

@@ -11,7 +11,7 @@ const LEN: usize = 100_000;
 const LINK: Link = Link { latency_us: 10.0, bandwidth_mb_s: 100.0 };
 
 fn selector() -> Selector {
-    let speed = Speed { start_us: 0.2, mb_s: 2000.0 };
+    let speed = Speed { start_us: 0.2, mb_s: 2000.0, cold_us: 0.0 };
     let known = Behaviour {
         kind: Kind::F64,
         level: Level::Unknown,
@@ -98,7 +98,7 @@ fn raw_epochs_leave_the_window_alone() {
 fn exchange(ns: [f64; 3]) -> (usize, usize) {
     const LEN: usize = 1 << 20;
     const WIRE: usize = LEN * 5 / 7;
-    let speed = |mb_s| Speed { start_us: 0.2, mb_s };
+    let speed = |mb_s| Speed { start_us: 0.2, mb_s, cold_us: 0.0 };
     let (kind, to, encode, decode) = (Kind::F64, PeerClass::NETWORK, speed(7000.0), speed(12e3));
     let known = [Behaviour { kind, level: Level::Unknown, codec: "packer", ratio: 1.4, encode, decode }];
     let link = Link { latency_us: 10.0, bandwidth_mb_s: 2400.0 };

@@ -2,9 +2,11 @@
 
 use super::data::{self, TEXTURES, Texture};
 use super::{median, round};
+use crate::sides::{Coding, Sides};
 use mpress::knowledge::CodecBehaviour;
 use mpress::selector::{self, Level, Speed};
 use mpress::{Codec, Decoder, Encoder, Kind, Out};
+use mpress_corpus::cold::Work;
 use std::time::{Duration, Instant};
 
 /// The lengths of the measured messages; two lengths determine the time per byte and the fixed time.
@@ -15,6 +17,8 @@ const LONG: usize = 256 << 10;
 const MESSAGES: usize = 8;
 /// The minimum number of messages that are measured; all are, if there is time.
 const LEAST: usize = 5;
+/// One of so many textures is timed with cold caches, too, which takes milliseconds for each message.
+const COLD_STEP: usize = 3;
 const PATIENCE: Duration = Duration::from_millis(8);
 
 /// A codec on messages of one texture and length.
@@ -29,11 +33,12 @@ struct Measured {
 /// Measures every codec that the adaptive strategy considers, by kind and level. Calls `begin` for each kind and codec.
 pub(super) fn measure(mut begin: impl FnMut(Kind, Codec)) -> Vec<CodecBehaviour> {
     let mut behaviours = Vec::new();
+    let mut work = Work::default();
     for kind in Kind::ALL {
         let data: Vec<_> = TEXTURES.iter().map(|texture| Data::new(kind, *texture)).collect();
         for codec in Codec::all().filter(|codec| codec.adaptive_kinds().contains(&kind)) {
             begin(kind, codec);
-            behaviours.extend(measure_codec(codec, kind, &data));
+            behaviours.extend(measure_codec(codec, kind, &data, &mut work));
         }
     }
     behaviours
@@ -59,13 +64,14 @@ impl Data {
     }
 }
 
-fn measure_codec(codec: Codec, kind: Kind, data: &[Data]) -> Vec<CodecBehaviour> {
+fn measure_codec(codec: Codec, kind: Kind, data: &[Data], work: &mut Work) -> Vec<CodecBehaviour> {
     let measured: Vec<_> = data
         .iter()
         .filter_map(|data| {
             Some((data.level, time(codec, kind, &data.bytes, SHORT)?, time(codec, kind, &data.bytes, LONG)?))
         })
         .collect();
+    let (short_cold, long_cold) = (cold(codec, kind, data, SHORT, work), cold(codec, kind, data, LONG, work));
     let levels = Level::ALL.into_iter().filter_map(|level| {
         // Messages of unknown level may have any level.
         let here: Vec<_> =
@@ -73,26 +79,50 @@ fn measure_codec(codec: Codec, kind: Kind, data: &[Data]) -> Vec<CodecBehaviour>
         let mean = |of: &dyn Fn(&Measured, &Measured) -> f64| {
             here.iter().map(|(_, short, long)| of(short, long)).sum::<f64>() / here.len() as f64
         };
-        let speed =
-            |ns: &dyn Fn(&Measured) -> f64| speed(mean(&|short, _| ns(short)), mean(&|_, long| ns(long)));
+        let speed = |ns: fn(&Measured) -> f64, cold: fn(&Coding) -> f64| {
+            let hot = [mean(&|short, _| ns(short)), mean(&|_, long| ns(long))];
+            speed(hot, [cold(&short_cold), cold(&long_cold)])
+        };
         (!here.is_empty()).then(|| CodecBehaviour {
             kind: kind.name().into(),
             level: level.name().into(),
             codec: codec.name().into(),
             ratio: round(1.0 / mean(&|_, long| long.fraction)),
-            encode: speed(&|measured| measured.encode_ns),
-            decode: speed(&|measured| measured.decode_ns),
+            encode: speed(|measured| measured.encode_ns, |cold| cold.encode_ns),
+            decode: speed(|measured| measured.decode_ns, |cold| cold.decode_ns),
         })
     });
     levels.collect()
 }
 
-/// The line through the nanoseconds of a short and of a long message.
-fn speed(short_ns: f64, long_ns: f64) -> Speed {
+/// The line through the nanoseconds of a short and of a long message, each with what cold caches add.
+fn speed(hot: [f64; 2], cold: [f64; 2]) -> Speed {
+    let [short_ns, long_ns] = [hot[0] + cold[0], hot[1] + cold[1]];
     // Even where the fixed time and noise dominate, a byte takes some time.
     let ns_per_byte = ((long_ns - short_ns) / (LONG - SHORT) as f64).max(1e-3);
-    let start_ns = (short_ns - ns_per_byte * SHORT as f64).max(0.0);
-    Speed { start_us: round(start_ns * 1e-3), mb_s: round(1e3 / ns_per_byte) }
+    let start_us = round((short_ns - ns_per_byte * SHORT as f64).max(0.0) * 1e-3);
+    Speed { start_us, mb_s: round(1e3 / ns_per_byte), cold_us: round(cold[0] * 1e-3).min(start_us) }
+}
+
+/// What cold caches add to the engine's times for a message of this length: the median of messages of several textures, which share code and tables.
+fn cold(codec: Codec, kind: Kind, data: &[Data], len: usize, work: &mut Work) -> Coding {
+    let mut sides = Sides::new(codec, kind, len);
+    let (mut encode, mut decode) = (Vec::new(), Vec::new());
+    for message in data.iter().step_by(COLD_STEP).filter_map(|data| data.bytes.get(..len)) {
+        // The first one makes buffers and instances of the codec, and lets the encoder learn.
+        let [Ok(_), Ok((_, hot)), Ok((wire_len, cold))] =
+            [sides.code(message, || ()), sides.code(message, || ()), sides.code(message, || work.run())]
+        else {
+            continue;
+        };
+        encode.push((cold.encode_ns - hot.encode_ns).max(0.0));
+        if wire_len.is_some() {
+            decode.push((cold.decode_ns - hot.decode_ns).max(0.0));
+        }
+    }
+    let encode_ns = median(encode).unwrap_or(0.0);
+    // A codec that made none of them shorter is seldom asked to decode.
+    Coding { encode_ns, decode_ns: median(decode).unwrap_or(encode_ns) }
 }
 
 /// Codes messages of this length from all over `bytes`. The result is the median, because only few messages are the first one, from which a codec
@@ -157,9 +187,18 @@ mod tests {
     fn a_speed_is_what_two_lengths_say() {
         // 2 us and 0.5 ns a byte.
         let at = |len: usize| 2000.0 + 0.5 * len as f64;
-        assert_eq!(speed(at(SHORT), at(LONG)), Speed { start_us: 2.0, mb_s: 2000.0 });
-        // Too little to measure, and a long message that happened to be faster.
-        assert!(speed(10.0, 10.0).is_sane() && speed(20.0, 10.0).is_sane());
-        assert_eq!(speed(0.0, at(LONG)).start_us, 0.0);
+        let hot = [at(SHORT), at(LONG)];
+        assert_eq!(speed(hot, [0.0; 2]), Speed { start_us: 2.0, mb_s: 2000.0, cold_us: 0.0 });
+        let found = speed(hot, [5000.0; 2]);
+        assert_eq!(found, Speed { start_us: 7.0, mb_s: 2000.0, cold_us: 5.0 });
+        assert!(
+            (found.hot_ns(SHORT) - at(SHORT)).abs() < 1.0
+                && (found.time_ns(LONG) - at(LONG) - 5000.0).abs() < 1.0
+        );
+        // Too little to measure, a long message that happened to be faster, and a short one with cold caches that took longer.
+        for (hot, cold) in [([10.0; 2], [0.0; 2]), ([20.0, 10.0], [0.0; 2]), ([10.0, 9e5], [8e5, 0.0])] {
+            assert!(speed(hot, cold).is_sane(), "{hot:?} {cold:?}");
+        }
+        assert_eq!(speed([0.0, at(LONG)], [0.0; 2]).start_us, 0.0);
     }
 }

@@ -1,12 +1,10 @@
 //! The result of every codec for every message: measured once, used for all links.
-//!
-//! Times are those of the engine, as in the report of a job: with the look whether a message is worthwhile, and the check of the frame.
 
 use super::{Error, Input};
+use crate::sides::{Coding, Sides};
 use mpress::selector::Packed;
-use mpress::{Codec, Destination, Engine, Kind, Knowledge, Out, Settings, Stats, Strategy};
+use mpress::{Codec, FrameError, Kind, Out};
 use mpress_corpus::cold::{Surcharge, Work, sample};
-use std::mem::MaybeUninit;
 
 /// Passes over a file; the result is the median of a message's times.
 const PASSES: usize = 5;
@@ -30,14 +28,6 @@ pub(super) struct Outcome {
     pub(super) wire_len: Option<usize>,
     hot: Coding,
     cold: Coding,
-}
-
-/// Nanoseconds of coding a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Coding {
-    pub(super) encode_ns: f64,
-    /// Zero where the message is sent raw.
-    pub(super) decode_ns: f64,
 }
 
 /// Whether codecs find their code and data in the caches.
@@ -98,12 +88,18 @@ fn hot(input: &Input) -> Result<Measured<'_>, Error> {
         if !check(codec, *kind, messages)? {
             continue;
         }
+        let longest = messages.iter().map(Vec::len).max().unwrap_or(0);
+        let broken = |_| Error::NotLossless(codec.name());
         let mut passes = Vec::new();
         for _ in 0..PASSES {
             // A job starts without what encoders learn from message to message.
-            let mut sides = Sides::new(codec, *kind, messages);
+            let mut sides = Sides::new(codec, *kind, longest);
             passes.push(
-                messages.iter().map(|message| sides.code(message, || ())).collect::<Result<Vec<_>, _>>()?,
+                messages
+                    .iter()
+                    .map(|message| sides.code(message, || ()))
+                    .collect::<Result<Vec<_>, _>>()
+                    .map_err(broken)?,
             );
         }
         let outcome = |at: usize| {
@@ -123,12 +119,14 @@ fn cold(codec: Codec, kind: Kind, files: &mut [&mut Measured<'_>], work: &mut Wo
     });
     let all: Vec<_> = all.collect();
     let lens: Vec<_> = all.iter().map(|(message, _)| message.len()).collect();
-    let mut sides = Sides::new(codec, kind, all.iter().map(|(message, _)| *message));
+    let mut sides = Sides::new(codec, kind, lens.iter().copied().max().unwrap_or(0));
     let (mut encode, mut decode) = ([Vec::new(), Vec::new()], Vec::new());
     for at in sample(&lens, COLD) {
         let (message, Outcome { hot, wire_len, .. }) = all[at];
         let cold = (0..COLD_PASSES).map(|_| Ok(sides.code(message, || work.run())?.1));
-        let cold = Coding::median(&cold.collect::<Result<Vec<_>, Error>>()?);
+        let cold =
+            cold.collect::<Result<Vec<_>, _>>().map_err(|_: FrameError| Error::NotLossless(codec.name()))?;
+        let cold = Coding::median(&cold);
         encode[usize::from(wire_len.is_some())].push((lens[at], cold.encode_ns - hot.encode_ns));
         if wire_len.is_some() {
             decode.push((lens[at], cold.decode_ns - hot.decode_ns));
@@ -169,57 +167,4 @@ fn check(codec: Codec, kind: Kind, messages: &[Vec<u8>]) -> Result<bool, Error> 
         }
     }
     Ok(true)
-}
-
-/// Sender and receiver of messages by one codec.
-struct Sides {
-    codec: Codec,
-    kind: Kind,
-    engine: Engine,
-    /// Where the receiver wants the message.
-    room: Vec<MaybeUninit<u8>>,
-}
-
-impl Sides {
-    fn new<'a>(codec: Codec, kind: Kind, messages: impl IntoIterator<Item = &'a Vec<u8>>) -> Self {
-        let settings = Settings { strategy: Strategy::Fixed(codec), threads: 1, ..Settings::default() };
-        let longest = messages.into_iter().map(Vec::len).max().unwrap_or(0);
-        let engine = Engine::new(&settings, &Knowledge::default(), None);
-        Self { codec, kind, engine, room: vec![MaybeUninit::new(0); longest] }
-    }
-
-    /// Encodes and decodes a message, each after some work: the length of its frame, if it has one, and the times.
-    fn code(&mut self, message: &[u8], mut work: impl FnMut()) -> Result<(Option<usize>, Coding), Error> {
-        let before = self.engine.stats();
-        work();
-        let frame = self.engine.encode(message, self.kind, Destination::OtherNode);
-        if let Some(frame) = &frame {
-            work();
-            let broken = |_| Error::NotLossless(self.codec.name());
-            let incoming = self.engine.open(frame).map_err(broken)?;
-            self.engine.decode(&incoming, &mut self.room[..message.len()]).map_err(broken)?;
-        }
-        Ok((frame.map(|frame| frame.len()), Coding::between(&before, &self.engine.stats())))
-    }
-}
-
-impl Coding {
-    /// The median of each time.
-    fn median(all: &[Self]) -> Self {
-        let middle = |of: fn(&Self) -> f64| {
-            let mut times: Vec<_> = all.iter().map(of).collect();
-            times.sort_by(f64::total_cmp);
-            times.get(times.len() / 2).copied().unwrap_or(0.0)
-        };
-        Self { encode_ns: middle(|coding| coding.encode_ns), decode_ns: middle(|coding| coding.decode_ns) }
-    }
-
-    /// What was counted meanwhile.
-    fn between(before: &Stats, after: &Stats) -> Self {
-        let (before, after) = (before.total(), after.total());
-        Self {
-            encode_ns: (after.encode_ns - before.encode_ns) as f64,
-            decode_ns: (after.decode_ns - before.decode_ns) as f64,
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The memory file: pages, TLB and caches of the machine, for layers that pack datatypes. Format: `docs/format/heuristics.md`.
 
-use super::{File, KnowledgeError, VERSION, parse};
+use super::{File, KnowledgeError, parse};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -43,7 +43,7 @@ impl MemoryFile {
     /// A file of these figures.
     #[must_use]
     pub fn new(made: String, memory: Memory) -> Self {
-        Self { format: Self::FORMAT.into(), version: VERSION, made, memory }
+        Self { format: Self::FORMAT.into(), version: Self::VERSION, made, memory }
     }
 }
 

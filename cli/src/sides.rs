@@ -1,0 +1,71 @@
+//! Sender and receiver of messages by one codec in one process, and how long the engine takes, as in the report of a job: with the look whether a
+//! message is worthwhile, buffers, and the checksum of the frame. With cold caches these take as long as the codec.
+
+use mpress::{Codec, Destination, Engine, FrameError, Kind, Knowledge, Settings, Stats, Strategy};
+use std::mem::MaybeUninit;
+
+/// Nanoseconds of coding a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Coding {
+    pub(crate) encode_ns: f64,
+    /// Zero where the message is sent raw.
+    pub(crate) decode_ns: f64,
+}
+
+/// Sender and receiver of messages by one codec.
+pub(crate) struct Sides {
+    kind: Kind,
+    engine: Engine,
+    /// Where the receiver wants the message.
+    room: Vec<MaybeUninit<u8>>,
+}
+
+impl Sides {
+    /// For messages of up to `longest` bytes.
+    pub(crate) fn new(codec: Codec, kind: Kind, longest: usize) -> Self {
+        let settings = Settings { strategy: Strategy::Fixed(codec), threads: 1, ..Settings::default() };
+        let engine = Engine::new(&settings, &Knowledge::default(), None);
+        Self { kind, engine, room: vec![MaybeUninit::new(0); longest] }
+    }
+
+    /// Encodes and decodes a message, each after some work: the length of its frame, if it has one, and the times.
+    ///
+    /// # Errors
+    /// If the frame cannot be decoded.
+    pub(crate) fn code(
+        &mut self,
+        message: &[u8],
+        mut work: impl FnMut(),
+    ) -> Result<(Option<usize>, Coding), FrameError> {
+        let before = self.engine.stats();
+        work();
+        let frame = self.engine.encode(message, self.kind, Destination::OtherNode);
+        if let Some(frame) = &frame {
+            work();
+            let incoming = self.engine.open(frame)?;
+            self.engine.decode(&incoming, &mut self.room[..message.len()])?;
+        }
+        Ok((frame.map(|frame| frame.len()), Coding::between(&before, &self.engine.stats())))
+    }
+}
+
+impl Coding {
+    /// The median of each time.
+    pub(crate) fn median(all: &[Self]) -> Self {
+        let middle = |of: fn(&Self) -> f64| {
+            let mut times: Vec<_> = all.iter().map(of).collect();
+            times.sort_by(f64::total_cmp);
+            times.get(times.len() / 2).copied().unwrap_or(0.0)
+        };
+        Self { encode_ns: middle(|coding| coding.encode_ns), decode_ns: middle(|coding| coding.decode_ns) }
+    }
+
+    /// What was counted meanwhile.
+    fn between(before: &Stats, after: &Stats) -> Self {
+        let (before, after) = (before.total(), after.total());
+        Self {
+            encode_ns: (after.encode_ns - before.encode_ns) as f64,
+            decode_ns: (after.decode_ns - before.decode_ns) as f64,
+        }
+    }
+}
