@@ -13,7 +13,7 @@ use input::Input;
 use measure::{Caches, measure};
 use mpress::Knowledge;
 use mpress::selector::{Link, Transfer};
-use simulate::{Channel, Times, simulate};
+use simulate::{Channel, Times, cold_decisions, simulate};
 use std::fs::File;
 use std::io::Write as _;
 use std::num::NonZeroI32;
@@ -137,12 +137,24 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         let written = File::create(file).map_err(csv::Error::from).and_then(|to| dump::write(to, &measured));
         written.map_err(|error| Error::Write { file: file.clone(), why: error.to_string() })?;
     }
+    let channel = |file, link, transfer, caches, cold_decisions| Channel {
+        file,
+        knowledge: &knowledge,
+        link,
+        transfer,
+        caches,
+        cold_decisions,
+    };
+    let everywhere = measured.iter().flat_map(|file| links.iter().map(move |(_, link)| (file, *link)));
+    let everywhere = everywhere
+        .map(|(file, link)| channel(file, link, Transfer::Serial, Caches::Cold, Default::default()));
+    let cold_decisions = cold_decisions(&everywhere.collect::<Vec<_>>());
     let mut tables = Vec::new();
     for &caches in options.caches.caches() {
         for (transfer_name, transfer) in TRANSFERS {
             for (link_name, link) in &links {
-                let channel = |file| Channel { file, knowledge: &knowledge, link: *link, transfer, caches };
-                let times = measured.iter().map(|file| (file.name.to_owned(), simulate(&channel(file))));
+                let simulate = |file| simulate(&channel(file, *link, transfer, caches, cold_decisions));
+                let times = measured.iter().map(|file| (file.name.to_owned(), simulate(file)));
                 tables.push(Table {
                     transfer: transfer_name,
                     link: link_name.clone(),
@@ -155,7 +167,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     if let Some(file) = &options.plot {
         plot::write(file, &tables).map_err(|why| Error::Write { file: file.clone(), why })?;
     }
-    let text = table::by_codec(&measured, options.caches.caches()) + &table::of(&tables);
+    let text = table::by_codec(&measured, options.caches.caches()) + &table::of(&tables, &cold_decisions);
     match std::io::stdout().write_all(text.as_bytes()) {
         // The reader may stop early.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

@@ -48,6 +48,9 @@ struct Args {
     /// The SIMD tier of mpress's codecs: scalar, avx2 or avx512 [default: this machine's best]
     #[arg(long, value_parser = simd)]
     simd: Option<Simd>,
+    /// Speeds with cold caches: as after other work of the program, not message after message
+    #[arg(long)]
+    cold: bool,
     /// A folder for Pareto plots, one per kind of file
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
@@ -80,7 +83,8 @@ fn compare(args: Args) -> Result<()> {
     }
     let simd = args.simd.unwrap_or_else(Simd::detect);
     let (piece, passes) = (args.piece, usize::from(args.passes));
-    let settings = Settings { simd, piece, from: args.from, to: args.to.unwrap_or(usize::MAX), passes };
+    let (from, to) = (args.from, args.to.unwrap_or(usize::MAX));
+    let settings = Settings { simd, piece, from, to, passes, cold: args.cold };
     let report = Report::new(measure(&files, &subjects, &settings)?);
     let text = match args.format {
         Format::Csv => report.csv()?,
@@ -125,5 +129,9 @@ fn subtitle(settings: &Settings) -> String {
         (from, to) => format!(", of {from} to {to} bytes"),
     };
     let simd = settings.simd.tier().name();
-    format!("{piece}{range}; tier {simd}; median of {} passes of processor time, one thread", settings.passes)
+    let caches = if settings.cold { "; caches cold before each message" } else { "" };
+    format!(
+        "{piece}{range}; tier {simd}; median of {} passes of processor time, one thread{caches}",
+        settings.passes
+    )
 }

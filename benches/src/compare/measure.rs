@@ -8,8 +8,9 @@ use crate::coder::Coder;
 use crate::corpus::{File, Piece};
 use cpu_time::ThreadTime;
 use mpress_codec::simd::Simd;
+use mpress_corpus::cold::{Surcharge, Work, sample};
 use std::hint::black_box;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The settings of a measurement.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +25,13 @@ pub struct Settings {
     pub to: usize,
     /// The number of timed passes over everything.
     pub passes: usize,
+    /// Whether times are those with cold caches: with what messages take longer after other work.
+    pub cold: bool,
 }
+
+/// The maximum number of messages that are timed with cold caches, for each codec and file, and how often each is timed.
+const COLD: usize = 16;
+const COLD_PASSES: usize = 3;
 
 /// A codec on a file.
 struct Row<'a> {
@@ -38,6 +45,8 @@ struct Row<'a> {
     lens: Vec<Option<usize>>,
     encode: Vec<Duration>,
     decode: Vec<Duration>,
+    /// What all messages together take longer with cold caches, in seconds: encoding and decoding.
+    cold: [f64; 2],
 }
 
 /// Runs each of these codecs on each of these files that it supports.
@@ -73,6 +82,12 @@ pub fn measure(files: &[File], subjects: &[&'static Subject], settings: &Setting
             row.pass(&mut buffer)?;
         }
     }
+    if settings.cold {
+        let mut work = Work::default();
+        for row in &mut rows {
+            row.cool(&mut buffer, &mut back, &mut work)?;
+        }
+    }
     Ok(rows.iter().map(Row::line).collect())
 }
 
@@ -83,8 +98,8 @@ impl<'a> Row<'a> {
         coder: Box<dyn Coder>,
         messages: Vec<&'a [u8]>,
     ) -> Self {
-        let (wires, lens, encode, decode) = Default::default();
-        Self { subject, file, coder, messages, wires, lens, encode, decode }
+        let (wires, lens, encode, decode, cold) = Default::default();
+        Self { subject, file, coder, messages, wires, lens, encode, decode, cold }
     }
 
     /// Encodes and decodes every message once, checks the result, and keeps the wires for the passes.
@@ -127,14 +142,47 @@ impl<'a> Row<'a> {
         Ok(())
     }
 
+    /// Times a sample of the messages as they are and with cold caches, and adds up the difference for all. A clock of the thread's processor time takes too
+    /// long for one message, so this is time on the wall, of which the median is taken.
+    fn cool(&mut self, buffer: &mut [u8], back: &mut [u8], work: &mut Work) -> Result<()> {
+        let lens: Vec<_> = self.messages.iter().map(|message| message.len()).collect();
+        let mut added = [Vec::new(), Vec::new()];
+        for at in sample(&lens, COLD) {
+            let message = self.messages[at];
+            let mut times = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
+            // In turns, so that the message is not the one that the codec has just seen more often in one than in the other.
+            for _ in 0..COLD_PASSES {
+                for is_cold in [false, true] {
+                    let mut prepare = || if is_cold { work.run() } else { touch(message) };
+                    prepare();
+                    let start = Instant::now();
+                    let len = self.coder.pack(message, buffer)?;
+                    times[usize::from(is_cold)].push(start.elapsed());
+                    prepare();
+                    let start = Instant::now();
+                    self.coder.unpack(len.map(|len| &buffer[..len]), message, &mut back[..message.len()])?;
+                    times[2 + usize::from(is_cold)].push(start.elapsed());
+                }
+            }
+            for (added, times) in added.iter_mut().zip(times.chunks(2)) {
+                added.push((message.len(), (median(&times[1]) - median(&times[0])) * 1e9));
+            }
+        }
+        self.cold = added.map(|added| {
+            let surcharge = Surcharge::fit(&added);
+            lens.iter().map(|len| surcharge.ns(*len)).sum::<f64>() * 1e-9
+        });
+        Ok(())
+    }
+
     fn line(&self) -> Line {
         let bytes = self.messages.iter().map(|message| message.len()).sum::<usize>();
         let wire = self.messages.iter().zip(&self.lens).map(|(message, len)| len.unwrap_or(message.len()));
-        let speed = |times: &[Duration]| bytes as f64 / median(times) / 1e9;
+        let speed = |times: &[Duration], cold: f64| bytes as f64 / (median(times) + cold) / 1e9;
         let figures = Figures {
             ratio: bytes as f64 / wire.sum::<usize>() as f64,
-            encode: speed(&self.encode),
-            decode: speed(&self.decode),
+            encode: speed(&self.encode, self.cold[0]),
+            decode: speed(&self.decode, self.cold[1]),
         };
         let (file, element) = (self.file.name.clone(), self.file.element);
         Line { file, element, subject: self.subject, messages: self.messages.len(), bytes, figures }

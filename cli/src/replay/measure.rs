@@ -58,6 +58,11 @@ impl Outcome {
         }
     }
 
+    /// The outcome if the codec has just encoded a part of the message.
+    pub(super) fn warmed_up(self) -> Self {
+        Self { cold: Coding { encode_ns: self.hot.encode_ns, ..self.cold }, ..self }
+    }
+
     /// The outcome in the form of the selector's estimate.
     pub(super) fn packed(&self, len: usize, caches: Caches) -> Packed {
         let fraction = self.wire_len.map_or(1.0, |wire_len| wire_len as f64 / len as f64);

@@ -3,6 +3,7 @@
 use super::measure::{Caches, Measured, Outcome};
 use mpress::selector::{Choice, Link, PEER_CLASSES, PeerClass, Transfer};
 use mpress::{Codec, Knowledge, Out};
+use mpress_corpus::cold::Work;
 use std::iter;
 use std::time::Instant;
 
@@ -16,7 +17,12 @@ pub(super) struct Channel<'a> {
     pub(super) link: Link,
     pub(super) transfer: Transfer,
     pub(super) caches: Caches,
+    /// What cold caches add to decisions.
+    pub(super) cold_decisions: Decisions<f64>,
 }
+
+/// Nanoseconds of decisions: without an estimate of gains, with one, and with a sample of the message in addition.
+pub(super) type Decisions<T> = [T; 3];
 
 /// What comes of a strategy for all messages of a file.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +34,8 @@ pub(super) struct Sent {
     pub(super) compressed: usize,
     /// Bytes that are sent.
     pub(super) wire_bytes: usize,
-    /// Nanoseconds of decisions: without an estimate of gains, with one, and with a sample of the message in addition.
-    pub(super) deciding: [Vec<f64>; 3],
+    /// Decisions with hot caches, and with cold ones.
+    pub(super) deciding: [Decisions<Vec<f64>>; 2],
 }
 
 /// What comes of all strategies for a file, or for several.
@@ -52,9 +58,13 @@ pub(super) struct Times {
 
 /// The time of a clock call, which is subtracted from the time of decisions.
 fn clock_ns() -> f64 {
-    let mut times: Vec<_> = (0..1001).map(|_| elapsed(Instant::now())).collect();
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+    median((0..1001).map(|_| elapsed(Instant::now())).collect()).unwrap_or(0.0)
+}
+
+/// The middle value.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 fn elapsed(start: Instant) -> f64 {
@@ -160,27 +170,67 @@ impl Times {
 
 /// Lets the selector decide.
 fn adaptive(channel: &Channel<'_>) -> Sent {
+    let mut sent = select(channel, |_| false);
+    if channel.caches == Caches::Cold {
+        let hot = &sent.deciding[0];
+        sent.ns += hot.iter().zip(channel.cold_decisions).map(|(all, ns)| all.len() as f64 * ns).sum::<f64>();
+    }
+    sent
+}
+
+/// The number of decisions that are timed with cold caches.
+const COLD: usize = 192;
+
+/// What cold caches add to decisions, by a sample from all channels.
+pub(super) fn cold_decisions<'a>(channels: &[Channel<'a>]) -> Decisions<f64> {
+    let mut work = Work::default();
+    let mut deciding: [Decisions<Vec<f64>>; 2] = Default::default();
+    let each = (COLD / channels.len().max(1)).max(1);
+    for channel in channels {
+        let step = (channel.file.messages.len() / each).max(1);
+        let sent = select(channel, |at| {
+            let is_cold = at % step == step - 1;
+            if is_cold {
+                work.run();
+            }
+            is_cold
+        });
+        for (all, here) in deciding.as_flattened_mut().iter_mut().zip(sent.deciding.as_flattened()) {
+            all.extend(here);
+        }
+    }
+    let [hot, cold] = deciding.map(|caches| caches.map(|all| median(all).unwrap_or(f64::NAN)));
+    // Of a sort that the sample does not have there are few.
+    std::array::from_fn(|sort| (cold[sort] - hot[sort]).max(0.0))
+}
+
+/// The same; before each decision, `work` does what it wants, and says whether the caches are cold after that.
+fn select(channel: &Channel<'_>, mut work: impl FnMut(usize) -> bool) -> Sent {
     let Channel { file, caches, .. } = *channel;
     let clock_ns = clock_ns();
     let knowledge = Knowledge { links: [channel.link; PEER_CLASSES], ..channel.knowledge.clone() };
     let mut selector = knowledge.selector(channel.transfer);
     let mut sent = Sent::default();
     for (at, message) in file.messages.iter().enumerate() {
+        let is_cold = work(at);
         let start = Instant::now();
         let mut decision = selector.decide(file.kind, PeerClass::NETWORK, message);
         let ns = (elapsed(start) - clock_ns).max(0.0);
         sent.ns += ns;
         let sort = usize::from(decision.is_estimated()) + usize::from(decision.level().is_some());
-        sent.deciding[sort].push(ns);
+        sent.deciding[usize::from(is_cold)][sort].push(ns);
+        let mut warm = Vec::new();
         while let Some(probe) = &decision.probe
             && let Some(outcome) = outcome(file, usize::from(probe.offer), at)
         {
             let window = &message[probe.window.clone()];
-            let part = window.len() as f64 / message.len() as f64;
-            let ns = outcome.coding(caches).encode_ns * part;
+            let hot_ns = outcome.coding(Caches::Hot).encode_ns;
+            let start_ns = outcome.coding(caches).encode_ns - hot_ns;
+            let ns = start_ns + hot_ns * window.len() as f64 / message.len() as f64;
             let wire_len = encoded_len(usize::from(probe.offer), file, window).unwrap_or(window.len());
             selector.probed(&decision, wire_len, ns);
             sent.ns += ns;
+            warm.push(probe.offer);
             if !decision.is_tentative() {
                 break;
             }
@@ -190,9 +240,10 @@ fn adaptive(channel: &Channel<'_>) -> Sent {
         }
         let chosen = match decision.choice {
             Choice::Raw => None,
-            Choice::Encode(offer) => outcome(file, usize::from(offer), at).map(|outcome| (offer, outcome)),
+            Choice::Encode(offer) => outcome(file, usize::from(offer), at)
+                .map(|outcome| (offer, if warm.contains(&offer) { outcome.warmed_up() } else { *outcome })),
         };
-        sent.add(channel, at, chosen.map(|(_, outcome)| outcome));
+        sent.add(channel, at, chosen.as_ref().map(|(_, outcome)| outcome));
         let Some((offer, outcome)) = chosen else { continue };
         let coding = outcome.coding(caches);
         selector.encoded(&decision, outcome.wire_len.unwrap_or(message.len()), coding.encode_ns);

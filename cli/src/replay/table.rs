@@ -2,7 +2,7 @@
 
 use super::Table;
 use super::measure::{Caches, Measured};
-use super::simulate::Times;
+use super::simulate::{Decisions, Times, median};
 use mpress::Codec;
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ fn ratio(raw: usize, wire: usize) -> f64 {
 const COLUMNS: usize = 8;
 
 /// Two tables for each link: the strategies that matter with each file in a line, and all strategies.
-pub(super) fn of(tables: &[Table]) -> String {
+pub(super) fn of(tables: &[Table], cold_decisions: &Decisions<f64>) -> String {
     let mut text = String::new();
     for table in tables {
         // Writing to a String cannot fail.
@@ -95,15 +95,14 @@ pub(super) fn of(tables: &[Table]) -> String {
         }
     }
     let sent = || tables.iter().flat_map(|table| &table.files).flat_map(|(_, times)| &times.deciding);
-    let decisions = ["outside the compression window", "inside", "with a sample"].into_iter().enumerate();
-    let decisions: Vec<_> = decisions
-        .filter_map(|(at, name)| {
-            let median = median(sent().flat_map(|sent| &sent.deciding[at]))?;
-            Some(format!("{median:.0} ns {name}"))
-        })
-        .collect();
-    if !decisions.is_empty() {
-        let _ = writeln!(text, "a decision takes {} (medians)", decisions.join(", "));
+    let sorts = ["outside the compression window", "inside", "with a sample"].into_iter().zip(cold_decisions);
+    let sorts = sorts.enumerate().filter_map(|(at, (name, cold))| {
+        let median = median(sent().flat_map(|sent| &sent.deciding[0][at]).copied().collect())?;
+        Some(format!("{median:.0} ns {name} (cold {:.0} ns)", median + cold))
+    });
+    let sorts: Vec<_> = sorts.collect();
+    if !sorts.is_empty() {
+        let _ = writeln!(text, "a decision takes {} (medians)", sorts.join(", "));
     }
     text
 }
@@ -141,10 +140,4 @@ fn by_strategy(files: &[(String, Times)], total: &Times) -> String {
     }
     text.push('\n');
     text
-}
-
-fn median<'a>(values: impl Iterator<Item = &'a f64>) -> Option<f64> {
-    let mut values: Vec<_> = values.copied().collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
