@@ -33,7 +33,7 @@ const STEPS: usize = 2 * (12 + 1);
 ///
 /// It writes network.toml (latency and bandwidth, between nodes and inside a node),
 /// compression.toml (how much and how fast each codec compresses data of each kind on
-/// this machine) and memory.toml (sizes of pages, TLB and caches, for packing derived
+/// this machine, with cold caches) and memory.toml (sizes of pages, TLB and caches, for packing derived
 /// datatypes), in less than a minute. Without mpirun, or on one node, it does not write
 /// network.toml, because there is no network to measure.
 #[derive(Args)]

@@ -22,12 +22,12 @@ use std::path::{Path, PathBuf};
 /// Simulate what the selector would do with recorded messages, and what that would gain
 ///
 /// Compresses every message with every codec made for its kind, and measures ratios and
-/// times on this machine. Then simulates sending the messages, one after another, over
-/// five links with four strategies: all raw, all with the one codec that is best for the
-/// file, as the adaptive strategy decides, and with the best choice for each message in
-/// hindsight (the oracle); serial, and pipelined in chunks. The first table shows the
-/// result of each codec for all messages, as a job with MPRESS_STRATEGY=fixed:CODEC
-/// would send them.
+/// times on this machine: as a program meets them, whose work between two messages has
+/// taken the caches from code and data of mpress (cold caches). Then simulates sending the
+/// messages, one after another, over five links: all raw, all with each codec, as the
+/// adaptive strategy decides, and with the best choice for each message in hindsight (the
+/// oracle); serial, and pipelined in chunks. The first table shows the result of each
+/// codec for all messages, as a job with MPRESS_STRATEGY=fixed:CODEC would send them.
 ///
 /// PATH is a file of messages with its index FILE.idx next to it, a folder of such files,
 /// or a trace of receive calls (*.csv, *.csv.gz).
@@ -54,7 +54,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = ranks)]
     ranks_per_node: Option<NonZeroI32>,
 
-    /// Whether codecs find their code and data in the caches
+    /// Whether mpress finds its code and data in the caches
     #[arg(long, value_enum, value_name = "cold|hot|both", default_value_t = Wanted::Cold)]
     caches: Wanted,
 

@@ -72,7 +72,7 @@ fn a_recording_is_replayed_as_the_job_ran() {
     assert_eq!(codec[1..4], ["3", "3", "24576"], "that to rank 0 stays on the node");
     let (raw, wire) = (24576.0, codec[4].parse::<f64>().unwrap());
     assert_eq!(codec[5], format!("{:.3}", raw / wire));
-    assert!(text.contains("serial, 40 us, 11.8 MB/s\n"), "{text}");
+    assert!(text.contains("serial, 40 us, 11.8 MB/s, cold caches\n"), "{text}");
     let total = words(&text, "total");
     assert_eq!(total[total.len() - 2], "3/3", "{text}");
     assert!(!all.contains("NaN") && !text.contains("NaN"), "{text}");
@@ -82,6 +82,57 @@ fn a_recording_is_replayed_as_the_job_ran() {
     for wrong in ["0", "-2", "x"] {
         assert!(!replay(&["--ranks-per-node", wrong]).0, "{wrong}");
     }
+}
+
+/// All strategies by name, with cold caches and with hot ones, and what was measured for each message.
+#[test]
+fn caches_are_cold_or_hot_and_what_was_measured_is_written() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-caches");
+    let _from_an_earlier_run: std::io::Result<()> = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let values = (0..1024).flat_map(|at| f64::from(at).to_le_bytes()).collect::<Vec<u8>>();
+    fs::write(folder.join("x.f64"), values.repeat(2)).unwrap();
+    fs::write(
+        folder.join("x.f64.idx"),
+        "offset,bytes,src,dst,tag,call\n0,8192,0,1,0,send\n8192,4096,0,1,0,send\n12288,4096,0,1,0,send\n",
+    )
+    .unwrap();
+    let dump = folder.join("dump.csv");
+    let replay = |caches: &str| {
+        let mut mpress = Command::new(env!("CARGO_BIN_EXE_mpress"));
+        let options = ["--link", "40,11.8", "--caches", caches, "--dump"];
+        let output = mpress.arg("replay").arg(&folder).args(options).arg(&dump).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (caches, cold, hot) in [("cold", 2, 0), ("hot", 0, 2), ("both", 2, 2)] {
+        let text = replay(caches);
+        let tables = |caches: &str| text.matches(&format!(" MB/s, {caches} caches\n")).count();
+        assert_eq!((tables("cold"), tables("hot")), (cold, hot), "{text}");
+        for strategy in ["diffpack-fast", "zstd", "adaptive", "oracle"] {
+            let rows = text
+                .lines()
+                .filter(|line| line.starts_with(strategy) && line.split_whitespace().count() == 3);
+            assert_eq!(rows.count(), cold + hot, "{strategy}: {text}");
+        }
+    }
+
+    let text = fs::read_to_string(&dump).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next().unwrap(),
+        "file,message,bytes,kind,codec,wire_bytes,encode_hot_ns,decode_hot_ns,encode_cold_ns,decode_cold_ns"
+    );
+    let rows: Vec<Vec<_>> = lines.map(|line| line.split(',').collect()).collect();
+    let fast: Vec<_> = rows.iter().filter(|row| row[4] == "diffpack-fast").collect();
+    assert_eq!(fast.len(), 3, "{text}");
+    assert_eq!(fast[1][..4], ["x.f64", "1", "4096", "f64"]);
+    assert!(fast.iter().all(|row| row[5].parse::<usize>().unwrap() < row[2].parse().unwrap()));
+    let ns = |text: &str| text.parse::<u64>().unwrap();
+    assert!(rows.iter().all(|row| ns(row[6]) <= ns(row[8]) && ns(row[7]) <= ns(row[9])), "{text}");
+    // What is sent raw is not decoded.
+    let raw: Vec<_> = rows.iter().filter(|row| row[5].is_empty()).collect();
+    assert!(raw.iter().all(|row| row[7] == "0" && row[9] == "0"), "{text}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Files of recorded MPI messages: consecutive payloads, and an index next to them. For the benchmarks and for `mpress replay`.
+//! Files of recorded MPI messages: consecutive payloads, and an index next to them; and the caches as messages meet them. For the benchmarks and for
+//! `mpress replay`.
 #![forbid(unsafe_code)]
 
 pub mod aligned;

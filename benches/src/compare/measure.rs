@@ -150,18 +150,22 @@ impl<'a> Row<'a> {
         for at in sample(&lens, COLD) {
             let message = self.messages[at];
             let mut times = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
-            // In turns, so that the message is not the one that the codec has just seen more often in one than in the other.
             for _ in 0..COLD_PASSES {
-                for is_cold in [false, true] {
-                    let mut prepare = || if is_cold { work.run() } else { touch(message) };
+                // After cold caches comes a turn that makes them hot again.
+                for caches in [None, Some(0), Some(1)] {
+                    let mut prepare = || if caches == Some(1) { work.run() } else { touch(message) };
                     prepare();
                     let start = Instant::now();
                     let len = self.coder.pack(message, buffer)?;
-                    times[usize::from(is_cold)].push(start.elapsed());
+                    let encode = start.elapsed();
                     prepare();
                     let start = Instant::now();
                     self.coder.unpack(len.map(|len| &buffer[..len]), message, &mut back[..message.len()])?;
-                    times[2 + usize::from(is_cold)].push(start.elapsed());
+                    let decode = start.elapsed();
+                    if let Some(caches) = caches {
+                        times[caches].push(encode);
+                        times[2 + caches].push(decode);
+                    }
                 }
             }
             for (added, times) in added.iter_mut().zip(times.chunks(2)) {
