@@ -76,6 +76,11 @@ fn the_files_are_some_that_the_engine_takes() {
         });
         assert!(levels.iter().all(|rows| *rows > 0 && *rows == levels[0]), "{kind:?}: {levels:?}");
     }
+    let codecs = || knowledge.codecs.iter().flat_map(|b| [b.encode, b.decode]);
+    assert!(
+        codecs().all(|speed| speed.is_sane()) && codecs().any(|speed| speed.cold_us > 0.0),
+        "{knowledge:?}"
+    );
     for file in ["compression.toml", "memory.toml"] {
         let text = fs::read_to_string(dir.join(file)).unwrap();
         let made = text.lines().find(|line| line.starts_with("made = ")).unwrap();

@@ -238,6 +238,43 @@ fn damaged_heuristics_leave_the_defaults() {
 }
 
 #[test]
+fn codecs_measured_with_hot_caches_are_not_taken_for_cold_ones() {
+    use mpress::knowledge::COMPRESSION_FILE;
+    let folder = tempfile::tempdir().unwrap();
+    let good = "format = \"mpress compression heuristics\"\nversion = 2\nmade = \"now\"\n[[behaviour]]\n\
+                kind = \"f64\"\nlevel = \"medium\"\ncodec = \"diffpack-fast\"\nratio = 1.5\n[behaviour.encode]\n\
+                start_us = 10.0\nmb_s = 7000.0\ncold_us = 9.5\n[behaviour.decode]\nstart_us = 5.0\nmb_s = 8000.0\ncold_us = 0.0\n";
+    let read = |text: &str| {
+        std::fs::write(folder.path().join(COMPRESSION_FILE), text).unwrap();
+        let (knowledge, errors) = Knowledge::read(folder.path());
+        let error = errors.iter().find(|error| error.file.ends_with(COMPRESSION_FILE));
+        (knowledge.codecs, error.map(ToString::to_string).unwrap_or_default())
+    };
+    let (codecs, error) = read(good);
+    assert_eq!((codecs.len(), &*error), (1, ""));
+    assert_eq!((codecs[0].encode.time_ns(7000), codecs[0].encode.hot_ns(7000)), (11_000.0, 1500.0));
+    let old = good
+        .replace("version = 2", "version = 1")
+        .replace("cold_us = 9.5\n", "")
+        .replace("cold_us = 0.0\n", "");
+    for (damage, part) in [
+        (old, "this is for version 2 (run mpress calibrate again)"),
+        (
+            good.replace("version = 2", "version = 3"),
+            "version 3 of mpress compression heuristics; this is for version 2;",
+        ),
+        (good.replace("cold_us = 0.0\n", ""), "missing field `cold_us`"),
+        (good.replace("9.5", "10.5"), "no codec behaves so"),
+        (good.replace("9.5", "-1.0"), "no codec behaves so"),
+        (good.replace("9.5", "nan"), "no codec behaves so"),
+    ] {
+        let (codecs, error) = read(&damage);
+        assert_eq!(codecs, Knowledge::default().codecs, "{damage}");
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
 fn figures_of_memory_may_be_missing_but_not_wrong() {
     use mpress::knowledge::{MEMORY_FILE, Memory, MemoryFile};
     let folder = tempfile::tempdir().unwrap();

@@ -7,8 +7,11 @@ use mpress_corpus::cold::Work;
 use std::iter;
 use std::time::Instant;
 
-/// The strategies that decide for each message.
-const DECIDING: [(&str, fn(&Channel<'_>) -> Sent); 1] = [("adaptive", adaptive)];
+/// How a strategy sends a file.
+type Send = fn(&Channel<'_>) -> Sent;
+
+/// The strategies that decide for each message. A new one is a row here.
+const DECIDING: [(&str, Send); 1] = [("adaptive", adaptive)];
 
 /// A file over a link.
 pub(super) struct Channel<'a> {
@@ -182,7 +185,7 @@ fn adaptive(channel: &Channel<'_>) -> Sent {
 const COLD: usize = 192;
 
 /// What cold caches add to decisions, by a sample from all channels.
-pub(super) fn cold_decisions<'a>(channels: &[Channel<'a>]) -> Decisions<f64> {
+pub(super) fn cold_decisions(channels: &[Channel<'_>]) -> Decisions<f64> {
     let mut work = Work::default();
     let mut deciding: [Decisions<Vec<f64>>; 2] = Default::default();
     let each = (COLD / channels.len().max(1)).max(1);
