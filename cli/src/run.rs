@@ -27,7 +27,7 @@ const FOLDERS: &str = "LD_LIBRARY_PATH";
 #[command(verbatim_doc_comment, after_long_help = ENVIRONMENT)]
 #[command(override_usage = "mpirun [...] mpress run [OPTIONS] -- PROGRAM [ARGS]...")]
 pub(crate) struct Options {
-    /// How mpress decides what to compress: adaptive, guided, fixed:CODEC, off or measure [default: adaptive]
+    /// How mpress decides what to compress: adaptive, ras, guided, fixed:CODEC, off or measure [default: adaptive]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<mpress::Strategy>,
 

@@ -35,15 +35,6 @@ impl Threads {
         Self::default()
     }
 
-    /// The number of blocks of a message that are coded at the same time.
-    pub(crate) fn at_once(&self, raw_len: usize) -> usize {
-        #[cfg(feature = "rayon")]
-        let threads = self.count;
-        #[cfg(not(feature = "rayon"))]
-        let threads = 1;
-        threads.min(raw_len.div_ceil(BLOCK)).max(1)
-    }
-
     /// Calls `work` for each item. Returns the results in the order of the items.
     fn each<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
         #[cfg(feature = "rayon")]

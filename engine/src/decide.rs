@@ -8,8 +8,8 @@ use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, Peer, PeerClass, Probe, Selector,
-    Tally, Thresholds, Transfer,
+    Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Ras, Selector, Tally,
+    Thresholds, Transfer,
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,6 +21,7 @@ pub(crate) struct Decider {
     same_node: SameNode,
     guided: Option<Guided>,
     selector: Mutex<Selector>,
+    ras: Mutex<Ras>,
     /// The beginning of the first epoch; `None` if there are no trials by the clock.
     beginning: Option<Instant>,
 }
@@ -48,8 +49,8 @@ enum By {
     Rule(Codec),
     /// The selector. `send`: the result is sent; otherwise it is only counted.
     Selector { admitted: Admitted, send: bool },
-    /// Its wish to test the network.
-    Test,
+    /// The Run-time Adaptive Strategy.
+    Ras(Admitted),
 }
 
 /// The plan for a message.
@@ -59,30 +60,14 @@ pub(crate) struct Plan {
     pub(crate) codec: Option<Codec>,
     /// Whether to send the result; otherwise it is only counted.
     pub(crate) send: bool,
-    /// Whether the message is sent raw, but in chunks, to test the network.
-    pub(crate) is_test: bool,
-    /// The selector's decision, if it was asked.
-    decision: Option<Decision>,
+    /// The decision of a strategy that learns, and whether that is the selector.
+    decision: Option<(Decision, bool)>,
 }
 
 impl Plan {
-    fn of(decision: Decision, send: bool) -> Self {
-        Self { codec: codec(decision.choice), send, is_test: false, decision: Some(decision) }
-    }
-
     /// The codec of the stream that this message becomes.
     pub(crate) fn of_stream(&self, kind: Kind) -> Option<Setting> {
-        if self.is_test {
-            // A stream has a codec, even if all of its chunks are raw.
-            return Codec::all().find_map(|codec| codec.of(kind));
-        }
         self.codec.filter(|_| self.send)?.of(kind)
-    }
-
-    /// A part of the message to encode only to learn the result.
-    pub(crate) fn probe(&self) -> Option<(Codec, &Probe)> {
-        let probe = self.decision.as_ref()?.probe.as_ref()?;
-        Some((Codec::at(usize::from(probe.offer))?, probe))
     }
 }
 
@@ -96,6 +81,15 @@ impl Knowledge {
             names().enumerate().map(|(at, name)| Offered { name, kinds: kinds(at) }).collect();
         Selector::new(&offers, &self.behaviours(), &self.links, transfer)
     }
+
+    /// PRAcTICaL-MPI's Run-time Adaptive Strategy from this knowledge, with the codecs of that paper (section 2).
+    #[must_use]
+    pub fn ras(&self, transfer: Transfer) -> Ras {
+        let of_the_paper = ["fpc", "rice", "rle", "huffman", "lzo"];
+        let kinds = |name| if of_the_paper.contains(&name) { &Kind::ALL[..] } else { &[] };
+        let offers: Vec<_> = names().map(|name| Offered { name, kinds: kinds(name) }).collect();
+        Ras::new(&offers, &self.behaviours(), &self.links, transfer)
+    }
 }
 
 impl Decider {
@@ -106,6 +100,7 @@ impl Decider {
             same_node: settings.same_node,
             guided,
             selector: Mutex::new(knowledge.selector(Transfer::Serial)),
+            ras: Mutex::new(knowledge.ras(Transfer::Serial)),
             beginning: settings.clock.then(Instant::now),
         }
     }
@@ -130,6 +125,10 @@ impl Decider {
         self.selector.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn ras(&self) -> MutexGuard<'_, Ras> {
+        self.ras.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether messages to this destination are passed on without being considered.
     pub(crate) fn passes(&self, to: Destination) -> bool {
         to == Destination::SameNode && self.same_node == SameNode::Pass
@@ -140,18 +139,18 @@ impl Decider {
         &self,
         strategy: Option<Strategy>,
         kind: Kind,
-        (to, node): (Destination, Option<u32>),
+        to: Destination,
         len: usize,
     ) -> Option<Considered> {
         if len < self.threshold || self.passes(to) {
             return None;
         }
         // Messages that are not passed on are treated as if they were sent over the network.
-        let peer = network(node);
+        let peer = PeerClass::NETWORK;
         let by = match strategy.unwrap_or(self.strategy) {
             Strategy::Off => return None,
             Strategy::Fixed(codec) => By::Rule(codec),
-            Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer.class, len))?),
+            Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer, len))?),
             Strategy::Adaptive => {
                 let admitted = match self.now_ns() {
                     Some(now_ns) => self.selector().admit_at(kind, peer, len, now_ns)?,
@@ -162,73 +161,27 @@ impl Decider {
             Strategy::Measure => {
                 By::Selector { admitted: self.selector().admit(kind, peer, len)?, send: false }
             }
+            Strategy::Ras => By::Ras(self.ras().admit(kind, peer, len)?),
         };
         Some(Considered { kind, to, len, by })
     }
 
-    /// The same for a message to another node that is to test the network, if one is due.
-    pub(crate) fn test(
-        &self,
-        strategy: Option<Strategy>,
-        kind: Kind,
-        node: Option<u32>,
-        len: usize,
-    ) -> Option<Considered> {
-        let is_adaptive = strategy.unwrap_or(self.strategy) == Strategy::Adaptive;
-        let is_test = is_adaptive
-            && len >= self.threshold
-            && self.selector().wants_test(kind, network(node), len, self.now_ns());
-        is_test.then_some(Considered { kind, to: Destination::OtherNode, len, by: By::Test })
-    }
-
-    /// Decides what to do with a message.
+    /// Decides what to do with a message. A part of it at its beginning suffices, if it is long.
     pub(crate) fn plan(&self, considered: Considered, raw: &[u8]) -> Plan {
-        match considered.by {
-            By::Rule(codec) => Plan { codec: Some(codec), send: true, is_test: false, decision: None },
-            By::Test => Plan { codec: None, send: true, is_test: true, decision: None },
-            By::Selector { admitted, send } => {
-                let decision = self.selector().weigh(admitted, raw);
-                Plan::of(decision, send)
-            }
-        }
-    }
-
-    /// The same once more, after the probe of a tentative plan was reported; `None` if the plan was final.
-    pub(crate) fn plan_again(&self, plan: &Plan, raw: &[u8]) -> Option<Plan> {
-        let tentative = plan.decision.as_ref().filter(|decision| decision.is_tentative())?;
-        let decision = self.selector().decide_again(tentative, raw);
-        Some(Plan::of(decision, plan.send))
+        let (decision, send, by_selector) = match considered.by {
+            By::Rule(codec) => return Plan { codec: Some(codec), send: true, decision: None },
+            By::Selector { admitted, send } => (self.selector().weigh(admitted, raw), send, true),
+            By::Ras(admitted) => (self.ras().weigh(admitted, raw), true, false),
+        };
+        Plan { codec: codec(decision.choice), send, decision: Some((decision, by_selector)) }
     }
 
     /// Reports that the message was encoded to `wire_len` bytes, its own length if it is sent raw.
     pub(crate) fn encoded(&self, plan: &Plan, wire_len: usize, time: Duration) {
-        if let Some(decision) = &plan.decision {
-            self.selector().encoded(decision, wire_len, nanoseconds(time));
-        }
-    }
-
-    /// Reports that the message was encoded to chunks of `wire_len` bytes together, and that handing them over took this long, if
-    /// that is known.
-    pub(crate) fn streamed(
-        &self,
-        plan: &Plan,
-        wire_len: usize,
-        encoding: Duration,
-        handover: Option<Duration>,
-    ) {
-        if let Some(decision) = &plan.decision {
-            let mut selector = self.selector();
-            if let Some(handover) = handover {
-                selector.handed_over(decision.peer(), wire_len, nanoseconds(handover));
-            }
-            selector.encoded(decision, wire_len, nanoseconds(encoding));
-        }
-    }
-
-    /// Reports that the probe was encoded to `wire_len` bytes.
-    pub(crate) fn probed(&self, plan: &Plan, wire_len: usize, time: Duration) {
-        if let Some(decision) = &plan.decision {
-            self.selector().probed(decision, wire_len, nanoseconds(time));
+        match &plan.decision {
+            Some((decision, true)) => self.selector().encoded(decision, wire_len, nanoseconds(time)),
+            Some((decision, false)) => self.ras().encoded(decision, wire_len, nanoseconds(time)),
+            None => {}
         }
     }
 
@@ -244,25 +197,22 @@ impl Decider {
         self.selector().passed(PeerClass::NETWORK, bytes, nanoseconds(waited), nanoseconds(elapsed));
     }
 
-    pub(crate) fn came(&self, node: Option<u32>, bytes: usize, time: Duration, sent: Duration) {
-        self.selector().came(network(node), bytes, nanoseconds(time), nanoseconds(sent));
+    pub(crate) fn came(&self, bytes: usize, time: Duration, sent: Duration) {
+        self.selector().came(PeerClass::NETWORK, bytes, nanoseconds(time), nanoseconds(sent));
     }
 
     pub(crate) fn set_link(&self, link: Link) {
         self.selector().set_link(PeerClass::NETWORK, link);
+        self.ras().set_link(PeerClass::NETWORK, link);
     }
 
     pub(crate) fn set_transfer(&self, transfer: Transfer) {
         self.selector().set_transfer(transfer);
+        self.ras().set_transfer(transfer);
     }
 
     pub(crate) fn link(&self) -> Link {
         self.selector().link(PeerClass::NETWORK)
-    }
-
-    /// The bandwidths of nodes whose links are unlike most, in MB/s.
-    pub(crate) fn unlike(&self) -> Vec<f64> {
-        self.selector().unlike(PeerClass::NETWORK).collect()
     }
 
     pub(crate) fn gain(&self) -> Gain {
@@ -273,20 +223,16 @@ impl Decider {
         self.selector().by_the_clock()
     }
 
-    /// The compression window of a kind, and its history.
+    /// The compression window of a kind by the Run-time Adaptive Strategy, and its history.
     pub(crate) fn window(&self, kind: Kind) -> (Thresholds, Vec<Thresholds>) {
-        let selector = self.selector();
-        let (now, history) = selector.window(kind, PeerClass::NETWORK);
+        let ras = self.ras();
+        let (now, history) = ras.window(kind, PeerClass::NETWORK);
         (now, history.to_vec())
     }
 
     pub(crate) fn tally(&self) -> Tally {
         self.selector().tally()
     }
-}
-
-fn network(node: Option<u32>) -> Peer {
-    Peer { class: PeerClass::NETWORK, node }
 }
 
 fn codec(choice: Choice) -> Option<Codec> {

@@ -18,10 +18,8 @@ use crate::traffic::{self, Traffic};
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, encode_into};
 use mpress_selector::{ByTheClock, Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
-use std::ops::{Deref, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 /// If a codec cannot tell whether a message is compressible, a long message is first tried on a window at its start and one in its middle, so that
@@ -29,9 +27,6 @@ use std::time::{Duration, Instant};
 const TRIAL_WINDOW: usize = 4 << 10;
 /// The minimum length of messages for this trial. For shorter ones, encoding everything costs no more than the trial.
 const TRIAL_FROM: usize = 8 * TRIAL_WINDOW;
-/// The maximum number of times that a part of a message is encoded first: two for each codec that may be chosen.
-const PROBES: usize = 16;
-
 /// The destination of a message, as far as it matters for compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
@@ -66,8 +61,6 @@ pub struct Engine {
     traffic: Traffic,
     /// The minimum length of messages that are sent in chunks.
     streams: Option<usize>,
-    /// Nanoseconds of decoding chunks.
-    decoded_ns: AtomicU64,
     /// The file in which this process keeps the link at the end of the job, and the number of its nodes there.
     pub(crate) keeps_link: Option<(PathBuf, u64)>,
 }
@@ -84,8 +77,8 @@ impl Engine {
     /// caller reads them ([`Knowledge::read`], [`Record::read`]). Its mark is the same in every process; if messages may contain any bytes, give it a
     /// random one ([`with_mark`](Self::with_mark)).
     ///
-    /// Create it in all processes at about the same time, best immediately after a message that all wait for: after the first second the adaptive
-    /// strategy has trials by the clock, counted from now, in which all messages are sent raw for an eighth of a second
+    /// Create it in all processes at about the same time, best immediately after a message that all wait for: after a quarter of a second the adaptive
+    /// strategy has trials by the clock, counted from now, in which all messages are sent raw for up to an eighth of a second
     /// ([`Settings::clock`](crate::Settings::clock) = `false`: none).
     #[must_use]
     pub fn new(settings: &Settings, knowledge: &Knowledge, record: Option<&Record>) -> Self {
@@ -98,7 +91,6 @@ impl Engine {
             counters: Counters::default(),
             traffic: Traffic::default(),
             streams: None,
-            decoded_ns: AtomicU64::new(0),
             keeps_link: None,
         }
     }
@@ -124,18 +116,7 @@ impl Engine {
         to: Destination,
         len: usize,
     ) -> Option<Considered> {
-        self.consider_to(strategy, kind, (to, None), len)
-    }
-
-    /// The same for a message to this node, if its number is given: the one that [`came`](Self::came) is told for messages from there.
-    pub fn consider_to(
-        &self,
-        strategy: Option<Strategy>,
-        kind: Kind,
-        (to, node): (Destination, Option<u32>),
-        len: usize,
-    ) -> Option<Considered> {
-        let considered = self.decider.consider(strategy, kind, (to, node), len);
+        let considered = self.decider.consider(strategy, kind, to, len);
         if considered.is_none() {
             self.counters.sent(kind, None, to, len, len, Duration::ZERO);
         }
@@ -148,7 +129,7 @@ impl Engine {
         if raw.len() != len {
             return None;
         }
-        let plan = self.plan(considered, raw, |window| raw.get(window));
+        let plan = self.decider.plan(considered, raw);
         self.finish(&plan, raw, kind, to)
     }
 
@@ -166,40 +147,6 @@ impl Engine {
         let codec = setting.filter(|_| packed.is_some()).map(|setting| setting.codec);
         self.counters.sent(kind, codec, to, len, wire_len, time);
         packed.filter(|_| plan.send)
-    }
-
-    /// Decides about a message that begins with `first`, and encodes the parts of it that the selector wants to be encoded before.
-    fn plan<W: Deref<Target = [u8]>>(
-        &self,
-        considered: Considered,
-        first: &[u8],
-        part: impl Fn(Range<usize>) -> Option<W>,
-    ) -> Plan {
-        let (kind, to, len) = (considered.kind, considered.to, considered.len);
-        // A part is encoded by one thread, the message perhaps by several.
-        let threads = if self.streams.is_some() { 1 } else { self.threads.at_once(len) };
-        let mut plan = self.decider.plan(considered, first);
-        for _ in 0..PROBES {
-            let Some(window) = plan.probe().and_then(|(_, probe)| part(probe.window.clone())) else { break };
-            self.probe(&plan, &window, (kind, to), threads);
-            match self.decider.plan_again(&plan, first) {
-                Some(again) => plan = again,
-                None => break,
-            }
-        }
-        plan
-    }
-
-    /// Encodes a part of a message that as a whole is encoded by this number of threads, and reports the outcome.
-    fn probe(&self, plan: &Plan, window: &[u8], (kind, to): (Kind, Destination), threads: usize) {
-        let Some((codec, _)) = plan.probe() else { return };
-        let Some(setting) = codec.of(kind) else { return };
-        let start = Instant::now();
-        let packed = self.instances.with_encoder(setting, |encoder| self.compress(encoder, window)).flatten();
-        let time = start.elapsed();
-        let wire_len = packed.map_or(window.len(), |buffer| buffer.len().saturating_sub(HEADER_LEN));
-        self.decider.probed(plan, wire_len, time / u32::try_from(threads).unwrap_or(u32::MAX));
-        self.counters.tried(kind, codec, to, time);
     }
 
     /// The frame of a message; `None` if it is not shorter, or if out of memory.
@@ -327,12 +274,6 @@ impl Engine {
         self.decider.link()
     }
 
-    /// The bandwidths of nodes whose links are unlike those to most, in MB/s.
-    #[must_use]
-    pub fn unlike(&self) -> Vec<f64> {
-        self.decider.unlike()
-    }
-
     /// The gain of the adaptive strategy on the link to other nodes, by its own estimate.
     #[must_use]
     pub fn gain(&self) -> Gain {
@@ -358,7 +299,7 @@ impl Engine {
         self.decider.by_the_clock()
     }
 
-    /// The lengths between which messages of this kind are considered, and their history.
+    /// The lengths between which the strategy `ras` considers messages of this kind, and their history.
     #[must_use]
     pub fn window(&self, kind: Kind) -> (Thresholds, Vec<Thresholds>) {
         self.decider.window(kind)

@@ -4,11 +4,9 @@
 mod calls;
 mod clock;
 mod text;
-mod unlike;
 
 pub use calls::{Call, Communicator, InMpi};
 pub use clock::Clock;
-pub use unlike::Unlike;
 
 use crate::engine::{Destination, Engine};
 use crate::settings::{SameNode, Settings};
@@ -90,9 +88,6 @@ pub struct Job {
     pub latency_us: f64,
     /// The effective bandwidth of the network as rank 0 knows it, in MB/s (10^6 bytes a second).
     pub bandwidth_mb_s: f64,
-    /// Nodes whose bandwidth is unlike that of most, if rank 0 knows of any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unlike: Option<Unlike>,
 }
 
 /// Counted messages.
@@ -276,7 +271,6 @@ impl JobReport {
                 strategy: settings.strategy.to_string(),
                 latency_us: link.latency_us,
                 bandwidth_mb_s: link.bandwidth_mb_s,
-                unlike: Unlike::of(&engine.unlike()),
             },
             total,
             codecs: codecs.collect(),

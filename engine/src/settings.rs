@@ -17,7 +17,7 @@ use std::time::Duration;
 /// All external settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// `MPRESS_STRATEGY=adaptive|guided|fixed:CODEC|off|measure`.
+    /// `MPRESS_STRATEGY=adaptive|ras|guided|fixed:CODEC|off|measure`.
     pub strategy: Strategy,
     /// `MPRESS_HEURISTICS=DIR`: the folder with the files written by `mpress calibrate`.
     pub heuristics: Option<PathBuf>,
@@ -447,7 +447,7 @@ mod tests {
             ),
             (
                 ("MPRESS_STRATEGY", "best"),
-                "MPRESS_STRATEGY=best: expected adaptive, guided, fixed:CODEC, off or measure",
+                "MPRESS_STRATEGY=best: expected adaptive, ras, guided, fixed:CODEC, off or measure",
             ),
             (
                 ("MPRESS_STRATEGY", "guided"),

@@ -65,11 +65,6 @@ impl Counters {
         }
     }
 
-    /// Adds encoding time whose result was not sent.
-    pub(crate) fn tried(&self, kind: Kind, codec: Codec, to: Destination, time: Duration) {
-        self.words[by_codec(kind, Some(codec), to) + ENCODE_NS].fetch_add(nanoseconds(time), Relaxed);
-    }
-
     /// Adds received bytes, and the number of messages that begin with them. Their sender is unknown.
     pub(crate) fn received(
         &self,

@@ -7,9 +7,11 @@ use std::str::FromStr;
 /// A strategy, as named in `MPRESS_STRATEGY`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Decides for each message from what has been learned: PRAcTICaL-MPI's Run-time Adaptive Strategy (section 3).
+    /// Decides for each message by a sample of it and by what has been learned, under the judgement of the clock.
     #[default]
     Adaptive,
+    /// PRAcTICaL-MPI's Run-time Adaptive Strategy (section 3), by heuristics and a window of lengths for each kind.
+    Ras,
     /// Uses the record of an earlier run: Adaptive-CoMPI's Guided Strategy.
     Guided,
     /// One codec for all messages that it supports: CoMPI's mode.
@@ -32,6 +34,7 @@ impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Adaptive => f.write_str("adaptive"),
+            Self::Ras => f.write_str("ras"),
             Self::Guided => f.write_str("guided"),
             Self::Fixed(codec) => write!(f, "fixed:{}", codec.name()),
             Self::Off => f.write_str("off"),
@@ -44,7 +47,7 @@ impl fmt::Display for Strategy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StrategyError {
     /// Not the name of a strategy.
-    #[error("adaptive, guided, fixed:CODEC, off or measure")]
+    #[error("adaptive, ras, guided, fixed:CODEC, off or measure")]
     Strategy,
     /// Not the name of a codec.
     #[error("fixed: with one of {}", names().filter(|name| Codec::named(name).is_some()).collect::<Vec<_>>().join(", "))]
@@ -57,6 +60,7 @@ impl FromStr for Strategy {
     fn from_str(text: &str) -> Result<Self, StrategyError> {
         match text {
             "adaptive" => Ok(Self::Adaptive),
+            "ras" => Ok(Self::Ras),
             "guided" => Ok(Self::Guided),
             "off" => Ok(Self::Off),
             "measure" => Ok(Self::Measure),
@@ -74,7 +78,7 @@ mod tests {
 
     #[test]
     fn strategies_are_named() {
-        for name in ["adaptive", "guided", "fixed:dfcm", "fixed:diffpack-ratio", "off", "measure"] {
+        for name in ["adaptive", "ras", "guided", "fixed:dfcm", "fixed:diffpack-ratio", "off", "measure"] {
             assert_eq!(name.parse::<Strategy>().map(|strategy| strategy.to_string()), Ok(name.to_owned()));
         }
         for (wrong, error) in [

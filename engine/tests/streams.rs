@@ -5,14 +5,11 @@
 mod support;
 
 use mpress::{
-    Codec, CodecId, Destination, Engine, FLOOR, HEADER_LEN, Kind, Outgoing, SameNode, Settings, Strategy,
-    Stream, frame_len,
+    Codec, CodecId, Destination, Engine, FLOOR, HEADER_LEN, Kind, Outgoing, Strategy, Stream, frame_len,
 };
-use mpress_selector::Link;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use std::mem::MaybeUninit;
-use std::time::Duration;
-use support::{MARK, by, fixed, frame, noise, receive, smooth};
+use support::{MARK, fixed, frame, noise, receive, smooth};
 
 fn new() -> Engine {
     Engine::default().with_mark(MARK)
@@ -212,49 +209,4 @@ fn a_stream_within_blocks_or_a_stream_is_refused() {
         assert!(head.len() == frame_len(payload.len()) && head.len() > HEADER_LEN);
         assert!(receive(&engine, &head).is_err());
     }
-}
-
-/// What ranks wait for messages shows that the network is slower than believed, but not how fast it is: that, chunks show.
-#[test]
-fn raw_messages_go_in_chunks_to_test_a_network_that_is_not_like_that() {
-    let engine = by("adaptive", SameNode::Pass).with_streams(&Settings::default());
-    engine.set_link(Link { latency_us: 20.0, bandwidth_mb_s: 12_500.0 });
-    let raw = smooth(1 << 20);
-    let send = |strategy: Option<&str>, len| {
-        let strategy = strategy.map(|name| name.parse().unwrap());
-        let to = (Destination::OtherNode, None);
-        let mut messages = Vec::new();
-        if let Some(considered) = engine.consider_stream(strategy, Kind::F64, to, len)
-            && let Outgoing::Stream(head, mut tail) =
-                engine.begin(considered, &raw[..len], 7, engine.chunk(len).unwrap())
-        {
-            messages.push(head.to_vec());
-            while let Some(range) = tail.due() {
-                messages.push(engine.next_chunk(&mut tail, &raw[range]).unwrap().to_vec());
-            }
-        }
-        messages
-    };
-    assert!(send(None, raw.len()).is_empty());
-    for _ in 0..8 {
-        std::thread::sleep(Duration::from_millis(11));
-        engine.waited(0, 4 << 20, Duration::from_millis(5));
-    }
-    assert!(engine.link().bandwidth_mb_s < 5000.0, "{:?}", engine.link());
-    let is_test = |strategy, len: usize| {
-        let messages = send(strategy, len);
-        let bytes = messages.iter().map(Vec::len).sum::<usize>();
-        if bytes > len {
-            assert_eq!(reassemble(&engine, &messages).unwrap(), raw[..len]);
-        }
-        bytes > len
-    };
-    for strategy in ["measure", "off", "fixed:diffpack-fast"] {
-        assert!(!is_test(Some(strategy), raw.len()), "{strategy}");
-    }
-    assert!(!is_test(None, 300 << 10), "shorter ones do not show it");
-    assert_eq!((0..100).filter(|_| is_test(None, raw.len())).count(), 24);
-    let stats = engine.stats();
-    let raw_lines = stats.lines().filter(|(_, codec, _)| *codec == "raw").map(|(.., line)| line);
-    assert_eq!(raw_lines.map(|line| line.decoded).sum::<u64>(), 24, "what decodes them is no codec");
 }

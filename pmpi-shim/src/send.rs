@@ -169,7 +169,7 @@ unsafe fn encoded(
     candidate: &Candidate,
     strategy: Option<Strategy>,
 ) -> Encoded {
-    let Candidate { len, to, .. } = *candidate;
+    let Candidate { len, to } = *candidate;
     // A buffered send is complete at once, so it would need a copy of the whole message.
     let chunk = shim.engine.chunk(len).filter(|_| mode != Mode::Buffered);
     let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(to, len)?))) else {
@@ -199,7 +199,7 @@ unsafe fn encoded(
         },
     };
     // SAFETY: the caller vouches for the message.
-    unsafe { shim.encode_raw(message, candidate, (strategy, true), encode) }.unwrap_or(Encoded::Raw)
+    unsafe { shim.encode_raw(message, candidate, strategy, encode) }.unwrap_or(Encoded::Raw)
 }
 
 /// Starts a stream. Its head uses a synchronous send: like a long message of the MPI, the rest is not sent before the head is matched.
@@ -260,7 +260,7 @@ impl Shim {
         }
         let rank = peers.world_rank(message.peer);
         let to = if self.world.other_node(rank) { Destination::OtherNode } else { Destination::SameNode };
-        Some(Candidate { len, to, node: self.world.node_number(rank) })
+        Some(Candidate { len, to })
     }
 }
 

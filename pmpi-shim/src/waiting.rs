@@ -14,16 +14,13 @@ struct Call {
     number: u64,
     sent: usize,
     received: usize,
-    /// Bytes of chunks, the node of the latest one, and how often that was another one than before.
+    /// Bytes of chunks.
     came: usize,
-    node: Option<u32>,
-    changes: u32,
     coding: Duration,
 }
 
 impl Call {
-    const NONE: Self =
-        Self { number: 0, sent: 0, received: 0, came: 0, node: None, changes: 0, coding: Duration::ZERO };
+    const NONE: Self = Self { number: 0, sent: 0, received: 0, came: 0, coding: Duration::ZERO };
 }
 
 thread_local! {
@@ -37,17 +34,11 @@ pub(crate) struct Moment {
     call: u64,
     at: Instant,
     came: usize,
-    changes: u32,
 }
 
 impl Moment {
     pub(crate) fn at(&self) -> Instant {
         self.at
-    }
-
-    /// Whether all chunks that came since an earlier moment of the same call are from one node.
-    pub(crate) fn is_same_node(&self, earlier: &Self) -> bool {
-        self.changes == earlier.changes
     }
 
     /// The bytes of chunks that came since an earlier moment, and the time; `None` if that was in another call.
@@ -62,12 +53,12 @@ pub(crate) fn call() -> u64 {
     CALL.get().number
 }
 
-/// A chunk of this many bytes has come from this node. Returns this moment, if it is in a waiting call.
-pub(crate) fn came(node: Option<u32>, bytes: usize) -> Option<Moment> {
+/// A chunk of this many bytes has come. Returns this moment, if it is in a waiting call.
+pub(crate) fn came(bytes: usize) -> Option<Moment> {
     let before = CALL.get();
-    let (came, changes) = (before.came + bytes, before.changes + u32::from(node != before.node));
-    CALL.set(Call { came, node, changes, ..before });
-    (before.number > 0).then(|| Moment { call: before.number, at: Instant::now(), came, changes })
+    let came = before.came + bytes;
+    CALL.set(Call { came, ..before });
+    (before.number > 0).then(|| Moment { call: before.number, at: Instant::now(), came })
 }
 
 /// A frame of this many bytes has been sent.
@@ -119,14 +110,14 @@ mod tests {
 
     /// The moments at which two chunks come in one call.
     fn two_chunks() -> [Moment; 2] {
-        during(&Engine::default(), || [1000, 500].map(|bytes| came(Some(1), bytes).unwrap()))
+        during(&Engine::default(), || [1000, 500].map(|bytes| came(bytes).unwrap()))
     }
 
     #[test]
     fn moments_of_different_calls_and_threads_are_not_compared() {
         let [first, last] = two_chunks();
         assert_eq!(last.since(&first).map(|(bytes, _)| bytes), Some(500));
-        assert!(came(None, 7).is_none(), "outside of a call");
+        assert!(came(7).is_none(), "outside of a call");
         let elsewhere = std::thread::spawn(two_chunks).join().unwrap();
         for other in two_chunks().into_iter().chain(elsewhere) {
             assert!(other.since(&first).is_none() && last.since(&other).is_none());
@@ -136,19 +127,10 @@ mod tests {
     #[test]
     fn a_call_within_a_call_does_not_end_it() {
         let bytes = during(&Engine::default(), || {
-            let first = came(None, 1000).unwrap();
+            let first = came(1000).unwrap();
             two_chunks();
-            came(None, 300).unwrap().since(&first).map(|(bytes, _)| bytes)
+            came(300).unwrap().since(&first).map(|(bytes, _)| bytes)
         });
         assert_eq!(bytes, Some(300));
-    }
-
-    #[test]
-    fn chunks_of_another_node_in_between_are_noticed() {
-        during(&Engine::default(), || {
-            let [first, second, _, last] =
-                [Some(1), Some(1), Some(2), Some(1)].map(|node| came(node, 100).unwrap());
-            assert!(second.is_same_node(&first) && !last.is_same_node(&second));
-        });
     }
 }

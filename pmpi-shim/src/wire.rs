@@ -18,8 +18,6 @@ pub(crate) struct Candidate {
     /// Length in bytes.
     pub(crate) len: usize,
     pub(crate) to: Destination,
-    /// The node, if it is to one.
-    pub(crate) node: Option<u32>,
 }
 
 /// The data to encode.
@@ -120,14 +118,14 @@ impl Context {
     ) -> Option<R> {
         // SAFETY: the caller vouches for the message.
         unsafe {
-            self.encode_raw(message, candidate, (strategy, false), |considered, raw| match raw {
+            self.encode_raw(message, candidate, strategy, |considered, raw| match raw {
                 Raw::Bytes(bytes) => Some(encode(considered, bytes)),
                 Raw::Elements(_) => Some(encode(considered, &self.packed(message, candidate.len).ok()?)),
             })?
         }
     }
 
-    /// Like `encode`, but elements that are not contiguous need not be packed as a whole. `in_chunks`: the message may be sent so.
+    /// Like `encode`, but elements that are not contiguous need not be packed as a whole.
     ///
     /// # Safety
     /// As for [`frame`](Self::frame).
@@ -135,21 +133,17 @@ impl Context {
         &self,
         message: &Envelope,
         candidate: &Candidate,
-        (strategy, in_chunks): (Option<Strategy>, bool),
+        strategy: Option<Strategy>,
         encode: impl FnOnce(Considered, Raw<'_>) -> R,
     ) -> Option<R> {
-        let Candidate { len, to, node } = *candidate;
+        let Candidate { len, to } = *candidate;
         let span = &message.span;
         let layout = self.host_layout(span.datatype); // it is in host memory
         let kind = match layout {
             Layout::Contiguous(kind) => SAID.get().unwrap_or(kind),
             Layout::Typed(kind) => kind,
         };
-        let considered = if in_chunks {
-            self.engine.consider_stream(strategy, kind, (to, node), len)?
-        } else {
-            self.engine.consider_to(strategy, kind, (to, node), len)?
-        };
+        let considered = self.engine.consider(strategy, kind, to, len)?;
         waiting::coding(|| {
             if !layout.is_contiguous() {
                 if let Some(plan) = self.plan(span) {
@@ -184,7 +178,7 @@ impl Context {
         // SAFETY: the caller vouches for the message.
         unsafe { self.sample_collective(&message.span, None) };
         // SAFETY: the caller vouches for the message.
-        unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode, node: None }, strategy) }
+        unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode }, strategy) }
     }
 
     /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper (`docs/datatypes.md`). It

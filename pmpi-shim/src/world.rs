@@ -55,11 +55,6 @@ impl World {
         }
     }
 
-    /// The node of `rank` of the world, as the engine numbers them.
-    pub(crate) fn node_number(&self, rank: c_int) -> Option<u32> {
-        self.node(rank).and_then(|node| u32::try_from(node).ok())
-    }
-
     pub(crate) fn node(&self, rank: c_int) -> Option<c_int> {
         usize::try_from(rank).ok().and_then(|rank| self.nodes.get(rank)).copied()
     }

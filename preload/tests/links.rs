@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use support::compare::assert_same;
-use support::{Rig, nodes_at, two_nodes, two_nodes_at};
+use support::{Rig, two_nodes, two_nodes_at};
 
 /// One test at a time: with more ranks than processors, waiting ranks do not see when chunks come.
 fn alone() -> MutexGuard<'static, ()> {
@@ -120,33 +120,6 @@ fn a_network_that_changes_is_followed() {
             });
             found.push(reported(&file).bandwidth_mb_s);
         }
-    }
-}
-
-/// One of the nodes is on a network ten times slower than the others'. As above, one of three jobs must be right within a third.
-#[test]
-fn a_node_with_another_link_has_its_own() {
-    let Some(rig) = Rig::new("uneven") else { return };
-    let _alone = alone();
-    let Some(cluster) = nodes_at(3, Some(Rate::gbit(2))) else { return };
-    cluster.set_rate(2, Rate::mbit(200)).unwrap();
-    let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &["none"]).pinned();
-    let without = job.run("without");
-    let file = rig.folder().join("report.json");
-    let with = job.shimmed().env("MPRESS_REPORT_FILE", file.to_str().unwrap());
-    let is_like = |mb_s: f64, right: f64| (right / 1.5..right * 1.5).contains(&mb_s);
-    let mut found = Vec::new();
-    loop {
-        assert!(found.len() < 3, "{found:?} MB/s to most nodes and to the others, of 250 and 25");
-        assert_same(&without, &with.run("with"));
-        let job = reported(&file);
-        if let Some(unlike) = job.unlike
-            && (unlike.nodes, is_like(unlike.least_mb_s, 25.0), is_like(job.bandwidth_mb_s, 250.0))
-                == (1, true, true)
-        {
-            return;
-        }
-        found.push((job.bandwidth_mb_s, job.unlike));
     }
 }
 

@@ -243,7 +243,7 @@ fn a_wrong_setting_is_one_line_and_changes_nothing() {
         (
             "MPRESS_STRATEGY",
             "best",
-            "MPRESS_STRATEGY=best: expected adaptive, guided, fixed:CODEC, off or measure",
+            "MPRESS_STRATEGY=best: expected adaptive, ras, guided, fixed:CODEC, off or measure",
         ),
         ("MPRESS_CONFIG", "/none/mpress.toml", "/none/mpress.toml: No such file"),
     ] {

@@ -54,8 +54,10 @@ impl Level {
     }
 }
 
-/// The number of groups in a sample.
+/// The number of groups that are loaded at once, and the bytes of a message for which there is one such load: at most [`LOADS`].
 const GROUPS: usize = 6;
+const LOAD: usize = 16 << 10;
+const LOADS: usize = 4;
 /// The number of words in a group: two runs that are compared, and the words before them that they are compared with.
 const GROUP: usize = 2 * RUN + LAGS[LAGS.len() - 1];
 /// The number of words in a run; only the word with the most new bits counts, as most codecs use one width for several words.
@@ -93,23 +95,26 @@ fn of_words<const N: usize, W: Copy + Default>(
 ) -> Level {
     let (words, _) = message.as_chunks::<N>();
     let Some(free) = words.len().checked_sub(GROUP) else { return Level::Unknown };
-    // All words are loaded first: memory latency is high, but loads overlap.
-    let groups: [[W; GROUP]; GROUPS] = core::array::from_fn(|group| {
-        let at = free * group / (GROUPS - 1);
-        words[at..].first_chunk::<GROUP>().map_or([W::default(); GROUP], |words| words.map(&word))
-    });
+    let loads = message.len().div_ceil(LOAD).min(LOADS);
     let bits = 8 * N as u32;
     let mut shared = [0_u32; LAGS.len()];
-    for values in &groups {
-        for (shared, lag) in shared.iter_mut().zip(LAGS) {
-            for run in [GROUP - 2 * RUN, GROUP - RUN] {
-                let new = (run..run + RUN).fold(0, |new, i| new | news(values[i], values[i - lag]));
-                *shared += bits - (u64::BITS - new.leading_zeros()).min(bits);
+    for load in 0..loads {
+        // All words are loaded first: memory latency is high, but loads overlap.
+        let groups: [[W; GROUP]; GROUPS] = core::array::from_fn(|group| {
+            let at = free / (GROUPS * loads - 1) * (GROUPS * load + group);
+            words[at..].first_chunk::<GROUP>().map_or([W::default(); GROUP], |words| words.map(&word))
+        });
+        for values in &groups {
+            for (shared, lag) in shared.iter_mut().zip(LAGS) {
+                for run in [GROUP - 2 * RUN, GROUP - RUN] {
+                    let new = (run..run + RUN).fold(0, |new, i| new | news(values[i], values[i - lag]));
+                    *shared += bits - (u64::BITS - new.leading_zeros()).min(bits);
+                }
             }
         }
     }
     let most = shared.into_iter().max().unwrap_or(0);
-    Level::of(most as f32 / (bits * 2 * GROUPS as u32) as f32)
+    Level::of(most as f32 / (bits * 2 * (GROUPS * loads) as u32) as f32)
 }
 
 #[cfg(test)]

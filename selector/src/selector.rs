@@ -1,34 +1,22 @@
-//! The adaptive strategy: decisions from estimates, estimates from outcomes (PRAcTICaL-MPI, section 3).
+//! The adaptive strategy: content before history, one price, one judge.
 
-mod network;
-
-use crate::contest::{Contest, Turn};
-use crate::context::{Context, NEW_FRACTION};
-use crate::decision::{Admitted, Choice, Decision, LookedAt, Offer, Probe};
-use crate::epochs::{Epochs, Way};
-use crate::estimate::{PRICE, Route, Transfer};
-use crate::flow::Flow;
+use crate::bandwidth::Observed;
+use crate::candidate::{CANDIDATES, Candidate, Expected};
+use crate::decision::{Admitted, Choice, Decision, Offer};
+use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
-use crate::ledger::{Gain, Ledger};
-use crate::link::{Link, Observed, PEER_CLASSES, Peer, PeerClass};
-use crate::priors::{CANDIDATES, Candidate, may_gain};
-use crate::sample::{self, Level};
-use crate::scales::Scales;
-use crate::size::{CLASSES, SizeClass};
-use crate::tally::{Tally, all_raw};
-use crate::trials::ByTheClock;
-use crate::window::{Admission, Thresholds, Window};
-use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use crate::judge::{ByTheClock, Judge, Way};
+use crate::link::{Link, PEER_CLASSES, PeerClass};
+use crate::sample;
+use crate::size::SizeClass;
+use crate::tally::Tally;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
 
 const KINDS: usize = Kind::ALL.len();
-const LEVELS: usize = Level::ALL.len();
 
-/// The maximum cost of a sample, as a fraction of the message's raw time; and its cost, in nanoseconds.
-const SAMPLE_PART: f64 = 0.003;
-const SAMPLE_NS: f64 = 500.0;
+/// No codec compresses to less than this part of a message, for the decision what to look at.
+const LEAST_FRACTION: f64 = 0.1;
 
 /// A codec as it is offered to the selector.
 #[derive(Clone, Debug)]
@@ -39,26 +27,49 @@ pub struct Offered<'a> {
     pub kinds: &'a [Kind],
 }
 
+/// The gain of compression over sending raw, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gain {
+    /// As expected when the decisions were made.
+    pub expected_ns: f64,
+    /// With the actual fractions and encoding times.
+    pub measured_ns: f64,
+    /// The time that all messages would have taken raw, each with the link estimate at the time of sending: the reference for the other two.
+    pub raw_ns: f64,
+}
+
 /// Decides for each message. Deterministic: the same calls give the same decisions.
 #[derive(Clone, Debug)]
 pub struct Selector {
     transfer: Transfer,
     candidates: [Vec<Candidate>; KINDS],
     links: [Observed; PEER_CLASSES],
-    windows: Box<[[Window; PEER_CLASSES]; KINDS]>,
-    /// The indices of the contexts. Each context is created at the first message of its sort.
-    index: Box<[[[Option<u16>; LEVELS]; CLASSES]; KINDS]>,
-    contexts: Vec<Context>,
-    ledger: Ledger,
-    flow: Flow,
+    /// The length of the shortest message that may gain, and the bandwidth for which it was determined.
+    shortest: [[usize; KINDS]; PEER_CLASSES],
+    priced: [f64; PEER_CLASSES],
+    judge: Judge,
     gains: [Gain; PEER_CLASSES],
-    epochs: Epochs,
-    /// Only of messages in chunks.
-    contests: BTreeMap<Sort, Contest>,
+    tally: Tally,
 }
 
-/// Messages of this kind, class of processes and size class.
-type Sort = (usize, usize, usize);
+/// If the bandwidth changes by this factor, the lengths that may gain are determined again.
+const NEWS: f64 = 1.1;
+
+/// The candidates for each kind, by the heuristics.
+pub(crate) fn candidates(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>]) -> [Vec<Candidate>; KINDS] {
+    Kind::ALL.map(|kind| {
+        let suitable = (0..=Offer::MAX).zip(offers).filter(|(_, offered)| offered.kinds.contains(&kind));
+        let candidate =
+            |(at, offered): (Offer, &Offered<'_>)| Candidate::new(at, offered.name, kind, behaviours);
+        suitable.take(CANDIDATES).map(candidate).collect()
+    })
+}
+
+/// The links from which to start: implausible ones are replaced by the defaults.
+pub(crate) fn sane(links: &[Link; PEER_CLASSES]) -> [Link; PEER_CLASSES] {
+    let defaults = &crate::heuristics::DEFAULT_LINKS;
+    core::array::from_fn(|at| if links[at].is_sane() { links[at] } else { defaults[at] })
+}
 
 impl Selector {
     /// A selector that may choose among these codecs, of which the first eight for a kind are used. It starts from this knowledge of codecs and
@@ -70,328 +81,146 @@ impl Selector {
         links: &[Link; PEER_CLASSES],
         transfer: Transfer,
     ) -> Self {
-        let candidates = Kind::ALL.map(|kind| {
-            let suitable = (0..=Offer::MAX).zip(offers).filter(|(_, offered)| offered.kinds.contains(&kind));
-            suitable
-                .take(CANDIDATES)
-                .map(|(at, offered)| Candidate::new(at, offered.name, kind, behaviours))
-                .collect()
-        });
-        let defaults = &crate::heuristics::DEFAULT_LINKS;
-        let link = |at: usize| Observed::new(if links[at].is_sane() { links[at] } else { defaults[at] });
+        let candidates = candidates(offers, behaviours);
         let mut selector = Self {
             transfer,
+            tally: Tally::new(candidates.each_ref().map(|all| all.iter().map(|c| c.offer).collect())),
             candidates,
-            links: core::array::from_fn(link),
-            windows: Box::new(core::array::from_fn(|_| core::array::from_fn(|_| Window::new()))),
-            index: Box::new([[[None; LEVELS]; CLASSES]; KINDS]),
-            contexts: Vec::new(),
-            ledger: Ledger::default(),
-            flow: Flow::default(),
+            links: sane(links).map(Observed::new),
+            shortest: [[0; KINDS]; PEER_CLASSES],
+            priced: [0.0; PEER_CLASSES],
+            judge: Judge::new(),
             gains: [Gain::default(); PEER_CLASSES],
-            epochs: Epochs::new(),
-            contests: BTreeMap::new(),
         };
-        PeerClass::all().for_each(|peer| selector.reset_windows(peer));
+        PeerClass::all().for_each(|peer| selector.price(peer));
         selector
     }
 
     /// Sets how messages are sent from now on.
     pub fn set_transfer(&mut self, transfer: Transfer) {
         self.transfer = transfer;
+        self.priced = [0.0; PEER_CLASSES];
+        PeerClass::all().for_each(|peer| self.price(peer));
     }
 
     /// Decides what to do with a message.
-    pub fn decide(&mut self, kind: Kind, peer: impl Into<Peer>, message: &[u8]) -> Decision {
-        let peer = peer.into();
+    pub fn decide(&mut self, kind: Kind, peer: PeerClass, message: &[u8]) -> Decision {
         match self.admit(kind, peer, message.len()) {
             Some(admitted) => self.weigh(admitted, message),
-            None => Decision::outside(kind, peer.class, message.len()),
+            None => Decision::outside(kind, peer, message.len()),
         }
     }
 
     /// Decides whether a message of this length is worth reading: the first half of [`decide`](Self::decide), for which its bytes are not yet needed.
     /// `None`: send it unchanged.
-    pub fn admit(&mut self, kind: Kind, peer: impl Into<Peer>, len: usize) -> Option<Admitted> {
-        let Peer { class: peer, node } = peer.into();
-        let size = SizeClass::of(len);
-        let link = &self.links[peer.index()];
-        let own = link.own(node);
-        let raw_ns = own.as_ref().unwrap_or(link.link()).time_ns(len as f64);
-        self.ledger.sends(raw_ns);
-        self.gains[peer.index()].raw_ns += raw_ns;
-        let of_class = self.windows[kind as usize][peer.index()].admits(size);
-        let admission = match &own {
-            // The window is that of other nodes. But what is inside it is counted by contests, on all ranks alike.
-            Some(own) if may_gain(&self.candidates[kind as usize], own, size) => Admission::Inside,
-            _ => of_class,
-        };
-        let reopened = match admission {
-            // A contest needs all messages of its size.
-            Admission::Outside if self.has_contest(kind, peer, size, len) => false,
-            Admission::Outside => return None,
-            Admission::Inside => false,
-            Admission::Reopened => true,
-        };
-        Some(Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns: None, contest_ns: None })
+    #[inline]
+    pub fn admit(&mut self, kind: Kind, peer: PeerClass, len: usize) -> Option<Admitted> {
+        let at = peer.index();
+        self.gains[at].raw_ns += self.links[at].link().time_ns(len as f64);
+        (len >= self.shortest[at][kind as usize]).then_some(Admitted { kind, peer, len })
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
     /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is the same for all processes, as far as possible; a
     /// difference of several milliseconds does no harm.
-    pub fn admit_at(
-        &mut self,
-        kind: Kind,
-        peer: impl Into<Peer>,
-        len: usize,
-        now_ns: u64,
-    ) -> Option<Admitted> {
-        // Every message counts, inside the window or not: otherwise one way would seem to carry more.
-        match self.epochs.way(len, now_ns) {
+    pub fn admit_at(&mut self, kind: Kind, peer: PeerClass, len: usize, now_ns: u64) -> Option<Admitted> {
+        // Every message counts: otherwise one way would seem to carry more.
+        match self.judge.way(len, now_ns) {
             Way::Raw => None,
-            Way::Decided => {
-                self.admit(kind, peer, len).map(|admitted| Admitted { now_ns: Some(now_ns), ..admitted })
-            }
+            Way::Decided => self.admit(kind, peer, len),
         }
     }
 
     /// Whether a trial by the clock sends messages at this time differently than usual. Their outcome does not apply to other messages.
     #[must_use]
     pub fn is_on_trial(&self, now_ns: u64) -> bool {
-        self.epochs.are_odd(now_ns)
+        self.judge.are_odd(now_ns)
     }
 
     /// The comparison of messages as decided with raw ones by the clock; `None` while there were too few trials.
     #[must_use]
     pub fn by_the_clock(&self) -> Option<ByTheClock> {
-        self.epochs.by_the_clock()
+        self.judge.by_the_clock()
     }
 
-    /// The second half of [`decide`](Self::decide), for a message that was admitted.
+    /// The second half of [`decide`](Self::decide), for a message that was admitted: the way that takes least, by what a sample of the message says.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
-        let Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns, contest_ns } = admitted;
-        let level =
-            if raw_ns * SAMPLE_PART < SAMPLE_NS { Level::Unknown } else { sample::level(kind, message) };
-        let mut decision =
-            Decision { own, raw_ns, expected_ns: raw_ns, ..Decision::outside(kind, peer, len) };
-        let Some(at) = self.context(kind, size, level) else { return decision };
-        decision.looked_at = Some(LookedAt { context: at, size, level });
-        let context = &mut self.contexts[usize::from(at)];
-        if reopened {
-            context.try_now();
-        }
-        let (due, class, peer) = (context.is_due(), peer, peer.index());
-        let visits = context.visit();
-
-        let (candidates, ledger) = (&self.candidates[kind as usize], &self.ledger);
-        let route = route(&self.links[peer], &own, self.transfer, &self.flow);
-        let mut scales = Scales { candidates, context, route, level, len, raw_ns };
-        decision.contest_ns = contest_ns;
-        if let Some(now_ns) = now_ns.filter(|_| self.transfer.is_in_chunks(len)) {
-            // Its own contest does not matter: if that is in a trial, it does not begin one.
-            let may_begin = !self.contests.values().any(Contest::is_in_trial);
-            let contest = self.contests.entry(sort(kind, class, size)).or_default();
-            let turn =
-                contest.turn(|| own.is_none() && scales.are_doubtful(), may_begin, (len, raw_ns), now_ns);
-            // The result is that of all nodes together, most of which are unlike this one.
-            let applies = own.is_none() || contest.is_in_trial();
-            match if applies { turn } else { Turn::Estimated } {
-                Turn::Compressed if scales.may_gain() => decision.contest_ns = Some(contest.gain() * raw_ns),
-                Turn::Compressed | Turn::Estimated => {}
-                Turn::Raw => {
-                    context.choose(peer, None);
-                    return decision;
-                }
+        let Admitted { kind, peer, len } = admitted;
+        let (level, link) = (sample::level(kind, message), self.links[peer.index()].link());
+        let raw_ns = link.time_ns(len as f64);
+        let (mut best_ns, mut best) = (raw_ns, None);
+        for (at, candidate) in self.candidates[kind as usize].iter_mut().enumerate() {
+            let ns = packed(candidate.hoped(level, len)).time_ns(self.transfer, link, len);
+            if ns < best_ns {
+                (best_ns, best) = (ns, Some((at, candidate.offer)));
             }
+            candidate.forget(level);
         }
-        if decision.contest_ns.is_some() {
-            scales.raw_ns = f64::INFINITY;
-        }
-        let raw_ns = scales.raw_ns;
-        let best = scales.best(scales.context.current(peer));
-        let affordable = |at: &usize| ledger.covers(scales.probe_ns(*at));
-        if let Some((at, ns)) = best.filter(|&(at, _)| scales.is_risky(at))
-            && ledger.covers(ns + scales.probe_ns(at) - raw_ns)
-        {
-            decision.probe = Some(Probe::somewhere(candidates[at].offer, len, scales.probe_len(), visits));
-            decision.is_tentative = true;
-            return decision;
-        }
-        // It may gain, but the possible loss may exceed what the gains so far allow.
-        let certain =
-            best.filter(|&(at, _)| !scales.is_risky(at) && ledger.covers(scales.time_ns(at, 1.0) - raw_ns));
-        // A codec that may be better is tried on the message itself, or one that only handing chunks over and decoding others keeps from gaining, as
-        // that may have changed.
-        let rival = match best {
-            Some(_) => certain.filter(|_| due).and_then(|best| Some((scales.rival(best)?, best.1))),
-            None if due && route.handover_ns + route.both_ways > 0.0 => {
-                let alone = Scales { route: Route { handover_ns: 0.0, both_ways: 0.0, ..route }, ..scales };
-                alone.best(None).map(|(at, _)| (at, raw_ns))
-            }
-            None => None,
-        };
-        let risky = rival.map(|(at, _)| at).filter(|&at| scales.is_risky(at));
-        let trial = rival
-            .filter(|&(at, without_ns)| {
-                risky.is_none() && ledger.covers(scales.time_ns(at, 1.0) - without_ns)
-            })
-            .map(|(at, _)| (at, scales.time_ns(at, 0.0)));
-        let probed = match best {
-            _ if risky.is_some() => risky.filter(affordable),
-            None if due && trial.is_none() => scales.hopeful().filter(affordable),
-            Some((at, _)) if certain.is_none() => Some(at).filter(affordable),
-            Some((at, _)) if due && rival.is_none() && scales.is_long() && scales.context.is_settled() => {
-                scales.forgotten(at).filter(affordable)
-            }
-            _ => None,
-        };
-        if let Some((at, _)) = trial.or(certain) {
-            let told = Scales { route: route.unpriced(), ..scales };
-            decision.choice = Choice::Encode(candidates[at].offer);
-            decision.expected_ns = match decision.contest_ns {
-                Some(gain_ns) => decision.raw_ns - gain_ns,
-                None => told.time_ns(at, 0.0),
-            };
-        }
-        decision.probe =
-            probed.map(|at| Probe::somewhere(candidates[at].offer, len, scales.probe_len(), visits));
-
-        let context = &mut self.contexts[usize::from(at)];
-        // What is in use for most nodes is not for this one.
-        if own.is_none() && (certain.is_some() || best.is_none()) {
-            context.choose(peer, certain.map(|(at, _)| at));
-        }
-        if due && (certain.is_some() || trial.is_some() || probed.is_some()) {
-            context.wait();
-        }
-        if certain.is_none() && trial.is_none() && own.is_none() {
-            self.windows[kind as usize][peer].gained(size, false);
-        }
-        decision
-    }
-
-    /// Decides once more about a message whose first decision was [tentative](Decision::is_tentative), after its probe was reported. That can be
-    /// tentative, too. Returns a final decision unchanged.
-    pub fn decide_again(&mut self, tentative: &Decision, message: &[u8]) -> Decision {
-        if !tentative.is_tentative {
-            return tentative.clone();
-        }
-        let Decision { kind, peer, own, len, raw_ns, contest_ns, .. } = *tentative;
-        let (size, reopened, now_ns) = (SizeClass::of(len), false, None);
-        let admitted = Admitted { kind, peer, own, len, size, raw_ns, reopened, now_ns, contest_ns };
-        self.weigh(admitted, message)
-    }
-
-    /// Whether there are contests of these messages.
-    fn has_contest(&self, kind: Kind, peer: PeerClass, size: SizeClass, len: usize) -> bool {
-        let contest = || self.contests.get(&sort(kind, peer, size));
-        self.transfer.is_in_chunks(len) && contest().is_some_and(Contest::is_on)
-    }
-
-    /// The context of these messages; `None` if the table is full, which does not happen.
-    fn context(&mut self, kind: Kind, size: SizeClass, level: Level) -> Option<u16> {
-        let place = &mut self.index[kind as usize][size.index()][level as usize];
-        if place.is_none() {
-            *place = u16::try_from(self.contexts.len()).ok();
-            self.contexts.push(Context::new());
-        }
-        *place
+        self.tally.count(kind, peer, SizeClass::of(len), best.map(|(at, _)| at));
+        let choice = best.map_or(Choice::Raw, |(_, offer)| Choice::Encode(offer));
+        Decision { choice, kind, peer, len, level: Some(level), raw_ns, expected_ns: best_ns }
     }
 
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If that is shorter than the message, it
     /// was sent compressed, otherwise raw.
     pub fn encoded(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
-        let (Choice::Encode(offer), Some(at)) = (decision.choice, decision.looked_at) else { return };
-        let fraction = wire_len as f64 / decision.len.max(1) as f64;
-        let packs = wire_len < decision.len;
-        let Some(Learned { own_ns, decode_ns }) =
-            self.learn(decision, at, offer, (decision.len, fraction, ns))
+        let Decision { choice: Choice::Encode(offer), kind, peer, len, level: Some(level), .. } = *decision
         else {
             return;
         };
-        let decode_ns = if packs { decode_ns } else { 0.0 };
-        self.flow.sent(decision.len);
-        let route = route(&self.links[decision.peer.index()], &decision.own, self.transfer, &self.flow);
-        let gain_of = |route: Route<'_>| {
-            decision.raw_ns - route.time_ns(decision.len, fraction.min(1.0), own_ns, decode_ns)
-        };
-        let (gain_ns, told_ns) = match decision.contest_ns.filter(|_| packs) {
-            // The clock has settled it.
-            Some(contest_ns) => (0.0, contest_ns),
-            None => (gain_of(route), gain_of(route.unpriced())),
-        };
-        self.ledger.settle(gain_ns);
-        let gain = &mut self.gains[decision.peer.index()];
+        let of_kind = &mut self.candidates[kind as usize];
+        let Some(candidate) = of_kind.iter_mut().find(|candidate| candidate.offer == offer) else { return };
+        let fraction = (wire_len as f64 / len.max(1) as f64).min(1.0);
+        candidate.encoded(level, len, fraction, ns);
+        let decode_ns = if wire_len < len { candidate.expected(level, len).decode_ns } else { 0.0 };
+        let took = Packed { fraction, encode_ns: ns, decode_ns };
+        let gain = &mut self.gains[peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
-        gain.measured_ns += told_ns;
-        if decision.own.is_none() {
-            self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, gain_ns > 0.0);
-        }
-    }
-
-    /// Reports that the probe was encoded to `wire_len` bytes in `ns` nanoseconds.
-    pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
-        let (Some(probe), Some(at)) = (&decision.probe, decision.looked_at) else { return };
-        let fraction = wire_len as f64 / probe.window.len().max(1) as f64;
-        let before = self.expected(decision, at, probe.offer);
-        let len = probe.window.len();
-        let learned = self.learn(decision, at, probe.offer, (len, fraction, ns));
-        let Some(Learned { own_ns: cost_ns, .. }) = learned else { return };
-        self.ledger.pay(cost_ns);
-        self.gains[decision.peer.index()].measured_ns -= cost_ns;
-        if before.is_some_and(|before| fraction < before - NEW_FRACTION) {
-            // The situation has changed: the next messages are weighed, too.
-            self.windows[decision.kind as usize][decision.peer.index()].gained(at.size, true);
-        }
-    }
-
-    /// The expected fraction of a codec.
-    fn expected(&self, decision: &Decision, at: LookedAt, offer: Offer) -> Option<f64> {
-        let candidates = &self.candidates[decision.kind as usize];
-        let place = candidates.iter().position(|candidate| candidate.offer == offer)?;
-        Some(
-            self.contexts.get(usize::from(at.context))?.fraction(place, candidates[place].fraction(at.level)),
-        )
-    }
-
-    /// Learns that `len` bytes of a message were compressed to this fraction in this number of nanoseconds.
-    fn learn(
-        &mut self,
-        decision: &Decision,
-        at: LookedAt,
-        offer: Offer,
-        (len, fraction, ns): (usize, f64, f64),
-    ) -> Option<Learned> {
-        let candidates = &mut self.candidates[decision.kind as usize];
-        let place = candidates.iter().position(|candidate| candidate.offer == offer)?;
-        let candidate = &mut candidates[place];
-        let expected = candidate.fraction(at.level);
-        let own_ns = candidate.own_encode_ns(at.level, len, ns);
-        candidate.observe_fraction(at.level, fraction);
-        // An encoder that fails may have stopped early: its time can only show that it is slower than expected.
-        if fraction < 1.0 || ns > candidate.encode_ns(at.level, len) {
-            candidate.observe_encode(at.level, len, ns);
-        } else {
-            candidate.clear_surprise(at.level);
-        }
-        let decode_ns = candidate.decode_ns(at.level, len);
-        self.contexts.get_mut(usize::from(at.context))?.observe(place, expected, fraction);
-        Some(Learned { own_ns, decode_ns })
+        gain.measured_ns +=
+            decision.raw_ns - took.time_ns(self.transfer, self.links[peer.index()].link(), len);
     }
 
     /// Reports that a message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is assumed to need the same time.
     pub fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
-        self.flow.received(len);
         if let Some(candidate) = self.candidates[kind as usize].iter_mut().find(|c| c.offer == offer) {
-            candidate.observe_decode(len, ns);
+            candidate.decoded(len, ns);
         }
     }
 
-    /// The compression window of a kind and peer class, and its history.
+    /// Sets a link that was measured after the selector was made. Implausible values are ignored.
+    pub fn set_link(&mut self, peer: PeerClass, link: Link) {
+        if link.is_sane() {
+            self.links[peer.index()] = Observed::new(link);
+            self.price(peer);
+        }
+    }
+
+    /// Reports that `bytes` bytes from this process, or from several of its class, came within `ns` nanoseconds, in which this process only waited for
+    /// them, and that they were sent within `sent_ns`. If they took longer to come than to be sent, this shows the bandwidth, otherwise only that it is
+    /// not less. The network is assumed to send as fast as it receives.
+    pub fn came(&mut self, peer: PeerClass, bytes: usize, ns: f64, sent_ns: f64) {
+        self.links[peer.index()].came(bytes, ns, sent_ns);
+        self.price(peer);
+    }
+
+    /// Reports that `bytes` bytes were exchanged with processes of this class in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth
+    /// is at least bytes over elapsed time: this number was transferred, while the rank waited or computed. It may also have waited for other ranks,
+    /// so the bandwidth is assumed to be at most four times bytes over waiting time.
+    pub fn passed(&mut self, peer: PeerClass, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
+        self.links[peer.index()].passed(bytes, waited_ns, elapsed_ns);
+        self.price(peer);
+    }
+
+    /// The current estimate of the link to processes of a class.
     #[must_use]
-    pub fn window(&self, kind: Kind, peer: PeerClass) -> (Thresholds, &[Thresholds]) {
-        let window = &self.windows[kind as usize][peer.index()];
-        (window.thresholds(), window.history())
+    pub fn link(&self, peer: PeerClass) -> Link {
+        *self.links[peer.index()].link()
+    }
+
+    /// The length in bytes of the shortest message of a kind that may gain; `usize::MAX` if none does.
+    #[must_use]
+    pub fn shortest(&self, kind: Kind, peer: PeerClass) -> usize {
+        self.shortest[peer.index()][kind as usize]
     }
 
     /// The gain of compression by peer class.
@@ -400,41 +229,43 @@ impl Selector {
         self.gains[peer.index()]
     }
 
-    /// The number of times that each choice was made, without trials. If the clock has shown that raw messages are faster, this is the choice for
-    /// all.
+    /// The number of times that each choice was made. If the clock has shown that raw messages are faster, this is the choice for all.
     #[must_use]
     pub fn tally(&self) -> Tally {
-        let raw = self.epochs.in_use() == Way::Raw;
-        let mut tally = Tally::new(self.candidates.each_ref().map(|c| c.iter().map(|c| c.offer).collect()));
-        for kind in Kind::ALL {
-            for size in SizeClass::all() {
-                for context in self.index[kind as usize][size.index()].iter().flatten() {
-                    for peer in PeerClass::all() {
-                        let chosen = self.contexts[usize::from(*context)].chosen[peer.index()];
-                        tally.add(kind, peer, size, &if raw { all_raw(&chosen) } else { chosen });
-                    }
-                }
-            }
+        match self.judge.in_use() {
+            Way::Decided => self.tally.clone(),
+            Way::Raw => self.tally.all_raw(),
         }
-        tally
+    }
+
+    /// Determines what may gain, if the bandwidth has changed much since that was done.
+    fn price(&mut self, peer: PeerClass) {
+        let at = peer.index();
+        let (link, transfer) = (self.links[at].link(), self.transfer);
+        if (1.0 / NEWS..NEWS).contains(&(link.bandwidth_mb_s / self.priced[at])) {
+            return;
+        }
+        self.priced[at] = link.bandwidth_mb_s;
+        for (candidates, shortest) in self.candidates.iter().zip(&mut self.shortest[at]) {
+            let may_gain = |len: usize| {
+                candidates.iter().any(|candidate| {
+                    let best = Packed {
+                        fraction: LEAST_FRACTION,
+                        encode_ns: candidate.least_ns(len),
+                        decode_ns: 0.0,
+                    };
+                    best.time_ns(transfer, link, len) < link.time_ns(len as f64)
+                })
+            };
+            let class = SizeClass::all().find(|class| may_gain(class.start()));
+            *shortest = class.map_or(usize::MAX, SizeClass::start);
+        }
     }
 }
 
-/// What an encoded message, or a part of one, has cost.
-struct Learned {
-    /// Nanoseconds of encoding, without an interruption of the rank.
-    own_ns: f64,
-    /// Nanoseconds of decoding, as expected.
-    decode_ns: f64,
-}
-
-fn sort(kind: Kind, peer: PeerClass, size: SizeClass) -> Sort {
-    (kind as usize, peer.index(), size.index())
-}
-
-/// The way of messages to these processes, or to a node among them that has its own link.
-fn route<'a>(to: &'a Observed, own: &'a Option<Link>, transfer: Transfer, flow: &Flow) -> Route<'a> {
-    let both_ways = flow.both_ways();
-    let link = own.as_ref().unwrap_or(to.link());
-    Route { link, transfer, handover_ns: to.handover_ns(), both_ways, price: PRICE }
+/// The result of a codec as it is expected.
+#[inline]
+pub(crate) fn packed(expected: Expected) -> Packed {
+    let Expected { fraction, encode_ns, decode_ns } = expected;
+    Packed { fraction, encode_ns, decode_ns }
 }

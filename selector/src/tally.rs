@@ -1,16 +1,16 @@
 //! Counts of decisions, of one process or summed over several.
 
+use crate::candidate::CANDIDATES;
 use crate::decision::{Choice, Offer};
 use crate::guided::Guide;
 use crate::link::{PEER_CLASSES, PeerClass};
-use crate::priors::CANDIDATES;
 use crate::size::{CLASSES, SizeClass};
 use alloc::vec;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
 
 /// Raw, and the candidates of a kind.
-pub(crate) const CHOICES: usize = CANDIDATES + 1;
+const CHOICES: usize = CANDIDATES + 1;
 const KINDS: usize = Kind::ALL.len();
 
 /// How often each choice was made for messages of each kind, peer class and size class.
@@ -26,11 +26,20 @@ impl Tally {
         Self { offers, words: vec![0; KINDS * PEER_CLASSES * CLASSES * CHOICES] }
     }
 
-    pub(crate) fn add(&mut self, kind: Kind, peer: PeerClass, size: SizeClass, chosen: &[u32; CHOICES]) {
-        let at = place(kind, peer, size);
-        for (sum, count) in self.words[at..at + CHOICES].iter_mut().zip(chosen) {
-            *sum += u64::from(*count);
+    /// Counts a choice: a candidate, or raw.
+    #[inline]
+    pub(crate) fn count(&mut self, kind: Kind, peer: PeerClass, size: SizeClass, candidate: Option<usize>) {
+        self.words[place(kind, peer, size) + candidate.map_or(0, |at| at + 1)] += 1;
+    }
+
+    /// The same number of decisions, all counted as raw.
+    pub(crate) fn all_raw(&self) -> Self {
+        let mut all = self.clone();
+        for choices in all.words.chunks_exact_mut(CHOICES) {
+            choices[0] = choices.iter().sum();
+            choices[1..].fill(0);
         }
+        all
     }
 
     /// The counts as a flat array, to be summed over processes element by element. Selectors made from the same offers give arrays of the same
@@ -66,10 +75,4 @@ impl Tally {
 
 fn place(kind: Kind, peer: PeerClass, size: SizeClass) -> usize {
     ((kind as usize * PEER_CLASSES + peer.index()) * CLASSES + size.index()) * CHOICES
-}
-
-/// The same number of decisions, all counted as raw.
-pub(crate) fn all_raw(chosen: &[u32; CHOICES]) -> [u32; CHOICES] {
-    let all = chosen.iter().fold(0, |sum: u32, count| sum.saturating_add(*count));
-    core::array::from_fn(|choice| if choice == 0 { all } else { 0 })
 }

@@ -22,17 +22,6 @@ pub struct Thresholds {
     pub end: usize,
 }
 
-/// The verdict of a window on a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Admission {
-    /// It cannot gain, as far as is known.
-    Outside,
-    /// It may gain.
-    Inside,
-    /// As far as is known it cannot gain, but a check of this is due.
-    Reopened,
-}
-
 /// The window of a kind and peer class. Inside, the gain of each message is estimated; outside, messages are sent raw immediately. A window extends
 /// from the shortest to the longest size class that may gain. Unlike the paper's it may have holes: classes in between that do not gain, whatever the
 /// reason, are outside, too.
@@ -62,23 +51,23 @@ impl Window {
         }
     }
 
-    /// The verdict on a message of this class.
+    /// Whether a message of this class may gain, as far as is known, or a check of that is due.
     #[inline]
-    pub(crate) fn admits(&mut self, size: SizeClass) -> Admission {
+    pub(crate) fn admits(&mut self, size: SizeClass) -> bool {
         self.messages += 1;
         let at = size.index();
         if self.misses[at] < PATIENCE {
-            return Admission::Inside;
+            return true;
         }
         self.outside += 1;
         if self.outside < self.reopen {
-            return Admission::Outside;
+            return false;
         }
         self.outside = 0;
         self.reopen = (self.reopen * 2).min(REOPEN_MAX);
         self.misses[at] = 0;
         self.adjust();
-        Admission::Reopened
+        true
     }
 
     /// Records whether a message of this class gained.
@@ -95,11 +84,9 @@ impl Window {
         }
     }
 
-    /// Forgets the knowledge of size classes. Those that may gain at all are inside from now on.
-    pub(crate) fn reset(&mut self, may_gain: impl Fn(SizeClass) -> bool) {
-        for size in SizeClass::all() {
-            self.misses[size.index()] = if may_gain(size) { 0 } else { PATIENCE };
-        }
+    /// Forgets the knowledge of size classes.
+    pub(crate) fn reset(&mut self) {
+        self.misses = [0; CLASSES];
         self.reopen = REOPEN;
         self.adjust();
     }
@@ -141,7 +128,6 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
-    use super::Admission::{Inside, Outside, Reopened};
     use super::*;
 
     fn size(len: usize) -> SizeClass {
@@ -153,22 +139,22 @@ mod tests {
         let mut window = Window::new();
         for len in [1024, 1536, 1 << 26] {
             for _ in 0..PATIENCE {
-                assert_eq!(window.admits(size(len)), Inside);
+                assert!(window.admits(size(len)));
                 window.gained(size(len), false);
             }
-            assert_eq!(window.admits(size(len)), Outside, "{len}");
+            assert!(!window.admits(size(len)), "{len}");
         }
         let thresholds = window.thresholds();
         assert_eq!((thresholds.smallest, thresholds.end), (2048, 1 << 26));
-        assert_eq!(window.admits(size(5000)), Inside);
-        let again = (1..).find(|_| window.admits(size(1024)) == Reopened);
+        assert!(window.admits(size(5000)));
+        let again = (1..).find(|_| window.admits(size(1024)));
         assert!(again.is_some_and(|messages| messages <= REOPEN), "{again:?}");
         (0..PATIENCE).for_each(|_| window.gained(size(1024), false));
-        assert_eq!(window.admits(size(1024)), Outside);
-        let again = (1..).find(|_| window.admits(size(1024)) == Reopened);
+        assert!(!window.admits(size(1024)));
+        let again = (1..).find(|_| window.admits(size(1024)));
         assert!(again.is_some_and(|messages| messages > REOPEN), "{again:?}");
         window.gained(size(1024), true);
-        assert_eq!(window.admits(size(1024)), Inside);
+        assert!(window.admits(size(1024)));
         assert_eq!(window.thresholds().smallest, 1024);
     }
 
@@ -176,21 +162,9 @@ mod tests {
     fn a_hole_is_outside() {
         let mut window = Window::new();
         (0..PATIENCE).for_each(|_| window.gained(size(4096), false));
-        assert_eq!(window.admits(size(4096)), Outside);
-        assert_eq!((window.admits(size(2048)), window.admits(size(8192))), (Inside, Inside));
+        assert!(!window.admits(size(4096)));
+        assert!(window.admits(size(2048)) && window.admits(size(8192)));
         assert_eq!(window.thresholds().smallest, 1024);
-    }
-
-    #[test]
-    fn sizes_that_cannot_gain_are_outside_from_the_start() {
-        let mut window = Window::new();
-        window.reset(|class| class > size(4000));
-        assert_eq!(window.admits(size(4000)), Outside);
-        assert_eq!(window.admits(size(1 << 20)), Inside);
-        window.reset(|_| false);
-        let thresholds = window.thresholds();
-        assert_eq!(thresholds.smallest, thresholds.end, "an empty window");
-        assert_eq!(window.admits(size(1 << 20)), Outside);
     }
 
     #[test]
@@ -198,7 +172,7 @@ mod tests {
         let mut window = Window::new();
         for _ in 0..1000 {
             (0..PATIENCE).for_each(|_| window.gained(size(1024), false));
-            window.reset(|_| true);
+            window.reset();
         }
         assert!(window.history().len() <= HISTORY);
         assert!(window.history().is_sorted_by_key(|thresholds| thresholds.messages));

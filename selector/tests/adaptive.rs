@@ -4,7 +4,7 @@
 
 use mpress_codec::Kind;
 use mpress_selector::{
-    Behaviour, Choice, Decision, Guided, Level, Link, Offered, PEER_CLASSES, Packed, Peer, PeerClass,
+    Behaviour, Choice, Decision, Guided, Level, Link, Offered, PEER_CLASSES, Packed, PeerClass, Ras,
     Selector, Speed, Transfer,
 };
 use proptest::prelude::*;
@@ -34,8 +34,6 @@ fn link(mb_s: f64) -> Link {
 #[derive(Clone, Copy)]
 struct World {
     link: Link,
-    /// The node at its end.
-    node: Option<u32>,
     /// The fractions of the two codecs; 1 is raw.
     fractions: [f64; 2],
     speeds: [Speed; 2],
@@ -45,64 +43,36 @@ struct World {
 impl World {
     fn new(mb_s: f64) -> Self {
         let (link, fractions, speeds) = (link(mb_s), [0.77, 0.67], [FAST, SLOW]);
-        Self { link, node: None, fractions, speeds, transfer: Transfer::Serial }
+        Self { link, fractions, speeds, transfer: Transfer::Serial }
     }
 
     fn with_noise(self) -> Self {
         Self { fractions: [1.0, 1.0], ..self }
     }
 
-    fn peer(&self) -> Peer {
-        Peer { class: PeerClass::NETWORK, node: self.node }
-    }
-
-    /// Decides about a message, and encodes what is to be encoded for that. Returns the time of that, too.
-    fn decide(&self, selector: &mut Selector, message: &[u8]) -> (Decision, f64) {
-        let mut ns = 0.0;
-        let mut decision = selector.decide(Kind::F64, self.peer(), message);
-        while let Some(probe) = &decision.probe {
-            let offer = usize::from(probe.offer);
-            let probe_ns = self.speeds[offer].time_ns(probe.window.len());
-            selector.probed(
-                &decision,
-                (probe.window.len() as f64 * self.fractions[offer]) as usize,
-                probe_ns,
-            );
-            ns += probe_ns;
-            if !decision.is_tentative() {
-                break;
-            }
-            decision = selector.decide_again(&decision, message);
-        }
-        (decision, ns)
-    }
-
     /// Sends a message as decided, and reports the outcome. Returns its time, and its raw time.
     fn send(&self, selector: &mut Selector, decision: &Decision, len: usize) -> (f64, f64) {
         let raw_ns = self.link.time_ns(len as f64);
         let mut ns = 0.0;
-        let wire_len =
-            match decision.choice {
-                Choice::Raw => {
-                    ns += raw_ns;
-                    len
+        let wire_len = match decision.choice {
+            Choice::Raw => {
+                ns += raw_ns;
+                len
+            }
+            Choice::Encode(offer) => {
+                let (fraction, speed) = (self.fractions[usize::from(offer)], self.speeds[usize::from(offer)]);
+                let encode_ns = speed.time_ns(len);
+                let decode_ns = if fraction < 1.0 { encode_ns } else { 0.0 };
+                ns += Packed { fraction, encode_ns, decode_ns }.time_ns(self.transfer, &self.link, len);
+                selector.encoded(decision, (len as f64 * fraction) as usize, encode_ns);
+                if fraction < 1.0 {
+                    selector.decoded(Kind::F64, offer, len, decode_ns);
                 }
-                Choice::Encode(offer) => {
-                    let (fraction, speed) =
-                        (self.fractions[usize::from(offer)], self.speeds[usize::from(offer)]);
-                    let encode_ns = speed.time_ns(len);
-                    let decode_ns = if fraction < 1.0 { encode_ns } else { 0.0 };
-                    ns += Packed { fraction, encode_ns, decode_ns, handover_ns: 0.0, receiving_ns: 0.0 }
-                        .time_ns(self.transfer, &self.link, len);
-                    selector.encoded(decision, (len as f64 * fraction) as usize, encode_ns);
-                    if fraction < 1.0 {
-                        selector.decoded(Kind::F64, offer, len, decode_ns);
-                    }
-                    (len as f64 * fraction) as usize
-                }
-            };
+                (len as f64 * fraction) as usize
+            }
+        };
         let net_ns = wire_len as f64 * 1e3 / self.link.bandwidth_mb_s;
-        selector.came(self.peer(), wire_len, net_ns, 0.0);
+        selector.came(PeerClass::NETWORK, wire_len, net_ns, 0.0);
         (ns, raw_ns)
     }
 
@@ -111,10 +81,10 @@ impl World {
         let message = vec![0x5a_u8; LEN];
         let (mut time, mut raw, mut last) = (0.0, 0.0, Choice::Raw);
         for _ in 0..messages {
-            let (decision, deciding_ns) = self.decide(selector, &message);
+            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
             last = decision.choice;
             let (ns, raw_ns) = self.send(selector, &decision, message.len());
-            time += ns + deciding_ns;
+            time += ns;
             raw += raw_ns;
         }
         (time / raw, last)
@@ -125,7 +95,7 @@ impl World {
         let message = vec![0x5a_u8; LEN];
         let mut right = 0;
         for at in 0..5000 {
-            let (decision, _) = self.decide(selector, &message);
+            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
             right = if wanted(decision.choice) { right + 1 } else { 0 };
             self.send(selector, &decision, message.len());
             if right == 10 {
@@ -171,28 +141,7 @@ fn conditions_change_and_the_selector_follows() {
     // And rises so far that no codec pays.
     let faster = World::new(12_000.0).adapts(&mut selector, is_raw);
     println!("messages until it follows: random {off}, back {on}, slower {slower}, faster {faster}");
-    assert!(off <= 5 && on <= 300 && slower <= 32 && faster <= 32, "{off} {on} {slower} {faster}");
-}
-
-#[test]
-fn a_node_with_another_link_is_sent_to_by_that() {
-    for (odd, most) in [(12_000.0, 200.0), (12.0, 12_000.0)] {
-        let to = |node, mb_s| World { node: Some(node), ..World::new(mb_s) };
-        let (nodes, mut selector) = ([to(1, most), to(2, odd), to(3, most)], selector(most));
-        let last_of = |selector: &mut Selector, messages: usize| nodes.map(|to| to.run(selector, messages).1);
-        // In turn, and in phases.
-        (0..32).for_each(|_| _ = last_of(&mut selector, 1));
-        for messages in [1, 40] {
-            let last = last_of(&mut selector, messages).map(is_raw);
-            assert_eq!(last, [most, odd, most].map(|mb_s| mb_s > 1000.0), "{odd} {messages}");
-        }
-        assert_eq!(selector.unlike(PeerClass::NETWORK).count(), 1);
-        assert!((selector.link(PeerClass::NETWORK).bandwidth_mb_s / most - 1.0).abs() < 1e-6);
-        // It becomes like the others.
-        let nodes = [to(1, most), to(2, most), to(3, most)];
-        (0..32).for_each(|_| nodes.iter().for_each(|to| _ = to.run(&mut selector, 1)));
-        assert_eq!(selector.unlike(PeerClass::NETWORK).count(), 0);
-    }
+    assert!(off <= 8 && on <= 300 && slower <= 32 && faster <= 32, "{off} {on} {slower} {faster}");
 }
 
 #[test]
@@ -216,22 +165,21 @@ fn a_codec_that_is_slower_than_known_is_not_used_for_many_long_messages() {
     selector.set_transfer(transfer);
     let choices: Vec<_> = (0..100)
         .map(|_| {
-            let (decision, _) = world.decide(&mut selector, &message);
+            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
             world.send(&mut selector, &decision, message.len());
             decision.choice
         })
         .collect();
     let with = |wanted| choices.iter().filter(|&&choice| choice == wanted).count();
-    assert_eq!((with(Choice::Encode(0)), with(Choice::Encode(1))), (100, 0), "{choices:?}");
+    assert!(with(Choice::Encode(1)) <= 2 && with(Choice::Raw) <= 2, "{choices:?}");
 }
 
 #[test]
 fn incompressible_data_costs_next_to_nothing() {
     for mb_s in [12.0, 120.0, 1200.0, 12_000.0] {
         let mut selector = selector(mb_s);
-        let (time, last) = World::new(mb_s).with_noise().run(&mut selector, 2000);
-        assert!(is_raw(last) && time < 1.01, "{mb_s} MB/s: {time}");
-        assert!(World::new(mb_s).with_noise().adapts(&mut self::selector(mb_s), is_raw) <= 5, "{mb_s} MB/s");
+        let (time, _) = World::new(mb_s).with_noise().run(&mut selector, 2000);
+        assert!(time < 1.003, "{mb_s} MB/s: {time}");
     }
 }
 
@@ -242,11 +190,11 @@ fn data_that_always_turns_against_the_choice_is_bounded() {
     let world = World::new(400.0);
     let (mut time, mut raw) = (0.0, 0.0);
     for _ in 0..20_000 {
-        let (decision, deciding_ns) = world.decide(&mut selector, &message);
+        let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
         // Messages chosen for compression are random, all others are not.
         let world = if is_raw(decision.choice) { world } else { world.with_noise() };
         let (ns, raw_ns) = world.send(&mut selector, &decision, LEN);
-        time += ns + deciding_ns;
+        time += ns;
         raw += raw_ns;
     }
     assert!(time / raw < 1.01, "{}", time / raw);
@@ -257,11 +205,11 @@ fn one_mistake_does_not_stop_later_gains() {
     // A long message does not get shorter and takes long; each of the short ones gains less than that has cost.
     let (mut selector, message) = (selector(100.0), vec![0x5a_u8; 16 * LEN]);
     let world = World::new(100.0);
-    let (decision, _) = world.decide(&mut selector, &message);
+    let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
     assert!(!is_raw(decision.choice));
     selector.encoded(&decision, message.len(), 1e9);
     let raw = (0..100).filter(|_| {
-        let (decision, _) = world.decide(&mut selector, &message[..LEN]);
+        let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message[..LEN]);
         world.send(&mut selector, &decision, LEN);
         is_raw(decision.choice)
     });
@@ -280,9 +228,9 @@ fn codecs_that_never_succeed_and_are_slower_than_known_are_found_out() {
         for (half, at) in [(0, 2000), (1, 50_000)] {
             let (mut time, mut raw) = (0.0, 0.0);
             for _ in 0..at {
-                let (decision, deciding_ns) = world.decide(&mut selector, &message);
+                let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
                 let (ns, raw_ns) = world.send(&mut selector, &decision, len);
-                time += ns + deciding_ns;
+                time += ns;
                 raw += raw_ns;
             }
             lost[half] = time / raw - 1.0;
@@ -314,11 +262,6 @@ enum Event {
     Link { peer: PeerClass, link: Link },
 }
 
-/// One of three nodes of this class, or an unknown one.
-fn at(class: PeerClass, number: usize) -> Peer {
-    Peer { class, node: u32::try_from(number % 4).ok().filter(|node| *node > 0) }
-}
-
 fn any_event() -> impl Strategy<Value = Event> {
     let kind = || (0..7_u8).prop_map(|kind| Kind::from_wire(kind).unwrap());
     let peer = || (0..4_u8).prop_map(|peer| PeerClass::new(peer).unwrap());
@@ -338,7 +281,7 @@ fn any_event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// Whatever it is told: no panic, only codecs that were offered for the kind, ordered thresholds, probes inside the message; and the same results
+    /// Whatever it is told: no panic, only codecs that were offered for the kind; and the same results
     /// for the same calls.
     #[test]
     fn nothing_confuses_it(events in prop::collection::vec(any_event(), 1..200)) {
@@ -356,36 +299,21 @@ proptest! {
             for selector in &mut selectors {
                 match event.clone() {
                     Event::Send { kind, peer, len, wire, ns } => {
-                        let mut decision = selector.decide(kind, at(peer, len), &bytes[..len]);
-                        for _ in 0..4 {
-                            selector.probed(&decision, wire, ns);
-                            decision = selector.decide_again(&decision, &bytes[..len]);
-                        }
+                        let decision = selector.decide(kind, peer, &bytes[..len]);
                         if let Choice::Encode(offer) = decision.choice {
                             prop_assert!(offered[usize::from(offer)].kinds.contains(&kind));
                         }
-                        if let Some(probe) = &decision.probe {
-                            prop_assert!(offered[usize::from(probe.offer)].kinds.contains(&kind));
-                            prop_assert!(probe.window.end <= len);
-                            selector.probed(&decision, wire, ns);
-                        }
                         selector.encoded(&decision, wire, ns);
-                        choices.push((decision.choice, decision.probe));
+                        choices.push(decision.choice);
                     }
                     Event::Received { kind, offer, len, ns } => selector.decoded(kind, offer, len, ns),
                     Event::Transferred { peer, bytes, ns } => {
-                        selector.came(at(peer, bytes), bytes, ns, if bytes % 2 == 0 { 0.0 } else { ns });
+                        selector.came(peer, bytes, ns, if bytes % 2 == 0 { 0.0 } else { ns });
                         selector.passed(peer, bytes / 2, ns, 2.0 * ns);
                     }
                     Event::Link { peer, link } => selector.set_link(peer, link),
                 }
-                for kind in Kind::ALL {
-                    for peer in PeerClass::all() {
-                        let (now, history) = selector.window(kind, peer);
-                        prop_assert!(history.iter().chain([&now]).all(|at| at.smallest <= at.end));
-                        prop_assert!(selector.link(peer).is_sane());
-                    }
-                }
+                prop_assert!(PeerClass::all().all(|peer| selector.link(peer).is_sane()));
             }
             prop_assert!(choices.len() != 2 || choices[0] == choices[1]);
         }
@@ -399,7 +327,7 @@ fn an_interrupted_rank_goes_on_compressing() {
         let (world, message) = (World::new(mb_s), vec![0x5a_u8; len]);
         let mut selector = selector(mb_s);
         let raw = (0..200).filter(|at| {
-            let (decision, _) = world.decide(&mut selector, &message);
+            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
             if let (Choice::Encode(offer), true) = (decision.choice, at % 20 < interruptions) {
                 let wire_len = len as f64 * world.fractions[usize::from(offer)];
                 selector.encoded(&decision, wire_len as usize, ns);
@@ -411,4 +339,64 @@ fn an_interrupted_rank_goes_on_compressing() {
         let raw = raw.count();
         assert!(raw <= 6, "{len} bytes: {raw}");
     }
+}
+
+#[test]
+fn messages_that_are_too_short_are_not_read() {
+    let mut selector = selector(120.0);
+    let least = selector.shortest(Kind::F64, PeerClass::NETWORK);
+    // 0.4 us of coding is 48 bytes; 1 KiB is the shortest class.
+    assert_eq!(least, 1024);
+    assert!(selector.admit(Kind::F64, PeerClass::NETWORK, 1023).is_none());
+    assert_eq!(selector.shortest(Kind::F32, PeerClass::NETWORK), usize::MAX, "there is no codec");
+    selector.set_link(PeerClass::NETWORK, link(12_000.0));
+    assert_eq!(selector.shortest(Kind::F64, PeerClass::NETWORK), usize::MAX);
+    (0..16).for_each(|_| selector.came(PeerClass::NETWORK, 1 << 20, 1e7, 0.0));
+    assert_eq!(selector.shortest(Kind::F64, PeerClass::NETWORK), 1024);
+}
+
+#[test]
+fn the_content_decides_before_the_history_does() {
+    // By the heuristics only messages with much redundancy gain.
+    let of = |level, ratio| Behaviour { level, ratio, ..behaviours()[0].clone() };
+    let known = [of(Level::None, 1.0), of(Level::Extreme, 4.0)];
+    let mut selector = Selector::new(&OFFERED[..1], &known, &[link(120.0); PEER_CLASSES], Transfer::Serial);
+    let noise: Vec<u8> = (0..LEN as u64)
+        .map(|at| {
+            at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_mul(at | 1).to_be_bytes()[1]
+        })
+        .collect();
+    let (zeros, mut wrong) = (vec![0; LEN], 0);
+    for _ in 0..100 {
+        for (message, fraction) in [(&noise, 1.0), (&zeros, 0.25)] {
+            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, message);
+            selector.encoded(&decision, (LEN as f64 * fraction) as usize, FAST.time_ns(LEN));
+            wrong += usize::from(is_raw(decision.choice) != (fraction == 1.0));
+        }
+    }
+    assert!(wrong <= 6, "{wrong} of 200");
+}
+
+/// PRAcTICaL-MPI, section 3: between two thresholds by the heuristics, outside raw.
+#[test]
+fn the_run_time_adaptive_strategy_goes_by_heuristics_and_a_window() {
+    let mut ras = Ras::new(&OFFERED, &behaviours(), &[link(400.0); PEER_CLASSES], Transfer::Serial);
+    let (message, to) = (vec![0x5a_u8; LEN], PeerClass::NETWORK);
+    for _ in 0..10 {
+        let decision = ras.decide(Kind::F64, to, &message);
+        assert_eq!(decision.choice, Choice::Encode(0));
+        ras.encoded(&decision, LEN * 3 / 4, FAST.time_ns(LEN));
+    }
+    assert_eq!(ras.window(Kind::F64, to).0.smallest, 1024);
+    // Messages of this length do not gain any more.
+    for _ in 0..4 {
+        let decision = ras.decide(Kind::F64, to, &message);
+        ras.encoded(&decision, LEN, FAST.time_ns(LEN));
+    }
+    assert!(ras.admit(Kind::F64, to, LEN).is_none() && ras.admit(Kind::F64, to, LEN / 2).is_some());
+    // Without a gain by the heuristics, lengths leave the window at once.
+    ras.set_link(to, link(12_000.0));
+    (0..4).for_each(|_| assert!(is_raw(ras.decide(Kind::F64, to, &message[..1024]).choice)));
+    assert!(ras.admit(Kind::F64, to, 1024).is_none());
+    assert_eq!(ras.window(Kind::F64, to).0.smallest, 1536);
 }

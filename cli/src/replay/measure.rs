@@ -58,16 +58,11 @@ impl Outcome {
         }
     }
 
-    /// The outcome if the codec has just encoded a part of the message.
-    pub(super) fn warmed_up(self) -> Self {
-        Self { cold: Coding { encode_ns: self.hot.encode_ns, ..self.cold }, ..self }
-    }
-
     /// The outcome in the form of the selector's estimate.
     pub(super) fn packed(&self, len: usize, caches: Caches) -> Packed {
         let fraction = self.wire_len.map_or(1.0, |wire_len| wire_len as f64 / len as f64);
         let Coding { encode_ns, decode_ns } = self.coding(caches);
-        Packed { fraction, encode_ns, decode_ns, handover_ns: 0.0, receiving_ns: 0.0 }
+        Packed { fraction, encode_ns, decode_ns }
     }
 }
 

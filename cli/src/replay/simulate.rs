@@ -2,7 +2,7 @@
 
 use super::measure::{Caches, Measured, Outcome};
 use mpress::selector::{Choice, Link, PEER_CLASSES, PeerClass, Transfer};
-use mpress::{Codec, Knowledge, Out};
+use mpress::{Codec, Knowledge};
 use mpress_corpus::cold::Work;
 use std::iter;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use std::time::Instant;
 type Send = fn(&Channel<'_>) -> Sent;
 
 /// The strategies that decide for each message. A new one is a row here.
-const DECIDING: [(&str, Send); 1] = [("adaptive", adaptive)];
+const DECIDING: [(&str, Send); 2] = [("ras", ras), ("adaptive", adaptive)];
 
 /// A file over a link.
 pub(super) struct Channel<'a> {
@@ -171,6 +171,27 @@ impl Times {
     }
 }
 
+/// Lets the Run-time Adaptive Strategy decide. Its decisions cost about the same, and are not charged.
+fn ras(channel: &Channel<'_>) -> Sent {
+    let Channel { file, caches, .. } = *channel;
+    let knowledge = Knowledge { links: [channel.link; PEER_CLASSES], ..channel.knowledge.clone() };
+    let mut ras = knowledge.ras(channel.transfer);
+    let mut sent = Sent::default();
+    for (at, message) in file.messages.iter().enumerate() {
+        let decision = ras.decide(file.kind, PeerClass::NETWORK, message);
+        let chosen = match decision.choice {
+            Choice::Raw => None,
+            Choice::Encode(offer) => outcome(file, usize::from(offer), at),
+        };
+        sent.add(channel, at, chosen);
+        if let Some(outcome) = chosen {
+            let wire_len = outcome.wire_len.unwrap_or(message.len());
+            ras.encoded(&decision, wire_len, outcome.coding(caches).encode_ns);
+        }
+    }
+    sent
+}
+
 /// Lets the selector decide.
 fn adaptive(channel: &Channel<'_>) -> Sent {
     let mut sent = select(channel, |_| false);
@@ -217,36 +238,16 @@ fn select(channel: &Channel<'_>, mut work: impl FnMut(usize) -> bool) -> Sent {
     for (at, message) in file.messages.iter().enumerate() {
         let is_cold = work(at);
         let start = Instant::now();
-        let mut decision = selector.decide(file.kind, PeerClass::NETWORK, message);
+        let decision = selector.decide(file.kind, PeerClass::NETWORK, message);
         let ns = (elapsed(start) - clock_ns).max(0.0);
         sent.ns += ns;
         let sort = usize::from(decision.is_estimated()) + usize::from(decision.level().is_some());
         sent.deciding[usize::from(is_cold)][sort].push(ns);
-        let mut warm = Vec::new();
-        while let Some(probe) = &decision.probe
-            && let Some(outcome) = outcome(file, usize::from(probe.offer), at)
-        {
-            let window = &message[probe.window.clone()];
-            let hot_ns = outcome.coding(Caches::Hot).encode_ns;
-            let start_ns = outcome.coding(caches).encode_ns - hot_ns;
-            let ns = start_ns + hot_ns * window.len() as f64 / message.len() as f64;
-            let wire_len = encoded_len(usize::from(probe.offer), file, window).unwrap_or(window.len());
-            selector.probed(&decision, wire_len, ns);
-            sent.ns += ns;
-            warm.push(probe.offer);
-            if !decision.is_tentative() {
-                break;
-            }
-            let start = Instant::now();
-            decision = selector.decide_again(&decision, message);
-            sent.ns += (elapsed(start) - clock_ns).max(0.0);
-        }
         let chosen = match decision.choice {
             Choice::Raw => None,
-            Choice::Encode(offer) => outcome(file, usize::from(offer), at)
-                .map(|outcome| (offer, if warm.contains(&offer) { outcome.warmed_up() } else { *outcome })),
+            Choice::Encode(offer) => outcome(file, usize::from(offer), at).map(|outcome| (offer, outcome)),
         };
-        sent.add(channel, at, chosen.as_ref().map(|(_, outcome)| outcome));
+        sent.add(channel, at, chosen.map(|(_, outcome)| outcome));
         let Some((offer, outcome)) = chosen else { continue };
         let coding = outcome.coding(caches);
         selector.encoded(&decision, outcome.wire_len.unwrap_or(message.len()), coding.encode_ns);
@@ -261,12 +262,4 @@ fn select(channel: &Channel<'_>, mut work: impl FnMut(usize) -> bool) -> Sent {
 fn outcome<'a>(file: &'a Measured<'_>, offer: usize, at: usize) -> Option<&'a Outcome> {
     let (_, outcomes) = file.codecs.iter().find(|(codec, _)| codec.index() == offer)?;
     outcomes.get(at)
-}
-
-fn encoded_len(offer: usize, file: &Measured<'_>, window: &[u8]) -> Option<usize> {
-    let (mut encoder, _) = Codec::at(offer)?.instances(file.kind)?;
-    let mut wire = vec![0; encoder.max_encoded_len(window.len())?];
-    let mut out = Out::from_slice(&mut wire);
-    encoder.encode(window, &mut out).ok()?;
-    Some(out.len())
 }

@@ -27,7 +27,6 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
         Some(part) => format!("{} over all ranks, {part} of their time", time(seconds)),
         None => time(seconds),
     };
-    let unlike = job.unlike.map(|unlike| format!(", {unlike}")).unwrap_or_default();
     let mut facts = vec![
         ("Program", job.program.clone()),
         ("Ranks", count(job.ranks)),
@@ -35,7 +34,7 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
         ("Time", time(job.seconds)),
         ("Strategy", job.strategy.clone()),
         ("Network latency", format!("{} us", fixed(job.latency_us))),
-        ("Network bandwidth", format!("{} MB/s for each rank{unlike}", fixed(job.bandwidth_mb_s))),
+        ("Network bandwidth", format!("{} MB/s for each rank", fixed(job.bandwidth_mb_s))),
         ("Messages", count(total.messages)),
         ("Raw bytes", count(total.raw_bytes)),
         ("Wire bytes", count(total.wire_bytes)),

@@ -9,14 +9,12 @@ use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming};
 use crate::settings::{Settings, Streams};
-use crate::strategy::Strategy;
 use crate::stream::{CHUNK_HEADER, FRONT, Stream};
 use crate::traffic;
-use mpress_codec::{CodecId, DecodeErrorKind, Kind};
+use mpress_codec::{CodecId, DecodeErrorKind};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Raw bytes of a chunk of a long message. With its header it fits in the 64 KiB up to which Open MPI sends over TCP without asking the receiver.
@@ -27,10 +25,6 @@ const LEAST_CHUNK: usize = 1 << 10;
 
 /// The minimum message length in bytes: for shorter ones, chunks cost more than they gain.
 const FROM: usize = 128 << 10;
-
-/// The minimum length in bytes of a message that tests the network: its receiver does not see when the head came, nor how long the first chunk of the
-/// tail took.
-const LEAST_TEST: usize = traffic::TRAIN + 2 * CHUNK;
 
 /// A message that is not contiguous in memory: a layer produces parts of it on demand.
 pub trait Pieces {
@@ -58,14 +52,8 @@ pub struct Tail {
     to: Destination,
     next: usize,
     wire_len: usize,
-    /// When this rank began to encode it; `None` if that does not tell how long handing over takes.
-    start: Option<Instant>,
     /// Encoding time so far.
     time: Duration,
-    /// Time of producing its parts so far.
-    producing: Duration,
-    /// The process's decoding time at the start, in nanoseconds.
-    decoded_ns: u64,
 }
 
 impl Tail {
@@ -73,11 +61,6 @@ impl Tail {
     #[must_use]
     pub const fn stream(&self) -> &Stream {
         &self.stream
-    }
-
-    /// Its chunks are sent as other ranks need them, so that the time until the last one says nothing about handing over.
-    pub fn untimed(&mut self) {
-        self.start = None;
     }
 
     /// The range of the message to be encoded next; `None` once all of it is.
@@ -109,21 +92,7 @@ impl Engine {
         (len >= self.streams?).then(|| (len / 4).next_multiple_of(8).clamp(LEAST_CHUNK, CHUNK))
     }
 
-    /// Like [`consider_to`](Self::consider_to), for a message that is then given to [`begin`](Self::begin). It may be one that only tests how fast the
-    /// network is: it is not compressed, but sent in chunks.
-    pub fn consider_stream(
-        &self,
-        strategy: Option<Strategy>,
-        kind: Kind,
-        (to, node): (Destination, Option<u32>),
-        len: usize,
-    ) -> Option<Considered> {
-        let may_be_test = to == Destination::OtherNode && len >= LEAST_TEST;
-        let test = if may_be_test { self.decider.test(strategy, kind, node, len) } else { None };
-        test.or_else(|| self.consider_to(strategy, kind, (to, node), len))
-    }
-
-    /// Like [`encode_considered`](Self::encode_considered), but a message that is worth compressing, or a test, is sent in chunks of `chunk` bytes: a
+    /// Like [`encode_considered`](Self::encode_considered), but a message that is worth compressing is sent in chunks of `chunk` bytes: a
     /// multiple of 8, at most 2^20. A message that is no longer than that is sent in one frame. No other stream in transit to the same process may have this
     /// `id`.
     pub fn begin(&self, considered: Considered, raw: &[u8], id: u32, chunk: usize) -> Outgoing {
@@ -131,7 +100,7 @@ impl Engine {
         if raw.len() != len {
             return Outgoing::Raw;
         }
-        let plan = self.plan(considered, raw, |window| raw.get(window));
+        let plan = self.decider.plan(considered, raw);
         let setting = plan.of_stream(kind);
         let stream = setting
             .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
@@ -140,7 +109,7 @@ impl Engine {
         };
         let start = Instant::now();
         let gains = || self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
-        let first = raw.get(stream.range(0)).filter(|_| plan.is_test || gains() == Some(true));
+        let first = raw.get(stream.range(0)).filter(|_| gains() == Some(true));
         self.stream((stream, setting, plan, to), first, start)
     }
 
@@ -161,7 +130,7 @@ impl Engine {
             return Err(considered);
         }
         let Some(first) = self.piece(pieces, 0..chunk) else { return Err(considered) };
-        let plan = self.plan(considered, &first, |window| self.piece(pieces, window));
+        let plan = self.decider.plan(considered, &first);
         let setting = plan.of_stream(kind);
         let stream = setting
             .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
@@ -174,8 +143,7 @@ impl Engine {
             self.instances.with_encoder(setting, |encoder| self.gains(encoder, part, chunk)) == Some(true)
         };
         let middle = stream.range(len / chunk / 2);
-        let gains =
-            plan.is_test || gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
+        let gains = gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
         Ok(self.stream((stream, setting, plan, to), Some(&*first).filter(|_| gains), start))
     }
 
@@ -188,9 +156,7 @@ impl Engine {
 
     /// The next chunk of a message that is produced piece by piece, as in [`next_chunk`](Self::next_chunk).
     pub fn next_piece(&self, tail: &mut Tail, pieces: &dyn Pieces) -> Option<Buffer> {
-        let start = Instant::now();
         let raw = self.piece(pieces, tail.due()?)?;
-        tail.producing += start.elapsed();
         self.next_chunk(tail, &raw)
     }
 
@@ -201,14 +167,11 @@ impl Engine {
         first: Option<&[u8]>,
         start: Instant,
     ) -> Outgoing {
-        let head = first.and_then(|first| self.head(&stream, setting, plan.is_test, first));
+        let head = first.and_then(|first| self.head(&stream, setting, first));
         let time = start.elapsed();
         match head {
             Some(head) => {
-                let (wire_len, decoded_ns) = (head.len(), self.decoded_ns.load(Relaxed));
-                let (start, producing) = (Some(start), Duration::ZERO);
-                let tail =
-                    Tail { stream, setting, plan, to, next: 1, wire_len, start, time, producing, decoded_ns };
+                let tail = Tail { stream, setting, plan, to, next: 1, wire_len: head.len(), time };
                 Outgoing::Stream(head, Box::new(tail))
             }
             None => {
@@ -221,8 +184,8 @@ impl Engine {
     }
 
     /// The head of a stream, with its first chunk; `None` if out of memory.
-    fn head(&self, stream: &Stream, setting: Setting, is_test: bool, first: &[u8]) -> Option<Buffer> {
-        let mut head = self.pack_chunk(setting, is_test, first, FRONT)?;
+    fn head(&self, stream: &Stream, setting: Setting, first: &[u8]) -> Option<Buffer> {
+        let mut head = self.pack_chunk(setting, first, FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
         frame::seal(self.mark, CodecId::STREAM, stream.setting, stream.kind, stream.raw_len(), &mut head)?;
         Some(head)
@@ -235,39 +198,34 @@ impl Engine {
             return None;
         }
         let start = Instant::now();
-        let mut chunk = self.pack_chunk(tail.setting, tail.plan.is_test, raw, CHUNK_HEADER)?;
+        let mut chunk = self.pack_chunk(tail.setting, raw, CHUNK_HEADER)?;
         tail.stream.seal(self.mark, tail.next, &mut chunk)?;
         tail.time += start.elapsed();
         tail.wire_len += chunk.len();
         tail.next += 1;
         if tail.due().is_none() {
-            let (kind, codec) = (tail.stream.kind, Some(tail.setting.codec).filter(|_| !tail.plan.is_test));
-            let decoded = self.decoded_ns.load(Relaxed).wrapping_sub(tail.decoded_ns);
-            let other = tail.time + tail.producing + Duration::from_nanos(decoded);
-            let handover = tail.start.map(|start| start.elapsed().saturating_sub(other));
-            self.decider.streamed(&tail.plan, tail.wire_len, tail.time, handover);
+            let (kind, codec) = (tail.stream.kind, Some(tail.setting.codec));
+            self.decider.encoded(&tail.plan, tail.wire_len, tail.time);
             self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
         }
         Some(chunk)
     }
 
     /// Reports that `bytes` bytes of tails from other nodes came within `time`, while this process only waited for them, and that a sender sent its
-    /// part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the bandwidth. `node`: a number of the node, if all of them
-    /// are from one.
-    pub fn came(&self, node: Option<u32>, bytes: usize, time: Duration, sent: Duration) {
+    /// part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the bandwidth.
+    pub fn came(&self, bytes: usize, time: Duration, sent: Duration) {
         if bytes >= traffic::TRAIN {
-            self.decider.came(node, bytes, time, sent);
+            self.decider.came(bytes, time, sent);
         }
     }
 
-    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter or for a test, raw. `None` if out of memory.
-    fn pack_chunk(&self, setting: Setting, is_test: bool, raw: &[u8], front: usize) -> Option<Buffer> {
+    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter, raw. `None` if out of memory.
+    fn pack_chunk(&self, setting: Setting, raw: &[u8], front: usize) -> Option<Buffer> {
         self.instances.with_encoder(setting, |encoder| {
             let bound = encoder.max_encoded_len(raw.len())?.max(raw.len());
             let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;
             let room = buffer.room().get_mut(front..)?;
-            let encoded = if is_test { None } else { blocks::encode_part(encoder, raw, room) };
-            let len = encoded.filter(|len| *len < raw.len());
+            let len = blocks::encode_part(encoder, raw, room).filter(|len| *len < raw.len());
             if len.is_none() {
                 room.get_mut(..raw.len())?.copy_from_slice(raw);
             }
@@ -332,7 +290,6 @@ impl Engine {
             decoded.ok_or(FrameError::Codec(stream.codec))?.map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();
-        self.decoded_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(0), Relaxed);
         let codec = codecs::used(stream.codec, stream.setting).filter(|_| wire.len() < len);
         self.counters.received(stream.kind, codec, u64::from(index == 0), len, time);
         if let Some(codec) = codec {

@@ -45,15 +45,14 @@ impl JobReport {
         let job = &self.job;
         let _ = writeln!(
             text,
-            "{}: {} on {}, {:.3} s; strategy {}; network {:.1} us, {:.1} MB/s{}",
+            "{}: {} on {}, {:.3} s; strategy {}; network {:.1} us, {:.1} MB/s",
             job.program,
             number(job.ranks, "rank"),
             number(job.nodes, "node"),
             job.seconds,
             job.strategy,
             job.latency_us,
-            job.bandwidth_mb_s,
-            job.unlike.map(|unlike| format!(", {unlike}")).unwrap_or_default()
+            job.bandwidth_mb_s
         );
         heading(text, "kind   codec");
         for line in &self.codecs {

@@ -214,8 +214,7 @@ impl Block {
                 let considered = shim.engine.consider(strategy, kind, Destination::OtherNode, self.len)?;
                 Some(shim.engine.begin(considered, raw, id, self.chunk))
             });
-            if let Some(Outgoing::Stream(head, mut tail)) = begun {
-                tail.untimed();
+            if let Some(Outgoing::Stream(head, tail)) = begun {
                 self.form = Form::Shorter(None);
                 self.wires.push_back(Rc::new(head));
                 self.tail = Some(*tail);

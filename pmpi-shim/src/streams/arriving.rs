@@ -216,12 +216,11 @@ impl Arriving {
         if code == SUCCESS {
             chunk.set_len(received_bytes(&status));
             self.received += chunk.len();
-            let node = context.world.node_number(self.source);
-            self.pace.came(node, &chunk);
+            self.pace.came(&chunk);
             if self.next + 1 == self.stream.chunks() {
                 waiting::received(self.received);
                 if context.world.other_node(self.source) {
-                    self.pace.tell(node, &context.engine);
+                    self.pace.tell(&context.engine);
                 }
             }
             let stream = self.stream;

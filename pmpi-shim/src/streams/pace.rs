@@ -29,13 +29,13 @@ impl Pace {
         self.missed = Some((call, looks + 1, Instant::now()));
     }
 
-    /// The next chunk has come, from this node.
-    pub(super) fn came(&mut self, node: Option<u32>, chunk: &[u8]) {
+    /// The next chunk has come.
+    pub(super) fn came(&mut self, chunk: &[u8]) {
         let missed = self.missed.take().filter(|missed| missed.0 == waiting::call());
         let prompt = |now: &Moment| {
             missed.is_some_and(|(.., missed)| now.at().saturating_duration_since(missed) <= PROMPT)
         };
-        let now = waiting::came(node, chunk.len()).filter(prompt).zip(SentAt::of(chunk));
+        let now = waiting::came(chunk.len()).filter(prompt).zip(SentAt::of(chunk));
         let Some((moment, _)) = now else { return };
         if self.first.is_none_or(|(first, _)| moment.since(&first).is_none()) {
             self.first = now.filter(|_| missed.is_some_and(|(_, looks, _)| looks >= LOOKS));
@@ -43,13 +43,11 @@ impl Pace {
         self.last = now;
     }
 
-    /// The last chunk has come, from this node.
-    pub(super) fn tell(&self, node: Option<u32>, engine: &Engine) {
+    /// The last chunk has come.
+    pub(super) fn tell(&self, engine: &Engine) {
         let Some(((first, first_sent), (last, last_sent))) = self.first.zip(self.last) else { return };
         if let Some((bytes, time)) = last.since(&first) {
-            // Chunks of other streams may come from other nodes.
-            let node = node.filter(|_| last.is_same_node(&first));
-            engine.came(node, bytes, time, last_sent.since(first_sent));
+            engine.came(bytes, time, last_sent.since(first_sent));
         }
     }
 }

@@ -42,16 +42,11 @@ pub(crate) fn two_nodes() -> Option<Cluster> {
 
 /// The same with links of this rate.
 pub(crate) fn two_nodes_at(rate: Option<Rate>) -> Option<Cluster> {
-    nodes_at(2, rate)
-}
-
-/// The same with this number of nodes.
-pub(crate) fn nodes_at(nodes: usize, rate: Option<Rate>) -> Option<Cluster> {
     if is_newer_mpich() {
         return skip("PyPI's builds of MPICH and Intel MPI do not find their way over this network");
     }
     match Cluster::permitted() {
-        Ok(()) => Some(Cluster::new(Config { nodes, rate }).unwrap()),
+        Ok(()) => Some(Cluster::new(Config { nodes: 2, rate }).unwrap()),
         Err(error) => skip(error),
     }
 }

@@ -1,0 +1,333 @@
+//! The judge: does the program get more done with compressed messages than with raw ones?
+//!
+//! The gain of a decision is estimated, from what is assumed of network and codecs. The judge assumes nothing. From time to time there is a trial: two short
+//! epochs close together, in one of which all messages go raw, and in the other as decided, in random order. A program that sends more bytes in the same
+//! time is faster, whatever the reason: waiting that is hidden by computation, processors that other ranks need, partners that are late.
+//!
+//! All ranks must change at the same time, because a rank also waits for messages of others. They do this without communication: the times and the
+//! order of trials depend only on the time since the common beginning, not on what a rank has learned. Their clocks stay together, because the nodes
+//! of a cluster are synchronised by NTP or similar, which also slews `CLOCK_MONOTONIC`, so that it does not drift.
+//!
+//! What trials say is added up (E. S. Page, *Continuous inspection schemes*, 1954): each counts by how much more one way carried, in units of how
+//! much trials of this program differ anyway. If the sum is large for one way, all messages go that way.
+
+/// The lengths of epochs, by the time at which they begin, and one round in how many is a trial. A round has eight epochs. At first they are short and
+/// frequent, so that a large loss is found within two seconds; later they are long, for small differences and programs with long iterations, and rare.
+const SCHEDULES: [(u64, u64, u64); 3] =
+    [(0, 31_250_000, 2), (8_000_000_000, 31_250_000, 4), (32_000_000_000, 125_000_000, 8)];
+const EPOCHS: u64 = 8;
+/// There is no trial before this time: connections are being made.
+const FIRST_NS: u64 = 250_000_000;
+
+/// The sum that decides. If a trial says as much as trials differ anyway, it counts 1.
+const ENOUGH: f64 = 8.0;
+/// The least assumed difference between trials, and that before the first one, as a fraction of the bytes of both ways. And the weight of a new one.
+const LEAST_SPREAD: f64 = 0.01;
+const FIRST_SPREAD: f64 = 0.05;
+const SPREAD_WEIGHT: f64 = 0.25;
+
+/// The factor by which the weight of old trials decays with each new one, in what is told: about the last 64 count.
+const MEMORY: f64 = 1.0 - 1.0 / 64.0;
+/// The number of trials, by weight, from which on the result is told.
+const TOLD: f64 = 8.0;
+/// A difference of this many standard errors is worth telling, and so is an error that is so small that there is almost no difference.
+const CLEAR: f64 = 3.0;
+const FINE: f64 = 0.01;
+
+/// The comparison of both ways by the clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ByTheClock {
+    /// The factor by which messages as decided are faster than raw ones.
+    pub speedup: f64,
+    /// The standard error of the speedup.
+    pub error: f64,
+    /// Whether the result is worth reporting: one way is certainly faster, or the error is so small that there is almost no difference.
+    pub tells: bool,
+}
+
+/// The way that messages are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// As the selector decides.
+    Decided,
+    /// All raw.
+    Raw,
+}
+
+/// The number of the round at this time, and if it is a trial, the way on trial, and whether bytes count. `now_ns`: since the common beginning.
+fn on_trial(now_ns: u64) -> (u64, Option<(Way, bool)>) {
+    let mut before = 0;
+    for (at, &(from, epoch, rare)) in SCHEDULES.iter().enumerate() {
+        let until = SCHEDULES.get(at + 1).map_or(u64::MAX, |next| next.0);
+        if now_ns >= until {
+            before += (until - from) / (EPOCHS * epoch);
+            continue;
+        }
+        let (round, epoch_at, within) =
+            ((now_ns - from) / (EPOCHS * epoch), (now_ns - from) / epoch % EPOCHS, (now_ns - from) % epoch);
+        let (round, random) = (before + round, random(before + round));
+        if now_ns < FIRST_NS || !(random >> 8).is_multiple_of(rare) {
+            return (round, None);
+        }
+        let (first, second) = match random >> 63 {
+            0 => (Way::Decided, Way::Raw),
+            _ => (Way::Raw, Way::Decided),
+        };
+        // Messages in transit at the end of the first drain in epochs that do not count, so both ways begin alike.
+        let way = match epoch_at {
+            1 => Some(first),
+            5 => Some(second),
+            _ => None,
+        };
+        // In the first quarter, earlier messages may still be in transit.
+        return (round, way.map(|way| (way, within >= epoch / 4)));
+    }
+    (before, None)
+}
+
+/// A pseudorandom number for a round, always the same (splitmix64, Steele, Lea and Flood 2014).
+fn random(round: u64) -> u64 {
+    let mut z = round.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Determines the way of each message, and learns which is better.
+#[derive(Clone, Debug)]
+pub(crate) struct Judge {
+    in_use: Way,
+    /// The number of the current round, 0 before the first message, and its bytes as decided, and raw.
+    round: u64,
+    bytes: [f64; 2],
+    /// How much speaks for raw messages, 0 to [`ENOUGH`].
+    against: f64,
+    /// By how much raw messages usually carry more, and how much trials differ from that.
+    usual: f64,
+    spread: f64,
+    told: Told,
+}
+
+impl Judge {
+    pub(crate) fn new() -> Self {
+        let (usual, spread, told) = (0.0, FIRST_SPREAD, Told::default());
+        Self { in_use: Way::Decided, round: 0, bytes: [0.0; 2], against: 0.0, usual, spread, told }
+    }
+
+    /// The way of messages outside trials.
+    pub(crate) fn in_use(&self) -> Way {
+        self.in_use
+    }
+
+    /// The way of a message of this number of bytes that is sent now. `now_ns`: the time since the common beginning.
+    #[inline]
+    pub(crate) fn way(&mut self, len: usize, now_ns: u64) -> Way {
+        let (round, trial) = on_trial(now_ns);
+        if round > self.round {
+            let [decided, raw] = self.bytes;
+            (self.round, self.bytes) = (round, [0.0; 2]);
+            self.conclude(decided, raw);
+        }
+        let Some((way, counts)) = trial else { return self.in_use };
+        // A thread may be late with an old time.
+        if counts && round == self.round {
+            self.bytes[way as usize] += len as f64;
+        }
+        way
+    }
+
+    /// Whether, at this time, messages are sent differently than outside trials. False if there were no messages.
+    pub(crate) fn are_odd(&self, now_ns: u64) -> bool {
+        self.round > 0 && on_trial(now_ns).1.is_some_and(|(way, _)| way != self.in_use)
+    }
+
+    /// Adds a trial with these numbers of bytes.
+    fn conclude(&mut self, decided: f64, raw: f64) {
+        if decided <= 0.0 && raw <= 0.0 {
+            return;
+        }
+        let more = (raw - decided) / (raw + decided);
+        self.usual += SPREAD_WEIGHT * (more - self.usual);
+        self.spread += SPREAD_WEIGHT * ((more - self.usual).abs() - self.spread);
+        self.against = (self.against + more / self.spread.max(LEAST_SPREAD)).clamp(0.0, ENOUGH);
+        self.in_use = match self.against {
+            ..=0.0 => Way::Decided,
+            ENOUGH.. => Way::Raw,
+            _ => self.in_use,
+        };
+        self.told.add(decided, raw);
+    }
+
+    pub(crate) fn by_the_clock(&self) -> Option<ByTheClock> {
+        self.told.by_the_clock()
+    }
+}
+
+/// The latest trials, for reports: a ratio estimator (Cochran, Sampling Techniques, section 6.4).
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    trials: f64,
+    decided: f64,
+    raw: f64,
+    /// Sums of squares and products of the same, with the weights squared, for the error.
+    decided_decided: f64,
+    decided_raw: f64,
+    raw_raw: f64,
+}
+
+impl Told {
+    fn add(&mut self, decided: f64, raw: f64) {
+        for (sum, term) in [(&mut self.trials, 1.0), (&mut self.decided, decided), (&mut self.raw, raw)] {
+            *sum = *sum * MEMORY + term;
+        }
+        for (sum, term) in [
+            (&mut self.decided_decided, decided * decided),
+            (&mut self.decided_raw, decided * raw),
+            (&mut self.raw_raw, raw * raw),
+        ] {
+            *sum = *sum * (MEMORY * MEMORY) + term;
+        }
+    }
+
+    fn by_the_clock(&self) -> Option<ByTheClock> {
+        if self.trials < TOLD {
+            return None;
+        }
+        let speedup = self.decided / self.raw;
+        let residuals =
+            self.decided_decided - 2.0 * speedup * self.decided_raw + speedup * speedup * self.raw_raw;
+        let error = sqrt(residuals.max(0.0)) / self.raw;
+        let difference = speedup - 1.0;
+        let tells = difference * difference >= CLEAR * CLEAR * error * error || error <= FINE;
+        (speedup.is_finite() && error.is_finite()).then_some(ByTheClock { speedup, error, tells })
+    }
+}
+
+/// The square root, which `core` does not have: Heron's method, from above.
+fn sqrt(x: f64) -> f64 {
+    if !(x > 0.0 && x.is_finite()) {
+        return x;
+    }
+    let mut root = x.max(1.0);
+    loop {
+        let next = f64::midpoint(root, x / root);
+        if next >= root {
+            return root;
+        }
+        root = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// A number from 0 to below 1.
+    fn uniform(seed: u64, at: u64) -> f64 {
+        (random(seed.wrapping_mul(0x1234_5678_9abc_def1) ^ at) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Sends messages of 1000 bytes for so many seconds. `gap_ns`: the time of each by the way, and a random number.
+    fn send(judge: &mut Judge, from_s: f64, seconds: f64, gap_ns: impl Fn(Way, f64) -> f64) -> f64 {
+        let (mut now, mut raw, mut at) = (from_s * 1e9, 0.0, 0);
+        let end = (from_s + seconds) * 1e9;
+        while now < end {
+            let way = judge.way(1000, now as u64);
+            let gap = gap_ns(way, uniform(1, at));
+            raw += if way == Way::Raw { gap } else { 0.0 };
+            (now, at) = (now + gap, at + 1);
+        }
+        raw / (seconds * 1e9)
+    }
+
+    #[test]
+    fn a_loss_by_a_factor_of_two_ends_within_three_seconds() {
+        let mut judge = Judge::new();
+        send(&mut judge, 0.0, 3.0, |way, r| if way == Way::Raw { 1e5 } else { 2e5 } * (0.9 + 0.2 * r));
+        assert_eq!(judge.in_use(), Way::Raw, "{judge:?}");
+        // And back, after the network has become slow.
+        send(&mut judge, 3.0, 6.0, |way, r| if way == Way::Raw { 4e5 } else { 2e5 } * (0.9 + 0.2 * r));
+        assert_eq!(judge.in_use(), Way::Decided, "{judge:?}");
+    }
+
+    #[test]
+    fn a_small_loss_is_found_and_a_gain_is_kept() {
+        let noise = |r: f64| 0.5 + r;
+        let mut judge = Judge::new();
+        send(&mut judge, 0.0, 180.0, |way, r| if way == Way::Raw { 5e4 } else { 5.4e4 } * noise(r));
+        assert_eq!(judge.in_use(), Way::Raw, "{judge:?}");
+        let mut judge = Judge::new();
+        let raw = send(&mut judge, 0.0, 180.0, |way, r| if way == Way::Raw { 5.4e4 } else { 5e4 } * noise(r));
+        assert!(judge.in_use() == Way::Decided && raw < 0.05, "{judge:?}: {raw}");
+        let clock = judge.by_the_clock().unwrap();
+        assert!((clock.speedup - 1.08).abs() < 0.02 && clock.tells, "{clock:?}");
+    }
+
+    #[test]
+    fn stalls_do_not_decide() {
+        // Heavy tails: neither way's bytes have a variance, or even a mean. But compression gains a fifth.
+        let wrong = (0..200).filter(|&seed| {
+            let mut judge = Judge::new();
+            (0..100).for_each(|trial| {
+                let bytes = |way: u64| 1.0 / (1.0 - uniform(seed, 2 * trial + way));
+                judge.conclude(1.5 * bytes(0), bytes(1));
+            });
+            judge.in_use() == Way::Raw
+        });
+        assert!(wrong.count() < 20);
+    }
+
+    #[test]
+    fn ways_are_alike() {
+        let (mut time, mut odd) = ([0_u64; 2], 0);
+        for ms in 0..600_000_u64 {
+            if let Some((way, counts)) = on_trial(ms * 1_000_000).1 {
+                time[way as usize] += u64::from(counts);
+                odd += u64::from(way == Way::Raw);
+            }
+        }
+        assert!(time[0].abs_diff(time[1]) * 100 < time[0], "{time:?}");
+        assert!((600_000 / 80..600_000 / 50).contains(&odd), "{odd}");
+    }
+
+    #[test]
+    fn rounds_are_counted_on() {
+        let rounds: Vec<_> = (0..1000).map(|at| on_trial(at * 125_000_000).0).collect();
+        assert!(rounds.is_sorted() && rounds.windows(2).all(|two| two[1] - two[0] <= 1));
+    }
+
+    #[test]
+    fn silence_says_nothing() {
+        let mut judge = Judge::new();
+        (0..100).for_each(|_| judge.conclude(0.0, 0.0));
+        (0..100).for_each(|_| judge.conclude(5.0, 5.0));
+        assert_eq!(judge.in_use(), Way::Decided);
+        assert!(!judge.are_odd(1_000_000_000), "there was no message");
+        judge.way(1, 600_000_000_000);
+        assert_eq!(judge.way(1, 0), Way::Decided, "a late thread");
+    }
+
+    #[test]
+    fn the_error_is_what_it_says() {
+        let outside = (0..1000).filter(|&seed| {
+            let mut told = Told::default();
+            for trial in 0..100 {
+                let noise = |way: u64| 0.8 + 0.4 * uniform(seed, 2 * trial + way);
+                told.add(noise(0), noise(1));
+            }
+            let clock = told.by_the_clock().unwrap();
+            (clock.speedup - 1.0).abs() > 2.0 * clock.error
+        });
+        // 5 % of a normal distribution is further out than two errors.
+        assert!((20..80).contains(&outside.count()));
+    }
+
+    #[test]
+    fn roots() {
+        for x in [1e-30, 0.04, 1.0, 2.0, 9.0, 1e30] {
+            assert!((sqrt(x) / x.sqrt() - 1.0).abs() < 1e-12, "{x}");
+        }
+        assert_eq!(sqrt(0.0), 0.0);
+    }
+}
