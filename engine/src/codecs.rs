@@ -138,6 +138,12 @@ impl Codec {
         self.row().adaptive
     }
 
+    /// Whether PRAcTICaL-MPI has the codec (section 2), so that the strategy `ras` considers it for all kinds that it supports.
+    #[must_use]
+    pub fn is_of_practical(self) -> bool {
+        ["fpc", "rice", "rle", "huffman", "lzo"].contains(&self.name())
+    }
+
     /// An encoder and a decoder for messages of a kind, for measurements; `None` if the codec does not support the kind.
     #[must_use]
     pub fn instances(self, kind: Kind) -> Option<(Encoder, Decoder)> {

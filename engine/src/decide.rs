@@ -8,8 +8,8 @@ use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Ras, Selector, Tally,
-    Thresholds, Transfer,
+    Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Ras, Selector,
+    Tally, Thresholds, Transfer,
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -65,6 +65,12 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// A part of the message to encode before it is decided.
+    pub(crate) fn probe(&self) -> Option<(Codec, &Probe)> {
+        let probe = self.decision.as_ref()?.0.probe.as_ref()?;
+        Some((Codec::at(usize::from(probe.offer))?, probe))
+    }
+
     /// The codec of the stream that this message becomes.
     pub(crate) fn of_stream(&self, kind: Kind) -> Option<Setting> {
         self.codec.filter(|_| self.send)?.of(kind)
@@ -85,8 +91,8 @@ impl Knowledge {
     /// PRAcTICaL-MPI's Run-time Adaptive Strategy from this knowledge, with the codecs of that paper (section 2).
     #[must_use]
     pub fn ras(&self, transfer: Transfer) -> Ras {
-        let of_the_paper = ["fpc", "rice", "rle", "huffman", "lzo"];
-        let kinds = |name| if of_the_paper.contains(&name) { &Kind::ALL[..] } else { &[] };
+        let is_of_practical = |name| Codec::named(name).is_some_and(Codec::is_of_practical);
+        let kinds = |name| if is_of_practical(name) { &Kind::ALL[..] } else { &[] };
         let offers: Vec<_> = names().map(|name| Offered { name, kinds: kinds(name) }).collect();
         Ras::new(&offers, &self.behaviours(), &self.links, transfer)
     }
@@ -174,6 +180,13 @@ impl Decider {
             By::Ras(admitted) => (self.ras().weigh(admitted, raw), true, false),
         };
         Plan { codec: codec(decision.choice), send, decision: Some((decision, by_selector)) }
+    }
+
+    /// Reports that the part was encoded to `wire_len` bytes, and decides again about the message that begins with `raw`.
+    pub(crate) fn probed(&self, plan: Plan, wire_len: usize, time: Duration, raw: &[u8]) -> Plan {
+        let Some((decision, true)) = &plan.decision else { return plan };
+        let decision = self.selector().probed(decision, wire_len, nanoseconds(time), raw);
+        Plan { codec: codec(decision.choice), decision: Some((decision, true)), ..plan }
     }
 
     /// Reports that the message was encoded to `wire_len` bytes, its own length if it is sent raw.

@@ -18,6 +18,7 @@ use crate::traffic::{self, Traffic};
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, encode_into};
 use mpress_selector::{ByTheClock, Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
+use std::ops::{Deref, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -129,7 +130,7 @@ impl Engine {
         if raw.len() != len {
             return None;
         }
-        let plan = self.decider.plan(considered, raw);
+        let plan = self.plan(considered, raw, |window| raw.get(window));
         self.finish(&plan, raw, kind, to)
     }
 
@@ -147,6 +148,28 @@ impl Engine {
         let codec = setting.filter(|_| packed.is_some()).map(|setting| setting.codec);
         self.counters.sent(kind, codec, to, len, wire_len, time);
         packed.filter(|_| plan.send)
+    }
+
+    /// Decides about a message that begins with `first`, and encodes the parts of it that the selector wants to be encoded before.
+    fn plan<W: Deref<Target = [u8]>>(
+        &self,
+        considered: Considered,
+        first: &[u8],
+        part: impl Fn(Range<usize>) -> Option<W>,
+    ) -> Plan {
+        let kind = considered.kind;
+        let mut plan = self.decider.plan(considered, first);
+        // Each codec once.
+        for _ in 0..codecs::COUNT {
+            let Some((codec, probe)) = plan.probe() else { break };
+            let Some((window, setting)) = part(probe.window.clone()).zip(codec.of(kind)) else { break };
+            let start = Instant::now();
+            let packed =
+                self.instances.with_encoder(setting, |encoder| self.compress(encoder, &window)).flatten();
+            let wire_len = packed.map_or(window.len(), |buffer| buffer.len().saturating_sub(HEADER_LEN));
+            plan = self.decider.probed(plan, wire_len, start.elapsed(), first);
+        }
+        plan
     }
 
     /// The frame of a message; `None` if it is not shorter, or if out of memory.

@@ -49,6 +49,7 @@ impl Default for Knowledge {
 type Row = (&'static str, &'static str, &'static str, f64, [f64; 3], [f64; 3]);
 
 /// The file `heuristics/compression.toml`.
+#[allow(clippy::approx_constant, reason = "a measured time may be like that")]
 static BUILT_IN: &[Row] = &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
 /// The network file.

@@ -2,6 +2,7 @@
 
 use crate::link::PeerClass;
 use crate::sample::Level;
+use core::ops::Range;
 use mpress_codec::Kind;
 
 /// The index of a codec in the list from which a selector was made.
@@ -24,11 +25,23 @@ pub struct Admitted {
     pub(crate) len: usize,
 }
 
+/// A part of a message to encode, and the codec, only to learn the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The codec.
+    pub offer: Offer,
+    /// The bytes of the message.
+    pub window: Range<usize>,
+}
+
 /// The decision of a selector. Return it with the outcome, from which the selector learns.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Decision {
     /// The way to send the message.
     pub choice: Choice,
+    /// What to encode first, if the codec that should be the best is not known on such messages: then this is no decision yet. Report the result
+    /// ([`Selector::probed`](crate::Selector::probed)), and decide again.
+    pub probe: Option<Probe>,
     pub(crate) kind: Kind,
     pub(crate) peer: PeerClass,
     pub(crate) len: usize,
@@ -41,7 +54,7 @@ pub struct Decision {
 impl Decision {
     /// The decision for a message that is too short to gain.
     pub(crate) fn outside(kind: Kind, peer: PeerClass, len: usize) -> Self {
-        Self { choice: Choice::Raw, kind, peer, len, level: None, raw_ns: 0.0, expected_ns: 0.0 }
+        Self { choice: Choice::Raw, probe: None, kind, peer, len, level: None, raw_ns: 0.0, expected_ns: 0.0 }
     }
 
     /// The class of the process to which the message is sent.

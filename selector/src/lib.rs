@@ -5,7 +5,6 @@
 extern crate alloc;
 
 mod bandwidth;
-mod candidate;
 mod decision;
 mod estimate;
 mod guided;
@@ -16,10 +15,11 @@ mod ras;
 mod sample;
 mod selector;
 mod size;
+mod table;
 mod tally;
 mod window;
 
-pub use decision::{Admitted, Choice, Decision, Offer};
+pub use decision::{Admitted, Choice, Decision, Offer, Probe};
 pub use estimate::{Packed, Transfer};
 pub use guided::{Guide, Guided};
 pub use heuristics::{Behaviour, DEFAULT_LINKS, Speed};

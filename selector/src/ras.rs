@@ -4,17 +4,16 @@
 //! Inside, the heuristics of codecs and network say which codec is best for a message of this datatype and redundancy level, and whether it gains.
 //! The paper does not say how thresholds adapt; here by whether messages gained ([`Window`]).
 
-use crate::candidate::Candidate;
 use crate::decision::{Admitted, Choice, Decision};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::link::{Link, PEER_CLASSES, PeerClass};
 use crate::sample;
-use crate::selector::{Offered, candidates, packed, sane};
+use crate::selector::{Offered, sane};
 use crate::size::SizeClass;
+use crate::table::Table;
 use crate::window::{Thresholds, Window};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use mpress_codec::Kind;
 
 const KINDS: usize = Kind::ALL.len();
@@ -23,7 +22,8 @@ const KINDS: usize = Kind::ALL.len();
 #[derive(Clone, Debug)]
 pub struct Ras {
     transfer: Transfer,
-    candidates: [Vec<Candidate>; KINDS],
+    /// The heuristics.
+    table: Table,
     links: [Link; PEER_CLASSES],
     windows: Box<[[Window; PEER_CLASSES]; KINDS]>,
 }
@@ -38,7 +38,7 @@ impl Ras {
         transfer: Transfer,
     ) -> Self {
         let windows = Box::new(core::array::from_fn(|_| core::array::from_fn(|_| Window::new())));
-        Self { transfer, candidates: candidates(offers, behaviours), links: sane(links), windows }
+        Self { transfer, table: Table::new(offers, behaviours), links: sane(links), windows }
     }
 
     /// Sets how messages are sent from now on.
@@ -71,20 +71,18 @@ impl Ras {
     /// Decides about a message inside the window.
     pub fn weigh(&mut self, Admitted { kind, peer, len }: Admitted, message: &[u8]) -> Decision {
         let (level, link) = (sample::level(kind, message), &self.links[peer.index()]);
-        let time = |candidate: &Candidate| {
-            (packed(candidate.by_heuristics(level, len)).time_ns(self.transfer, link, len), candidate.offer)
-        };
-        let best =
-            self.candidates[kind as usize].iter().map(time).min_by(|one, other| one.0.total_cmp(&other.0));
+        let time = |took: Packed| took.time_ns(self.transfer, link, len);
+        let times = self.table.expected(kind, level, len).map(time).zip(self.table.offers(kind));
+        let best = times.min_by(|one, other| one.0.total_cmp(&other.0));
         let raw_ns = link.time_ns(len as f64);
         let (expected_ns, choice) = match best {
-            Some((ns, offer)) if ns < raw_ns => (ns, Choice::Encode(offer)),
+            Some((ns, &offer)) if ns < raw_ns => (ns, Choice::Encode(offer)),
             _ => (raw_ns, Choice::Raw),
         };
         if choice == Choice::Raw {
             self.windows[kind as usize][peer.index()].gained(SizeClass::of(len), false);
         }
-        Decision { choice, kind, peer, len, level: Some(level), raw_ns, expected_ns }
+        Decision { choice, probe: None, kind, peer, len, level: Some(level), raw_ns, expected_ns }
     }
 
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds.
@@ -93,8 +91,9 @@ impl Ras {
         else {
             return;
         };
-        let candidate = self.candidates[kind as usize].iter().find(|candidate| candidate.offer == offer);
-        let decode_ns = candidate.map_or(0.0, |candidate| candidate.by_heuristics(level, len).decode_ns);
+        let all = self.table.expected(kind, level, len).zip(self.table.offers(kind));
+        let decode_ns =
+            all.into_iter().find(|(_, one)| **one == offer).map_or(0.0, |(took, _)| took.decode_ns);
         let took = Packed { fraction: wire_len as f64 / len.max(1) as f64, encode_ns: ns, decode_ns };
         let gained = took.time_ns(self.transfer, &self.links[peer.index()], len) < decision.raw_ns;
         self.windows[kind as usize][peer.index()].gained(SizeClass::of(len), gained);

@@ -4,6 +4,7 @@
 //! is several groups of neighbouring words, spread over the message; the level is given by the bits that a word shares with one shortly before it.
 //! Zeros and repetitions share all bits, smooth numbers the high ones, noise none.
 
+use core::hint::black_box;
 use mpress_codec::Kind;
 
 /// The redundancy of a message in its sample.
@@ -54,10 +55,8 @@ impl Level {
     }
 }
 
-/// The number of groups that are loaded at once, and the bytes of a message for which there is one such load: at most [`LOADS`].
-const GROUPS: usize = 6;
-const LOAD: usize = 16 << 10;
-const LOADS: usize = 4;
+/// The number of groups in a sample.
+const GROUPS: usize = 8;
 /// The number of words in a group: two runs that are compared, and the words before them that they are compared with.
 const GROUP: usize = 2 * RUN + LAGS[LAGS.len() - 1];
 /// The number of words in a run; only the word with the most new bits counts, as most codecs use one width for several words.
@@ -88,33 +87,30 @@ fn zigzag(difference: i64) -> u64 {
     ((difference << 1) ^ (difference >> 63)).cast_unsigned()
 }
 
-fn of_words<const N: usize, W: Copy + Default>(
+/// The code is short rather than fast: a program's own work has taken it from the caches, and it takes longer to load it than to run it.
+fn of_words<const N: usize, W: Copy>(
     message: &[u8],
     word: impl Fn([u8; N]) -> W,
     news: impl Fn(W, W) -> u64,
 ) -> Level {
     let (words, _) = message.as_chunks::<N>();
     let Some(free) = words.len().checked_sub(GROUP) else { return Level::Unknown };
-    let loads = message.len().div_ceil(LOAD).min(LOADS);
+    let groups =
+        || (0..GROUPS).filter_map(|group| words.get(free * group / (GROUPS - 1)..)?.first_chunk::<GROUP>());
+    // The memory of all groups is asked for before one is waited for.
+    black_box(groups().fold(0, |all, group| all | group[0][0]));
     let bits = 8 * N as u32;
     let mut shared = [0_u32; LAGS.len()];
-    for load in 0..loads {
-        // All words are loaded first: memory latency is high, but loads overlap.
-        let groups: [[W; GROUP]; GROUPS] = core::array::from_fn(|group| {
-            let at = free / (GROUPS * loads - 1) * (GROUPS * load + group);
-            words[at..].first_chunk::<GROUP>().map_or([W::default(); GROUP], |words| words.map(&word))
-        });
-        for values in &groups {
-            for (shared, lag) in shared.iter_mut().zip(LAGS) {
-                for run in [GROUP - 2 * RUN, GROUP - RUN] {
-                    let new = (run..run + RUN).fold(0, |new, i| new | news(values[i], values[i - lag]));
-                    *shared += bits - (u64::BITS - new.leading_zeros()).min(bits);
-                }
+    for group in groups() {
+        for run in [GROUP - 2 * RUN, GROUP - RUN] {
+            for (shared, lag) in shared.iter_mut().zip(black_box(LAGS)) {
+                let new = (run..run + RUN).fold(0, |new, i| new | news(word(group[i]), word(group[i - lag])));
+                *shared += bits - (u64::BITS - new.leading_zeros()).min(bits);
             }
         }
     }
     let most = shared.into_iter().max().unwrap_or(0);
-    Level::of(most as f32 / (bits * 2 * (GROUPS * loads) as u32) as f32)
+    Level::of(most as f32 / (bits * 2 * GROUPS as u32) as f32)
 }
 
 #[cfg(test)]

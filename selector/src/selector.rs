@@ -1,22 +1,25 @@
 //! The adaptive strategy: content before history, one price, one judge.
 
 use crate::bandwidth::Observed;
-use crate::candidate::{CANDIDATES, Candidate, Expected};
-use crate::decision::{Admitted, Choice, Decision, Offer};
+use crate::decision::{Admitted, Choice, Decision, Offer, Probe};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::judge::{ByTheClock, Judge, Way};
 use crate::link::{Link, PEER_CLASSES, PeerClass};
 use crate::sample;
 use crate::size::SizeClass;
-use crate::tally::Tally;
-use alloc::vec::Vec;
+use crate::table::Table;
+use crate::tally::{Latest, Tally};
 use mpress_codec::Kind;
 
 const KINDS: usize = Kind::ALL.len();
 
 /// No codec compresses to less than this part of a message, for the decision what to look at.
 const LEAST_FRACTION: f64 = 0.1;
+
+/// The bytes of a part that is encoded with a codec which is not known, and the shortest message of which not all is encoded.
+const PROBE: usize = 8 << 10;
+const PROBED_FROM: usize = 3 * PROBE;
 
 /// A codec as it is offered to the selector.
 #[derive(Clone, Debug)]
@@ -38,32 +41,42 @@ pub struct Gain {
     pub raw_ns: f64,
 }
 
+/// What a decision needs for messages that are not read: one line of the caches for a class of processes.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Gate {
+    /// The length of the shortest message of each kind that may gain.
+    shortest: [u32; KINDS],
+    /// Nanoseconds of looks at messages that may be risked.
+    stake_ns: f32,
+    latency_ns: f64,
+    byte_ns: f64,
+    raw_ns: f64,
+}
+
 /// Decides for each message. Deterministic: the same calls give the same decisions.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Selector {
+    gates: [Gate; PEER_CLASSES],
+    latest: Latest,
     transfer: Transfer,
-    candidates: [Vec<Candidate>; KINDS],
+    table: Table,
     links: [Observed; PEER_CLASSES],
-    /// The length of the shortest message that may gain, and the bandwidth for which it was determined.
-    shortest: [[usize; KINDS]; PEER_CLASSES],
-    priced: [f64; PEER_CLASSES],
     judge: Judge,
     gains: [Gain; PEER_CLASSES],
     tally: Tally,
 }
 
+/// What a look costs that finds nothing to gain, in nanoseconds, with cold caches. Such looks may take this part of the time of messages, and of what is
+/// gained, but at most so many are saved up.
+const LOOK_NS: f32 = 2500.0;
+const LOOKS_OF_TIME: f64 = 0.01;
+const LOOKS_OF_GAIN: f64 = 0.25;
+const LOOKS: f32 = 8.0;
+
 /// If the bandwidth changes by this factor, the lengths that may gain are determined again.
 const NEWS: f64 = 1.1;
-
-/// The candidates for each kind, by the heuristics.
-pub(crate) fn candidates(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>]) -> [Vec<Candidate>; KINDS] {
-    Kind::ALL.map(|kind| {
-        let suitable = (0..=Offer::MAX).zip(offers).filter(|(_, offered)| offered.kinds.contains(&kind));
-        let candidate =
-            |(at, offered): (Offer, &Offered<'_>)| Candidate::new(at, offered.name, kind, behaviours);
-        suitable.take(CANDIDATES).map(candidate).collect()
-    })
-}
 
 /// The links from which to start: implausible ones are replaced by the defaults.
 pub(crate) fn sane(links: &[Link; PEER_CLASSES]) -> [Link; PEER_CLASSES] {
@@ -81,14 +94,14 @@ impl Selector {
         links: &[Link; PEER_CLASSES],
         transfer: Transfer,
     ) -> Self {
-        let candidates = candidates(offers, behaviours);
+        let table = Table::new(offers, behaviours);
         let mut selector = Self {
+            gates: [Gate { stake_ns: LOOKS * LOOK_NS, ..Gate::default() }; PEER_CLASSES],
+            latest: Latest::default(),
             transfer,
-            tally: Tally::new(candidates.each_ref().map(|all| all.iter().map(|c| c.offer).collect())),
-            candidates,
+            tally: Tally::new(Kind::ALL.map(|kind| table.offers(kind).to_vec())),
+            table,
             links: sane(links).map(Observed::new),
-            shortest: [[0; KINDS]; PEER_CLASSES],
-            priced: [0.0; PEER_CLASSES],
             judge: Judge::new(),
             gains: [Gain::default(); PEER_CLASSES],
         };
@@ -99,7 +112,7 @@ impl Selector {
     /// Sets how messages are sent from now on.
     pub fn set_transfer(&mut self, transfer: Transfer) {
         self.transfer = transfer;
-        self.priced = [0.0; PEER_CLASSES];
+        self.gates.iter_mut().for_each(|gate| gate.byte_ns = 0.0);
         PeerClass::all().for_each(|peer| self.price(peer));
     }
 
@@ -115,9 +128,12 @@ impl Selector {
     /// `None`: send it unchanged.
     #[inline]
     pub fn admit(&mut self, kind: Kind, peer: PeerClass, len: usize) -> Option<Admitted> {
-        let at = peer.index();
-        self.gains[at].raw_ns += self.links[at].link().time_ns(len as f64);
-        (len >= self.shortest[at][kind as usize]).then_some(Admitted { kind, peer, len })
+        let gate = &mut self.gates[peer.index()];
+        let raw_ns = gate.latency_ns + gate.byte_ns * len as f64;
+        gate.raw_ns += raw_ns;
+        gate.stake_ns = (gate.stake_ns + (LOOKS_OF_TIME * raw_ns) as f32).min(LOOKS * LOOK_NS);
+        let is_long = u32::try_from(len).unwrap_or(u32::MAX - 1) >= gate.shortest[kind as usize];
+        (is_long && gate.stake_ns >= LOOK_NS).then_some(Admitted { kind, peer, len })
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
@@ -149,16 +165,55 @@ impl Selector {
         let (level, link) = (sample::level(kind, message), self.links[peer.index()].link());
         let raw_ns = link.time_ns(len as f64);
         let (mut best_ns, mut best) = (raw_ns, None);
-        for (at, candidate) in self.candidates[kind as usize].iter_mut().enumerate() {
-            let ns = packed(candidate.hoped(level, len)).time_ns(self.transfer, link, len);
+        for (at, took) in self.table.hoped(kind, level, len).enumerate() {
+            let ns = took.time_ns(self.transfer, link, len);
             if ns < best_ns {
-                (best_ns, best) = (ns, Some((at, candidate.offer)));
+                (best_ns, best) = (ns, Some(at));
             }
-            candidate.forget(level);
         }
-        self.tally.count(kind, peer, SizeClass::of(len), best.map(|(at, _)| at));
-        let choice = best.map_or(Choice::Raw, |(_, offer)| Choice::Encode(offer));
-        Decision { choice, kind, peer, len, level: Some(level), raw_ns, expected_ns: best_ns }
+        let offer = best.map(|at| self.table.offers(kind)[at]);
+        let mut decision = Decision {
+            choice: Choice::Raw,
+            probe: None,
+            kind,
+            peer,
+            len,
+            level: Some(level),
+            raw_ns,
+            expected_ns: raw_ns,
+        };
+        if let (Some(at), Some(offer)) = (best, offer)
+            && len >= PROBED_FROM
+            && !self.table.is_known(kind, level, at)
+        {
+            let start = ((len - PROBE) / 2) & !7;
+            decision.probe = Some(Probe { offer, window: start..start + PROBE });
+            return decision;
+        }
+        self.table.forget(kind, level);
+        self.latest.add(kind, peer, SizeClass::of(len), best);
+        if self.latest.is_full() {
+            self.tally.count(&core::mem::take(&mut self.latest));
+        }
+        match offer {
+            Some(offer) => (decision.choice, decision.expected_ns) = (Choice::Encode(offer), best_ns),
+            None => self.gates[peer.index()].stake_ns -= LOOK_NS,
+        }
+        decision
+    }
+
+    /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. That decision may
+    /// have a probe of another codec.
+    pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64, message: &[u8]) -> Decision {
+        let Decision { probe: Some(Probe { offer, window }), kind, peer, len, level: Some(level), .. } =
+            decision
+        else {
+            return decision.clone();
+        };
+        let fraction = wire_len as f64 / window.len().max(1) as f64;
+        self.table.encoded((*kind, *level, *offer), window.len(), fraction, ns);
+        self.gains[peer.index()].measured_ns -= ns;
+        self.weigh(Admitted { kind: *kind, peer: *peer, len: *len }, message)
     }
 
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If that is shorter than the message, it
@@ -168,23 +223,20 @@ impl Selector {
         else {
             return;
         };
-        let of_kind = &mut self.candidates[kind as usize];
-        let Some(candidate) = of_kind.iter_mut().find(|candidate| candidate.offer == offer) else { return };
         let fraction = (wire_len as f64 / len.max(1) as f64).min(1.0);
-        candidate.encoded(level, len, fraction, ns);
-        let decode_ns = if wire_len < len { candidate.expected(level, len).decode_ns } else { 0.0 };
+        let Some(decode_ns) = self.table.encoded((kind, level, offer), len, fraction, ns) else { return };
+        let decode_ns = if wire_len < len { decode_ns } else { 0.0 };
         let took = Packed { fraction, encode_ns: ns, decode_ns };
-        let gain = &mut self.gains[peer.index()];
+        let gain_ns = decision.raw_ns - took.time_ns(self.transfer, self.links[peer.index()].link(), len);
+        let (gain, gate) = (&mut self.gains[peer.index()], &mut self.gates[peer.index()]);
         gain.expected_ns += decision.expected_gain_ns();
-        gain.measured_ns +=
-            decision.raw_ns - took.time_ns(self.transfer, self.links[peer.index()].link(), len);
+        gain.measured_ns += gain_ns;
+        gate.stake_ns = (gate.stake_ns + (LOOKS_OF_GAIN * gain_ns).max(0.0) as f32).min(LOOKS * LOOK_NS);
     }
 
     /// Reports that a message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is assumed to need the same time.
     pub fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
-        if let Some(candidate) = self.candidates[kind as usize].iter_mut().find(|c| c.offer == offer) {
-            candidate.decoded(len, ns);
-        }
+        self.table.decoded(kind, offer, len, ns);
     }
 
     /// Sets a link that was measured after the selector was made. Implausible values are ignored.
@@ -220,52 +272,45 @@ impl Selector {
     /// The length in bytes of the shortest message of a kind that may gain; `usize::MAX` if none does.
     #[must_use]
     pub fn shortest(&self, kind: Kind, peer: PeerClass) -> usize {
-        self.shortest[peer.index()][kind as usize]
+        match self.gates[peer.index()].shortest[kind as usize] {
+            u32::MAX => usize::MAX,
+            len => len as usize,
+        }
     }
 
     /// The gain of compression by peer class.
     #[must_use]
     pub fn gain(&self, peer: PeerClass) -> Gain {
-        self.gains[peer.index()]
+        Gain { raw_ns: self.gates[peer.index()].raw_ns, ..self.gains[peer.index()] }
     }
 
     /// The number of times that each choice was made. If the clock has shown that raw messages are faster, this is the choice for all.
     #[must_use]
     pub fn tally(&self) -> Tally {
+        let mut tally = self.tally.clone();
+        tally.count(&self.latest);
         match self.judge.in_use() {
-            Way::Decided => self.tally.clone(),
-            Way::Raw => self.tally.all_raw(),
+            Way::Decided => tally,
+            Way::Raw => tally.all_raw(),
         }
     }
 
     /// Determines what may gain, if the bandwidth has changed much since that was done.
     fn price(&mut self, peer: PeerClass) {
-        let at = peer.index();
-        let (link, transfer) = (self.links[at].link(), self.transfer);
-        if (1.0 / NEWS..NEWS).contains(&(link.bandwidth_mb_s / self.priced[at])) {
+        let (link, transfer, table) = (self.links[peer.index()].link(), self.transfer, &self.table);
+        let gate = &mut self.gates[peer.index()];
+        if (1.0 / NEWS..NEWS).contains(&(1e3 / link.bandwidth_mb_s / gate.byte_ns)) {
             return;
         }
-        self.priced[at] = link.bandwidth_mb_s;
-        for (candidates, shortest) in self.candidates.iter().zip(&mut self.shortest[at]) {
+        (gate.latency_ns, gate.byte_ns) = (link.latency_us * 1e3, 1e3 / link.bandwidth_mb_s);
+        for kind in Kind::ALL {
             let may_gain = |len: usize| {
-                candidates.iter().any(|candidate| {
-                    let best = Packed {
-                        fraction: LEAST_FRACTION,
-                        encode_ns: candidate.least_ns(len),
-                        decode_ns: 0.0,
-                    };
-                    best.time_ns(transfer, link, len) < link.time_ns(len as f64)
-                })
+                let encode_ns = table.least_ns(kind, len);
+                let best = Packed { fraction: LEAST_FRACTION, encode_ns, decode_ns: 0.0 };
+                best.time_ns(transfer, link, len) < link.time_ns(len as f64)
             };
             let class = SizeClass::all().find(|class| may_gain(class.start()));
-            *shortest = class.map_or(usize::MAX, SizeClass::start);
+            gate.shortest[kind as usize] = class.map_or(u32::MAX, |class| class.start() as u32);
         }
     }
-}
-
-/// The result of a codec as it is expected.
-#[inline]
-pub(crate) fn packed(expected: Expected) -> Packed {
-    let Expected { fraction, encode_ns, decode_ns } = expected;
-    Packed { fraction, encode_ns, decode_ns }
 }

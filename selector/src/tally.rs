@@ -1,13 +1,15 @@
 //! Counts of decisions, of one process or summed over several.
 
-use crate::candidate::CANDIDATES;
 use crate::decision::{Choice, Offer};
 use crate::guided::Guide;
 use crate::link::{PEER_CLASSES, PeerClass};
 use crate::size::{CLASSES, SizeClass};
+use crate::table::CANDIDATES;
 use alloc::vec;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
+
+const _: () = assert!(KINDS * PEER_CLASSES * CLASSES * CHOICES <= 1 << 16);
 
 /// Raw, and the candidates of a kind.
 const CHOICES: usize = CANDIDATES + 1;
@@ -21,15 +23,41 @@ pub struct Tally {
     words: Vec<u64>,
 }
 
+/// The latest decisions. They are counted together, as the memory of counts is seldom in the caches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Latest {
+    places: [u16; LATEST],
+    len: u8,
+}
+
+const LATEST: usize = 24;
+
+impl Latest {
+    /// Remembers a choice: a candidate, or raw.
+    #[inline]
+    pub(crate) fn add(&mut self, kind: Kind, peer: PeerClass, size: SizeClass, candidate: Option<usize>) {
+        let place = place(kind, peer, size) + candidate.map_or(0, |at| at + 1);
+        if let Some(free) = self.places.get_mut(usize::from(self.len)) {
+            *free = place as u16; // fewer than 2^16
+            self.len += 1;
+        }
+    }
+
+    /// Whether there is no room for another one.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        usize::from(self.len) == LATEST
+    }
+}
+
 impl Tally {
     pub(crate) fn new(offers: [Vec<Offer>; KINDS]) -> Self {
         Self { offers, words: vec![0; KINDS * PEER_CLASSES * CLASSES * CHOICES] }
     }
 
-    /// Counts a choice: a candidate, or raw.
-    #[inline]
-    pub(crate) fn count(&mut self, kind: Kind, peer: PeerClass, size: SizeClass, candidate: Option<usize>) {
-        self.words[place(kind, peer, size) + candidate.map_or(0, |at| at + 1)] += 1;
+    /// Counts these choices.
+    pub(crate) fn count(&mut self, latest: &Latest) {
+        latest.places[..usize::from(latest.len)].iter().for_each(|&at| self.words[usize::from(at)] += 1);
     }
 
     /// The same number of decisions, all counted as raw.

@@ -50,6 +50,17 @@ impl World {
         Self { fractions: [1.0, 1.0], ..self }
     }
 
+    /// Decides about a message of doubles, and encodes what is to be encoded for that.
+    fn decide(&self, selector: &mut Selector, message: &[u8]) -> Decision {
+        let mut decision = selector.decide(Kind::F64, PeerClass::NETWORK, message);
+        while let Some(probe) = &decision.probe {
+            let (offer, len) = (usize::from(probe.offer), probe.window.len());
+            let wire_len = (len as f64 * self.fractions[offer]) as usize;
+            decision = selector.probed(&decision, wire_len, self.speeds[offer].time_ns(len), message);
+        }
+        decision
+    }
+
     /// Sends a message as decided, and reports the outcome. Returns its time, and its raw time.
     fn send(&self, selector: &mut Selector, decision: &Decision, len: usize) -> (f64, f64) {
         let raw_ns = self.link.time_ns(len as f64);
@@ -81,7 +92,7 @@ impl World {
         let message = vec![0x5a_u8; LEN];
         let (mut time, mut raw, mut last) = (0.0, 0.0, Choice::Raw);
         for _ in 0..messages {
-            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+            let decision = self.decide(selector, &message);
             last = decision.choice;
             let (ns, raw_ns) = self.send(selector, &decision, message.len());
             time += ns;
@@ -95,7 +106,7 @@ impl World {
         let message = vec![0x5a_u8; LEN];
         let mut right = 0;
         for at in 0..5000 {
-            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+            let decision = self.decide(selector, &message);
             right = if wanted(decision.choice) { right + 1 } else { 0 };
             self.send(selector, &decision, message.len());
             if right == 10 {
@@ -165,7 +176,7 @@ fn a_codec_that_is_slower_than_known_is_not_used_for_many_long_messages() {
     selector.set_transfer(transfer);
     let choices: Vec<_> = (0..100)
         .map(|_| {
-            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+            let decision = world.decide(&mut selector, &message);
             world.send(&mut selector, &decision, message.len());
             decision.choice
         })
@@ -190,7 +201,7 @@ fn data_that_always_turns_against_the_choice_is_bounded() {
     let world = World::new(400.0);
     let (mut time, mut raw) = (0.0, 0.0);
     for _ in 0..20_000 {
-        let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+        let decision = world.decide(&mut selector, &message);
         // Messages chosen for compression are random, all others are not.
         let world = if is_raw(decision.choice) { world } else { world.with_noise() };
         let (ns, raw_ns) = world.send(&mut selector, &decision, LEN);
@@ -205,11 +216,11 @@ fn one_mistake_does_not_stop_later_gains() {
     // A long message does not get shorter and takes long; each of the short ones gains less than that has cost.
     let (mut selector, message) = (selector(100.0), vec![0x5a_u8; 16 * LEN]);
     let world = World::new(100.0);
-    let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+    let decision = world.decide(&mut selector, &message);
     assert!(!is_raw(decision.choice));
     selector.encoded(&decision, message.len(), 1e9);
     let raw = (0..100).filter(|_| {
-        let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message[..LEN]);
+        let decision = world.decide(&mut selector, &message[..LEN]);
         world.send(&mut selector, &decision, LEN);
         is_raw(decision.choice)
     });
@@ -228,7 +239,7 @@ fn codecs_that_never_succeed_and_are_slower_than_known_are_found_out() {
         for (half, at) in [(0, 2000), (1, 50_000)] {
             let (mut time, mut raw) = (0.0, 0.0);
             for _ in 0..at {
-                let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+                let decision = world.decide(&mut selector, &message);
                 let (ns, raw_ns) = world.send(&mut selector, &decision, len);
                 time += ns;
                 raw += raw_ns;
@@ -299,7 +310,12 @@ proptest! {
             for selector in &mut selectors {
                 match event.clone() {
                     Event::Send { kind, peer, len, wire, ns } => {
-                        let decision = selector.decide(kind, peer, &bytes[..len]);
+                        let mut decision = selector.decide(kind, peer, &bytes[..len]);
+                        while let Some(probe) = decision.probe.clone() {
+                            prop_assert!(offered[usize::from(probe.offer)].kinds.contains(&kind));
+                            prop_assert!(probe.window.end <= len);
+                            decision = selector.probed(&decision, wire, ns, &bytes[..len]);
+                        }
                         if let Choice::Encode(offer) = decision.choice {
                             prop_assert!(offered[usize::from(offer)].kinds.contains(&kind));
                         }
@@ -327,7 +343,7 @@ fn an_interrupted_rank_goes_on_compressing() {
         let (world, message) = (World::new(mb_s), vec![0x5a_u8; len]);
         let mut selector = selector(mb_s);
         let raw = (0..200).filter(|at| {
-            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, &message);
+            let decision = world.decide(&mut selector, &message);
             if let (Choice::Encode(offer), true) = (decision.choice, at % 20 < interruptions) {
                 let wire_len = len as f64 * world.fractions[usize::from(offer)];
                 selector.encoded(&decision, wire_len as usize, ns);
@@ -369,7 +385,8 @@ fn the_content_decides_before_the_history_does() {
     let (zeros, mut wrong) = (vec![0; LEN], 0);
     for _ in 0..100 {
         for (message, fraction) in [(&noise, 1.0), (&zeros, 0.25)] {
-            let decision = selector.decide(Kind::F64, PeerClass::NETWORK, message);
+            let world = World { fractions: [fraction; 2], ..World::new(120.0) };
+            let decision = world.decide(&mut selector, message);
             selector.encoded(&decision, (LEN as f64 * fraction) as usize, FAST.time_ns(LEN));
             wrong += usize::from(is_raw(decision.choice) != (fraction == 1.0));
         }

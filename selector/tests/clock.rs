@@ -35,7 +35,11 @@ fn run(selector: &mut Selector, kinds: &[Kind], seconds: f64, factor: f64, now_n
         }
         let mut ns = LINK.time_ns(LEN as f64);
         if let Some(admitted) = selector.admit_at(*kind, PeerClass::NETWORK, LEN, *now_ns as u64) {
-            let decision = selector.weigh(admitted, &message);
+            let mut decision = selector.weigh(admitted, &message);
+            while let Some(probe) = &decision.probe {
+                let len = probe.window.len();
+                decision = selector.probed(&decision, len / 2, len as f64 / 4.0, &message);
+            }
             if let Choice::Encode(_) = decision.choice {
                 selector.encoded(&decision, LEN / 2, 50e3);
                 ns *= factor;
@@ -95,7 +99,11 @@ fn exchange(ns: [f64; 3]) -> (usize, usize) {
         let compressed = [0, 1].map(|rank| {
             let selector: &mut Selector = &mut ranks[rank];
             let Some(admitted) = selector.admit_at(kind, to, LEN, now as u64) else { return false };
-            let decision = selector.weigh(admitted, &message);
+            let mut decision = selector.weigh(admitted, &message);
+            while let Some(probe) = &decision.probe {
+                let len = probe.window.len();
+                decision = selector.probed(&decision, len / 2, len as f64 / 4.0, &message);
+            }
             if decision.choice == Choice::Raw {
                 return false;
             }

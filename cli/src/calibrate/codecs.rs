@@ -30,13 +30,13 @@ struct Measured {
     decode_ns: f64,
 }
 
-/// Measures every codec that the adaptive strategy considers, by kind and level. Calls `begin` for each kind and codec.
+/// Measures every codec that the strategies `adaptive` and `ras` consider, by kind and level. Calls `begin` for each kind and codec.
 pub(super) fn measure(mut begin: impl FnMut(Kind, Codec)) -> Vec<CodecBehaviour> {
     let mut behaviours = Vec::new();
     let mut work = Work::default();
     for kind in Kind::ALL {
         let data: Vec<_> = TEXTURES.iter().map(|texture| Data::new(kind, *texture)).collect();
-        for codec in Codec::all().filter(|codec| codec.adaptive_kinds().contains(&kind)) {
+        for codec in considered(kind) {
             begin(kind, codec);
             behaviours.extend(measure_codec(codec, kind, &data, &mut work));
         }
@@ -46,7 +46,13 @@ pub(super) fn measure(mut begin: impl FnMut(Kind, Codec)) -> Vec<CodecBehaviour>
 
 /// The number of calls of `begin`.
 pub(super) fn steps() -> usize {
-    Codec::all().map(|codec| codec.adaptive_kinds().len()).sum()
+    Kind::ALL.into_iter().map(|kind| considered(kind).count()).sum()
+}
+
+/// The codecs that strategies consider for a kind.
+fn considered(kind: Kind) -> impl Iterator<Item = Codec> {
+    let by_ras = move |codec: &Codec| codec.is_of_practical() && codec.instances(kind).is_some();
+    Codec::all().filter(move |codec| codec.adaptive_kinds().contains(&kind) || by_ras(codec))
 }
 
 /// Messages of a texture, one after another.

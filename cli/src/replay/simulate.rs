@@ -2,8 +2,9 @@
 
 use super::measure::{Caches, Measured, Outcome};
 use mpress::selector::{Choice, Link, PEER_CLASSES, PeerClass, Transfer};
-use mpress::{Codec, Knowledge};
+use mpress::{Codec, Knowledge, Out};
 use mpress_corpus::cold::Work;
+use std::hint::black_box;
 use std::iter;
 use std::time::Instant;
 
@@ -216,6 +217,8 @@ pub(super) fn cold_decisions(channels: &[Channel<'_>]) -> Decisions<f64> {
             let is_cold = at % step == step - 1;
             if is_cold {
                 work.run();
+                // Whoever sends the message reads it anyway, the MPI or the codec.
+                black_box(channel.file.messages[at].iter().fold(0, |all, byte| all | byte));
             }
             is_cold
         });
@@ -238,11 +241,23 @@ fn select(channel: &Channel<'_>, mut work: impl FnMut(usize) -> bool) -> Sent {
     for (at, message) in file.messages.iter().enumerate() {
         let is_cold = work(at);
         let start = Instant::now();
-        let decision = selector.decide(file.kind, PeerClass::NETWORK, message);
+        let mut decision = selector.decide(file.kind, PeerClass::NETWORK, message);
         let ns = (elapsed(start) - clock_ns).max(0.0);
         sent.ns += ns;
         let sort = usize::from(decision.is_estimated()) + usize::from(decision.level().is_some());
         sent.deciding[usize::from(is_cold)][sort].push(ns);
+        while let Some(probe) = decision.probe.clone()
+            && let Some(outcome) = outcome(file, usize::from(probe.offer), at)
+        {
+            let part = &message[probe.window];
+            let hot_ns = outcome.coding(Caches::Hot).encode_ns;
+            let start_ns = outcome.coding(caches).encode_ns - hot_ns;
+            let ns = start_ns + hot_ns * part.len() as f64 / message.len() as f64;
+            let wire_len = encoded_len(usize::from(probe.offer), file, part).unwrap_or(part.len());
+            let start = Instant::now();
+            decision = selector.probed(&decision, wire_len, ns, message);
+            sent.ns += ns + (elapsed(start) - clock_ns).max(0.0);
+        }
         let chosen = match decision.choice {
             Choice::Raw => None,
             Choice::Encode(offer) => outcome(file, usize::from(offer), at).map(|outcome| (offer, outcome)),
@@ -262,4 +277,12 @@ fn select(channel: &Channel<'_>, mut work: impl FnMut(usize) -> bool) -> Sent {
 fn outcome<'a>(file: &'a Measured<'_>, offer: usize, at: usize) -> Option<&'a Outcome> {
     let (_, outcomes) = file.codecs.iter().find(|(codec, _)| codec.index() == offer)?;
     outcomes.get(at)
+}
+
+fn encoded_len(offer: usize, file: &Measured<'_>, part: &[u8]) -> Option<usize> {
+    let (mut encoder, _) = Codec::at(offer)?.instances(file.kind)?;
+    let mut wire = vec![0; encoder.max_encoded_len(part.len())?];
+    let mut out = Out::from_slice(&mut wire);
+    encoder.encode(part, &mut out).ok()?;
+    Some(out.len())
 }

@@ -100,7 +100,7 @@ impl Engine {
         if raw.len() != len {
             return Outgoing::Raw;
         }
-        let plan = self.decider.plan(considered, raw);
+        let plan = self.plan(considered, raw, |window| raw.get(window));
         let setting = plan.of_stream(kind);
         let stream = setting
             .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
@@ -130,7 +130,7 @@ impl Engine {
             return Err(considered);
         }
         let Some(first) = self.piece(pieces, 0..chunk) else { return Err(considered) };
-        let plan = self.decider.plan(considered, &first);
+        let plan = self.plan(considered, &first, |window| self.piece(pieces, window));
         let setting = plan.of_stream(kind);
         let stream = setting
             .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));

@@ -1,0 +1,285 @@
+//! What is known of codecs on messages of a kind and redundancy level: at first the heuristics, then what they do.
+//!
+//! A program's own work takes the caches from all of this, and each line of them that a decision touches costs it 100 ns. So what a decision needs is
+//! together.
+
+use crate::decision::Offer;
+use crate::estimate::Packed;
+use crate::heuristics::{Behaviour, Speed};
+use crate::sample::Level;
+use crate::selector::Offered;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use mpress_codec::Kind;
+
+/// The maximum number of codecs that are considered for a kind of message.
+pub(crate) const CANDIDATES: usize = 6;
+const KINDS: usize = Kind::ALL.len();
+const LEVELS: usize = Level::ALL.len();
+
+/// A codec never observed at a level may make messages shorter than expected by this fraction of their length. It is used where that would make it the
+/// best: optimism in the face of uncertainty (Lai and Robbins, *Asymptotically efficient adaptive allocation rules*, 1985).
+const SHORTER: f32 = 0.3;
+/// With observations less of that is left. With each message of the level, this part of the observations is forgotten.
+const FORGOTTEN: f32 = 0.005;
+/// A codec is known with so much of an observation left.
+const KNOWN: f32 = 0.5;
+/// If a codec does better or worse than expected, others that were never observed there are expected to do so, too, by this part.
+const SHARED: f32 = 0.9;
+/// The number of observations that count, and the weight of a new one after the first few.
+const SEEN_MOST: f32 = 8.0;
+const WEIGHT: f32 = 0.25;
+/// A time counts as at most this many times the expected one, at first and later: the rank may have been interrupted.
+const FIRST_TIMES: f32 = 6.0;
+const TIMES: f32 = 2.0;
+
+/// The assumption for an unknown codec, with no gain.
+const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 500.0, cold_us: 0.0 };
+
+/// A fixed time, and a time for each byte, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    start: f32,
+    byte: f32,
+}
+
+impl Line {
+    fn new(speed: &Speed) -> Self {
+        Self { start: (speed.start_us * 1e3) as f32, byte: (1e3 / speed.mb_s) as f32 }
+    }
+
+    #[inline]
+    fn ns(self, len: usize) -> f32 {
+        self.start + self.byte * len as f32
+    }
+}
+
+/// A codec on messages of a kind and level.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    encode: Line,
+    decode: Line,
+    /// Compressed over raw bytes.
+    fraction: f32,
+    /// Actual over expected times of encoding, and of decoding.
+    pace: f32,
+    decode_pace: f32,
+    /// The number of observations, less those that are forgotten.
+    seen: f32,
+}
+
+impl Cell {
+    fn new(offered: &Offered<'_>, (kind, level): (Kind, Level), behaviours: &[Behaviour<'_>]) -> Self {
+        let known = behaviours.iter().filter(|b| b.kind == kind && b.codec == offered.name && b.is_sane());
+        let nearest = known.min_by_key(|b| (b.level as u8).abs_diff(level as u8));
+        let (fraction, encode, decode) = match nearest {
+            Some(b) => ((1.0 / b.ratio).min(1.0) as f32, &b.encode, &b.decode),
+            None => (1.0, &UNKNOWN, &UNKNOWN),
+        };
+        let (encode, decode) = (Line::new(encode), Line::new(decode));
+        Self { encode, decode, fraction, pace: 1.0, decode_pace: 1.0, seen: 0.0 }
+    }
+
+    #[inline]
+    fn packed(&self, len: usize, hope: f32) -> Packed {
+        Packed {
+            fraction: f64::from((self.fraction - hope).max(0.0)),
+            encode_ns: f64::from(self.pace * self.encode.ns(len)),
+            decode_ns: f64::from(self.decode_pace * self.decode.ns(len)),
+        }
+    }
+}
+
+/// The codecs that may be chosen, and what is known of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    /// The candidates for each kind, by their index in the engine's offers.
+    offers: [[Offer; CANDIDATES]; KINDS],
+    counts: [u8; KINDS],
+    cells: Box<[[[Cell; CANDIDATES]; LEVELS]; KINDS]>,
+}
+
+impl Table {
+    /// By the heuristics. The first [`CANDIDATES`] offers for a kind are its candidates.
+    pub(crate) fn new(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>]) -> Self {
+        let of_kind = Kind::ALL.map(|kind| {
+            let suitable = (0..=Offer::MAX).zip(offers).filter(|(_, offered)| offered.kinds.contains(&kind));
+            suitable.take(CANDIDATES).collect::<Vec<_>>()
+        });
+        let nothing = Offered { name: "", kinds: &[] };
+        let cells = Kind::ALL.map(|kind| {
+            Level::ALL.map(|level| {
+                core::array::from_fn(|at| {
+                    let offered = of_kind[kind as usize].get(at).map_or(&nothing, |(_, offered)| *offered);
+                    Cell::new(offered, (kind, level), behaviours)
+                })
+            })
+        });
+        Self {
+            offers: of_kind
+                .each_ref()
+                .map(|all| core::array::from_fn(|at| all.get(at).map_or(0, |one| one.0))),
+            counts: of_kind.map(|all| all.len() as u8), // at most `CANDIDATES`
+            cells: Box::new(cells),
+        }
+    }
+
+    /// The candidates for a kind.
+    #[inline]
+    pub(crate) fn offers(&self, kind: Kind) -> &[Offer] {
+        &self.offers[kind as usize][..usize::from(self.counts[kind as usize])]
+    }
+
+    fn place(&self, kind: Kind, offer: Offer) -> Option<usize> {
+        self.offers(kind).iter().position(|&one| one == offer)
+    }
+
+    /// What is expected of each candidate for a message of this length, by what has been learned.
+    #[inline]
+    pub(crate) fn expected(&self, kind: Kind, level: Level, len: usize) -> impl Iterator<Item = Packed> + '_ {
+        self.row(kind, level).map(move |cell| cell.packed(len, 0.0))
+    }
+
+    /// The same, with hope for what is not known well.
+    #[inline]
+    pub(crate) fn hoped(&self, kind: Kind, level: Level, len: usize) -> impl Iterator<Item = Packed> + '_ {
+        self.row(kind, level).map(move |cell| {
+            let doubt = 1.0 / (1.0 + cell.seen);
+            cell.packed(len, SHORTER * doubt * doubt)
+        })
+    }
+
+    #[inline]
+    fn row(&self, kind: Kind, level: Level) -> impl Iterator<Item = &Cell> + '_ {
+        self.cells[kind as usize][level as usize].iter().take(usize::from(self.counts[kind as usize]))
+    }
+
+    /// Whether there was an observation of this candidate at this level, not too long ago.
+    #[inline]
+    pub(crate) fn is_known(&self, kind: Kind, level: Level, candidate: usize) -> bool {
+        self.cells[kind as usize][level as usize][candidate].seen >= KNOWN
+    }
+
+    /// The least time of encoding and decoding a message of this length, of whatever level.
+    pub(crate) fn least_ns(&self, kind: Kind, len: usize) -> f64 {
+        let all = Level::ALL.into_iter().flat_map(|level| self.row(kind, level));
+        all.map(|cell| f64::from(cell.encode.ns(len) + cell.decode.ns(len))).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Records that there was a message of this level.
+    #[inline]
+    pub(crate) fn forget(&mut self, kind: Kind, level: Level) {
+        for cell in &mut self.cells[kind as usize][level as usize] {
+            cell.seen *= 1.0 - FORGOTTEN;
+        }
+    }
+
+    /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds. Returns what decoding is expected to take.
+    pub(crate) fn encoded(
+        &mut self,
+        (kind, level, offer): (Kind, Level, Offer),
+        len: usize,
+        fraction: f64,
+        ns: f64,
+    ) -> Option<f64> {
+        let at = self.place(kind, offer)?;
+        let row = &mut self.cells[kind as usize][level as usize];
+        let cell = &mut row[at];
+        let weight = WEIGHT.max(1.0 / (1.0 + cell.seen));
+        let change = weight * (fraction.clamp(0.0, 1.0) as f32 - cell.fraction);
+        cell.fraction += change;
+        let most = if cell.seen < 1.0 { FIRST_TIMES } else { TIMES };
+        follow(&mut cell.pace, ns as f32 / cell.encode.ns(len), weight, most);
+        cell.seen = (cell.seen + 1.0).min(SEEN_MOST);
+        let decode_ns = f64::from(cell.decode_pace * cell.decode.ns(len));
+        for other in row.iter_mut().filter(|other| other.seen == 0.0) {
+            other.fraction = (other.fraction + SHARED * change).clamp(0.0, 1.0);
+        }
+        Some(decode_ns)
+    }
+
+    /// Records that a message was decoded to `len` bytes in `ns` nanoseconds. Only its sender knows its level.
+    pub(crate) fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
+        let Some(at) = self.place(kind, offer) else { return };
+        let levels = &mut self.cells[kind as usize];
+        let expected = levels[Level::Unknown as usize][at].decode.ns(len);
+        let mut pace = levels[Level::Unknown as usize][at].decode_pace;
+        follow(&mut pace, ns as f32 / expected, WEIGHT, TIMES);
+        levels.iter_mut().for_each(|cells| cells[at].decode_pace = pace);
+    }
+}
+
+/// Moves a pace towards a new one, of which only so much counts.
+fn follow(pace: &mut f32, new: f32, weight: f32, most: f32) {
+    if new > 0.0 {
+        let new = new.clamp(*pace / most, *pace * most);
+        *pace = (*pace + weight * (new - *pace)).clamp(1e-3, 1e3);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIND: Kind = Kind::F64;
+
+    fn table() -> Table {
+        let speed = Speed { start_us: 1.0, mb_s: 1000.0, cold_us: 0.0 };
+        let (level, codec) = (Level::Medium, "packer");
+        let known = [Behaviour { kind: KIND, level, codec, ratio: 2.0, encode: speed, decode: speed }];
+        let offers = [Offered { name: "other", kinds: &[] }, Offered { name: codec, kinds: &[KIND] }];
+        Table::new(&offers, &known)
+    }
+
+    fn encoded(table: &mut Table, level: Level, fraction: f64, ns: f64) {
+        assert!(table.encoded((KIND, level, 1), 100_000, fraction, ns).is_some());
+    }
+
+    #[test]
+    fn what_is_not_known_is_hoped_for_and_what_is_known_is_not() {
+        let mut table = table();
+        let hoped = |table: &Table, level| table.hoped(KIND, level, 100_000).next().unwrap().fraction;
+        assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6 && !table.is_known(KIND, Level::High, 0));
+        encoded(&mut table, Level::High, 0.9, 101e3);
+        assert!((hoped(&table, Level::High) - 0.825).abs() < 1e-6, "the first one is believed");
+        assert!(table.is_known(KIND, Level::High, 0));
+        (0..20).for_each(|_| encoded(&mut table, Level::High, 0.9, 101e3));
+        assert!(hoped(&table, Level::High) > 0.89);
+        (0..1000).for_each(|_| table.forget(KIND, Level::High));
+        assert!(hoped(&table, Level::High) < 0.7, "after a long time it may be another one");
+        let expected = table.expected(KIND, Level::High, 100_000).next().unwrap();
+        assert!((expected.fraction - 0.9).abs() < 1e-6);
+        assert!((hoped(&table, Level::Low) - 0.2).abs() < 1e-6, "other levels are others");
+    }
+
+    #[test]
+    fn paces_follow_and_stay_in_bounds() {
+        let mut table = table();
+        let now = |table: &Table| table.expected(KIND, Level::Low, 100_000).next().unwrap().encode_ns / 101e3;
+        (0..5).for_each(|_| encoded(&mut table, Level::Low, 0.5, 101e3));
+        encoded(&mut table, Level::Low, 0.5, 101e6);
+        assert!(now(&table) < 1.3, "an interruption");
+        (0..40).for_each(|_| encoded(&mut table, Level::Low, 0.5, 303e3));
+        assert!((now(&table) - 3.0).abs() < 0.1);
+        for ns in [f64::NAN, f64::INFINITY, -1.0, 0.0, f64::MAX, f64::MIN_POSITIVE] {
+            for _ in 0..1000 {
+                encoded(&mut table, Level::Low, f64::NAN, ns);
+                table.decoded(KIND, 1, 0, ns);
+            }
+            let Packed { fraction, encode_ns, decode_ns } =
+                table.hoped(KIND, Level::Low, 100_000).next().unwrap();
+            assert!(
+                encode_ns > 0.0 && encode_ns.is_finite() && decode_ns > 0.0 && decode_ns.is_finite(),
+                "{ns}"
+            );
+            assert!((0.0..=1.0).contains(&fraction), "{ns}: {fraction}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_codec_does_not_gain() {
+        let table = Table::new(&[Offered { name: "unknown", kinds: &[KIND] }], &[]);
+        assert_eq!(table.expected(KIND, Level::Extreme, 1000).next().unwrap().fraction, 1.0);
+        assert_eq!(table.expected(Kind::F32, Level::Extreme, 1000).count(), 0);
+    }
+}
