@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use input::Input;
 use measure::{Caches, measure};
 use mpress::Knowledge;
-use mpress::selector::{Link, Transfer};
+use mpress::selector::{Link, Mechanism, Transfer};
 use simulate::{Channel, Times, cold_decisions, simulate};
 use std::fs::File;
 use std::io::Write as _;
@@ -57,6 +57,10 @@ pub(crate) struct Options {
     /// Whether mpress finds its code and data in the caches
     #[arg(long, value_enum, value_name = "cold|hot|both", default_value_t = Wanted::Cold)]
     caches: Wanted,
+
+    /// Leave out a mechanism of the selector: length, sample, learning, hope, probe or stake
+    #[arg(long, value_name = "NAME", value_parser = mechanism)]
+    ablate: Option<Mechanism>,
 
     /// A file for what was measured for each message and codec, as CSV
     #[arg(long, value_name = "FILE")]
@@ -143,6 +147,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         link,
         transfer,
         caches,
+        ablate: options.ablate,
         cold_decisions,
     };
     let everywhere = measured.iter().flat_map(|file| links.iter().map(move |(_, link)| (file, *link)));
@@ -175,12 +180,12 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     }
 }
 
-/// Parses the value of the option for a link.
 fn ranks(text: &str) -> Result<NonZeroI32, String> {
     let ranks = text.parse().ok().filter(|ranks: &NonZeroI32| ranks.get() > 0);
     ranks.ok_or_else(|| "not a number from 1 on".to_owned())
 }
 
+/// Parses the value of the option for a link.
 fn link(text: &str) -> Result<Link, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     let parts = text.split_once(',').map(|(latency, bandwidth)| (number(latency), number(bandwidth)));
@@ -190,6 +195,11 @@ fn link(text: &str) -> Result<Link, String> {
         }
         _ => Err("not latency in microseconds, a comma and bandwidth in MB/s, such as 25,118".to_owned()),
     }
+}
+
+fn mechanism(text: &str) -> Result<Mechanism, String> {
+    let found = Mechanism::ALL.into_iter().find(|mechanism| mechanism.name() == text);
+    found.ok_or_else(|| format!("expected {}", Mechanism::ALL.map(Mechanism::name).join(", ")))
 }
 
 fn read_knowledge(folder: &Path) -> Knowledge {

@@ -11,6 +11,7 @@ use mpress_selector::{
     Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Ras, Selector,
     Tally, Thresholds, Transfer,
 };
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,9 @@ pub(crate) struct Decider {
     strategy: Strategy,
     threshold: usize,
     same_node: SameNode,
+    /// The length of the shortest message of each kind that the selector has to be asked about. It is here, beside what every strategy needs, as most
+    /// messages are shorter, and each other line of the caches takes longer than a decision.
+    least: [AtomicU32; Kind::ALL.len()],
     guided: Option<Guided>,
     selector: Mutex<Selector>,
     ras: Mutex<Ras>,
@@ -100,14 +104,27 @@ impl Knowledge {
 
 impl Decider {
     pub(crate) fn new(settings: &Settings, knowledge: &Knowledge, guided: Option<Guided>) -> Self {
-        Self {
+        let decider = Self {
             strategy: settings.strategy,
             threshold: settings.threshold,
             same_node: settings.same_node,
+            least: Default::default(),
             guided,
             selector: Mutex::new(knowledge.selector(Transfer::Serial)),
             ras: Mutex::new(knowledge.ras(Transfer::Serial)),
             beginning: settings.clock.then(Instant::now),
+        };
+        decider.tell(|_| ());
+        decider
+    }
+
+    /// Tells the selector something after which messages of other lengths may gain.
+    fn tell(&self, news: impl FnOnce(&mut Selector)) {
+        let mut selector = self.selector();
+        news(&mut selector);
+        for (least, kind) in self.least.iter().zip(Kind::ALL) {
+            let shortest = selector.shortest(kind, PeerClass::NETWORK);
+            least.store(u32::try_from(shortest).unwrap_or(u32::MAX), Relaxed);
         }
     }
 
@@ -153,8 +170,10 @@ impl Decider {
         }
         // Messages that are not passed on are treated as if they were sent over the network.
         let peer = PeerClass::NETWORK;
+        let is_short = || len < self.least[kind as usize].load(Relaxed) as usize;
         let by = match strategy.unwrap_or(self.strategy) {
             Strategy::Off => return None,
+            Strategy::Adaptive | Strategy::Measure if is_short() => return None,
             Strategy::Fixed(codec) => By::Rule(codec),
             Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer, len))?),
             Strategy::Adaptive => {
@@ -207,20 +226,22 @@ impl Decider {
 
     pub(crate) fn passed(&self, passage: Passage) {
         let Passage { bytes, waited, elapsed } = passage;
-        self.selector().passed(PeerClass::NETWORK, bytes, nanoseconds(waited), nanoseconds(elapsed));
+        let [waited, elapsed] = [waited, elapsed].map(nanoseconds);
+        self.tell(|selector| selector.passed(PeerClass::NETWORK, bytes, waited, elapsed));
     }
 
     pub(crate) fn came(&self, bytes: usize, time: Duration, sent: Duration) {
-        self.selector().came(PeerClass::NETWORK, bytes, nanoseconds(time), nanoseconds(sent));
+        let [time, sent] = [time, sent].map(nanoseconds);
+        self.tell(|selector| selector.came(PeerClass::NETWORK, bytes, time, sent));
     }
 
     pub(crate) fn set_link(&self, link: Link) {
-        self.selector().set_link(PeerClass::NETWORK, link);
+        self.tell(|selector| selector.set_link(PeerClass::NETWORK, link));
         self.ras().set_link(PeerClass::NETWORK, link);
     }
 
     pub(crate) fn set_transfer(&self, transfer: Transfer) {
-        self.selector().set_transfer(transfer);
+        self.tell(|selector| selector.set_transfer(transfer));
         self.ras().set_transfer(transfer);
     }
 

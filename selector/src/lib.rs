@@ -27,7 +27,7 @@ pub use judge::ByTheClock;
 pub use link::{Link, PEER_CLASSES, PeerClass};
 pub use ras::Ras;
 pub use sample::{Level, level};
-pub use selector::{Gain, Offered, Selector};
+pub use selector::{Gain, Mechanism, Offered, Selector};
 pub use size::SizeClass;
 pub use tally::Tally;
 pub use window::Thresholds;

@@ -72,7 +72,7 @@ impl Ras {
     pub fn weigh(&mut self, Admitted { kind, peer, len }: Admitted, message: &[u8]) -> Decision {
         let (level, link) = (sample::level(kind, message), &self.links[peer.index()]);
         let time = |took: Packed| took.time_ns(self.transfer, link, len);
-        let times = self.table.expected(kind, level, len).map(time).zip(self.table.offers(kind));
+        let times = self.table.expected(kind, level, len, false).map(time).zip(self.table.offers(kind));
         let best = times.min_by(|one, other| one.0.total_cmp(&other.0));
         let raw_ns = link.time_ns(len as f64);
         let (expected_ns, choice) = match best {
@@ -91,7 +91,7 @@ impl Ras {
         else {
             return;
         };
-        let all = self.table.expected(kind, level, len).zip(self.table.offers(kind));
+        let all = self.table.expected(kind, level, len, false).zip(self.table.offers(kind));
         let decode_ns =
             all.into_iter().find(|(_, one)| **one == offer).map_or(0.0, |(took, _)| took.decode_ns);
         let took = Packed { fraction: wire_len as f64 / len.max(1) as f64, encode_ns: ns, decode_ns };

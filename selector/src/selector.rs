@@ -6,7 +6,7 @@ use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::judge::{ByTheClock, Judge, Way};
 use crate::link::{Link, PEER_CLASSES, PeerClass};
-use crate::sample;
+use crate::sample::{self, Level};
 use crate::size::SizeClass;
 use crate::table::Table;
 use crate::tally::{Latest, Tally};
@@ -41,6 +41,35 @@ pub struct Gain {
     pub raw_ns: f64,
 }
 
+/// What a selector can do without, to see what is lost ([`Selector::without`]). The judge is left out by [`Selector::admit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mechanism {
+    /// Messages too short to gain are not read.
+    Length,
+    /// A message is decided about by a sample of it.
+    Sample,
+    /// What codecs do corrects the heuristics.
+    Learning,
+    /// What is not known is hoped to be better.
+    Hope,
+    /// A codec that is not known encodes a part of a long message first.
+    Probe,
+    /// Looks that find nothing take a bounded part of the time.
+    Stake,
+}
+
+impl Mechanism {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Length, Self::Sample, Self::Learning, Self::Hope, Self::Probe, Self::Stake];
+
+    /// Its name in commands and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        ["length", "sample", "learning", "hope", "probe", "stake"][self as usize]
+    }
+}
+
 /// What a decision needs for messages that are not read: one line of the caches for a class of processes.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
@@ -60,6 +89,7 @@ struct Gate {
 pub struct Selector {
     gates: [Gate; PEER_CLASSES],
     latest: Latest,
+    without: Option<Mechanism>,
     transfer: Transfer,
     table: Table,
     links: [Observed; PEER_CLASSES],
@@ -98,6 +128,7 @@ impl Selector {
         let mut selector = Self {
             gates: [Gate { stake_ns: LOOKS * LOOK_NS, ..Gate::default() }; PEER_CLASSES],
             latest: Latest::default(),
+            without: None,
             transfer,
             tally: Tally::new(Kind::ALL.map(|kind| table.offers(kind).to_vec())),
             table,
@@ -107,6 +138,18 @@ impl Selector {
         };
         PeerClass::all().for_each(|peer| selector.price(peer));
         selector
+    }
+
+    /// The same selector without one of its mechanisms.
+    #[must_use]
+    pub fn without(mut self, mechanism: Mechanism) -> Self {
+        self.without = Some(mechanism);
+        self.set_transfer(self.transfer);
+        self
+    }
+
+    fn has(&self, mechanism: Mechanism) -> bool {
+        self.without != Some(mechanism)
     }
 
     /// Sets how messages are sent from now on.
@@ -132,8 +175,9 @@ impl Selector {
         let raw_ns = gate.latency_ns + gate.byte_ns * len as f64;
         gate.raw_ns += raw_ns;
         gate.stake_ns = (gate.stake_ns + (LOOKS_OF_TIME * raw_ns) as f32).min(LOOKS * LOOK_NS);
+        let may_look = gate.stake_ns >= LOOK_NS || self.without == Some(Mechanism::Stake);
         let is_long = u32::try_from(len).unwrap_or(u32::MAX - 1) >= gate.shortest[kind as usize];
-        (is_long && gate.stake_ns >= LOOK_NS).then_some(Admitted { kind, peer, len })
+        (is_long && may_look).then_some(Admitted { kind, peer, len })
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
@@ -162,10 +206,12 @@ impl Selector {
     /// The second half of [`decide`](Self::decide), for a message that was admitted: the way that takes least, by what a sample of the message says.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
         let Admitted { kind, peer, len } = admitted;
-        let (level, link) = (sample::level(kind, message), self.links[peer.index()].link());
+        let level = if self.has(Mechanism::Sample) { sample::level(kind, message) } else { Level::Unknown };
+        let link = self.links[peer.index()].link();
         let raw_ns = link.time_ns(len as f64);
         let (mut best_ns, mut best) = (raw_ns, None);
-        for (at, took) in self.table.hoped(kind, level, len).enumerate() {
+        let hope = self.has(Mechanism::Hope) && self.has(Mechanism::Learning);
+        for (at, took) in self.table.expected(kind, level, len, hope).enumerate() {
             let ns = took.time_ns(self.transfer, link, len);
             if ns < best_ns {
                 (best_ns, best) = (ns, Some(at));
@@ -184,6 +230,8 @@ impl Selector {
         };
         if let (Some(at), Some(offer)) = (best, offer)
             && len >= PROBED_FROM
+            && self.has(Mechanism::Probe)
+            && self.has(Mechanism::Learning)
             && !self.table.is_known(kind, level, at)
         {
             let start = ((len - PROBE) / 2) & !7;
@@ -211,7 +259,7 @@ impl Selector {
             return decision.clone();
         };
         let fraction = wire_len as f64 / window.len().max(1) as f64;
-        self.table.encoded((*kind, *level, *offer), window.len(), fraction, ns);
+        self.table.encoded((*kind, *level, *offer), window.len(), fraction, ns, true);
         self.gains[peer.index()].measured_ns -= ns;
         self.weigh(Admitted { kind: *kind, peer: *peer, len: *len }, message)
     }
@@ -224,7 +272,10 @@ impl Selector {
             return;
         };
         let fraction = (wire_len as f64 / len.max(1) as f64).min(1.0);
-        let Some(decode_ns) = self.table.encoded((kind, level, offer), len, fraction, ns) else { return };
+        let learns = self.has(Mechanism::Learning);
+        let Some(decode_ns) = self.table.encoded((kind, level, offer), len, fraction, ns, learns) else {
+            return;
+        };
         let decode_ns = if wire_len < len { decode_ns } else { 0.0 };
         let took = Packed { fraction, encode_ns: ns, decode_ns };
         let gain_ns = decision.raw_ns - took.time_ns(self.transfer, self.links[peer.index()].link(), len);
@@ -236,7 +287,9 @@ impl Selector {
 
     /// Reports that a message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is assumed to need the same time.
     pub fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
-        self.table.decoded(kind, offer, len, ns);
+        if self.has(Mechanism::Learning) {
+            self.table.decoded(kind, offer, len, ns);
+        }
     }
 
     /// Sets a link that was measured after the selector was made. Implausible values are ignored.
@@ -298,6 +351,7 @@ impl Selector {
     /// Determines what may gain, if the bandwidth has changed much since that was done.
     fn price(&mut self, peer: PeerClass) {
         let (link, transfer, table) = (self.links[peer.index()].link(), self.transfer, &self.table);
+        let reads_all = !self.has(Mechanism::Length);
         let gate = &mut self.gates[peer.index()];
         if (1.0 / NEWS..NEWS).contains(&(1e3 / link.bandwidth_mb_s / gate.byte_ns)) {
             return;
@@ -307,7 +361,7 @@ impl Selector {
             let may_gain = |len: usize| {
                 let encode_ns = table.least_ns(kind, len);
                 let best = Packed { fraction: LEAST_FRACTION, encode_ns, decode_ns: 0.0 };
-                best.time_ns(transfer, link, len) < link.time_ns(len as f64)
+                best.time_ns(transfer, link, len) < link.time_ns(len as f64) || reads_all
             };
             let class = SizeClass::all().find(|class| may_gain(class.start()));
             gate.shortest[kind as usize] = class.map_or(u32::MAX, |class| class.start() as u32);

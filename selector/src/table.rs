@@ -134,18 +134,19 @@ impl Table {
         self.offers(kind).iter().position(|&one| one == offer)
     }
 
-    /// What is expected of each candidate for a message of this length, by what has been learned.
+    /// What is expected of each candidate for a message of this length, by what has been learned. `hope`: what is not known well is hoped to be better.
     #[inline]
-    pub(crate) fn expected(&self, kind: Kind, level: Level, len: usize) -> impl Iterator<Item = Packed> + '_ {
-        self.row(kind, level).map(move |cell| cell.packed(len, 0.0))
-    }
-
-    /// The same, with hope for what is not known well.
-    #[inline]
-    pub(crate) fn hoped(&self, kind: Kind, level: Level, len: usize) -> impl Iterator<Item = Packed> + '_ {
+    pub(crate) fn expected(
+        &self,
+        kind: Kind,
+        level: Level,
+        len: usize,
+        hope: bool,
+    ) -> impl Iterator<Item = Packed> + '_ {
+        let most = if hope { SHORTER } else { 0.0 };
         self.row(kind, level).map(move |cell| {
             let doubt = 1.0 / (1.0 + cell.seen);
-            cell.packed(len, SHORTER * doubt * doubt)
+            cell.packed(len, most * doubt * doubt)
         })
     }
 
@@ -174,24 +175,29 @@ impl Table {
         }
     }
 
-    /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds. Returns what decoding is expected to take.
+    /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds, unless it does not learn. Returns what
+    /// decoding is expected to take.
     pub(crate) fn encoded(
         &mut self,
         (kind, level, offer): (Kind, Level, Offer),
         len: usize,
         fraction: f64,
         ns: f64,
+        learns: bool,
     ) -> Option<f64> {
         let at = self.place(kind, offer)?;
         let row = &mut self.cells[kind as usize][level as usize];
         let cell = &mut row[at];
+        let decode_ns = f64::from(cell.decode_pace * cell.decode.ns(len));
+        if !learns {
+            return Some(decode_ns);
+        }
         let weight = WEIGHT.max(1.0 / (1.0 + cell.seen));
         let change = weight * (fraction.clamp(0.0, 1.0) as f32 - cell.fraction);
         cell.fraction += change;
         let most = if cell.seen < 1.0 { FIRST_TIMES } else { TIMES };
         follow(&mut cell.pace, ns as f32 / cell.encode.ns(len), weight, most);
         cell.seen = (cell.seen + 1.0).min(SEEN_MOST);
-        let decode_ns = f64::from(cell.decode_pace * cell.decode.ns(len));
         for other in row.iter_mut().filter(|other| other.seen == 0.0) {
             other.fraction = (other.fraction + SHARED * change).clamp(0.0, 1.0);
         }
@@ -232,13 +238,14 @@ mod tests {
     }
 
     fn encoded(table: &mut Table, level: Level, fraction: f64, ns: f64) {
-        assert!(table.encoded((KIND, level, 1), 100_000, fraction, ns).is_some());
+        assert!(table.encoded((KIND, level, 1), 100_000, fraction, ns, true).is_some());
     }
 
     #[test]
     fn what_is_not_known_is_hoped_for_and_what_is_known_is_not() {
         let mut table = table();
-        let hoped = |table: &Table, level| table.hoped(KIND, level, 100_000).next().unwrap().fraction;
+        let hoped =
+            |table: &Table, level| table.expected(KIND, level, 100_000, true).next().unwrap().fraction;
         assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6 && !table.is_known(KIND, Level::High, 0));
         encoded(&mut table, Level::High, 0.9, 101e3);
         assert!((hoped(&table, Level::High) - 0.825).abs() < 1e-6, "the first one is believed");
@@ -247,7 +254,7 @@ mod tests {
         assert!(hoped(&table, Level::High) > 0.89);
         (0..1000).for_each(|_| table.forget(KIND, Level::High));
         assert!(hoped(&table, Level::High) < 0.7, "after a long time it may be another one");
-        let expected = table.expected(KIND, Level::High, 100_000).next().unwrap();
+        let expected = table.expected(KIND, Level::High, 100_000, false).next().unwrap();
         assert!((expected.fraction - 0.9).abs() < 1e-6);
         assert!((hoped(&table, Level::Low) - 0.2).abs() < 1e-6, "other levels are others");
     }
@@ -255,7 +262,9 @@ mod tests {
     #[test]
     fn paces_follow_and_stay_in_bounds() {
         let mut table = table();
-        let now = |table: &Table| table.expected(KIND, Level::Low, 100_000).next().unwrap().encode_ns / 101e3;
+        let now = |table: &Table| {
+            table.expected(KIND, Level::Low, 100_000, false).next().unwrap().encode_ns / 101e3
+        };
         (0..5).for_each(|_| encoded(&mut table, Level::Low, 0.5, 101e3));
         encoded(&mut table, Level::Low, 0.5, 101e6);
         assert!(now(&table) < 1.3, "an interruption");
@@ -267,7 +276,7 @@ mod tests {
                 table.decoded(KIND, 1, 0, ns);
             }
             let Packed { fraction, encode_ns, decode_ns } =
-                table.hoped(KIND, Level::Low, 100_000).next().unwrap();
+                table.expected(KIND, Level::Low, 100_000, true).next().unwrap();
             assert!(
                 encode_ns > 0.0 && encode_ns.is_finite() && decode_ns > 0.0 && decode_ns.is_finite(),
                 "{ns}"
@@ -279,7 +288,7 @@ mod tests {
     #[test]
     fn an_unknown_codec_does_not_gain() {
         let table = Table::new(&[Offered { name: "unknown", kinds: &[KIND] }], &[]);
-        assert_eq!(table.expected(KIND, Level::Extreme, 1000).next().unwrap().fraction, 1.0);
-        assert_eq!(table.expected(Kind::F32, Level::Extreme, 1000).count(), 0);
+        assert_eq!(table.expected(KIND, Level::Extreme, 1000, false).next().unwrap().fraction, 1.0);
+        assert_eq!(table.expected(Kind::F32, Level::Extreme, 1000, false).count(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Sends the messages of a file over a simulated link, one after another, under different strategies.
 
 use super::measure::{Caches, Measured, Outcome};
-use mpress::selector::{Choice, Link, PEER_CLASSES, PeerClass, Transfer};
+use mpress::selector::{Choice, Link, Mechanism, PEER_CLASSES, PeerClass, Transfer};
 use mpress::{Codec, Knowledge, Out};
 use mpress_corpus::cold::Work;
 use std::hint::black_box;
@@ -21,11 +21,13 @@ pub(super) struct Channel<'a> {
     pub(super) link: Link,
     pub(super) transfer: Transfer,
     pub(super) caches: Caches,
+    /// A mechanism of the selector that is left out.
+    pub(super) ablate: Option<Mechanism>,
     /// What cold caches add to decisions.
     pub(super) cold_decisions: Decisions<f64>,
 }
 
-/// Nanoseconds of decisions: without an estimate of gains, with one, and with a sample of the message in addition.
+/// Nanoseconds of decisions: without a look, without a sample of the message, and with one.
 pub(super) type Decisions<T> = [T; 3];
 
 /// What comes of a strategy for all messages of a file.
@@ -237,8 +239,16 @@ fn select(channel: &Channel<'_>, mut work: impl FnMut(usize) -> bool) -> Sent {
     let clock_ns = clock_ns();
     let knowledge = Knowledge { links: [channel.link; PEER_CLASSES], ..channel.knowledge.clone() };
     let mut selector = knowledge.selector(channel.transfer);
+    if let Some(mechanism) = channel.ablate {
+        selector = selector.without(mechanism);
+    }
     let mut sent = Sent::default();
     for (at, message) in file.messages.iter().enumerate() {
+        if message.len() < selector.shortest(file.kind, PeerClass::NETWORK) {
+            // The engine passes it by without asking the selector, as with the strategy `off`.
+            sent.add(channel, at, None);
+            continue;
+        }
         let is_cold = work(at);
         let start = Instant::now();
         let mut decision = selector.decide(file.kind, PeerClass::NETWORK, message);
