@@ -58,9 +58,10 @@ pub(crate) struct Options {
     #[arg(long, value_enum, value_name = "cold|hot|both", default_value_t = Wanted::Cold)]
     caches: Wanted,
 
-    /// Leave out a mechanism of the selector: length, sample, learning, hope, probe or stake
+    /// Show also what comes of the selector without this mechanism: length, sample, learning,
+    /// hope or probe; may be given several times
     #[arg(long, value_name = "NAME", value_parser = mechanism)]
-    ablate: Option<Mechanism>,
+    ablate: Vec<Mechanism>,
 
     /// A file for what was measured for each message and codec, as CSV
     #[arg(long, value_name = "FILE")]
@@ -147,7 +148,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         link,
         transfer,
         caches,
-        ablate: options.ablate,
+        ablate: &options.ablate,
         cold_decisions,
     };
     let everywhere = measured.iter().flat_map(|file| links.iter().map(move |(_, link)| (file, *link)));

@@ -54,19 +54,16 @@ pub enum Mechanism {
     Hope,
     /// A codec that is not known encodes a part of a long message first.
     Probe,
-    /// Looks that find nothing take a bounded part of the time.
-    Stake,
 }
 
 impl Mechanism {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Length, Self::Sample, Self::Learning, Self::Hope, Self::Probe, Self::Stake];
+    pub const ALL: [Self; 5] = [Self::Length, Self::Sample, Self::Learning, Self::Hope, Self::Probe];
 
     /// Its name in commands and records.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        ["length", "sample", "learning", "hope", "probe", "stake"][self as usize]
+        ["length", "sample", "learning", "hope", "probe"][self as usize]
     }
 }
 
@@ -76,8 +73,6 @@ impl Mechanism {
 struct Gate {
     /// The length of the shortest message of each kind that may gain.
     shortest: [u32; KINDS],
-    /// Nanoseconds of looks at messages that may be risked.
-    stake_ns: f32,
     latency_ns: f64,
     byte_ns: f64,
     raw_ns: f64,
@@ -97,13 +92,6 @@ pub struct Selector {
     gains: [Gain; PEER_CLASSES],
     tally: Tally,
 }
-
-/// What a look costs that finds nothing to gain, in nanoseconds, with cold caches. Such looks may take this part of the time of messages, and of what is
-/// gained, but at most so many are saved up.
-const LOOK_NS: f32 = 2500.0;
-const LOOKS_OF_TIME: f64 = 0.01;
-const LOOKS_OF_GAIN: f64 = 0.25;
-const LOOKS: f32 = 8.0;
 
 /// If the bandwidth changes by this factor, the lengths that may gain are determined again.
 const NEWS: f64 = 1.1;
@@ -126,7 +114,7 @@ impl Selector {
     ) -> Self {
         let table = Table::new(offers, behaviours);
         let mut selector = Self {
-            gates: [Gate { stake_ns: LOOKS * LOOK_NS, ..Gate::default() }; PEER_CLASSES],
+            gates: [Gate::default(); PEER_CLASSES],
             latest: Latest::default(),
             without: None,
             transfer,
@@ -174,10 +162,8 @@ impl Selector {
         let gate = &mut self.gates[peer.index()];
         let raw_ns = gate.latency_ns + gate.byte_ns * len as f64;
         gate.raw_ns += raw_ns;
-        gate.stake_ns = (gate.stake_ns + (LOOKS_OF_TIME * raw_ns) as f32).min(LOOKS * LOOK_NS);
-        let may_look = gate.stake_ns >= LOOK_NS || self.without == Some(Mechanism::Stake);
         let is_long = u32::try_from(len).unwrap_or(u32::MAX - 1) >= gate.shortest[kind as usize];
-        (is_long && may_look).then_some(Admitted { kind, peer, len })
+        is_long.then_some(Admitted { kind, peer, len })
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
@@ -243,9 +229,8 @@ impl Selector {
         if self.latest.is_full() {
             self.tally.count(&core::mem::take(&mut self.latest));
         }
-        match offer {
-            Some(offer) => (decision.choice, decision.expected_ns) = (Choice::Encode(offer), best_ns),
-            None => self.gates[peer.index()].stake_ns -= LOOK_NS,
+        if let Some(offer) = offer {
+            (decision.choice, decision.expected_ns) = (Choice::Encode(offer), best_ns);
         }
         decision
     }
@@ -259,7 +244,7 @@ impl Selector {
             return decision.clone();
         };
         let fraction = wire_len as f64 / window.len().max(1) as f64;
-        self.table.encoded((*kind, *level, *offer), window.len(), fraction, ns, true);
+        self.table.probed((*kind, *level, *offer), window.len(), fraction, ns);
         self.gains[peer.index()].measured_ns -= ns;
         self.weigh(Admitted { kind: *kind, peer: *peer, len: *len }, message)
     }
@@ -279,10 +264,9 @@ impl Selector {
         let decode_ns = if wire_len < len { decode_ns } else { 0.0 };
         let took = Packed { fraction, encode_ns: ns, decode_ns };
         let gain_ns = decision.raw_ns - took.time_ns(self.transfer, self.links[peer.index()].link(), len);
-        let (gain, gate) = (&mut self.gains[peer.index()], &mut self.gates[peer.index()]);
+        let gain = &mut self.gains[peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
         gain.measured_ns += gain_ns;
-        gate.stake_ns = (gate.stake_ns + (LOOKS_OF_GAIN * gain_ns).max(0.0) as f32).min(LOOKS * LOOK_NS);
     }
 
     /// Reports that a message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is assumed to need the same time.

@@ -33,6 +33,9 @@ const WEIGHT: f32 = 0.25;
 const FIRST_TIMES: f32 = 6.0;
 const TIMES: f32 = 2.0;
 
+/// From this factor on the time of a part differs clearly.
+const CLEAR: f64 = 1.5;
+
 /// The assumption for an unknown codec, with no gain.
 const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 500.0, cold_us: 0.0 };
 
@@ -202,6 +205,15 @@ impl Table {
             other.fraction = (other.fraction + SHARED * change).clamp(0.0, 1.0);
         }
         Some(decode_ns)
+    }
+
+    /// The same of a part of a message, whose time is the fixed one for the most part, and of this only a clear difference is believed.
+    pub(crate) fn probed(&mut self, cell: (Kind, Level, Offer), len: usize, fraction: f64, ns: f64) {
+        let Some(at) = self.place(cell.0, cell.2) else { return };
+        let Cell { encode, pace, .. } = &self.cells[cell.0 as usize][cell.1 as usize][at];
+        let expected = f64::from(pace * encode.ns(len));
+        let is_clear = !(expected / CLEAR..=expected * CLEAR).contains(&ns);
+        self.encoded(cell, len, fraction, if is_clear { ns } else { expected }, true);
     }
 
     /// Records that a message was decoded to `len` bytes in `ns` nanoseconds. Only its sender knows its level.

@@ -21,8 +21,8 @@ pub(super) struct Channel<'a> {
     pub(super) link: Link,
     pub(super) transfer: Transfer,
     pub(super) caches: Caches,
-    /// A mechanism of the selector that is left out.
-    pub(super) ablate: Option<Mechanism>,
+    /// Mechanisms of the selector; each is left out in a row of its own.
+    pub(super) ablate: &'a [Mechanism],
     /// What cold caches add to decisions.
     pub(super) cold_decisions: Decisions<f64>,
 }
@@ -90,6 +90,11 @@ pub(super) fn simulate(channel: &Channel<'_>) -> Times {
         let best = best.filter(|outcome| channel.ns(at, Some(outcome)) < channel.ns(at, None));
         oracle.add(channel, at, best);
     }
+    let deciding = DECIDING.into_iter().map(|(name, send)| Sent { strategy: name.into(), ..send(channel) });
+    let deciding = deciding.chain(channel.ablate.iter().map(|&mechanism| Sent {
+        strategy: format!("without {}", mechanism.name()),
+        ..adaptive_without(channel, Some(mechanism))
+    }));
     let mut raw = Sent { strategy: "raw".into(), ..Sent::default() };
     all.for_each(|at| raw.add(channel, at, None));
     Times {
@@ -98,7 +103,7 @@ pub(super) fn simulate(channel: &Channel<'_>) -> Times {
         best_fixed: fixed.iter().map(|sent| sent.ns).fold(f64::INFINITY, f64::min),
         raw,
         fixed,
-        deciding: DECIDING.map(|(name, send)| Sent { strategy: name.into(), ..send(channel) }).into(),
+        deciding: deciding.collect(),
         oracle,
     }
 }
@@ -197,7 +202,11 @@ fn ras(channel: &Channel<'_>) -> Sent {
 
 /// Lets the selector decide.
 fn adaptive(channel: &Channel<'_>) -> Sent {
-    let mut sent = select(channel, |_| false);
+    adaptive_without(channel, None)
+}
+
+fn adaptive_without(channel: &Channel<'_>, mechanism: Option<Mechanism>) -> Sent {
+    let mut sent = select(channel, mechanism, |_| false);
     if channel.caches == Caches::Cold {
         let hot = &sent.deciding[0];
         sent.ns += hot.iter().zip(channel.cold_decisions).map(|(all, ns)| all.len() as f64 * ns).sum::<f64>();
@@ -215,7 +224,7 @@ pub(super) fn cold_decisions(channels: &[Channel<'_>]) -> Decisions<f64> {
     let each = (COLD / channels.len().max(1)).max(1);
     for channel in channels {
         let step = (channel.file.messages.len() / each).max(1);
-        let sent = select(channel, |at| {
+        let sent = select(channel, None, |at| {
             let is_cold = at % step == step - 1;
             if is_cold {
                 work.run();
@@ -234,12 +243,12 @@ pub(super) fn cold_decisions(channels: &[Channel<'_>]) -> Decisions<f64> {
 }
 
 /// The same; before each decision, `work` does what it wants, and says whether the caches are cold after that.
-fn select(channel: &Channel<'_>, mut work: impl FnMut(usize) -> bool) -> Sent {
+fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMut(usize) -> bool) -> Sent {
     let Channel { file, caches, .. } = *channel;
     let clock_ns = clock_ns();
     let knowledge = Knowledge { links: [channel.link; PEER_CLASSES], ..channel.knowledge.clone() };
     let mut selector = knowledge.selector(channel.transfer);
-    if let Some(mechanism) = channel.ablate {
+    if let Some(mechanism) = without {
         selector = selector.without(mechanism);
     }
     let mut sent = Sent::default();
