@@ -76,6 +76,7 @@ fn a_recording_is_replayed_as_the_job_ran() {
     let total = words(&text, "total");
     assert_eq!(total[total.len() - 2], "3/3", "{text}");
     assert!(!all.contains("NaN") && !text.contains("NaN"), "{text}");
+    assert!(!replay(&["--ablate", "luck"]).0);
     for wrong in ["40", "40,0", "a,b", "-1,5"] {
         assert!(!replay(&["--link", wrong]).0, "{wrong}");
     }
@@ -100,7 +101,7 @@ fn caches_are_cold_or_hot_and_what_was_measured_is_written() {
     let dump = folder.join("dump.csv");
     let replay = |caches: &str| {
         let mut mpress = Command::new(env!("CARGO_BIN_EXE_mpress"));
-        let options = ["--link", "40,11.8", "--caches", caches, "--dump"];
+        let options = ["--link", "40,11.8", "--ablate", "hope", "--ablate", "length", "--caches", caches, "--dump"];
         let output = mpress.arg("replay").arg(&folder).args(options).arg(&dump).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -109,7 +110,7 @@ fn caches_are_cold_or_hot_and_what_was_measured_is_written() {
         let text = replay(caches);
         let tables = |caches: &str| text.matches(&format!(" MB/s, {caches} caches\n")).count();
         assert_eq!((tables("cold"), tables("hot")), (cold, hot), "{text}");
-        for strategy in ["diffpack-fast", "zstd", "adaptive", "oracle"] {
+        for strategy in ["diffpack-fast", "zstd", "ras", "adaptive", "without hope", "without length", "oracle"] {
             let rows = text
                 .lines()
                 .filter(|line| line.starts_with(strategy) && line.split_whitespace().count() == 3);

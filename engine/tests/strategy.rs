@@ -94,6 +94,31 @@ fn the_adaptive_strategy_compresses_what_gains() {
     assert!(sent.messages == 40 && sent.ratio() > 1.2, "{sent:?}");
 }
 
+/// PRAcTICaL-MPI, section 3: it has a window, which the report shows, and the codecs of that paper.
+#[test]
+fn the_run_time_adaptive_strategy_has_a_window() {
+    let (ras, adaptive) = (by("ras", SameNode::Pass), adaptive());
+    ras.set_link(SLOW);
+    let raw = smooth(100_000);
+    for engine in [&ras, &adaptive] {
+        (0..20).for_each(|_| _ = codec_of(engine, &raw, Kind::F64, Destination::OtherNode));
+    }
+    assert_eq!(codec_of(&ras, &raw, Kind::F64, Destination::OtherNode), CodecId::FPC_F64);
+    assert_eq!(report(&ras).windows.len(), 1);
+    assert!(report(&adaptive).windows.is_empty());
+    assert!(ras.consider(None, Kind::F64, Destination::SameNode, raw.len()).is_none());
+}
+
+/// A long message is not encoded as a whole by a codec of which nothing is known.
+#[test]
+fn a_codec_that_is_not_known_encodes_a_part_first() {
+    let engine = adaptive();
+    let raw = smooth(4_000_000);
+    assert_ne!(codec_of(&engine, &raw, Kind::F64, Destination::OtherNode), CodecId::RAW);
+    // One message, whatever was encoded before it.
+    assert_eq!(engine.stats().total().messages, 1);
+}
+
 fn report(engine: &Engine) -> JobReport {
     JobReport::new(&About::default(), &Settings::default(), &Share::of(engine), engine)
 }

@@ -1,6 +1,5 @@
-/* Exchanges long messages between the nodes, while one of both ranks is late, or computes before it waits. With three ranks, rank 0 exchanges them with
- * the others in turn, three with rank 1 and one with rank 2, which may have a slower link. The second argument: a file with which to ask for another
- * network halfway, or "none". */
+/* Exchanges long messages between the nodes, while one of both ranks is late, or computes before it waits. The second argument: a file with which to ask
+ * for another network halfway, or "none". */
 #include "../observe.h"
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +7,7 @@
 
 enum { MESSAGES = 96, DOUBLES = 128 << 10, TAG = 8 };
 
-/* Four times as long with three ranks: while rank 0 is busy with one of the others, the first chunks of the next come. */
-static double out[4 * DOUBLES];
-static int doubles, messages;
+static double out[DOUBLES];
 
 static void pass(double seconds)
 {
@@ -23,7 +20,7 @@ static void pass(double seconds)
 static void make(int message)
 {
   static uint64_t random = 88172645463325252u;
-  for (int i = 0; i < doubles; i++) {
+  for (int i = 0; i < DOUBLES; i++) {
     union {
       double value;
       uint64_t bits;
@@ -51,24 +48,20 @@ int main(int argc, char **argv)
 {
   job_begin(&argc, &argv, 2);
   scene("trains", 60);
-  int half = role == RECEIVER, three = size == 3;
-  doubles = three ? 4 * DOUBLES : DOUBLES, messages = three ? 2 * MESSAGES : MESSAGES;
-  memory m = memory_new((size_t)doubles * sizeof *out);
-  for (int message = 0; message < messages; message++) {
+  int half = role == RECEIVER;
+  memory m = memory_new(sizeof out);
+  for (int message = 0; message < MESSAGES; message++) {
     MPI_Request requests[2];
     MPI_Status statuses[2];
-    int turn = message % 4 < 3 ? 1 : 2, other = !three ? peer : rank ? 0 : turn;
-    if (three && rank && rank != turn)
-      continue;
-    if (message == messages / 2 && strcmp(argv[2], "none") != 0)
+    if (message == MESSAGES / 2 && strcmp(argv[2], "none") != 0)
       ask(argv[2]);
     begin("%d", message);
     make(message);
-    if (message % 2 == half && !three)
+    if (message % 2 == half)
       pass(0.004);
-    MPI_Irecv(m.data, doubles, MPI_DOUBLE, other, TAG, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(out, doubles, MPI_DOUBLE, other, TAG, MPI_COMM_WORLD, &requests[1]);
-    if (message % 4 == half && !three)
+    MPI_Irecv(m.data, DOUBLES, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out, DOUBLES, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &requests[1]);
+    if (message % 4 == half)
       pass(0.002);
     note_code(MPI_Waitall(2, requests, statuses));
     note(" data=%016lx", (unsigned long)digest(&m));
