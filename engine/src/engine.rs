@@ -137,15 +137,16 @@ impl Engine {
     /// The frame of a message by this plan, if there is one; counts the message in either case.
     fn finish(&self, plan: &Plan, raw: &[u8], kind: Kind, to: Destination) -> Option<Buffer> {
         let len = raw.len();
+        let Some(setting) = plan.codec.and_then(|codec| codec.of(kind)) else {
+            self.counters.sent(kind, None, to, len, len, Duration::ZERO);
+            return None;
+        };
         let start = Instant::now();
-        let setting = plan.codec.and_then(|codec| codec.of(kind));
-        let packed = setting.and_then(|setting| self.pack(setting, raw, kind));
-        let time = if setting.is_some() { start.elapsed() } else { Duration::ZERO };
+        let packed = self.pack(setting, raw, kind);
+        let time = start.elapsed();
         let wire_len = packed.as_ref().map_or(len, |frame| frame.len());
-        if setting.is_some() {
-            self.decider.encoded(plan, wire_len, time);
-        }
-        let codec = setting.filter(|_| packed.is_some()).map(|setting| setting.codec);
+        self.decider.encoded(plan, wire_len, time);
+        let codec = packed.is_some().then_some(setting.codec);
         self.counters.sent(kind, codec, to, len, wire_len, time);
         packed.filter(|_| plan.send)
     }

@@ -376,14 +376,14 @@ fn verdict(total: &Counts, gain: &Gain, nodes: u64, settings: &Settings) -> Stri
     let would = if settings.strategy == crate::Strategy::Measure { "would have " } else { "" };
     let bytes =
         if saved >= 0.5 { format!("{would}saved {saved:.0} % of bytes") } else { "saved no bytes".into() };
-    if let Some(clock) = gain.clock.filter(Clock::is_certain) {
+    if let Some(clock) = gain.clock {
         return format!("{bytes}; {}", clock.text());
     }
     let part = gain.measured_s / gain.raw_s * 100.0;
     if gain.raw_s < WORTH_A_WORD_S || part.abs() < 0.5 {
         bytes
     } else if part > 0.0 {
-        format!("{bytes}; estimated {part:.0} % of communication time")
+        format!("{bytes}; estimated {part:.0} % of communication time, not confirmed by the clock")
     } else {
         format!("{bytes}; lost an estimated {:.0} % of communication time", -part)
     }

@@ -77,6 +77,10 @@ pub(crate) fn received(bytes: usize) {
 
 /// Does work that does not count as waiting.
 pub(crate) fn coding<R>(work: impl FnOnce() -> R) -> R {
+    if call() == 0 {
+        // Nothing waits.
+        return work();
+    }
     let (start, before) = (Instant::now(), CALL.get().coding);
     let result = work();
     // Work within this work has been added already.
