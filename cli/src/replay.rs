@@ -96,9 +96,9 @@ const LINKS: [(&str, Link); 5] = [
     ("100 Gbit/s", Link { latency_us: 1.5, bandwidth_mb_s: 11_800.0 }),
 ];
 
-/// The ways to transfer a message.
+/// The ways to transfer a message: as a whole, and in chunks as the engine does it.
 const TRANSFERS: [(&str, Transfer); 2] =
-    [("serial", Transfer::Serial), ("pipelined", Transfer::Pipelined { chunk: 64 << 10, from: 0 })];
+    [("serial", Transfer::Serial), ("pipelined", Transfer::Pipelined { chunk: 63 << 10, from: 128 << 10 })];
 
 /// The caches that are asked for.
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -101,7 +101,8 @@ fn caches_are_cold_or_hot_and_what_was_measured_is_written() {
     let dump = folder.join("dump.csv");
     let replay = |caches: &str| {
         let mut mpress = Command::new(env!("CARGO_BIN_EXE_mpress"));
-        let options = ["--link", "40,11.8", "--ablate", "hope", "--ablate", "length", "--caches", caches, "--dump"];
+        let options =
+            ["--link", "40,11.8", "--ablate", "hope", "--ablate", "length", "--caches", caches, "--dump"];
         let output = mpress.arg("replay").arg(&folder).args(options).arg(&dump).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -110,7 +111,9 @@ fn caches_are_cold_or_hot_and_what_was_measured_is_written() {
         let text = replay(caches);
         let tables = |caches: &str| text.matches(&format!(" MB/s, {caches} caches\n")).count();
         assert_eq!((tables("cold"), tables("hot")), (cold, hot), "{text}");
-        for strategy in ["diffpack-fast", "zstd", "ras", "adaptive", "without hope", "without length", "oracle"] {
+        for strategy in
+            ["diffpack-fast", "zstd", "ras", "adaptive", "without hope", "without length", "oracle"]
+        {
             let rows = text
                 .lines()
                 .filter(|line| line.starts_with(strategy) && line.split_whitespace().count() == 3);

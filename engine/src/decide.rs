@@ -11,7 +11,7 @@ use mpress_selector::{
     Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Ras, Selector,
     Tally, Thresholds, Transfer,
 };
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,8 @@ pub(crate) struct Decider {
     /// The length of the shortest message of each kind that the selector has to be asked about. It is here, beside what every strategy needs, as most
     /// messages are shorter, and each other line of the caches takes longer than a decision.
     least: [AtomicU32; Kind::ALL.len()],
+    /// The number and the bytes of shorter messages.
+    shorter: [AtomicU64; 2],
     guided: Option<Guided>,
     selector: Mutex<Selector>,
     ras: Mutex<Ras>,
@@ -109,6 +111,7 @@ impl Decider {
             threshold: settings.threshold,
             same_node: settings.same_node,
             least: Default::default(),
+            shorter: Default::default(),
             guided,
             selector: Mutex::new(knowledge.selector(Transfer::Serial)),
             ras: Mutex::new(knowledge.ras(Transfer::Serial)),
@@ -173,7 +176,13 @@ impl Decider {
         let is_short = || len < self.least[kind as usize].load(Relaxed) as usize;
         let by = match strategy.unwrap_or(self.strategy) {
             Strategy::Off => return None,
-            Strategy::Adaptive | Strategy::Measure if is_short() => return None,
+            Strategy::Adaptive | Strategy::Measure if is_short() => {
+                self.shorter
+                    .iter()
+                    .zip([1, len as u64])
+                    .for_each(|(sum, one)| _ = sum.fetch_add(one, Relaxed));
+                return None;
+            }
             Strategy::Fixed(codec) => By::Rule(codec),
             Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer, len))?),
             Strategy::Adaptive => {
@@ -249,8 +258,13 @@ impl Decider {
         self.selector().link(PeerClass::NETWORK)
     }
 
+    /// The gain; messages that were too short to be asked about are part of the whole.
     pub(crate) fn gain(&self) -> Gain {
-        self.selector().gain(PeerClass::NETWORK)
+        let selector = self.selector();
+        let (gain, link) = (selector.gain(PeerClass::NETWORK), selector.link(PeerClass::NETWORK));
+        let [messages, bytes] = self.shorter.each_ref().map(|sum| sum.load(Relaxed) as f64);
+        let shorter_ns = messages * link.time_ns(0.0) + link.time_ns(bytes) - link.time_ns(0.0);
+        Gain { raw_ns: gain.raw_ns + shorter_ns, ..gain }
     }
 
     pub(crate) fn by_the_clock(&self) -> Option<ByTheClock> {

@@ -182,7 +182,7 @@ impl Engine {
         });
         // All processes have the same settings, and so the same result, whichever files they can read.
         let guided = settings.strategy == Strategy::Guided;
-        let may_learn = settings.strategy.learns() || guided;
+        let may_learn = settings.strategy.needs_link() || guided;
         let mut settings = settings.clone();
         let record = match &settings.guide {
             Some(file) if guided => Record::read(file).map_or_else(
@@ -197,7 +197,7 @@ impl Engine {
         };
         let mut engine = Self::new(&settings, &knowledge, record.as_ref()).begun(beginning);
         if let Some(part) = network::Part::of(nodes, rank).filter(|_| may_learn) {
-            let wanted = settings.strategy.learns();
+            let wanted = settings.strategy.needs_link();
             // Without its record the guided strategy becomes one that learns, and not all processes may be able to read it.
             let by_any = if guided { messages.sums([u64::from(wanted), 0])?[0] > 0 } else { wanted };
             if by_any {

@@ -383,7 +383,9 @@ fn verdict(total: &Counts, gain: &Gain, nodes: u64, settings: &Settings) -> Stri
     if gain.raw_s < WORTH_A_WORD_S || part.abs() < 0.5 {
         bytes
     } else if part > 0.0 {
-        format!("{bytes}; estimated {part:.0} % of communication time, not confirmed by the clock")
+        let judged = settings.clock && settings.strategy == crate::Strategy::Adaptive;
+        let unconfirmed = if judged { ", not confirmed by the clock" } else { "" };
+        format!("{bytes}; estimated {part:.0} % of communication time{unconfirmed}")
     } else {
         format!("{bytes}; lost an estimated {:.0} % of communication time", -part)
     }

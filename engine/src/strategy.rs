@@ -28,6 +28,12 @@ impl Strategy {
     pub fn learns(self) -> bool {
         matches!(self, Self::Adaptive | Self::Measure)
     }
+
+    /// Whether it decides by the speed of the network.
+    #[must_use]
+    pub fn needs_link(self) -> bool {
+        self.learns() || self == Self::Ras
+    }
 }
 
 impl fmt::Display for Strategy {

@@ -27,7 +27,8 @@ pub struct Guided {
 
 impl Guided {
     /// Makes a guide from the record of a run. If two entries are for the same messages, the later one counts. Messages of a length without a record
-    /// are treated like the nearest longer or shorter ones in the record, if these are at most an octave away, and are sent raw otherwise.
+    /// are treated like the nearest shorter ones in the record, if these are at most an octave away, and are sent raw otherwise: what the adaptive
+    /// strategy did not look at was too short.
     #[must_use]
     pub fn new(record: impl IntoIterator<Item = Guide>) -> Self {
         let mut known = [[[None; CLASSES]; PEER_CLASSES]; Kind::ALL.len()];
@@ -35,8 +36,7 @@ impl Guided {
             known[guide.kind as usize][guide.peer.index()][guide.size.index()] = Some(guide.choice);
         }
         let near = |sizes: &[Option<Choice>; CLASSES], at: usize| {
-            let candidates =
-                [Some(at), at.checked_add(1), at.checked_sub(1), at.checked_add(2), at.checked_sub(2)];
+            let candidates = [Some(at), at.checked_sub(1), at.checked_sub(2)];
             candidates.into_iter().flatten().find_map(|at| *sizes.get(at)?).unwrap_or(Choice::Raw)
         };
         let table = known.map(|peers| peers.map(|sizes| core::array::from_fn(|at| near(&sizes, at))));

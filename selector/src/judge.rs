@@ -12,7 +12,7 @@
 //! much trials of this program differ anyway. If the sum is large for one way, all messages go that way.
 
 /// The lengths of epochs, by the time at which they begin, and one round in how many is a trial. A round has eight epochs. At first they are short and
-/// frequent, so that a large loss is found within two seconds; later they are long, for small differences and programs with long iterations, and rare.
+/// frequent, so that a large loss is found within three seconds; later they are long, for small differences and programs with long iterations, and rare.
 const SCHEDULES: [(u64, u64, u64); 3] =
     [(0, 31_250_000, 2), (8_000_000_000, 31_250_000, 4), (32_000_000_000, 125_000_000, 8)];
 const EPOCHS: u64 = 8;
@@ -20,7 +20,9 @@ const EPOCHS: u64 = 8;
 const FIRST_NS: u64 = 250_000_000;
 
 /// The sum that decides. If a trial says as much as trials differ anyway, it counts 1.
-const ENOUGH: f64 = 8.0;
+const ENOUGH: f64 = 6.0;
+/// So much less counts each trial for the way that is not in use: what is only noise does not add up.
+const SLACK: f64 = 0.5;
 /// The least assumed difference between trials, and that before the first one, as a fraction of the bytes of both ways. And the weight of a new one.
 const LEAST_SPREAD: f64 = 0.01;
 const FIRST_SPREAD: f64 = 0.05;
@@ -143,13 +145,15 @@ impl Judge {
 
     /// Adds a trial with these numbers of bytes.
     fn conclude(&mut self, decided: f64, raw: f64) {
-        if decided <= 0.0 && raw <= 0.0 {
+        if decided <= 0.0 || raw <= 0.0 {
+            // The program sends in bursts, and one of them was not in either epoch.
             return;
         }
         let more = (raw - decided) / (raw + decided);
-        self.usual += SPREAD_WEIGHT * (more - self.usual);
         self.spread += SPREAD_WEIGHT * ((more - self.usual).abs() - self.spread);
-        self.against = (self.against + more / self.spread.max(LEAST_SPREAD)).clamp(0.0, ENOUGH);
+        self.usual += SPREAD_WEIGHT * (more - self.usual);
+        let slack = if self.in_use == Way::Raw { SLACK } else { -SLACK };
+        self.against = (self.against + more / self.spread.max(LEAST_SPREAD) + slack).clamp(0.0, ENOUGH);
         self.in_use = match self.against {
             ..=0.0 => Way::Decided,
             ENOUGH.. => Way::Raw,
@@ -247,7 +251,7 @@ mod tests {
         send(&mut judge, 0.0, 3.0, |way, r| if way == Way::Raw { 1e5 } else { 2e5 } * (0.9 + 0.2 * r));
         assert_eq!(judge.in_use(), Way::Raw, "{judge:?}");
         // And back, after the network has become slow.
-        send(&mut judge, 3.0, 6.0, |way, r| if way == Way::Raw { 4e5 } else { 2e5 } * (0.9 + 0.2 * r));
+        send(&mut judge, 3.0, 15.0, |way, r| if way == Way::Raw { 4e5 } else { 2e5 } * (0.9 + 0.2 * r));
         assert_eq!(judge.in_use(), Way::Decided, "{judge:?}");
     }
 
@@ -276,6 +280,27 @@ mod tests {
             judge.in_use() == Way::Raw
         });
         assert!(wrong.count() < 20);
+    }
+
+    #[test]
+    fn noise_and_bursts_do_not_decide() {
+        let raw = |seed: u64, gain: f64, bursts: bool| {
+            let mut judge = Judge::new();
+            let mut raw = 0;
+            for trial in 0..300 {
+                let bytes = |way: u64| {
+                    let r = uniform(seed, 2 * trial + way);
+                    if bursts && r < 0.5 { 0.0 } else { 0.8 + 0.4 * r }
+                };
+                judge.conclude(gain * bytes(0), bytes(1));
+                raw += usize::from(judge.in_use() == Way::Raw);
+            }
+            raw
+        };
+        let of = |gain, bursts| (0..100).map(|seed| raw(seed, gain, bursts)).sum::<usize>();
+        let all = 100 * 300;
+        // Nothing is lost if there is no difference, but ranks should not change all the time.
+        assert!(of(1.0, false) * 4 < all && of(1.05, false) * 20 < all && of(1.2, true) * 20 < all);
     }
 
     #[test]

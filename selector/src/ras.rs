@@ -95,7 +95,8 @@ impl Ras {
         let decode_ns =
             all.into_iter().find(|(_, one)| **one == offer).map_or(0.0, |(took, _)| took.decode_ns);
         let took = Packed { fraction: wire_len as f64 / len.max(1) as f64, encode_ns: ns, decode_ns };
-        let gained = took.time_ns(self.transfer, &self.links[peer.index()], len) < decision.raw_ns;
+        let link = &self.links[peer.index()];
+        let gained = took.time_ns(self.transfer, link, len) < link.time_ns(len as f64);
         self.windows[kind as usize][peer.index()].gained(SizeClass::of(len), gained);
     }
 

@@ -37,7 +37,7 @@ pub struct Gain {
     pub expected_ns: f64,
     /// With the actual fractions and encoding times.
     pub measured_ns: f64,
-    /// The time that all messages would have taken raw, each with the link estimate at the time of sending: the reference for the other two.
+    /// The time that all messages of which the selector was asked would have taken raw, each with the link estimate at the time of sending: the reference for the other two.
     pub raw_ns: f64,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn sane(links: &[Link; PEER_CLASSES]) -> [Link; PEER_CLASSES] {
 }
 
 impl Selector {
-    /// A selector that may choose among these codecs, of which the first eight for a kind are used. It starts from this knowledge of codecs and
+    /// A selector that may choose among these codecs, of which the first six for a kind are used. It starts from this knowledge of codecs and
     /// links; implausible entries are ignored.
     #[must_use]
     pub fn new(
@@ -160,8 +160,7 @@ impl Selector {
     #[inline]
     pub fn admit(&mut self, kind: Kind, peer: PeerClass, len: usize) -> Option<Admitted> {
         let gate = &mut self.gates[peer.index()];
-        let raw_ns = gate.latency_ns + gate.byte_ns * len as f64;
-        gate.raw_ns += raw_ns;
+        gate.raw_ns += gate.latency_ns + gate.byte_ns * len as f64;
         let is_long = u32::try_from(len).unwrap_or(u32::MAX - 1) >= gate.shortest[kind as usize];
         is_long.then_some(Admitted { kind, peer, len })
     }
@@ -170,9 +169,12 @@ impl Selector {
     /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is the same for all processes, as far as possible; a
     /// difference of several milliseconds does no harm.
     pub fn admit_at(&mut self, kind: Kind, peer: PeerClass, len: usize, now_ns: u64) -> Option<Admitted> {
-        // Every message counts: otherwise one way would seem to carry more.
+        // Every message that is asked about counts: otherwise one way would seem to carry more.
         match self.judge.way(len, now_ns) {
-            Way::Raw => None,
+            Way::Raw => {
+                self.admit(kind, peer, len);
+                None
+            }
             Way::Decided => self.admit(kind, peer, len),
         }
     }
@@ -230,7 +232,9 @@ impl Selector {
             self.tally.count(&core::mem::take(&mut self.latest));
         }
         if let Some(offer) = offer {
-            (decision.choice, decision.expected_ns) = (Choice::Encode(offer), best_ns);
+            let took = best.and_then(|at| self.table.expected(kind, level, len, false).nth(at));
+            decision.choice = Choice::Encode(offer);
+            decision.expected_ns = took.map_or(best_ns, |took| took.time_ns(self.transfer, link, len));
         }
         decision
     }
@@ -263,7 +267,8 @@ impl Selector {
         };
         let decode_ns = if wire_len < len { decode_ns } else { 0.0 };
         let took = Packed { fraction, encode_ns: ns, decode_ns };
-        let gain_ns = decision.raw_ns - took.time_ns(self.transfer, self.links[peer.index()].link(), len);
+        let link = self.links[peer.index()].link();
+        let gain_ns = link.time_ns(len as f64) - took.time_ns(self.transfer, link, len);
         let gain = &mut self.gains[peer.index()];
         gain.expected_ns += decision.expected_gain_ns();
         gain.measured_ns += gain_ns;
@@ -280,6 +285,7 @@ impl Selector {
     pub fn set_link(&mut self, peer: PeerClass, link: Link) {
         if link.is_sane() {
             self.links[peer.index()] = Observed::new(link);
+            self.gates[peer.index()].byte_ns = 0.0;
             self.price(peer);
         }
     }

@@ -20,7 +20,8 @@ const LEVELS: usize = Level::ALL.len();
 /// A codec never observed at a level may make messages shorter than expected by this fraction of their length. It is used where that would make it the
 /// best: optimism in the face of uncertainty (Lai and Robbins, *Asymptotically efficient adaptive allocation rules*, 1985).
 const SHORTER: f32 = 0.3;
-/// With observations less of that is left. With each message of the level, this part of the observations is forgotten.
+/// With observations less of that is left. With each message of the level, this part of the observations is forgotten, and of how
+/// times differ from the heuristics.
 const FORGOTTEN: f32 = 0.005;
 /// A codec is known with so much of an observation left.
 const KNOWN: f32 = 0.5;
@@ -30,7 +31,7 @@ const SHARED: f32 = 0.9;
 const SEEN_MOST: f32 = 8.0;
 const WEIGHT: f32 = 0.25;
 /// A time counts as at most this many times the expected one, at first and later: the rank may have been interrupted.
-const FIRST_TIMES: f32 = 6.0;
+const FIRST_TIMES: f32 = 3.0;
 const TIMES: f32 = 2.0;
 
 /// From this factor on the time of a part differs clearly.
@@ -174,7 +175,8 @@ impl Table {
     #[inline]
     pub(crate) fn forget(&mut self, kind: Kind, level: Level) {
         for cell in &mut self.cells[kind as usize][level as usize] {
-            cell.seen *= 1.0 - FORGOTTEN;
+            cell.seen = if cell.seen > FORGOTTEN { cell.seen * (1.0 - FORGOTTEN) } else { 0.0 };
+            cell.pace += FORGOTTEN * (1.0 - cell.pace);
         }
     }
 
@@ -192,14 +194,18 @@ impl Table {
         let row = &mut self.cells[kind as usize][level as usize];
         let cell = &mut row[at];
         let decode_ns = f64::from(cell.decode_pace * cell.decode.ns(len));
-        if !learns {
+        if !learns || !fraction.is_finite() {
             return Some(decode_ns);
         }
         let weight = WEIGHT.max(1.0 / (1.0 + cell.seen));
         let change = weight * (fraction.clamp(0.0, 1.0) as f32 - cell.fraction);
         cell.fraction += change;
         let most = if cell.seen < 1.0 { FIRST_TIMES } else { TIMES };
-        follow(&mut cell.pace, ns as f32 / cell.encode.ns(len), weight, most);
+        let times = ns as f32 / cell.encode.ns(len);
+        // An encoder that gives up early shows only that it is not slower.
+        if fraction < 1.0 || times > cell.pace {
+            follow(&mut cell.pace, times, weight, most);
+        }
         cell.seen = (cell.seen + 1.0).min(SEEN_MOST);
         for other in row.iter_mut().filter(|other| other.seen == 0.0) {
             other.fraction = (other.fraction + SHARED * change).clamp(0.0, 1.0);

@@ -246,7 +246,7 @@ fn codecs_that_never_succeed_and_are_slower_than_known_are_found_out() {
             }
             lost[half] = time / raw - 1.0;
         }
-        assert!(lost[0] < 0.025 && lost[1] < 0.001, "{mb_s} MB/s, {len} bytes: {lost:?}");
+        assert!(lost[0] < 0.025 && lost[1] < 0.006, "{mb_s} MB/s, {len} bytes: {lost:?}");
     }
 }
 
