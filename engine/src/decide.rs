@@ -66,14 +66,22 @@ pub(crate) struct Plan {
     pub(crate) codec: Option<Codec>,
     /// Whether to send the result; otherwise it is only counted.
     pub(crate) send: bool,
-    /// The decision of a strategy that learns, and whether that is the selector.
-    decision: Option<(Decision, bool)>,
+    decided: Decided,
+}
+
+/// What the outcome of a plan is reported to.
+#[derive(Debug)]
+enum Decided {
+    /// Nothing: a rule.
+    Rule,
+    Selector(Decision),
+    Ras(Decision),
 }
 
 impl Plan {
     /// A part of the message to encode before it is decided.
     pub(crate) fn probe(&self) -> Option<(Codec, &Probe)> {
-        let probe = self.decision.as_ref()?.0.probe.as_ref()?;
+        let Decided::Selector(Decision { probe: Some(probe), .. }) = &self.decided else { return None };
         Some((Codec::at(usize::from(probe.offer))?, probe))
     }
 
@@ -202,27 +210,32 @@ impl Decider {
 
     /// Decides what to do with a message. A part of it at its beginning suffices, if it is long.
     pub(crate) fn plan(&self, considered: Considered, raw: &[u8]) -> Plan {
-        let (decision, send, by_selector) = match considered.by {
-            By::Rule(codec) => return Plan { codec: Some(codec), send: true, decision: None },
-            By::Selector { admitted, send } => (self.selector().weigh(admitted, raw), send, true),
-            By::Ras(admitted) => (self.ras().weigh(admitted, raw), true, false),
-        };
-        Plan { codec: codec(decision.choice), send, decision: Some((decision, by_selector)) }
+        match considered.by {
+            By::Rule(codec) => Plan { codec: Some(codec), send: true, decided: Decided::Rule },
+            By::Selector { admitted, send } => {
+                let decision = self.selector().weigh(admitted, raw);
+                Plan { codec: codec(decision.choice), send, decided: Decided::Selector(decision) }
+            }
+            By::Ras(admitted) => {
+                let decision = self.ras().weigh(admitted, raw);
+                Plan { codec: codec(decision.choice), send: true, decided: Decided::Ras(decision) }
+            }
+        }
     }
 
     /// Reports that the part was encoded to `wire_len` bytes, and decides again about the message that begins with `raw`.
     pub(crate) fn probed(&self, plan: Plan, wire_len: usize, time: Duration, raw: &[u8]) -> Plan {
-        let Some((decision, true)) = &plan.decision else { return plan };
+        let Decided::Selector(decision) = &plan.decided else { return plan };
         let decision = self.selector().probed(decision, wire_len, nanoseconds(time), raw);
-        Plan { codec: codec(decision.choice), decision: Some((decision, true)), ..plan }
+        Plan { codec: codec(decision.choice), decided: Decided::Selector(decision), ..plan }
     }
 
     /// Reports that the message was encoded to `wire_len` bytes, its own length if it is sent raw.
     pub(crate) fn encoded(&self, plan: &Plan, wire_len: usize, time: Duration) {
-        match &plan.decision {
-            Some((decision, true)) => self.selector().encoded(decision, wire_len, nanoseconds(time)),
-            Some((decision, false)) => self.ras().encoded(decision, wire_len, nanoseconds(time)),
-            None => {}
+        match &plan.decided {
+            Decided::Rule => {}
+            Decided::Selector(decision) => self.selector().encoded(decision, wire_len, nanoseconds(time)),
+            Decided::Ras(decision) => self.ras().encoded(decision, wire_len, nanoseconds(time)),
         }
     }
 

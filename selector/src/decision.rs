@@ -57,22 +57,10 @@ impl Decision {
         Self { choice: Choice::Raw, probe: None, kind, peer, len, level: None, raw_ns: 0.0, expected_ns: 0.0 }
     }
 
-    /// The class of the process to which the message is sent.
-    #[must_use]
-    pub fn peer(&self) -> PeerClass {
-        self.peer
-    }
-
     /// The redundancy level of the message, if it was sampled.
     #[must_use]
     pub fn level(&self) -> Option<Level> {
         self.level.filter(|&level| level != Level::Unknown)
-    }
-
-    /// Whether gains were estimated: the message was long enough.
-    #[must_use]
-    pub fn is_estimated(&self) -> bool {
-        self.level.is_some()
     }
 
     /// The expected gain in nanoseconds compared with sending raw; 0 if it is sent raw.

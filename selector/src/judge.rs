@@ -232,7 +232,7 @@ mod tests {
         (random(seed.wrapping_mul(0x1234_5678_9abc_def1) ^ at) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Sends messages of 1000 bytes for so many seconds. `gap_ns`: the time of each by the way, and a random number.
+    /// Sends messages of 1000 bytes for `seconds`. `gap_ns` gives the time of a message from its way and a random number.
     fn send(judge: &mut Judge, from_s: f64, seconds: f64, gap_ns: impl Fn(Way, f64) -> f64) -> f64 {
         let (mut now, mut raw, mut at) = (from_s * 1e9, 0.0, 0);
         let end = (from_s + seconds) * 1e9;

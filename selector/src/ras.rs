@@ -91,9 +91,7 @@ impl Ras {
         else {
             return;
         };
-        let all = self.table.expected(kind, level, len, false).zip(self.table.offers(kind));
-        let decode_ns =
-            all.into_iter().find(|(_, one)| **one == offer).map_or(0.0, |(took, _)| took.decode_ns);
+        let decode_ns = self.table.decode_ns((kind, level, offer), len).unwrap_or(0.0);
         let took = Packed { fraction: wire_len as f64 / len.max(1) as f64, encode_ns: ns, decode_ns };
         let link = &self.links[peer.index()];
         let gained = took.time_ns(self.transfer, link, len) < link.time_ns(len as f64);

@@ -261,10 +261,11 @@ impl Selector {
             return;
         };
         let fraction = (wire_len as f64 / len.max(1) as f64).min(1.0);
-        let learns = self.has(Mechanism::Learning);
-        let Some(decode_ns) = self.table.encoded((kind, level, offer), len, fraction, ns, learns) else {
-            return;
-        };
+        let cell = (kind, level, offer);
+        let Some(decode_ns) = self.table.decode_ns(cell, len) else { return };
+        if self.has(Mechanism::Learning) {
+            self.table.encoded(cell, len, fraction, ns);
+        }
         let decode_ns = if wire_len < len { decode_ns } else { 0.0 };
         let took = Packed { fraction, encode_ns: ns, decode_ns };
         let link = self.links[peer.index()].link();

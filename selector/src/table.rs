@@ -180,23 +180,23 @@ impl Table {
         }
     }
 
-    /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds, unless it does not learn. Returns what
-    /// decoding is expected to take.
+    /// What decoding a message to `len` bytes is expected to take, in nanoseconds; `None` if the codec is no candidate.
+    pub(crate) fn decode_ns(&self, (kind, level, offer): (Kind, Level, Offer), len: usize) -> Option<f64> {
+        let cell = &self.cells[kind as usize][level as usize][self.place(kind, offer)?];
+        Some(cell.packed(len, 0.0).decode_ns)
+    }
+
+    /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds.
     pub(crate) fn encoded(
         &mut self,
         (kind, level, offer): (Kind, Level, Offer),
         len: usize,
         fraction: f64,
         ns: f64,
-        learns: bool,
-    ) -> Option<f64> {
-        let at = self.place(kind, offer)?;
+    ) {
+        let Some(at) = self.place(kind, offer).filter(|_| fraction.is_finite()) else { return };
         let row = &mut self.cells[kind as usize][level as usize];
         let cell = &mut row[at];
-        let decode_ns = f64::from(cell.decode_pace * cell.decode.ns(len));
-        if !learns || !fraction.is_finite() {
-            return Some(decode_ns);
-        }
         let weight = WEIGHT.max(1.0 / (1.0 + cell.seen));
         let change = weight * (fraction.clamp(0.0, 1.0) as f32 - cell.fraction);
         cell.fraction += change;
@@ -210,7 +210,6 @@ impl Table {
         for other in row.iter_mut().filter(|other| other.seen == 0.0) {
             other.fraction = (other.fraction + SHARED * change).clamp(0.0, 1.0);
         }
-        Some(decode_ns)
     }
 
     /// The same of a part of a message, whose time is the fixed one for the most part, and of this only a clear difference is believed.
@@ -219,7 +218,7 @@ impl Table {
         let Cell { encode, pace, .. } = &self.cells[cell.0 as usize][cell.1 as usize][at];
         let expected = f64::from(pace * encode.ns(len));
         let is_clear = !(expected / CLEAR..=expected * CLEAR).contains(&ns);
-        self.encoded(cell, len, fraction, if is_clear { ns } else { expected }, true);
+        self.encoded(cell, len, fraction, if is_clear { ns } else { expected });
     }
 
     /// Records that a message was decoded to `len` bytes in `ns` nanoseconds. Only its sender knows its level.
@@ -256,7 +255,8 @@ mod tests {
     }
 
     fn encoded(table: &mut Table, level: Level, fraction: f64, ns: f64) {
-        assert!(table.encoded((KIND, level, 1), 100_000, fraction, ns, true).is_some());
+        assert!(table.decode_ns((KIND, level, 1), 100_000).is_some());
+        table.encoded((KIND, level, 1), 100_000, fraction, ns);
     }
 
     #[test]

@@ -17,7 +17,7 @@ const LONG: usize = 256 << 10;
 const MESSAGES: usize = 8;
 /// The minimum number of messages that are measured; all are, if there is time.
 const LEAST: usize = 5;
-/// One of so many textures is timed with cold caches, too, which takes milliseconds for each message.
+/// Every third texture is timed with cold caches, too. That takes milliseconds for each message.
 const COLD_STEP: usize = 3;
 const PATIENCE: Duration = Duration::from_millis(8);
 

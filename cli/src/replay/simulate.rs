@@ -27,8 +27,8 @@ pub(super) struct Channel<'a> {
     pub(super) cold_decisions: Decisions<f64>,
 }
 
-/// Nanoseconds of decisions: without a look, without a sample of the message, and with one.
-pub(super) type Decisions<T> = [T; 3];
+/// Nanoseconds of decisions: without a sample of the message, and with one.
+pub(super) type Decisions<T> = [T; 2];
 
 /// What comes of a strategy for all messages of a file.
 #[derive(Clone, Debug, Default)]
@@ -263,7 +263,7 @@ fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMu
         let mut decision = selector.decide(file.kind, PeerClass::NETWORK, message);
         let ns = (elapsed(start) - clock_ns).max(0.0);
         sent.ns += ns;
-        let sort = usize::from(decision.is_estimated()) + usize::from(decision.level().is_some());
+        let sort = usize::from(decision.level().is_some());
         sent.deciding[usize::from(is_cold)][sort].push(ns);
         while let Some(probe) = decision.probe.clone()
             && let Some(outcome) = outcome(file, usize::from(probe.offer), at)

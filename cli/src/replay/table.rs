@@ -95,7 +95,7 @@ pub(super) fn of(tables: &[Table], cold_decisions: &Decisions<f64>) -> String {
         }
     }
     let sent = || tables.iter().flat_map(|table| &table.files).flat_map(|(_, times)| &times.deciding);
-    let sorts = ["without a look", "without a sample", "with a sample"].into_iter().zip(cold_decisions);
+    let sorts = ["without a sample", "with a sample"].into_iter().zip(cold_decisions);
     let sorts = sorts.enumerate().filter_map(|(at, (name, cold))| {
         let median = median(sent().flat_map(|sent| &sent.deciding[0][at]).copied().collect())?;
         Some(format!("{median:.0} ns {name} (cold {:.0} ns)", median + cold))
