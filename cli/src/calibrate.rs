@@ -97,10 +97,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let mut progress = Progress::new(first);
     let mut written = false;
     if !options.codecs_only
-        && let Some(links) = measure_network(options, session.as_ref(), &mut progress)?
+        && let Some(link) = measure_network(options, session.as_ref(), &mut progress)?
     {
-        links.iter().for_each(|link| progress.say(&network::line(link)));
-        let file = NetworkFile::new(file::made(), links);
+        progress.say(&network::line(&link));
+        let file = NetworkFile::new(file::made(), link);
         file::write(&options.out.join(NETWORK_FILE), toml::to_string(&file))?;
         written = true;
     }
@@ -149,12 +149,12 @@ fn begin(options: &Options) -> Result<Option<Session>, Error> {
     }
 }
 
-/// Measures the links, if there is a network. All ranks do so at the same time; only the first gets the results.
+/// Measures the network, if there is one. All ranks do so at the same time; only the first gets the results.
 fn measure_network(
     options: &Options,
     session: Option<&Session>,
     progress: &mut Progress,
-) -> Result<Option<Vec<MeasuredLink>>, Error> {
+) -> Result<Option<MeasuredLink>, Error> {
     let Some(session) = session.filter(|session| session.ranks() > 1) else {
         if options.network_only {
             return Err(Error::NoNetwork);
@@ -170,14 +170,12 @@ fn measure_network(
         return Ok(None);
     }
     progress.part(&format!("the network of {nodes} nodes with {ranks} ranks"), STEPS);
-    let mut links = network::Links::default();
-    let mut done = 0;
+    let mut measurements = Vec::new();
     session.measure(&mut |measurement| {
-        done += 1;
-        progress.step(done, &format!("messages of {} bytes", measurement.bytes));
-        links.hear(measurement);
+        measurements.push(measurement);
+        progress.step(measurements.len(), &format!("messages of {} bytes", measurement.bytes));
     })?;
-    if session.is_first() { links.done().map(Some).ok_or(Error::Nonsense) } else { Ok(None) }
+    if session.is_first() { network::link(&measurements).map(Some).ok_or(Error::Nonsense) } else { Ok(None) }
 }
 
 /// Measures the codecs, on the first rank.

@@ -58,8 +58,8 @@ pub(crate) struct Options {
     #[arg(long, value_enum, value_name = "cold|hot|both", default_value_t = Wanted::Cold)]
     caches: Wanted,
 
-    /// Show also what comes of the selector without this mechanism: length, sample, learning,
-    /// hope or probe; may be given several times
+    /// Show also what comes of the selector without this mechanism: length, idle, sample,
+    /// learning, hope or probe; may be given several times
     #[arg(long, value_name = "NAME", value_parser = mechanism)]
     ablate: Vec<Mechanism>,
 

@@ -68,7 +68,7 @@ fn the_files_are_some_that_the_engine_takes() {
     let (knowledge, errors) = Knowledge::read(&dir);
     // The file of the network does not exist.
     assert!(errors.iter().all(|error| error.file.ends_with("network.toml")), "{errors:?}");
-    assert!(!knowledge.links_measured);
+    assert!(!knowledge.link_measured);
     assert_ne!(knowledge.codecs, Knowledge::default().codecs);
     for kind in mpress::Kind::ALL {
         let levels = mpress::selector::Level::ALL.map(|level| {

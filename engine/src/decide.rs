@@ -8,8 +8,8 @@ use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, PeerClass, Probe, Ras, Selector,
-    Tally, Thresholds, Transfer,
+    Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, Probe, Ras, Selector, Tally,
+    Thresholds, Transfer,
 };
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -99,7 +99,7 @@ impl Knowledge {
         let kinds = |at: usize| Codec::all().find(|c| c.index() == at).map_or(&[][..], Codec::adaptive_kinds);
         let offers: Vec<_> =
             names().enumerate().map(|(at, name)| Offered { name, kinds: kinds(at) }).collect();
-        Selector::new(&offers, &self.behaviours(), &self.links, transfer)
+        Selector::new(&offers, &self.behaviours(), self.link, transfer)
     }
 
     /// PRAcTICaL-MPI's Run-time Adaptive Strategy from this knowledge, with the codecs of that paper (section 2).
@@ -108,7 +108,7 @@ impl Knowledge {
         let is_of_practical = |name| Codec::named(name).is_some_and(Codec::is_of_practical);
         let kinds = |name| if is_of_practical(name) { &Kind::ALL[..] } else { &[] };
         let offers: Vec<_> = names().map(|name| Offered { name, kinds: kinds(name) }).collect();
-        Ras::new(&offers, &self.behaviours(), &self.links, transfer)
+        Ras::new(&offers, &self.behaviours(), self.link, transfer)
     }
 }
 
@@ -134,7 +134,7 @@ impl Decider {
         let mut selector = self.selector();
         news(&mut selector);
         for (least, kind) in self.least.iter().zip(Kind::ALL) {
-            let shortest = selector.shortest(kind, PeerClass::NETWORK);
+            let shortest = selector.shortest(kind);
             least.store(u32::try_from(shortest).unwrap_or(u32::MAX), Relaxed);
         }
     }
@@ -179,8 +179,6 @@ impl Decider {
         if len < self.threshold || self.passes(to) {
             return None;
         }
-        // Messages that are not passed on are treated as if they were sent over the network.
-        let peer = PeerClass::NETWORK;
         let is_short = || len < self.least[kind as usize].load(Relaxed) as usize;
         let by = match strategy.unwrap_or(self.strategy) {
             Strategy::Off => return None,
@@ -192,18 +190,16 @@ impl Decider {
                 return None;
             }
             Strategy::Fixed(codec) => By::Rule(codec),
-            Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, peer, len))?),
+            Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, len))?),
             Strategy::Adaptive => {
                 let admitted = match self.now_ns() {
-                    Some(now_ns) => self.selector().admit_at(kind, peer, len, now_ns)?,
-                    None => self.selector().admit(kind, peer, len)?,
+                    Some(now_ns) => self.selector().admit_at(kind, len, now_ns)?,
+                    None => self.selector().admit(kind, len)?,
                 };
                 By::Selector { admitted, send: true }
             }
-            Strategy::Measure => {
-                By::Selector { admitted: self.selector().admit(kind, peer, len)?, send: false }
-            }
-            Strategy::Ras => By::Ras(self.ras().admit(kind, peer, len)?),
+            Strategy::Measure => By::Selector { admitted: self.selector().admit(kind, len)?, send: false },
+            Strategy::Ras => By::Ras(self.ras().admit(kind, len)?),
         };
         Some(Considered { kind, to, len, by })
     }
@@ -249,17 +245,17 @@ impl Decider {
     pub(crate) fn passed(&self, passage: Passage) {
         let Passage { bytes, waited, elapsed } = passage;
         let [waited, elapsed] = [waited, elapsed].map(nanoseconds);
-        self.tell(|selector| selector.passed(PeerClass::NETWORK, bytes, waited, elapsed));
+        self.tell(|selector| selector.passed(bytes, waited, elapsed));
     }
 
     pub(crate) fn came(&self, bytes: usize, time: Duration, sent: Duration) {
         let [time, sent] = [time, sent].map(nanoseconds);
-        self.tell(|selector| selector.came(PeerClass::NETWORK, bytes, time, sent));
+        self.tell(|selector| selector.came(bytes, time, sent));
     }
 
     pub(crate) fn set_link(&self, link: Link) {
-        self.tell(|selector| selector.set_link(PeerClass::NETWORK, link));
-        self.ras().set_link(PeerClass::NETWORK, link);
+        self.tell(|selector| selector.set_link(link));
+        self.ras().set_link(link);
     }
 
     pub(crate) fn set_transfer(&self, transfer: Transfer) {
@@ -268,13 +264,13 @@ impl Decider {
     }
 
     pub(crate) fn link(&self) -> Link {
-        self.selector().link(PeerClass::NETWORK)
+        self.selector().link()
     }
 
     /// The gain; messages that were too short to be asked about are part of the whole.
     pub(crate) fn gain(&self) -> Gain {
         let selector = self.selector();
-        let (gain, link) = (selector.gain(PeerClass::NETWORK), selector.link(PeerClass::NETWORK));
+        let (gain, link) = (selector.gain(), selector.link());
         let [messages, bytes] = self.shorter.each_ref().map(|sum| sum.load(Relaxed) as f64);
         let shorter_ns = messages * link.time_ns(0.0) + link.time_ns(bytes) - link.time_ns(0.0);
         Gain { raw_ns: gain.raw_ns + shorter_ns, ..gain }
@@ -287,7 +283,7 @@ impl Decider {
     /// The compression window of a kind by the Run-time Adaptive Strategy, and its history.
     pub(crate) fn window(&self, kind: Kind) -> (Thresholds, Vec<Thresholds>) {
         let ras = self.ras();
-        let (now, history) = ras.window(kind, PeerClass::NETWORK);
+        let (now, history) = ras.window(kind);
         (now, history.to_vec())
     }
 

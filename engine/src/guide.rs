@@ -3,7 +3,7 @@
 use crate::codecs::{Codec, RAW};
 use crate::knowledge::{self, File};
 use mpress_codec::Kind;
-use mpress_selector::{Choice, Guide, Guided, PeerClass, SizeClass, Tally};
+use mpress_selector::{Choice, Guide, Guided, SizeClass, Tally};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -24,8 +24,6 @@ pub struct Record {
 pub struct Entry {
     /// The name of the kind.
     pub kind: String,
-    /// The name of the peer class.
-    pub peers: String,
     /// The minimum message length of the size class, in bytes.
     pub from: u64,
     /// The name of the codec, or `raw`.
@@ -36,6 +34,8 @@ pub struct Entry {
 
 impl File for Record {
     const FORMAT: &str = "mpress decisions";
+    const VERSION: u32 = 2;
+    const WRITTEN_BY: &str = "the program with MPRESS_GUIDE";
 
     fn head(&self) -> (&str, u32) {
         (&self.format, self.version)
@@ -48,7 +48,6 @@ impl Record {
     pub fn of(tally: &Tally) -> Self {
         let decision = tally.most_chosen().map(|(guide, messages)| Entry {
             kind: guide.kind.name().into(),
-            peers: guide.peer.name().into(),
             from: guide.size.start() as u64,
             codec: match guide.choice {
                 Choice::Raw => RAW,
@@ -69,7 +68,7 @@ impl Record {
         let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
         let record: Self = knowledge::parse(&text).map_err(wrong)?;
         if let Some(entry) = record.decision.iter().find(|entry| entry.to_guide().is_none()) {
-            return Err(wrong(format!("no such decision: {} {} {}", entry.kind, entry.peers, entry.codec)));
+            return Err(wrong(format!("no such decision: {} {}", entry.kind, entry.codec)));
         }
         Ok(record)
     }
@@ -93,7 +92,6 @@ impl Entry {
     fn to_guide(&self) -> Option<Guide> {
         Some(Guide {
             kind: Kind::ALL.into_iter().find(|kind| kind.name() == self.kind)?,
-            peer: PeerClass::all().find(|class| class.name() == self.peers)?,
             size: SizeClass::of(usize::try_from(self.from).ok()?),
             choice: match &*self.codec {
                 RAW => Choice::Raw,

@@ -210,7 +210,7 @@ impl Engine {
                     None => network::measure(&part, messages)?,
                 };
                 if wanted {
-                    let said = knowledge.links_measured.then(|| engine.link());
+                    let said = knowledge.link_measured.then(|| engine.link());
                     let wrong = said.filter(|said| !agree(*said, link));
                     if let Some(said) = wrong.filter(|_| rank == 0) {
                         say(&format!(
@@ -275,8 +275,8 @@ mod tests {
         let settings = Settings { heuristics: Some(folder.path().into()), ..Settings::default() };
         for (said, is_right) in [(2.2, true), (40.0, false), (0.1, false)] {
             let text = format!(
-                "format = \"mpress network heuristics\"\nversion = 1\nmade = \"by hand\"\n\
-                 [[link]]\npeers = \"network\"\nlatency_us = 1.5\nbandwidth_mb_s = {said:?}\n"
+                "format = \"mpress network heuristics\"\nversion = 2\nmade = \"by hand\"\n\
+                 [link]\nlatency_us = 1.5\nbandwidth_mb_s = {said:?}\n"
             );
             std::fs::write(folder.path().join(crate::knowledge::NETWORK_FILE), text).unwrap();
             for rank in [0, 1] {

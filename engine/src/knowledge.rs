@@ -3,7 +3,7 @@
 mod memory;
 
 use mpress_codec::Kind;
-use mpress_selector::{Behaviour, DEFAULT_LINKS, Level, Link, PEER_CLASSES, PeerClass, Speed};
+use mpress_selector::{Behaviour, DEFAULT_LINK, Level, Link, Speed};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ pub const COMPRESSION_FILE: &str = "compression.toml";
 /// The knowledge before the first message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knowledge {
-    /// The links by peer class.
-    pub links: [Link; PEER_CLASSES],
-    /// Whether the links were measured here; the default ones may be wrong by orders of magnitude.
-    pub links_measured: bool,
+    /// The network.
+    pub link: Link,
+    /// Whether it was measured here; the default may be wrong by orders of magnitude.
+    pub link_measured: bool,
     /// The behaviour of the codecs.
     pub codecs: Vec<CodecBehaviour>,
 }
@@ -41,7 +41,7 @@ impl Default for Knowledge {
                 decode,
             }
         });
-        Self { links: DEFAULT_LINKS, links_measured: false, codecs: codecs.collect() }
+        Self { link: DEFAULT_LINK, link_measured: false, codecs: codecs.collect() }
     }
 }
 
@@ -60,16 +60,14 @@ pub struct NetworkFile {
     version: u32,
     /// When, where and with which command it was measured.
     pub made: String,
-    /// The links.
-    pub link: Vec<MeasuredLink>,
+    /// The network.
+    pub link: MeasuredLink,
 }
 
-/// A measured link.
+/// The network as measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredLink {
-    /// The name of the peer class.
-    pub peers: String,
     /// Latency and effective bandwidth.
     #[serde(flatten)]
     pub link: Link,
@@ -119,9 +117,9 @@ pub struct CodecBehaviour {
 }
 
 impl NetworkFile {
-    /// A file of these links.
+    /// A file of this network.
     #[must_use]
-    pub fn new(made: String, link: Vec<MeasuredLink>) -> Self {
+    pub fn new(made: String, link: MeasuredLink) -> Self {
         Self { format: Self::FORMAT.into(), version: Self::VERSION, made, link }
     }
 }
@@ -165,8 +163,11 @@ impl Knowledge {
             }
         };
         take(NETWORK_FILE, &mut |text| {
-            knowledge.links = links(&parse(text)?)?;
-            knowledge.links_measured = true;
+            let file: NetworkFile = parse(text)?;
+            if !file.link.link.is_sane() {
+                return Err("no network is like that".into());
+            }
+            (knowledge.link, knowledge.link_measured) = (file.link.link, true);
             Ok(())
         });
         take(COMPRESSION_FILE, &mut |text| {
@@ -200,25 +201,14 @@ impl CodecBehaviour {
     }
 }
 
-fn links(file: &NetworkFile) -> Result<[Link; PEER_CLASSES], String> {
-    let mut links = DEFAULT_LINKS;
-    for measured in &file.link {
-        let class = PeerClass::all().find(|class| class.name() == measured.peers);
-        let class = class.ok_or_else(|| format!("no peers are called `{}`", measured.peers))?;
-        if !measured.link.is_sane() {
-            return Err(format!("no link is like that to `{}`", measured.peers));
-        }
-        links[class.index()] = measured.link;
-    }
-    Ok(links)
-}
-
 /// A TOML file in one of mpress's formats.
 pub(crate) trait File: DeserializeOwned {
     /// The format name that the file must contain.
     const FORMAT: &str;
     /// The version that is written and read.
     const VERSION: u32 = 1;
+    /// What writes such a file.
+    const WRITTEN_BY: &str = "mpress calibrate";
 
     /// The format and version in the file.
     fn head(&self) -> (&str, u32);
@@ -226,6 +216,7 @@ pub(crate) trait File: DeserializeOwned {
 
 impl File for NetworkFile {
     const FORMAT: &str = "mpress network heuristics";
+    const VERSION: u32 = 2;
 
     fn head(&self) -> (&str, u32) {
         (&self.format, self.version)
@@ -263,7 +254,8 @@ pub(crate) fn parse<T: File>(text: &str) -> Result<T, String> {
     match head.version {
         Some(version) if version == T::VERSION => file,
         Some(version) => {
-            let advice = if version < T::VERSION { " (run mpress calibrate again)" } else { "" };
+            let again = format!(" (run {} again)", T::WRITTEN_BY);
+            let advice = if version < T::VERSION { &again } else { "" };
             Err(format!("version {version} of {}; this is for version {}{advice}", T::FORMAT, T::VERSION))
         }
         None => Err("no version".into()),

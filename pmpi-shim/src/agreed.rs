@@ -31,20 +31,7 @@ pub(crate) struct Collectives {
     in_chunks: AtomicU32,
     pub(crate) reduce: Trial,
     varied: Vote,
-    /// Where blocking all-to-alls, gathers and scatters of equal blocks are made, by the length of a block.
-    exchanges: [[Race; LENGTHS.len() + 1]; 3],
 }
-
-/// Collectives of point-to-point messages.
-#[derive(Clone, Copy)]
-pub(crate) enum Exchange {
-    AllToAll,
-    Gather,
-    Scatter,
-}
-
-/// The lengths of blocks, in bytes, that separate the races of exchanges.
-const LENGTHS: [usize; 3] = [8 << 10, 64 << 10, 512 << 10];
 
 /// Decides whether a collective of long blocks is done in chunks.
 #[derive(Default)]
@@ -107,11 +94,6 @@ impl Collectives {
     /// The number of a collective in chunks. It is the same on all ranks.
     pub(crate) fn next_in_chunks(&self) -> u32 {
         self.in_chunks.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// The race of exchanges of blocks of this length, which all ranks know.
-    pub(crate) fn race(&self, exchange: Exchange, block: usize) -> Option<&Race> {
-        self.exchanges.get(exchange as usize)?.get(LENGTHS.iter().filter(|least| block >= **least).count())
     }
 
     /// Called for a blocking collective that needs no tag. The second such call agrees on a tag, for nonblocking collectives that may

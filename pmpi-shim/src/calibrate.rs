@@ -11,7 +11,6 @@ use crate::startup::{ask_for_nodes, make_world};
 use crate::sys::*;
 use crate::world::World;
 use mpress::SameNode;
-use mpress::selector::PeerClass;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -31,8 +30,6 @@ struct Place {
 struct Measurement {
     /// [`ALONE`] or [`TOGETHER`].
     what: c_int,
-    /// The number of a [`PeerClass`].
-    peers: c_int,
     /// The length of the messages.
     bytes: u64,
     /// The value, in the unit of `what`.
@@ -90,7 +87,7 @@ unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
     SUCCESS
 }
 
-/// Measures the network, and memory where a node has several ranks. On rank 0, `hear` is called for each measurement as it is made.
+/// Measures the network, if there are several nodes. On rank 0, `hear` is called for each measurement as it is made.
 ///
 /// # Safety
 /// `place` must be as `mpress_calibrate_begin` left it; `hear` must be callable with `context`.
@@ -102,10 +99,9 @@ unsafe extern "C" fn mpress_calibrate_network(
 ) -> c_int {
     // SAFETY: guaranteed by the caller; `begin` made the world, and only `end` frees it.
     let world = unsafe { &*(*place).world };
-    let tell = |what, peers: PeerClass, bytes: usize, value| {
+    let tell = |what, bytes: usize, value| {
         if world.rank == 0 {
-            let peers = c_int::try_from(peers.index()).unwrap_or(0);
-            let measurement = Measurement { what, peers, bytes: bytes as u64, value };
+            let measurement = Measurement { what, bytes: bytes as u64, value };
             // SAFETY: guaranteed by the caller.
             unsafe { hear(context, &raw const measurement) };
         }
@@ -117,16 +113,16 @@ unsafe extern "C" fn mpress_calibrate_network(
         into: vec![1; LONGEST],
     };
     let nodes = world.by_node();
-    let mut measure = |class| {
-        if let Some(pair) = pair(world, class) {
-            bench.alone(pair, |bytes, us| tell(ALONE, class, bytes, us))?;
-            let (bytes, mb_s) = bench.together(&steps(world, class), &nodes)?;
-            tell(TOGETHER, class, bytes, mb_s);
+    let first = |node: usize| nodes.get(node).and_then(|ranks| ranks.first()).copied();
+    let mut measure = || {
+        if let Some(pair) = first(0).zip(first(1)) {
+            bench.alone(pair, |bytes, us| tell(ALONE, bytes, us))?;
+            let (bytes, mb_s) = bench.together(&steps(world, &nodes), &nodes)?;
+            tell(TOGETHER, bytes, mb_s);
         }
         Ok(())
     };
-    let result = measure(PeerClass::NETWORK).and_then(|()| measure(PeerClass::SAME_NODE));
-    result.err().unwrap_or(SUCCESS)
+    measure().err().unwrap_or(SUCCESS)
 }
 
 /// Sleeps until all ranks have arrived, then finalizes the MPI.
@@ -142,39 +138,22 @@ unsafe extern "C" fn mpress_calibrate_end(place: *mut Place) -> c_int {
     all_here.and_then(|_| ok(unsafe { PMPI_Finalize() })).err().unwrap_or(SUCCESS)
 }
 
-/// The lowest two ranks of this class relative to each other.
-fn pair(world: &World, class: PeerClass) -> Option<(c_int, c_int)> {
-    let nodes = world.by_node();
-    if class == PeerClass::SAME_NODE {
-        return nodes.iter().find_map(|ranks| Some((*ranks.first()?, *ranks.get(1)?)));
-    }
-    Some((*nodes.first()?.first()?, *nodes.get(1)?.first()?))
-}
-
 /// The ranks that a rank sends to and receives from, or `MPI_PROC_NULL`.
 type Neighbours = (c_int, c_int);
 
 /// The steps in which all ranks of a node send, with each rank's neighbours.
 ///
-/// Within a node, ranks send in a ring. Between nodes, each rank sends to the rank that is as many ranks further on as the largest node
+/// Each rank sends to the rank that is as many ranks further on as the largest node
 /// has; if all nodes have that many, this is its counterpart on the next node. If one node has more ranks than all others together, some of
 /// its ranks have no neighbour on another node. First every second node sends, then the others: TCP shares the link with its own
 /// acknowledgements, so messages in both directions get little more bandwidth in total than in one.
-fn steps(world: &World, class: PeerClass) -> Vec<Neighbours> {
-    let nodes = world.by_node();
+fn steps(world: &World, nodes: &[Vec<c_int>]) -> Vec<Neighbours> {
     let node = |rank: c_int| nodes.iter().position(|ranks| ranks.contains(&rank)).unwrap_or(0);
     let own = node(world.rank);
-    let is_inside = class == PeerClass::SAME_NODE;
-    let (ring, by) = match nodes.get(own) {
-        Some(ranks) if is_inside => (ranks.clone(), 1),
-        _ => (nodes.concat(), nodes.iter().map(Vec::len).max().unwrap_or(0)),
-    };
+    let (ring, by) = (nodes.concat(), nodes.iter().map(Vec::len).max().unwrap_or(0));
     let at = ring.iter().position(|&rank| rank == world.rank).unwrap_or(0);
     let rank = |at: usize| ring.get(at % ring.len()).copied().unwrap_or(world.rank);
     let (to, from) = (rank(at + by), rank(at + ring.len() - by));
-    if is_inside {
-        return vec![if to == world.rank { (PROC_NULL, PROC_NULL) } else { (to, from) }];
-    }
     let sends = |step: usize, node: usize| node % 2 == step;
     let flows = |step: usize, from: usize, to: usize| sends(step, from) && !sends(step, to);
     let step = |step| {

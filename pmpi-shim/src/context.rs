@@ -42,8 +42,6 @@ pub struct Context {
     pub(crate) collectives: bool,
     /// Whether collectives in chunks must show that they are faster than the MPI's.
     pub(crate) races: bool,
-    /// Whether all-to-alls, gathers and scatters must, too. Where messages are only counted or recorded, all are.
-    pub(crate) exchanges_race: bool,
     pub(crate) reduce: Reduce,
     /// Whether several threads may call the MPI at the same time.
     pub(crate) multiple: bool,

@@ -388,8 +388,6 @@ pub(crate) fn prepare(
         strategy: settings.strategy,
         collectives: settings.strategy != Strategy::Off,
         races: !matches!(settings.strategy, Strategy::Fixed(_)),
-        exchanges_race: matches!(settings.strategy, Strategy::Adaptive | Strategy::Guided)
-            && settings.record.is_none(),
         reduce: settings.reduce,
         multiple,
         family,

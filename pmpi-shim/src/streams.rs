@@ -37,6 +37,9 @@ const MOST_STREAMS: usize = 1 << 10;
 /// Bytes of memory that are left for other uses while a stream is encoded.
 const SPARE: usize = 1 << 20;
 
+/// What is waited for is halved up to so many times.
+const MOST_VAIN: u32 = 6;
+
 /// A started send, and its memory.
 type Send = (MPI_Request, Buffer);
 
@@ -63,6 +66,8 @@ pub(crate) struct Streams {
     /// Tails being received that are not wanted.
     dropped: Mutex<Vec<Arriving>>,
     eager: [Eager; Destination::ALL.len()],
+    /// How often in a row a last chunk was waited for in vain.
+    vain: AtomicU32,
     /// Whether held sends might never be started, since several threads may be in the MPI.
     multiple: bool,
 }
@@ -81,6 +86,7 @@ impl Streams {
             left: Mutex::default(),
             dropped: Mutex::default(),
             eager: Default::default(),
+            vain: AtomicU32::new(0),
             multiple,
         }
     }
@@ -125,6 +131,22 @@ impl Streams {
         (0..=burnt.len())
             .map(|_| self.next.fetch_add(1, Ordering::Relaxed))
             .find(|id| !burnt.contains(&self.tag_of(*id)))
+    }
+
+    /// How long the sender of a stream waits for its last chunk to be received.
+    ///
+    /// An MPI calls a short message sent when it has copied it. If a program went on computing then, chunks would stay where they are until its next call.
+    /// So the last one is sent synchronously. But a receiver may be in a call of the MPI that receives no chunks, and wait there for this process. So it
+    /// is not waited for longer than twice what the network takes for all that is pending; and less and less where that was in vain.
+    fn patience(&self, byte_ns: f64) -> Duration {
+        let ns = self.bytes.load(Ordering::Relaxed) as f64 * byte_ns;
+        Duration::from_nanos((2.0 * ns) as u64) / (1 << self.vain.load(Ordering::Relaxed).min(MOST_VAIN))
+    }
+
+    /// The last chunk of a stream was received within that time, or not.
+    fn waited(&self, received: bool) {
+        let vain = self.vain.load(Ordering::Relaxed);
+        self.vain.store(if received { 0 } else { (vain + 1).min(MOST_VAIN) }, Ordering::Relaxed);
     }
 
     /// What is known of chunks to this destination.

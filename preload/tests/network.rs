@@ -6,7 +6,6 @@
 #![allow(missing_docs, reason = "a test")]
 
 use mpress::Knowledge;
-use mpress::selector::{DEFAULT_LINKS, PeerClass};
 use mpress_cluster::{Cluster, Config, Error, Launcher, Mpi, Outcome, Rate};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -114,14 +113,12 @@ fn measured(rig: &Rig, cluster: &Cluster, ranks_per_node: usize) -> f64 {
     let stderr = rig.calibrate(Launcher::Cluster(cluster), ranks_per_node);
     if let Some(stderr) = stderr {
         let lines = stderr.lines().filter(|line| line.starts_with("mpress: ")).count();
-        assert_eq!(lines, if ranks_per_node > 1 { 4 } else { 3 }, "{stderr}");
+        assert_eq!(lines, 3, "{stderr}");
     }
     let (knowledge, errors) = Knowledge::read(&rig.out());
     assert!(errors.iter().all(|error| error.file.ends_with("compression.toml")), "{errors:?}");
-    assert!(knowledge.links_measured);
-    let inside = knowledge.links[PeerClass::SAME_NODE.index()];
-    assert_eq!(inside != DEFAULT_LINKS[PeerClass::SAME_NODE.index()], ranks_per_node > 1, "{inside:?}");
-    let link = knowledge.links[PeerClass::NETWORK.index()];
+    assert!(knowledge.link_measured);
+    let link = knowledge.link;
     // Microseconds, and on a busy machine several time slices of its scheduler.
     assert!(link.latency_us > 1.0 && link.latency_us < 50_000.0, "{link:?}");
     link.bandwidth_mb_s

@@ -134,7 +134,7 @@ fn said(command: &Path, args: &[&str], folder: &Path) -> String {
 
 fn assert_read_by_the_command(folder: &Path) {
     let Some(command) = command() else { return };
-    let replayed = said(&command, &["replay"], folder);
+    let replayed = said(&command, &["replay", "--caches", "hot"], folder);
     for (extension, messages) in SENDS {
         let row = replayed.lines().find(|line| line.starts_with(&format!("recorded.2.r0.{extension} ")));
         let row = row.unwrap_or_else(|| panic!("{replayed}"));

@@ -213,8 +213,8 @@ fn heuristics_that_one_rank_cannot_read() {
     let Some(cluster) = two_nodes() else { return };
     let folder = rig.folder().join("heuristics");
     std::fs::create_dir_all(&folder).unwrap();
-    let network = "format = \"mpress network heuristics\"\nversion = 1\nmade = \"by hand\"\n\
-                   [[link]]\npeers = \"network\"\nlatency_us = 20.0\nbandwidth_mb_s = 100.0\n";
+    let network = "format = \"mpress network heuristics\"\nversion = 2\nmade = \"by hand\"\n\
+                   [link]\nlatency_us = 20.0\nbandwidth_mb_s = 100.0\n";
     std::fs::write(folder.join("network.toml"), network).unwrap();
     let job = rig.job(Launcher::Cluster(&cluster), 1, "transparent", &["every_pair"]);
     let without = job.run("without");

@@ -91,8 +91,8 @@ fn semantics_by_the_adaptive_strategy() {
     // The starting values are of a slow network, so that there is something to gain.
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("adapter-{}", rig.mpi));
     std::fs::create_dir_all(&folder).unwrap();
-    let network = "format = \"mpress network heuristics\"\nversion = 1\nmade = \"by hand\"\n\
-                   [[link]]\npeers = \"network\"\nlatency_us = 20.0\nbandwidth_mb_s = 10.0\n";
+    let network = "format = \"mpress network heuristics\"\nversion = 2\nmade = \"by hand\"\n\
+                   [link]\nlatency_us = 20.0\nbandwidth_mb_s = 10.0\n";
     std::fs::write(folder.join("network.toml"), network).unwrap();
     let env = [FRAMED[0], ("MPRESS_HEURISTICS", folder.to_str().unwrap()), ("MPRESS_THREADS", "2")];
     let written = rig.run(Launcher::Local, 2, &["semantics", "adaptive"], 1, &env);

@@ -1,4 +1,4 @@
-//! The bandwidth to a class of processes, as it is observed.
+//! The bandwidth of the network, as it is observed.
 //!
 //! Chunks of long messages tell which time was the network's: C. Dovrolis, P. Ramanathan and D. Moore, *What do packet dispersion techniques measure?*,
 //! 2001. Of other messages only bounds are known: bytes over all of the time from below, and over the time a rank waited from above, as it may have waited

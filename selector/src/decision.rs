@@ -1,6 +1,5 @@
 //! Decisions, and reports of their outcome.
 
-use crate::link::PeerClass;
 use crate::sample::Level;
 use core::ops::Range;
 use mpress_codec::Kind;
@@ -21,7 +20,6 @@ pub enum Choice {
 #[derive(Clone, Copy, Debug)]
 pub struct Admitted {
     pub(crate) kind: Kind,
-    pub(crate) peer: PeerClass,
     pub(crate) len: usize,
 }
 
@@ -43,7 +41,6 @@ pub struct Decision {
     /// ([`Selector::probed`](crate::Selector::probed)), and decide again.
     pub probe: Option<Probe>,
     pub(crate) kind: Kind,
-    pub(crate) peer: PeerClass,
     pub(crate) len: usize,
     /// The level of its sample; `None` if it was not read.
     pub(crate) level: Option<Level>,
@@ -53,8 +50,8 @@ pub struct Decision {
 
 impl Decision {
     /// The decision for a message that is too short to gain.
-    pub(crate) fn outside(kind: Kind, peer: PeerClass, len: usize) -> Self {
-        Self { choice: Choice::Raw, probe: None, kind, peer, len, level: None, raw_ns: 0.0, expected_ns: 0.0 }
+    pub(crate) fn outside(kind: Kind, len: usize) -> Self {
+        Self { choice: Choice::Raw, probe: None, kind, len, level: None, raw_ns: 0.0, expected_ns: 0.0 }
     }
 
     /// The redundancy level of the message, if it was sampled.

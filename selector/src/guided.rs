@@ -1,18 +1,15 @@
 //! The guided strategy: the decisions of one run, replayed in the next without reading messages (Adaptive-CoMPI; PRAcTICaL-MPI, section 3).
 
 use crate::decision::Choice;
-use crate::link::{PEER_CLASSES, PeerClass};
 use crate::size::{CLASSES, SizeClass};
 use alloc::boxed::Box;
 use mpress_codec::Kind;
 
-/// A recorded decision for messages of a kind and size class to a peer class.
+/// A recorded decision for messages of a kind and size class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guide {
     /// The kind of the messages.
     pub kind: Kind,
-    /// Their destination.
-    pub peer: PeerClass,
     /// Their length.
     pub size: SizeClass,
     /// The decision.
@@ -22,7 +19,7 @@ pub struct Guide {
 /// Decides by the record of an earlier run. A decision takes one table lookup.
 #[derive(Clone, Debug)]
 pub struct Guided {
-    table: Box<[[[Choice; CLASSES]; PEER_CLASSES]; Kind::ALL.len()]>,
+    table: Box<[[Choice; CLASSES]; Kind::ALL.len()]>,
 }
 
 impl Guided {
@@ -31,22 +28,22 @@ impl Guided {
     /// strategy did not look at was too short.
     #[must_use]
     pub fn new(record: impl IntoIterator<Item = Guide>) -> Self {
-        let mut known = [[[None; CLASSES]; PEER_CLASSES]; Kind::ALL.len()];
+        let mut known = [[None; CLASSES]; Kind::ALL.len()];
         for guide in record {
-            known[guide.kind as usize][guide.peer.index()][guide.size.index()] = Some(guide.choice);
+            known[guide.kind as usize][guide.size.index()] = Some(guide.choice);
         }
         let near = |sizes: &[Option<Choice>; CLASSES], at: usize| {
             let candidates = [Some(at), at.checked_sub(1), at.checked_sub(2)];
             candidates.into_iter().flatten().find_map(|at| *sizes.get(at)?).unwrap_or(Choice::Raw)
         };
-        let table = known.map(|peers| peers.map(|sizes| core::array::from_fn(|at| near(&sizes, at))));
+        let table = known.map(|sizes| core::array::from_fn(|at| near(&sizes, at)));
         Self { table: Box::new(table) }
     }
 
     /// Decides what to do with a message of this number of bytes.
     #[inline]
     #[must_use]
-    pub fn decide(&self, kind: Kind, peer: PeerClass, len: usize) -> Choice {
-        self.table[kind as usize][peer.index()][SizeClass::of(len).index()]
+    pub fn decide(&self, kind: Kind, len: usize) -> Choice {
+        self.table[kind as usize][SizeClass::of(len).index()]
     }
 }

@@ -1,6 +1,5 @@
-//! The knowledge before the first message: the behaviour of codecs on this machine, and the network.
+//! The knowledge of codecs before the first message.
 
-use crate::link::Link;
 use crate::sample::Level;
 use mpress_codec::Kind;
 
@@ -62,11 +61,3 @@ impl Behaviour<'_> {
         (0.5..1e6).contains(&self.ratio) && self.encode.is_sane() && self.decode.is_sane()
     }
 }
-
-/// The links by peer class if nothing was measured: 1 Gbit/s, and shared memory.
-pub const DEFAULT_LINKS: [Link; crate::link::PEER_CLASSES] = [
-    Link { latency_us: 0.5, bandwidth_mb_s: 8000.0 },
-    Link { latency_us: 25.0, bandwidth_mb_s: 115.0 },
-    Link { latency_us: 25.0, bandwidth_mb_s: 115.0 },
-    Link { latency_us: 25.0, bandwidth_mb_s: 115.0 },
-];

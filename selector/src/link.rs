@@ -1,44 +1,6 @@
-//! Classes of processes, and the links to them.
+//! The network, as messages see it.
 
-/// The maximum number of peer classes.
-pub const PEER_CLASSES: usize = 4;
-
-/// The class of processes that are reached over the same kind of link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PeerClass(u8);
-
-impl PeerClass {
-    /// Processes on the same node.
-    pub const SAME_NODE: Self = Self(0);
-    /// Processes on other nodes.
-    pub const NETWORK: Self = Self(1);
-
-    /// The class with this number, if it exists.
-    #[must_use]
-    pub const fn new(number: u8) -> Option<Self> {
-        if (number as usize) < PEER_CLASSES { Some(Self(number)) } else { None }
-    }
-
-    /// All classes.
-    pub fn all() -> impl Iterator<Item = Self> {
-        (0..PEER_CLASSES as u8).map(Self)
-    }
-
-    /// Its number, below [`PEER_CLASSES`].
-    #[inline]
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// A short name for files and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        ["same-node", "network", "network-2", "network-3"][self.index()]
-    }
-}
-
-/// The link to a class of processes.
+/// The network between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Link {
@@ -67,3 +29,6 @@ impl Link {
 pub(crate) fn is_bandwidth(mb_s: f64) -> bool {
     (1e-3..1e7).contains(&mb_s)
 }
+
+/// The link if nothing was measured: 1 Gbit/s.
+pub const DEFAULT_LINK: Link = Link { latency_us: 25.0, bandwidth_mb_s: 115.0 };

@@ -5,9 +5,9 @@ use crate::decision::{Admitted, Choice, Decision, Offer, Probe};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::judge::{ByTheClock, Judge, Way};
-use crate::link::{Link, PEER_CLASSES, PeerClass};
+use crate::link::{DEFAULT_LINK, Link};
 use crate::sample::{self, Level};
-use crate::size::SizeClass;
+use crate::size::{CLASSES, SizeClass};
 use crate::table::Table;
 use crate::tally::{Latest, Tally};
 use mpress_codec::Kind;
@@ -17,9 +17,14 @@ const KINDS: usize = Kind::ALL.len();
 /// No codec compresses to less than this part of a message, for the decision what to look at.
 const LEAST_FRACTION: f64 = 0.1;
 
+/// After this many messages in a row that were not worth compressing, half of those of that kind and length are read; after as many of these a quarter,
+/// and so on, up to the last.
+const PATIENCE: u8 = 8;
+const RAREST: u8 = 4;
+
 /// The bytes of a part that is encoded with a codec which is not known, and the shortest message of which not all is encoded.
 const PROBE: usize = 8 << 10;
-const PROBED_FROM: usize = 3 * PROBE;
+const PROBED_FROM: usize = 8 * PROBE;
 
 /// A codec as it is offered to the selector.
 #[derive(Clone, Debug)]
@@ -46,6 +51,8 @@ pub struct Gain {
 pub enum Mechanism {
     /// Messages too short to gain are not read.
     Length,
+    /// Of messages like those that did not gain, few are read.
+    Idle,
     /// A message is decided about by a sample of it.
     Sample,
     /// What codecs do corrects the heuristics.
@@ -58,16 +65,17 @@ pub enum Mechanism {
 
 impl Mechanism {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Length, Self::Sample, Self::Learning, Self::Hope, Self::Probe];
+    pub const ALL: [Self; 6] =
+        [Self::Length, Self::Idle, Self::Sample, Self::Learning, Self::Hope, Self::Probe];
 
     /// Its name in commands and records.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        ["length", "sample", "learning", "hope", "probe"][self as usize]
+        ["length", "idle", "sample", "learning", "hope", "probe"][self as usize]
     }
 }
 
-/// What a decision needs for messages that are not read: one line of the caches for a class of processes.
+/// What a decision needs for messages that are not read: one line of the caches.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Gate {
@@ -76,55 +84,54 @@ struct Gate {
     latency_ns: f64,
     byte_ns: f64,
     raw_ns: f64,
+    /// The number of messages of a kind and length that has not gained.
+    idle: u32,
 }
 
 /// Decides for each message. Deterministic: the same calls give the same decisions.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Selector {
-    gates: [Gate; PEER_CLASSES],
+    gate: Gate,
     latest: Latest,
     without: Option<Mechanism>,
     transfer: Transfer,
+    /// By kind and length, how many messages in a row were read and not worth compressing.
+    misses: [[u8; CLASSES]; KINDS],
     table: Table,
-    links: [Observed; PEER_CLASSES],
+    link: Observed,
     judge: Judge,
-    gains: [Gain; PEER_CLASSES],
+    gain: Gain,
     tally: Tally,
 }
 
 /// If the bandwidth changes by this factor, the lengths that may gain are determined again.
 const NEWS: f64 = 1.1;
 
-/// The links from which to start: implausible ones are replaced by the defaults.
-pub(crate) fn sane(links: &[Link; PEER_CLASSES]) -> [Link; PEER_CLASSES] {
-    let defaults = &crate::heuristics::DEFAULT_LINKS;
-    core::array::from_fn(|at| if links[at].is_sane() { links[at] } else { defaults[at] })
+/// The link from which to start.
+pub(crate) fn sane(link: Link) -> Link {
+    if link.is_sane() { link } else { DEFAULT_LINK }
 }
 
 impl Selector {
     /// A selector that may choose among these codecs, of which the first six for a kind are used. It starts from this knowledge of codecs and
-    /// links; implausible entries are ignored.
+    /// of the network; implausible values are ignored.
     #[must_use]
-    pub fn new(
-        offers: &[Offered<'_>],
-        behaviours: &[Behaviour<'_>],
-        links: &[Link; PEER_CLASSES],
-        transfer: Transfer,
-    ) -> Self {
+    pub fn new(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>], link: Link, transfer: Transfer) -> Self {
         let table = Table::new(offers, behaviours);
         let mut selector = Self {
-            gates: [Gate::default(); PEER_CLASSES],
+            gate: Gate::default(),
             latest: Latest::default(),
             without: None,
             transfer,
+            misses: [[0; CLASSES]; KINDS],
             tally: Tally::new(Kind::ALL.map(|kind| table.offers(kind).to_vec())),
             table,
-            links: sane(links).map(Observed::new),
+            link: Observed::new(sane(link)),
             judge: Judge::new(),
-            gains: [Gain::default(); PEER_CLASSES],
+            gain: Gain::default(),
         };
-        PeerClass::all().for_each(|peer| selector.price(peer));
+        selector.price();
         selector
     }
 
@@ -143,39 +150,49 @@ impl Selector {
     /// Sets how messages are sent from now on.
     pub fn set_transfer(&mut self, transfer: Transfer) {
         self.transfer = transfer;
-        self.gates.iter_mut().for_each(|gate| gate.byte_ns = 0.0);
-        PeerClass::all().for_each(|peer| self.price(peer));
+        self.gate.byte_ns = 0.0;
+        self.price();
     }
 
     /// Decides what to do with a message.
-    pub fn decide(&mut self, kind: Kind, peer: PeerClass, message: &[u8]) -> Decision {
-        match self.admit(kind, peer, message.len()) {
+    pub fn decide(&mut self, kind: Kind, message: &[u8]) -> Decision {
+        match self.admit(kind, message.len()) {
             Some(admitted) => self.weigh(admitted, message),
-            None => Decision::outside(kind, peer, message.len()),
+            None => Decision::outside(kind, message.len()),
         }
     }
 
     /// Decides whether a message of this length is worth reading: the first half of [`decide`](Self::decide), for which its bytes are not yet needed.
     /// `None`: send it unchanged.
     #[inline]
-    pub fn admit(&mut self, kind: Kind, peer: PeerClass, len: usize) -> Option<Admitted> {
-        let gate = &mut self.gates[peer.index()];
+    pub fn admit(&mut self, kind: Kind, len: usize) -> Option<Admitted> {
+        let gate = &mut self.gate;
         gate.raw_ns += gate.latency_ns + gate.byte_ns * len as f64;
-        let is_long = u32::try_from(len).unwrap_or(u32::MAX - 1) >= gate.shortest[kind as usize];
-        is_long.then_some(Admitted { kind, peer, len })
+        if u32::try_from(len).unwrap_or(u32::MAX - 1) < gate.shortest[kind as usize] {
+            return None;
+        }
+        let rare = self.misses[kind as usize][SizeClass::of(len).index()] / PATIENCE;
+        if rare > 0 && self.has(Mechanism::Idle) {
+            // Multiples of the golden ratio: any number of messages in a row has its share, and so has any period of the program's.
+            self.gate.idle = self.gate.idle.wrapping_add(0x9e37_79b9);
+            if self.gate.idle >> (u32::BITS - u32::from(rare)) != 0 {
+                return None;
+            }
+        }
+        Some(Admitted { kind, len })
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
     /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is the same for all processes, as far as possible; a
     /// difference of several milliseconds does no harm.
-    pub fn admit_at(&mut self, kind: Kind, peer: PeerClass, len: usize, now_ns: u64) -> Option<Admitted> {
+    pub fn admit_at(&mut self, kind: Kind, len: usize, now_ns: u64) -> Option<Admitted> {
         // Every message that is asked about counts: otherwise one way would seem to carry more.
         match self.judge.way(len, now_ns) {
             Way::Raw => {
-                self.admit(kind, peer, len);
+                self.admit(kind, len);
                 None
             }
-            Way::Decided => self.admit(kind, peer, len),
+            Way::Decided => self.admit(kind, len),
         }
     }
 
@@ -193,9 +210,9 @@ impl Selector {
 
     /// The second half of [`decide`](Self::decide), for a message that was admitted: the way that takes least, by what a sample of the message says.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
-        let Admitted { kind, peer, len } = admitted;
+        let Admitted { kind, len } = admitted;
         let level = if self.has(Mechanism::Sample) { sample::level(kind, message) } else { Level::Unknown };
-        let link = self.links[peer.index()].link();
+        let link = self.link.link();
         let raw_ns = link.time_ns(len as f64);
         let (mut best_ns, mut best) = (raw_ns, None);
         let hope = self.has(Mechanism::Hope) && self.has(Mechanism::Learning);
@@ -210,7 +227,6 @@ impl Selector {
             choice: Choice::Raw,
             probe: None,
             kind,
-            peer,
             len,
             level: Some(level),
             raw_ns,
@@ -220,14 +236,16 @@ impl Selector {
             && len >= PROBED_FROM
             && self.has(Mechanism::Probe)
             && self.has(Mechanism::Learning)
-            && !self.table.is_known(kind, level, at)
+            && self.table.is_worth_a_probe(kind, level, at, PROBE, raw_ns)
         {
             let start = ((len - PROBE) / 2) & !7;
             decision.probe = Some(Probe { offer, window: start..start + PROBE });
             return decision;
         }
-        self.table.forget(kind, level);
-        self.latest.add(kind, peer, SizeClass::of(len), best);
+        let misses = &mut self.misses[kind as usize][SizeClass::of(len).index()];
+        self.table.forget(kind, level, 1 << (*misses / PATIENCE));
+        *misses = if best.is_some() { 0 } else { (*misses + 1).min(RAREST * PATIENCE) };
+        self.latest.add(kind, SizeClass::of(len), best);
         if self.latest.is_full() {
             self.tally.count(&core::mem::take(&mut self.latest));
         }
@@ -242,22 +260,20 @@ impl Selector {
     /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. That decision may
     /// have a probe of another codec.
     pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64, message: &[u8]) -> Decision {
-        let Decision { probe: Some(Probe { offer, window }), kind, peer, len, level: Some(level), .. } =
-            decision
+        let Decision { probe: Some(Probe { offer, window }), kind, len, level: Some(level), .. } = decision
         else {
             return decision.clone();
         };
         let fraction = wire_len as f64 / window.len().max(1) as f64;
-        self.table.probed((*kind, *level, *offer), window.len(), fraction, ns);
-        self.gains[peer.index()].measured_ns -= ns;
-        self.weigh(Admitted { kind: *kind, peer: *peer, len: *len }, message)
+        self.table.probed((*kind, *level, *offer), window.len(), fraction);
+        self.gain.measured_ns -= ns;
+        self.weigh(Admitted { kind: *kind, len: *len }, message)
     }
 
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If that is shorter than the message, it
     /// was sent compressed, otherwise raw.
     pub fn encoded(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
-        let Decision { choice: Choice::Encode(offer), kind, peer, len, level: Some(level), .. } = *decision
-        else {
+        let Decision { choice: Choice::Encode(offer), kind, len, level: Some(level), .. } = *decision else {
             return;
         };
         let fraction = (wire_len as f64 / len.max(1) as f64).min(1.0);
@@ -268,11 +284,10 @@ impl Selector {
         }
         let decode_ns = if wire_len < len { decode_ns } else { 0.0 };
         let took = Packed { fraction, encode_ns: ns, decode_ns };
-        let link = self.links[peer.index()].link();
+        let link = self.link.link();
         let gain_ns = link.time_ns(len as f64) - took.time_ns(self.transfer, link, len);
-        let gain = &mut self.gains[peer.index()];
-        gain.expected_ns += decision.expected_gain_ns();
-        gain.measured_ns += gain_ns;
+        self.gain.expected_ns += decision.expected_gain_ns();
+        self.gain.measured_ns += gain_ns;
     }
 
     /// Reports that a message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is assumed to need the same time.
@@ -283,49 +298,49 @@ impl Selector {
     }
 
     /// Sets a link that was measured after the selector was made. Implausible values are ignored.
-    pub fn set_link(&mut self, peer: PeerClass, link: Link) {
+    pub fn set_link(&mut self, link: Link) {
         if link.is_sane() {
-            self.links[peer.index()] = Observed::new(link);
-            self.gates[peer.index()].byte_ns = 0.0;
-            self.price(peer);
+            self.link = Observed::new(link);
+            self.gate.byte_ns = 0.0;
+            self.price();
         }
     }
 
-    /// Reports that `bytes` bytes from this process, or from several of its class, came within `ns` nanoseconds, in which this process only waited for
+    /// Reports that `bytes` bytes from one or several processes came within `ns` nanoseconds, in which this process only waited for
     /// them, and that they were sent within `sent_ns`. If they took longer to come than to be sent, this shows the bandwidth, otherwise only that it is
     /// not less. The network is assumed to send as fast as it receives.
-    pub fn came(&mut self, peer: PeerClass, bytes: usize, ns: f64, sent_ns: f64) {
-        self.links[peer.index()].came(bytes, ns, sent_ns);
-        self.price(peer);
+    pub fn came(&mut self, bytes: usize, ns: f64, sent_ns: f64) {
+        self.link.came(bytes, ns, sent_ns);
+        self.price();
     }
 
-    /// Reports that `bytes` bytes were exchanged with processes of this class in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth
+    /// Reports that `bytes` bytes were exchanged with other processes in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth
     /// is at least bytes over elapsed time: this number was transferred, while the rank waited or computed. It may also have waited for other ranks,
     /// so the bandwidth is assumed to be at most four times bytes over waiting time.
-    pub fn passed(&mut self, peer: PeerClass, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
-        self.links[peer.index()].passed(bytes, waited_ns, elapsed_ns);
-        self.price(peer);
+    pub fn passed(&mut self, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
+        self.link.passed(bytes, waited_ns, elapsed_ns);
+        self.price();
     }
 
-    /// The current estimate of the link to processes of a class.
+    /// The current estimate of the link.
     #[must_use]
-    pub fn link(&self, peer: PeerClass) -> Link {
-        *self.links[peer.index()].link()
+    pub fn link(&self) -> Link {
+        *self.link.link()
     }
 
     /// The length in bytes of the shortest message of a kind that may gain; `usize::MAX` if none does.
     #[must_use]
-    pub fn shortest(&self, kind: Kind, peer: PeerClass) -> usize {
-        match self.gates[peer.index()].shortest[kind as usize] {
+    pub fn shortest(&self, kind: Kind) -> usize {
+        match self.gate.shortest[kind as usize] {
             u32::MAX => usize::MAX,
             len => len as usize,
         }
     }
 
-    /// The gain of compression by peer class.
+    /// The gain of compression.
     #[must_use]
-    pub fn gain(&self, peer: PeerClass) -> Gain {
-        Gain { raw_ns: self.gates[peer.index()].raw_ns, ..self.gains[peer.index()] }
+    pub fn gain(&self) -> Gain {
+        Gain { raw_ns: self.gate.raw_ns, ..self.gain }
     }
 
     /// The number of times that each choice was made. If the clock has shown that raw messages are faster, this is the choice for all.
@@ -340,13 +355,14 @@ impl Selector {
     }
 
     /// Determines what may gain, if the bandwidth has changed much since that was done.
-    fn price(&mut self, peer: PeerClass) {
-        let (link, transfer, table) = (self.links[peer.index()].link(), self.transfer, &self.table);
+    fn price(&mut self) {
+        let (link, transfer, table) = (self.link.link(), self.transfer, &self.table);
         let reads_all = !self.has(Mechanism::Length);
-        let gate = &mut self.gates[peer.index()];
+        let gate = &mut self.gate;
         if (1.0 / NEWS..NEWS).contains(&(1e3 / link.bandwidth_mb_s / gate.byte_ns)) {
             return;
         }
+        self.misses = [[0; CLASSES]; KINDS];
         (gate.latency_ns, gate.byte_ns) = (link.latency_us * 1e3, 1e3 / link.bandwidth_mb_s);
         for kind in Kind::ALL {
             let may_gain = |len: usize| {

@@ -20,11 +20,13 @@ const LEVELS: usize = Level::ALL.len();
 /// A codec never observed at a level may make messages shorter than expected by this fraction of their length. It is used where that would make it the
 /// best: optimism in the face of uncertainty (Lai and Robbins, *Asymptotically efficient adaptive allocation rules*, 1985).
 const SHORTER: f32 = 0.3;
-/// With observations less of that is left. With each message of the level, this part of the observations is forgotten, and of how
-/// times differ from the heuristics.
-const FORGOTTEN: f32 = 0.005;
+/// With observations less of that is left. With each message of the level, this part of the observations is forgotten, and half of that
+/// of how times differ from the heuristics.
+const FORGOTTEN: f32 = 0.004;
 /// A codec is known with so much of an observation left.
 const KNOWN: f32 = 0.5;
+/// A probe takes at most one part in so many of what the message takes raw.
+const LITTLE: f64 = 32.0;
 /// If a codec does better or worse than expected, others that were never observed there are expected to do so, too, by this part.
 const SHARED: f32 = 0.9;
 /// The number of observations that count, and the weight of a new one after the first few.
@@ -33,9 +35,6 @@ const WEIGHT: f32 = 0.25;
 /// A time counts as at most this many times the expected one, at first and later: the rank may have been interrupted.
 const FIRST_TIMES: f32 = 3.0;
 const TIMES: f32 = 2.0;
-
-/// From this factor on the time of a part differs clearly.
-const CLEAR: f64 = 1.5;
 
 /// The assumption for an unknown codec, with no gain.
 const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 500.0, cold_us: 0.0 };
@@ -159,10 +158,19 @@ impl Table {
         self.cells[kind as usize][level as usize].iter().take(usize::from(self.counts[kind as usize]))
     }
 
-    /// Whether there was an observation of this candidate at this level, not too long ago.
+    /// Whether a part of this length of a message of this level tells something, and costs little beside this time: there was no observation of this
+    /// candidate, or too long ago.
     #[inline]
-    pub(crate) fn is_known(&self, kind: Kind, level: Level, candidate: usize) -> bool {
-        self.cells[kind as usize][level as usize][candidate].seen >= KNOWN
+    pub(crate) fn is_worth_a_probe(
+        &self,
+        kind: Kind,
+        level: Level,
+        at: usize,
+        len: usize,
+        raw_ns: f64,
+    ) -> bool {
+        let cell = &self.cells[kind as usize][level as usize][at];
+        cell.seen < KNOWN && LITTLE * f64::from(cell.pace * cell.encode.ns(len)) < raw_ns
     }
 
     /// The least time of encoding and decoding a message of this length, of whatever level.
@@ -171,12 +179,13 @@ impl Table {
         all.map(|cell| f64::from(cell.encode.ns(len) + cell.decode.ns(len))).fold(f64::INFINITY, f64::min)
     }
 
-    /// Records that there was a message of this level.
+    /// Records that there was a message of this level, which stands for this number of them.
     #[inline]
-    pub(crate) fn forget(&mut self, kind: Kind, level: Level) {
+    pub(crate) fn forget(&mut self, kind: Kind, level: Level, messages: u16) {
+        let part = FORGOTTEN * f32::from(messages);
         for cell in &mut self.cells[kind as usize][level as usize] {
-            cell.seen = if cell.seen > FORGOTTEN { cell.seen * (1.0 - FORGOTTEN) } else { 0.0 };
-            cell.pace += FORGOTTEN * (1.0 - cell.pace);
+            cell.seen = if cell.seen > FORGOTTEN { cell.seen * (1.0 - part) } else { 0.0 };
+            cell.pace += part / 2.0 * (1.0 - cell.pace);
         }
     }
 
@@ -212,13 +221,11 @@ impl Table {
         }
     }
 
-    /// The same of a part of a message, whose time is the fixed one for the most part, and of this only a clear difference is believed.
-    pub(crate) fn probed(&mut self, cell: (Kind, Level, Offer), len: usize, fraction: f64, ns: f64) {
+    /// The same of a part of a message. Most of its time is that of loading code, which says nothing of the message.
+    pub(crate) fn probed(&mut self, cell: (Kind, Level, Offer), len: usize, fraction: f64) {
         let Some(at) = self.place(cell.0, cell.2) else { return };
         let Cell { encode, pace, .. } = &self.cells[cell.0 as usize][cell.1 as usize][at];
-        let expected = f64::from(pace * encode.ns(len));
-        let is_clear = !(expected / CLEAR..=expected * CLEAR).contains(&ns);
-        self.encoded(cell, len, fraction, if is_clear { ns } else { expected });
+        self.encoded(cell, len, fraction, f64::from(pace * encode.ns(len)));
     }
 
     /// Records that a message was decoded to `len` bytes in `ns` nanoseconds. Only its sender knows its level.
@@ -264,13 +271,12 @@ mod tests {
         let mut table = table();
         let hoped =
             |table: &Table, level| table.expected(KIND, level, 100_000, true).next().unwrap().fraction;
-        assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6 && !table.is_known(KIND, Level::High, 0));
+        assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6);
         encoded(&mut table, Level::High, 0.9, 101e3);
         assert!((hoped(&table, Level::High) - 0.825).abs() < 1e-6, "the first one is believed");
-        assert!(table.is_known(KIND, Level::High, 0));
         (0..20).for_each(|_| encoded(&mut table, Level::High, 0.9, 101e3));
         assert!(hoped(&table, Level::High) > 0.89);
-        (0..1000).for_each(|_| table.forget(KIND, Level::High));
+        (0..1000).for_each(|_| table.forget(KIND, Level::High, 1));
         assert!(hoped(&table, Level::High) < 0.7, "after a long time it may be another one");
         let expected = table.expected(KIND, Level::High, 100_000, false).next().unwrap();
         assert!((expected.fraction - 0.9).abs() < 1e-6);

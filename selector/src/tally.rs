@@ -2,20 +2,19 @@
 
 use crate::decision::{Choice, Offer};
 use crate::guided::Guide;
-use crate::link::{PEER_CLASSES, PeerClass};
 use crate::size::{CLASSES, SizeClass};
 use crate::table::CANDIDATES;
 use alloc::vec;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
 
-const _: () = assert!(KINDS * PEER_CLASSES * CLASSES * CHOICES <= 1 << 16);
+const _: () = assert!(KINDS * CLASSES * CHOICES <= 1 << 16);
 
 /// Raw, and the candidates of a kind.
 const CHOICES: usize = CANDIDATES + 1;
 const KINDS: usize = Kind::ALL.len();
 
-/// How often each choice was made for messages of each kind, peer class and size class.
+/// How often each choice was made for messages of each kind and size class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
     /// The candidates by kind.
@@ -35,8 +34,8 @@ const LATEST: usize = 24;
 impl Latest {
     /// Remembers a choice: a candidate, or raw.
     #[inline]
-    pub(crate) fn add(&mut self, kind: Kind, peer: PeerClass, size: SizeClass, candidate: Option<usize>) {
-        let place = place(kind, peer, size) + candidate.map_or(0, |at| at + 1);
+    pub(crate) fn add(&mut self, kind: Kind, size: SizeClass, candidate: Option<usize>) {
+        let place = place(kind, size) + candidate.map_or(0, |at| at + 1);
         if let Some(free) = self.places.get_mut(usize::from(self.len)) {
             *free = place as u16; // fewer than 2^16
             self.len += 1;
@@ -52,7 +51,7 @@ impl Latest {
 
 impl Tally {
     pub(crate) fn new(offers: [Vec<Offer>; KINDS]) -> Self {
-        Self { offers, words: vec![0; KINDS * PEER_CLASSES * CLASSES * CHOICES] }
+        Self { offers, words: vec![0; KINDS * CLASSES * CHOICES] }
     }
 
     /// Counts these choices.
@@ -82,13 +81,11 @@ impl Tally {
         &mut self.words
     }
 
-    /// The most frequent choice for messages of each kind, peer class and size class, and how often it was made.
+    /// The most frequent choice for messages of each kind and size class, and how often it was made.
     pub fn most_chosen(&self) -> impl Iterator<Item = (Guide, u64)> + '_ {
-        let kinds = Kind::ALL.into_iter();
-        let peers = kinds.flat_map(|kind| PeerClass::all().map(move |peer| (kind, peer)));
-        let sizes = peers.flat_map(|(kind, peer)| SizeClass::all().map(move |size| (kind, peer, size)));
-        sizes.filter_map(|(kind, peer, size)| {
-            let at = place(kind, peer, size);
+        let sizes = Kind::ALL.into_iter().flat_map(|kind| SizeClass::all().map(move |size| (kind, size)));
+        sizes.filter_map(|(kind, size)| {
+            let at = place(kind, size);
             // Of equally frequent choices, the first.
             let (at, messages) =
                 self.words[at..at + CHOICES].iter().enumerate().rev().max_by_key(|(_, count)| **count)?;
@@ -96,11 +93,11 @@ impl Tally {
                 None => Choice::Raw,
                 Some(at) => Choice::Encode(*self.offers[kind as usize].get(at)?),
             };
-            (*messages > 0).then_some((Guide { kind, peer, size, choice }, *messages))
+            (*messages > 0).then_some((Guide { kind, size, choice }, *messages))
         })
     }
 }
 
-fn place(kind: Kind, peer: PeerClass, size: SizeClass) -> usize {
-    ((kind as usize * PEER_CLASSES + peer.index()) * CLASSES + size.index()) * CHOICES
+fn place(kind: Kind, size: SizeClass) -> usize {
+    (kind as usize * CLASSES + size.index()) * CHOICES
 }

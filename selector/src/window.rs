@@ -14,7 +14,7 @@ const HISTORY: usize = 32;
 /// The thresholds at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// The number of messages of this kind and peer class decided until then.
+    /// The number of messages of this kind decided until then.
     pub messages: u64,
     /// The length of the shortest that may gain, in bytes.
     pub smallest: usize,
@@ -22,7 +22,7 @@ pub struct Thresholds {
     pub end: usize,
 }
 
-/// The window of a kind and peer class. Inside, the gain of each message is estimated; outside, messages are sent raw immediately. A window extends
+/// The window of a kind. Inside, the gain of each message is estimated; outside, messages are sent raw immediately. A window extends
 /// from the shortest to the longest size class that may gain. Unlike the paper's it may have holes: classes in between that do not gain, whatever the
 /// reason, are outside, too.
 #[derive(Clone, Debug)]

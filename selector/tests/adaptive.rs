@@ -4,8 +4,7 @@
 
 use mpress_codec::Kind;
 use mpress_selector::{
-    Behaviour, Choice, Decision, Guided, Level, Link, Offered, PEER_CLASSES, Packed, PeerClass, Ras,
-    Selector, Speed, Transfer,
+    Behaviour, Choice, Decision, Guided, Level, Link, Offered, Packed, Ras, Selector, Speed, Transfer,
 };
 use proptest::prelude::*;
 
@@ -52,7 +51,7 @@ impl World {
 
     /// Decides about a message of doubles, and encodes what is to be encoded for that.
     fn decide(&self, selector: &mut Selector, message: &[u8]) -> Decision {
-        let mut decision = selector.decide(Kind::F64, PeerClass::NETWORK, message);
+        let mut decision = selector.decide(Kind::F64, message);
         while let Some(probe) = &decision.probe {
             let (offer, len) = (usize::from(probe.offer), probe.window.len());
             let wire_len = (len as f64 * self.fractions[offer]) as usize;
@@ -83,7 +82,7 @@ impl World {
             }
         };
         let net_ns = wire_len as f64 * 1e3 / self.link.bandwidth_mb_s;
-        selector.came(PeerClass::NETWORK, wire_len, net_ns, 0.0);
+        selector.came(wire_len, net_ns, 0.0);
         (ns, raw_ns)
     }
 
@@ -120,7 +119,7 @@ impl World {
 const LEN: usize = 200_000;
 
 fn selector(mb_s: f64) -> Selector {
-    Selector::new(&OFFERED, &behaviours(), &[link(mb_s); PEER_CLASSES], Transfer::Serial)
+    Selector::new(&OFFERED, &behaviours(), link(mb_s), Transfer::Serial)
 }
 
 fn is_raw(choice: Choice) -> bool {
@@ -258,34 +257,31 @@ fn what_was_chosen_is_chosen_again_by_its_record() {
     let record: Vec<_> = tally.most_chosen().collect();
     assert_eq!(record.len(), 1);
     let guided = Guided::new(record.iter().map(|(guide, _)| *guide));
-    assert_eq!(guided.decide(Kind::F64, PeerClass::NETWORK, LEN), Choice::Encode(1));
-    assert_eq!(guided.decide(Kind::F64, PeerClass::NETWORK, LEN + LEN / 4), Choice::Encode(1), "next to it");
-    assert_eq!(guided.decide(Kind::F64, PeerClass::NETWORK, 10 * LEN), Choice::Raw);
-    assert_eq!(guided.decide(Kind::F32, PeerClass::NETWORK, LEN), Choice::Raw);
-    assert_eq!(guided.decide(Kind::F64, PeerClass::SAME_NODE, LEN), Choice::Raw);
+    assert_eq!(guided.decide(Kind::F64, LEN), Choice::Encode(1));
+    assert_eq!(guided.decide(Kind::F64, LEN + LEN / 4), Choice::Encode(1), "next to it");
+    assert_eq!(guided.decide(Kind::F64, 10 * LEN), Choice::Raw);
+    assert_eq!(guided.decide(Kind::F32, LEN), Choice::Raw);
 }
 
 #[derive(Clone, Debug)]
 enum Event {
-    Send { kind: Kind, peer: PeerClass, len: usize, wire: usize, ns: f64 },
+    Send { kind: Kind, len: usize, wire: usize, ns: f64 },
     Received { kind: Kind, offer: u8, len: usize, ns: f64 },
-    Transferred { peer: PeerClass, bytes: usize, ns: f64 },
-    Link { peer: PeerClass, link: Link },
+    Transferred { bytes: usize, ns: f64 },
+    Link { link: Link },
 }
 
 fn any_event() -> impl Strategy<Value = Event> {
     let kind = || (0..7_u8).prop_map(|kind| Kind::from_wire(kind).unwrap());
-    let peer = || (0..4_u8).prop_map(|peer| PeerClass::new(peer).unwrap());
     let len = || prop_oneof![0..5000_usize, Just(100_000), Just(1 << 20)];
     let ns = || prop_oneof![Just(0.0), Just(f64::NAN), Just(f64::INFINITY), Just(-1.0), 1.0..1e9_f64];
     prop_oneof![
-        8 => (kind(), peer(), len(), len(), ns())
-            .prop_map(|(kind, peer, len, wire, ns)| Event::Send { kind, peer, len, wire, ns }),
+        8 => (kind(), len(), len(), ns())
+            .prop_map(|(kind, len, wire, ns)| Event::Send { kind, len, wire, ns }),
         1 => (kind(), any::<u8>(), len(), ns())
             .prop_map(|(kind, offer, len, ns)| Event::Received { kind, offer, len, ns }),
-        1 => (peer(), len(), ns()).prop_map(|(peer, bytes, ns)| Event::Transferred { peer, bytes, ns }),
-        1 => (peer(), ns(), ns()).prop_map(|(peer, latency_us, bandwidth_mb_s)| Event::Link {
-            peer,
+        1 => (len(), ns()).prop_map(|(bytes, ns)| Event::Transferred { bytes, ns }),
+        1 => (ns(), ns()).prop_map(|(latency_us, bandwidth_mb_s)| Event::Link {
             link: Link { latency_us, bandwidth_mb_s },
         }),
     ]
@@ -302,15 +298,15 @@ proptest! {
             Offered { name: "b", kinds: &[Kind::Other, Kind::F64] },
         ];
         let behaviours = behaviours().map(|b| Behaviour { codec: "a", ratio: f64::NAN, ..b });
-        let new = || Selector::new(&offered, &behaviours, &[link(f64::NAN); PEER_CLASSES], Transfer::Serial);
+        let new = || Selector::new(&offered, &behaviours, link(f64::NAN), Transfer::Serial);
         let mut selectors = [new(), new()];
         let bytes: Vec<u8> = (0..1 << 20).map(|i: u32| (i.wrapping_mul(i) >> 7) as u8).collect();
         for event in events {
             let mut choices = Vec::new();
             for selector in &mut selectors {
                 match event.clone() {
-                    Event::Send { kind, peer, len, wire, ns } => {
-                        let mut decision = selector.decide(kind, peer, &bytes[..len]);
+                    Event::Send { kind, len, wire, ns } => {
+                        let mut decision = selector.decide(kind, &bytes[..len]);
                         while let Some(probe) = decision.probe.clone() {
                             prop_assert!(offered[usize::from(probe.offer)].kinds.contains(&kind));
                             prop_assert!(probe.window.end <= len);
@@ -323,13 +319,13 @@ proptest! {
                         choices.push(decision.choice);
                     }
                     Event::Received { kind, offer, len, ns } => selector.decoded(kind, offer, len, ns),
-                    Event::Transferred { peer, bytes, ns } => {
-                        selector.came(peer, bytes, ns, if bytes % 2 == 0 { 0.0 } else { ns });
-                        selector.passed(peer, bytes / 2, ns, 2.0 * ns);
+                    Event::Transferred { bytes, ns } => {
+                        selector.came(bytes, ns, if bytes % 2 == 0 { 0.0 } else { ns });
+                        selector.passed(bytes / 2, ns, 2.0 * ns);
                     }
-                    Event::Link { peer, link } => selector.set_link(peer, link),
+                    Event::Link { link } => selector.set_link(link),
                 }
-                prop_assert!(PeerClass::all().all(|peer| selector.link(peer).is_sane()));
+                prop_assert!(selector.link().is_sane());
             }
             prop_assert!(choices.len() != 2 || choices[0] == choices[1]);
         }
@@ -360,15 +356,15 @@ fn an_interrupted_rank_goes_on_compressing() {
 #[test]
 fn messages_that_are_too_short_are_not_read() {
     let mut selector = selector(120.0);
-    let least = selector.shortest(Kind::F64, PeerClass::NETWORK);
+    let least = selector.shortest(Kind::F64);
     // 0.4 us of coding is 48 bytes; 1 KiB is the shortest class.
     assert_eq!(least, 1024);
-    assert!(selector.admit(Kind::F64, PeerClass::NETWORK, 1023).is_none());
-    assert_eq!(selector.shortest(Kind::F32, PeerClass::NETWORK), usize::MAX, "there is no codec");
-    selector.set_link(PeerClass::NETWORK, link(12_000.0));
-    assert_eq!(selector.shortest(Kind::F64, PeerClass::NETWORK), usize::MAX);
-    (0..16).for_each(|_| selector.came(PeerClass::NETWORK, 1 << 20, 1e7, 0.0));
-    assert_eq!(selector.shortest(Kind::F64, PeerClass::NETWORK), 1024);
+    assert!(selector.admit(Kind::F64, 1023).is_none());
+    assert_eq!(selector.shortest(Kind::F32), usize::MAX, "there is no codec");
+    selector.set_link(link(12_000.0));
+    assert_eq!(selector.shortest(Kind::F64), usize::MAX);
+    (0..16).for_each(|_| selector.came(1 << 20, 1e7, 0.0));
+    assert_eq!(selector.shortest(Kind::F64), 1024);
 }
 
 #[test]
@@ -376,7 +372,7 @@ fn the_content_decides_before_the_history_does() {
     // By the heuristics only messages with much redundancy gain.
     let of = |level, ratio| Behaviour { level, ratio, ..behaviours()[0].clone() };
     let known = [of(Level::None, 1.0), of(Level::Extreme, 4.0)];
-    let mut selector = Selector::new(&OFFERED[..1], &known, &[link(120.0); PEER_CLASSES], Transfer::Serial);
+    let mut selector = Selector::new(&OFFERED[..1], &known, link(120.0), Transfer::Serial);
     let noise: Vec<u8> = (0..LEN as u64)
         .map(|at| {
             at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_mul(at | 1).to_be_bytes()[1]
@@ -397,23 +393,23 @@ fn the_content_decides_before_the_history_does() {
 /// PRAcTICaL-MPI, section 3: between two thresholds by the heuristics, outside raw.
 #[test]
 fn the_run_time_adaptive_strategy_goes_by_heuristics_and_a_window() {
-    let mut ras = Ras::new(&OFFERED, &behaviours(), &[link(400.0); PEER_CLASSES], Transfer::Serial);
-    let (message, to) = (vec![0x5a_u8; LEN], PeerClass::NETWORK);
+    let mut ras = Ras::new(&OFFERED, &behaviours(), link(400.0), Transfer::Serial);
+    let message = vec![0x5a_u8; LEN];
     for _ in 0..10 {
-        let decision = ras.decide(Kind::F64, to, &message);
+        let decision = ras.decide(Kind::F64, &message);
         assert_eq!(decision.choice, Choice::Encode(0));
         ras.encoded(&decision, LEN * 3 / 4, FAST.time_ns(LEN));
     }
-    assert_eq!(ras.window(Kind::F64, to).0.smallest, 1024);
+    assert_eq!(ras.window(Kind::F64).0.smallest, 1024);
     // Messages of this length do not gain any more.
     for _ in 0..4 {
-        let decision = ras.decide(Kind::F64, to, &message);
+        let decision = ras.decide(Kind::F64, &message);
         ras.encoded(&decision, LEN, FAST.time_ns(LEN));
     }
-    assert!(ras.admit(Kind::F64, to, LEN).is_none() && ras.admit(Kind::F64, to, LEN / 2).is_some());
+    assert!(ras.admit(Kind::F64, LEN).is_none() && ras.admit(Kind::F64, LEN / 2).is_some());
     // Without a gain by the heuristics, lengths leave the window at once.
-    ras.set_link(to, link(12_000.0));
-    (0..4).for_each(|_| assert!(is_raw(ras.decide(Kind::F64, to, &message[..1024]).choice)));
-    assert!(ras.admit(Kind::F64, to, 1024).is_none());
-    assert_eq!(ras.window(Kind::F64, to).0.smallest, 1536);
+    ras.set_link(link(12_000.0));
+    (0..4).for_each(|_| assert!(is_raw(ras.decide(Kind::F64, &message[..1024]).choice)));
+    assert!(ras.admit(Kind::F64, 1024).is_none());
+    assert_eq!(ras.window(Kind::F64).0.smallest, 1536);
 }

@@ -3,9 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use mpress_codec::Kind;
-use mpress_selector::{
-    Behaviour, Choice, Level, Link, Offered, PEER_CLASSES, PeerClass, Selector, Speed, Transfer,
-};
+use mpress_selector::{Behaviour, Choice, Level, Link, Offered, Selector, Speed, Transfer};
 
 const LEN: usize = 100_000;
 const LINK: Link = Link { latency_us: 10.0, bandwidth_mb_s: 100.0 };
@@ -21,7 +19,7 @@ fn selector() -> Selector {
         decode: speed,
     };
     let offered = [Offered { name: "packer", kinds: &[Kind::F64] }];
-    Selector::new(&offered, &[known], &[LINK; PEER_CLASSES], Transfer::Serial)
+    Selector::new(&offered, &[known], LINK, Transfer::Serial)
 }
 
 /// Sends messages of these kinds in turn for some seconds; those of doubles are compressed to half. Whatever the estimates, a compressed message
@@ -34,7 +32,7 @@ fn run(selector: &mut Selector, kinds: &[Kind], seconds: f64, factor: f64, now_n
             break;
         }
         let mut ns = LINK.time_ns(LEN as f64);
-        if let Some(admitted) = selector.admit_at(*kind, PeerClass::NETWORK, LEN, *now_ns as u64) {
+        if let Some(admitted) = selector.admit_at(*kind, LEN, *now_ns as u64) {
             let mut decision = selector.weigh(admitted, &message);
             while let Some(probe) = &decision.probe {
                 let len = probe.window.len();
@@ -87,18 +85,18 @@ fn exchange(ns: [f64; 3]) -> (usize, usize) {
     const LEN: usize = 1 << 20;
     const WIRE: usize = LEN * 5 / 7;
     let speed = |mb_s| Speed { start_us: 0.2, mb_s, cold_us: 0.0 };
-    let (kind, to, encode, decode) = (Kind::F64, PeerClass::NETWORK, speed(7000.0), speed(12e3));
+    let (kind, encode, decode) = (Kind::F64, speed(7000.0), speed(12e3));
     let known = [Behaviour { kind, level: Level::Unknown, codec: "packer", ratio: 1.4, encode, decode }];
     let link = Link { latency_us: 10.0, bandwidth_mb_s: 2400.0 };
     let transfer = Transfer::Pipelined { chunk: 63 << 10, from: 128 << 10 };
     let offered = [Offered { name: "packer", kinds: &[kind] }];
-    let mut ranks = [(); 2].map(|()| Selector::new(&offered, &known, &[link; PEER_CLASSES], transfer));
+    let mut ranks = [(); 2].map(|()| Selector::new(&offered, &known, link, transfer));
     let message = vec![0x5a_u8; LEN];
     let (mut now, mut both, mut none) = (0.0, 0, 0);
     while now < 20e9 {
         let compressed = [0, 1].map(|rank| {
             let selector: &mut Selector = &mut ranks[rank];
-            let Some(admitted) = selector.admit_at(kind, to, LEN, now as u64) else { return false };
+            let Some(admitted) = selector.admit_at(kind, LEN, now as u64) else { return false };
             let mut decision = selector.weigh(admitted, &message);
             while let Some(probe) = &decision.probe {
                 let len = probe.window.len();

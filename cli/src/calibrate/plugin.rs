@@ -36,7 +36,6 @@ struct Place {
 #[derive(Clone, Copy)]
 struct Raw {
     what: c_int,
-    peers: c_int,
     bytes: u64,
     value: f64,
 }
@@ -45,8 +44,6 @@ struct Raw {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measurement {
     pub(super) what: What,
-    /// The number of the peer class.
-    pub(super) peers: u8,
     /// The length of the messages.
     pub(super) bytes: u64,
     pub(super) value: f64,
@@ -65,7 +62,7 @@ impl Measurement {
     fn of(raw: Raw) -> Option<Self> {
         let what = [What::Alone, What::Together];
         let what = *what.get(usize::try_from(raw.what).ok()?)?;
-        Some(Self { what, peers: u8::try_from(raw.peers).ok()?, bytes: raw.bytes, value: raw.value })
+        Some(Self { what, bytes: raw.bytes, value: raw.value })
     }
 }
 

@@ -100,7 +100,7 @@ fn chosen(settings: &Settings) -> Chosen {
             let (knowledge, mut errors) = Knowledge::read(folder);
             errors.extend(Memory::read(folder).err());
             match errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ") {
-                none if none.is_empty() => Ok(knowledge.links_measured),
+                none if none.is_empty() => Ok(knowledge.link_measured),
                 errors => Err(errors),
             }
         }

@@ -1,9 +1,10 @@
 //! Sends the messages of a file over a simulated link, one after another, under different strategies.
 
 use super::measure::{Caches, Measured, Outcome};
-use mpress::selector::{Choice, Link, Mechanism, PEER_CLASSES, PeerClass, Transfer};
+use mpress::selector::{Choice, Link, Mechanism, Transfer};
 use mpress::{Codec, Knowledge, Out};
 use mpress_corpus::cold::Work;
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::iter;
 use std::time::Instant;
@@ -182,11 +183,11 @@ impl Times {
 /// Lets the Run-time Adaptive Strategy decide. Its decisions cost about the same, and are not charged.
 fn ras(channel: &Channel<'_>) -> Sent {
     let Channel { file, caches, .. } = *channel;
-    let knowledge = Knowledge { links: [channel.link; PEER_CLASSES], ..channel.knowledge.clone() };
+    let knowledge = Knowledge { link: channel.link, ..channel.knowledge.clone() };
     let mut ras = knowledge.ras(channel.transfer);
     let mut sent = Sent::default();
     for (at, message) in file.messages.iter().enumerate() {
-        let decision = ras.decide(file.kind, PeerClass::NETWORK, message);
+        let decision = ras.decide(file.kind, message);
         let chosen = match decision.choice {
             Choice::Raw => None,
             Choice::Encode(offer) => outcome(file, usize::from(offer), at),
@@ -246,36 +247,39 @@ pub(super) fn cold_decisions(channels: &[Channel<'_>]) -> Decisions<f64> {
 fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMut(usize) -> bool) -> Sent {
     let Channel { file, caches, .. } = *channel;
     let clock_ns = clock_ns();
-    let knowledge = Knowledge { links: [channel.link; PEER_CLASSES], ..channel.knowledge.clone() };
+    let knowledge = Knowledge { link: channel.link, ..channel.knowledge.clone() };
     let mut selector = knowledge.selector(channel.transfer);
     if let Some(mechanism) = without {
         selector = selector.without(mechanism);
     }
     let mut sent = Sent::default();
     for (at, message) in file.messages.iter().enumerate() {
-        if message.len() < selector.shortest(file.kind, PeerClass::NETWORK) {
+        if message.len() < selector.shortest(file.kind) {
             // The engine passes it by without asking the selector, as with the strategy `off`.
             sent.add(channel, at, None);
             continue;
         }
         let is_cold = work(at);
         let start = Instant::now();
-        let mut decision = selector.decide(file.kind, PeerClass::NETWORK, message);
+        let mut decision = selector.decide(file.kind, message);
         let ns = (elapsed(start) - clock_ns).max(0.0);
         sent.ns += ns;
         let sort = usize::from(decision.level().is_some());
         sent.deciding[usize::from(is_cold)][sort].push(ns);
+        // What loading the code took, of codecs that encoded a part: a message that the same one encodes after that does not take it again.
+        let mut loaded = Vec::new();
         while let Some(probe) = decision.probe.clone()
             && let Some(outcome) = outcome(file, usize::from(probe.offer), at)
         {
             let part = &message[probe.window];
-            let hot_ns = outcome.coding(Caches::Hot).encode_ns;
-            let start_ns = outcome.coding(caches).encode_ns - hot_ns;
-            let ns = start_ns + hot_ns * part.len() as f64 / message.len() as f64;
-            let wire_len = encoded_len(usize::from(probe.offer), file, part).unwrap_or(part.len());
+            let hot_ns = outcome.coding(Caches::Hot).encode_ns * part.len() as f64 / message.len() as f64;
+            let coded = encode_part(usize::from(probe.offer), file, part, caches);
+            let (wire_len, ns) = coded.unwrap_or((part.len(), hot_ns));
             let start = Instant::now();
             decision = selector.probed(&decision, wire_len, ns, message);
             sent.ns += ns + (elapsed(start) - clock_ns).max(0.0);
+            let code_ns = outcome.coding(caches).encode_ns - outcome.coding(Caches::Hot).encode_ns;
+            loaded.push((probe.offer, (ns - hot_ns).clamp(0.0, code_ns.max(0.0))));
         }
         let chosen = match decision.choice {
             Choice::Raw => None,
@@ -283,6 +287,7 @@ fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMu
         };
         sent.add(channel, at, chosen.map(|(_, outcome)| outcome));
         let Some((offer, outcome)) = chosen else { continue };
+        sent.ns -= loaded.iter().filter(|(of, _)| *of == offer).map(|(_, ns)| ns).sum::<f64>();
         let coding = outcome.coding(caches);
         selector.encoded(&decision, outcome.wire_len.unwrap_or(message.len()), coding.encode_ns);
         if outcome.wire_len.is_some() {
@@ -298,10 +303,26 @@ fn outcome<'a>(file: &'a Measured<'_>, offer: usize, at: usize) -> Option<&'a Ou
     outcomes.get(at)
 }
 
-fn encoded_len(offer: usize, file: &Measured<'_>, part: &[u8]) -> Option<usize> {
+/// Encodes a part of a message; its length, and the time of that.
+fn encode_part(offer: usize, file: &Measured<'_>, part: &[u8], caches: Caches) -> Option<(usize, f64)> {
+    thread_local! {
+        static WORK: RefCell<Work> = RefCell::default();
+    }
     let (mut encoder, _) = Codec::at(offer)?.instances(file.kind)?;
     let mut wire = vec![0; encoder.max_encoded_len(part.len())?];
-    let mut out = Out::from_slice(&mut wire);
-    encoder.encode(part, &mut out).ok()?;
-    Some(out.len())
+    let (mut len, mut ns) = (None, 0.0);
+    // The first time, the operating system finds memory for it.
+    for _ in 0..2 {
+        if caches == Caches::Cold {
+            WORK.with_borrow_mut(Work::run);
+            // Whoever sends the message reads it anyway.
+            black_box(part.iter().fold(0, |all, byte| all | byte));
+        }
+        let mut out = Out::from_slice(&mut wire);
+        let start = Instant::now();
+        let result = encoder.encode(part, &mut out);
+        ns = elapsed(start);
+        len = result.ok().map(|()| out.len());
+    }
+    Some((len?, ns))
 }

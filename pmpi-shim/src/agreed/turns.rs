@@ -157,8 +157,6 @@ struct Tries {
     /// Number of trial calls since then, and the best time per byte of each way in them.
     tried: usize,
     best: [Option<Duration>; Way::ALL.len()],
-    /// A counted call is repeated, in this way.
-    again: Option<Way>,
 }
 
 /// The ways of trial calls. A program may alternate two kinds of calls: each way is tried with both.
@@ -186,9 +184,6 @@ impl Race {
     fn decide(&self, minima: impl FnOnce([c_int; 3]) -> Result<[c_int; 3], c_int>) -> Result<Way, c_int> {
         let best = {
             let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(way) = tries.again.take() {
-                return Ok(way);
-            }
             if tries.left > 0 {
                 tries.left -= 1;
                 return Ok(tries.way);
@@ -216,12 +211,6 @@ impl Race {
         let stood = if same { (2 * tries.stood).clamp(SHORTEST, LONGEST) } else { SHORTEST };
         *tries = Tries { way, left: stood - 1, stood, ..Tries::default() };
         Ok(way)
-    }
-
-    /// The call is not made, since the MPI refuses this rank's arguments. The program may repeat it, while the other ranks count one call: the
-    /// next call has this decision, and does not count. `None`: it is made after all.
-    pub(crate) fn repeat(&self, again: Option<Way>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).again = again;
     }
 
     /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same number.
@@ -289,24 +278,6 @@ mod tests {
             race.decide(note).unwrap();
         }
         assert_eq!(said.get(), Some([0; 3]));
-    }
-
-    #[test]
-    fn a_repeated_call_counts_once() {
-        let (steady, repeating) = (Race::default(), Race::default());
-        let decide = |race: &Race| {
-            let way = race.decide(Ok).unwrap();
-            race.took(way, 1, Duration::from_micros(if way == Way::Compressed { 1 } else { 2 }));
-            way
-        };
-        for call in 0..1000 {
-            let way = decide(&steady);
-            assert_eq!(decide(&repeating), way, "{call}");
-            if call % 3 == 0 {
-                repeating.repeat(Some(way));
-                assert_eq!(decide(&repeating), way, "{call}");
-            }
-        }
     }
 
     /// Makes calls on two ranks; those on trial learn nothing, the others whether something got shorter. Returns how many were made here.

@@ -29,7 +29,7 @@ pub(crate) unsafe fn ibcast(
         return pass();
     }
     let refused = || span.ptr == IN_PLACE || shim.refuses(&span);
-    shim.exchange(&peers, how, (Ok(true), None), refused, pass, |start| {
+    shim.exchange(&peers, how, Ok(true), refused, pass, |start| {
         // SAFETY: the program's own span.
         unsafe {
             if start.group.rank() == root { start.send_to_others(&span) } else { start.receive(&span, root) }
@@ -52,7 +52,7 @@ pub(crate) unsafe fn iallgather<F: Fn(c_int) -> Span>(
         return pass();
     }
     let refused = || shim.refuses_gathered(&peers, &mine, &blocks);
-    shim.exchange(&peers, how, (Ok(true), None), refused, pass, |start| {
+    shim.exchange(&peers, how, Ok(true), refused, pass, |start| {
         let group = start.group;
         let own = blocks.of(group.rank());
         // SAFETY: the program's own blocks.

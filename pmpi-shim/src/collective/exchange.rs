@@ -2,7 +2,7 @@
 
 use super::Group;
 use super::blocks::Blocks;
-use crate::agreed::{Exchange, How, Race, Way};
+use crate::agreed::How;
 use crate::error::give_up;
 use crate::peers::Peers;
 use crate::progress;
@@ -14,7 +14,6 @@ use crate::state::Shim;
 use crate::sys::*;
 use std::ffi::c_int;
 use std::ptr;
-use std::time::Instant;
 
 /// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory at both ends.
 const UNDER_WAY: usize = 16;
@@ -42,8 +41,7 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
             || shim.refuses_aliased(&from, &to);
         peers.collectives.counted(how, to.equal, refused)
     };
-    let race = Raced::new(&peers, Exchange::AllToAll, &to.of(0), to.equal);
-    shim.exchange(&peers, how, (here, race), refused, pass, |start| {
+    shim.exchange(&peers, how, here, refused, pass, |start| {
         let (rank, size) = (start.group.rank(), start.group.size());
         // SAFETY: the program's own blocks. In each step a rank receives from the rank that sends to it.
         unsafe {
@@ -90,8 +88,7 @@ pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
         let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
         peers.collectives.counted(how, blocks.equal, refused)
     };
-    let race = Raced::new(&peers, Exchange::Gather, &one_of(&mine, &blocks, at_root), blocks.equal);
-    shim.exchange(&peers, how, (here, race), refused, pass, |start| {
+    shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
             if !at_root {
@@ -127,8 +124,7 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
         let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
         peers.collectives.counted(how, blocks.equal, refused)
     };
-    let race = Raced::new(&peers, Exchange::Scatter, &one_of(&mine, &blocks, at_root), blocks.equal);
-    shim.exchange(&peers, how, (here, race), refused, pass, |start| {
+    shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
             if !at_root {
@@ -168,21 +164,6 @@ impl Shim {
             || at_root
                 && (self.refuses_any(blocks, peers.size(), all)
                     || self.refuses_alias(blocks.buf, &blocks.of(root), mine, blocks.equal))
-    }
-}
-
-/// The race of a collective of equal blocks, and the length of a block.
-#[derive(Clone, Copy)]
-pub(super) struct Raced<'a> {
-    race: &'a Race,
-    bytes: usize,
-}
-
-impl<'a> Raced<'a> {
-    /// `None` if the blocks have several lengths, which not all ranks know.
-    fn new(peers: &'a Peers, exchange: Exchange, block: &Span, equal: bool) -> Option<Self> {
-        let bytes = block.bytes().filter(|_| equal)?;
-        Some(Self { race: peers.collectives.race(exchange, bytes)?, bytes })
     }
 }
 
@@ -366,63 +347,35 @@ impl Shim {
         unsafe { self.copy(from, to) }
     }
 
-    /// Makes a collective of point-to-point messages, if it is to be done `here`, which is an error if the vote on that failed; with a race,
-    /// only if that has also been faster. `refused`: whether the MPI refuses this rank's arguments, and must report that itself. The other
-    /// ranks do not know, so it is evaluated after all ranks have agreed on what they need.
+    /// Makes a collective of point-to-point messages, if it is to be done `here`, which is an error if the vote on that failed. `refused`: whether the
+    /// MPI refuses this rank's arguments, and must report that itself. The other ranks do not know, so it is evaluated after all ranks have agreed on
+    /// what they need.
     pub(super) fn exchange(
         &self,
         peers: &Peers,
         how: How,
-        (here, race): (Result<bool, c_int>, Option<Raced<'_>>),
+        here: Result<bool, c_int>,
         refused: impl Fn() -> bool,
         pass: impl Fn() -> c_int,
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
-        let comm = how.comm();
-        let race =
-            race.filter(|_| self.exchanges_race && matches!(how, How::Blocking(_)) && here == Ok(true));
-        let way = match race {
-            Some(race) => race.race.way(comm),
-            None => here.map(|here| if here { Way::Compressed } else { Way::Mpi }),
-        };
-        let began = (Instant::now(), self.engine.is_on_trial());
-        let took = |way| {
-            if let Some(Raced { race, bytes }) = race {
-                self.raced(race, way, bytes, began);
-            }
-        };
-        let repeat = |again| {
-            if let Some(Raced { race, .. }) = race {
-                race.repeat(again);
-            }
-        };
-        let made = way.and_then(|way| match way {
-            Way::Mpi => Ok(None),
-            _ => Ok(peers.collectives.tag(&self.private, how)?.map(|tag| (way, tag))),
-        });
-        let (way, tag) = match made {
-            Ok(Some((way, _))) if refused() => {
-                repeat(Some(way));
-                return pass();
-            }
-            Ok(Some(made)) => made,
+        let made =
+            here.and_then(|here| if here { peers.collectives.tag(&self.private, how) } else { Ok(None) });
+        let tag = match made {
+            Ok(Some(_)) if refused() => return pass(),
+            Ok(Some(tag)) => tag,
             Ok(None) => {
-                // Before the MPI reports a refusal: the program's error handler may never return.
-                repeat(Some(Way::Mpi));
                 let code = pass();
-                // `refused` has also counted the call.
-                if code == SUCCESS || !refused() {
-                    repeat(None);
-                }
-                if code == SUCCESS {
-                    took(Way::Mpi);
+                if code != SUCCESS {
+                    // It counts the call.
+                    refused();
                 }
                 return code;
             }
             Err(code) => return code,
         };
-        let group = Group::of(self, peers, tag, comm).made(self, way);
-        let code = self.collectively(&group, |group| {
+        let group = Group::of(self, peers, tag, how.comm());
+        self.collectively(&group, |group| {
             let mut started = Start::new(self, group, how);
             start(&mut started);
             let mut messages = started.messages;
@@ -438,8 +391,6 @@ impl Shim {
                     Ok(())
                 }
             }
-        });
-        took(way);
-        code
+        })
     }
 }

@@ -232,7 +232,7 @@ impl Shim {
         self.exchange(
             peers,
             How::Blocking(call.comm),
-            (here, None),
+            here,
             || false,
             pass,
             |start| {

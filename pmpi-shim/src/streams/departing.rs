@@ -28,6 +28,12 @@ pub(crate) struct Departing {
     under_way: VecDeque<Send>,
     /// Number of bytes started.
     started: usize,
+    /// Whether the last chunk has been encoded.
+    ends: bool,
+    /// Until when this process waits for the last chunk to be received, if it is sent synchronously.
+    until: Option<Instant>,
+    /// What a byte takes on the network, by the estimate, in nanoseconds.
+    byte_ns: f64,
     /// Length of the longest chunk in bytes.
     longest: usize,
     /// Bytes counted in `all`.
@@ -73,6 +79,9 @@ impl Departing {
             held: VecDeque::new(),
             under_way: VecDeque::new(),
             started: 0,
+            ends: false,
+            until: None,
+            byte_ns: 1e3 / context.engine.link().bandwidth_mb_s,
             longest: 0,
             bytes: 0,
             state: State::Waiting,
@@ -82,7 +91,10 @@ impl Departing {
         let request = start_head(&stream.head)?;
         while tail.due().is_some() {
             match next_chunk(context, &mut tail, raw) {
-                Some(chunk) => stream.push(chunk),
+                Some(chunk) => {
+                    stream.ends = tail.due().is_none();
+                    stream.push(chunk);
+                }
                 None if stream.held.is_empty() && stream.under_way.is_empty() => cannot_go_on(ERR_NO_MEM),
                 None => stream.start_held(),
             }
@@ -138,17 +150,16 @@ impl Departing {
             SentAt::after(since_began.saturating_sub(self.stalled)).write(&mut chunk);
             let mut request = REQUEST_NULL;
             let len = c_int::try_from(chunk.len()).unwrap_or(0); // at most a MiB
+            let is_last = self.ends && self.held.is_empty() && self.state == State::Matched;
+            let send = if is_last && self.started > AHEAD {
+                self.until = Some(start + self.all.patience(self.byte_ns));
+                real::MPI_Issend
+            } else {
+                real::MPI_Isend
+            };
             // SAFETY: the chunk is kept with the request until that completes.
             let code = unsafe {
-                real::MPI_Isend(
-                    chunk.as_ptr().cast(),
-                    len,
-                    BYTE,
-                    self.dest,
-                    self.tag,
-                    self.all.comm,
-                    &raw mut request,
-                )
+                send(chunk.as_ptr().cast(), len, BYTE, self.dest, self.tag, self.all.comm, &raw mut request)
             };
             self.stalled += self.all.stalled(chunk.len(), start.elapsed());
             self.started += chunk.len();
@@ -168,8 +179,14 @@ impl Departing {
         if self.state == State::Waiting && !self.is_decided(request) {
             return false;
         }
-        self.held.is_empty()
-            && (self.under_way.is_empty() || !self.all.eager(self.to).is_proven(self.longest))
+        if !self.held.is_empty() {
+            return false;
+        }
+        self.under_way.is_empty()
+            || match self.until {
+                Some(until) => Instant::now() >= until,
+                None => !self.all.eager(self.to).is_proven(self.longest),
+            }
     }
 
     /// Whether the head's request is complete. If so, the rest is started, or dropped.
@@ -230,6 +247,9 @@ impl Drop for Departing {
                 unsafe { real::MPI_Cancel(request) };
             }
             self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(self.tag);
+        }
+        if self.until.is_some() {
+            self.all.waited(self.under_way.is_empty());
         }
         self.all.eager(self.to).longest.fetch_max(self.longest, Ordering::Relaxed);
         self.all.leave(std::mem::take(&mut self.under_way));
