@@ -20,8 +20,8 @@ use progress::Progress;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Measurements of the network: up to twelve lengths, and all ranks together, between nodes and inside one.
-const STEPS: usize = 2 * (12 + 1);
+/// Measurements of the network: up to twelve lengths, and all ranks together.
+const STEPS: usize = 12 + 1;
 
 /// Measure the network and the codecs, so that mpress decides well from the first message
 ///

@@ -35,7 +35,7 @@ pub struct Entry {
 impl File for Record {
     const FORMAT: &str = "mpress decisions";
     const VERSION: u32 = 2;
-    const WRITTEN_BY: &str = "the program with MPRESS_GUIDE";
+    const WRITTEN_BY: &str = "the program with MPRESS_STRATEGY=adaptive";
 
     fn head(&self) -> (&str, u32) {
         (&self.format, self.version)

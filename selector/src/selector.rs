@@ -17,10 +17,12 @@ const KINDS: usize = Kind::ALL.len();
 /// No codec compresses to less than this part of a message, for the decision what to look at.
 const LEAST_FRACTION: f64 = 0.1;
 
-/// After this many messages in a row that were not worth compressing, half of those of that kind and length are read; after as many of these a quarter,
+/// After this many messages without a gain, half of those of that kind and length are read; after as many of these a quarter,
 /// and so on, up to the last.
 const PATIENCE: u8 = 8;
 const RAREST: u8 = 4;
+/// What takes this many nanoseconds raw is always read: that is a hundred times as long as a look with cold caches.
+const READ_NS: f64 = 200e3;
 
 /// The bytes of a part that is encoded with a codec which is not known, and the shortest message of which not all is encoded.
 const PROBE: usize = 8 << 10;
@@ -75,7 +77,7 @@ impl Mechanism {
     }
 }
 
-/// What a decision needs for messages that are not read: one line of the caches.
+/// What a decision needs for messages that are too short: one line of the caches.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Gate {
@@ -84,7 +86,7 @@ struct Gate {
     latency_ns: f64,
     byte_ns: f64,
     raw_ns: f64,
-    /// The number of messages of a kind and length that has not gained.
+    /// Decides which of the messages that are seldom read are.
     idle: u32,
 }
 
@@ -167,12 +169,13 @@ impl Selector {
     #[inline]
     pub fn admit(&mut self, kind: Kind, len: usize) -> Option<Admitted> {
         let gate = &mut self.gate;
-        gate.raw_ns += gate.latency_ns + gate.byte_ns * len as f64;
+        let raw_ns = gate.latency_ns + gate.byte_ns * len as f64;
+        gate.raw_ns += raw_ns;
         if u32::try_from(len).unwrap_or(u32::MAX - 1) < gate.shortest[kind as usize] {
             return None;
         }
-        let rare = self.misses[kind as usize][SizeClass::of(len).index()] / PATIENCE;
-        if rare > 0 && self.has(Mechanism::Idle) {
+        let rare = self.rarity(kind, len, raw_ns);
+        if rare > 0 {
             // Multiples of the golden ratio: any number of messages in a row has its share, and so has any period of the program's.
             self.gate.idle = self.gate.idle.wrapping_add(0x9e37_79b9);
             if self.gate.idle >> (u32::BITS - u32::from(rare)) != 0 {
@@ -180,6 +183,15 @@ impl Selector {
             }
         }
         Some(Admitted { kind, len })
+    }
+
+    /// Of messages of this kind and length, which take this time raw, one in 2 to the power of this is read.
+    #[inline]
+    fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {
+        if raw_ns >= READ_NS || !self.has(Mechanism::Idle) {
+            return 0;
+        }
+        self.misses[kind as usize][SizeClass::of(len).index()] / PATIENCE
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
@@ -242,10 +254,11 @@ impl Selector {
             decision.probe = Some(Probe { offer, window: start..start + PROBE });
             return decision;
         }
+        let rare = self.rarity(kind, len, raw_ns);
+        self.table.forget(kind, level, 1 << rare);
+        self.latest.add(kind, SizeClass::of(len), best, rare);
         let misses = &mut self.misses[kind as usize][SizeClass::of(len).index()];
-        self.table.forget(kind, level, 1 << (*misses / PATIENCE));
-        *misses = if best.is_some() { 0 } else { (*misses + 1).min(RAREST * PATIENCE) };
-        self.latest.add(kind, SizeClass::of(len), best);
+        *misses = (*misses + u8::from(best.is_none())).min(RAREST * PATIENCE);
         if self.latest.is_full() {
             self.tally.count(&core::mem::take(&mut self.latest));
         }
@@ -288,6 +301,9 @@ impl Selector {
         let gain_ns = link.time_ns(len as f64) - took.time_ns(self.transfer, link, len);
         self.gain.expected_ns += decision.expected_gain_ns();
         self.gain.measured_ns += gain_ns;
+        if gain_ns > 0.0 {
+            self.misses[kind as usize][SizeClass::of(len).index()] = 0;
+        }
     }
 
     /// Reports that a message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is assumed to need the same time.
@@ -362,7 +378,9 @@ impl Selector {
         if (1.0 / NEWS..NEWS).contains(&(1e3 / link.bandwidth_mb_s / gate.byte_ns)) {
             return;
         }
-        self.misses = [[0; CLASSES]; KINDS];
+        if 1e3 / link.bandwidth_mb_s > gate.byte_ns {
+            self.misses = [[0; CLASSES]; KINDS];
+        }
         (gate.latency_ns, gate.byte_ns) = (link.latency_us * 1e3, 1e3 / link.bandwidth_mb_s);
         for kind in Kind::ALL {
             let may_gain = |len: usize| {

@@ -8,7 +8,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
 
-const _: () = assert!(KINDS * CLASSES * CHOICES <= 1 << 16);
+const _: () = assert!(KINDS * CLASSES * CHOICES <= 1 << PLACE_BITS);
+
+/// The bits of a remembered choice that say what it is; the others say for how many messages it stands, as a power of 2.
+const PLACE_BITS: u32 = 12;
 
 /// Raw, and the candidates of a kind.
 const CHOICES: usize = CANDIDATES + 1;
@@ -32,12 +35,12 @@ pub(crate) struct Latest {
 const LATEST: usize = 24;
 
 impl Latest {
-    /// Remembers a choice: a candidate, or raw.
+    /// Remembers a choice, a candidate or raw, for 2 to the power of `rarity` messages.
     #[inline]
-    pub(crate) fn add(&mut self, kind: Kind, size: SizeClass, candidate: Option<usize>) {
+    pub(crate) fn add(&mut self, kind: Kind, size: SizeClass, candidate: Option<usize>, rarity: u8) {
         let place = place(kind, size) + candidate.map_or(0, |at| at + 1);
         if let Some(free) = self.places.get_mut(usize::from(self.len)) {
-            *free = place as u16; // fewer than 2^16
+            *free = place as u16 | u16::from(rarity) << PLACE_BITS; // fewer than 2^12, and below 2^4
             self.len += 1;
         }
     }
@@ -56,7 +59,10 @@ impl Tally {
 
     /// Counts these choices.
     pub(crate) fn count(&mut self, latest: &Latest) {
-        latest.places[..usize::from(latest.len)].iter().for_each(|&at| self.words[usize::from(at)] += 1);
+        for latest in &latest.places[..usize::from(latest.len)] {
+            let place = latest & ((1 << PLACE_BITS) - 1);
+            self.words[usize::from(place)] += 1 << (latest >> PLACE_BITS);
+        }
     }
 
     /// The same number of decisions, all counted as raw.

@@ -368,6 +368,29 @@ fn messages_that_are_too_short_are_not_read() {
 }
 
 #[test]
+fn of_messages_that_do_not_gain_few_are_read_until_one_gains() {
+    let mut selector = selector(120.0);
+    let (noise, zeros) = (World::new(120.0).with_noise(), World::new(120.0));
+    let read = |selector: &mut Selector, world: &World, len: usize| {
+        let message = vec![0x5a_u8; len];
+        let read = (0..1000).filter(|_| {
+            let decision = world.decide(selector, &message);
+            world.send(selector, &decision, len);
+            decision.level().is_some()
+        });
+        read.count()
+    };
+    assert!(read(&mut selector, &noise, 8 << 10) < 150);
+    assert_eq!(read(&mut selector, &noise, 1 << 20), 1000, "a look takes nothing beside that");
+    // All are counted, also those that were not read.
+    let all: u64 = selector.tally().as_words().iter().sum();
+    assert!((1900..2100).contains(&all), "{all}");
+    let before = read(&mut selector, &zeros, 8 << 10);
+    assert!(before > 600, "{before}");
+    assert_eq!(read(&mut selector, &zeros, 8 << 10), 1000);
+}
+
+#[test]
 fn the_content_decides_before_the_history_does() {
     // By the heuristics only messages with much redundancy gain.
     let of = |level, ratio| Behaviour { level, ratio, ..behaviours()[0].clone() };

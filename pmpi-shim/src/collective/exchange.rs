@@ -367,7 +367,7 @@ impl Shim {
             Ok(None) => {
                 let code = pass();
                 if code != SUCCESS {
-                    // It counts the call.
+                    // A refused call does not count.
                     refused();
                 }
                 return code;

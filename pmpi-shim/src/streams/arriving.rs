@@ -148,6 +148,11 @@ impl Arriving {
         context.streams.busy.fetch_sub(before - dropped.len(), Ordering::AcqRel);
     }
 
+    /// Whether no tail is being dropped.
+    pub(crate) fn none_is_dropped(context: &Context) -> bool {
+        context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// At the end, receives and drops the remaining chunks of tails without a receiver.
     pub(crate) fn drop_leftovers(context: &Context) {
         let comm = context.private.comm;
@@ -197,7 +202,7 @@ impl Arriving {
             if let Err(code) = self.post(context) {
                 self.fail(code);
                 if self.posted.is_empty() {
-                    // The rest cannot be received. The sender's own requests complete all the same.
+                    // The rest cannot be received. The sender waits for its last chunk no longer than its patience lasts.
                     return Next::Over;
                 }
                 break;

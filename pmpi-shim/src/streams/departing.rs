@@ -6,6 +6,7 @@ use crate::error::give_up;
 use crate::mpi::real;
 use crate::operation::{Look, look};
 use crate::sys::*;
+use crate::waiting;
 use crate::wire::{Raw, Wire};
 use mpress::{Buffer, Destination, SentAt, Tail};
 use std::collections::VecDeque;
@@ -30,8 +31,10 @@ pub(crate) struct Departing {
     started: usize,
     /// Whether the last chunk has been encoded.
     ends: bool,
-    /// Until when this process waits for the last chunk to be received, if it is sent synchronously.
-    until: Option<Instant>,
+    /// How long this process waits for the last chunk to be received, if that is sent synchronously.
+    patience: Option<Duration>,
+    /// Since when it waits, and the number of the waiting call.
+    waits: (u64, Instant),
     /// What a byte takes on the network, by the estimate, in nanoseconds.
     byte_ns: f64,
     /// Length of the longest chunk in bytes.
@@ -80,7 +83,8 @@ impl Departing {
             under_way: VecDeque::new(),
             started: 0,
             ends: false,
-            until: None,
+            patience: None,
+            waits: (0, Instant::now()),
             byte_ns: 1e3 / context.engine.link().bandwidth_mb_s,
             longest: 0,
             bytes: 0,
@@ -151,17 +155,17 @@ impl Departing {
             let mut request = REQUEST_NULL;
             let len = c_int::try_from(chunk.len()).unwrap_or(0); // at most a MiB
             let is_last = self.ends && self.held.is_empty() && self.state == State::Matched;
-            let send = if is_last && self.started > AHEAD {
-                self.until = Some(start + self.all.patience(self.byte_ns));
-                real::MPI_Issend
-            } else {
-                real::MPI_Isend
-            };
+            if is_last && self.started > AHEAD {
+                (self.patience, self.waits) = (self.all.patience(self.byte_ns), (waiting::call(), start));
+            }
+            let send = if self.patience.is_some() { real::MPI_Issend } else { real::MPI_Isend };
             // SAFETY: the chunk is kept with the request until that completes.
             let code = unsafe {
                 send(chunk.as_ptr().cast(), len, BYTE, self.dest, self.tag, self.all.comm, &raw mut request)
             };
-            self.stalled += self.all.stalled(chunk.len(), start.elapsed());
+            if self.patience.is_none() {
+                self.stalled += self.all.stalled(chunk.len(), start.elapsed());
+            }
             self.started += chunk.len();
             match ok(code) {
                 Ok(()) => self.under_way.push_back((request, chunk)),
@@ -183,8 +187,15 @@ impl Departing {
             return false;
         }
         self.under_way.is_empty()
-            || match self.until {
-                Some(until) => Instant::now() >= until,
+            || match self.patience {
+                Some(patience) => {
+                    // While the program computes, this process does not wait.
+                    let call = waiting::call();
+                    if call != 0 && call != self.waits.0 {
+                        self.waits = (call, Instant::now());
+                    }
+                    self.waits.1.elapsed() >= patience
+                }
                 None => !self.all.eager(self.to).is_proven(self.longest),
             }
     }
@@ -248,7 +259,7 @@ impl Drop for Departing {
             }
             self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(self.tag);
         }
-        if self.until.is_some() {
+        if self.patience.is_some() {
             self.all.waited(self.under_way.is_empty());
         }
         self.all.eager(self.to).longest.fetch_max(self.longest, Ordering::Relaxed);
