@@ -80,20 +80,14 @@ fn leave_together() {
 pub(crate) fn end_messages(shim: &Shim) -> bool {
     shim.orphans.start_held();
     shim.orphans.wait(shim, Awaited::AtTheEnd);
-    shim.stash.forget_all(shim, &shim.orphans);
     // If chunks are not eager, and their receiver is already in `MPI_Finalize`, they may never be received.
     let end = Instant::now() + LAST;
-    loop {
-        Arriving::sweep(shim);
-        let none_is_dropped = Arriving::none_is_dropped(shim);
-        if none_is_dropped {
-            Arriving::drop_leftovers(shim);
-        }
-        if !shim.streams.sweep() && none_is_dropped || Instant::now() >= end {
-            break;
-        }
+    while shim.streams.sweep() && Instant::now() < end {
         std::thread::yield_now();
     }
+    shim.stash.forget_all(shim, &shim.orphans);
+    Arriving::sweep(shim);
+    Arriving::drop_leftovers(shim);
     !shim.streams.is_idle() || !shim.orphans.is_empty()
 }
 

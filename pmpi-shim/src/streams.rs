@@ -4,7 +4,7 @@
 //! private communicator, with a tag of the stream. The sender holds most of them back until the head has been matched, as an MPI does with
 //! a long message. Then they must be started; so before this process may wait in a call of the MPI, all of them are started
 //! (`progress::before_waiting`). Each chunk is short enough for the MPI to send it eagerly, so that no rank waits for another one to
-//! receive its chunks ([`Eager`]), except for a bounded time for the last one ([`Streams::patience`]).
+//! receive its chunks ([`Eager`]).
 
 mod arriving;
 mod departing;
@@ -37,10 +37,10 @@ const MOST_STREAMS: usize = 1 << 10;
 /// Bytes of memory that are left for other uses while a stream is encoded.
 const SPARE: usize = 1 << 20;
 
-/// After so many waits in vain the last chunk of one stream in 2^6 is waited for.
-const MOST_VAIN: u32 = 6;
 /// The estimate of the network may be wrong.
 const MOST_PATIENCE: Duration = Duration::from_secs(1);
+/// What is waited for is halved up to so many times.
+const MOST_VAIN: u32 = 6;
 
 /// A started send, and its memory.
 type Send = (MPI_Request, Buffer);
@@ -70,8 +70,6 @@ pub(crate) struct Streams {
     eager: [Eager; Destination::ALL.len()],
     /// How often in a row a last chunk was waited for in vain.
     vain: AtomicU32,
-    /// The number of streams whose last chunk was started.
-    ended: AtomicU32,
     /// Whether held sends might never be started, since several threads may be in the MPI.
     multiple: bool,
 }
@@ -91,7 +89,6 @@ impl Streams {
             dropped: Mutex::default(),
             eager: Default::default(),
             vain: AtomicU32::new(0),
-            ended: AtomicU32::new(0),
             multiple,
         }
     }
@@ -142,12 +139,11 @@ impl Streams {
     ///
     /// An MPI calls a short message sent when it has copied it. If a program went on computing then, chunks would stay where they are until its next call.
     /// So the last one is sent synchronously. But a receiver may be in a call of the MPI that receives no chunks, and wait there for this process. So it
-    /// is not waited for longer than twice what the network takes for all that is pending; and where that was in vain, only in one stream of 2, 4, 8 ...
-    fn patience(&self, byte_ns: f64) -> Option<Duration> {
-        let vain = self.vain.load(Ordering::Relaxed).min(MOST_VAIN);
-        let is_due = self.ended.fetch_add(1, Ordering::Relaxed).is_multiple_of(1 << vain);
-        let ns = 2.0 * self.bytes.load(Ordering::Relaxed) as f64 * byte_ns;
-        is_due.then(|| Duration::from_nanos(ns as u64).min(MOST_PATIENCE))
+    /// is not waited for longer than twice what the network takes for all that is pending; and less and less where that was in vain.
+    fn patience(&self, byte_ns: f64) -> Duration {
+        let ns = self.bytes.load(Ordering::Relaxed) as f64 * byte_ns;
+        Duration::from_nanos((2.0 * ns) as u64).min(MOST_PATIENCE)
+            / (1 << self.vain.load(Ordering::Relaxed).min(MOST_VAIN))
     }
 
     /// The last chunk of a stream was received within that time, or not.

@@ -148,11 +148,6 @@ impl Arriving {
         context.streams.busy.fetch_sub(before - dropped.len(), Ordering::AcqRel);
     }
 
-    /// Whether no tail is being dropped.
-    pub(crate) fn none_is_dropped(context: &Context) -> bool {
-        context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
-    }
-
     /// At the end, receives and drops the remaining chunks of tails without a receiver.
     pub(crate) fn drop_leftovers(context: &Context) {
         let comm = context.private.comm;

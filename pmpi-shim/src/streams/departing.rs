@@ -6,7 +6,6 @@ use crate::error::give_up;
 use crate::mpi::real;
 use crate::operation::{Look, look};
 use crate::sys::*;
-use crate::waiting;
 use crate::wire::{Raw, Wire};
 use mpress::{Buffer, Destination, SentAt, Tail};
 use std::collections::VecDeque;
@@ -31,13 +30,8 @@ pub(crate) struct Departing {
     started: usize,
     /// Whether the last chunk has been encoded.
     ends: bool,
-    /// When the receiver has last shown that it receives chunks, and the number of chunks started.
-    moved: Instant,
-    chunks: usize,
-    /// How long this process waits for the last chunk to be received, if that is sent synchronously.
-    patience: Option<Duration>,
-    /// Since when it waits, and the number of the waiting call.
-    waits: (u64, Instant),
+    /// Until when this process waits for the last chunk to be received, if it is sent synchronously.
+    until: Option<Instant>,
     /// What a byte takes on the network, by the estimate, in nanoseconds.
     byte_ns: f64,
     /// Length of the longest chunk in bytes.
@@ -49,16 +43,6 @@ pub(crate) struct Departing {
     /// how busy the network.
     stalled: Duration,
 }
-
-/// Greatest number of chunks under way, and every how many one is sent synchronously, so that it is known to have been received. Where two ranks send long
-/// messages to each other over TCP, all chunks at once would fill one direction, and delay the acknowledgements of the other.
-const WINDOW: usize = 8;
-const ASKED: usize = 4;
-
-/// A receiver that takes no chunk for this time, and four times what the network takes for a window, may be in a call of the MPI that receives none, and
-/// wait there for this process: the rest is started.
-const RUSH: Duration = Duration::from_millis(20);
-const MOST_RUSH: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -96,10 +80,7 @@ impl Departing {
             under_way: VecDeque::new(),
             started: 0,
             ends: false,
-            patience: None,
-            moved: Instant::now(),
-            chunks: 0,
-            waits: (0, Instant::now()),
+            until: None,
             byte_ns: 1e3 / context.engine.link().bandwidth_mb_s,
             longest: 0,
             bytes: 0,
@@ -157,51 +138,30 @@ impl Departing {
         self.held.push_back(chunk);
         let may_start = self.state == State::Matched || self.all.multiple || self.started < AHEAD;
         if may_start {
-            self.start_some();
-        }
-    }
-
-    /// Starts as many chunks as may be under way.
-    fn start_some(&mut self) {
-        let window_ns = (WINDOW * self.longest) as f64 * self.byte_ns;
-        let rush = RUSH + Duration::from_nanos((4.0 * window_ns) as u64).min(MOST_RUSH);
-        while !self.held.is_empty()
-            && (self.all.multiple || self.under_way.len() < WINDOW || self.moved.elapsed() > rush)
-        {
-            self.start_next();
+            self.start_held();
         }
     }
 
     /// Starts all remaining chunks: from now on the MPI does the rest.
     pub(crate) fn start_held(&mut self) {
-        while !self.held.is_empty() {
-            self.start_next();
-        }
-    }
-
-    fn start_next(&mut self) {
-        if let Some(mut chunk) = self.held.pop_front() {
+        while let Some(mut chunk) = self.held.pop_front() {
             let start = Instant::now();
             let since_began = start.saturating_duration_since(self.all.began);
             SentAt::after(since_began.saturating_sub(self.stalled)).write(&mut chunk);
             let mut request = REQUEST_NULL;
             let len = c_int::try_from(chunk.len()).unwrap_or(0); // at most a MiB
             let is_last = self.ends && self.held.is_empty() && self.state == State::Matched;
-            if is_last && self.started > AHEAD {
-                (self.patience, self.waits) = (self.all.patience(self.byte_ns), (waiting::call(), start));
-            }
-            self.chunks += 1;
-            let asks =
-                self.state == State::Matched && !self.all.multiple && self.chunks.is_multiple_of(ASKED);
-            let is_sync = asks || self.patience.is_some();
-            let send = if is_sync { real::MPI_Issend } else { real::MPI_Isend };
+            let send = if is_last && self.started > AHEAD {
+                self.until = Some(start + self.all.patience(self.byte_ns));
+                real::MPI_Issend
+            } else {
+                real::MPI_Isend
+            };
             // SAFETY: the chunk is kept with the request until that completes.
             let code = unsafe {
                 send(chunk.as_ptr().cast(), len, BYTE, self.dest, self.tag, self.all.comm, &raw mut request)
             };
-            if !is_sync {
-                self.stalled += self.all.stalled(chunk.len(), start.elapsed());
-            }
+            self.stalled += self.all.stalled(chunk.len(), start.elapsed());
             self.started += chunk.len();
             match ok(code) {
                 Ok(()) => self.under_way.push_back((request, chunk)),
@@ -215,10 +175,6 @@ impl Departing {
         // Frees the memory of chunks that have been sent.
         while self.under_way.front_mut().is_some_and(|(request, _)| is_complete(request)) {
             self.under_way.pop_front();
-            self.moved = Instant::now();
-        }
-        if self.state == State::Matched {
-            self.start_some();
         }
         if self.state == State::Waiting && !self.is_decided(request) {
             return false;
@@ -227,15 +183,8 @@ impl Departing {
             return false;
         }
         self.under_way.is_empty()
-            || match self.patience {
-                Some(patience) => {
-                    // While the program computes, this process does not wait.
-                    let call = waiting::call();
-                    if call != 0 && call != self.waits.0 {
-                        self.waits = (call, Instant::now());
-                    }
-                    self.waits.1.elapsed() >= patience
-                }
+            || match self.until {
+                Some(until) => Instant::now() >= until,
                 None => !self.all.eager(self.to).is_proven(self.longest),
             }
     }
@@ -253,10 +202,9 @@ impl Departing {
             }
         };
         if self.state == State::Matched {
-            self.moved = Instant::now();
-            self.start_some();
+            self.start_held()
         } else {
-            self.held.clear();
+            self.held.clear()
         }
         true
     }
@@ -300,7 +248,7 @@ impl Drop for Departing {
             }
             self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(self.tag);
         }
-        if self.patience.is_some() {
+        if self.until.is_some() {
             self.all.waited(self.under_way.is_empty());
         }
         self.all.eager(self.to).longest.fetch_max(self.longest, Ordering::Relaxed);
