@@ -137,7 +137,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         None => LINKS.map(|(name, link)| (name.to_owned(), link)).to_vec(),
     };
     let knowledge = options.heuristics.as_deref().map_or_else(Knowledge::default, read_knowledge);
-    let measured = measure(&inputs)?;
+    let is_cold_wanted = options.dump.is_some() || options.caches.caches().contains(&Caches::Cold);
+    let measured = measure(&inputs, is_cold_wanted)?;
     if let Some(file) = &options.dump {
         let written = File::create(file).map_err(csv::Error::from).and_then(|to| dump::write(to, &measured));
         written.map_err(|error| Error::Write { file: file.clone(), why: error.to_string() })?;
@@ -154,7 +155,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let everywhere = measured.iter().flat_map(|file| links.iter().map(move |(_, link)| (file, *link)));
     let everywhere = everywhere
         .map(|(file, link)| channel(file, link, Transfer::Serial, Caches::Cold, Default::default()));
-    let cold_decisions = cold_decisions(&everywhere.collect::<Vec<_>>());
+    let cold_decisions =
+        if is_cold_wanted { cold_decisions(&everywhere.collect::<Vec<_>>()) } else { Default::default() };
     let mut tables = Vec::new();
     for &caches in options.caches.caches() {
         for (transfer_name, transfer) in TRANSFERS {

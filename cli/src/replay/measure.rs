@@ -66,9 +66,12 @@ impl Outcome {
     }
 }
 
-/// Measures all codecs that are made for the kind of each input.
-pub(super) fn measure(inputs: &[Input]) -> Result<Vec<Measured<'_>>, Error> {
+/// Measures all codecs that are made for the kind of each input; with cold caches only where that `is_wanted`.
+pub(super) fn measure(inputs: &[Input], is_wanted: bool) -> Result<Vec<Measured<'_>>, Error> {
     let mut measured = inputs.iter().map(hot).collect::<Result<Vec<_>, _>>()?;
+    if !is_wanted {
+        return Ok(measured);
+    }
     let mut work = Work::default();
     for kind in Kind::ALL {
         // Code and tables of a codec are the same for all messages of a kind, so these share one sample.
