@@ -39,7 +39,7 @@ const SPARE: usize = 1 << 20;
 
 /// The estimate of the network may be wrong.
 const MOST_PATIENCE: Duration = Duration::from_secs(1);
-/// What is waited for is halved up to so many times.
+/// The waiting time is halved at most this many times.
 const MOST_VAIN: u32 = 6;
 
 /// A started send, and its memory.

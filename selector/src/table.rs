@@ -25,7 +25,7 @@ const SHORTER: f32 = 0.3;
 const FORGOTTEN: f32 = 0.004;
 /// A codec is known with so much of an observation left.
 const KNOWN: f32 = 0.5;
-/// A probe takes at most one part in so many of what the message takes raw.
+/// A probe may take at most this fraction, 1/32, of the time that the message takes raw.
 const LITTLE: f64 = 32.0;
 /// If a codec does better or worse than expected, others that were never observed there are expected to do so, too, by this part.
 const SHARED: f32 = 0.9;
@@ -271,9 +271,11 @@ mod tests {
         let mut table = table();
         let hoped =
             |table: &Table, level| table.expected(KIND, level, 100_000, true).next().unwrap().fraction;
-        assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6);
+        let is_known = |table: &Table| !table.is_worth_a_probe(KIND, Level::High, 0, 8192, 1e9);
+        assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6 && !is_known(&table));
         encoded(&mut table, Level::High, 0.9, 101e3);
         assert!((hoped(&table, Level::High) - 0.825).abs() < 1e-6, "the first one is believed");
+        assert!(is_known(&table));
         (0..20).for_each(|_| encoded(&mut table, Level::High, 0.9, 101e3));
         assert!(hoped(&table, Level::High) > 0.89);
         (0..1000).for_each(|_| table.forget(KIND, Level::High, 1));
