@@ -9,7 +9,11 @@ use mpress::{
 };
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use support::{MARK, fixed, frame, noise, receive, smooth};
+
+/// The time at which a chunk of a tail was sent, which no check covers, as it is written last.
+const SENT: Range<usize> = 12..16;
 
 fn new() -> Engine {
     Engine::default().with_mark(MARK)
@@ -103,7 +107,12 @@ proptest! {
         // Damage to the first mark of a head is found by the second, and by what the check covers.
         let place = at / 8 % damaged.len();
         if cut { damaged.truncate(place) } else { damaged[place] ^= 1 << bit }
-        prop_assert!(reassemble(&engine, &messages).is_err());
+        let result = reassemble(&engine, &messages);
+        if which > 0 && SENT.contains(&place) && !cut {
+            prop_assert_eq!(result, Ok(raw));
+        } else {
+            prop_assert!(result.is_err());
+        }
     }
 
     #[test]
