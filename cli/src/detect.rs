@@ -1,5 +1,6 @@
 //! Finds which MPI a program uses, from the libraries that it is linked to.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,16 @@ impl Abi {
             Self::Standard => "standard",
         }
     }
+}
+
+/// Why the dynamic loader preloads nothing into a program, if so. Scripts and what else is no ELF file are not judged.
+pub(crate) fn out_of_reach(program: &Path) -> Option<&'static str> {
+    const SET_ID: u32 = 0o6000;
+    if elf::Elf::read(program)?.is_static() {
+        return Some("is linked statically");
+    }
+    let mode = std::fs::metadata(program).ok()?.permissions().mode();
+    (mode & SET_ID != 0).then_some("runs with the rights of its owner or group (setuid, setgid)")
 }
 
 /// The ABI of a program that is linked to an MPI. Scripts and Python are not linked to one.

@@ -36,6 +36,11 @@ impl Elf {
         Some(Self { needed, interpreter })
     }
 
+    /// Whether no loader loads libraries into it, so that none can be preloaded.
+    pub(crate) fn is_static(&self) -> bool {
+        self.interpreter.is_none()
+    }
+
     /// The names of all libraries that it loads, including indirect ones.
     pub(crate) fn all_libraries(&self, program: &Path) -> Vec<String> {
         self.library_files(program).into_iter().map(|(name, _)| name).collect()

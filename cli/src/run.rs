@@ -157,15 +157,24 @@ pub(crate) fn run(options: &Options) -> Error {
 fn prepare(options: &Options) -> Result<Command, Error> {
     let (name, args) = options.command.split_first().ok_or(program::Error::None)?;
     let path = program::find(name)?;
+    if let Some(why) = detect::out_of_reach(&path).filter(|_| launcher::rank().is_none_or(|rank| rank == 0)) {
+        eprintln!(
+            "mpress: `{}` {why}, so nothing can be preloaded; its messages are not compressed",
+            name.display()
+        );
+    }
     let library = libraries::preload(options.preload.as_deref())?;
     if let Some(abi) = detect::linked(&path) {
         libraries::shim(&library, abi)?; // otherwise messages would pass through
     }
     let mut command = Command::new(name);
     let named = Named::new(&library)?;
-    command.args(args).env(PRELOAD, first(named.library, std::env::var_os(PRELOAD).as_deref(), b": "));
+    // After the user's own libraries, so that a tool among them sees the program's calls.
+    let preloaded = with(std::env::var_os(PRELOAD).as_deref(), named.library, b": ", Place::Last);
+    command.args(args).env(PRELOAD, preloaded);
     if let Some(folder) = named.folder {
-        command.env(FOLDERS, first(folder, std::env::var_os(FOLDERS).as_deref(), b":;"));
+        let folders = with(std::env::var_os(FOLDERS).as_deref(), folder, b":;", Place::First);
+        command.env(FOLDERS, folders);
     }
     if let Some(strategy) = options.strategy {
         command.env("MPRESS_STRATEGY", strategy.to_string());
@@ -224,17 +233,25 @@ impl<'a> Named<'a> {
     }
 }
 
-/// A list for the dynamic loader: this entry, then the previous ones. A `mpress run` inside another must not add the entry twice.
-fn first(entry: &OsStr, before: Option<&OsStr>, separators: &[u8]) -> OsString {
-    let Some(before) = before.filter(|before| !before.is_empty()) else { return entry.to_owned() };
-    let mut entries = before.as_encoded_bytes().split(|byte| separators.contains(byte));
+enum Place {
+    First,
+    Last,
+}
+
+/// A list for the dynamic loader with one more entry. A `mpress run` inside another must not add the entry twice.
+fn with(list: Option<&OsStr>, entry: &OsStr, separators: &[u8], place: Place) -> OsString {
+    let Some(list) = list.filter(|list| !list.is_empty()) else { return entry.to_owned() };
+    let mut entries = list.as_encoded_bytes().split(|byte| separators.contains(byte));
     if entries.any(|path| path == entry.as_encoded_bytes()) {
-        return before.to_owned();
+        return list.to_owned();
     }
-    let mut all = entry.to_owned();
-    all.push(":");
-    all.push(before);
-    all
+    let colon = OsStr::new(":");
+    match place {
+        Place::First => [entry, colon, list],
+        Place::Last => [list, colon, entry],
+    }
+    .into_iter()
+    .collect()
 }
 
 #[cfg(test)]
@@ -269,13 +286,15 @@ mod tests {
     }
 
     #[test]
-    fn the_shim_goes_first_and_once() {
-        let list = |before: Option<&str>| first(OsStr::new("/lib/s.so"), before.map(OsStr::new), b": ");
-        assert_eq!(list(None), "/lib/s.so");
-        assert_eq!(list(Some("")), "/lib/s.so");
-        assert_eq!(list(Some("/a.so /b.so")), "/lib/s.so:/a.so /b.so");
-        assert_eq!(list(Some("/a.so:/lib/s.so")), "/a.so:/lib/s.so");
-        assert_eq!(list(Some("/x/lib/s.so")), "/lib/s.so:/x/lib/s.so");
+    fn the_users_libraries_stay_in_front_and_ours_comes_once() {
+        let list =
+            |list: Option<&str>, place| with(list.map(OsStr::new), OsStr::new("/lib/s.so"), b": ", place);
+        assert_eq!(list(None, Place::Last), "/lib/s.so");
+        assert_eq!(list(Some(""), Place::Last), "/lib/s.so");
+        assert_eq!(list(Some("/a.so /b.so"), Place::Last), "/a.so /b.so:/lib/s.so");
+        assert_eq!(list(Some("/lib/s.so:/a.so"), Place::Last), "/lib/s.so:/a.so");
+        assert_eq!(list(Some("/x/lib/s.so"), Place::Last), "/x/lib/s.so:/lib/s.so");
+        assert_eq!(list(Some("/x"), Place::First), "/lib/s.so:/x");
     }
 
     #[test]

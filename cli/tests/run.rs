@@ -124,7 +124,7 @@ fn what_was_preloaded_stays() {
         let output = place.run(&["--", "env"]).env("LD_PRELOAD", before).output().unwrap();
         variable(&output, "LD_PRELOAD").unwrap()
     };
-    assert_eq!(run("/a/one.so"), format!("{}:/a/one.so", place.library()));
+    assert_eq!(run("/a/one.so"), format!("/a/one.so:{}", place.library()));
     // As when one `mpress run` starts another.
     assert_eq!(run(&place.library()), place.library());
 }
@@ -386,4 +386,26 @@ fn there_must_be_a_shim_for_what_a_program_is_linked_to() {
             assert!(place.run(&["--", &path]).status().unwrap().success(), "{program} with {name}");
         }
     }
+}
+
+#[test]
+fn a_program_into_which_nothing_can_be_preloaded_is_named() {
+    let place = Place::new("static");
+    let (source, program) =
+        (place.file("main.c", "int main(void) { return 7; }", 0o644), place.0.join("program"));
+    let built = Command::new("cc").args(["-static", "-o"]).arg(&program).arg(source).output();
+    if !built.is_ok_and(|output| output.status.success()) {
+        // Not by `eprintln!`: the harness hides the output of a passing test.
+        let _shown = writeln!(std::io::stderr(), "SKIPPED: no static C library");
+        return;
+    }
+    let output = place.run(&["--"]).arg(&program).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(7), "{stderr}");
+    assert!(stderr.contains("is linked statically") && stderr.lines().count() == 1, "{stderr}");
+    let copy = place.file("tool", "", 0o755);
+    fs::copy("/bin/true", &copy).unwrap();
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o4755)).unwrap();
+    let output = place.run(&["--", &copy]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("setuid"), "{output:?}");
 }

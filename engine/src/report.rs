@@ -49,13 +49,26 @@ pub struct JobReport {
     pub verdict: String,
 }
 
-/// Calls that the layer above the engine does not compress, but counts.
+/// Calls and messages that the layer above the engine does not compress, but counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passed {
     /// Their description, in the plural.
     pub calls: String,
     /// Their number, over all ranks.
     pub count: u64,
+    /// Their bytes, if they are known: then these are messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl Passed {
+    fn text(&self) -> String {
+        let Self { calls, count, bytes } = self;
+        bytes.map_or_else(
+            || format!("{count} {calls}"),
+            |bytes| format!("{count} {calls} ({})", text::bytes(bytes)),
+        )
+    }
 }
 
 /// The results of predicted receives, summed over ranks.
@@ -280,15 +293,14 @@ impl JobReport {
             passed: about.passed.iter().filter(|passed| passed.count > 0).cloned().collect(),
             prediction: about.prediction,
             in_mpi: about.in_mpi.clone(),
-            verdict: verdict(&total, &gain, about.nodes, settings),
+            verdict: verdict(&total, &gain, about, settings),
         }
     }
 
     /// The calls that were not considered, as one line; `None` if there were none.
     #[must_use]
     pub fn passed_line(&self) -> Option<String> {
-        let of = |passed: &Passed| format!("{} {}", passed.count, passed.calls);
-        let all: Vec<_> = self.passed.iter().map(of).collect();
+        let all: Vec<_> = self.passed.iter().map(Passed::text).collect();
         (!all.is_empty()).then(|| all.join(", "))
     }
 
@@ -365,12 +377,16 @@ fn threshold(thresholds: &Thresholds) -> Threshold {
 /// With less communication than this, in seconds over all ranks, a percentage is meaningless: a single trial of a codec is a large part of it.
 const WORTH_A_WORD_S: f64 = 1e-3;
 
-fn verdict(total: &Counts, gain: &Gain, nodes: u64, settings: &Settings) -> String {
-    if total.messages == 0 && nodes == 1 && settings.same_node == SameNode::Pass {
+fn verdict(total: &Counts, gain: &Gain, about: &About, settings: &Settings) -> String {
+    if total.messages == 0 && about.nodes == 1 && settings.same_node == SameNode::Pass {
         return "all ranks are on one node, where messages are not compressed (unless MPRESS_SAME_NODE=compress)".into();
     }
     if total.messages == 0 {
-        return "no message was long enough to be compressed".into();
+        let most = about.passed.iter().filter(|passed| passed.count > 0).max_by_key(|passed| passed.bytes);
+        return most.map_or_else(
+            || "no message was long enough to be compressed".into(),
+            |most| format!("nothing was compressed: {}", most.text()),
+        );
     }
     let saved = (1.0 - 1.0 / total.ratio()) * 100.0;
     let would = if settings.strategy == crate::Strategy::Measure { "would have " } else { "" };

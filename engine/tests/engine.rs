@@ -209,7 +209,7 @@ fn counters_and_report() {
     let mut sum = report::Share::of(&engine);
     sum.as_words_mut().iter_mut().for_each(|word| *word = word.wrapping_mul(3));
     let passed = [("reductions", 7), ("files", 0)]
-        .map(|(calls, count)| report::Passed { calls: calls.into(), count })
+        .map(|(calls, count)| report::Passed { calls: calls.into(), count, bytes: None })
         .to_vec();
     let about = report::About {
         program: "p".into(),

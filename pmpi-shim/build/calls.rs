@@ -8,10 +8,8 @@ pub(crate) enum Treatment {
     Starting,
     /// Each has its own handler.
     Handled,
-    /// Each has its own handler, before which all held sends are started, since it may wait in the MPI.
-    HandledAfter,
-    /// They are passed on after all held sends have been started.
-    Waiting,
+    /// They are passed on, and what the program has begun is advanced before.
+    Advancing,
     /// They are passed on after buffered sends have completed.
     Detaching,
     /// They are passed on, and counted.
@@ -23,7 +21,7 @@ pub(crate) enum Treatment {
 impl Treatment {
     /// Whether each call has its own handler.
     pub(crate) fn is_handled(self) -> bool {
-        matches!(self, Self::Handled | Self::HandledAfter)
+        self == Self::Handled
     }
 }
 
@@ -47,8 +45,7 @@ pub(crate) fn parse(text: &str) -> Vec<Section<'_>> {
         if let Some((title, what)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
             let (treatment, name) = match title.split_once(": ") {
                 Some(("starting", name)) => (Treatment::Starting, name),
-                Some(("waiting", name)) => (Treatment::Waiting, name),
-                Some(("held", name)) => (Treatment::HandledAfter, name),
+                Some(("advancing", name)) => (Treatment::Advancing, name),
                 Some(("detaching", name)) => (Treatment::Detaching, name),
                 Some(("passed", name)) => (Treatment::Passed, name),
                 Some(("committing", name)) => (Treatment::Committing, name),

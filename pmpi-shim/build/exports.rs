@@ -21,9 +21,8 @@ pub(crate) fn real(sections: &[Section<'_>], functions: &[Function<'_>]) -> Stri
     let function = |form: &Function<'_>| {
         format!(
             "pub(crate) unsafe fn MPI_{name}({declared}) -> c_int {{
-    let _depth = Depth::enter();
     // SAFETY: the caller gives what the MPI function asks for.
-    unsafe {{ super::open::MPI_{name}({names}) }}
+    inside(|| unsafe {{ super::open::MPI_{name}({names}) }})
 }}
 ",
             name = form.name,
@@ -70,17 +69,12 @@ pub(crate) fn calls(sections: &[Section<'_>], functions: &[Function<'_>]) -> Str
 /// As for `MPI_{name}`. What one layer has begun, a request or a matched message, is to be ended with it.
 pub unsafe fn MPI_{name}(layer: Option<&Shim>, {declared}) -> c_int {{
 {pass}    let Some(shim) = layer else {{ return pass({given}) }};
-{before}{handled}}}
+{handled}}}
 ",
                     name = form.name,
                     declared = declared(form),
-                    pass = pass(section.treatment, &forms, form),
+                    pass = pass(section.treatment, form),
                     given = given(section.treatment, form),
-                    before = if section.treatment == Treatment::HandledAfter {
-                        "    before_waiting();\n"
-                    } else {
-                        ""
-                    },
                     handled = handled(&forms, form),
                 );
             }
@@ -98,7 +92,7 @@ pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> S
             let forms = functions::forms(functions, call);
             for form in &forms {
                 let spent = about(form, &format!("spent::in_call({calls})"));
-                text += &export(form, &(spent + &body(section.treatment, &forms, form, sorts)));
+                text += &export(form, &(spent + &body(section.treatment, form, sorts)));
             }
             calls += 1;
         }
@@ -154,16 +148,16 @@ const WITH_LIGHT: [&str; 6] = ["Irecv", "Isend", "Send", "Test", "Wait", "Waital
 const FREEING: [&str; 2] = ["Comm_free", "Comm_disconnect"];
 
 /// The body of an export. `sort`: the category of a call that is counted.
-fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort: usize) -> String {
-    let pass = pass(treatment, forms, form);
+fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
+    let pass = pass(treatment, form);
     match treatment {
         Treatment::Starting => {
             pass + "    if nested() {\n        return pass();\n    }\n    starting(pass)\n"
         }
-        Treatment::Waiting if FREEING.contains(&form.name) => {
+        Treatment::Advancing if FREEING.contains(&form.name) => {
             pass + "    active();\n    // SAFETY: the caller's own argument.\n    unsafe { freeing(comm, pass) }\n"
         }
-        Treatment::Waiting => pass + "    active();\n    pass()\n",
+        Treatment::Advancing => pass + "    active();\n    pass()\n",
         Treatment::Passed => {
             pass + &format!(
                 "    if active().is_some() {{\n        passed::count({sort});\n    }}\n    pass()\n"
@@ -173,9 +167,9 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
             pass + "    // SAFETY: the caller's own argument.\n    unsafe { committing(datatype, pass) }\n"
         }
         Treatment::Detaching => {
-            pass + "    let Some(shim) = active() else { return pass() };\n    before_waiting();\n    before_detach(shim, pass)\n"
+            pass + "    let Some(shim) = active() else { return pass() };\n    before_detach(shim, pass)\n"
         }
-        Treatment::Handled | Treatment::HandledAfter => format!(
+        Treatment::Handled => format!(
             "    // SAFETY: the arguments are the caller's own, for the function it meant to call.
     unsafe {{ calls::MPI_{name}({active}(), {names}) }}
 ",
@@ -187,12 +181,11 @@ fn body(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>, sort
 }
 
 /// Passes a call on unchanged.
-fn pass(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>) -> String {
+fn pass(treatment: Treatment, form: &Function<'_>) -> String {
     let module = if treatment == Treatment::Starting { "real" } else { "open" };
-    let before = if may_wait(forms[0].name) { "before_waiting();\n        " } else { "" };
     format!(
         "    let pass = |{}| {{
-        {before}// SAFETY: the arguments are the caller's own, for the function it meant to call.
+        // SAFETY: the arguments are the caller's own, for the function it meant to call.
         unsafe {{ {module}::MPI_{}({}) }}
     }};
 ",
@@ -206,16 +199,6 @@ fn pass(treatment: Treatment, forms: &[&Function<'_>], form: &Function<'_>) -> S
 fn given(treatment: Treatment, form: &Function<'_>) -> &'static str {
     let may = treatment.is_handled() && form.arguments.iter().any(|(name, _)| *name == "info");
     if may { "info" } else { "" }
-}
-
-/// Whether the MPI may wait for other ranks in this call. Calls that only start an operation, or test, are recognised by name.
-fn may_wait(call: &str) -> bool {
-    let mut letters = call.chars();
-    let starts = letters.next() == Some('I') && letters.next().is_some_and(char::is_lowercase);
-    let looks = ["Test", "Request_", "Start", "Cancel", "Pack", "Unpack", "Type_"]
-        .iter()
-        .any(|front| call.starts_with(front));
-    !(starts || looks) || call.starts_with("Inter")
 }
 
 /// Passes a call to its handler.

@@ -120,7 +120,19 @@ impl Collectives {
         refused
     }
 
-    /// Whether all-to-all, gather and scatter with blocks of several lengths are done here. No rank knows the lengths of all blocks, so
+    /// Whether a gather or a scatter with blocks of several lengths is done here: each block goes in a message of its own, as with the MPIs. So no rank waits
+    /// for another one but the ranks of a communicator for each other in the second such call, which agrees on a tag.
+    ///
+    /// # Errors
+    /// As for `tag`.
+    pub(crate) fn rooted_here(&self, private: &Private, how: How) -> Result<bool, c_int> {
+        if let How::Blocking(comm) = how {
+            self.prepare(private, comm)?;
+        }
+        Ok(self.known_tag().is_some())
+    }
+
+    /// Whether an all-to-all with blocks of several lengths is done here. No rank knows the lengths of all blocks, so
     /// some calls begin with a vote on whether any rank has a `long` block to send. A rank whose arguments will be refused takes part, too.
     /// The vote makes ranks wait for each other, which a nonblocking collective must not do; it uses the result of the last vote.
     ///

@@ -84,7 +84,7 @@ pub unsafe fn attach(
     describe_machine(&settings, rank);
     let private = Private::new(comm)?;
     let engine = make_engine(&world, &settings, mark, &private)?;
-    let shim = prepare(world, &settings, engine, private, false)?;
+    let shim = prepare(world, &settings, engine, private)?;
     if let Some(peers) = shim.collective_peers(comm) {
         peers.collectives.begin(&shim.private);
     }

@@ -6,7 +6,7 @@
 //!
 //! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank takes time from the others.
 
-use crate::mpi::{Depth, open, real};
+use crate::mpi::{inside, open, real};
 use crate::startup::{ask_for_nodes, make_world};
 use crate::sys::*;
 use crate::world::World;
@@ -63,8 +63,6 @@ const ROUNDS: usize = 3;
 /// `place` must be writable. To be called once.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
-    // The MPI's own calls of MPI functions must not start the shim.
-    let _depth = Depth::enter();
     let begin = || {
         let (mut rank, mut ranks) = (0, 0);
         // SAFETY: MPI allows null arguments; the output pointers are valid.
@@ -79,7 +77,8 @@ unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
         let nodes = c_int::try_from(world.count()).map_err(|_| ERR_INTERN)?;
         Ok(Place { rank, ranks, nodes, world: Box::into_raw(Box::new(world)) })
     };
-    match begin() {
+    // The MPI's own calls of MPI functions must not start the shim.
+    match inside(begin) {
         // SAFETY: guaranteed by the caller.
         Ok(found) => unsafe { place.write(found) },
         Err(code) => return code,

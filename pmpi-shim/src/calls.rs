@@ -9,7 +9,6 @@
 
 use crate::arguments;
 use crate::mpi::open;
-use crate::progress::before_waiting;
 use crate::state::Shim;
 use crate::sys::*;
 use std::ffi::{c_char, c_int, c_void};

@@ -434,8 +434,13 @@ pub(crate) unsafe fn cancel(shim: &Shim, call: arguments::Cancel, pass: impl Fn(
     let arguments::Cancel { request } = call;
     // SAFETY: the program's own argument.
     unsafe {
-        let Some(mut batch) = Batch::take(shim, 1, request) else { return pass() };
-        real::MPI_Cancel(batch.inner.as_mut_ptr())
+        if let Some(mut batch) = Batch::take(shim, 1, request) {
+            return real::MPI_Cancel(batch.inner.as_mut_ptr());
+        }
+        match shim.requests.in_use(*request) {
+            Some(mut started) => real::MPI_Cancel(&raw mut started),
+            None => pass(),
+        }
     }
 }
 
@@ -449,7 +454,7 @@ pub(crate) unsafe fn request_free(
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
     shim.forget_start(handle);
-    let Some(record) = shim.requests.take(handle) else { return pass() };
+    let Some(record) = shim.requests.take_for_good(handle) else { return pass() };
     if let Some(active) = record.active {
         shim.orphans.adopt(active, Awaited::Never);
     }

@@ -5,6 +5,7 @@ use crate::datatypes::Datatypes;
 use crate::family::Family;
 use crate::foreseen::Foreseen;
 use crate::in_place::InPlace;
+use crate::pending::Pending;
 use crate::recorder::Recorder;
 use crate::span::Kinds;
 use crate::strategies::Strategies;
@@ -22,7 +23,7 @@ pub struct Context {
     pub(crate) strategies: Strategies,
     pub(crate) kinds: Kinds,
     pub(crate) datatypes: Datatypes,
-    /// A duplicate of `MPI_COMM_SELF`, for messages to ourselves. Its error handler returns errors.
+    /// A communicator of this process alone, for messages to ourselves. Its error handler returns errors.
     pub(crate) own_comm: MPI_Comm,
     /// Held while a message to ourselves is pending, so that threads do not receive each other's.
     pub(crate) own_turn: Mutex<()>,
@@ -33,6 +34,7 @@ pub struct Context {
     pub(crate) in_place: Arc<InPlace>,
     /// The communicator for messages of the layer's collectives.
     pub(crate) private: Private,
+    pub(crate) pending: Pending,
     pub(crate) streams: Arc<Streams>,
     /// Shorter messages are not compressed.
     pub(crate) threshold: usize,

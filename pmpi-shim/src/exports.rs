@@ -9,7 +9,7 @@
 use crate::complete::before_detach;
 use crate::dormant::committing;
 use crate::mpi::{nested, open, real};
-use crate::progress::{active, active_with_light, before_waiting};
+use crate::progress::{active, active_with_light};
 use crate::startup::{freeing, starting};
 use crate::sys::*;
 use crate::{calls, passed, spent};

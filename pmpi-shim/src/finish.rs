@@ -2,11 +2,12 @@
 
 use crate::orphans::Awaited;
 use crate::recorder::Recorded;
+use crate::span::ask_with;
 use crate::state::Shim;
 use crate::streams::Arriving;
 use crate::sys::*;
 use crate::{passed, spent, state};
-use mpress::report::{About, InMpi, JobReport, Passed, Prediction, Share};
+use mpress::report::{About, InMpi, JobReport, Prediction, Share};
 use mpress::{Engine, Predict, Record, Report, Settings};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -78,21 +79,20 @@ fn leave_together() {
 
 /// Waits for messages that belong to no request of the program; returns whether others are left, which the MPI still reads.
 pub(crate) fn end_messages(shim: &Shim) -> bool {
-    shim.orphans.start_held();
     shim.orphans.wait(shim, Awaited::AtTheEnd);
-    // If chunks are not eager, and their receiver is already in `MPI_Finalize`, they may never be received.
+    shim.stash.forget_all(shim, &shim.orphans);
+    // The receiver of chunks may already have left `MPI_Finalize`, and their sender may have ended.
     let end = Instant::now() + LAST;
-    while shim.streams.sweep() && Instant::now() < end {
+    while shim.streams.end(shim) && Instant::now() < end {
         std::thread::yield_now();
     }
-    shim.stash.forget_all(shim, &shim.orphans);
-    Arriving::sweep(shim);
     Arriving::drop_leftovers(shim);
     !shim.streams.is_idle() || !shim.orphans.is_empty()
 }
 
 /// Frees our MPI objects.
 pub(crate) fn free(shim: &Shim) {
+    ask_with(COMM_NULL);
     shim.datatypes.free();
     let (mut own, mut gibibyte) = (shim.own_comm, shim.gibibyte);
     // SAFETY: our own handles that are no longer used.
@@ -116,8 +116,8 @@ pub(crate) fn keep_link(engine: &Engine) {
 fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     let settings = &job.settings;
     let mut sum = Share::of(engine);
-    let (sorts, mut calls): (Vec<_>, Vec<_>) = passed::counts().into_iter().unzip();
-    sum_over_ranks(&mut calls);
+    let mut passed = passed::words();
+    sum_over_ranks(&mut passed);
     if settings.predict != Predict::Off {
         sum_over_ranks(&mut foreseen);
     }
@@ -127,13 +127,12 @@ fn report(job: &Job, engine: &Engine, mut foreseen: [u64; 4]) {
     }
     let [predicted, right, early, gained] = foreseen;
     let prediction = Prediction { predicted, right, early, moved_s: gained.cast_signed() as f64 * 1e-9 };
-    let passed = sorts.into_iter().zip(calls);
     let about = About {
         program: program(),
         ranks: u64::try_from(job.ranks).unwrap_or(0),
         nodes: job.nodes as u64,
         time: job.start.elapsed(),
-        passed: passed.map(|(sort, count)| Passed { calls: sort.to_owned(), count }).collect(),
+        passed: passed::told(&passed),
         prediction: (settings.predict != Predict::Off).then_some(prediction),
         in_mpi,
     };

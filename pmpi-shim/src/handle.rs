@@ -7,11 +7,18 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A handle as a key.
 pub(crate) trait Handle: Copy {
     fn key(self) -> usize;
+
+    /// The handle with this key.
+    fn from_key(key: usize) -> Self;
 }
 
 impl<T> Handle for *mut T {
     fn key(self) -> usize {
-        self.addr()
+        self.expose_provenance()
+    }
+
+    fn from_key(key: usize) -> Self {
+        std::ptr::with_exposed_provenance_mut(key)
     }
 }
 
@@ -19,6 +26,10 @@ impl Handle for c_int {
     fn key(self) -> usize {
         // Injective: distinct handles, negative ones included, stay distinct.
         self as usize
+    }
+
+    fn from_key(key: usize) -> Self {
+        key as Self
     }
 }
 

@@ -2,24 +2,21 @@
 //! written there before.
 //!
 //! The standard forbids pending receives that share memory (MPI 3.1, section 3.7.2), but benchmarks post whole windows of receives into one
-//! buffer. So
-//!
-//! - a receive whose memory overlaps that of a pending one uses our own buffer, and so does every later one in that memory
-//!   ([`InPlace::claim`]);
-//! - before a message is copied to memory of a receive that is still pending, what that one has received so far is saved
-//!   ([`InPlace::land`], [`Covered`]).
+//! buffer. So a receive whose memory overlaps that of a pending one uses our own buffer, and so does every later one in that memory
+//! ([`InPlace::claim`]). If its message comes first, it is kept, and written to the program's memory when nothing is pending there any more
+//! ([`InPlace::keep`]).
 //!
 //! Receives that cannot bring a frame are left to the MPI and not tracked here.
 
 mod landing;
 
-use crate::covered::Covered;
-use crate::span::Span;
+use crate::span::{OwnedType, Span};
 use crate::sys::*;
+use mpress::Buffer;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The memory of a receive.
 #[derive(Clone, Copy)]
@@ -47,39 +44,32 @@ impl Memory {
     }
 }
 
-/// A pending receive.
-struct Pending {
-    end: usize,
-    memory: Memory,
-    covered: Covered,
-    /// The received data has been taken out.
-    taken: bool,
-}
-
-impl Pending {
-    /// Records that bytes were copied to `address`, over a contiguous receive that begins at `start`.
-    fn put(&mut self, address: usize, start: usize, before: &[u8], after: &[u8]) {
-        let (from, end) = (start.saturating_sub(address), self.end.saturating_sub(address).min(after.len()));
-        if let (Some(before), Some(after)) = (before.get(from..end), after.get(from..end)) {
-            self.covered.put(address.saturating_sub(start), before, after);
-        }
-    }
-}
-
 /// Number of shared ranges of memory that are remembered.
 const MOST_SHARED: usize = 64;
 
-/// The pending receives, by start address of their memory. They do not overlap.
+/// A message that has come, for memory in which another receive is pending.
+struct Kept {
+    memory: Memory,
+    message: Buffer,
+    /// A reference to the datatype.
+    _held: Option<OwnedType>,
+}
+
+/// The pending receives, and what waits for them.
 #[derive(Default)]
 pub(crate) struct InPlace {
-    pending: Mutex<BTreeMap<usize, Pending>>,
+    /// The ends of their memory by its start. They do not overlap.
+    pending: Mutex<BTreeMap<usize, usize>>,
     /// Ranges in which receives have overlapped, the latest last.
     shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
     /// Whether there is a shared range.
     is_shared: AtomicBool,
-    /// Read-locked while a frame is taken out, write-locked while a message is copied over pending receives.
-    landing: RwLock<()>,
+    /// In the order in which they came, and whether there are any.
+    kept: Mutex<Vec<Kept>>,
+    has_kept: AtomicBool,
+    /// How often memory has become free.
+    freed: AtomicUsize,
 }
 
 /// Exclusive use of a receive's memory, until dropped.
@@ -88,31 +78,24 @@ pub(crate) struct Claim {
     start: usize,
 }
 
-impl Claim {
-    /// Marks that what arrives there is not a frame any more, so it need not be saved.
-    pub(crate) fn set_taken(&self) {
-        if let Some(one) = self.all.lock().get_mut(&self.start) {
-            one.taken = true;
-        }
-    }
-}
-
 impl Drop for Claim {
     fn drop(&mut self) {
         let mut pending = self.all.lock();
         pending.remove(&self.start);
         self.all.count.store(pending.len(), Ordering::Release);
+        self.all.freed.fetch_add(1, Ordering::Release);
     }
 }
 
-/// The start addresses of pending receives that overlap this range. They do not overlap each other, so at most one begins before it.
-fn overlapping(pending: &BTreeMap<usize, Pending>, range: &Range<usize>) -> impl Iterator<Item = usize> {
-    let before = pending.range(..range.start).next_back().filter(|(_, one)| one.end > range.start);
-    before.into_iter().chain(pending.range(range.clone())).map(|(start, _)| *start)
+/// Whether a pending receive overlaps this range. They do not overlap each other, so at most one begins before it.
+fn overlaps(pending: &BTreeMap<usize, usize>, range: &Range<usize>) -> bool {
+    let mut before = pending.range(..range.start);
+    before.next_back().is_some_and(|(_, end)| *end > range.start)
+        || pending.range(range.clone()).next().is_some()
 }
 
 impl InPlace {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Pending>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -123,18 +106,18 @@ impl InPlace {
 
     /// Whether this memory overlaps that of a pending receive.
     pub(crate) fn overlaps(&self, memory: &Memory) -> bool {
-        self.count.load(Ordering::Acquire) > 0 && overlapping(&self.lock(), &memory.range()).next().is_some()
+        self.count.load(Ordering::Acquire) > 0 && overlaps(&self.lock(), &memory.range())
     }
 
-    /// Claims this memory for a receive to be posted; `None` if receives share it, or have done so before. Programs that share memory once
-    /// do it again, and fewer covered frames mean less work for [`Covered`].
+    /// Claims this memory for a receive to be posted; `None` if receives share it, or have done so before: programs that share memory once
+    /// do it again.
     pub(crate) fn claim(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
         let range = memory.range();
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if shared.iter().any(|known| known.start < range.end && range.start < known.end) {
             return None;
         }
-        let claim = self.hold(memory, &range);
+        let claim = self.hold(&range);
         if claim.is_none() {
             if shared.len() == MOST_SHARED {
                 shared.remove(0);
@@ -146,22 +129,18 @@ impl InPlace {
     }
 
     /// Claims this memory; `None` if it overlaps that of a pending receive.
-    fn hold(self: &Arc<Self>, memory: &Memory, range: &Range<usize>) -> Option<Claim> {
-        let _whole = self.landing.read().unwrap_or_else(PoisonError::into_inner);
+    fn hold(self: &Arc<Self>, range: &Range<usize>) -> Option<Claim> {
         let mut pending = self.lock();
-        if overlapping(&pending, range).next().is_some() {
+        if overlaps(&pending, range) {
             return None;
         }
-        let new = Pending { end: range.end, memory: *memory, covered: Covered::default(), taken: false };
-        pending.insert(range.start, new);
+        pending.insert(range.start, range.end);
         self.count.store(pending.len(), Ordering::Release);
         Some(Claim { all: Arc::clone(self), start: range.start })
     }
 
-    /// Records a copy over a pending receive, unless its message has been taken out.
-    fn covered(&self, start: usize, note: impl FnOnce(&mut Pending)) {
-        if let Some(one) = self.lock().get_mut(&start).filter(|one| !one.taken) {
-            note(one);
-        }
+    /// Whether a message may be written to this memory now: if so, nothing else is while the claim lives.
+    pub(crate) fn free(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
+        self.hold(&memory.range())
     }
 }

@@ -21,8 +21,8 @@
 //! - messages being sent (`wire`) and received (`posted`, `deliver`; `decoded` before the program asks), in chunks (`streams`), the ranks
 //!   they may come from (`peers`), and their `elements` in memory;
 //! - `recording` selects which of the program's calls the `recorder`, part of `context`, records, by their `callsite`s;
-//! - `context`: what is known from the start (`world`, `strategies`, `agreed` for collectives), the memory of pending receives (`in_place`,
-//!   `covered`), and statistics of receiving ahead (`foreseen`);
+//! - `context`: what is known from the start (`world`, `strategies`, `agreed` for collectives), the memory of pending receives (`in_place`),
+//!   bytes `pending` to be sent, and statistics of receiving ahead (`foreseen`);
 //! - `datatypes`: the program's derived datatypes, decoded;
 //! - `arguments`, `span`, `error`, `generalized` requests and other `operation`s of the MPI, `passed` calls, `device` (GPU memory),
 //!   `waiting` (the time that this rank waits), `measure` (of the network), `identity` and `family` of the MPI;
@@ -53,7 +53,6 @@ mod callsite;
 mod collective;
 mod complete;
 mod context;
-mod covered;
 mod datatypes;
 mod decoded;
 mod deliver;
@@ -84,6 +83,7 @@ mod packing;
 mod panics;
 mod passed;
 mod peers;
+mod pending;
 mod persistent;
 mod posted;
 mod probe;

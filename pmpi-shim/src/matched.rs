@@ -237,7 +237,6 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
                     Err(code) => return raise(comm, code),
                 };
                 let (into, mut found) = (posted.span(), empty_status());
-                progress::before_waiting();
                 let code = open::MPI_Mrecv(into.ptr, posted.count(), into.datatype, message, &raw mut found);
                 let result = if code == SUCCESS {
                     posted.finish(shim, &mut found)

@@ -11,6 +11,7 @@
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
 use std::cell::Cell;
+use std::ptr;
 
 /// The MPI's own functions; wrapped functions called meanwhile are handled.
 #[allow(unused_imports, reason = "not every call is made by the shim")]
@@ -22,35 +23,58 @@ pub(crate) mod open {
 #[allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 #[allow(dead_code, reason = "not every call is made by the shim")]
 pub(crate) mod real {
-    use super::Depth;
+    use super::inside;
     use crate::sys::*;
     use std::ffi::{c_char, c_int, c_void};
 
     include!(concat!(env!("OUT_DIR"), "/real.rs"));
 }
 
-thread_local! {
-    static NESTED: Cell<bool> = const { Cell::new(false) };
+/// A call on a thread's stack, inside which calls are the MPI's own.
+struct Inside {
+    /// [`LIVE`] while the call is under way.
+    live: Cell<u64>,
+    outer: *const Inside,
 }
 
-/// Marks this thread as inside the MPI, until dropped.
-pub(crate) struct Depth {
-    before: bool,
-}
-
-impl Depth {
-    pub(crate) fn enter() -> Self {
-        Self { before: NESTED.replace(true) }
-    }
-}
-
-impl Drop for Depth {
+impl Drop for Inside {
     fn drop(&mut self) {
-        NESTED.set(self.before);
+        self.live.set(0);
+        INSIDE.set(self.outer);
     }
+}
+
+/// Any number that a stack is unlikely to have by chance.
+const LIVE: u64 = 0x9d3f_51c6_ae07_b248;
+
+thread_local! {
+    static INSIDE: Cell<*const Inside> = const { Cell::new(ptr::null()) };
+}
+
+/// The call that this thread is in. An error handler of the program may have left it by a jump: then it is not live, or this place is not below it on the
+/// stack.
+#[inline]
+fn current() -> *const Inside {
+    let (here, call) = (0_u8, INSIDE.get());
+    // SAFETY: what is above this place on the stack of its thread can be read, although the call there may have ended.
+    let is_under_way = || unsafe { (&raw const (*call).live).cast::<u64>().read_volatile() == LIVE };
+    if !call.is_null() && (&raw const here).addr() < call.addr() && is_under_way() {
+        call
+    } else {
+        ptr::null()
+    }
+}
+
+/// Makes a call, inside which this thread's calls are the MPI's own.
+#[inline]
+pub(crate) fn inside<R>(call: impl FnOnce() -> R) -> R {
+    let this = Inside { live: Cell::new(LIVE), outer: current() };
+    INSIDE.set(&raw const this);
+    call()
 }
 
 /// Whether this thread is inside the MPI, which may implement one function by another.
+#[inline]
 pub(crate) fn nested() -> bool {
-    NESTED.get()
+    !current().is_null()
 }

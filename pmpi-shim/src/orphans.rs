@@ -84,12 +84,6 @@ impl Orphans {
         swept.list.retain_mut(|orphan| orphan.active.test(context, &mut empty_status()).is_none());
     }
 
-    /// Starts sends of theirs that are held back.
-    pub(crate) fn start_held(&self) {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        list.iter_mut().for_each(|orphan| orphan.active.start_held());
-    }
-
     /// Waits for those that must complete before `what`.
     pub(crate) fn wait(&self, context: &Context, what: Awaited) {
         while !self.is_empty() {

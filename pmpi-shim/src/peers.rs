@@ -35,6 +35,20 @@ pub(crate) struct Peers {
     freed: AtomicBool,
 }
 
+/// The communicator of a call, to whose error handler failures go.
+#[derive(Clone)]
+pub(crate) struct Origin {
+    pub(crate) comm: MPI_Comm,
+    pub(crate) peers: Option<Arc<Peers>>,
+}
+
+impl Origin {
+    /// The communicator; null if the program has freed it.
+    pub(crate) fn handler(&self) -> MPI_Comm {
+        self.peers.as_ref().map_or(self.comm, |peers| peers.handler_of(self.comm))
+    }
+}
+
 impl Peers {
     /// The communicator handle for reporting errors: null if the program has freed it.
     pub(crate) fn handler_of(&self, comm: MPI_Comm) -> MPI_Comm {

@@ -8,7 +8,7 @@ use crate::deliver::{land, land_raw};
 use crate::error::truncated;
 use crate::in_place::{Claim, Memory};
 use crate::operation::Look;
-use crate::peers::Peers;
+use crate::peers::{Origin, Peers};
 use crate::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, set_received_bytes};
 use crate::streams::{Arriving, Target};
 use crate::sys::*;
@@ -150,7 +150,6 @@ impl Posted {
                     && len <= memory.capacity
                     && let Some(claim) = context.in_place.claim(&memory)
                 {
-                    claim.set_taken();
                     let start = Instant::now();
                     // SAFETY: a buffer with room for the message, which the program lends until the receive is finished.
                     unsafe { stream.move_to(memory.span.ptr.cast()) };
@@ -180,6 +179,11 @@ impl Posted {
     /// The communicator whose error handler is called for a failure.
     pub(crate) fn comm(&self) -> MPI_Comm {
         self.peers.handler_of(self.comm)
+    }
+
+    /// The same, also when the communicator may have been freed meanwhile.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { comm: self.comm, peers: Some(Arc::clone(&self.peers)) }
     }
 
     /// The span to receive into.
@@ -235,7 +239,7 @@ impl Posted {
             Place::Program(bytes, claim) => {
                 let found = if may_be_frame {
                     // SAFETY: the MPI has written this number of bytes, to memory that the program lends until the receive is finished.
-                    unsafe { context.in_place.take(context, claim.as_ref(), &self.memory, received) }
+                    unsafe { self.memory.frame(context, received) }
                 } else {
                     Ok(None)
                 };
@@ -292,7 +296,14 @@ impl Posted {
     ///
     /// # Safety
     /// The receive must have completed without an error, with this `status`.
-    pub(crate) unsafe fn finish(mut self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
+    pub(crate) unsafe fn finish(self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
+        // SAFETY: the caller vouches for the completion.
+        let outcome = unsafe { self.write(context, status) };
+        context.in_place.settle(context);
+        outcome
+    }
+
+    unsafe fn write(mut self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
         let mut cancelled = 0;
         // SAFETY: a valid status and a valid output pointer.
         unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
@@ -335,17 +346,25 @@ impl Posted {
     ///
     /// # Safety
     /// As for [`finish`](Self::finish).
-    unsafe fn land(&self, context: &Context, wire: &[u8], is_frame: bool) -> Result<usize, c_int> {
-        let Memory { span, capacity, .. } = &self.memory;
+    unsafe fn land(&mut self, context: &Context, wire: &[u8], is_frame: bool) -> Result<usize, c_int> {
+        let memory = self.memory;
         let ahead = self.ahead.map(|decoding| (decoding, Instant::now()));
         // SAFETY: the caller vouches for the memory.
-        let landed = unsafe {
-            let write = |span: &Span| land(context, wire, is_frame, span, *capacity);
-            match self.place {
-                Place::Program(..) => write(span),
-                _ => context.in_place.land(context, &self.memory, write),
-            }
+        let write = |span: &Span| unsafe { land(context, wire, is_frame, span, memory.capacity) };
+        let is_ours = matches!(self.place, Place::Program(..)) || memory.capacity == 0;
+        let claim = if is_ours { None } else { context.in_place.free(&memory) };
+        let landed = if is_ours || claim.is_some() {
+            write(&memory.span)
+        } else {
+            context.room(memory.capacity).and_then(|mut message| {
+                let count = MPI_Count::try_from(memory.capacity).map_err(|_| ERR_INTERN)?;
+                let len = write(&Span::new(message.room().as_mut_ptr().cast(), count, BYTE))?;
+                message.set_len(len);
+                context.in_place.keep(context, memory, message, self._held.take());
+                Ok(len)
+            })
         };
+        drop(claim);
         if let Some((decoding, start)) = ahead {
             context.foreseen.delivered(decoding, start.elapsed());
         }
@@ -385,6 +404,7 @@ impl Posted {
         if let Some(stream) = stream {
             Arriving::drop_tail(context, stream, self.peers.world_rank(source));
         }
+        context.in_place.settle(context);
     }
 }
 

@@ -1,8 +1,7 @@
 //! Pending operations are advanced in every wrapped call, and while such a call waits.
 //!
 //! Messages in chunks need this ([`Streams`](crate::streams::Streams)): while this process sends any, it does not wait in the MPI, but
-//! advances all pending operations and polls the MPI ([`until`]). Where only the MPI can wait, all held sends are started first
-//! ([`before_waiting`]).
+//! advances all pending operations and polls the MPI ([`until`]).
 
 use crate::error::give_up;
 use crate::mpi::{nested, real};
@@ -28,7 +27,7 @@ pub(crate) fn active_with_light() -> Option<&'static Shim> {
     if nested() {
         return None;
     }
-    if !shim.orphans.is_empty() || !shim.streams.is_idle() {
+    if !shim.orphans.is_empty() || !shim.streams.is_idle() || shim.streams.has_left() {
         advance(shim);
     }
     Some(shim)
@@ -49,9 +48,11 @@ pub(crate) fn advance(shim: &Shim) {
         shim.orphans.sweep(shim);
     }
     if !shim.streams.is_idle() {
-        advance_requests(shim, Active::is_moving);
-        shim.streams.sweep();
+        advance_requests(shim, |work| shim.requests.each_moving(work));
         Arriving::sweep(shim);
+    }
+    if shim.streams.has_left() {
+        shim.streams.sweep();
     }
 }
 
@@ -60,32 +61,25 @@ pub(crate) fn advance_while_encoding(shim: &Shim) {
     const FEW: usize = 64;
     if shim.requests.len() <= FEW {
         // Not those that may call the program's error handlers while locks are held.
-        advance_requests(shim, |active| !active.operation.may_call_back());
+        advance_requests(shim, |work| {
+            shim.requests.each(|active| {
+                if !active.operation.may_call_back() {
+                    work(active);
+                }
+            });
+        });
     }
 }
 
-/// Advances the program's requests that `which` selects. Where several threads may call the MPI, each advances its own: nothing is held
-/// back there, and a lock held while the MPI is called could be waited for inside the MPI.
-fn advance_requests(shim: &Shim, which: impl Fn(&Active) -> bool) {
+/// Advances the program's requests, to `each` of which the work is passed. Where several threads may call the MPI, each advances its own: a lock held while the MPI is called could be waited for inside the MPI.
+fn advance_requests(shim: &Shim, each: impl FnOnce(&mut dyn FnMut(&mut Active))) {
     static BUSY: AtomicBool = AtomicBool::new(false);
     // The MPI may implement these calls by calls that come back here.
     if shim.multiple || BUSY.swap(true, Ordering::Acquire) {
         return;
     }
-    shim.requests.each(|active| {
-        if which(active) {
-            active.advance(shim);
-        }
-    });
+    each(&mut |active| _ = active.advance(shim));
     BUSY.store(false, Ordering::Release);
-}
-
-/// Called before the MPI waits for other ranks: starts all sends that these may wait for.
-#[inline]
-pub(crate) fn before_waiting() {
-    let Some(shim) = shared().filter(|shim| !shim.streams.is_idle() && !nested()) else { return };
-    shim.requests.each(Active::start_held);
-    shim.orphans.start_held();
 }
 
 /// Polls until there is an answer; meanwhile advances pending operations, and looks for messages that the program is expected to ask for

@@ -11,7 +11,7 @@ use crate::error::{Kept, raise};
 use crate::handle::{Handle, HandleMap};
 use crate::mpi::open;
 use crate::operation::{Look, Operation};
-use crate::peers::Peers;
+use crate::peers::{Origin, Peers};
 use crate::posted::{Bounce, Posted};
 use crate::span::{Envelope, OwnedType, store_status};
 use crate::streams::Departing;
@@ -44,9 +44,9 @@ pub(crate) enum Finish {
     /// Frees the memory of a received message that is not wanted.
     Forget(#[allow(dead_code, reason = "held until then")] Bounce),
     /// Waits for the messages of one of the layer's collectives.
-    Collective(MPI_Comm, UnderWay),
+    Collective(Origin, UnderWay),
     /// Reports an error that was found when the message was delivered.
-    Failed(MPI_Comm, c_int),
+    Failed(Origin, c_int),
 }
 
 /// A failure: the code, and the communicator whose handler is to be called; null if none is.
@@ -72,7 +72,7 @@ impl Active {
     ) -> Result<(), Failure> {
         let comm = match &self.finish {
             Finish::Receive(posted) => posted.comm(),
-            Finish::Failed(comm, _) | Finish::Collective(comm, _) => *comm,
+            Finish::Failed(origin, _) | Finish::Collective(origin, _) => origin.handler(),
             Finish::Nothing | Finish::Send(_) | Finish::Packed(_) | Finish::Stream(_) | Finish::Forget(_) => {
                 COMM_SELF
             }
@@ -98,8 +98,8 @@ impl Active {
             // SAFETY: the caller vouches for the completion.
             Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
             // Its request is complete only when all messages are.
-            Finish::Collective(comm, messages) => messages.outcome().map_err(|code| (comm, code)),
-            Finish::Failed(comm, code) => Err((comm, code)),
+            Finish::Collective(_, messages) => messages.outcome().map_err(|code| (comm, code)),
+            Finish::Failed(_, code) => Err((comm, code)),
         }
     }
 
@@ -154,15 +154,6 @@ impl Active {
         }
     }
 
-    /// Starts the sends held back: after that the MPI does all that others wait for.
-    pub(crate) fn start_held(&mut self) {
-        match &mut self.finish {
-            Finish::Stream(stream) => stream.start_held(),
-            Finish::Collective(_, messages) => messages.start_held(),
-            _ => {}
-        }
-    }
-
     /// Whether it must complete before `MPI_Finalize` does, although it belongs to no request of the program: its receiver has begun to
     /// receive it.
     pub(crate) fn is_bound(&self) -> bool {
@@ -198,10 +189,17 @@ impl Active {
     /// # Safety
     /// As for [`finish`](Self::finish).
     pub(crate) unsafe fn finish_early(&mut self, context: &Context, status: &mut MPI_Status) {
+        let origin = match &self.finish {
+            Finish::Receive(posted) => posted.origin(),
+            Finish::Failed(origin, _) | Finish::Collective(origin, _) => origin.clone(),
+            _ => Origin { comm: COMM_SELF, peers: None },
+        };
         // SAFETY: as above.
         let result = unsafe { self.finish(context, status) };
         if let Err((comm, code)) = result {
-            self.finish = Finish::Failed(comm, code);
+            // The MPI has already called the handler for an error of its own.
+            let origin = if comm == COMM_NULL { Origin { comm, peers: None } } else { origin };
+            self.finish = Finish::Failed(origin, code);
         }
         self.done = Some((*status, result.map_err(|(_, code)| Kept::new(code))));
     }
@@ -291,8 +289,36 @@ pub(crate) struct Record {
 /// another thread's request at once.
 #[derive(Default)]
 pub(crate) struct Requests {
-    records: Mutex<HandleMap<Box<Record>>>,
+    all: Mutex<All>,
     count: AtomicUsize,
+}
+
+#[derive(Default)]
+struct All {
+    records: HandleMap<Box<Record>>,
+    /// Which of them may make progress only if they are advanced: there are few, but may be thousands of receives.
+    moving: HandleMap<()>,
+    /// The requests of started persistent ones that a call has taken out, by the program's handle: another thread may cancel them.
+    in_use: HandleMap<MPI_Request>,
+}
+
+impl All {
+    fn put(&mut self, handle: MPI_Request, record: Box<Record>) {
+        self.in_use.remove(&handle.key());
+        if record.active.as_ref().is_some_and(Active::is_moving) {
+            self.moving.insert(handle.key(), ());
+        }
+        self.records.insert(handle.key(), record);
+    }
+
+    fn take(&mut self, handle: MPI_Request) -> Option<Box<Record>> {
+        let record = self.records.remove(&handle.key())?;
+        self.moving.remove(&handle.key());
+        if let Record { active: Some(active), template: Some(_) } = &*record {
+            self.in_use.insert(handle.key(), active.operation.request);
+        }
+        Some(record)
+    }
 }
 
 impl Requests {
@@ -316,18 +342,33 @@ impl Requests {
     }
 
     pub(crate) fn put(&self, handle: MPI_Request, record: Box<Record>) {
-        self.change(|records| records.insert(handle.key(), record));
+        self.change(|all| all.put(handle, record));
     }
 
     pub(crate) fn put_all(&self, kept: impl Iterator<Item = (MPI_Request, Box<Record>)>) {
         let mut kept = kept.peekable();
         if kept.peek().is_some() {
-            self.change(|records| records.extend(kept.map(|(handle, record)| (handle.key(), record))));
+            self.change(|all| kept.for_each(|(handle, record)| all.put(handle, record)));
         }
     }
 
     pub(crate) fn take(&self, handle: MPI_Request) -> Option<Box<Record>> {
-        if self.is_empty() { None } else { self.change(|records| records.remove(&handle.key())) }
+        if self.is_empty() { None } else { self.change(|all| all.take(handle)) }
+    }
+
+    /// Takes out a record whose request the program frees.
+    pub(crate) fn take_for_good(&self, handle: MPI_Request) -> Option<Box<Record>> {
+        let take = |all: &mut All| {
+            let taken = all.take(handle);
+            all.in_use.remove(&handle.key());
+            taken
+        };
+        if self.is_empty() { None } else { self.change(take) }
+    }
+
+    /// The started request of a persistent one that a call of another thread has taken out.
+    pub(crate) fn in_use(&self, handle: MPI_Request) -> Option<MPI_Request> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).in_use.get(&handle.key()).copied()
     }
 
     /// The records of several requests; `None` if none of them has one.
@@ -335,23 +376,44 @@ impl Requests {
         if self.is_empty() {
             return None;
         }
-        let taken = self.change(|records| Few::of(handles, |handle| records.remove(&handle.key())));
+        let taken = self.change(|all| Few::of(handles, |handle| all.take(*handle)));
         taken.iter().any(Option::is_some).then_some(taken)
     }
 
     /// Applies `work` to every operation that is not part of a current call.
     pub(crate) fn each(&self, mut work: impl FnMut(&mut Active)) {
         if !self.is_empty() {
-            self.change(|records| {
-                records.values_mut().filter_map(|record| record.active.as_mut()).for_each(&mut work);
+            self.change(|All { records, moving, .. }| {
+                for (handle, record) in records {
+                    let Some(active) = &mut record.active else { continue };
+                    work(active);
+                    if active.is_moving() {
+                        moving.insert(*handle, ());
+                    }
+                }
             });
         }
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut HandleMap<Box<Record>>) -> R) -> R {
-        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = change(&mut records);
-        self.count.store(records.len(), Ordering::Release);
+    /// The same for those that make progress only so.
+    pub(crate) fn each_moving(&self, mut work: impl FnMut(&mut Active)) {
+        if !self.is_empty() {
+            self.change(|All { records, moving, .. }| {
+                moving.retain(|handle, ()| {
+                    let active = records.get_mut(handle).and_then(|record| record.active.as_mut());
+                    active.is_some_and(|active| {
+                        work(active);
+                        active.is_moving()
+                    })
+                });
+            });
+        }
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut All) -> R) -> R {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = change(&mut all);
+        self.count.store(all.records.len(), Ordering::Release);
         result
     }
 }

@@ -7,6 +7,7 @@ use crate::generalized;
 use crate::mpi::real;
 use crate::operation::{Look, look};
 use crate::orphans::Awaited;
+use crate::passed::{self, Why};
 use crate::progress;
 use crate::requests::{Active, Finish, Mode};
 use crate::span::Envelope;
@@ -117,7 +118,6 @@ unsafe fn send_wire(mode: Mode, wire: &Wire, message: &Envelope) -> c_int {
         Mode::Ready => real::MPI_Rsend,
     };
     let Envelope { peer, tag, comm, .. } = *message;
-    progress::before_waiting();
     // SAFETY: the wire lives until the call returns.
     unsafe { send(wire.ptr(), wire.count(), wire.datatype(), peer, tag, comm) }
 }
@@ -169,10 +169,10 @@ unsafe fn encoded(
     candidate: &Candidate,
     strategy: Option<Strategy>,
 ) -> Encoded {
-    let Candidate { len, to } = *candidate;
+    let len = candidate.len;
     // A buffered send is complete at once, so it would need a copy of the whole message.
     let chunk = shim.engine.chunk(len).filter(|_| mode != Mode::Buffered);
-    let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(to, len)?))) else {
+    let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(len)?))) else {
         // SAFETY: the caller vouches for the message.
         let frame = unsafe { shim.frame(message, candidate, strategy) };
         return frame.map_or(Encoded::Raw, Encoded::Frame);
@@ -183,7 +183,7 @@ unsafe fn encoded(
         Outgoing::Stream(head, tail) => {
             let Ok(head) = Wire::new(shim, head) else { return Encoded::Raw };
             // SAFETY: the caller vouches for the message.
-            Encoded::Started(unsafe { start_stream(shim, message, to, (head, *tail), raw) }.map(Box::new))
+            Encoded::Started(unsafe { start_stream(shim, message, (head, *tail), raw) }.map(Box::new))
         }
     };
     let whole =
@@ -206,7 +206,6 @@ unsafe fn encoded(
 unsafe fn start_stream(
     shim: &Shim,
     message: &Envelope,
-    to: Destination,
     (head, tail): (Arc<Wire>, Tail),
     raw: &Raw<'_>,
 ) -> Result<Active, Error> {
@@ -214,7 +213,7 @@ unsafe fn start_stream(
     let dest = peers.world_rank(message.peer);
     // SAFETY: the caller vouches for the message; the stream keeps the head until the request completes.
     let start_head = |head: &Wire| unsafe { isend_frame(Mode::Synchronous, head, message) };
-    let (stream, request) = Departing::start(shim, (dest, to), (head, tail), raw, start_head, || {
+    let (stream, request) = Departing::start(shim, dest, (head, tail), raw, start_head, || {
         progress::advance_while_encoding(shim)
     })?;
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
@@ -244,7 +243,12 @@ impl Shim {
     /// Hoefler, C. Siebert, A. Lumsdaine, *Scalable Communication Protocols for Dynamic Sparse Data Exchange*, 2010). A layer without the shim
     /// does, since its program asks for compression.
     pub(crate) fn frame_of(&self, mode: Mode, message: &Envelope) -> Option<Candidate> {
-        if mode == Mode::Synchronous && cfg!(shim) { None } else { self.frame_candidate(message) }
+        let candidate = self.frame_candidate(message)?;
+        if mode == Mode::Synchronous && cfg!(shim) {
+            passed::message(Why::Synchronous, candidate.len);
+            return None;
+        }
+        Some(candidate)
     }
 
     /// Whether a message may be sent as a frame: it is long enough, it is in host memory, the other end knows frames, and the MPI will not
@@ -254,8 +258,15 @@ impl Shim {
         if message.tag < 0 || message.peer < 0 {
             return None;
         }
-        let peers = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer))?;
-        if self.refused(&message.span) || device::is_device(message.span.ptr) {
+        let Some(peers) = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer)) else {
+            passed::message(Why::SameNode, len);
+            return None;
+        };
+        if self.refused(&message.span) {
+            return None;
+        }
+        if device::is_device(message.span.ptr) {
+            passed::message(Why::Device, len);
             return None;
         }
         let rank = peers.world_rank(message.peer);

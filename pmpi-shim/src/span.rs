@@ -6,6 +6,7 @@ use mpress::Kind;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// `count` elements of `datatype` at `ptr`.
 #[derive(Clone, Copy)]
@@ -58,7 +59,7 @@ impl Span {
 
     /// Length of the packed elements in bytes; `None` for arguments that the MPI will refuse.
     pub(crate) fn bytes(&self) -> Option<usize> {
-        if self.datatype == DATATYPE_NULL {
+        if !is_valid(self.datatype) {
             return None;
         }
         let mut size: MPI_Count = 0;
@@ -69,6 +70,26 @@ impl Span {
         }
         usize::try_from(size).ok()?.checked_mul(usize::try_from(self.count).ok()?)
     }
+}
+
+/// A communicator of ours whose error handler returns errors, as a number; 0 if there is none.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+/// From now on datatypes are examined by calls with this communicator. With `COMM_NULL` they are not examined before they are used.
+pub(crate) fn ask_with(comm: MPI_Comm) {
+    ASKED.store(if comm == COMM_NULL { 0 } else { comm.key() }, Ordering::Release);
+}
+
+/// Whether the MPI knows this datatype. It would report an error of a call without a communicator, such as that for its size, to another handler than that
+/// of the program's call.
+fn is_valid(datatype: MPI_Datatype) -> bool {
+    static PREDEFINED: OnceLock<Kinds> = OnceLock::new();
+    if datatype == DATATYPE_NULL || PREDEFINED.get_or_init(Kinds::new).predefined(datatype).is_some() {
+        return datatype != DATATYPE_NULL;
+    }
+    let (asked, mut size) = (ASKED.load(Ordering::Acquire), 0);
+    // SAFETY: a handle of the caller's for the MPI to examine, our own communicator, and a valid output pointer.
+    asked == 0 || unsafe { PMPI_Pack_size(0, datatype, MPI_Comm::from_key(asked), &raw mut size) } == SUCCESS
 }
 
 /// The kinds of the contiguous predefined datatypes.

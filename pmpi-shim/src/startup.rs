@@ -14,8 +14,9 @@ use crate::foreseen::Foreseen;
 use crate::host::{self, Host};
 use crate::mpi::real;
 use crate::peers;
+use crate::pending::Pending;
 use crate::recorder::Recorder;
-use crate::span::Kinds;
+use crate::span::{Kinds, ask_with};
 use crate::state::{self, Shim};
 use crate::strategies::Strategies;
 use crate::streams::Streams;
@@ -119,7 +120,7 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     if is_active {
         let private = Private::new(COMM_WORLD)?;
         let engine = make_engine(&world, &settings, agreed.mark, &private)?;
-        let shim = prepare(world, &settings, engine, private, true)?;
+        let shim = prepare(world, &settings, engine, private)?;
         if let Some(peers) = shim.collective_peers(COMM_WORLD) {
             peers.collectives.begin(&shim.private);
         }
@@ -128,7 +129,7 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
         let settings = settings.clone();
         dormant::sleep(Box::new(move || {
             let engine = Engine::new(&settings, &Knowledge::default(), None).with_mark(agreed.mark);
-            prepare(world, &settings, engine, Private::none(), true)
+            prepare(world, &settings, engine, Private::none())
         }));
     }
     let wants_words = agreed.wants_words;
@@ -348,29 +349,35 @@ pub(crate) fn make_world(
     }
 }
 
-/// Makes the shared state, by local calls. `holds`: chunks may be held back, since the layer sees all calls in which the program may wait.
+/// Makes the shared state, by local calls.
 pub(crate) fn prepare(
     world: World,
     settings: &Settings,
     engine: Engine,
     private: Private,
-    holds: bool,
 ) -> Result<Shim, c_int> {
     let mut own = COMM_NULL;
     let mut gibibyte = DATATYPE_NULL;
     let mut level = 0;
     // SAFETY: local calls with valid output pointers.
     unsafe {
-        ok(PMPI_Comm_dup(COMM_SELF, &raw mut own))?;
+        // Not a duplicate, since that would copy the program's attributes by its own callbacks.
+        let mut group = std::mem::zeroed();
+        ok(PMPI_Comm_group(COMM_SELF, &raw mut group))?;
+        let created = PMPI_Comm_create(COMM_SELF, group, &raw mut own);
+        PMPI_Group_free(&raw mut group);
+        ok(created)?;
         ok(PMPI_Comm_set_errhandler(own, errors_return()))?;
         ok(PMPI_Type_contiguous(1 << 30, BYTE, &raw mut gibibyte))?;
         ok(PMPI_Type_commit(&raw mut gibibyte))?;
         ok(PMPI_Query_thread(&raw mut level))?;
     }
+    ask_with(own);
     let (family, multiple) = (identity::family(), level == THREAD_MULTIPLE);
     let recorder = make_recorder(&world, settings);
+    let pending = Pending::default();
     #[allow(clippy::arc_with_non_send_sync, reason = "its handles are plain values, see `state`")]
-    let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), multiple || !holds));
+    let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), pending.clone()));
     let context = Context {
         engine,
         strategies: Strategies::new()?,
@@ -382,6 +389,7 @@ pub(crate) fn prepare(
         peers_turn: Mutex::new(()),
         gibibyte,
         in_place: Arc::default(),
+        pending,
         streams,
         private,
         threshold: settings.threshold,

@@ -1,10 +1,10 @@
 //! Long messages in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4).
 //!
 //! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of its tail are sent on the
-//! private communicator, with a tag of the stream. The sender holds most of them back until the head has been matched, as an MPI does with
-//! a long message. Then they must be started; so before this process may wait in a call of the MPI, all of them are started
-//! (`progress::before_waiting`). Each chunk is short enough for the MPI to send it eagerly, so that no rank waits for another one to
-//! receive its chunks ([`Eager`]).
+//! private communicator, with a tag of the stream. All of them are started in the call that starts the message, so the MPI does the rest in
+//! whatever call this process makes next. A send is complete when its head and all its chunks are. But the receiver may wait in a call of
+//! the MPI that receives no chunks, for a message that this process sends only after this one: so once the head has been matched, a send is
+//! not waited for without end ([`Streams::patience`]), and the chunks that are left then belong to no request.
 
 mod arriving;
 mod departing;
@@ -13,8 +13,9 @@ mod pace;
 pub(crate) use arriving::{Arriving, Next, Target};
 pub(crate) use departing::Departing;
 
+use crate::pending::{Kept, Pending};
 use crate::sys::*;
-use mpress::{Buffer, Destination, Stream};
+use mpress::{Buffer, Stream};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::c_int;
 use std::ops::RangeInclusive;
@@ -22,28 +23,22 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Bytes of a tail that are started before the head has been matched: the unexpected data of each message at the receiver.
-const AHEAD: usize = 128 << 10;
-
-/// Greatest number of bytes of all pending streams of this process. A message that would exceed it is sent in one frame.
-const MOST: usize = 64 << 20;
-
-/// The same where nothing is held back, so that all of it may be unexpected at receivers.
-const MOST_AHEAD: usize = 8 << 20;
-
 /// Greatest number of streams pending at a time, less than the number of their tags.
 const MOST_STREAMS: usize = 1 << 10;
 
 /// Bytes of memory that are left for other uses while a stream is encoded.
 const SPARE: usize = 1 << 20;
 
-/// The estimate of the network may be wrong.
+/// The estimate of the network may be wrong, and a receiver without a processor of its own late.
+const LEAST_PATIENCE: Duration = Duration::from_millis(5);
 const MOST_PATIENCE: Duration = Duration::from_secs(1);
 /// The waiting time is halved at most this many times.
 const MOST_VAIN: u32 = 6;
+/// One stream in so many is waited for as if no wait had been in vain: what made them vain may have ended.
+const TRIED_AGAIN: u32 = 1 << MOST_VAIN;
 
-/// A started send, and its memory.
-type Send = (MPI_Request, Buffer);
+/// A started send, and its memory, which is counted.
+type Send = (MPI_Request, Buffer, Kept);
 
 /// State shared by the streams of this process.
 pub(crate) struct Streams {
@@ -59,23 +54,21 @@ pub(crate) struct Streams {
     next: AtomicU32,
     /// Tags of streams that were cancelled after part of their tail had been sent.
     burnt: Mutex<HashSet<c_int>>,
-    /// Number of streams sent by this process, of sends left, and of tails being dropped.
+    /// Number of streams sent by this process, and of tails being dropped.
     busy: AtomicUsize,
-    /// Bytes of these streams.
-    bytes: AtomicUsize,
-    /// Sends that no longer belong to a request.
+    /// The bytes of all that is being sent.
+    pending: Pending,
+    /// Sends that no longer belong to a request, and their number.
     left: Mutex<Vec<Send>>,
+    are_left: AtomicUsize,
     /// Tails being received that are not wanted.
     dropped: Mutex<Vec<Arriving>>,
-    eager: [Eager; Destination::ALL.len()],
-    /// How often in a row a last chunk was waited for in vain.
+    /// How often in a row a tail was waited for in vain.
     vain: AtomicU32,
-    /// Whether held sends might never be started, since several threads may be in the MPI.
-    multiple: bool,
 }
 
 impl Streams {
-    pub(crate) fn new(comm: MPI_Comm, tags: RangeInclusive<c_int>, multiple: bool) -> Self {
+    pub(crate) fn new(comm: MPI_Comm, tags: RangeInclusive<c_int>, pending: Pending) -> Self {
         Self {
             comm,
             tags,
@@ -84,16 +77,15 @@ impl Streams {
             next: AtomicU32::new(0),
             burnt: Mutex::default(),
             busy: AtomicUsize::new(0),
-            bytes: AtomicUsize::new(0),
+            pending,
             left: Mutex::default(),
+            are_left: AtomicUsize::new(0),
             dropped: Mutex::default(),
-            eager: Default::default(),
             vain: AtomicU32::new(0),
-            multiple,
         }
     }
 
-    /// Whether this process sends no streams. Then nothing needs to be advanced, and it may wait in the MPI.
+    /// Whether this process sends no streams, and drops none. Then nothing needs to be advanced, and it may wait in the MPI.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.busy.load(Ordering::Acquire) == 0
@@ -120,10 +112,8 @@ impl Streams {
     }
 
     /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame.
-    pub(crate) fn admit(&self, to: Destination, len: usize) -> Option<u32> {
-        let most = if self.multiple { MOST_AHEAD } else { MOST };
-        let fits = self.bytes.load(Ordering::Relaxed).checked_add(len).is_some_and(|bytes| bytes <= most);
-        if !fits || self.busy.load(Ordering::Relaxed) >= MOST_STREAMS || self.eager(to).is_refuted() {
+    pub(crate) fn admit(&self, len: usize) -> Option<u32> {
+        if self.busy.load(Ordering::Relaxed) >= MOST_STREAMS {
             return None;
         }
         // Once the head is sent, there must be memory for the rest. This allocates and frees it without touching it.
@@ -135,83 +125,43 @@ impl Streams {
             .find(|id| !burnt.contains(&self.tag_of(*id)))
     }
 
-    /// How long the sender of a stream waits for its last chunk to be received.
+    /// How long the sender of a stream waits for its tail, once the head has been matched, while no chunk leaves: twice what the network takes for all that is
+    /// pending, and less and less where that was in vain.
     ///
-    /// An MPI calls a short message sent when it has copied it. If a program went on computing then, chunks would stay where they are until its next call.
-    /// So the last one is sent synchronously. But a receiver may be in a call of the MPI that receives no chunks, and wait there for this process. So it
-    /// is not waited for longer than twice what the network takes for all that is pending; and less and less where that was in vain.
-    fn patience(&self, byte_ns: f64) -> Duration {
-        let ns = self.bytes.load(Ordering::Relaxed) as f64 * byte_ns;
-        Duration::from_nanos((2.0 * ns) as u64).min(MOST_PATIENCE)
-            / (1 << self.vain.load(Ordering::Relaxed).min(MOST_VAIN))
+    /// An MPI calls a short message sent when it has copied it. If a program went on computing then, chunks would stay where they are until its
+    /// next call. So the last one is sent synchronously.
+    fn patience(&self, byte_ns: f64, id: u32) -> Duration {
+        let ns = self.pending.bytes() as f64 * byte_ns;
+        let vain = if id.is_multiple_of(TRIED_AGAIN) { 0 } else { self.vain.load(Ordering::Relaxed) };
+        Duration::from_nanos((2.0 * ns) as u64).clamp(LEAST_PATIENCE, MOST_PATIENCE)
+            / (1 << vain.min(MOST_VAIN))
     }
 
-    /// The last chunk of a stream was received within that time, or not.
+    /// A tail has been received within that time, or not.
     fn waited(&self, received: bool) {
         let vain = self.vain.load(Ordering::Relaxed);
         self.vain.store(if received { 0 } else { (vain + 1).min(MOST_VAIN) }, Ordering::Relaxed);
     }
 
-    /// What is known of chunks to this destination.
-    fn eager(&self, to: Destination) -> &Eager {
-        &self.eager[to as usize]
+    /// Whether there are sends that no longer belong to a request.
+    #[inline]
+    pub(crate) fn has_left(&self) -> bool {
+        self.are_left.load(Ordering::Acquire) > 0
     }
 
     /// Finishes sends that no longer belong to a request; returns whether others are left.
     pub(crate) fn sweep(&self) -> bool {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = left.len();
-        left.retain_mut(|(request, _)| !is_complete(request));
-        self.busy.fetch_sub(before - left.len(), Ordering::AcqRel);
+        left.retain_mut(|(request, ..)| !is_complete(request));
+        self.are_left.store(left.len(), Ordering::Release);
         !left.is_empty()
     }
 
     /// Keeps sends that no longer belong to a request.
     fn leave(&self, sends: VecDeque<Send>) {
-        self.busy.fetch_add(sends.len(), Ordering::AcqRel);
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).extend(sends);
-    }
-}
-
-/// Whether the MPI sends chunks eagerly. If it does, a stream is sent as soon as all its chunks are, like a long message of the MPI. If it
-/// does not, one rank might wait in a call that makes no progress on chunks, while the other waits for it. This depends on the MPI, the
-/// network and many settings. So it is tried: the first chunks of tails are sent before their heads, when no receive for them can have been
-/// posted.
-#[derive(Default)]
-struct Eager {
-    /// Bytes of the longest chunk so far.
-    longest: AtomicUsize,
-    /// Chunks of up to this many bytes were sent eagerly.
-    proven: AtomicUsize,
-    /// Number of failed trials since the last success.
-    failures: AtomicU32,
-}
-
-/// After this many failed trials the MPI most likely does not send chunks eagerly.
-const TRIALS: u32 = 16;
-
-impl Eager {
-    fn is_proven(&self, bytes: usize) -> bool {
-        bytes <= self.proven.load(Ordering::Relaxed)
-    }
-
-    /// Whether there have been, or may be in a stream with such a head, chunks of a length not proven yet.
-    fn is_open(&self, head: usize) -> bool {
-        !self.is_proven(head.max(self.longest.load(Ordering::Relaxed)))
-    }
-
-    fn is_refuted(&self) -> bool {
-        self.failures.load(Ordering::Relaxed) >= TRIALS
-    }
-
-    /// A chunk of this many bytes was sent before its head, and was soon `complete`, or not.
-    fn tried(&self, bytes: usize, complete: bool) {
-        if complete {
-            self.proven.fetch_max(bytes, Ordering::Relaxed);
-            self.failures.store(0, Ordering::Relaxed);
-        } else {
-            self.failures.fetch_add(1, Ordering::Relaxed);
-        }
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.extend(sends);
+        self.are_left.store(left.len(), Ordering::Release);
     }
 }
 

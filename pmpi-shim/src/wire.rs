@@ -2,6 +2,8 @@
 
 use crate::context::Context;
 use crate::device;
+use crate::passed::{self, Why};
+use crate::pending::Kept;
 use crate::span::{ByteSpan, Envelope, Layout};
 use crate::sys::*;
 use crate::waiting;
@@ -42,6 +44,7 @@ impl Pieces for Elements<'_> {
 pub(crate) struct Wire {
     bytes: ByteSpan,
     memory: Buffer,
+    _kept: Kept,
 }
 
 impl Wire {
@@ -65,7 +68,8 @@ impl Wire {
     #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
     pub(crate) fn new(context: &Context, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
         let bytes = context.byte_span(memory.as_mut_ptr(), memory.len())?;
-        Ok(Arc::new(Self { bytes, memory }))
+        let kept = context.pending.add(memory.len());
+        Ok(Arc::new(Self { bytes, memory, _kept: kept }))
     }
 }
 
@@ -143,6 +147,10 @@ impl Context {
             Layout::Contiguous(kind) => SAID.get().unwrap_or(kind),
             Layout::Typed(kind) => kind,
         };
+        if !self.pending.has_room(len) {
+            passed::message(Why::Full, len);
+            return None;
+        }
         let considered = self.engine.consider(strategy, kind, to, len)?;
         waiting::coding(|| {
             if !layout.is_contiguous() {
@@ -189,7 +197,7 @@ impl Context {
     pub(crate) unsafe fn packed_wire(&self, message: &Envelope) -> Option<Arc<Wire>> {
         let Envelope { span, peer, tag, .. } = *message;
         let len = self.reordered(&span)?;
-        if peer < 0 || tag < 0 || self.refused(&span) {
+        if peer < 0 || tag < 0 || self.refused(&span) || !self.pending.has_room(len) {
             return None;
         }
         // SAFETY: the caller vouches for the span.
@@ -199,7 +207,7 @@ impl Context {
             bytes.span.datatype = PACKED; // matches any receive
         }
         #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
-        Some(Arc::new(Wire { bytes, memory: packed }))
+        Some(Arc::new(Wire { bytes, memory: packed, _kept: self.pending.add(len) }))
     }
 
     /// A copy of a message.

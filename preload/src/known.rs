@@ -2,8 +2,9 @@
 //! send or complete messages in ways that the shims do not know.
 
 use crate::calls::CALLS;
-use crate::loaded::Mpi;
+use crate::loaded::{Abi, Mpi};
 use std::collections::HashSet;
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// Prefixes of names: functions for objects that are not involved in messages, and for languages.
 const FAMILIES: [&str; 15] = [
@@ -58,6 +59,39 @@ pub(crate) fn doubt(mpi: &Mpi) -> Option<String> {
     let name = unknown(names.into_iter(), &handled)?;
     Some(format!("the MPI has {name}, which mpress does not know"))
 }
+
+/// Why an MPI is not the one that its file name promises, if it says so itself: Open MPI 1.10 was `libmpi.so.12`, too.
+pub(crate) fn contradiction(mpi: &Mpi, abi: Abi) -> Option<String> {
+    let function = mpi.own(c"MPI_Get_library_version");
+    if function.is_null() {
+        return Some(format!("{} does not say what it is", mpi.soname.to_string_lossy()));
+    }
+    let (mut text, mut len) = (vec![0_u8; LONGEST_VERSION + 1], 0);
+    // SAFETY: the MPI's function of this name has this type, in every ABI, and may be called at any time. The text has room for any version.
+    unsafe {
+        let function = std::mem::transmute::<
+            *mut c_void,
+            unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int,
+        >(function);
+        function(text.as_mut_ptr().cast(), &raw mut len);
+    }
+    let text = CStr::from_bytes_until_nul(&text).map(CStr::to_string_lossy).unwrap_or_default();
+    let says = text.lines().next().unwrap_or_default();
+    contradicts(abi, says).then(|| format!("{} says that it is {says}", mpi.soname.to_string_lossy()))
+}
+
+/// Whether a library that calls itself so has another ABI. There are derivatives of each MPI under other names.
+fn contradicts(abi: Abi, says: &str) -> bool {
+    let is = |names: &[&str]| names.iter().any(|name| says.starts_with(name));
+    match abi {
+        Abi::OpenMpi => is(&["MPICH", "MVAPICH", "Intel(R) MPI"]),
+        Abi::Mpich => is(&["Open MPI"]),
+        Abi::Standard => false,
+    }
+}
+
+/// MPICH's limit of the length of its version; Open MPI's is less.
+const LONGEST_VERSION: usize = 8192;
 
 /// The first of these symbols that is an MPI function, not handled, and not known.
 fn unknown<'a>(mut symbols: impl Iterator<Item = &'a str>, handled: &HashSet<&str>) -> Option<&'a str> {

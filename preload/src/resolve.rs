@@ -67,7 +67,7 @@ unsafe extern "C" fn lead(to_shim: c_int) {
 /// Loads the shim for this MPI, and has it handle the calls. On an error nothing is changed.
 fn attach(mpi: &Mpi) -> Result<(), String> {
     let abi = mpi.abi.ok_or_else(|| format!("there is no shim for {}", mpi.soname.to_string_lossy()))?;
-    if let Some(doubt) = known::doubt(mpi) {
+    if let Some(doubt) = known::contradiction(mpi, abi).or_else(|| known::doubt(mpi)) {
         return Err(doubt);
     }
     // A function that no tool wraps. A layer that translates between ABIs defines all functions, and another MPI is loaded after it.

@@ -106,6 +106,18 @@ fn an_mpi_is_known_by_its_file_or_by_what_it_calls_itself() {
 }
 
 #[test]
+fn an_mpi_that_says_it_is_another_one_is_left_alone() {
+    let Some(place) = Place::new("another") else { return };
+    // As Open MPI 1.10 did.
+    place.mpi("libmpi.so.12", &["-DWHO=\"Open MPI v1.10.2, package: Open MPI\""]);
+    place.program("libmpi.so.12");
+    place.says(0, "libmpi.so.12 says that it is Open MPI v1.10.2");
+    place.mpi("libmpi.so.40", &[]);
+    place.program("libmpi.so.40");
+    place.says(0, "libmpi.so.40 says that it is MPICH");
+}
+
+#[test]
 fn an_mpi_with_a_call_that_is_not_known_is_left_alone() {
     let Some(place) = Place::new("extra") else { return };
     place.mpi("libmpi.so.12", &["-DEXTRA"]);

@@ -117,14 +117,13 @@ fn page(sections: &[Section<'_>]) -> String {
         writeln!(page, "| {} | {} |{what}", section.name, names.join(" ")).unwrap();
     };
     let is_passed =
-        |section: &&Section<'_>| matches!(section.treatment, Treatment::Passed | Treatment::Waiting);
+        |section: &&Section<'_>| matches!(section.treatment, Treatment::Passed | Treatment::Advancing);
     sections.iter().filter(|section| !is_passed(section)).for_each(|section| row(&mut page, section));
     for (treatment, what) in [
         (Treatment::Passed, "Passed to the MPI as they come, and counted for the report:"),
         (
-            Treatment::Waiting,
-            "Passed to the MPI as they come. Before these, and all calls above in which the MPI may wait for other ranks, chunks of long messages that \
-             are held back are started ([shim.md](shim.md), \"Long messages\"):",
+            Treatment::Advancing,
+            "Passed to the MPI as they come, after what the program has begun has been advanced:",
         ),
     ] {
         page += &format!("\n{what}\n\n| calls | |\n| --- | --- |\n");

@@ -10,7 +10,7 @@
 mod support;
 
 use mpress_cluster::{Cluster, Family, Launcher, Mpi};
-use support::compare::assert_same;
+use support::compare::{assert_framed, assert_same};
 use support::{Rig, SHIM, Written, schedules, skip, two_nodes};
 
 /// Scenarios that depend on the number and the placement of ranks.
@@ -49,16 +49,6 @@ fn compare_in_chunks(rig: &Rig, ranks: usize, args: &[&str]) -> Written {
         job.compressing().env("MPRESS_STREAMS", "4096").env("MPRESS_REPORT", "summary").run("chunks");
     assert_same(&without, &chunks);
     chunks
-}
-
-/// Fails unless at least this number of messages went in frames: a test whose messages were all passed through would prove nothing.
-fn assert_framed(written: &Written, least: u64) {
-    // If MPICH hung in MPI_Finalize, the report is lost.
-    if written.stderr.is_none() {
-        return;
-    }
-    let (messages, ratio) = written.framed().expect("a report");
-    assert!(messages >= least && ratio > 1.1, "{messages} messages compressed, ratio {ratio}");
 }
 
 #[test]
@@ -433,69 +423,4 @@ fn the_report_is_what_was_asked_for() {
     for word in ["f64", "diffpack", "raw", "f32"] {
         assert!(full.iter().skip(2).any(|line| line.contains(word)), "no {word} in {full:#?}");
     }
-}
-
-#[test]
-fn messages_sent_while_others_finalize() {
-    let Some(rig) = Rig::new("late") else { return };
-    let job = rig.job(Launcher::Local, 2, "late", &[]);
-    let without = job.run("without");
-    assert_same(&without, &job.compressing().run("with"));
-    assert_same(&without, &job.compressing().env("MPRESS_REPORT", "summary").run("with-report"));
-}
-
-#[test]
-fn calls_that_wait_after_a_part_of_a_message() {
-    let Some(rig) = Rig::new("held") else { return };
-    // As in `compare_in_chunks`.
-    let job = rig.job(Launcher::Local, 2, "held", &[]).env("OMPI_MCA_btl", "tcp,self");
-    let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
-    assert_same(&job.run("without"), &with);
-    assert_framed(&with, 400);
-}
-
-#[test]
-fn an_error_handler_that_does_not_come_back() {
-    let Some(rig) = Rig::new("jump") else { return };
-    let job = rig.job(Launcher::Local, 2, "jump", &[]);
-    assert_same(&job.run("without"), &job.compressing().run("with"));
-}
-
-#[test]
-fn a_job_that_ends_while_its_processes_exit() {
-    let Some(rig) = Rig::new("exit") else { return };
-    let job = rig.job(Launcher::Local, 2, "exit", &[]);
-    assert_same(&job.run("without"), &job.compressing().run("with"));
-}
-
-/// The growth of a rank's resident memory in each phase of `memory`, in KiB.
-fn growth(written: &Written) -> Vec<i64> {
-    written.assert_well();
-    let of = |line: &str| {
-        let mut words = line.split(": ").nth(2)?.split(' ');
-        let (before, after) = (words.next()?, words.nth(1)?);
-        Some(after.parse::<i64>().ok()? - before.parse::<i64>().ok()?)
-    };
-    written.stdout.lines().filter(|line| line.contains(" KiB, ")).map(|line| of(line).unwrap()).collect()
-}
-
-#[test]
-fn memory_does_not_grow_with_the_number_of_messages() {
-    let Some(rig) = Rig::new("memory") else { return };
-    // One leaked allocation for each long message would exceed this.
-    const NOISE_KIB: i64 = 512;
-    let grows_as_without = |launcher: Launcher<'_>, ranks_per_node, count| {
-        let job = rig.job(launcher, ranks_per_node, "memory", &[count]);
-        let without = job.run("without");
-        let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
-        assert_same(&without, &with);
-        let (without_kib, with_kib) = (growth(&without), growth(&with));
-        assert_eq!((without_kib.len(), with_kib.len()), (6, 6), "{}", with.stdout);
-        let most = without_kib.iter().max().unwrap() + NOISE_KIB;
-        assert!(with_kib.iter().all(|&kib| kib <= most), "{}\n{}", without.stdout, with.stdout);
-        assert_framed(&with, 1000);
-    };
-    grows_as_without(Launcher::Local, 2, "200000");
-    let Some(cluster) = two_nodes() else { return };
-    grows_as_without(Launcher::Cluster(&cluster), 1, "60000");
 }

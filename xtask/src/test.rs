@@ -160,8 +160,8 @@ const NEWER_TESTS: [&str; 2] = ["abi", "transparent"];
 const NEWER_WORDS: [&str; 3] = ["every_call_on_this_host", "prototypes", "constants"];
 
 /// The tests of `preload/tests` whose outcome depends on the MPI by more than how it waits.
-const OF_EACH_MPI: [&str; 8] =
-    ["abi", "ahead", "failures", "first_call", "network", "preload", "transparent", "work"];
+const OF_EACH_MPI: [&str; 9] =
+    ["abi", "ahead", "failures", "first_call", "network", "preload", "single", "transparent", "work"];
 
 /// The others: the table of calls, and what is above the MPI (recording, links of jobs, memory of devices).
 const OF_ONE_MPI: [&str; 6] = ["device", "family", "links", "modules", "recording", "table"];
@@ -194,7 +194,7 @@ pub(crate) fn mpis(paths: &Paths, only: Option<Mpi>) -> Vec<Step<'_>> {
     for mpi in Mpi::every().filter(|&one| only.is_none_or(|only| only == one)) {
         let tests = match only {
             Some(only) if Mpi::ALL.contains(&only) => &EVERY[..],
-            _ => &["abi", "transparent", "preload"],
+            _ => &["abi", "single", "transparent", "preload"],
         };
         steps.push(wheel(paths, Extent::Promises, mpi, tests, &[]));
         let name = format!("mpi4py with {}", mpi.title());
@@ -244,8 +244,15 @@ fn flags(tier: &str) -> String {
     format!("{own} --cfg mpress_simd=\"{tier}\"").trim_start().to_owned()
 }
 
-/// The highest tier that the kernels have and this processor supports. Does not use the project's own detection, which is under test.
+/// The highest tier of this build: the one that the caller's flags force, or that of the processor.
 fn highest_tier() -> &'static str {
+    let own = std::env::var("RUSTFLAGS").unwrap_or_default();
+    let forces = |tier: &&str| own.contains(&format!("mpress_simd=\"{tier}\""));
+    ["scalar", "avx2"].into_iter().find(forces).unwrap_or_else(tier_of_the_processor)
+}
+
+/// The highest tier that the kernels have and this processor supports. Does not use the project's own detection, which is under test.
+fn tier_of_the_processor() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::is_x86_feature_detected as has;

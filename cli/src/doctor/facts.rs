@@ -24,6 +24,8 @@ pub(super) struct Facts {
     /// The library to preload, and a digest of it and its shims; or why there is none.
     pub(super) library: Result<(String, u64), String>,
     pub(super) program: Result<String, String>,
+    /// Why nothing can be preloaded into the program, if so.
+    pub(super) out_of_reach: Option<String>,
     /// The ABI of the MPI that the program is linked to, if any, and its file, if it is found.
     pub(super) mpi: Option<(Abi, Option<String>)>,
     /// The number of ranks according to the launcher.
@@ -54,6 +56,7 @@ pub(super) struct Chosen {
 impl Facts {
     pub(super) fn of_this_rank(preload: Result<PathBuf, libraries::Error>, command: &[OsString]) -> Self {
         let program = command.first().ok_or(program::Error::None).and_then(|name| program::find(name));
+        let out_of_reach = program.as_ref().ok().and_then(|program| detect::out_of_reach(program));
         let mpi = program.as_ref().ok().and_then(|program| detect::linked_to(program));
         let missing = preload.as_ref().map_or_else(|_| Vec::new(), |path| missing(path));
         let preloaded = std::env::var_os("LD_PRELOAD");
@@ -69,6 +72,7 @@ impl Facts {
             tools,
             library,
             program: program.map(|path| path.display().to_string()).map_err(|error| error.to_string()),
+            out_of_reach: out_of_reach.map(str::to_owned),
             mpi: mpi.map(|(abi, path)| (abi, path.map(|path| path.display().to_string()))),
             size: launcher::size(),
             launcher: launcher::abi(),

@@ -117,6 +117,9 @@ fn mpi(ranks: &[Facts]) -> Vec<Finding> {
         Ok(Err(why)) => return vec![Finding::Wrong(format!("program: {why}"))],
         Err(nodes) => return vec![Finding::Wrong(format!("program: not the same on {nodes}"))],
     };
+    if let Some(why) = ranks.iter().find_map(|facts| facts.out_of_reach.as_ref()) {
+        return vec![Finding::Wrong(format!("program: {program} {why}, so nothing can be preloaded"))];
+    }
     let (abi, file) = match same(ranks, |facts| &facts.mpi) {
         Ok(Some((abi, Some(file)))) => (*abi, file),
         Ok(Some((abi, None))) => {
@@ -214,6 +217,7 @@ mod tests {
             version: "0.1.0".into(),
             library: Ok(("/lib/libmpress.so".into(), 7)),
             program: Ok("/home/me/app".into()),
+            out_of_reach: None,
             mpi: Some((Abi::Mpich, Some("/lib/libmpi.so.12".into()))),
             size: Some(2),
             launcher: Some(Abi::Mpich),

@@ -4,7 +4,7 @@ use super::Group;
 use super::blocks::Blocks;
 use crate::agreed::How;
 use crate::error::give_up;
-use crate::peers::Peers;
+use crate::peers::{Origin, Peers};
 use crate::progress;
 use crate::recv;
 use crate::requests::{Mode, UnderWay};
@@ -14,6 +14,7 @@ use crate::state::Shim;
 use crate::sys::*;
 use std::ffi::c_int;
 use std::ptr;
+use std::sync::Arc;
 
 /// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory at both ends.
 const UNDER_WAY: usize = 16;
@@ -81,12 +82,11 @@ pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
     let here = if blocks.equal {
         Ok(shim.is_long(&one_of(&mine, &blocks, at_root)))
     } else {
-        peers.collectives.varied_here(how, || !at_root && shim.is_long(&mine))
+        peers.collectives.rooted_here(&shim.private, how)
     };
     let refused = || {
         let judges: (Judge, Judge) = (Shim::refuses, Shim::refuses_received);
-        let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
-        peers.collectives.counted(how, blocks.equal, refused)
+        shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root)
     };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
@@ -113,16 +113,14 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
 ) -> c_int {
     let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
     let at_root = peers.rank == root;
-    let any_long = || at_root && peers.ranks().any(|rank| rank != root && shim.is_long(&blocks.of(rank)));
     let here = if blocks.equal {
         Ok(shim.is_long(&one_of(&mine, &blocks, at_root)))
     } else {
-        peers.collectives.varied_here(how, any_long)
+        peers.collectives.rooted_here(&shim.private, how)
     };
     let refused = || {
         let judges: (Judge, Judge) = (Shim::refuses_received, Shim::refuses);
-        let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
-        peers.collectives.counted(how, blocks.equal, refused)
+        shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root)
     };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
@@ -352,7 +350,7 @@ impl Shim {
     /// what they need.
     pub(super) fn exchange(
         &self,
-        peers: &Peers,
+        peers: &Arc<Peers>,
         how: How,
         here: Result<bool, c_int>,
         refused: impl Fn() -> bool,
@@ -385,7 +383,7 @@ impl Shim {
                     messages.outcome()
                 }
                 How::Nonblocking(comm, request) => {
-                    let active = messages.into_request(comm)?;
+                    let active = messages.into_request(Origin { comm, peers: Some(Arc::clone(peers)) })?;
                     // SAFETY: the program's output pointer.
                     unsafe { *request = self.requests.hand_out(active) };
                     Ok(())

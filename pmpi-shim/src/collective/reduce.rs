@@ -21,6 +21,7 @@ use crate::sys::*;
 use mpress::{Buffer, Hierarchy, Kind, Reduce};
 use std::ffi::{c_int, c_void};
 use std::iter;
+use std::sync::Arc;
 use std::sync::PoisonError;
 
 /// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer steps.
@@ -205,7 +206,7 @@ impl Shim {
     /// Makes a reduction of elements of this `size`, if it is to be done here. `refused`: the MPI refuses this rank's arguments.
     fn reduce(
         &self,
-        peers: &Peers,
+        peers: &Arc<Peers>,
         call: &Call,
         (blocks, size): (&Blocks, usize),
         refused: impl FnOnce() -> bool,

@@ -11,7 +11,7 @@ use crate::agreed::{Chunked, Way};
 use crate::device;
 use crate::error::raise;
 use crate::peers::Peers;
-use crate::span::{Layout, Span};
+use crate::span::Span;
 use crate::state::Shim;
 use crate::sys::*;
 use crate::waiting;
@@ -184,7 +184,9 @@ impl Place {
 
     /// For a block of another rank. Its address is null if there is no memory for it.
     fn new(shim: &Shim, span: Span, len: usize) -> Self {
-        if let Layout::Contiguous(kind) = shim.layout(&span) {
+        let layout = shim.layout(&span);
+        let kind = layout.kind();
+        if layout.is_contiguous() {
             return Self { span, kind, at: span.ptr.cast(), ours: None };
         }
         let mut ours = shim.engine.buffer(len);
@@ -192,7 +194,7 @@ impl Place {
             ours.set_len(len);
             ours.as_mut_ptr()
         });
-        Self { span, kind: Kind::Other, at, ours }
+        Self { span, kind, at, ours }
     }
 
     /// Copies the received block to the program's buffer.

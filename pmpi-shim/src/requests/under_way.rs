@@ -3,6 +3,7 @@
 use super::{Active, Finish};
 use crate::context::Context;
 use crate::generalized;
+use crate::peers::Origin;
 use crate::sys::*;
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -61,13 +62,8 @@ impl UnderWay {
         self.outcome = outcome;
     }
 
-    /// Starts the sends that are held back.
-    pub(super) fn start_held(&mut self) {
-        self.sends.iter_mut().for_each(Active::start_held);
-    }
-
     /// A request that is complete when all messages are. A single send does not need a generalized request.
-    pub(crate) fn into_request(mut self, comm: MPI_Comm) -> Result<Active, c_int> {
+    pub(crate) fn into_request(mut self, origin: Origin) -> Result<Active, c_int> {
         if self.outcome.is_ok()
             && self.receives.is_empty()
             && self.sends.len() == 1
@@ -76,7 +72,7 @@ impl UnderWay {
             return Ok(only);
         }
         match generalized::pending() {
-            Ok(request) => Ok(Active::new(request, Finish::Collective(comm, self))),
+            Ok(request) => Ok(Active::new(request, Finish::Collective(origin, self))),
             Err(code) => {
                 // Not freed, since the MPI still accesses its memory.
                 std::mem::forget(self);
@@ -89,7 +85,7 @@ impl UnderWay {
 impl Active {
     /// Advances a collective; returns whether it is complete. If so, its request is complete, too.
     pub(super) fn advance_collective(&mut self, context: &Context) -> bool {
-        let Finish::Collective(comm, messages) = &mut self.finish else { return true };
+        let Finish::Collective(origin, messages) = &mut self.finish else { return true };
         messages.test(context);
         if messages.sends_left() + messages.receives_left() > 0 {
             return false;
@@ -99,7 +95,7 @@ impl Active {
         let completed = ok(unsafe { PMPI_Grequest_complete(self.operation.request) });
         self.finish = match outcome.and(completed) {
             Ok(()) => Finish::Nothing,
-            Err(code) => Finish::Failed(*comm, code),
+            Err(code) => Finish::Failed(origin.clone(), code),
         };
         true
     }

@@ -1,5 +1,6 @@
 //! A stream that this process receives.
 
+use super::Streams;
 use super::pace::Pace;
 use crate::context::Context;
 use crate::error::Kept;
@@ -294,6 +295,14 @@ impl Arriving {
             }
             _ => (len, None),
         })
+    }
+}
+
+impl Streams {
+    /// Finishes sends that no longer belong to a request, and drops tails; returns whether others are left.
+    pub(crate) fn end(&self, context: &Context) -> bool {
+        Arriving::sweep(context);
+        self.sweep() || !self.is_idle()
     }
 }
 

@@ -1,13 +1,13 @@
 //! A stream that this process sends.
 
-use super::{AHEAD, Send, Streams, is_complete};
+use super::{Send, Streams, is_complete};
 use crate::context::Context;
 use crate::error::give_up;
 use crate::mpi::real;
 use crate::operation::{Look, look};
 use crate::sys::*;
 use crate::wire::{Raw, Wire};
-use mpress::{Buffer, Destination, SentAt, Tail};
+use mpress::{Buffer, SentAt, Tail};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
@@ -19,39 +19,33 @@ pub(crate) struct Departing {
     all: Arc<Streams>,
     /// The destination, a rank of the world.
     dest: c_int,
-    tag: c_int,
-    to: Destination,
+    id: u32,
     /// The data sent by the head's request.
     head: Arc<Wire>,
-    /// Chunks that have not been started.
-    held: VecDeque<Buffer>,
+    /// The chunks whose sends are not complete.
     under_way: VecDeque<Send>,
-    /// Number of bytes started.
+    /// Bytes of the tail started.
     started: usize,
-    /// Whether the last chunk has been encoded.
-    ends: bool,
-    /// Until when this process waits for the last chunk to be received, if it is sent synchronously.
-    until: Option<Instant>,
     /// What a byte takes on the network, by the estimate, in nanoseconds.
     byte_ns: f64,
-    /// Length of the longest chunk in bytes.
-    longest: usize,
-    /// Bytes counted in `all`.
-    bytes: usize,
     state: State,
     /// Time that chunks were kept waiting in calls of the MPI: when they were sent is told without it, since it shows not how fast this process is, but
     /// how busy the network.
     stalled: Duration,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum State {
     /// The head has not been matched.
     Waiting,
-    Matched,
-    /// The stream was cancelled, or its head failed: the tail is not sent.
+    /// It has. The tail is waited for as long as this still; when it was looked at last.
+    Matched(Duration, Instant),
+    /// The stream was cancelled, or its head failed.
     Over,
 }
+
+/// Time between two looks at a tail counts only as far as this as time that it was waited for: the program may compute meanwhile.
+const LOOK: Duration = Duration::from_millis(1);
 
 impl Departing {
     /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the mode of the message.
@@ -59,44 +53,34 @@ impl Departing {
     ///
     /// # Errors
     /// Those of `start_head`, and a lack of memory.
-    pub(crate) fn start<E: From<c_int>>(
+    pub(crate) fn start<E>(
         context: &Context,
-        (dest, to): (c_int, Destination),
+        dest: c_int,
         (head, mut tail): (Arc<Wire>, Tail),
         raw: &Raw<'_>,
         start_head: impl FnOnce(&Wire) -> Result<MPI_Request, E>,
         meanwhile: impl Fn(),
     ) -> Result<(Self, MPI_Request), E> {
         let all = Arc::clone(&context.streams);
-        let tag = all.tag(tail.stream());
+        let request = start_head(&head)?;
         all.busy.fetch_add(1, Ordering::AcqRel);
         let mut stream = Self {
             all,
             dest,
-            tag,
-            to,
+            id: tail.stream().id(),
             head,
-            held: VecDeque::new(),
             under_way: VecDeque::new(),
             started: 0,
-            ends: false,
-            until: None,
             byte_ns: 1e3 / context.engine.link().bandwidth_mb_s,
-            longest: 0,
-            bytes: 0,
             state: State::Waiting,
             stalled: Duration::ZERO,
         };
-        stream.try_eager(context, &mut tail, raw)?;
-        let request = start_head(&stream.head)?;
         while tail.due().is_some() {
             match next_chunk(context, &mut tail, raw) {
-                Some(chunk) => {
-                    stream.ends = tail.due().is_none();
-                    stream.push(chunk);
-                }
-                None if stream.held.is_empty() && stream.under_way.is_empty() => cannot_go_on(ERR_NO_MEM),
-                None => stream.start_held(),
+                Some(chunk) => stream.send(chunk, tail.due().is_none()),
+                None if stream.under_way.is_empty() => cannot_go_on(ERR_NO_MEM),
+                // Those that are sent give back theirs.
+                None => {}
             }
             stream.advance(request);
             meanwhile();
@@ -104,109 +88,67 @@ impl Departing {
         Ok((stream, request))
     }
 
-    /// Tests whether chunks are sent eagerly, if that is not known.
-    fn try_eager(&mut self, context: &Context, tail: &mut Tail, raw: &Raw<'_>) -> Result<(), c_int> {
-        if !self.all.eager(self.to).is_open(self.head.len()) {
-            return Ok(());
+    /// Starts the next chunk.
+    fn send(&mut self, mut chunk: Buffer, is_last: bool) {
+        let start = Instant::now();
+        let since_began = start.saturating_duration_since(self.all.began);
+        SentAt::after(since_began.saturating_sub(self.stalled)).write(&mut chunk);
+        let mut request = REQUEST_NULL;
+        let len = c_int::try_from(chunk.len()).unwrap_or(0); // at most a MiB
+        let send = if is_last { real::MPI_Issend } else { real::MPI_Isend };
+        let (tag, comm) = (self.all.tag_of(self.id), self.all.comm);
+        // SAFETY: the chunk is kept with the request until that completes.
+        let code = unsafe { send(chunk.as_ptr().cast(), len, BYTE, self.dest, tag, comm, &raw mut request) };
+        if let Err(code) = ok(code) {
+            cannot_go_on(code);
         }
-        // The MPI sends the first while the second is encoded.
-        for _ in 0..2 {
-            if tail.due().is_none() {
-                break;
-            }
-            let chunk = next_chunk(context, tail, raw).ok_or(ERR_NO_MEM)?;
-            let is_known = self.all.eager(self.to).is_proven(chunk.len());
-            self.push(chunk);
-            if is_known {
-                return Ok(());
-            }
-        }
-        if let Some((request, chunk)) = self.under_way.front_mut() {
-            let (bytes, complete) = (chunk.len(), is_complete(request));
-            if complete {
-                self.under_way.pop_front();
-            }
-            self.all.eager(self.to).tried(bytes, complete);
-        }
-        Ok(())
-    }
-
-    fn push(&mut self, chunk: Buffer) {
-        self.bytes += chunk.len();
-        self.longest = self.longest.max(chunk.len());
-        self.all.bytes.fetch_add(chunk.len(), Ordering::Relaxed);
-        self.held.push_back(chunk);
-        let may_start = self.state == State::Matched || self.all.multiple || self.started < AHEAD;
-        if may_start {
-            self.start_held();
-        }
-    }
-
-    /// Starts all remaining chunks: from now on the MPI does the rest.
-    pub(crate) fn start_held(&mut self) {
-        while let Some(mut chunk) = self.held.pop_front() {
-            let start = Instant::now();
-            let since_began = start.saturating_duration_since(self.all.began);
-            SentAt::after(since_began.saturating_sub(self.stalled)).write(&mut chunk);
-            let mut request = REQUEST_NULL;
-            let len = c_int::try_from(chunk.len()).unwrap_or(0); // at most a MiB
-            let is_last = self.ends && self.held.is_empty() && self.state == State::Matched;
-            let send = if is_last && self.started > AHEAD {
-                self.until = Some(start + self.all.patience(self.byte_ns));
-                real::MPI_Issend
-            } else {
-                real::MPI_Isend
-            };
-            // SAFETY: the chunk is kept with the request until that completes.
-            let code = unsafe {
-                send(chunk.as_ptr().cast(), len, BYTE, self.dest, self.tag, self.all.comm, &raw mut request)
-            };
-            self.stalled += self.all.stalled(chunk.len(), start.elapsed());
-            self.started += chunk.len();
-            match ok(code) {
-                Ok(()) => self.under_way.push_back((request, chunk)),
-                Err(code) => cannot_go_on(code),
-            }
-        }
+        self.stalled += self.all.stalled(chunk.len(), start.elapsed());
+        self.started += chunk.len();
+        let kept = self.all.pending.add(chunk.len());
+        self.under_way.push_back((request, chunk, kept));
     }
 
     /// Advances the stream, whose head has this request; returns whether the stream has been sent, so that the request may be completed.
     pub(crate) fn advance(&mut self, request: MPI_Request) -> bool {
+        let before = self.under_way.len();
         // Frees the memory of chunks that have been sent.
-        while self.under_way.front_mut().is_some_and(|(request, _)| is_complete(request)) {
+        while self.under_way.front_mut().is_some_and(|(request, ..)| is_complete(request)) {
             self.under_way.pop_front();
         }
-        if self.state == State::Waiting && !self.is_decided(request) {
-            return false;
+        if let State::Waiting = self.state {
+            self.state = self.decided(request);
         }
-        if !self.held.is_empty() {
-            return false;
-        }
-        self.under_way.is_empty()
-            || match self.until {
-                Some(until) => Instant::now() >= until,
-                None => !self.all.eager(self.to).is_proven(self.longest),
+        let goes_on = self.under_way.len() < before;
+        match &mut self.state {
+            State::Waiting => false,
+            State::Over => true,
+            State::Matched(..) if self.under_way.is_empty() => true,
+            State::Matched(patience, looked) => {
+                let now = Instant::now();
+                let waited = now.saturating_duration_since(*looked).min(LOOK);
+                (*patience, *looked) = (patience.saturating_sub(waited), now);
+                if goes_on {
+                    *patience = self.all.patience(self.byte_ns, self.id);
+                }
+                patience.is_zero()
             }
+        }
     }
 
-    /// Whether the head's request is complete. If so, the rest is started, or dropped.
-    fn is_decided(&mut self, request: MPI_Request) -> bool {
+    /// What has become of the head.
+    fn decided(&self, request: MPI_Request) -> State {
         let mut cancelled = 0;
-        self.state = match look(request) {
-            Look::UnderWay => return false,
-            Look::Failed(..) => State::Over,
-            Look::Complete(status) => {
-                // SAFETY: the MPI's status, and a valid output pointer.
-                unsafe { PMPI_Test_cancelled(&raw const status, &raw mut cancelled) };
-                if cancelled == 0 { State::Matched } else { State::Over }
-            }
+        match look(request) {
+            Look::UnderWay => return State::Waiting,
+            Look::Failed(..) => return State::Over,
+            // SAFETY: the MPI's status, and a valid output pointer.
+            Look::Complete(status) => unsafe { PMPI_Test_cancelled(&raw const status, &raw mut cancelled) },
         };
-        if self.state == State::Matched {
-            self.start_held()
+        if cancelled == 0 {
+            State::Matched(self.all.patience(self.byte_ns, self.id), Instant::now())
         } else {
-            self.held.clear()
+            State::Over
         }
-        true
     }
 
     /// The number of bytes sent: the head and the chunks of the tail.
@@ -216,12 +158,11 @@ impl Departing {
 
     /// Whether the receiver has matched the head, so that the whole stream must be sent.
     pub(crate) fn is_matched(&self) -> bool {
-        self.state == State::Matched
+        matches!(self.state, State::Matched(..))
     }
 
     /// The head's request has failed: its memory is not freed, since the MPI may still read it.
-    pub(crate) fn abandon(mut self) {
-        self.held.clear();
+    pub(crate) fn abandon(self) {
         std::mem::forget(Arc::clone(&self.head));
     }
 }
@@ -241,19 +182,17 @@ fn cannot_go_on(code: c_int) -> ! {
 
 impl Drop for Departing {
     fn drop(&mut self) {
-        if self.state != State::Matched && self.started > 0 {
-            for (request, _) in &mut self.under_way {
+        if self.is_matched() {
+            self.all.waited(self.under_way.is_empty());
+        } else if self.started > 0 {
+            for (request, ..) in &mut self.under_way {
                 // SAFETY: our own request.
                 unsafe { real::MPI_Cancel(request) };
             }
-            self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(self.tag);
+            let tag = self.all.tag_of(self.id);
+            self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(tag);
         }
-        if self.until.is_some() {
-            self.all.waited(self.under_way.is_empty());
-        }
-        self.all.eager(self.to).longest.fetch_max(self.longest, Ordering::Relaxed);
         self.all.leave(std::mem::take(&mut self.under_way));
-        self.all.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         self.all.busy.fetch_sub(1, Ordering::AcqRel);
     }
 }

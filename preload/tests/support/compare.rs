@@ -140,3 +140,13 @@ fn the_first_difference_is_readable() {
          line 3\n    without: b: 3\n    with:    (no such line)\n"
     );
 }
+
+/// Fails unless at least this number of messages went in frames: a test whose messages were all passed through would prove nothing.
+pub(crate) fn assert_framed(written: &Written, least: u64) {
+    // If MPICH hung in MPI_Finalize, the report is lost.
+    if written.stderr.is_none() {
+        return;
+    }
+    let (messages, ratio) = written.framed().expect("a report");
+    assert!(messages >= least && ratio > 1.1, "{messages} messages compressed, ratio {ratio}");
+}

@@ -76,6 +76,20 @@ static void window(void)
   MPI_Win_free(&win);
 }
 
+/* A call that the shim does not wrap. */
+static void unknown(void)
+{
+  MPI_Win win;
+  MPI_Info info;
+  if (MPI_Win_create(all, sizeof all, sizeof all[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win) != MPI_SUCCESS)
+    return;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "no_locks", "false");
+  MPI_Win_set_info(win, info);
+  MPI_Info_free(&info);
+  MPI_Win_free(&win);
+}
+
 /* A buffered send that the other rank receives after the message, and a detach that waits for it. */
 static void detach(void)
 {
@@ -104,6 +118,7 @@ static const struct {
     {"split", split},
     {"intercommunicator", intercommunicator},
     {"window", window},
+    {"unknown", unknown},
     {"detach", detach},
 };
 

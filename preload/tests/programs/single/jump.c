@@ -2,6 +2,7 @@
  * longjmp through the frames of a library, but it works with both MPIs.) */
 #include "../observe.h"
 
+#include <limits.h>
 #include <setjmp.h>
 
 enum { COUNT = 4000, TAG = 8 };
@@ -48,6 +49,29 @@ int main(int argc, char **argv)
     end();
     memory_free(&m);
   }
+  /* It leaves a send that the MPI refuses. */
+  int *most, found;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+  memory m = memory_new(COUNT * 8);
+  begin("refused:");
+  fill(m.data, m.room, SMOOTH, 9);
+  if (rank == 0)
+    MPI_Send(m.data, COUNT, MPI_DOUBLE, peer, TAG, comm);
+  else {
+    MPI_Request request;
+    MPI_Comm_set_errhandler(comm, errhandler);
+    int class = setjmp(back);
+    if (class == 0 && *most < INT_MAX)
+      MPI_Isend(m.data, COUNT, MPI_DOUBLE, peer, *most + 1, comm, &request);
+    note(" came back with class %d", class);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    memory_free(&m);
+    m = memory_new(COUNT * 8);
+    MPI_Recv(m.data, COUNT, MPI_DOUBLE, peer, TAG, comm, MPI_STATUS_IGNORE);
+    note(" data=%016lx", (unsigned long)digest(&m));
+  }
+  end();
+  memory_free(&m);
   MPI_Errhandler_free(&errhandler);
   MPI_Comm_free(&comm);
   return job_end();

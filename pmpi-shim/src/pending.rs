@@ -1,0 +1,56 @@
+//! How many bytes are kept in memory of ours until they have been sent.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Greatest number of such bytes. A message that would exceed it goes as it is, unless nothing else is being sent.
+const MOST: usize = 64 << 20;
+
+/// The bytes of frames, copies and chunks whose sends are not complete.
+#[derive(Clone, Default)]
+pub(crate) struct Pending(Arc<AtomicUsize>);
+
+impl Pending {
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether a message of `len` bytes may be kept, too.
+    pub(crate) fn has_room(&self, len: usize) -> bool {
+        let bytes = self.bytes();
+        bytes == 0 || bytes.checked_add(len).is_some_and(|bytes| bytes <= MOST)
+    }
+
+    /// Counts bytes until dropped.
+    pub(crate) fn add(&self, bytes: usize) -> Kept {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+        Kept { all: self.clone(), bytes }
+    }
+}
+
+/// Bytes that are counted.
+pub(crate) struct Kept {
+    all: Pending,
+    bytes: usize,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.all.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_alone_may_have_any_length() {
+        let pending = Pending::default();
+        assert!(pending.has_room(usize::MAX));
+        let kept = pending.add(MOST - 1);
+        assert!(pending.has_room(1) && !pending.has_room(2) && !pending.has_room(usize::MAX));
+        drop(kept);
+        assert_eq!(pending.bytes(), 0);
+    }
+}

@@ -1,0 +1,123 @@
+//! Programs of their own, in `programs/single`, see the same with the shim and without.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(missing_docs, reason = "a test")]
+
+#[allow(dead_code, reason = "others need the rest")]
+mod support;
+
+use mpress_cluster::Launcher;
+use support::compare::{assert_framed, assert_same};
+use support::{Rig, Written, two_nodes};
+
+#[test]
+fn messages_sent_while_others_finalize() {
+    let Some(rig) = Rig::new("late") else { return };
+    let job = rig.job(Launcher::Local, 2, "late", &[]);
+    let without = job.run("without");
+    assert_same(&without, &job.compressing().run("with"));
+    assert_same(&without, &job.compressing().env("MPRESS_REPORT", "summary").run("with-report"));
+}
+
+#[test]
+fn calls_that_wait_after_a_part_of_a_message() {
+    let Some(rig) = Rig::new("held") else { return };
+    // As in `compare_in_chunks`.
+    let job = rig.job(Launcher::Local, 2, "held", &[]).env("OMPI_MCA_btl", "tcp,self");
+    let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&job.run("without"), &with);
+    assert_framed(&with, 400);
+    // With windows, which Open MPI 4.1 does not have over TCP.
+    let job = rig.job(Launcher::Local, 2, "held", &[]);
+    assert_same(&job.run("windows-without"), &job.compressing().run("windows-with"));
+}
+
+/// Runs a program with and without the shim, with all messages compressed.
+fn compare_program(name: &str) -> Option<Written> {
+    let rig = Rig::new(name)?;
+    let job = rig.job(Launcher::Local, 2, name, &[]);
+    let with = job.compressing().run("with");
+    assert_same(&job.run("without"), &with);
+    Some(with)
+}
+
+#[test]
+fn what_has_been_sent_arrives_without_further_calls() {
+    compare_program("sent");
+}
+
+#[test]
+fn attributes_of_the_program_are_not_copied() {
+    compare_program("attributes");
+}
+
+#[test]
+fn a_receive_is_cancelled_while_another_thread_waits_for_it() {
+    compare_program("cancel");
+}
+
+#[test]
+fn copies_of_pending_messages_are_bounded() {
+    let Some(with) = compare_program("pending") else { return };
+    let grown = with.stdout.lines().find_map(|line| line.strip_prefix("grown by ")).unwrap();
+    let kib: i64 = grown.strip_suffix(" KiB").unwrap().parse().unwrap();
+    // 64 MiB of them, with what the MPI needs.
+    assert!(kib < 100 << 10, "{kib} KiB");
+}
+
+#[test]
+fn an_error_handler_that_does_not_come_back() {
+    let Some(rig) = Rig::new("jump") else { return };
+    let job = rig.job(Launcher::Local, 2, "jump", &[]);
+    assert_same(&job.run("without"), &job.compressing().run("with"));
+}
+
+#[test]
+fn a_job_that_ends_while_its_processes_exit() {
+    let Some(rig) = Rig::new("exit") else { return };
+    let job = rig.job(Launcher::Local, 2, "exit", &[]);
+    assert_same(&job.run("without"), &job.compressing().run("with"));
+}
+
+/// The growth of a rank's resident memory in each phase of `memory`, in KiB.
+fn growth(written: &Written) -> Vec<i64> {
+    written.assert_well();
+    let of = |line: &str| {
+        let mut words = line.split(": ").nth(2)?.split(' ');
+        let (before, after) = (words.next()?, words.nth(1)?);
+        Some(after.parse::<i64>().ok()? - before.parse::<i64>().ok()?)
+    };
+    written.stdout.lines().filter(|line| line.contains(" KiB, ")).map(|line| of(line).unwrap()).collect()
+}
+
+#[test]
+fn memory_does_not_grow_with_the_number_of_messages() {
+    let Some(rig) = Rig::new("memory") else { return };
+    // One leaked allocation for each long message would exceed this.
+    const NOISE_KIB: i64 = 512;
+    let grows_as_without = |launcher: Launcher<'_>, ranks_per_node, count| {
+        let job = rig.job(launcher, ranks_per_node, "memory", &[count]);
+        let without = job.run("without");
+        let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
+        assert_same(&without, &with);
+        let (without_kib, with_kib) = (growth(&without), growth(&with));
+        assert_eq!((without_kib.len(), with_kib.len()), (6, 6), "{}", with.stdout);
+        let most = without_kib.iter().max().unwrap() + NOISE_KIB;
+        assert!(with_kib.iter().all(|&kib| kib <= most), "{}\n{}", without.stdout, with.stdout);
+        assert_framed(&with, 1000);
+    };
+    grows_as_without(Launcher::Local, 2, "200000");
+    let Some(cluster) = two_nodes() else { return };
+    grows_as_without(Launcher::Cluster(&cluster), 1, "60000");
+}
+
+#[test]
+fn the_report_says_why_nothing_was_compressed() {
+    let Some(rig) = Rig::new("synchronous") else { return };
+    let job = rig.job(Launcher::Local, 2, "synchronous", &[]);
+    let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&job.run("without"), &with);
+    let Some(lines) = with.shim_lines() else { return };
+    let told = "mpress: nothing was compressed: 1 synchronous sends (800.0 kB)";
+    assert!(lines.contains(&told), "{lines:?}");
+}
