@@ -255,6 +255,17 @@ pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: boo
     }
 }
 
+/// Starts the receive of a message without data.
+///
+/// # Safety
+/// `message` must have none.
+pub(crate) unsafe fn start_empty(message: &Envelope) -> Result<Active, Error> {
+    let (mut inner, Envelope { peer, tag, comm, .. }) = (REQUEST_NULL, *message);
+    // SAFETY: the caller vouches for the message.
+    called(unsafe { real::MPI_Irecv(std::ptr::null_mut(), 0, BYTE, peer, tag, comm, &raw mut inner) })?;
+    Ok(Active::new(inner, Finish::Nothing))
+}
+
 /// The MPI's own nonblocking receive.
 ///
 /// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own call. If the MPI reports errors of

@@ -76,9 +76,11 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
         return unsafe { without_frame(shim, mode, &message, pass) };
     };
     waiting::during_long(&shim.engine, candidate.len, || {
+        let meanwhile = || progress::advance_while_encoding(shim);
+        let by = By { strategy: shim.strategies.of(message.comm), meanwhile: &meanwhile };
         // SAFETY: the program's own arguments; a wire lives until the send returns.
         unsafe {
-            let wire = match encoded(shim, mode, &message, &candidate, shim.strategies.of(message.comm)) {
+            let wire = match encoded(shim, mode, &message, &candidate, by) {
                 Encoded::Raw => {
                     let code = without_frame(shim, mode, &message, pass);
                     waiting::sent(candidate.len);
@@ -132,11 +134,13 @@ unsafe fn nonblocking(
     // SAFETY: the program's own arguments.
     unsafe { shim.sample(&message, mode.name(false)) };
     let candidate = shim.frame_of(mode, &message);
+    let meanwhile = || progress::advance_while_encoding(shim);
     // SAFETY: the program's own arguments.
     let started = unsafe {
         candidate
             .and_then(|candidate| {
-                start_encoded(shim, mode, &message, &candidate, shim.strategies.of(message.comm))
+                let by = By { strategy: shim.strategies.of(message.comm), meanwhile: &meanwhile };
+                start_encoded(shim, mode, &message, &candidate, by)
             })
             .or_else(|| start_packed(shim, mode, &message))
     };
@@ -161,14 +165,17 @@ enum Encoded {
     Started(Result<Box<Active>, Error>),
 }
 
-/// Encodes a message, and starts it if it is sent in chunks. `strategy`: that of its communicator, if it has its own.
-unsafe fn encoded(
-    shim: &Shim,
-    mode: Mode,
-    message: &Envelope,
-    candidate: &Candidate,
+/// How a message is encoded.
+struct By<'a> {
+    /// The strategy of its communicator, if it has its own.
     strategy: Option<Strategy>,
-) -> Encoded {
+    /// Called between chunks, as encoding takes time.
+    meanwhile: &'a dyn Fn(),
+}
+
+/// Encodes a message, and starts it if it is sent in chunks.
+unsafe fn encoded(shim: &Shim, mode: Mode, message: &Envelope, candidate: &Candidate, by: By<'_>) -> Encoded {
+    let By { strategy, meanwhile } = by;
     let len = candidate.len;
     // A buffered send is complete at once, so it would need a copy of the whole message.
     let chunk = shim.engine.chunk(len).filter(|_| mode != Mode::Buffered);
@@ -183,7 +190,9 @@ unsafe fn encoded(
         Outgoing::Stream(head, tail) => {
             let Ok(head) = Wire::new(shim, head) else { return Encoded::Raw };
             // SAFETY: the caller vouches for the message.
-            Encoded::Started(unsafe { start_stream(shim, message, (head, *tail), raw) }.map(Box::new))
+            Encoded::Started(
+                unsafe { start_stream(shim, message, (head, *tail), raw, meanwhile) }.map(Box::new),
+            )
         }
     };
     let whole =
@@ -208,28 +217,27 @@ unsafe fn start_stream(
     message: &Envelope,
     (head, tail): (Arc<Wire>, Tail),
     raw: &Raw<'_>,
+    meanwhile: &dyn Fn(),
 ) -> Result<Active, Error> {
     let peers = shim.peers(message.comm).ok_or(ERR_INTERN)?;
     let dest = peers.world_rank(message.peer);
     // SAFETY: the caller vouches for the message; the stream keeps the head until the request completes.
     let start_head = |head: &Wire| unsafe { isend_frame(Mode::Synchronous, head, message) };
-    let (stream, request) = Departing::start(shim, dest, (head, tail), raw, start_head, || {
-        progress::advance_while_encoding(shim)
-    })?;
+    let (stream, request) = Departing::start(shim, dest, (head, tail), raw, start_head, meanwhile)?;
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
 }
 
-/// Encodes a message and starts it; `None` if it is better sent unchanged. `strategy`: as above.
+/// Encodes a message and starts it; `None` if it is better sent unchanged.
 unsafe fn start_encoded(
     shim: &Shim,
     mode: Mode,
     message: &Envelope,
     candidate: &Candidate,
-    strategy: Option<Strategy>,
+    by: By<'_>,
 ) -> Option<Result<Active, Error>> {
     // SAFETY: the caller vouches for the message.
     unsafe {
-        match encoded(shim, mode, message, candidate, strategy) {
+        match encoded(shim, mode, message, candidate, by) {
             Encoded::Raw => None,
             Encoded::Frame(wire) => Some(start_wire(shim, mode, wire, message)),
             Encoded::Started(started) => Some(started.map(|active| *active)),
@@ -285,11 +293,13 @@ pub(crate) unsafe fn start(
     message: &Envelope,
     detached: bool,
 ) -> Result<Active, Error> {
+    let meanwhile = || progress::advance_while_encoding(shim);
+    let by = || By { strategy: shim.strategies.of(message.comm), meanwhile: &meanwhile };
     // SAFETY: the caller vouches for the message.
-    unsafe { start_any(shim, mode, message, detached, || shim.strategies.of(message.comm)) }
+    unsafe { start_any(shim, mode, message, detached, by) }
 }
 
-/// Starts a send of a collective call, with this strategy if there is one.
+/// Starts a send of a collective call, with this strategy if there is one. `meanwhile` is called while it is encoded.
 ///
 /// # Safety
 /// As for [`start`].
@@ -299,6 +309,7 @@ pub(crate) unsafe fn start_by(
     message: &Envelope,
     detached: bool,
     strategy: Option<Strategy>,
+    meanwhile: &dyn Fn(),
 ) -> Result<Active, Error> {
     if shim.records() {
         let dst = shim.all_peers(message.comm).map(|peers| peers.world_rank(message.peer));
@@ -306,20 +317,20 @@ pub(crate) unsafe fn start_by(
         unsafe { shim.sample_collective(&message.span, dst) };
     }
     // SAFETY: the caller vouches for the message.
-    unsafe { start_any(shim, mode, message, detached, || strategy) }
+    unsafe { start_any(shim, mode, message, detached, || By { strategy, meanwhile }) }
 }
 
-unsafe fn start_any(
+unsafe fn start_any<'a>(
     shim: &Shim,
     mode: Mode,
     message: &Envelope,
     detached: bool,
-    strategy: impl FnOnce() -> Option<Strategy>,
+    by: impl FnOnce() -> By<'a>,
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
         if let Some(candidate) = shim.frame_of(mode, message)
-            && let Some(started) = start_encoded(shim, mode, message, &candidate, strategy())
+            && let Some(started) = start_encoded(shim, mode, message, &candidate, by())
         {
             return started;
         }
@@ -334,7 +345,8 @@ unsafe fn start_any(
     }
 }
 
-/// Starts sends of one message to several ranks, encoded at most once, and passes each to `started`. `strategy`: as above.
+/// Starts sends of one message to several ranks, encoded at most once, and passes each to `started`. `strategy`: that of its communicator,
+/// if it has its own.
 ///
 /// # Safety
 /// `message` must be what the caller of a send function gave, except for its destination.
@@ -376,6 +388,15 @@ unsafe fn as_is(mode: Mode, message: &Envelope) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     called(unsafe { isend_as_is(mode, message, &raw mut inner) })?;
     Ok(Active::new(inner, Finish::Nothing))
+}
+
+/// Starts a message without data.
+///
+/// # Safety
+/// `message` must have none.
+pub(crate) unsafe fn start_empty(message: &Envelope) -> Result<Active, Error> {
+    // SAFETY: the caller vouches for the message.
+    unsafe { as_is(Mode::Standard, message) }
 }
 
 unsafe fn start_wire(shim: &Shim, mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {

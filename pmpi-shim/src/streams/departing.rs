@@ -59,7 +59,7 @@ impl Departing {
         (head, mut tail): (Arc<Wire>, Tail),
         raw: &Raw<'_>,
         start_head: impl FnOnce(&Wire) -> Result<MPI_Request, E>,
-        meanwhile: impl Fn(),
+        meanwhile: &dyn Fn(),
     ) -> Result<(Self, MPI_Request), E> {
         let all = Arc::clone(&context.streams);
         let request = start_head(&head)?;
