@@ -125,11 +125,16 @@ impl Collectives {
     ///
     /// # Errors
     /// As for `tag`.
-    pub(crate) fn rooted_here(&self, private: &Private, how: How) -> Result<bool, c_int> {
-        if let How::Blocking(comm) = how {
-            self.prepare(private, comm)?;
-        }
-        Ok(self.known_tag().is_some())
+    pub(crate) fn rooted_here(
+        &self,
+        private: &Private,
+        how: How,
+    ) -> Result<(bool, Option<Prepared<'_>>), c_int> {
+        let prepared = match how {
+            How::Blocking(comm) => Some(self.prepare(private, comm)?),
+            How::Nonblocking(..) => None,
+        };
+        Ok((self.known_tag().is_some(), prepared))
     }
 
     /// Whether an all-to-all with blocks of several lengths is done here. No rank knows the lengths of all blocks, so

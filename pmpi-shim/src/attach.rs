@@ -1,8 +1,7 @@
 //! The interface to the layer for programs that call it explicitly, such as `mpress-rsmpi`: a layer for one communicator.
 //!
-//! It works as in the shim, except that the layer does not see the program's other calls. So nothing is held back for a later call: all
-//! chunks of long messages are started at once. And no message is taken from the MPI before the program asks for it, even if
-//! `MPRESS_PREDICT` is set: the stash stays empty.
+//! It works as in the shim, except that the layer does not see the program's other calls. So no message is taken from the MPI before the program asks for
+//! it, even if `MPRESS_PREDICT` is set: the stash stays empty.
 
 use crate::agreed::Private;
 use crate::finish::{end_messages, free, keep_link};

@@ -51,10 +51,13 @@ impl<'a> Batch<'a> {
     fn advance(&mut self) -> bool {
         let mut all = true;
         let of_all = self.records.iter_mut().zip(self.inner.iter_mut()).zip(self.ready.iter_mut());
-        for ((record, inner), ready) in of_all {
+        for (((record, inner), ready), handle) in of_all.zip(self.requests.iter()) {
             if let Some(active) = record.as_mut().and_then(|record| record.active.as_mut()) {
                 *ready = active.advance(self.shim);
-                *inner = active.operation.request;
+                if *inner != active.operation.request {
+                    *inner = active.operation.request;
+                    self.shim.requests.replaced(*handle, *inner);
+                }
             }
             all &= *ready;
         }
@@ -434,11 +437,9 @@ pub(crate) unsafe fn cancel(shim: &Shim, call: arguments::Cancel, pass: impl Fn(
     let arguments::Cancel { request } = call;
     // SAFETY: the program's own argument.
     unsafe {
-        if let Some(mut batch) = Batch::take(shim, 1, request) {
-            return real::MPI_Cancel(batch.inner.as_mut_ptr());
-        }
-        match shim.requests.in_use(*request) {
-            Some(mut started) => real::MPI_Cancel(&raw mut started),
+        // The record stays where it is: another thread may wait for it.
+        match shim.requests.inner(*request) {
+            Some(mut inner) => real::MPI_Cancel(&raw mut inner),
             None => pass(),
         }
     }

@@ -87,7 +87,7 @@ pub(crate) fn end_messages(shim: &Shim) -> bool {
         std::thread::yield_now();
     }
     Arriving::drop_leftovers(shim);
-    !shim.streams.is_idle() || !shim.orphans.is_empty()
+    !shim.streams.is_idle() || shim.streams.has_left() || !shim.orphans.is_empty()
 }
 
 /// Frees our MPI objects.

@@ -70,6 +70,8 @@ pub(crate) struct InPlace {
     has_kept: AtomicBool,
     /// How often memory has become free.
     freed: AtomicUsize,
+    /// Held while messages are written: the program may use its memory again only after that.
+    settling: Mutex<()>,
 }
 
 /// Exclusive use of a receive's memory, until dropped.

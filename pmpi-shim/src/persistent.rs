@@ -107,7 +107,7 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
             // SAFETY: the arguments of the call that made the request, which stay valid as long as the request.
             Action::Send(mode) => unsafe {
                 shim.sample(message, "start");
-                send::start(shim, mode, message, false)
+                send::start(shim, mode, message, false, false)
             },
             // SAFETY: as above.
             Action::Receive => unsafe {

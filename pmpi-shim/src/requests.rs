@@ -366,9 +366,19 @@ impl Requests {
         if self.is_empty() { None } else { self.change(take) }
     }
 
-    /// The started request of a persistent one that a call of another thread has taken out.
-    pub(crate) fn in_use(&self, handle: MPI_Request) -> Option<MPI_Request> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).in_use.get(&handle.key()).copied()
+    /// The MPI's request of a record, also while a call of another thread has taken it out.
+    pub(crate) fn inner(&self, handle: MPI_Request) -> Option<MPI_Request> {
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_record =
+            |record: &Record| record.active.as_ref().map_or(REQUEST_NULL, |active| active.operation.request);
+        let here = all.records.get(&handle.key()).map(|record| of_record(record));
+        here.or_else(|| all.in_use.get(&handle.key()).copied())
+    }
+
+    /// A persistent request that has been taken out has another request of the MPI now.
+    pub(crate) fn replaced(&self, handle: MPI_Request, inner: MPI_Request) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.in_use.entry(handle.key()).and_modify(|known| *known = inner);
     }
 
     /// The records of several requests; `None` if none of them has one.

@@ -77,7 +77,7 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
     };
     waiting::during_long(&shim.engine, candidate.len, || {
         let meanwhile = || progress::advance_while_encoding(shim);
-        let by = By { strategy: shim.strategies.of(message.comm), meanwhile: &meanwhile };
+        let by = By { strategy: shim.strategies.of(message.comm), meanwhile: &meanwhile, waits: true };
         // SAFETY: the program's own arguments; a wire lives until the send returns.
         unsafe {
             let wire = match encoded(shim, mode, &message, &candidate, by) {
@@ -139,7 +139,8 @@ unsafe fn nonblocking(
     let started = unsafe {
         candidate
             .and_then(|candidate| {
-                let by = By { strategy: shim.strategies.of(message.comm), meanwhile: &meanwhile };
+                let by =
+                    By { strategy: shim.strategies.of(message.comm), meanwhile: &meanwhile, waits: false };
                 start_encoded(shim, mode, &message, &candidate, by)
             })
             .or_else(|| start_packed(shim, mode, &message))
@@ -171,15 +172,17 @@ struct By<'a> {
     strategy: Option<Strategy>,
     /// Called between chunks, as encoding takes time.
     meanwhile: &'a dyn Fn(),
+    /// Whether the program's call returns only when the message has been sent.
+    waits: bool,
 }
 
 /// Encodes a message, and starts it if it is sent in chunks.
 unsafe fn encoded(shim: &Shim, mode: Mode, message: &Envelope, candidate: &Candidate, by: By<'_>) -> Encoded {
-    let By { strategy, meanwhile } = by;
+    let By { strategy, meanwhile, waits } = by;
     let len = candidate.len;
     // A buffered send is complete at once, so it would need a copy of the whole message.
     let chunk = shim.engine.chunk(len).filter(|_| mode != Mode::Buffered);
-    let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(len)?))) else {
+    let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(len, waits)?))) else {
         // SAFETY: the caller vouches for the message.
         let frame = unsafe { shim.frame(message, candidate, strategy) };
         return frame.map_or(Encoded::Raw, Encoded::Frame);
@@ -191,7 +194,7 @@ unsafe fn encoded(shim: &Shim, mode: Mode, message: &Envelope, candidate: &Candi
             let Ok(head) = Wire::new(shim, head) else { return Encoded::Raw };
             // SAFETY: the caller vouches for the message.
             Encoded::Started(
-                unsafe { start_stream(shim, message, (head, *tail), raw, meanwhile) }.map(Box::new),
+                unsafe { start_stream(shim, message, (head, *tail), raw, (meanwhile, waits)) }.map(Box::new),
             )
         }
     };
@@ -217,13 +220,13 @@ unsafe fn start_stream(
     message: &Envelope,
     (head, tail): (Arc<Wire>, Tail),
     raw: &Raw<'_>,
-    meanwhile: &dyn Fn(),
+    waiting: (&dyn Fn(), bool),
 ) -> Result<Active, Error> {
     let peers = shim.peers(message.comm).ok_or(ERR_INTERN)?;
     let dest = peers.world_rank(message.peer);
     // SAFETY: the caller vouches for the message; the stream keeps the head until the request completes.
     let start_head = |head: &Wire| unsafe { isend_frame(Mode::Synchronous, head, message) };
-    let (stream, request) = Departing::start(shim, dest, (head, tail), raw, start_head, meanwhile)?;
+    let (stream, request) = Departing::start(shim, dest, (head, tail), raw, start_head, waiting)?;
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
 }
 
@@ -283,7 +286,8 @@ impl Shim {
     }
 }
 
-/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it is sent.
+/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it is sent. `waits`: the program's call returns only
+/// when it has been sent.
 ///
 /// # Safety
 /// `message` must be what the caller of a send function gave.
@@ -292,14 +296,15 @@ pub(crate) unsafe fn start(
     mode: Mode,
     message: &Envelope,
     detached: bool,
+    waits: bool,
 ) -> Result<Active, Error> {
     let meanwhile = || progress::advance_while_encoding(shim);
-    let by = || By { strategy: shim.strategies.of(message.comm), meanwhile: &meanwhile };
+    let by = || By { strategy: shim.strategies.of(message.comm), meanwhile: &meanwhile, waits };
     // SAFETY: the caller vouches for the message.
     unsafe { start_any(shim, mode, message, detached, by) }
 }
 
-/// Starts a send of a collective call, with this strategy if there is one. `meanwhile` is called while it is encoded.
+/// Starts a send of a collective call, with this strategy if there is one. `meanwhile` is called while it is encoded. `waits`: as for `start`.
 ///
 /// # Safety
 /// As for [`start`].
@@ -309,7 +314,7 @@ pub(crate) unsafe fn start_by(
     message: &Envelope,
     detached: bool,
     strategy: Option<Strategy>,
-    meanwhile: &dyn Fn(),
+    (meanwhile, waits): (&dyn Fn(), bool),
 ) -> Result<Active, Error> {
     if shim.records() {
         let dst = shim.all_peers(message.comm).map(|peers| peers.world_rank(message.peer));
@@ -317,7 +322,7 @@ pub(crate) unsafe fn start_by(
         unsafe { shim.sample_collective(&message.span, dst) };
     }
     // SAFETY: the caller vouches for the message.
-    unsafe { start_any(shim, mode, message, detached, || By { strategy, meanwhile }) }
+    unsafe { start_any(shim, mode, message, detached, || By { strategy, meanwhile, waits }) }
 }
 
 unsafe fn start_any<'a>(

@@ -162,7 +162,7 @@ unsafe fn start(
     // SAFETY: the caller vouches for both messages.
     unsafe {
         if manner.detached {
-            let send = send::start(shim, Mode::Standard, out, true)?;
+            let send = send::start(shim, Mode::Standard, out, true, false)?;
             return match recv::start_any(shim, into, manner.blocking) {
                 Ok(receive) => Ok((receive, send)),
                 Err(error) => {
@@ -173,7 +173,7 @@ unsafe fn start(
             };
         }
         let receive = recv::start_any(shim, into, manner.blocking)?;
-        match send::start(shim, Mode::Standard, out, false) {
+        match send::start(shim, Mode::Standard, out, false, manner.blocking) {
             Ok(send) => Ok((receive, send)),
             Err(error) => {
                 withdraw(shim, receive);

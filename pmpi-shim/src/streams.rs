@@ -2,7 +2,8 @@
 //!
 //! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of its tail are sent on the
 //! private communicator, with a tag of the stream. All of them are started in the call that starts the message, so the MPI does the rest in
-//! whatever call this process makes next. A send is complete when its head and all its chunks are. But the receiver may wait in a call of
+//! whatever call this process makes next; a call that waits for the message itself starts most of them when the head has been matched. A send is complete
+//! when its head and all its chunks are. But the receiver may wait in a call of
 //! the MPI that receives no chunks, for a message that this process sends only after this one: so once the head has been matched, a send is
 //! not waited for without end ([`Streams::patience`]), and the chunks that are left then belong to no request.
 
@@ -23,6 +24,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Bytes of a tail that are started before the head has been matched, by a call that waits for that: the unexpected data of each message at the receiver.
+const AHEAD: usize = 128 << 10;
+
+/// Greatest number of bytes of messages whose tails go ahead of their receivers. A message that would exceed it is sent in one frame.
+const MOST_AHEAD: usize = 16 << 20;
+
 /// Greatest number of streams pending at a time, less than the number of their tags.
 const MOST_STREAMS: usize = 1 << 10;
 
@@ -30,7 +37,7 @@ const MOST_STREAMS: usize = 1 << 10;
 const SPARE: usize = 1 << 20;
 
 /// The estimate of the network may be wrong, and a receiver without a processor of its own late.
-const LEAST_PATIENCE: Duration = Duration::from_millis(5);
+const LEAST_PATIENCE: Duration = Duration::from_millis(20);
 const MOST_PATIENCE: Duration = Duration::from_secs(1);
 /// The waiting time is halved at most this many times.
 const MOST_VAIN: u32 = 6;
@@ -58,8 +65,10 @@ pub(crate) struct Streams {
     busy: AtomicUsize,
     /// The bytes of all that is being sent.
     pending: Pending,
-    /// Sends that no longer belong to a request, and their number.
-    left: Mutex<Vec<Send>>,
+    /// Messages that have not been matched, of calls that do not wait for that.
+    ahead: Pending,
+    /// Sends that no longer belong to a request, by stream, and their number.
+    left: Mutex<Vec<VecDeque<Send>>>,
     are_left: AtomicUsize,
     /// Tails being received that are not wanted.
     dropped: Mutex<Vec<Arriving>>,
@@ -78,6 +87,7 @@ impl Streams {
             burnt: Mutex::default(),
             busy: AtomicUsize::new(0),
             pending,
+            ahead: Pending::default(),
             left: Mutex::default(),
             are_left: AtomicUsize::new(0),
             dropped: Mutex::default(),
@@ -111,9 +121,10 @@ impl Streams {
         time.saturating_sub(Duration::from_nanos(of(least, 1 << 20, len)))
     }
 
-    /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame.
-    pub(crate) fn admit(&self, len: usize) -> Option<u32> {
-        if self.busy.load(Ordering::Relaxed) >= MOST_STREAMS {
+    /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame. `holds`: the call waits for its receiver.
+    pub(crate) fn admit(&self, len: usize, holds: bool) -> Option<u32> {
+        let is_early = !holds && self.ahead.bytes().saturating_add(len) > MOST_AHEAD;
+        if is_early || self.busy.load(Ordering::Relaxed) >= MOST_STREAMS {
             return None;
         }
         // Once the head is sent, there must be memory for the rest. This allocates and frees it without touching it.
@@ -152,15 +163,23 @@ impl Streams {
     /// Finishes sends that no longer belong to a request; returns whether others are left.
     pub(crate) fn sweep(&self) -> bool {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.retain_mut(|(request, ..)| !is_complete(request));
+        left.retain_mut(|sends| {
+            while sends.front_mut().is_some_and(|(request, ..)| is_complete(request)) {
+                sends.pop_front();
+            }
+            !sends.is_empty()
+        });
         self.are_left.store(left.len(), Ordering::Release);
         !left.is_empty()
     }
 
     /// Keeps sends that no longer belong to a request.
     fn leave(&self, sends: VecDeque<Send>) {
+        if sends.is_empty() {
+            return;
+        }
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.extend(sends);
+        left.push(sends);
         self.are_left.store(left.len(), Ordering::Release);
     }
 }

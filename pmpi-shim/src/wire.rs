@@ -68,7 +68,8 @@ impl Wire {
     #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
     pub(crate) fn new(context: &Context, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
         let bytes = context.byte_span(memory.as_mut_ptr(), memory.len())?;
-        let kept = context.pending.add(memory.len());
+        // Its room, of which an encoder may have used more than the result needs.
+        let kept = context.pending.add(memory.room().len());
         Ok(Arc::new(Self { bytes, memory, _kept: kept }))
     }
 }

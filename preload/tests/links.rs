@@ -9,12 +9,12 @@
 mod support;
 
 use mpress::report::{Job, JobReport};
-use mpress_cluster::{Launcher, Rate};
+use mpress_cluster::{Cluster, Launcher, Rate};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use support::compare::assert_same;
-use support::{Rig, two_nodes, two_nodes_at};
+use support::{Rig, skip, two_nodes, two_nodes_at};
 
 /// One test at a time: with more ranks than processors, waiting ranks do not see when chunks come.
 fn alone() -> MutexGuard<'static, ()> {
@@ -61,13 +61,21 @@ fn the_next_job_on_the_same_nodes_starts_with_the_link() {
     assert_eq!(text(), "no TOML");
 }
 
+/// The emulated nodes, if there is a processor for each of the two ranks: on one, a rank does not see when chunks come.
+fn two_nodes_with_processors() -> Option<Cluster> {
+    if std::thread::available_parallelism().is_ok_and(|processors| processors.get() < 2) {
+        return skip("two processors are needed");
+    }
+    two_nodes_at(Some(Rate::gbit(1)))
+}
+
 /// Chunks show the bandwidth, although ranks are late or compute. Other load on this machine slows the links, but not always: one of three jobs
 /// must be right within a third.
 #[test]
 fn a_link_that_is_not_like_that_is_learned() {
     let Some(rig) = Rig::new("belief") else { return };
     let _alone = alone();
-    let Some(cluster) = two_nodes_at(Some(Rate::gbit(1))) else { return };
+    let Some(cluster) = two_nodes_with_processors() else { return };
     let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &["none"]).pinned();
     let without = job.run("without");
     let file = rig.folder().join("links.toml");
@@ -97,7 +105,7 @@ fn a_link_that_is_not_like_that_is_learned() {
 fn a_network_that_changes_is_followed() {
     let Some(rig) = Rig::new("change") else { return };
     let _alone = alone();
-    let Some(cluster) = two_nodes_at(Some(Rate::gbit(1))) else { return };
+    let Some(cluster) = two_nodes_with_processors() else { return };
     let (file, ask) = (rig.folder().join("report.json"), rig.folder().join("ask"));
     let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &[ask.to_str().unwrap()]).pinned();
     let job = job.env("MPRESS_REPORT_FILE", file.to_str().unwrap()).shimmed();

@@ -12,7 +12,7 @@ use crate::send;
 use crate::span::{Layout, Span};
 use crate::state::Shim;
 use crate::sys::*;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
@@ -47,7 +47,13 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
         let (rank, size) = (start.group.rank(), start.group.size());
         // SAFETY: the program's own blocks. In each step a rank receives from the rank that sends to it.
         unsafe {
+            // With an even number of ranks, each sends in one of the steps to the rank that it receives from.
+            let partner = Some((rank + size / 2) % size).filter(|partner| size % 2 == 0 && *partner != rank);
+            let partner = partner.filter(|&rank| shim.is_long(&from.of(rank)) || shim.is_long(&to.of(rank)));
             if from.buf == to.buf && from.buf != BOTTOM {
+                if let Some(partner) = partner {
+                    start.meet(partner, false);
+                }
                 // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no part of a frame is sent on.
                 (1..size)
                     .map(|step| (rank + step) % size)
@@ -61,8 +67,8 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
             start.copy(&from.of(rank), &to.of(rank));
             for step in 1..size {
                 let (source, dest) = ((rank + size - step) % size, (rank + step) % size);
-                if source == dest {
-                    start.meet(dest);
+                if partner == Some(dest) && source == dest {
+                    start.meet(dest, true);
                 }
                 start.receive(&to.of(source), source);
                 start.send(&from.of(dest), dest);
@@ -82,14 +88,22 @@ pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
 ) -> c_int {
     let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
     let at_root = peers.rank == root;
+    let prepared = Cell::new(None);
     let here = if blocks.equal {
         Ok(shim.is_long(&one_of(&mine, &blocks, at_root)))
     } else {
-        peers.collectives.rooted_here(&shim.private, how)
+        peers.collectives.rooted_here(&shim.private, how).map(|(here, counted)| {
+            prepared.set(counted);
+            here
+        })
     };
     let refused = || {
         let judges: (Judge, Judge) = (Shim::refuses, Shim::refuses_received);
-        shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root)
+        let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
+        if refused && let Some(prepared) = prepared.take() {
+            prepared.not_made();
+        }
+        refused
     };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
@@ -116,14 +130,22 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
 ) -> c_int {
     let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
     let at_root = peers.rank == root;
+    let prepared = Cell::new(None);
     let here = if blocks.equal {
         Ok(shim.is_long(&one_of(&mine, &blocks, at_root)))
     } else {
-        peers.collectives.rooted_here(&shim.private, how)
+        peers.collectives.rooted_here(&shim.private, how).map(|(here, counted)| {
+            prepared.set(counted);
+            here
+        })
     };
     let refused = || {
         let judges: (Judge, Judge) = (Shim::refuses_received, Shim::refuses);
-        shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root)
+        let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
+        if refused && let Some(prepared) = prepared.take() {
+            prepared.not_made();
+        }
+        refused
     };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
@@ -205,16 +227,19 @@ impl<'a> Start<'a> {
             return;
         }
         let message = self.group.message(span, dest);
-        let (shim, messages) = (self.shim, RefCell::new(&mut self.messages));
-        // What comes is decoded meanwhile.
+        let (shim, waits) = (self.shim, self.at_most.is_some());
+        let messages = RefCell::new(&mut self.messages);
+        // What comes is decoded meanwhile. If the call does not wait, there may be many messages.
         let meanwhile = || {
-            messages.borrow_mut().test(shim);
+            if waits {
+                messages.borrow_mut().test(shim);
+            }
             progress::advance_while_encoding(shim);
         };
         // SAFETY: the caller vouches for the span.
         let start = |detached| unsafe {
             let strategy = self.group.strategy;
-            send::start_by(shim, Mode::Standard, &message, detached, strategy, &meanwhile)
+            send::start_by(shim, Mode::Standard, &message, detached, strategy, (&meanwhile, waits))
         };
         match start(detached).or_else(|error| if detached { start(false) } else { Err(error) }) {
             Ok(active) => self.messages.sends(active),
@@ -268,7 +293,9 @@ impl<'a> Start<'a> {
     /// Waits for another rank that makes the same call, if the call may wait. A long message in each direction between two ranks is to begin at the same time:
     /// where one begins first, Open MPI over TCP lets the answer that the other one waits for follow all data of the first, so that they go one after the other
     /// (`benches/record/npb.txt`). It stays so in later calls.
-    fn meet(&mut self, other: c_int) {
+    ///
+    /// The other rank does so, too, before its block. `waits`: it is waited for now.
+    fn meet(&mut self, other: c_int, waits: bool) {
         if self.at_most.is_none() {
             return;
         }
@@ -276,13 +303,18 @@ impl<'a> Start<'a> {
         let (message, mut both) = (self.group.message(&nothing, other), UnderWay::new());
         // SAFETY: messages without data.
         let started = unsafe { [recv::start_empty(&message), send::start_empty(&message)] };
+        let messages = if waits { &mut both } else { &mut self.messages };
         for started in started {
             match started {
-                Ok(active) => both.sends(active),
-                Err(error) => failed(&mut both, self.group.program, error.code()),
+                Ok(active) => messages.sends(active),
+                Err(error) => failed(messages, self.group.program, error.code()),
             }
         }
-        progress::wait_for_all_messages(self.shim, &mut both);
+        progress::until(self.shim, || {
+            self.messages.test(self.shim);
+            both.test(self.shim);
+            (both.sends_left() == 0).then_some(())
+        });
         self.messages.note(both.outcome());
     }
 

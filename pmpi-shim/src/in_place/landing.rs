@@ -78,6 +78,9 @@ impl InPlace {
         held: Option<OwnedType>,
     ) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // It covers those that it is as long as.
+        let (range, len) = (memory.range(), message.len());
+        kept.retain(|old| old.memory.range() != range || old.message.len() > len);
         kept.push(Kept { memory, message, _held: held });
         self.has_kept.store(true, Ordering::Release);
         drop(kept);
@@ -87,6 +90,10 @@ impl InPlace {
 
     /// Writes the messages that were kept to memory that has become free.
     pub(crate) fn settle(self: &Arc<Self>, context: &Context) {
+        if !self.has_kept.load(Ordering::Acquire) {
+            return;
+        }
+        let _turn = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
         while self.has_kept.load(Ordering::Acquire) {
             let freed = self.freed.load(Ordering::Acquire);
             let mut all = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));

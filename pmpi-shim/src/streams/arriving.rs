@@ -302,7 +302,7 @@ impl Streams {
     /// Finishes sends that no longer belong to a request, and drops tails; returns whether others are left.
     pub(crate) fn end(&self, context: &Context) -> bool {
         Arriving::sweep(context);
-        self.sweep() || !self.is_idle()
+        self.sweep() || !self.dropped.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 }
 

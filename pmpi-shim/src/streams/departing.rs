@@ -1,10 +1,11 @@
 //! A stream that this process sends.
 
-use super::{Send, Streams, is_complete};
+use super::{AHEAD, Send, Streams, is_complete};
 use crate::context::Context;
 use crate::error::give_up;
 use crate::mpi::real;
 use crate::operation::{Look, look};
+use crate::pending::Kept;
 use crate::sys::*;
 use crate::wire::{Raw, Wire};
 use mpress::{Buffer, SentAt, Tail};
@@ -22,8 +23,14 @@ pub(crate) struct Departing {
     id: u32,
     /// The data sent by the head's request.
     head: Arc<Wire>,
+    /// Chunks that have not been started. Only a call that does not return before the stream is complete holds some.
+    held: VecDeque<Buffer>,
     /// The chunks whose sends are not complete.
     under_way: VecDeque<Send>,
+    /// Whether the last chunk has been encoded.
+    ends: bool,
+    /// Counts the message among those that may go ahead of their receiver.
+    ahead: Option<Kept>,
     /// Bytes of the tail started.
     started: usize,
     /// What a byte takes on the network, by the estimate, in nanoseconds.
@@ -38,18 +45,42 @@ pub(crate) struct Departing {
 enum State {
     /// The head has not been matched.
     Waiting,
-    /// It has. The tail is waited for as long as this still; when it was looked at last.
-    Matched(Duration, Instant),
+    /// It has.
+    Matched(Patience),
     /// The stream was cancelled, or its head failed.
     Over,
 }
 
-/// Time between two looks at a tail counts only as far as this as time that it was waited for: the program may compute meanwhile.
-const LOOK: Duration = Duration::from_millis(1);
+/// How long a tail is still waited for.
+#[derive(Clone, Copy)]
+struct Patience {
+    left: Duration,
+    /// Time between two looks counts at most as this: the program may compute meanwhile.
+    look: Duration,
+    looked: Instant,
+}
+
+/// The least number of looks before patience ends.
+const LOOKS: u32 = 8;
+
+impl Patience {
+    fn of(time: Duration) -> Self {
+        Self { left: time, look: time / LOOKS, looked: Instant::now() }
+    }
+
+    /// Looks once more; returns whether it has ended.
+    fn ends(&mut self) -> bool {
+        let now = Instant::now();
+        self.left = self.left.saturating_sub(now.saturating_duration_since(self.looked).min(self.look));
+        self.looked = now;
+        self.left.is_zero()
+    }
+}
 
 impl Departing {
     /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the mode of the message.
-    /// `meanwhile` is called between chunks.
+    /// `meanwhile` is called between chunks. `holds`: the call does not return before the stream is complete, so most chunks need not be started before the
+    /// head has been matched, as an MPI does with long messages.
     ///
     /// # Errors
     /// Those of `start_head`, and a lack of memory.
@@ -59,9 +90,10 @@ impl Departing {
         (head, mut tail): (Arc<Wire>, Tail),
         raw: &Raw<'_>,
         start_head: impl FnOnce(&Wire) -> Result<MPI_Request, E>,
-        meanwhile: &dyn Fn(),
+        (meanwhile, holds): (&dyn Fn(), bool),
     ) -> Result<(Self, MPI_Request), E> {
         let all = Arc::clone(&context.streams);
+        let ahead = (!holds).then(|| all.ahead.add(tail.stream().raw_len()));
         let request = start_head(&head)?;
         all.busy.fetch_add(1, Ordering::AcqRel);
         let mut stream = Self {
@@ -69,7 +101,10 @@ impl Departing {
             dest,
             id: tail.stream().id(),
             head,
+            held: VecDeque::new(),
             under_way: VecDeque::new(),
+            ends: false,
+            ahead,
             started: 0,
             byte_ns: 1e3 / context.engine.link().bandwidth_mb_s,
             state: State::Waiting,
@@ -77,15 +112,29 @@ impl Departing {
         };
         while tail.due().is_some() {
             match next_chunk(context, &mut tail, raw) {
-                Some(chunk) => stream.send(chunk, tail.due().is_none()),
-                None if stream.under_way.is_empty() => cannot_go_on(ERR_NO_MEM),
+                Some(chunk) => {
+                    stream.ends = tail.due().is_none();
+                    stream.held.push_back(chunk);
+                    if !holds || stream.is_matched() || stream.started < AHEAD {
+                        stream.start_held();
+                    }
+                }
+                None if stream.held.is_empty() && stream.under_way.is_empty() => cannot_go_on(ERR_NO_MEM),
                 // Those that are sent give back theirs.
-                None => {}
+                None => stream.start_held(),
             }
             stream.advance(request);
             meanwhile();
         }
         Ok((stream, request))
+    }
+
+    /// Starts all chunks.
+    fn start_held(&mut self) {
+        while let Some(chunk) = self.held.pop_front() {
+            let is_last = self.ends && self.held.is_empty();
+            self.send(chunk, is_last);
+        }
     }
 
     /// Starts the next chunk.
@@ -104,7 +153,7 @@ impl Departing {
         }
         self.stalled += self.all.stalled(chunk.len(), start.elapsed());
         self.started += chunk.len();
-        let kept = self.all.pending.add(chunk.len());
+        let kept = self.all.pending.add(chunk.room().len());
         self.under_way.push_back((request, chunk, kept));
     }
 
@@ -115,40 +164,43 @@ impl Departing {
         while self.under_way.front_mut().is_some_and(|(request, ..)| is_complete(request)) {
             self.under_way.pop_front();
         }
-        if let State::Waiting = self.state {
-            self.state = self.decided(request);
-        }
         let goes_on = self.under_way.len() < before;
+        if let State::Waiting = self.state {
+            self.decide(request);
+        }
         match &mut self.state {
             State::Waiting => false,
             State::Over => true,
-            State::Matched(..) if self.under_way.is_empty() => true,
-            State::Matched(patience, looked) => {
-                let now = Instant::now();
-                let waited = now.saturating_duration_since(*looked).min(LOOK);
-                (*patience, *looked) = (patience.saturating_sub(waited), now);
+            State::Matched(_) if self.under_way.is_empty() => true,
+            State::Matched(patience) => {
                 if goes_on {
-                    *patience = self.all.patience(self.byte_ns, self.id);
+                    *patience = Patience::of(self.all.patience(self.byte_ns, self.id));
                 }
-                patience.is_zero()
+                patience.ends()
             }
         }
     }
 
-    /// What has become of the head.
-    fn decided(&self, request: MPI_Request) -> State {
+    /// If the head has been matched, the rest is started; if it never will be, the rest is dropped.
+    fn decide(&mut self, request: MPI_Request) {
         let mut cancelled = 0;
-        match look(request) {
-            Look::UnderWay => return State::Waiting,
-            Look::Failed(..) => return State::Over,
-            // SAFETY: the MPI's status, and a valid output pointer.
-            Look::Complete(status) => unsafe { PMPI_Test_cancelled(&raw const status, &raw mut cancelled) },
+        let failed = match look(request) {
+            Look::UnderWay => return,
+            Look::Failed(..) => true,
+            Look::Complete(status) => {
+                // SAFETY: the MPI's status, and a valid output pointer.
+                unsafe { PMPI_Test_cancelled(&raw const status, &raw mut cancelled) };
+                cancelled != 0
+            }
         };
-        if cancelled == 0 {
-            State::Matched(self.all.patience(self.byte_ns, self.id), Instant::now())
-        } else {
-            State::Over
+        self.ahead = None;
+        if failed {
+            self.held.clear();
+            self.state = State::Over;
+            return;
         }
+        self.start_held();
+        self.state = State::Matched(Patience::of(self.all.patience(self.byte_ns, self.id)));
     }
 
     /// The number of bytes sent: the head and the chunks of the tail.
@@ -162,7 +214,8 @@ impl Departing {
     }
 
     /// The head's request has failed: its memory is not freed, since the MPI may still read it.
-    pub(crate) fn abandon(self) {
+    pub(crate) fn abandon(mut self) {
+        self.held.clear();
         std::mem::forget(Arc::clone(&self.head));
     }
 }

@@ -14,7 +14,6 @@ const LEN: usize = 1 << 20;
 const CHUNK: usize = 128 << 10;
 
 pub(crate) fn check(job: &Job) {
-    // This comes first: if the network does not send chunks at once, no more are sent after some trials.
     unexpected(job);
     for smooth in [true, false] {
         posted(job, smooth);
