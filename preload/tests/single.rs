@@ -121,3 +121,8 @@ fn the_report_says_why_nothing_was_compressed() {
     let told = "mpress: nothing was compressed: 1 synchronous sends (800.0 kB)";
     assert!(lines.contains(&told), "{lines:?}");
 }
+
+#[test]
+fn collectives_in_which_one_rank_goes_another_way() {
+    compare_program("other_way");
+}
