@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use support::compare::assert_same;
-use support::{Rig, skip, two_nodes, two_nodes_at};
+use support::{Rig, Written, skip, two_nodes, two_nodes_at};
 
 /// One test at a time: with more ranks than processors, waiting ranks do not see when chunks come.
 fn alone() -> MutexGuard<'static, ()> {
@@ -69,8 +69,34 @@ fn two_nodes_with_processors() -> Option<Cluster> {
     two_nodes_at(Some(Rate::gbit(1)))
 }
 
-/// Chunks show the bandwidth, although ranks are late or compute. Other load on this machine slows the links, but not always: one of three jobs
-/// must be right within a third.
+/// Whether each rank of `trains` had a processor nearly all of the time.
+fn had_processors(job: &Written) -> bool {
+    let of = |line: &str| {
+        let mut words = line.strip_suffix(" us without a processor")?.split(" of ");
+        let (queued, time) = (words.next()?, words.next()?);
+        Some(20 * queued.parse::<u64>().ok()? <= time.parse().ok()?)
+    };
+    job.stderr.iter().flat_map(|text| text.lines()).filter_map(of).all(|had| had)
+}
+
+/// Runs jobs until one of them finds this bandwidth within a third. On a busy machine ranks do not see when chunks come, so of jobs that had their
+/// processors one in three must be right; if there were none, the test is skipped.
+fn finds(mb_s: f64, what: &str, run: impl Fn() -> (Written, f64)) {
+    const MOST: usize = 8;
+    let (mut found, mut counted) = (Vec::new(), 0);
+    while found.len() < MOST {
+        let (job, one) = run();
+        found.push(one);
+        if (mb_s / 1.5..mb_s * 1.5).contains(&one) {
+            return;
+        }
+        counted += usize::from(had_processors(&job));
+        assert!(counted < 3, "{found:?} MB/s of {mb_s}, {what}");
+    }
+    let _none: Option<()> = skip(format!("the machine is too busy: {found:?} MB/s of {mb_s}, {what}"));
+}
+
+/// Chunks show the bandwidth, although ranks are late or compute.
 #[test]
 fn a_link_that_is_not_like_that_is_learned() {
     let Some(rig) = Rig::new("belief") else { return };
@@ -85,22 +111,21 @@ fn a_link_that_is_not_like_that_is_learned() {
     let kept = || std::fs::read_to_string(&file).unwrap();
     assert_same(&without, &with.run("first"));
     for said in ["12.5", "1250.0"] {
-        let mut found = Vec::new();
-        while !found.iter().any(|mb_s| (83.0..167.0).contains(mb_s)) {
-            assert!(found.len() < 3, "{found:?} MB/s of 125, where {said} were said");
+        finds(125.0, &format!("where {said} were said"), || {
             let lines = kept();
             let changed = lines.lines().map(|line| match bandwidth(line) {
                 Some(_) => format!("bandwidth_mb_s = {said}"),
                 None => line.to_owned(),
             });
             std::fs::write(&file, changed.collect::<Vec<_>>().join("\n")).unwrap();
-            assert_same(&without, &with.run(said));
-            found.extend(kept().lines().find_map(bandwidth));
-        }
+            let job = with.run(said);
+            assert_same(&without, &job);
+            (job, kept().lines().find_map(bandwidth).unwrap())
+        });
     }
 }
 
-/// The network changes tenfold while a job runs. As above, one of three jobs must be right within a third.
+/// The network changes tenfold while a job runs.
 #[test]
 fn a_network_that_changes_is_followed() {
     let Some(rig) = Rig::new("change") else { return };
@@ -110,24 +135,22 @@ fn a_network_that_changes_is_followed() {
     let job = rig.job(Launcher::Cluster(&cluster), 1, "trains", &[ask.to_str().unwrap()]).pinned();
     let job = job.env("MPRESS_REPORT_FILE", file.to_str().unwrap()).shimmed();
     for (before, after) in [(1000, 100), (100, 1000)] {
-        let right = after as f64 / 8.0;
-        let mut found = Vec::new();
-        while !found.iter().any(|mb_s| (right / 1.5..right * 1.5).contains(mb_s)) {
-            assert!(found.len() < 3, "{found:?} MB/s of {right}");
+        finds(after as f64 / 8.0, "after a change", || {
             let limit = |mbit| (0..2).for_each(|node| cluster.set_rate(node, Rate::mbit(mbit)).unwrap());
             limit(before);
-            std::thread::scope(|scope| {
+            let job = std::thread::scope(|scope| {
                 let job = scope.spawn(|| job.run("with"));
                 while !job.is_finished() && !ask.exists() {
                     std::thread::sleep(Duration::from_millis(10));
                 }
                 limit(after);
                 let asked = std::fs::remove_file(&ask);
-                job.join().unwrap();
+                let job = job.join().unwrap();
                 asked.unwrap();
+                job
             });
-            found.push(reported(&file).bandwidth_mb_s);
-        }
+            (job, reported(&file).bandwidth_mb_s)
+        });
     }
 }
 

@@ -1,5 +1,5 @@
 /* Exchanges long messages between the nodes, while one of both ranks is late, or computes before it waits. The second argument: a file with which to ask
- * for another network halfway, or "none". */
+ * for another network halfway, or "none". Each rank prints how long it was ready to run, but had no processor: then it does not see when messages come. */
 #include "../observe.h"
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +31,19 @@ static void make(int message)
   }
 }
 
+/* Microseconds for which this process was ready, but had no processor, if the system tells. */
+static long queued(void)
+{
+  unsigned long long ran = 0, ready = 0;
+  FILE *file = fopen("/proc/self/schedstat", "r");
+  if (file != NULL) {
+    if (fscanf(file, "%llu %llu", &ran, &ready) != 2)
+      ready = 0;
+    fclose(file);
+  }
+  return (long)(ready / 1000);
+}
+
 /* Creates the file, and waits until it is gone. */
 static void ask(const char *path)
 {
@@ -50,6 +63,8 @@ int main(int argc, char **argv)
   scene("trains", 60);
   int half = role == RECEIVER;
   memory m = memory_new(sizeof out);
+  long before = queued();
+  double begun = MPI_Wtime();
   for (int message = 0; message < MESSAGES; message++) {
     MPI_Request requests[2];
     MPI_Status statuses[2];
@@ -67,6 +82,7 @@ int main(int argc, char **argv)
     note(" data=%016lx", (unsigned long)digest(&m));
     end();
   }
+  fprintf(stderr, "%ld of %ld us without a processor\n", queued() - before, (long)((MPI_Wtime() - begun) * 1e6));
   memory_free(&m);
   return job_end();
 }
