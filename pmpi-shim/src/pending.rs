@@ -1,4 +1,4 @@
-//! How many bytes are kept in memory of ours until they have been sent.
+//! Counts the bytes that the layer keeps in its own memory until they have been sent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

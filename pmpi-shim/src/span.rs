@@ -72,7 +72,7 @@ impl Span {
     }
 }
 
-/// A communicator of ours whose error handler returns errors, as a number; 0 if there is none.
+/// The key of a communicator of the layer whose error handler returns errors; 0 if there is none.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
 /// From now on datatypes are examined by calls with this communicator. With `COMM_NULL` they are not examined before they are used.
@@ -84,8 +84,11 @@ pub(crate) fn ask_with(comm: MPI_Comm) {
 /// of the program's call.
 fn is_valid(datatype: MPI_Datatype) -> bool {
     static PREDEFINED: OnceLock<Kinds> = OnceLock::new();
-    if datatype == DATATYPE_NULL || PREDEFINED.get_or_init(Kinds::new).predefined(datatype).is_some() {
-        return datatype != DATATYPE_NULL;
+    if datatype == DATATYPE_NULL {
+        return false;
+    }
+    if PREDEFINED.get_or_init(Kinds::new).predefined(datatype).is_some() {
+        return true;
     }
     let (asked, mut size) = (ASKED.load(Ordering::Acquire), 0);
     // SAFETY: a handle of the caller's for the MPI to examine, our own communicator, and a valid output pointer.

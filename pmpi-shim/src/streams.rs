@@ -41,7 +41,7 @@ const LEAST_PATIENCE: Duration = Duration::from_millis(20);
 const MOST_PATIENCE: Duration = Duration::from_secs(1);
 /// The waiting time is halved at most this many times.
 const MOST_VAIN: u32 = 6;
-/// One stream in so many is waited for as if no wait had been in vain: what made them vain may have ended.
+/// Every 64th stream is waited for with full patience again, since receivers may have become faster.
 const TRIED_AGAIN: u32 = 1 << MOST_VAIN;
 
 /// A started send, and its memory, which is counted.

@@ -2,7 +2,7 @@
 
 use super::Group;
 use super::blocks::Blocks;
-use crate::agreed::How;
+use crate::agreed::{How, Prepared};
 use crate::error::give_up;
 use crate::peers::{Origin, Peers};
 use crate::progress;
@@ -67,7 +67,7 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
             start.copy(&from.of(rank), &to.of(rank));
             for step in 1..size {
                 let (source, dest) = ((rank + size - step) % size, (rank + step) % size);
-                if partner == Some(dest) && source == dest {
+                if partner == Some(dest) {
                     start.meet(dest, true);
                 }
                 start.receive(&to.of(source), source);
@@ -75,6 +75,14 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
             }
         }
     })
+}
+
+/// Returns `refused`. A call that is refused on this rank is not made, so what `prepare` has counted does not count.
+fn not_counted(prepared: &Cell<Option<Prepared<'_>>>, refused: bool) -> bool {
+    if refused && let Some(prepared) = prepared.take() {
+        prepared.not_made();
+    }
+    refused
 }
 
 /// Gather and Gatherv. `mine`: the block of this rank. `blocks`: those of all ranks, at the root.
@@ -100,10 +108,7 @@ pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
     let refused = || {
         let judges: (Judge, Judge) = (Shim::refuses, Shim::refuses_received);
         let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
-        if refused && let Some(prepared) = prepared.take() {
-            prepared.not_made();
-        }
-        refused
+        not_counted(&prepared, refused)
     };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
@@ -142,10 +147,7 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
     let refused = || {
         let judges: (Judge, Judge) = (Shim::refuses_received, Shim::refuses);
         let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
-        if refused && let Some(prepared) = prepared.take() {
-            prepared.not_made();
-        }
-        refused
+        not_counted(&prepared, refused)
     };
     shim.exchange(&peers, how, here, refused, pass, |start| {
         // SAFETY: the program's own blocks.
